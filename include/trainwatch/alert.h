@@ -1,0 +1,34 @@
+// An alert as users see it: the promise in README.md, the same object on every way out.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "trainwatch/subject.h"
+#include "trainwatch/time.h"
+#include "trainwatch/verdict.h"
+
+namespace trainwatch {
+
+struct Alert {
+  enum class State : std::uint8_t { firing, resolved };
+
+  std::string id;            // 32 hex digits; a function of configuration and file bytes only
+  std::uint64_t seq = 0;     // position in the stream of published alerts; 0: not published yet
+  State state = State::firing;
+  std::string rule;
+  Severity severity = Severity::warning;
+  Time started_at{};         // event times
+  Time updated_at{};
+  Time ended_at = kNoTime;
+  Subject subject;
+  std::uint64_t count = 1;   // how often the condition was seen in this episode
+  Verdict verdict;           // the latest content
+};
+
+// One JSON object without line breaks. `epoch` and `seq` are left out when `epoch` is empty, as
+// `trainwatch replay` prints them.
+std::string to_json(const Alert& alert, std::string_view epoch);  // pipeline/engine/alert_json.cc
+
+}  // namespace trainwatch

@@ -1,0 +1,40 @@
+// How the pipeline reports what it could not use. It never logs: every skipped byte is a named
+// counter, and the daemon shows them in /metrics and /api/v1/status.
+#pragma once
+
+#include <cstdint>
+#include <iterator>
+#include <string_view>
+
+namespace trainwatch {
+
+enum class FileId : std::uint32_t {};
+
+// Why a record was thrown away. One record costs one count; the file goes on.
+enum class RejectReason : std::uint8_t {
+  syntax,          // not JSON, or cut off in the middle of a file
+  type,            // a required field is missing or has the wrong type
+  too_long,        // a record above the size limit
+  utf8,
+  time,            // no usable time stamp
+  gzip,            // damaged compressed data
+  unknown_format,  // the file is none of the formats we read
+  cardinality,     // a table is full (series, subjects)
+  count_,
+};
+
+inline std::string_view to_string(RejectReason reason) {
+  constexpr std::string_view kNames[] = {"syntax", "type", "too_long",       "utf8",
+                                         "time",   "gzip", "unknown_format", "cardinality"};
+  static_assert(std::size(kNames) == static_cast<std::size_t>(RejectReason::count_));
+  return kNames[static_cast<std::size_t>(reason)];
+}
+
+class Diagnostics {
+ public:
+  virtual ~Diagnostics() = default;
+  // One record of `file` was rejected. `sample` is the beginning of it, valid during the call only.
+  virtual void reject(FileId file, RejectReason reason, std::string_view sample) = 0;
+};
+
+}  // namespace trainwatch

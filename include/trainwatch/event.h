@@ -1,0 +1,112 @@
+// What the decoders say happened. Events are small, trivially copyable values with interned names
+// and integer-nanosecond times; they never own memory.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+#include <variant>
+#include <vector>
+
+#include "trainwatch/series.h"
+#include "trainwatch/subject.h"
+#include "trainwatch/symbol_table.h"
+#include "trainwatch/time.h"
+
+namespace trainwatch {
+
+// What a span is, decided once by the decoder from category, phase and name.
+enum class SpanKind : std::uint8_t {
+  other,
+  step,           // one training step: "Step:ModeKeys.TRAIN", "ProfilerStep#12"
+  data_wait,      // the training thread waiting for its next batch
+  data_worker,    // a loader worker at work
+  data_init,      // construction of a loader iterator
+  forward,
+  backward,
+  optimizer,
+  checkpoint,
+  communication,
+  cpu_op,         // a framework operator on the CPU
+  runtime,        // a launch or driver call
+  kernel,
+  memory_copy,    // device copies and fills
+  annotation,     // any other user annotation
+  count_,
+};
+
+enum class Mode : std::uint8_t { unknown, train, eval, predict, global, count_ };
+
+// Which writer measured a span. Steps of the same rank from a timeline and from a profiler trace
+// are two independent measurements of the same work and are never mixed in one baseline.
+enum class Origin : std::uint8_t { timeline, profiler };
+
+inline constexpr std::int64_t kNoStep = -1;
+inline constexpr std::int32_t kNoWorker = -1;
+
+// Something that lasted from `start` for `duration`.
+struct Span {
+  Time start{};
+  Nanos duration{};
+  std::int64_t step = kNoStep;
+  SubjectId subject = SubjectId::none;  // job, node, rank
+  Symbol name = Symbol::none;           // "DataLoaderIter::GetNext"
+  Symbol phase = Symbol::none;          // the writer's process name or category
+  std::int32_t worker = kNoWorker;      // data-loading worker id
+  std::int64_t process = -1;            // operating-system pid, where the file says
+  SpanKind kind = SpanKind::other;
+  Mode mode = Mode::unknown;
+  Origin origin = Origin::timeline;
+
+  Time end() const { return start + duration; }
+};
+
+// One value of one system-metric series. `value` may be NaN.
+struct Sample {
+  Time at{};
+  double value = 0;
+  SeriesId series{};
+  Resource resource = Resource::other;  // == series table's, copied for dispatch
+};
+
+// One finished training step with what is known of its inside. Derived from spans by
+// pipeline/analysis/step_tracker.
+struct Step {
+  Time start{};
+  Nanos duration{};
+  Nanos data_wait{};                    // waiting for input inside this step
+  std::int64_t number = kNoStep;
+  SubjectId subject = SubjectId::none;  // job, node, rank
+  Mode mode = Mode::unknown;
+  Origin origin = Origin::timeline;
+
+  Time end() const { return start + duration; }
+};
+
+// A stream of files that one writer writes one after another: a node's system metrics, a rank's
+// timeline, one profiler worker's traces. Order is meaningful within a lane and nowhere else.
+enum class LaneId : std::uint32_t {};
+
+// Something about the source itself that rules and analyses must know.
+struct SourceNote {
+  enum class Kind : std::uint8_t {
+    cycle_complete,  // a profiler file is complete; its buffered spans may be evaluated
+    restarted,       // the file was truncated or replaced: a new generation begins
+    bytes_lost,      // bytes went away before they were read
+  };
+  Time at{};
+  LaneId lane{};
+  Kind kind{};
+};
+
+// Processing time, about once a second. Only absence rules may use it.
+struct Tick {
+  Time now{};
+};
+
+using Event = std::variant<Span, Sample, Step, SourceNote, Tick>;
+static_assert(std::is_trivially_copyable_v<Event>);
+
+// Reused between calls, so that decoding allocates nothing in steady state.
+using EventBatch = std::vector<Event>;
+
+}  // namespace trainwatch

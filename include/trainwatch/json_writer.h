@@ -1,0 +1,108 @@
+// Writes JSON text into a string. The caller keeps the structure right; the writer places commas,
+// escapes strings and prints numbers so that they read back exactly. NaN and infinities, which JSON
+// does not have, become null.
+#pragma once
+
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+namespace trainwatch {
+
+class JsonWriter {
+ public:
+  JsonWriter& begin_object() { return open('{'); }
+  JsonWriter& end_object() { return close('}'); }
+  JsonWriter& begin_array() { return open('['); }
+  JsonWriter& end_array() { return close(']'); }
+
+  JsonWriter& key(std::string_view name) {
+    separate();
+    quote(name);
+    out_ += ':';
+    need_comma_ = false;
+    return *this;
+  }
+
+  JsonWriter& value(std::string_view text) {
+    separate();
+    quote(text);
+    need_comma_ = true;
+    return *this;
+  }
+  JsonWriter& value(const char* text) { return value(std::string_view{text}); }
+  JsonWriter& value(bool truth) { return raw(truth ? "true" : "false"); }
+  JsonWriter& null() { return raw("null"); }
+  template <class T>
+    requires std::is_arithmetic_v<T>
+  JsonWriter& value(T number) {
+    if constexpr (std::is_floating_point_v<T>) {
+      if (!std::isfinite(number)) return null();
+    }
+    char text[32];
+    const auto end = std::to_chars(text, text + sizeof text, number).ptr;
+    return raw({text, static_cast<std::size_t>(end - text)});
+  }
+  // Text that is JSON already.
+  JsonWriter& raw(std::string_view json) {
+    separate();
+    out_ += json;
+    need_comma_ = true;
+    return *this;
+  }
+
+  template <class T>
+  JsonWriter& field(std::string_view name, const T& v) {
+    key(name);
+    return value(v);
+  }
+
+  const std::string& text() const { return out_; }
+  std::string take() { return std::move(out_); }
+
+ private:
+  JsonWriter& open(char bracket) {
+    separate();
+    out_ += bracket;
+    need_comma_ = false;
+    return *this;
+  }
+  JsonWriter& close(char bracket) {
+    out_ += bracket;
+    need_comma_ = true;
+    return *this;
+  }
+  void separate() {
+    if (need_comma_) out_ += ',';
+    need_comma_ = false;
+  }
+  void quote(std::string_view text) {
+    static constexpr char kHex[] = "0123456789abcdef";
+    out_ += '"';
+    for (const char c : text) {
+      const auto byte = static_cast<unsigned char>(c);
+      if (c == '"' || c == '\\') {
+        out_ += '\\';
+        out_ += c;
+      } else if (c == '\n') {
+        out_ += "\\n";
+      } else if (byte < 0x20) {
+        out_ += "\\u00";
+        out_ += kHex[byte >> 4U];
+        out_ += kHex[byte & 15U];
+      } else {
+        out_ += c;
+      }
+    }
+    out_ += '"';
+  }
+
+  std::string out_;
+  bool need_comma_ = false;
+};
+
+}  // namespace trainwatch

@@ -1,0 +1,164 @@
+// The rule interface. A rule is parameters, two methods and one spec, in one file of rules/:
+//
+//     struct Params { double sigma = 6; };
+//     class StepSpike final : public Rule {
+//       void on(const Event& event, Verdicts& out) override;   // O(1): no I/O, no clock, no random
+//       void state(StateIo& io) override;                      // every field that must survive
+//     };
+//     extern const RuleSpec step_spike_spec = make_spec<StepSpike, Params>({...});
+//
+// From the spec come parsing, bounds, help, `trainwatch rules`, the README row and docs.
+//
+// The engine owns keying: it makes one instance per subject of the rule's scope and hands each
+// instance only the events of its subject, of the kinds the spec names, in file order within a
+// lane. Alerts must be a pure function of those events.
+#pragma once
+
+#include <any>
+#include <charconv>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "trainwatch/event.h"
+#include "trainwatch/result.h"
+#include "trainwatch/state_io.h"
+#include "trainwatch/verdict.h"
+#include "trainwatch/vocabulary.h"
+
+namespace trainwatch {
+
+using Verdicts = std::vector<Verdict>;
+
+class Rule {
+ public:
+  virtual ~Rule() = default;
+  // Looks at one event and appends what there is to say about it: usually nothing.
+  virtual void on(const Event& event, Verdicts& out) = 0;
+  virtual void state(StateIo& io) = 0;
+  // True while the rule has seen too little to judge; shown as `rule_warming`.
+  virtual bool warming() const { return false; }
+};
+
+// Which events a rule wants. Ticks go only to rules that ask for them.
+struct Interest {
+  std::vector<Resource> samples;
+  std::vector<SpanKind> spans;
+  bool steps = false;
+  bool ticks = false;
+};
+
+// One parameter as users see it. `text` is what stands in the configuration file or after --set.
+struct Param {
+  std::string_view name;
+  std::string_view help;
+  double min = 0;
+  double max = 0;
+  std::function<Status(std::any& params, std::string_view text)> parse;
+  std::function<std::string(const std::any& params)> print;
+};
+
+struct RuleContext {
+  const Vocabulary& vocabulary;
+  SubjectId subject;  // what this instance looks after
+};
+
+struct RuleSpec {
+  std::string_view id;
+  int version = 1;               // part of the alert id; raised when the meaning changes
+  Scope scope = Scope::job;
+  std::string_view summary;      // one line
+  std::string_view doc;          // how it decides, and the source of the definition
+  Interest interest;
+  std::vector<Param> params;
+  std::any defaults;             // a Params
+  std::function<std::unique_ptr<Rule>(const std::any& params, const RuleContext&)> make;
+};
+
+// A rule that is switched on, with its parameters.
+struct RuleConfig {
+  const RuleSpec* spec = nullptr;
+  std::any params;
+
+  explicit RuleConfig(const RuleSpec& rule) : spec(&rule), params(rule.defaults) {}
+  // Sets one parameter. The error names the parameter and its bounds.
+  Status set(std::string_view name, std::string_view text) {
+    for (const Param& param : spec->params) {
+      if (param.name == name) return param.parse(params, text);
+    }
+    return Error{std::string(spec->id) + " has no parameter '" + std::string(name) + "'"};
+  }
+};
+
+namespace detail {
+
+inline std::string number_text(double number) {
+  char text[32];
+  const auto end = std::to_chars(text, text + sizeof text, number).ptr;
+  return {text, end};
+}
+
+template <class T>
+Status parse_number(std::string_view name, std::string_view text, double min, double max, T& out) {
+  T number{};
+  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (failure != std::errc{} || end != text.data() + text.size()) {
+    return Error{std::string(name) + ": '" + std::string(text) + "' is not a number"};
+  }
+  const auto wide = static_cast<double>(number);
+  if (!(wide >= min && wide <= max)) {
+    return Error{std::string(name) + ": " + std::string(text) + " is outside " +
+                 number_text(min) + ".." + number_text(max)};
+  }
+  out = number;
+  return success();
+}
+
+}  // namespace detail
+
+// A numeric parameter (double or an integer type) with inclusive bounds.
+template <class Params, class T>
+Param field(std::string_view name, T Params::*member, double min, double max,
+            std::string_view help) {
+  Param param{name, help, min, max, {}, {}};
+  param.parse = [=](std::any& params, std::string_view text) {
+    return detail::parse_number(name, text, min, max, std::any_cast<Params&>(params).*member);
+  };
+  param.print = [=](const std::any& params) {
+    return detail::number_text(static_cast<double>(std::any_cast<const Params&>(params).*member));
+  };
+  return param;
+}
+
+// What differs between rules; make_spec() adds the rest.
+struct RuleText {
+  std::string_view id;
+  int version = 1;
+  Scope scope = Scope::job;
+  std::string_view summary;
+  std::string_view doc;
+  Interest interest;
+};
+
+template <class RuleType, class Params>
+RuleSpec make_spec(RuleText text, std::vector<Param> params) {
+  RuleSpec spec;
+  spec.id = text.id;
+  spec.version = text.version;
+  spec.scope = text.scope;
+  spec.summary = text.summary;
+  spec.doc = text.doc;
+  spec.interest = std::move(text.interest);
+  spec.params = std::move(params);
+  spec.defaults = Params{};
+  spec.make = [](const std::any& values, const RuleContext& context) -> std::unique_ptr<Rule> {
+    return std::make_unique<RuleType>(std::any_cast<const Params&>(values), context);
+  };
+  return spec;
+}
+
+}  // namespace trainwatch

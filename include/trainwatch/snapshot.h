@@ -1,0 +1,54 @@
+// What the engine thread shows the outside about once a second: plain immutable data, rendered by
+// the net thread as /metrics, /api/v1/status and the live page.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "trainwatch/alert.h"
+#include "trainwatch/time.h"
+
+namespace trainwatch {
+
+using Labels = std::vector<std::pair<std::string, std::string>>;
+
+enum class MetricType : std::uint8_t { counter, gauge, histogram };
+
+// One series of a family. Counters and gauges use `value`; histograms the other three.
+struct MetricPoint {
+  Labels labels;
+  double value = 0;
+  std::vector<std::uint64_t> cumulative;  // per bound of the family, then +Inf
+  double sum = 0;
+};
+
+struct MetricFamily {
+  std::string name;                       // full, "trainwatch_steps_total"
+  std::string help;
+  MetricType type = MetricType::gauge;
+  std::vector<double> bounds;             // histogram upper bounds, without +Inf
+  std::vector<MetricPoint> points;
+};
+
+struct Snapshot {
+  Time taken = kNoTime;                   // processing time
+  bool ready = false;                     // the first scan is done and its bytes are processed
+  double lag_seconds = 0;                 // oldest unread input, for heartbeats
+  std::vector<MetricFamily> metrics;
+  std::vector<Alert> active;              // firing now, oldest first
+  std::string status_json;                // the body of /api/v1/status
+};
+
+// An alert that is committed and may be seen by clients.
+struct PublishedAlert {
+  std::uint64_t seq = 0;
+  std::string id;
+  std::string rule;
+  Severity severity = Severity::info;
+  Alert::State state = Alert::State::firing;
+  std::string json;                       // to_json(alert, epoch)
+};
+
+}  // namespace trainwatch

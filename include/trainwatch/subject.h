@@ -1,0 +1,76 @@
+// Who an event or an alert is about: a job, a node, a rank, a GPU, or a part of these.
+#pragma once
+
+#include <cassert>
+#include <compare>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <string>
+
+namespace trainwatch {
+
+inline constexpr std::int32_t kNoRank = -1;
+
+// An empty string or kNoRank means "does not apply" and is left out wherever a subject is shown.
+struct Subject {
+  std::string job;
+  std::string node;               // "algo-1", or a host name
+  std::int32_t rank = kNoRank;
+  std::string gpu;                // device index as text, "0"
+
+  auto operator<=>(const Subject&) const = default;
+};
+
+// What one instance of a rule looks after. The engine makes one instance per scope key.
+enum class Scope : std::uint8_t { job, node, rank, gpu };
+
+// The part of `subject` that a rule of this scope is keyed by.
+inline Subject project(const Subject& subject, Scope scope) {
+  switch (scope) {
+    case Scope::job: return {subject.job, "", kNoRank, ""};
+    case Scope::node: return {subject.job, subject.node, kNoRank, ""};
+    case Scope::rank: return {subject.job, subject.node, subject.rank, ""};
+    case Scope::gpu: return {subject.job, subject.node, kNoRank, subject.gpu};
+  }
+  return subject;
+}
+
+enum class SubjectId : std::uint32_t { none = 0 };
+
+// Dense ids for subjects, so that per-subject state is a vector index. Single-threaded, owned by
+// the engine. Bounded: beyond `max_subjects`, intern() answers SubjectId::none and counts.
+class SubjectTable {
+ public:
+  explicit SubjectTable(std::size_t max_subjects = 4096) : max_subjects_(max_subjects) {
+    subjects_.emplace_back();
+    ids_[Subject{}] = SubjectId::none;
+  }
+
+  SubjectId intern(const Subject& subject) {
+    if (const auto known = ids_.find(subject); known != ids_.end()) return known->second;
+    if (subjects_.size() >= max_subjects_) {
+      ++dropped_;
+      return SubjectId::none;
+    }
+    subjects_.push_back(subject);
+    const auto id = static_cast<SubjectId>(subjects_.size() - 1);
+    ids_.emplace(subject, id);
+    return id;
+  }
+
+  const Subject& operator[](SubjectId id) const {
+    assert(static_cast<std::size_t>(id) < subjects_.size());
+    return subjects_[static_cast<std::size_t>(id)];
+  }
+  std::size_t size() const { return subjects_.size(); }
+  std::uint64_t dropped() const { return dropped_; }
+
+ private:
+  std::size_t max_subjects_;
+  std::uint64_t dropped_ = 0;
+  std::deque<Subject> subjects_;
+  std::map<Subject, SubjectId> ids_;
+};
+
+}  // namespace trainwatch

@@ -1,0 +1,41 @@
+// Points in time and lengths of time: integer nanoseconds from the decoder inwards.
+//
+// `Time` is unix time (UTC). Formats that carry microsecond decimals are parsed to integers at the
+// edge (pipeline/decode), never through double: a double has 0.25 us granularity today.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <ctime>
+#include <limits>
+#include <string>
+
+namespace trainwatch {
+
+using Nanos = std::chrono::nanoseconds;
+using Time = std::chrono::sys_time<Nanos>;
+
+// "Not known": earlier than every real time.
+inline constexpr Time kNoTime{Nanos{std::numeric_limits<std::int64_t>::min()}};
+
+constexpr Time time_from_ns(std::int64_t unix_ns) { return Time{Nanos{unix_ns}}; }
+constexpr std::int64_t to_ns(Time t) { return t.time_since_epoch().count(); }
+constexpr double to_seconds(Nanos d) { return static_cast<double>(d.count()) / 1e9; }
+constexpr double to_seconds(Time t) { return to_seconds(t.time_since_epoch()); }
+
+// RFC 3339 in UTC with microseconds, "2026-11-21T06:30:00.123456Z"; kNoTime gives "".
+inline std::string to_rfc3339(Time t) {
+  if (t == kNoTime) return {};
+  const auto whole = std::chrono::floor<std::chrono::seconds>(t);
+  const auto micros = std::chrono::duration_cast<std::chrono::microseconds>(t - whole).count();
+  const std::time_t seconds = whole.time_since_epoch().count();
+  std::tm utc{};
+  gmtime_r(&seconds, &utc);
+  char text[48];
+  const std::size_t n = std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &utc);
+  std::snprintf(text + n, sizeof text - n, ".%06dZ", static_cast<int>(micros));
+  return text;
+}
+
+}  // namespace trainwatch

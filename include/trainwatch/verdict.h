@@ -1,0 +1,80 @@
+// What a rule says. A rule judges; it does not know what an alert is, whether one is open, or who
+// hears of it. The alert book (pipeline/engine/alert_book.h) makes alerts of verdicts.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "trainwatch/event.h"
+#include "trainwatch/subject.h"
+#include "trainwatch/time.h"
+
+namespace trainwatch {
+
+enum class Severity : std::uint8_t { info, warning, critical };
+
+inline std::string_view to_string(Severity severity) {
+  switch (severity) {
+    case Severity::info: return "info";
+    case Severity::warning: return "warning";
+    case Severity::critical: return "critical";
+  }
+  return "info";
+}
+
+enum class CauseName : std::uint8_t {
+  unattributed,
+  input_wait,
+  cpu_saturation,
+  io_wait,
+  host_pause,
+  kernel_launch,
+  communication,
+  straggler,
+  gpu_slowdown,
+  compute_growth,
+  memory_copy,
+  synchronization,
+  evaluation,
+  checkpoint,
+};
+
+std::string_view to_string(CauseName name);  // pipeline/engine/alert_json.cc
+
+struct Cause {
+  CauseName name = CauseName::unattributed;
+  double coverage = 0;                  // share of the lost time that this cause explains, 0..1
+  std::string explanation;              // one sentence; empty when unattributed
+  std::vector<std::string> missing;     // inputs that would be needed: "gpu samples"
+};
+
+struct Verdict {
+  enum class State : std::uint8_t {
+    firing,  // the condition holds; repeated while an episode lasts, with fresher content
+    ok,      // the condition is over; ends the episode
+  };
+
+  State state = State::firing;
+  Severity severity = Severity::warning;
+  Time at{};                            // event time of what completed the condition
+  // The interval whose time was lost, for finding the cause in other streams; empty when the rule
+  // has no such interval.
+  Time window_start{};
+  Time window_end{};
+  // Distinguishes episodes that one instance of a rule may have open side by side ("train",
+  // "gpu0 fluctuating"). Part of the alert id.
+  std::string key;
+  std::int64_t step = kNoStep;
+  double value = 0;
+  double threshold = 0;
+  double baseline = 0;
+  std::string_view unit;                // "seconds", "percent", "ratio"; a string literal
+  std::string summary;                  // one sentence with the numbers in it
+  Cause cause;                          // what the rule itself can tell; the engine may refine it
+  std::string evidence;                 // a JSON object, at most 3 KB
+  std::string_view next;                // what to do about it, one sentence; a string literal
+};
+
+}  // namespace trainwatch

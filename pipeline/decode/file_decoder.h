@@ -1,0 +1,43 @@
+// Everything between the raw bytes of one file and its events: gzip is recognised and inflated as
+// a stream, the format is recognised by content, and a decoder of that format does the rest.
+//
+// Result is independent of how the bytes are cut. Owned and used by one thread.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+#include "pipeline/decode/decoder.h"
+
+namespace trainwatch {
+
+class FileDecoder {
+ public:
+  explicit FileDecoder(FileContext context);
+  ~FileDecoder();
+
+  // The next bytes of the file, compressed or not, at any cut.
+  void feed(std::string_view bytes, EventBatch& out);
+
+  // See Decoder::finish. Harmless when called twice.
+  void finish(EventBatch& out);
+
+  // The writer moved the file to a new name; node, rank or stamps may be known only now.
+  void renamed(std::string path);
+
+  // The end of file was cut back by `bytes` (1 or 2) that a writer removed to close its array: the
+  // separator after the last record. Bytes fed from now on continue there.
+  void cut_back(std::uint64_t bytes);
+
+  Format format() const;
+  bool complete() const;          // the file's own end was read, gzip trailer included
+  std::uint64_t records() const;
+  void state(StateIo& io);
+
+ private:
+  struct Parts;
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace trainwatch

@@ -1,0 +1,55 @@
+// The seam between tailing and the operating system. Tests drive a model of it.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "trainwatch/result.h"
+
+namespace trainwatch {
+
+// What tells files apart. (dev, inode) alone is not enough: ext4 and overlayfs hand a freed inode
+// to the next file at once, so the birth time belongs to it.
+struct FileIdentity {
+  std::uint64_t device = 0;
+  std::uint64_t inode = 0;
+  std::int64_t birth_ns = 0;   // 0 where the file system has none
+  auto operator<=>(const FileIdentity&) const = default;
+};
+
+struct FileStat {
+  FileIdentity identity;
+  std::uint64_t size = 0;
+  std::int64_t modified_ns = 0;
+  bool linked = true;          // false: the last name is gone
+};
+
+class OpenFile {
+ public:
+  virtual ~OpenFile() = default;
+  virtual Result<FileStat> stat() = 0;
+  // Reads at `offset` into `buffer`; 0 at the end. Short reads are normal.
+  virtual Result<std::size_t> read(std::uint64_t offset, std::span<char> buffer) = 0;
+};
+
+struct DirectoryEntry {
+  enum class Type : std::uint8_t { file, directory, other };
+  std::string name;
+  Type type = Type::other;
+};
+
+class FileSystem {
+ public:
+  virtual ~FileSystem() = default;
+  virtual Result<std::vector<DirectoryEntry>> list(const std::string& directory) = 0;
+  // Identity and size by path; symbolic links are not followed.
+  virtual Result<FileStat> stat(const std::string& path) = 0;
+  // Regular files only, read-only.
+  virtual Result<std::unique_ptr<OpenFile>> open(const std::string& path) = 0;
+};
+
+}  // namespace trainwatch

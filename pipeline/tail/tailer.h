@@ -1,0 +1,83 @@
+// Finds the files below the watched roots and reads what is new in them.
+//
+// One pass is scan() and then read() until it has nothing more: every file that was there when the
+// scan began is read to its end, in the order of `ReadOrder` (time stamp in the name, then path).
+// A writer finishes a file before it begins the next one of its lane, so listing first and reading
+// second keeps the order within a lane. Polling is the truth; inotify (InotifyHint) only says when
+// the next pass is worth while.
+//
+// No threads, no clock. Used by one thread.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "pipeline/tail/file_system.h"
+#include "trainwatch/diagnostics.h"
+#include "trainwatch/event.h"
+
+namespace trainwatch {
+
+struct WatchRoot {
+  std::string path;            // a directory tree, or one file
+  std::string source;          // the name in metrics and status; by default the path
+};
+
+struct TailLimits {
+  std::size_t chunk_bytes = std::size_t{256} << 10U;
+  std::size_t max_files = 4096;
+  int max_depth = 12;
+};
+
+// Hears what the tailer found. Calls come in file order; `bytes` is valid during the call only.
+class TailSink {
+ public:
+  virtual ~TailSink() = default;
+  virtual void opened(FileId file, LaneId lane, const WatchRoot& root, const std::string& path) = 0;
+  virtual void data(FileId file, std::string_view bytes) = 0;
+  // The same file has a new name ("x.json.tmp" -> "x.json").
+  virtual void renamed(FileId file, const std::string& path) = 0;
+  // The file lost its last 1 or 2 bytes: a writer closes its array. Reading goes on at the new end.
+  virtual void cut_back(FileId file, std::uint64_t bytes) = 0;
+  // Truncated or replaced in place: the next data() begins at offset 0 of new content.
+  // `lost` is how many bytes are known to have gone unread.
+  virtual void restarted(FileId file, std::uint64_t lost) = 0;
+  // No more will come: the file is gone, or a newer file of its lane has begun.
+  virtual void finished(FileId file) = 0;
+  virtual void read_error(FileId file, const std::string& what) = 0;
+};
+
+struct TailedFile {            // for /api/v1/status
+  FileId file{};
+  LaneId lane{};
+  std::string path;
+  std::uint64_t size = 0;      // as last seen
+  std::uint64_t offset = 0;    // read up to here
+  std::string error;           // the last read error, empty when it went well since
+};
+
+class Tailer {
+ public:
+  Tailer(FileSystem& files, std::vector<WatchRoot> roots, TailLimits limits = {});
+  ~Tailer();
+
+  // Looks for new, renamed, grown, cut and vanished files and tells the sink. A root that does not
+  // exist yet is not an error: it is looked for again at each scan.
+  void scan(TailSink& sink);
+
+  // Reads one chunk of the next file that has unread bytes. False when all are at their end.
+  bool read(TailSink& sink);
+
+  std::vector<TailedFile> files() const;
+  std::uint64_t unread_bytes() const;
+  std::uint64_t files_dropped() const;   // not tracked because of max_files
+
+ private:
+  struct Parts;
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace trainwatch
