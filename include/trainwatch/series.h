@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <deque>
 
+#include "trainwatch/state_io.h"
 #include "trainwatch/subject.h"
 #include "trainwatch/symbol_table.h"
 
@@ -51,6 +52,9 @@ class SeriesTable {
   }
   const Series& operator[](SeriesId id) const { return all_[static_cast<std::size_t>(id)]; }
   std::size_t size() const { return all_.size(); }
+
+  // Ids keep their numbers: other saved state refers to them.
+  void state(StateIo& io) { io(all_); }
 
  private:
   std::size_t max_series_;

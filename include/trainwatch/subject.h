@@ -8,6 +8,8 @@
 #include <map>
 #include <string>
 
+#include "trainwatch/state_io.h"
+
 namespace trainwatch {
 
 inline constexpr std::int32_t kNoRank = -1;
@@ -20,6 +22,13 @@ struct Subject {
   std::string gpu;                // device index as text, "0"
 
   auto operator<=>(const Subject&) const = default;
+
+  void state(StateIo& io) {
+    io(job);
+    io(node);
+    io(rank);
+    io(gpu);
+  }
 };
 
 // What one instance of a rule looks after. The engine makes one instance per scope key.
@@ -65,6 +74,17 @@ class SubjectTable {
   }
   std::size_t size() const { return subjects_.size(); }
   std::uint64_t dropped() const { return dropped_; }
+
+  // Ids keep their numbers: other saved state refers to them.
+  void state(StateIo& io) {
+    io(subjects_);
+    io(dropped_);
+    if (!io.is_loading()) return;
+    ids_.clear();
+    for (std::size_t i = 0; i < subjects_.size(); ++i) {
+      ids_.emplace(subjects_[i], static_cast<SubjectId>(i));
+    }
+  }
 
  private:
   std::size_t max_subjects_;

@@ -12,6 +12,8 @@
 #include <string_view>
 #include <vector>
 
+#include "trainwatch/state_io.h"
+
 namespace trainwatch {
 
 enum class Symbol : std::uint32_t { none = 0, other = 1 };
@@ -37,6 +39,18 @@ class SymbolTable {
   std::string_view text(Symbol symbol) const { return texts_[index(symbol)]; }
   std::size_t size() const { return texts_.size(); }
   std::uint64_t dropped() const { return dropped_; }
+
+  // Symbols keep their numbers: other saved state refers to them.
+  void state(StateIo& io) {
+    io(texts_);
+    io(dropped_);
+    if (!io.is_loading()) return;
+    slots_.assign(1024, Slot{});
+    while (texts_.size() * 2 > slots_.size()) slots_.resize(slots_.size() * 2);
+    for (std::size_t i = 2; i < texts_.size(); ++i) {
+      place(Slot{hash_of(texts_[i]), static_cast<Symbol>(i)});
+    }
+  }
 
  private:
   struct Slot {

@@ -13,6 +13,12 @@ struct Vocabulary {
   SeriesTable series;
 
   std::string_view text(Symbol symbol) const { return symbols.text(symbol); }
+
+  void state(StateIo& io) {
+    io(symbols);
+    io(subjects);
+    io(series);
+  }
 };
 
 }  // namespace trainwatch

@@ -1,0 +1,32 @@
+// Finds out why an interval was slow, from everything known about that interval: what the rule
+// itself saw, other spans of the same rank, and the node's system samples.
+#pragma once
+
+#include "pipeline/analysis/span_history.h"
+#include "pipeline/analysis/system_history.h"
+#include "trainwatch/verdict.h"
+
+namespace trainwatch {
+
+class Attribution {
+ public:
+  Attribution(const SystemHistory& system, const SpanHistory& spans)
+      : system_(system), spans_(spans) {}
+
+  // The best explanation of the verdict's window. A cause that the rule is sure of (it covers at
+  // least half of the lost time) stays. Otherwise: a checkpoint or an evaluation inside the
+  // window, a saturated core, I/O wait; else `unattributed` with what was missing to tell.
+  Cause explain(const Verdict& verdict, SubjectId subject) const;
+
+  // True when nothing that is read later can change explain(): the node's samples have passed the
+  // end of the window.
+  bool settled(const Verdict& verdict, SubjectId subject) const {
+    return system_.passed(subject, verdict.window_end);
+  }
+
+ private:
+  const SystemHistory& system_;
+  const SpanHistory& spans_;
+};
+
+}  // namespace trainwatch

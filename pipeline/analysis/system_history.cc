@@ -1,0 +1,112 @@
+#include "pipeline/analysis/system_history.h"
+
+#include <algorithm>
+
+namespace trainwatch {
+namespace {
+
+constexpr std::uint32_t kUnset = 0xFFFFFFFF;
+
+std::int64_t second_of(Time t) {
+  return std::chrono::floor<std::chrono::seconds>(t).time_since_epoch().count();
+}
+
+}  // namespace
+
+SystemHistory::Node& SystemHistory::node_of(SeriesId series) {
+  const auto index = static_cast<std::size_t>(series);
+  if (index >= node_of_series_.size()) node_of_series_.resize(index + 1, kUnset);
+  std::uint32_t& node = node_of_series_[index];
+  if (node == kUnset) {
+    const Subject key =
+        project(vocabulary_.subjects[vocabulary_.series[series].subject], Scope::node);
+    const auto known = std::find_if(nodes_.begin(), nodes_.end(),
+                                    [&](const auto& entry) { return entry.first == key; });
+    node = static_cast<std::uint32_t>(known - nodes_.begin());
+    if (known == nodes_.end()) nodes_.emplace_back(key, Node{});
+  }
+  return nodes_[node].second;
+}
+
+void SystemHistory::on(const Sample& sample) {
+  const bool cpu = sample.resource == Resource::cpu_utilization;
+  const bool io = sample.resource == Resource::cpu_io_wait;
+  const bool gpu = sample.resource == Resource::gpu_utilization;
+  if ((!cpu && !io && !gpu) || !(sample.value == sample.value)) return;
+  Node& node = node_of(sample.series);
+  if (node.ring.empty()) node.ring.resize(kSeconds);
+  const std::int64_t index = second_of(sample.at);
+  if (index < 0 || index + static_cast<std::int64_t>(kSeconds) <= node.newest) return;
+  Second& second = node.ring[static_cast<std::size_t>(index) % kSeconds];
+  if (second.index != index) second = Second{.index = index};
+  node.newest = std::max(node.newest, index);
+  const auto value = static_cast<float>(sample.value);
+  if (cpu) {
+    second.cpu_sum += value;
+    second.cpu_max = std::max(second.cpu_max, value);
+    ++second.cpu_count;
+  } else if (io) {
+    second.io_max = std::max(second.io_max, value);
+  } else {
+    second.gpu_sum += value;
+    ++second.gpu_count;
+  }
+}
+
+const SystemHistory::Node* SystemHistory::find(SubjectId subject) const {
+  const Subject& wanted = vocabulary_.subjects[subject];
+  for (const auto& [key, node] : nodes_) {
+    if (key.job == wanted.job && key.node == wanted.node) return &node;
+  }
+  return nullptr;
+}
+
+SystemUsage SystemHistory::usage(SubjectId subject, Time start, Time end) const {
+  const Node* node = find(subject);
+  if (node == nullptr || node->ring.empty()) return {};
+  double cpu_sum = 0, core_sum = 0, io_sum = 0, gpu_sum = 0;
+  std::uint64_t cpu_count = 0, gpu_count = 0, seconds = 0;
+  const std::int64_t last = std::min(second_of(end), node->newest);
+  const std::int64_t first =
+      std::max(second_of(start), last - static_cast<std::int64_t>(kSeconds) + 1);
+  for (std::int64_t i = std::max<std::int64_t>(first, 0); i <= last; ++i) {
+    const Second& second = node->ring[static_cast<std::size_t>(i) % kSeconds];
+    if (second.index != i) continue;
+    gpu_sum += static_cast<double>(second.gpu_sum);
+    gpu_count += second.gpu_count;
+    if (second.cpu_count == 0) continue;
+    cpu_sum += static_cast<double>(second.cpu_sum);
+    cpu_count += second.cpu_count;
+    core_sum += static_cast<double>(second.cpu_max);
+    io_sum += static_cast<double>(second.io_max);
+    ++seconds;
+  }
+  SystemUsage usage;
+  if (seconds > 0) {
+    usage.cpu = cpu_sum / static_cast<double>(cpu_count);
+    usage.busiest_core = core_sum / static_cast<double>(seconds);
+    usage.io_wait = io_sum / static_cast<double>(seconds);
+  }
+  if (gpu_count > 0) usage.gpu = gpu_sum / static_cast<double>(gpu_count);
+  return usage;
+}
+
+bool SystemHistory::passed(SubjectId subject, Time time) const {
+  const Node* node = find(subject);
+  return node != nullptr && node->newest > second_of(time);
+}
+
+void SystemHistory::state(StateIo& io) {
+  std::uint32_t count = static_cast<std::uint32_t>(nodes_.size());
+  io(count);
+  if (io.is_loading()) nodes_.clear();
+  if (io.is_loading()) node_of_series_.clear();
+  for (std::uint32_t i = 0; i < count && io.ok(); ++i) {
+    if (io.is_loading()) nodes_.emplace_back();
+    io(nodes_[i].first.job);
+    io(nodes_[i].first.node);
+    io(nodes_[i].second);
+  }
+}
+
+}  // namespace trainwatch
