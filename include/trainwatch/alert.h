@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "trainwatch/subject.h"
@@ -25,6 +26,20 @@ struct Alert {
   Subject subject;
   std::uint64_t count = 1;   // how often the condition was seen in this episode
   Verdict verdict;           // the latest content
+
+  void save(StateIo& io) {
+    io(id);
+    io(seq);
+    io(state);
+    io(rule);
+    io(severity);
+    io(started_at);
+    io(updated_at);
+    io(ended_at);
+    io(subject);
+    io(count);
+    verdict.save(io);
+  }
 };
 
 // One JSON object without line breaks. `epoch` and `seq` are left out when `epoch` is empty, as

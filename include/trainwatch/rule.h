@@ -83,6 +83,8 @@ struct RuleSpec {
 struct RuleConfig {
   const RuleSpec* spec = nullptr;
   std::any params;
+  Nanos hold{};   // `for`: how long the condition must hold before the alert fires, event time
+  Nanos keep{};   // `keep_firing_for`: how long the alert goes on after the condition ended
 
   explicit RuleConfig(const RuleSpec& rule) : spec(&rule), params(rule.defaults) {}
   // Sets one parameter. The error names the parameter and its bounds.

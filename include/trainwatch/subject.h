@@ -58,6 +58,9 @@ class SubjectTable {
 
   SubjectId intern(const Subject& subject) {
     if (const auto known = ids_.find(subject); known != ids_.end()) return known->second;
+    for (const Scope scope : {Scope::job, Scope::node, Scope::rank, Scope::gpu}) {
+      if (const Subject key = project(subject, scope); key != subject) intern(key);
+    }
     if (subjects_.size() >= max_subjects_) {
       ++dropped_;
       return SubjectId::none;
@@ -66,6 +69,13 @@ class SubjectTable {
     const auto id = static_cast<SubjectId>(subjects_.size() - 1);
     ids_.emplace(subject, id);
     return id;
+  }
+
+  // SubjectId::none when not known. Interning a subject interns its scope keys too, so these are
+  // found as long as the table has not overflowed.
+  SubjectId find(const Subject& subject) const {
+    const auto known = ids_.find(subject);
+    return known == ids_.end() ? SubjectId::none : known->second;
   }
 
   const Subject& operator[](SubjectId id) const {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "trainwatch/event.h"
+#include "trainwatch/state_io.h"
 #include "trainwatch/subject.h"
 #include "trainwatch/time.h"
 
@@ -48,6 +49,15 @@ struct Cause {
   double coverage = 0;                  // share of the lost time that this cause explains, 0..1
   std::string explanation;              // one sentence; empty when unattributed
   std::vector<std::string> missing;     // inputs that would be needed: "gpu samples"
+
+  bool operator==(const Cause&) const = default;
+
+  void state(StateIo& io) {
+    io(name);
+    io(coverage);
+    io(explanation);
+    io(missing);
+  }
 };
 
 struct Verdict {
@@ -70,11 +80,29 @@ struct Verdict {
   double value = 0;
   double threshold = 0;
   double baseline = 0;
-  std::string_view unit;                // "seconds", "percent", "ratio"; a string literal
+  std::string unit;                     // "seconds", "percent", "ratio"
   std::string summary;                  // one sentence with the numbers in it
   Cause cause;                          // what the rule itself can tell; the engine may refine it
   std::string evidence;                 // a JSON object, at most 3 KB
-  std::string_view next;                // what to do about it, one sentence; a string literal
+  std::string next;                     // what to do about it, one sentence
+
+  void save(StateIo& io) {
+    io(state);
+    io(severity);
+    io(at);
+    io(window_start);
+    io(window_end);
+    io(key);
+    io(step);
+    io(value);
+    io(threshold);
+    io(baseline);
+    io(unit);
+    io(summary);
+    io(cause);
+    io(evidence);
+    io(next);
+  }
 };
 
 }  // namespace trainwatch

@@ -1,0 +1,77 @@
+// The JSON form of an alert: see README.md, "The alert".
+#include <array>
+
+#include "trainwatch/alert.h"
+#include "trainwatch/json_writer.h"
+
+namespace trainwatch {
+
+std::string_view to_string(CauseName name) {
+  constexpr std::array<std::string_view, 14> kNames = {
+      "unattributed",  "input_wait",   "cpu_saturation", "io_wait",     "host_pause",
+      "kernel_launch", "communication", "straggler",     "gpu_slowdown", "compute_growth",
+      "memory_copy",   "synchronization", "evaluation",  "checkpoint"};
+  return kNames[static_cast<std::size_t>(name)];
+}
+
+namespace {
+
+void write_subject(JsonWriter& json, const Subject& subject) {
+  json.key("subject").begin_object();
+  if (!subject.job.empty()) json.field("job", subject.job);
+  if (!subject.node.empty()) json.field("node", subject.node);
+  if (subject.rank != kNoRank) json.field("rank", subject.rank);
+  if (!subject.gpu.empty()) json.field("gpu", subject.gpu);
+  json.end_object();
+}
+
+void write_cause(JsonWriter& json, const Cause& cause) {
+  json.key("cause").begin_object().field("name", to_string(cause.name));
+  if (cause.name == CauseName::unattributed) {
+    json.key("missing").begin_array();
+    for (const std::string& input : cause.missing) json.value(input);
+    json.end_array();
+  } else {
+    json.field("coverage", cause.coverage).field("explanation", cause.explanation);
+  }
+  json.end_object();
+}
+
+void write_time(JsonWriter& json, std::string_view name, Time time) {
+  json.key(name);
+  if (time == kNoTime) {
+    json.null();
+  } else {
+    json.value(to_rfc3339(time));
+  }
+}
+
+}  // namespace
+
+std::string to_json(const Alert& alert, std::string_view epoch) {
+  const Verdict& verdict = alert.verdict;
+  JsonWriter json;
+  json.begin_object().field("id", alert.id);
+  if (!epoch.empty()) json.field("seq", alert.seq).field("epoch", epoch);
+  json.field("state", alert.state == Alert::State::firing ? "firing" : "resolved")
+      .field("rule", alert.rule)
+      .field("severity", to_string(alert.severity));
+  write_time(json, "started_at", alert.started_at);
+  write_time(json, "updated_at", alert.updated_at);
+  write_time(json, "ended_at", alert.ended_at);
+  write_subject(json, alert.subject);
+  json.field("count", alert.count);
+  json.key("step");
+  verdict.step == kNoStep ? json.null() : json.value(verdict.step);
+  json.field("value", verdict.value)
+      .field("threshold", verdict.threshold)
+      .field("baseline", verdict.baseline)
+      .field("unit", verdict.unit)
+      .field("summary", verdict.summary);
+  write_cause(json, verdict.cause);
+  json.key("evidence").raw(verdict.evidence.empty() ? "{}" : verdict.evidence);
+  json.field("next", verdict.next).field("runbook", "docs/rules/" + alert.rule + ".md");
+  return json.end_object().take();
+}
+
+}  // namespace trainwatch

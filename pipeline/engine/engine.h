@@ -1,0 +1,92 @@
+// Events in, alerts out. Owns the vocabulary, the analyses, the rules and the alert book; one
+// thread uses it. No I/O, no clock, no logging: the alerts are a pure function of the configuration
+// and of the events, and the ticks only drive rules about absence and the telling of held changes.
+//
+// Events of one lane must come in file order. Lanes may be interleaved in any way: the set of
+// alerts and their final content are the same, and so is the order within a lane.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "pipeline/analysis/attribution.h"
+#include "pipeline/analysis/span_history.h"
+#include "pipeline/analysis/step_tracker.h"
+#include "pipeline/analysis/system_history.h"
+#include "pipeline/analysis/training_metrics.h"
+#include "pipeline/engine/alert_book.h"
+#include "pipeline/engine/rule_host.h"
+#include "trainwatch/alert.h"
+#include "trainwatch/event.h"
+#include "trainwatch/rule.h"
+#include "trainwatch/snapshot.h"
+#include "trainwatch/state_io.h"
+#include "trainwatch/vocabulary.h"
+
+namespace trainwatch {
+
+class Engine final : RuleHost::Listener {
+ public:
+  explicit Engine(std::vector<RuleConfig> rules);
+
+  // Decoders intern into it.
+  Vocabulary& vocabulary() { return vocabulary_; }
+
+  void push(std::span<const Event> events);
+  void tick(Time now);
+
+  // Brings causes up to date with all that was read, and tells every held change. Called about
+  // once a second in a daemon and at the end of the input.
+  void flush();
+
+  // Alerts told since the last call, in order; `seq` is not set yet.
+  std::vector<Alert> take_told() { return book_.take_told(); }
+
+  // Replaces the rules. A rule whose parameters did not change keeps its state and its alerts;
+  // one that changed starts cold, and its open alerts resolve.
+  void reconfigure(std::vector<RuleConfig> rules);
+
+  const std::vector<RuleConfig>& rules() const { return host_->rules(); }
+  const RuleHost& host() const { return *host_; }
+  const AlertBook& book() const { return book_; }
+  const TrainingMetrics& metrics() const { return metrics_; }
+  // Event time of the newest event, kNoTime before the first.
+  Time latest() const { return latest_; }
+
+  // Everything above, so that a restored engine goes on exactly where the saved one stood.
+  void state(StateIo& io);
+
+ private:
+  // An alert whose cause may still change when other streams catch up.
+  struct Unsettled {
+    AlertBook::Key key;
+    std::string id;
+    Verdict verdict;
+  };
+  static constexpr std::size_t kMaxUnsettled = 1024;
+
+  RuleHost::Listener& listener() { return *this; }
+  void on(const Sample& sample, const Event& event);
+  void on(const Span& span, const Event& event);
+  void on(const Step& step, const Event& event);
+  void judged(std::uint32_t rule, SubjectId subject, Verdicts& verdicts) override;
+  void time_reached(std::uint32_t rule, SubjectId subject, Time time) override;
+  AlertBook::Timing timing(std::uint32_t rule) const;
+  void refine(bool all);
+
+  Vocabulary vocabulary_;
+  StepTracker steps_;
+  SystemHistory system_{vocabulary_};
+  SpanHistory spans_;
+  Attribution attribution_{system_, spans_};
+  TrainingMetrics metrics_{vocabulary_};
+  AlertBook book_{vocabulary_};
+  std::unique_ptr<RuleHost> host_;
+  std::deque<Unsettled> unsettled_;
+  Time latest_ = kNoTime;
+};
+
+}  // namespace trainwatch

@@ -1,0 +1,99 @@
+// Joins the stages: bytes of files -> decoder -> engine, and keeps account of every source: bytes,
+// events, rejects, lag. The daemon's engine thread and `replay` use the same one, so that old files
+// give the same alerts as live ones.
+//
+// One thread. The tailer may run on another one as long as its calls arrive here in order.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "pipeline/decode/file_decoder.h"
+#include "pipeline/engine/engine.h"
+#include "pipeline/tail/tailer.h"
+#include "trainwatch/diagnostics.h"
+
+namespace trainwatch {
+
+// What the configuration says about one watched root besides its path.
+struct RootOptions {
+  std::string job;
+  std::int32_t rank = kNoRank;
+};
+
+struct IngestOptions {
+  std::map<std::string, RootOptions> roots;   // by WatchRoot::source
+  std::function<std::vector<std::string>(const std::string&)> list_directory;
+};
+
+struct RejectedSample {
+  std::string path;
+  RejectReason reason{};
+  std::string text;                           // the first 256 bytes, not printable ones escaped
+};
+
+class Ingest final : public TailSink, private Diagnostics {
+ public:
+  struct File {
+    std::string path;
+    std::string source;
+    LaneId lane{};
+    std::unique_ptr<FileDecoder> decoder;     // null once the file is finished
+    Format format = Format::undecided;
+    std::uint64_t bytes = 0;
+    std::uint64_t records = 0;
+    std::uint64_t decoder_records = 0;        // of the present decoder
+    std::uint64_t rejects = 0;
+    std::string error;
+  };
+  struct Source {
+    std::uint64_t bytes = 0;
+    std::uint64_t records = 0;
+    std::uint64_t generations = 0;
+    std::uint64_t truncations = 0;
+    std::uint64_t bytes_lost = 0;
+    std::uint64_t read_errors = 0;
+    std::array<std::uint64_t, static_cast<std::size_t>(RejectReason::count_)> rejects{};
+  };
+  static constexpr std::size_t kRejectsKept = 64;
+
+  Ingest(Engine& engine, IngestOptions options);
+  ~Ingest() override;
+
+  void opened(FileId file, LaneId lane, const WatchRoot& root, const std::string& path) override;
+  void data(FileId file, std::string_view bytes) override;
+  void renamed(FileId file, const std::string& path) override;
+  void cut_back(FileId file, std::uint64_t bytes) override;
+  void restarted(FileId file, std::uint64_t lost) override;
+  void finished(FileId file) override;
+  void read_error(FileId file, const std::string& what) override;
+
+  // The input is over: what unfinished files hold back is evaluated now.
+  void end_of_input();
+
+  const std::map<FileId, File>& files() const { return files_; }
+  const std::map<std::string, Source>& sources() const { return sources_; }
+  const std::deque<RejectedSample>& rejected() const { return rejected_; }
+
+ private:
+  void reject(FileId file, RejectReason reason, std::string_view sample) override;
+  std::unique_ptr<FileDecoder> make_decoder(FileId id, const File& file);
+  void finish(File& file);
+  // Hands the batch to the engine and brings the counters of `file` up to date.
+  void deliver(File& file);
+
+  Engine& engine_;
+  IngestOptions options_;
+  std::map<FileId, File> files_;
+  std::map<std::string, Source> sources_;
+  std::deque<RejectedSample> rejected_;
+  EventBatch batch_;                          // reused
+};
+
+}  // namespace trainwatch

@@ -1,0 +1,105 @@
+// Runs the configured rules: one instance of a rule per subject of its scope, each given only the
+// events it asked for. Knows nothing of alerts.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "trainwatch/event.h"
+#include "trainwatch/rule.h"
+#include "trainwatch/state_io.h"
+#include "trainwatch/vocabulary.h"
+
+namespace trainwatch {
+
+class RuleHost {
+ public:
+  // Hears the verdicts of one instance after each event that produced any.
+  class Listener {
+   public:
+    virtual ~Listener() = default;
+    virtual void judged(std::uint32_t rule, SubjectId subject, Verdicts& verdicts) = 0;
+    // Called after an event reached an instance, when asked for by `want_times`.
+    virtual void time_reached(std::uint32_t rule, SubjectId subject, Time time) = 0;
+  };
+
+  RuleHost(std::vector<RuleConfig> rules, const Vocabulary& vocabulary, Listener& listener);
+
+  void on(const Sample& sample, const Event& event) {
+    for (SampleRoute& route : sample_routes_[static_cast<std::size_t>(sample.resource)]) {
+      Instance* instance = route_of(route, sample.series);
+      if (instance != nullptr) run(*instance, event, sample.at);
+    }
+  }
+  void on(const Span& span, const Event& event);
+  void on(const Step& step, const Event& event);
+  void on(const Tick& tick, const Event& event);
+
+  // While true, the listener hears the event time each instance has reached.
+  void want_times(bool wanted) { want_times_ = wanted; }
+
+  const std::vector<RuleConfig>& rules() const { return rules_; }
+  std::size_t instances(std::uint32_t rule) const;
+  std::size_t warming(std::uint32_t rule) const;
+  std::uint64_t evaluations(std::uint32_t rule) const { return evaluations_[rule]; }
+
+  // Saves every instance. Loading needs the same rules in the same order; an instance whose bytes
+  // do not load starts cold.
+  void state(StateIo& io);
+
+  // Loads what another host saved; old_index[rule] is the number that rule had there, -1: it is
+  // new or changed and starts cold.
+  void take_over(const std::string& saved, const std::vector<std::int64_t>& old_index);
+
+ private:
+  struct Instance {
+    std::uint32_t rule = 0;
+    SubjectId subject = SubjectId::none;
+    std::unique_ptr<Rule> impl;
+  };
+  struct SampleRoute {
+    std::uint32_t rule = 0;
+    std::vector<Instance*> by_series;     // null: not looked up yet
+  };
+
+  Instance* route_of(SampleRoute& route, SeriesId series) {
+    const auto index = static_cast<std::size_t>(series);
+    if (index < route.by_series.size() && route.by_series[index] != nullptr) {
+      return route.by_series[index];
+    }
+    return add_route(route, series);
+  }
+  Instance* add_route(SampleRoute& route, SeriesId series);
+  Instance* instance(std::uint32_t rule, SubjectId subject);
+  Instance* make(std::uint32_t rule, SubjectId key);
+  void load(StateIo& io, const std::vector<std::int64_t>& old_index);
+
+  void run(Instance& instance, const Event& event, Time time) {
+    ++evaluations_[instance.rule];
+    instance.impl->on(event, verdicts_);
+    if (!verdicts_.empty()) {
+      listener_.judged(instance.rule, instance.subject, verdicts_);
+      verdicts_.clear();
+    }
+    if (want_times_) listener_.time_reached(instance.rule, instance.subject, time);
+  }
+
+  std::vector<RuleConfig> rules_;
+  const Vocabulary& vocabulary_;
+  Listener& listener_;
+  bool want_times_ = false;
+  Verdicts verdicts_;                                     // reused
+  std::vector<std::uint64_t> evaluations_;                // by rule
+  // by rule, then by SubjectId of the event; shared instances appear under several subjects
+  std::vector<std::vector<Instance*>> by_subject_;
+  std::vector<std::unique_ptr<Instance>> instances_;
+  std::array<std::vector<SampleRoute>, static_cast<std::size_t>(Resource::count_)> sample_routes_;
+  std::array<std::vector<std::uint32_t>, static_cast<std::size_t>(SpanKind::count_)> span_rules_;
+  std::vector<std::uint32_t> step_rules_;
+  std::vector<std::uint32_t> tick_rules_;
+};
+
+}  // namespace trainwatch
