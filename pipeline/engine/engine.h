@@ -34,6 +34,7 @@ class Engine final : RuleHost::Listener {
 
   // Decoders intern into it.
   Vocabulary& vocabulary() { return vocabulary_; }
+  const Vocabulary& vocabulary() const { return vocabulary_; }
 
   void push(std::span<const Event> events);
   void tick(Time now);

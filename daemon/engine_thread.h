@@ -1,0 +1,62 @@
+// The engine thread: the only owner of decoders, analyses, rules, alert book and store. It takes
+// the tailer's calls as messages, in order, and hands out committed alerts and snapshots.
+//
+// Alerts are committed first and published second, always.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "pipeline/engine/ingest.h"
+#include "pipeline/engine/pipeline_report.h"
+#include "pipeline/state/state_store.h"
+#include "pipeline/tail/tailer.h"
+#include "trainwatch/rule.h"
+#include "trainwatch/snapshot.h"
+
+namespace trainwatch {
+
+struct EngineThreadOptions {
+  std::string version;
+  std::vector<RuleConfig> rules;
+  IngestOptions ingest;
+};
+
+class EngineThread {
+ public:
+  // Called on the engine thread; they must only pass the data on to their own thread.
+  struct Outlets {
+    std::function<void(PublishedAlerts)> alerts;
+    std::function<void(std::shared_ptr<const Snapshot>)> snapshot;
+    std::function<void(const std::string& what)> store_failed;
+  };
+
+  EngineThread(EngineThreadOptions options, std::unique_ptr<StateStore> store, Outlets outlets);
+  ~EngineThread();
+
+  // For the reader thread. data() blocks while too much is on its way: the file is the overflow
+  // buffer. It stops blocking when stop() is called.
+  TailSink& inbox();
+  // For the reader thread: the end of one pass over all files.
+  void pass_done(TailReport report);
+
+  // For any thread. Replaces the rules between two messages.
+  void reconfigure(std::vector<RuleConfig> rules);
+
+  // Steady-clock time of the last sign of life, for the watchdog.
+  std::chrono::steady_clock::time_point last_heartbeat() const;
+
+  // Lets data() return at once; what comes after it is dropped. Call before joining the reader.
+  void close_inbox();
+  // Finishes the messages that are queued, tells what is held back, commits, and joins.
+  void stop();
+
+ private:
+  struct Parts;
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace trainwatch

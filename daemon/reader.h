@@ -1,0 +1,34 @@
+// The reader thread: runs the tailer over the watched roots, again and again. It makes all blocking
+// file calls, so that a hung network mount stalls reading and nothing else.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "pipeline/engine/pipeline_report.h"
+#include "pipeline/tail/tailer.h"
+
+namespace trainwatch {
+
+struct ReaderOptions {
+  std::vector<WatchRoot> roots;
+  TailLimits limits;
+  std::chrono::milliseconds poll_interval{1000};  // inotify only wakes up sooner
+};
+
+class Reader {
+ public:
+  // `sink` and `pass_done` are called on the reader thread.
+  Reader(ReaderOptions options, TailSink& sink, std::function<void(TailReport)> pass_done);
+  ~Reader();
+
+  void stop();  // returns when the thread has ended
+
+ private:
+  struct Parts;
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace trainwatch

@@ -1,0 +1,180 @@
+#include <array>
+#include <map>
+#include <string_view>
+
+#include "pipeline/engine/pipeline_report.h"
+
+namespace trainwatch {
+namespace {
+
+constexpr Severity kSeverities[] = {Severity::info, Severity::warning, Severity::critical};
+
+MetricFamily family(std::string_view name, std::string_view help, MetricType type) {
+  return {std::string(name), std::string(help), type, {}, {}};
+}
+
+// One line per counter of a source.
+struct SourceCounter {
+  std::string_view name;
+  std::string_view help;
+  std::uint64_t Ingest::Source::*member;
+};
+constexpr std::array kSourceCounters = {
+    SourceCounter{"trainwatch_input_bytes_total", "Bytes read.", &Ingest::Source::bytes},
+    SourceCounter{"trainwatch_events_total", "Records decoded.", &Ingest::Source::records},
+    SourceCounter{"trainwatch_file_generations_total", "Files begun, rewritten ones again.",
+                  &Ingest::Source::generations},
+    SourceCounter{"trainwatch_file_truncations_total", "Files cut off or rewritten in place.",
+                  &Ingest::Source::truncations},
+    SourceCounter{"trainwatch_file_bytes_lost_total", "Bytes known to be gone before being read.",
+                  &Ingest::Source::bytes_lost},
+    SourceCounter{"trainwatch_read_errors_total", "Failed reads.", &Ingest::Source::read_errors},
+};
+
+// One line per figure of a rule.
+struct RuleFigure {
+  std::string_view name;
+  std::string_view help;
+  MetricType type;
+  double (*value)(const Engine&, std::uint32_t rule);
+};
+constexpr std::array kRuleFigures = {
+    RuleFigure{"trainwatch_rule_evaluations_total", "Events a rule has looked at.",
+               MetricType::counter,
+               [](const Engine& engine, std::uint32_t rule) {
+                 return static_cast<double>(engine.host().evaluations(rule));
+               }},
+    RuleFigure{"trainwatch_rule_warming", "Subjects the rule has seen too little of to judge.",
+               MetricType::gauge,
+               [](const Engine& engine, std::uint32_t rule) {
+                 return static_cast<double>(engine.host().warming(rule));
+               }},
+};
+
+// One line per alert figure, by rule and severity.
+struct AlertFigure {
+  std::string_view name;
+  std::string_view help;
+  MetricType type;
+  double (*value)(const AlertBook&, std::uint32_t rule, Severity severity);
+};
+constexpr std::array kAlertFigures = {
+    AlertFigure{"trainwatch_alerts_total", "Alerts opened.", MetricType::counter,
+                [](const AlertBook& book, std::uint32_t rule, Severity severity) {
+                  return static_cast<double>(book.opened_total(rule, severity));
+                }},
+    AlertFigure{"trainwatch_alert_active", "Alerts firing now.", MetricType::gauge,
+                [](const AlertBook& book, std::uint32_t rule, Severity severity) {
+                  return static_cast<double>(book.active_count(rule, severity));
+                }},
+};
+
+void collect_sources(const Ingest& ingest, std::vector<MetricFamily>& out) {
+  for (const SourceCounter& counter : kSourceCounters) {
+    MetricFamily made = family(counter.name, counter.help, MetricType::counter);
+    for (const auto& [name, source] : ingest.sources()) {
+      made.points.push_back(
+          {{{"source", name}}, static_cast<double>(source.*counter.member), {}, 0});
+    }
+    out.push_back(std::move(made));
+  }
+  MetricFamily rejects = family("trainwatch_records_rejected_total",
+                                "Records thrown away, one bad record each.", MetricType::counter);
+  for (const auto& [name, source] : ingest.sources()) {
+    for (std::size_t i = 0; i < source.rejects.size(); ++i) {
+      rejects.points.push_back(
+          {{{"source", name}, {"reason", std::string(to_string(static_cast<RejectReason>(i)))}},
+           static_cast<double>(source.rejects[i]),
+           {},
+           0});
+    }
+  }
+  out.push_back(std::move(rejects));
+}
+
+void collect_tail(const Ingest& ingest, const TailReport& tail, std::vector<MetricFamily>& out) {
+  std::map<std::string, std::uint64_t> lag;
+  std::map<std::string, std::uint64_t> tracked;
+  for (const auto& [name, source] : ingest.sources()) lag[name] = tracked[name] = 0;
+  for (const TailedFile& file : tail.files) {
+    const auto known = ingest.files().find(file.file);
+    if (known == ingest.files().end()) continue;
+    lag[known->second.source] += file.size > file.offset ? file.size - file.offset : 0;
+    ++tracked[known->second.source];
+  }
+  MetricFamily bytes = family("trainwatch_source_lag_bytes", "Bytes written and not read yet.",
+                              MetricType::gauge);
+  MetricFamily files = family("trainwatch_files_tracked", "Files being watched.",
+                              MetricType::gauge);
+  for (const auto& [name, value] : lag) {
+    bytes.points.push_back({{{"source", name}}, static_cast<double>(value), {}, 0});
+    files.points.push_back({{{"source", name}}, static_cast<double>(tracked[name]), {}, 0});
+  }
+  MetricFamily seconds = family("trainwatch_source_lag_seconds",
+                                "Age of the oldest byte that is written and not read yet.",
+                                MetricType::gauge);
+  seconds.points.push_back({{}, tail.lag_seconds, {}, 0});
+  MetricFamily degraded = family("trainwatch_watch_degraded",
+                                 "1 while changes are only found by polling.", MetricType::gauge);
+  degraded.points.push_back({{{"reason", tail.watch_degraded.empty() ? "none" : "inotify"}},
+                             tail.watch_degraded.empty() ? 0.0 : 1.0,
+                             {},
+                             0});
+  for (MetricFamily* made : {&bytes, &files, &seconds, &degraded}) out.push_back(std::move(*made));
+}
+
+void collect_limits(const Engine& engine, const TailReport& tail, std::vector<MetricFamily>& out) {
+  MetricFamily limits = family("trainwatch_limit_hits_total",
+                               "How often a configured limit kept something out.",
+                               MetricType::counter);
+  const auto add = [&](std::string_view name, std::uint64_t hits) {
+    limits.points.push_back({{{"limit", std::string(name)}}, static_cast<double>(hits), {}, 0});
+  };
+  const Vocabulary& vocabulary = engine.vocabulary();
+  add("files", tail.files_dropped);
+  add("subjects", vocabulary.subjects.dropped());
+  add("symbols", vocabulary.symbols.dropped());
+  out.push_back(std::move(limits));
+  MetricFamily dropped = family("trainwatch_series_dropped_total",
+                                "Series left out of /metrics because a family was full.",
+                                MetricType::counter);
+  dropped.points.push_back({{}, static_cast<double>(engine.metrics().series_dropped()), {}, 0});
+  out.push_back(std::move(dropped));
+}
+
+void collect_rules(const Engine& engine, std::vector<MetricFamily>& out) {
+  const auto& rules = engine.rules();
+  for (const RuleFigure& figure : kRuleFigures) {
+    MetricFamily made = family(figure.name, figure.help, figure.type);
+    for (std::uint32_t rule = 0; rule < rules.size(); ++rule) {
+      made.points.push_back(
+          {{{"rule", std::string(rules[rule].spec->id)}}, figure.value(engine, rule), {}, 0});
+    }
+    out.push_back(std::move(made));
+  }
+  for (const AlertFigure& figure : kAlertFigures) {
+    MetricFamily made = family(figure.name, figure.help, figure.type);
+    for (std::uint32_t rule = 0; rule < rules.size(); ++rule) {
+      for (const Severity severity : kSeverities) {
+        made.points.push_back({{{"rule", std::string(rules[rule].spec->id)},
+                                {"severity", std::string(to_string(severity))}},
+                               figure.value(engine.book(), rule, severity),
+                               {},
+                               0});
+      }
+    }
+    out.push_back(std::move(made));
+  }
+}
+
+}  // namespace
+
+void collect_pipeline_metrics(const Engine& engine, const Ingest& ingest, const TailReport& tail,
+                              std::vector<MetricFamily>& out) {
+  collect_sources(ingest, out);
+  collect_tail(ingest, tail, out);
+  collect_limits(engine, tail, out);
+  collect_rules(engine, out);
+}
+
+}  // namespace trainwatch

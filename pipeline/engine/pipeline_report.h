@@ -1,0 +1,38 @@
+// How the pipeline itself is doing, for /metrics and /api/v1/status: sources, files, rejects, rules
+// and alerts. Nothing here feeds back into alerts.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "pipeline/engine/engine.h"
+#include "pipeline/engine/ingest.h"
+#include "pipeline/tail/tailer.h"
+#include "trainwatch/snapshot.h"
+
+namespace trainwatch {
+
+// What the tailer knows and the ingest does not, as of the last pass.
+struct TailReport {
+  std::vector<TailedFile> files;
+  std::uint64_t files_dropped = 0;
+  std::string watch_degraded;       // why inotify does not help; empty: it does
+  double lag_seconds = 0;           // since the oldest unread byte was seen
+};
+
+// Appends the families about the pipeline.
+void collect_pipeline_metrics(const Engine& engine, const Ingest& ingest, const TailReport& tail,
+                              std::vector<MetricFamily>& out);
+
+struct StatusHeader {
+  std::string version;
+  Time started_at = kNoTime;
+  bool ready = false;
+};
+
+// The body of /api/v1/status.
+std::string status_json(const StatusHeader& header, const Engine& engine, const Ingest& ingest,
+                        const TailReport& tail);
+
+}  // namespace trainwatch

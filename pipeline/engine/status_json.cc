@@ -1,0 +1,99 @@
+#include <map>
+
+#include "pipeline/engine/pipeline_report.h"
+#include "trainwatch/json_writer.h"
+
+namespace trainwatch {
+namespace {
+
+void write_sources(JsonWriter& json, const Ingest& ingest, const TailReport& tail) {
+  std::map<std::string, std::pair<std::uint64_t, std::uint64_t>> files_and_lag;
+  for (const TailedFile& file : tail.files) {
+    const auto known = ingest.files().find(file.file);
+    if (known == ingest.files().end()) continue;
+    auto& [files, lag] = files_and_lag[known->second.source];
+    ++files;
+    lag += file.size > file.offset ? file.size - file.offset : 0;
+  }
+  json.key("sources").begin_array();
+  for (const auto& [name, source] : ingest.sources()) {
+    const auto [files, lag] = files_and_lag[name];
+    json.begin_object().field("source", name).field("files", files).field("bytes", source.bytes);
+    json.field("lag_bytes", lag).field("events", source.records);
+    json.field("truncations", source.truncations).field("bytes_lost", source.bytes_lost);
+    json.field("read_errors", source.read_errors).key("rejects").begin_object();
+    for (std::size_t i = 0; i < source.rejects.size(); ++i) {
+      if (source.rejects[i] == 0) continue;
+      json.field(to_string(static_cast<RejectReason>(i)), source.rejects[i]);
+    }
+    json.end_object().end_object();
+  }
+  json.end_array();
+}
+
+void write_files(JsonWriter& json, const Ingest& ingest, const TailReport& tail) {
+  json.key("files").begin_array();
+  for (const TailedFile& tailed : tail.files) {
+    const auto known = ingest.files().find(tailed.file);
+    if (known == ingest.files().end()) continue;
+    const Ingest::File& file = known->second;
+    json.begin_object().field("path", file.path).field("format", to_string(file.format));
+    json.field("size", tailed.size).field("offset", tailed.offset);
+    json.field("records", file.records).field("rejects", file.rejects);
+    json.field("error", tailed.error.empty() ? file.error : tailed.error).end_object();
+  }
+  json.end_array();
+}
+
+void write_rules(JsonWriter& json, const Engine& engine) {
+  json.key("rules").begin_array();
+  const auto& rules = engine.rules();
+  for (std::uint32_t rule = 0; rule < rules.size(); ++rule) {
+    std::size_t firing = 0;
+    for (const Severity severity : {Severity::info, Severity::warning, Severity::critical}) {
+      firing += engine.book().active_count(rule, severity);
+    }
+    json.begin_object().field("rule", rules[rule].spec->id);
+    json.field("instances", engine.host().instances(rule));
+    json.field("warming", engine.host().warming(rule)).field("firing", firing);
+    json.key("params").begin_object();
+    for (const Param& param : rules[rule].spec->params) {
+      json.key(param.name).raw(param.print(rules[rule].params));
+    }
+    json.end_object().end_object();
+  }
+  json.end_array();
+}
+
+void write_rejected(JsonWriter& json, const Ingest& ingest) {
+  json.key("rejected_samples").begin_array();
+  for (const RejectedSample& rejected : ingest.rejected()) {
+    json.begin_object().field("path", rejected.path);
+    json.field("reason", to_string(rejected.reason)).field("sample", rejected.text).end_object();
+  }
+  json.end_array();
+}
+
+}  // namespace
+
+std::string status_json(const StatusHeader& header, const Engine& engine, const Ingest& ingest,
+                        const TailReport& tail) {
+  JsonWriter json;
+  json.begin_object().field("version", header.version).field("ready", header.ready);
+  json.field("started_at", to_rfc3339(header.started_at));
+  json.field("latest_event_at", to_rfc3339(engine.latest()));
+  json.field("lag_seconds", tail.lag_seconds);
+  json.field("watch_degraded", tail.watch_degraded);
+  write_sources(json, ingest, tail);
+  write_files(json, ingest, tail);
+  write_rules(json, engine);
+  write_rejected(json, ingest);
+  json.key("limits").begin_object();
+  json.field("files_dropped", tail.files_dropped);
+  json.field("subjects_dropped", engine.vocabulary().subjects.dropped());
+  json.field("symbols_dropped", engine.vocabulary().symbols.dropped());
+  json.field("series_dropped", engine.metrics().series_dropped());
+  return json.end_object().end_object().take();
+}
+
+}  // namespace trainwatch
