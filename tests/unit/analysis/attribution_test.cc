@@ -1,0 +1,90 @@
+#include "pipeline/analysis/attribution.h"
+
+#include <gtest/gtest.h>
+
+namespace trainwatch {
+namespace {
+
+Time at(std::int64_t seconds) { return Time{std::chrono::seconds(seconds)}; }
+
+class AttributionTest : public testing::Test {
+ protected:
+  AttributionTest() {
+    rank_ = vocabulary_.subjects.intern({"", "algo-1", 0, ""});
+    const SubjectId node = vocabulary_.subjects.intern({"", "algo-1", kNoRank, ""});
+    for (const Resource resource :
+         {Resource::cpu_utilization, Resource::cpu_io_wait, Resource::gpu_utilization}) {
+      Series series;
+      series.subject = node;
+      series.resource = resource;
+      series_[resource] = vocabulary_.series.add(series);
+    }
+    verdict_.window_start = at(10);
+    verdict_.window_end = at(12);
+  }
+
+  void sample(std::int64_t second, Resource resource, double value) {
+    system_.on(Sample{at(second), value, series_[resource], resource});
+  }
+
+  Vocabulary vocabulary_;
+  SubjectId rank_{};
+  std::map<Resource, SeriesId> series_;
+  SystemHistory system_{vocabulary_};
+  SpanHistory spans_;
+  Attribution attribution_{system_, spans_};
+  Verdict verdict_;
+};
+
+TEST_F(AttributionTest, SaysWhatWasMissing) {
+  const Cause cause = attribution_.explain(verdict_, rank_);
+  EXPECT_EQ(cause.name, CauseName::unattributed);
+  EXPECT_EQ(cause.missing, (std::vector<std::string>{"cpu samples", "gpu samples"}));
+  EXPECT_FALSE(attribution_.settled(verdict_, rank_));
+}
+
+TEST_F(AttributionTest, KeepsWhatTheRuleIsSureOf) {
+  verdict_.cause = {CauseName::input_wait, 0.9, "waited", {}};
+  for (std::int64_t s = 10; s < 14; ++s) sample(s, Resource::cpu_utilization, 100);
+  EXPECT_EQ(attribution_.explain(verdict_, rank_).name, CauseName::input_wait);
+}
+
+TEST_F(AttributionTest, FindsASaturatedCore) {
+  for (std::int64_t s = 9; s < 14; ++s) {
+    sample(s, Resource::cpu_utilization, 20);
+    sample(s, Resource::cpu_utilization, 97);
+  }
+  const Cause cause = attribution_.explain(verdict_, rank_);
+  EXPECT_EQ(cause.name, CauseName::cpu_saturation);
+  EXPECT_NEAR(cause.coverage, 0.97, 1e-6);
+  EXPECT_TRUE(attribution_.settled(verdict_, rank_));
+}
+
+TEST_F(AttributionTest, FindsIoWaitBeforeCpu) {
+  for (std::int64_t s = 9; s < 14; ++s) {
+    sample(s, Resource::cpu_utilization, 97);
+    sample(s, Resource::cpu_io_wait, 80);
+  }
+  EXPECT_EQ(attribution_.explain(verdict_, rank_).name, CauseName::io_wait);
+}
+
+TEST_F(AttributionTest, FindsACheckpoint) {
+  Span checkpoint;
+  checkpoint.kind = SpanKind::checkpoint;
+  checkpoint.subject = rank_;
+  checkpoint.start = at(10);
+  checkpoint.duration = std::chrono::milliseconds(1500);
+  spans_.on(checkpoint);
+  const Cause cause = attribution_.explain(verdict_, rank_);
+  EXPECT_EQ(cause.name, CauseName::checkpoint);
+  EXPECT_DOUBLE_EQ(cause.coverage, 0.75);
+}
+
+TEST_F(AttributionTest, AnotherNodeExplainsNothing) {
+  const SubjectId other = vocabulary_.subjects.intern({"", "algo-2", 1, ""});
+  for (std::int64_t s = 9; s < 14; ++s) sample(s, Resource::cpu_utilization, 100);
+  EXPECT_EQ(attribution_.explain(verdict_, other).name, CauseName::unattributed);
+}
+
+}  // namespace
+}  // namespace trainwatch

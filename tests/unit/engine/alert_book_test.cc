@@ -1,0 +1,184 @@
+#include "pipeline/engine/alert_book.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace trainwatch {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+Time at(std::int64_t seconds) { return Time{std::chrono::seconds(seconds)}; }
+
+class AlertBookTest : public testing::Test {
+ protected:
+  AlertBookTest() {
+    spec_.id = "some_rule";
+    subject_ = vocabulary_.subjects.intern({"job", "node", 3, ""});
+  }
+
+  void say(Verdict::State state, std::int64_t second, Severity severity = Severity::warning,
+           std::string key = "", CauseName cause = CauseName::unattributed) {
+    Verdict verdict;
+    verdict.state = state;
+    verdict.severity = severity;
+    verdict.at = at(second);
+    verdict.key = std::move(key);
+    verdict.cause.name = cause;
+    book_.apply(0, spec_, timing_, subject_, verdict);
+  }
+  void firing(std::int64_t second) { say(Verdict::State::firing, second); }
+  void ok(std::int64_t second) { say(Verdict::State::ok, second); }
+
+  Vocabulary vocabulary_;
+  RuleSpec spec_;
+  SubjectId subject_{};
+  AlertBook::Timing timing_;
+  AlertBook book_{vocabulary_};
+};
+
+TEST_F(AlertBookTest, OpensUpdatesAndResolvesOneEpisode) {
+  firing(10);
+  firing(11);
+  firing(12);
+  auto told = book_.take_told();
+  ASSERT_THAT(told, SizeIs(1)) << "a storm is one alert";
+  EXPECT_EQ(told[0].state, Alert::State::firing);
+  EXPECT_EQ(told[0].started_at, at(10));
+
+  book_.flush();
+  told = book_.take_told();
+  ASSERT_THAT(told, SizeIs(1)) << "held changes are told by flush()";
+  EXPECT_EQ(told[0].count, 3U);
+  EXPECT_EQ(told[0].updated_at, at(12));
+
+  ok(20);
+  told = book_.take_told();
+  ASSERT_THAT(told, SizeIs(1));
+  EXPECT_EQ(told[0].state, Alert::State::resolved);
+  EXPECT_EQ(told[0].ended_at, at(20));
+  EXPECT_THAT(book_.active(), IsEmpty());
+}
+
+TEST_F(AlertBookTest, ANewEpisodeHasANewId) {
+  firing(10);
+  ok(11);
+  firing(12);
+  const auto told = book_.take_told();
+  ASSERT_THAT(told, SizeIs(3));
+  EXPECT_EQ(told[0].id, told[1].id);
+  EXPECT_NE(told[0].id, told[2].id);
+  EXPECT_THAT(told[0].id, SizeIs(32));
+}
+
+TEST_F(AlertBookTest, KeysAreSeparateEpisodes) {
+  say(Verdict::State::firing, 1, Severity::warning, "train");
+  say(Verdict::State::firing, 2, Severity::warning, "eval");
+  say(Verdict::State::ok, 3, Severity::warning, "train");
+  EXPECT_THAT(book_.active(), SizeIs(1));
+  EXPECT_EQ(book_.opened_total(0, Severity::warning), 2U);
+  EXPECT_EQ(book_.active_count(0, Severity::warning), 1U);
+}
+
+TEST_F(AlertBookTest, ChangeOfSeverityOrCauseIsToldAtOnce) {
+  say(Verdict::State::firing, 1, Severity::info);
+  say(Verdict::State::firing, 2, Severity::warning);
+  say(Verdict::State::firing, 3, Severity::warning, "", CauseName::input_wait);
+  EXPECT_THAT(book_.take_told(), SizeIs(3));
+}
+
+TEST_F(AlertBookTest, HoldDelaysTheAlertAndAnOkCancelsIt) {
+  timing_.hold = std::chrono::seconds(5);
+  firing(10);
+  EXPECT_TRUE(book_.waiting());
+  EXPECT_THAT(book_.active(), IsEmpty());
+  ok(12);
+  EXPECT_FALSE(book_.waiting());
+  EXPECT_THAT(book_.take_told(), IsEmpty());
+
+  firing(20);
+  book_.advance(0, subject_, timing_, at(24));
+  EXPECT_THAT(book_.take_told(), IsEmpty());
+  book_.advance(0, subject_, timing_, at(25));
+  EXPECT_THAT(book_.take_told(), SizeIs(1));
+  EXPECT_FALSE(book_.waiting());
+}
+
+TEST_F(AlertBookTest, KeepBridgesShortRecoveries) {
+  timing_.keep = std::chrono::seconds(5);
+  firing(10);
+  ok(11);
+  firing(13);
+  book_.advance(0, subject_, timing_, at(30));
+  ASSERT_THAT(book_.take_told(), SizeIs(1)) << "still the same episode, still firing";
+  ok(31);
+  book_.advance(0, subject_, timing_, at(36));
+  const auto told = book_.take_told();
+  ASSERT_THAT(told, SizeIs(1));
+  EXPECT_EQ(told[0].ended_at, at(36));
+  EXPECT_EQ(told[0].count, 2U);
+}
+
+TEST_F(AlertBookTest, RefinesOpenAndResolvedAlerts) {
+  firing(10);
+  const std::string id = book_.take_told().at(0).id;
+  const AlertBook::Key key{0, subject_, ""};
+  book_.refine(key, id, {CauseName::io_wait, 0.8, "waited", {}});
+  ASSERT_THAT(book_.take_told(), SizeIs(1));
+  ok(11);
+  book_.take_told();
+  book_.refine(key, id, {CauseName::cpu_saturation, 0.9, "busy", {}});
+  const auto told = book_.take_told();
+  ASSERT_THAT(told, SizeIs(1));
+  EXPECT_EQ(told[0].state, Alert::State::resolved);
+  EXPECT_EQ(told[0].verdict.cause.name, CauseName::cpu_saturation);
+}
+
+TEST_F(AlertBookTest, RenumberMovesWhatStaysAndResolvesWhatGoes) {
+  firing(10);
+  book_.renumber({-1, 0}, 1, at(11));  // the rule is number 1 now
+  EXPECT_EQ(book_.active_count(1, Severity::warning), 1U);
+  book_.take_told();
+  book_.renumber({-1}, 2, at(12));
+  const auto told = book_.take_told();
+  ASSERT_THAT(told, SizeIs(1));
+  EXPECT_EQ(told[0].state, Alert::State::resolved);
+}
+
+TEST_F(AlertBookTest, StateSurvives) {
+  timing_.hold = std::chrono::seconds(5);
+  firing(10);
+  StateIo saving = StateIo::saving();
+  book_.state(saving);
+  const std::string bytes = saving.take();
+
+  AlertBook restored{vocabulary_};
+  StateIo loading = StateIo::loading(bytes);
+  restored.state(loading);
+  ASSERT_TRUE(loading.complete());
+  EXPECT_TRUE(restored.waiting());
+  restored.advance(0, subject_, timing_, at(15));
+  book_.advance(0, subject_, timing_, at(15));
+  EXPECT_EQ(to_json(restored.take_told().at(0), ""), to_json(book_.take_told().at(0), ""));
+}
+
+TEST_F(AlertBookTest, JsonHasThePromisedShape) {
+  firing(10);
+  Alert alert = book_.take_told().at(0);
+  alert.seq = 7;
+  alert.verdict.summary = "a \"quoted\" summary";
+  EXPECT_EQ(
+      to_json(alert, "e-1"),
+      R"({"id":")" + alert.id +
+          R"(","seq":7,"epoch":"e-1","state":"firing","rule":"some_rule","severity":"warning",)"
+          R"("started_at":"1970-01-01T00:00:10.000000Z","updated_at":"1970-01-01T00:00:10.000000Z",)"
+          R"("ended_at":null,"subject":{"job":"job","node":"node","rank":3},"count":1,"step":null,)"
+          R"("value":0,"threshold":0,"baseline":0,"unit":"","summary":"a \"quoted\" summary",)"
+          R"("cause":{"name":"unattributed","missing":[]},"evidence":{},"next":"",)"
+          R"("runbook":"docs/rules/some_rule.md"})");
+}
+
+}  // namespace
+}  // namespace trainwatch

@@ -1,0 +1,23 @@
+#include "pipeline/state/memory_store.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace trainwatch {
+namespace {
+
+TEST(MemoryStore, NumbersAlertsInOneSequence) {
+  MemoryStore store("epoch-1");
+  Alert alert;
+  alert.id = "abc";
+  const auto first = store.commit({alert, alert});
+  const auto second = store.commit({alert});
+  ASSERT_TRUE(first.ok() && second.ok());
+  EXPECT_EQ(first->at(0)->seq, 1U);
+  EXPECT_EQ(first->at(1)->seq, 2U);
+  EXPECT_EQ(second->at(0)->seq, 3U);
+  EXPECT_THAT(second->at(0)->json, testing::HasSubstr(R"("seq":3,"epoch":"epoch-1")"));
+}
+
+}  // namespace
+}  // namespace trainwatch
