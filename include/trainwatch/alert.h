@@ -15,17 +15,17 @@ namespace trainwatch {
 struct Alert {
   enum class State : std::uint8_t { firing, resolved };
 
-  std::string id;            // 32 hex digits; a function of configuration and file bytes only
-  std::uint64_t seq = 0;     // position in the stream of published alerts; 0: not published yet
+  std::string id;         // 32 hex digits; a function of configuration and file bytes only
+  std::uint64_t seq = 0;  // position in the stream of published alerts; 0: not published yet
   State state = State::firing;
   std::string rule;
   Severity severity = Severity::warning;
-  Time started_at{};         // event times
+  Time started_at{};  // event times
   Time updated_at{};
   Time ended_at = kNoTime;
   Subject subject;
-  std::uint64_t count = 1;   // how often the condition was seen in this episode
-  Verdict verdict;           // the latest content
+  std::uint64_t count = 1;  // how often the condition was seen in this episode
+  Verdict verdict;          // the latest content
 
   void save(StateIo& io) {
     io(id);

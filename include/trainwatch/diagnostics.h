@@ -12,9 +12,9 @@ enum class FileId : std::uint32_t {};
 
 // Why a record was thrown away. One record costs one count; the file goes on.
 enum class RejectReason : std::uint8_t {
-  syntax,          // not JSON, or cut off in the middle of a file
-  type,            // a required field is missing or has the wrong type
-  too_long,        // a record above the size limit
+  syntax,    // not JSON, or cut off in the middle of a file
+  type,      // a required field is missing or has the wrong type
+  too_long,  // a record above the size limit
   utf8,
   time,            // no usable time stamp
   gzip,            // damaged compressed data

@@ -17,20 +17,20 @@ namespace trainwatch {
 // What a span is, decided once by the decoder from category, phase and name.
 enum class SpanKind : std::uint8_t {
   other,
-  step,           // one training step: "Step:ModeKeys.TRAIN", "ProfilerStep#12"
-  data_wait,      // the training thread waiting for its next batch
-  data_worker,    // a loader worker at work
-  data_init,      // construction of a loader iterator
+  step,         // one training step: "Step:ModeKeys.TRAIN", "ProfilerStep#12"
+  data_wait,    // the training thread waiting for its next batch
+  data_worker,  // a loader worker at work
+  data_init,    // construction of a loader iterator
   forward,
   backward,
   optimizer,
   checkpoint,
   communication,
-  cpu_op,         // a framework operator on the CPU
-  runtime,        // a launch or driver call
+  cpu_op,   // a framework operator on the CPU
+  runtime,  // a launch or driver call
   kernel,
-  memory_copy,    // device copies and fills
-  annotation,     // any other user annotation
+  memory_copy,  // device copies and fills
+  annotation,   // any other user annotation
   count_,
 };
 
@@ -73,7 +73,7 @@ struct Sample {
 struct Step {
   Time start{};
   Nanos duration{};
-  Nanos data_wait{};                    // waiting for input inside this step
+  Nanos data_wait{};  // waiting for input inside this step
   std::int64_t number = kNoStep;
   SubjectId subject = SubjectId::none;  // job, node, rank
   Mode mode = Mode::unknown;

@@ -38,8 +38,7 @@ class JsonWriter {
   JsonWriter& value(bool truth) { return raw(truth ? "true" : "false"); }
   JsonWriter& null() { return raw("null"); }
   template <class T>
-    requires std::is_arithmetic_v<T>
-  JsonWriter& value(T number) {
+  requires std::is_arithmetic_v<T> JsonWriter& value(T number) {
     if constexpr (std::is_floating_point_v<T>) {
       if (!std::isfinite(number)) return null();
     }

@@ -46,6 +46,8 @@ class [[nodiscard]] Result {
 
 // For operations that only succeed or fail.
 using Status = Result<std::monostate>;
-inline Status success() { return std::monostate{}; }
+inline Status success() {
+  return std::monostate{};
+}
 
 }  // namespace trainwatch

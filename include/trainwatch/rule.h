@@ -46,8 +46,8 @@ class Rule {
 
 // Which events a rule wants. Ticks go only to rules that ask for them.
 struct Interest {
-  std::vector<Resource> samples;
-  std::vector<SpanKind> spans;
+  std::vector<Resource> samples{};
+  std::vector<SpanKind> spans{};
   bool steps = false;
   bool ticks = false;
 };
@@ -69,13 +69,13 @@ struct RuleContext {
 
 struct RuleSpec {
   std::string_view id;
-  int version = 1;               // part of the alert id; raised when the meaning changes
+  int version = 1;  // part of the alert id; raised when the meaning changes
   Scope scope = Scope::job;
-  std::string_view summary;      // one line
-  std::string_view doc;          // how it decides, and the source of the definition
-  Interest interest;
+  std::string_view summary;  // one line
+  std::string_view doc;      // how it decides, and the source of the definition
+  Interest interest{};
   std::vector<Param> params;
-  std::any defaults;             // a Params
+  std::any defaults;  // a Params
   std::function<std::unique_ptr<Rule>(const std::any& params, const RuleContext&)> make;
 };
 
@@ -83,8 +83,8 @@ struct RuleSpec {
 struct RuleConfig {
   const RuleSpec* spec = nullptr;
   std::any params;
-  Nanos hold{};   // `for`: how long the condition must hold before the alert fires, event time
-  Nanos keep{};   // `keep_firing_for`: how long the alert goes on after the condition ended
+  Nanos hold{};  // `for`: how long the condition must hold before the alert fires, event time
+  Nanos keep{};  // `keep_firing_for`: how long the alert goes on after the condition ended
 
   explicit RuleConfig(const RuleSpec& rule) : spec(&rule), params(rule.defaults) {}
   // Sets one parameter. The error names the parameter and its bounds.
@@ -113,8 +113,8 @@ Status parse_number(std::string_view name, std::string_view text, double min, do
   }
   const auto wide = static_cast<double>(number);
   if (!(wide >= min && wide <= max)) {
-    return Error{std::string(name) + ": " + std::string(text) + " is outside " +
-                 number_text(min) + ".." + number_text(max)};
+    return Error{std::string(name) + ": " + std::string(text) + " is outside " + number_text(min) +
+                 ".." + number_text(max)};
   }
   out = number;
   return success();
@@ -143,7 +143,7 @@ struct RuleText {
   Scope scope = Scope::job;
   std::string_view summary;
   std::string_view doc;
-  Interest interest;
+  Interest interest{};
 };
 
 template <class RuleType, class Params>

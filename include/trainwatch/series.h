@@ -33,10 +33,10 @@ enum class SeriesId : std::uint32_t {};
 struct Series {
   SubjectId subject = SubjectId::none;  // job and node; gpu as well for GPU series
   Resource resource = Resource::other;
-  std::uint32_t device = 0;             // "cpu12" -> 12, "gpu0" -> 0
-  Symbol type = Symbol::none;           // as the file spells it: cpu, gpu, memory, i/o, network
-  Symbol name = Symbol::none;           // cpu12
-  Symbol dimension = Symbol::none;      // CPUUtilization
+  std::uint32_t device = 0;         // "cpu12" -> 12, "gpu0" -> 0
+  Symbol type = Symbol::none;       // as the file spells it: cpu, gpu, memory, i/o, network
+  Symbol name = Symbol::none;       // cpu12
+  Symbol dimension = Symbol::none;  // CPUUtilization
 };
 
 // Dense and append-only; the decoder that finds a new series adds it. Bounded by max_series.

@@ -25,20 +25,20 @@ struct MetricPoint {
 };
 
 struct MetricFamily {
-  std::string name;                       // full, "trainwatch_steps_total"
+  std::string name;  // full, "trainwatch_steps_total"
   std::string help;
   MetricType type = MetricType::gauge;
-  std::vector<double> bounds;             // histogram upper bounds, without +Inf
+  std::vector<double> bounds;  // histogram upper bounds, without +Inf
   std::vector<MetricPoint> points;
 };
 
 struct Snapshot {
-  Time taken = kNoTime;                   // processing time
-  bool ready = false;                     // the first scan is done and its bytes are processed
-  double lag_seconds = 0;                 // oldest unread input, for heartbeats
+  Time taken = kNoTime;    // processing time
+  bool ready = false;      // the first scan is done and its bytes are processed
+  double lag_seconds = 0;  // oldest unread input, for heartbeats
   std::vector<MetricFamily> metrics;
-  std::vector<Alert> active;              // firing now, oldest first
-  std::string status_json;                // the body of /api/v1/status
+  std::vector<Alert> active;  // firing now, oldest first
+  std::string status_json;    // the body of /api/v1/status
 };
 
 // An alert that is committed and may be seen by clients.
@@ -48,7 +48,7 @@ struct PublishedAlert {
   std::string rule;
   Severity severity = Severity::info;
   Alert::State state = Alert::State::firing;
-  std::string json;                       // to_json(alert, epoch)
+  std::string json;  // to_json(alert, epoch)
 };
 
 }  // namespace trainwatch

@@ -17,9 +17,9 @@ inline constexpr std::int32_t kNoRank = -1;
 // An empty string or kNoRank means "does not apply" and is left out wherever a subject is shown.
 struct Subject {
   std::string job;
-  std::string node;               // "algo-1", or a host name
+  std::string node;  // "algo-1", or a host name
   std::int32_t rank = kNoRank;
-  std::string gpu;                // device index as text, "0"
+  std::string gpu;  // device index as text, "0"
 
   auto operator<=>(const Subject&) const = default;
 
@@ -37,10 +37,14 @@ enum class Scope : std::uint8_t { job, node, rank, gpu };
 // The part of `subject` that a rule of this scope is keyed by.
 inline Subject project(const Subject& subject, Scope scope) {
   switch (scope) {
-    case Scope::job: return {subject.job, "", kNoRank, ""};
-    case Scope::node: return {subject.job, subject.node, kNoRank, ""};
-    case Scope::rank: return {subject.job, subject.node, subject.rank, ""};
-    case Scope::gpu: return {subject.job, subject.node, kNoRank, subject.gpu};
+    case Scope::job:
+      return {subject.job, "", kNoRank, ""};
+    case Scope::node:
+      return {subject.job, subject.node, kNoRank, ""};
+    case Scope::rank:
+      return {subject.job, subject.node, subject.rank, ""};
+    case Scope::gpu:
+      return {subject.job, subject.node, kNoRank, subject.gpu};
   }
   return subject;
 }

@@ -22,8 +22,8 @@ class SymbolTable {
  public:
   explicit SymbolTable(std::size_t max_symbols = 1U << 18U) : max_symbols_(max_symbols) {
     slots_.resize(1024);
-    texts_.emplace_back();              // Symbol::none
-    texts_.emplace_back("__other__");   // Symbol::other
+    texts_.emplace_back();             // Symbol::none
+    texts_.emplace_back("__other__");  // Symbol::other
   }
 
   Symbol intern(std::string_view text) {

@@ -19,10 +19,18 @@ using Time = std::chrono::sys_time<Nanos>;
 // "Not known": earlier than every real time.
 inline constexpr Time kNoTime{Nanos{std::numeric_limits<std::int64_t>::min()}};
 
-constexpr Time time_from_ns(std::int64_t unix_ns) { return Time{Nanos{unix_ns}}; }
-constexpr std::int64_t to_ns(Time t) { return t.time_since_epoch().count(); }
-constexpr double to_seconds(Nanos d) { return static_cast<double>(d.count()) / 1e9; }
-constexpr double to_seconds(Time t) { return to_seconds(t.time_since_epoch()); }
+constexpr Time time_from_ns(std::int64_t unix_ns) {
+  return Time{Nanos{unix_ns}};
+}
+constexpr std::int64_t to_ns(Time t) {
+  return t.time_since_epoch().count();
+}
+constexpr double to_seconds(Nanos d) {
+  return static_cast<double>(d.count()) / 1e9;
+}
+constexpr double to_seconds(Time t) {
+  return to_seconds(t.time_since_epoch());
+}
 
 // RFC 3339 in UTC with microseconds, "2026-11-21T06:30:00.123456Z"; kNoTime gives "".
 inline std::string to_rfc3339(Time t) {

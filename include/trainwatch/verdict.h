@@ -18,9 +18,12 @@ enum class Severity : std::uint8_t { info, warning, critical };
 
 inline std::string_view to_string(Severity severity) {
   switch (severity) {
-    case Severity::info: return "info";
-    case Severity::warning: return "warning";
-    case Severity::critical: return "critical";
+    case Severity::info:
+      return "info";
+    case Severity::warning:
+      return "warning";
+    case Severity::critical:
+      return "critical";
   }
   return "info";
 }
@@ -46,9 +49,9 @@ std::string_view to_string(CauseName name);  // pipeline/engine/alert_json.cc
 
 struct Cause {
   CauseName name = CauseName::unattributed;
-  double coverage = 0;                  // share of the lost time that this cause explains, 0..1
-  std::string explanation;              // one sentence; empty when unattributed
-  std::vector<std::string> missing;     // inputs that would be needed: "gpu samples"
+  double coverage = 0;               // share of the lost time that this cause explains, 0..1
+  std::string explanation;           // one sentence; empty when unattributed
+  std::vector<std::string> missing;  // inputs that would be needed: "gpu samples"
 
   bool operator==(const Cause&) const = default;
 
@@ -68,7 +71,7 @@ struct Verdict {
 
   State state = State::firing;
   Severity severity = Severity::warning;
-  Time at{};                            // event time of what completed the condition
+  Time at{};  // event time of what completed the condition
   // The interval whose time was lost, for finding the cause in other streams; empty when the rule
   // has no such interval.
   Time window_start{};
@@ -80,11 +83,11 @@ struct Verdict {
   double value = 0;
   double threshold = 0;
   double baseline = 0;
-  std::string unit;                     // "seconds", "percent", "ratio"
-  std::string summary;                  // one sentence with the numbers in it
-  Cause cause;                          // what the rule itself can tell; the engine may refine it
-  std::string evidence;                 // a JSON object, at most 3 KB
-  std::string next;                     // what to do about it, one sentence
+  std::string unit;      // "seconds", "percent", "ratio"
+  std::string summary;   // one sentence with the numbers in it
+  Cause cause;           // what the rule itself can tell; the engine may refine it
+  std::string evidence;  // a JSON object, at most 3 KB
+  std::string next;      // what to do about it, one sentence
 
   void save(StateIo& io) {
     io(state);

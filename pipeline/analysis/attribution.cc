@@ -25,8 +25,8 @@ Cause from_system(const SystemUsage& usage) {
   if (usage.io_wait && *usage.io_wait > kHeavyIoWait) {
     cause.name = CauseName::io_wait;
     cause.coverage = *usage.io_wait / 100.0;
-    cause.explanation = sentence("A core waited %.0f %% of the interval for disk or network I/O.",
-                                 *usage.io_wait);
+    cause.explanation =
+        sentence("A core waited %.0f %% of the interval for disk or network I/O.", *usage.io_wait);
   } else if (usage.busiest_core && *usage.busiest_core > kSaturatedCore) {
     cause.name = CauseName::cpu_saturation;
     cause.coverage = *usage.busiest_core / 100.0;
@@ -47,8 +47,7 @@ Cause Attribution::explain(const Verdict& verdict, SubjectId subject) const {
   if (window <= Nanos{}) return verdict.cause;
 
   const auto share = [&](SpanKind kind) {
-    const Nanos overlap =
-        spans_.overlap(subject, kind, verdict.window_start, verdict.window_end);
+    const Nanos overlap = spans_.overlap(subject, kind, verdict.window_start, verdict.window_end);
     return std::pair{overlap, to_seconds(overlap) / to_seconds(window)};
   };
   if (const auto [overlap, covered] = share(SpanKind::checkpoint); covered >= kEnough) {

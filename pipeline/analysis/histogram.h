@@ -14,8 +14,8 @@ namespace trainwatch {
 class Histogram {
  public:
   // Seconds, 1-2.5-5 per decade from 1 ms to 10 min: training steps span all of it.
-  static constexpr std::array kBounds = {0.001, 0.0025, 0.005, 0.01, 0.025, 0.05,
-                                         0.1,   0.25,   0.5,   1.0,  2.5,   5.0,
+  static constexpr std::array kBounds = {0.001, 0.0025, 0.005, 0.01,  0.025, 0.05,
+                                         0.1,   0.25,   0.5,   1.0,   2.5,   5.0,
                                          10.0,  25.0,   50.0,  100.0, 250.0, 600.0};
 
   void observe(double seconds) {

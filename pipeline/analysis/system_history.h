@@ -17,10 +17,10 @@ namespace trainwatch {
 
 // Means over an interval; a member is empty when there was no sample of that kind.
 struct SystemUsage {
-  std::optional<double> cpu;               // percent, over all cores
-  std::optional<double> busiest_core;      // percent, mean of the busiest core of each second
-  std::optional<double> io_wait;           // percent, mean of the worst core of each second
-  std::optional<double> gpu;               // percent, over all GPUs
+  std::optional<double> cpu;           // percent, over all cores
+  std::optional<double> busiest_core;  // percent, mean of the busiest core of each second
+  std::optional<double> io_wait;       // percent, mean of the worst core of each second
+  std::optional<double> gpu;           // percent, over all GPUs
 };
 
 class SystemHistory {
@@ -41,12 +41,12 @@ class SystemHistory {
 
  private:
   struct Second {
-    std::int64_t index = -1;               // seconds since the epoch; -1: empty
+    std::int64_t index = -1;  // seconds since the epoch; -1: empty
     float cpu_sum = 0, cpu_max = 0, io_max = 0, gpu_sum = 0;
     std::uint32_t cpu_count = 0, gpu_count = 0;
   };
   struct Node {
-    std::vector<Second> ring;              // by index % kSeconds
+    std::vector<Second> ring;  // by index % kSeconds
     std::int64_t newest = -1;
     void state(StateIo& io) {
       io(ring);
@@ -59,7 +59,7 @@ class SystemHistory {
   Node& node_of(SeriesId series);
 
   const Vocabulary& vocabulary_;
-  std::vector<std::uint32_t> node_of_series_;   // by SeriesId; kUnset: not looked up yet
+  std::vector<std::uint32_t> node_of_series_;  // by SeriesId; kUnset: not looked up yet
   std::vector<std::pair<Subject, Node>> nodes_;
 };
 

@@ -18,13 +18,20 @@ std::string_view mode_label(Mode mode) {
 // The phases of a step that are measured; the others are too fine for a metric.
 std::string_view phase_label(SpanKind kind) {
   switch (kind) {
-    case SpanKind::data_wait: return "input_wait";
-    case SpanKind::forward: return "forward";
-    case SpanKind::backward: return "backward";
-    case SpanKind::optimizer: return "optimizer";
-    case SpanKind::checkpoint: return "checkpoint";
-    case SpanKind::communication: return "communication";
-    default: return {};
+    case SpanKind::data_wait:
+      return "input_wait";
+    case SpanKind::forward:
+      return "forward";
+    case SpanKind::backward:
+      return "backward";
+    case SpanKind::optimizer:
+      return "optimizer";
+    case SpanKind::checkpoint:
+      return "checkpoint";
+    case SpanKind::communication:
+      return "communication";
+    default:
+      return {};
   }
 }
 
@@ -46,7 +53,7 @@ struct SystemMetric {
   Resource resource;
   std::string_view name;
   std::string_view help;
-  std::string_view label;       // the `resource` or `direction` label, none when empty
+  std::string_view label;  // the `resource` or `direction` label, none when empty
   std::string_view value;
   double scale;
 };
@@ -126,8 +133,8 @@ Labels TrainingMetrics::labels(SubjectId id) const {
 }
 
 void TrainingMetrics::collect_steps(std::vector<MetricFamily>& out) const {
-  MetricFamily duration = family("trainwatch_step_duration_seconds",
-                                 "Duration of training steps.", MetricType::histogram);
+  MetricFamily duration = family("trainwatch_step_duration_seconds", "Duration of training steps.",
+                                 MetricType::histogram);
   MetricFamily total =
       family("trainwatch_steps_total", "Training steps seen.", MetricType::counter);
   MetricFamily last = family("trainwatch_last_step_timestamp_seconds",
@@ -138,8 +145,8 @@ void TrainingMetrics::collect_steps(std::vector<MetricFamily>& out) const {
     total.points.push_back({own, static_cast<double>(steps.count), {}, 0});
     last.points.push_back({own, to_seconds(steps.last), {}, 0});
   }
-  MetricFamily phase = family("trainwatch_step_phase_seconds",
-                              "Duration of the phases of a step.", MetricType::histogram);
+  MetricFamily phase = family("trainwatch_step_phase_seconds", "Duration of the phases of a step.",
+                              MetricType::histogram);
   for (const auto& [key, histogram] : phases_) {
     phase.points.push_back(
         histogram.point(with(labels(key.first), "phase", phase_label(key.second))));
@@ -154,9 +161,9 @@ void TrainingMetrics::collect_data_loading(std::vector<MetricFamily>& out) const
   for (const auto& [subject, histogram] : getnext_) {
     getnext.points.push_back(histogram.point(labels(subject)));
   }
-  MetricFamily batch = family("trainwatch_batch_time_seconds",
-                              "Time from the start of a batch to the start of the next.",
-                              MetricType::histogram);
+  MetricFamily batch =
+      family("trainwatch_batch_time_seconds",
+             "Time from the start of a batch to the start of the next.", MetricType::histogram);
   for (const auto& [subject, batches] : batches_) {
     batch.points.push_back(batches.between.point(labels(subject)));
   }
@@ -181,8 +188,7 @@ void TrainingMetrics::collect_system(std::vector<MetricFamily>& out) const {
       if (!metric.label.empty()) own = with(own, std::string(metric.label), metric.value);
       const std::string_view dimension = vocabulary_.text(series.dimension);
       const bool by_interface = metric.name == kNetwork && !dimension.empty();
-      own = with(own, "device",
-                 by_interface ? dimension : vocabulary_.text(series.name));
+      own = with(own, "device", by_interface ? dimension : vocabulary_.text(series.name));
       target.points.push_back({std::move(own), last_[i] * metric.scale, {}, 0});
     }
   }

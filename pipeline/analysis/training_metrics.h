@@ -74,7 +74,7 @@ class TrainingMetrics {
   std::map<SubjectId, Histogram> getnext_;
   std::map<SubjectId, Batches> batches_;
   std::map<SubjectId, std::map<std::int32_t, std::uint8_t>> workers_;
-  std::vector<double> last_;               // by SeriesId
+  std::vector<double> last_;  // by SeriesId
   std::uint64_t dropped_ = 0;
 };
 

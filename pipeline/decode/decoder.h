@@ -15,13 +15,13 @@
 namespace trainwatch {
 
 enum class Format : std::uint8_t {
-  undecided,        // too few bytes yet
-  unknown,          // none of ours; rejected once, the rest of the file is skipped
-  empty,            // a file type we know and have nothing to read from (end-of-job marks)
-  system_metrics,   // SageMaker system metrics, one JSON object a line
-  timeline,         // SageMaker timelines: python, model, horovod, smdataparallel
-  chrome_trace,     // Kineto / PyTorch profiler
-  tensorflow_trace, // TensorFlow profiler
+  undecided,         // too few bytes yet
+  unknown,           // none of ours; rejected once, the rest of the file is skipped
+  empty,             // a file type we know and have nothing to read from (end-of-job marks)
+  system_metrics,    // SageMaker system metrics, one JSON object a line
+  timeline,          // SageMaker timelines: python, model, horovod, smdataparallel
+  chrome_trace,      // Kineto / PyTorch profiler
+  tensorflow_trace,  // TensorFlow profiler
 };
 
 std::string_view to_string(Format format);
@@ -30,9 +30,9 @@ std::string_view to_string(Format format);
 struct FileContext {
   FileId file{};
   LaneId lane{};
-  std::string path;                       // as discovered; its parts carry node, rank and stamps
-  std::string job;                        // configured job name, may be empty
-  std::int32_t rank = kNoRank;            // configured for this path; kNoRank: from file or path
+  std::string path;             // as discovered; its parts carry node, rank and stamps
+  std::string job;              // configured job name, may be empty
+  std::int32_t rank = kNoRank;  // configured for this path; kNoRank: from file or path
   Vocabulary& vocabulary;
   Diagnostics& diagnostics;
   // Names of the entries of a directory, for the TensorFlow start time that only a sibling

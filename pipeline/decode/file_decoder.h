@@ -31,7 +31,7 @@ class FileDecoder {
   void cut_back(std::uint64_t bytes);
 
   Format format() const;
-  bool complete() const;          // the file's own end was read, gzip trailer included
+  bool complete() const;  // the file's own end was read, gzip trailer included
   std::uint64_t records() const;
   void state(StateIo& io);
 

@@ -46,8 +46,8 @@ const Alert* AlertBook::apply(std::uint32_t rule, const RuleSpec& spec, Timing t
     --waiting_;
   }
   Alert& alert = episode.alert;
-  const bool loud = alert.severity != verdict.severity ||
-                    alert.verdict.cause.name != verdict.cause.name;
+  const bool loud =
+      alert.severity != verdict.severity || alert.verdict.cause.name != verdict.cause.name;
   alert.severity = verdict.severity;
   alert.updated_at = at;
   ++alert.count;
@@ -91,8 +91,7 @@ void AlertBook::advance(std::uint32_t rule, SubjectId subject, Timing timing, Ti
     const auto current = entry++;
     const auto& [key, episode] = *current;
     if (key.rule != rule || key.subject != subject) break;
-    if (episode.phase == Episode::Phase::pending &&
-        now - episode.alert.started_at >= timing.hold) {
+    if (episode.phase == Episode::Phase::pending && now - episode.alert.started_at >= timing.hold) {
       open(key, current->second);
     } else if (episode.phase == Episode::Phase::recovering &&
                now - episode.recovering_since >= timing.keep) {
@@ -126,7 +125,9 @@ void AlertBook::flush() {
   }
 }
 
-std::vector<Alert> AlertBook::take_told() { return std::exchange(told_, {}); }
+std::vector<Alert> AlertBook::take_told() {
+  return std::exchange(told_, {});
+}
 
 void AlertBook::forget_rule(std::uint32_t rule, Time at) {
   for (auto entry = episodes_.lower_bound(Key{rule, SubjectId::none, ""});
@@ -166,9 +167,8 @@ std::vector<Alert> AlertBook::active() const {
   for (const auto& [key, episode] : episodes_) {
     if (episode.phase != Episode::Phase::pending) alerts.push_back(episode.alert);
   }
-  std::stable_sort(alerts.begin(), alerts.end(), [](const Alert& a, const Alert& b) {
-    return a.started_at < b.started_at;
-  });
+  std::stable_sort(alerts.begin(), alerts.end(),
+                   [](const Alert& a, const Alert& b) { return a.started_at < b.started_at; });
   return alerts;
 }
 

@@ -62,7 +62,7 @@ class AlertBook {
   // Episodes of the `old_rules` that are not among them resolve at `at`.
   void renumber(const std::vector<std::int64_t>& old_index, std::size_t old_rules, Time at);
 
-  std::vector<Alert> active() const;      // firing, oldest first
+  std::vector<Alert> active() const;  // firing, oldest first
   std::size_t active_count(std::uint32_t rule, Severity severity) const;
   std::uint64_t opened_total(std::uint32_t rule, Severity severity) const;
 
@@ -87,9 +87,9 @@ class AlertBook {
 
   const Vocabulary& vocabulary_;
   std::map<Key, Episode> episodes_;
-  std::deque<Alert> closed_;              // lately resolved; their cause may still be refined
+  std::deque<Alert> closed_;  // lately resolved; their cause may still be refined
   std::vector<Alert> told_;
-  std::size_t waiting_ = 0;               // pending or recovering episodes
+  std::size_t waiting_ = 0;  // pending or recovering episodes
   std::map<std::pair<std::uint32_t, Severity>, std::uint64_t> opened_;
 };
 

@@ -69,8 +69,8 @@ AlertBook::Timing Engine::timing(std::uint32_t rule) const {
 void Engine::judged(std::uint32_t rule, SubjectId subject, Verdicts& verdicts) {
   for (Verdict& verdict : verdicts) {
     const Verdict before = verdict;
-    const bool explainable = verdict.state == Verdict::State::firing &&
-                             verdict.window_end > verdict.window_start;
+    const bool explainable =
+        verdict.state == Verdict::State::firing && verdict.window_end > verdict.window_start;
     if (explainable) verdict.cause = attribution_.explain(verdict, subject);
     const RuleSpec& spec = *host_->rules()[rule].spec;
     const Alert* alert = book_.apply(rule, spec, timing(rule), subject, std::move(verdict));

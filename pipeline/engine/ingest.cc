@@ -92,7 +92,9 @@ void Ingest::restarted(FileId id, std::uint64_t lost) {
   file.decoder = make_decoder(id, file);
 }
 
-void Ingest::finished(FileId id) { finish(files_[id]); }
+void Ingest::finished(FileId id) {
+  finish(files_[id]);
+}
 
 void Ingest::finish(File& file) {
   if (file.decoder == nullptr) return;

@@ -28,14 +28,14 @@ struct RootOptions {
 };
 
 struct IngestOptions {
-  std::map<std::string, RootOptions> roots;   // by WatchRoot::source
+  std::map<std::string, RootOptions> roots;  // by WatchRoot::source
   std::function<std::vector<std::string>(const std::string&)> list_directory;
 };
 
 struct RejectedSample {
   std::string path;
   RejectReason reason{};
-  std::string text;                           // the first 256 bytes, not printable ones escaped
+  std::string text;  // the first 256 bytes, not printable ones escaped
 };
 
 class Ingest final : public TailSink, private Diagnostics {
@@ -44,11 +44,11 @@ class Ingest final : public TailSink, private Diagnostics {
     std::string path;
     std::string source;
     LaneId lane{};
-    std::unique_ptr<FileDecoder> decoder;     // null once the file is finished
+    std::unique_ptr<FileDecoder> decoder;  // null once the file is finished
     Format format = Format::undecided;
     std::uint64_t bytes = 0;
     std::uint64_t records = 0;
-    std::uint64_t decoder_records = 0;        // of the present decoder
+    std::uint64_t decoder_records = 0;  // of the present decoder
     std::uint64_t rejects = 0;
     std::string error;
   };
@@ -93,7 +93,7 @@ class Ingest final : public TailSink, private Diagnostics {
   std::map<FileId, File> files_;
   std::map<std::string, Source> sources_;
   std::deque<RejectedSample> rejected_;
-  EventBatch batch_;                          // reused
+  EventBatch batch_;  // reused
 };
 
 }  // namespace trainwatch

@@ -102,17 +102,17 @@ void collect_tail(const Ingest& ingest, const TailReport& tail, std::vector<Metr
     lag[known->second.source] += file.size > file.offset ? file.size - file.offset : 0;
     ++tracked[known->second.source];
   }
-  MetricFamily bytes = family("trainwatch_source_lag_bytes", "Bytes written and not read yet.",
-                              MetricType::gauge);
-  MetricFamily files = family("trainwatch_files_tracked", "Files being watched.",
-                              MetricType::gauge);
+  MetricFamily bytes =
+      family("trainwatch_source_lag_bytes", "Bytes written and not read yet.", MetricType::gauge);
+  MetricFamily files =
+      family("trainwatch_files_tracked", "Files being watched.", MetricType::gauge);
   for (const auto& [name, value] : lag) {
     bytes.points.push_back({{{"source", name}}, static_cast<double>(value), {}, 0});
     files.points.push_back({{{"source", name}}, static_cast<double>(tracked[name]), {}, 0});
   }
-  MetricFamily seconds = family("trainwatch_source_lag_seconds",
-                                "Age of the oldest byte that is written and not read yet.",
-                                MetricType::gauge);
+  MetricFamily seconds =
+      family("trainwatch_source_lag_seconds",
+             "Age of the oldest byte that is written and not read yet.", MetricType::gauge);
   seconds.points.push_back({{}, tail.lag_seconds, {}, 0});
   MetricFamily degraded = family("trainwatch_watch_degraded",
                                  "1 while changes are only found by polling.", MetricType::gauge);
@@ -124,9 +124,9 @@ void collect_tail(const Ingest& ingest, const TailReport& tail, std::vector<Metr
 }
 
 void collect_limits(const Engine& engine, const TailReport& tail, std::vector<MetricFamily>& out) {
-  MetricFamily limits = family("trainwatch_limit_hits_total",
-                               "How often a configured limit kept something out.",
-                               MetricType::counter);
+  MetricFamily limits =
+      family("trainwatch_limit_hits_total", "How often a configured limit kept something out.",
+             MetricType::counter);
   const auto add = [&](std::string_view name, std::uint64_t hits) {
     limits.points.push_back({{{"limit", std::string(name)}}, static_cast<double>(hits), {}, 0});
   };
@@ -135,9 +135,9 @@ void collect_limits(const Engine& engine, const TailReport& tail, std::vector<Me
   add("subjects", vocabulary.subjects.dropped());
   add("symbols", vocabulary.symbols.dropped());
   out.push_back(std::move(limits));
-  MetricFamily dropped = family("trainwatch_series_dropped_total",
-                                "Series left out of /metrics because a family was full.",
-                                MetricType::counter);
+  MetricFamily dropped =
+      family("trainwatch_series_dropped_total",
+             "Series left out of /metrics because a family was full.", MetricType::counter);
   dropped.points.push_back({{}, static_cast<double>(engine.metrics().series_dropped()), {}, 0});
   out.push_back(std::move(dropped));
 }

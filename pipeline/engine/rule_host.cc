@@ -6,8 +6,7 @@
 
 namespace trainwatch {
 
-RuleHost::RuleHost(std::vector<RuleConfig> rules, const Vocabulary& vocabulary,
-                   Listener& listener)
+RuleHost::RuleHost(std::vector<RuleConfig> rules, const Vocabulary& vocabulary, Listener& listener)
     : rules_(std::move(rules)),
       vocabulary_(vocabulary),
       listener_(listener),
@@ -42,8 +41,7 @@ RuleHost::Instance* RuleHost::instance(std::uint32_t rule, SubjectId subject) {
   const auto index = static_cast<std::size_t>(subject);
   if (index >= known.size()) known.resize(index + 1);
   if (known[index] == nullptr) {
-    const Subject wanted =
-        project(vocabulary_.subjects[subject], rules_[rule].spec->scope);
+    const Subject wanted = project(vocabulary_.subjects[subject], rules_[rule].spec->scope);
     const SubjectId key = vocabulary_.subjects.find(wanted);
     known[index] = make(rule, key);
   }
@@ -78,16 +76,14 @@ void RuleHost::on(const Tick& tick, const Event& event) {
 }
 
 std::size_t RuleHost::instances(std::uint32_t rule) const {
-  return static_cast<std::size_t>(
-      std::count_if(instances_.begin(), instances_.end(),
-                    [&](const auto& made) { return made->rule == rule; }));
+  return static_cast<std::size_t>(std::count_if(
+      instances_.begin(), instances_.end(), [&](const auto& made) { return made->rule == rule; }));
 }
 
 std::size_t RuleHost::warming(std::uint32_t rule) const {
   return static_cast<std::size_t>(
-      std::count_if(instances_.begin(), instances_.end(), [&](const auto& made) {
-        return made->rule == rule && made->impl->warming();
-      }));
+      std::count_if(instances_.begin(), instances_.end(),
+                    [&](const auto& made) { return made->rule == rule && made->impl->warming(); }));
 }
 
 void RuleHost::state(StateIo& io) {

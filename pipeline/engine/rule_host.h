@@ -62,7 +62,7 @@ class RuleHost {
   };
   struct SampleRoute {
     std::uint32_t rule = 0;
-    std::vector<Instance*> by_series;     // null: not looked up yet
+    std::vector<Instance*> by_series;  // null: not looked up yet
   };
 
   Instance* route_of(SampleRoute& route, SeriesId series) {
@@ -91,8 +91,8 @@ class RuleHost {
   const Vocabulary& vocabulary_;
   Listener& listener_;
   bool want_times_ = false;
-  Verdicts verdicts_;                                     // reused
-  std::vector<std::uint64_t> evaluations_;                // by rule
+  Verdicts verdicts_;                       // reused
+  std::vector<std::uint64_t> evaluations_;  // by rule
   // by rule, then by SubjectId of the event; shared instances appear under several subjects
   std::vector<std::vector<Instance*>> by_subject_;
   std::vector<std::unique_ptr<Instance>> instances_;

@@ -17,7 +17,7 @@ namespace trainwatch {
 struct FileIdentity {
   std::uint64_t device = 0;
   std::uint64_t inode = 0;
-  std::int64_t birth_ns = 0;   // 0 where the file system has none
+  std::int64_t birth_ns = 0;  // 0 where the file system has none
   auto operator<=>(const FileIdentity&) const = default;
 };
 
@@ -25,7 +25,7 @@ struct FileStat {
   FileIdentity identity;
   std::uint64_t size = 0;
   std::int64_t modified_ns = 0;
-  bool linked = true;          // false: the last name is gone
+  bool linked = true;  // false: the last name is gone
 };
 
 class OpenFile {

@@ -5,7 +5,9 @@
 namespace trainwatch {
 namespace {
 
-Time at(std::int64_t seconds) { return Time{std::chrono::seconds(seconds)}; }
+Time at(std::int64_t seconds) {
+  return Time{std::chrono::seconds(seconds)};
+}
 
 class AttributionTest : public testing::Test {
  protected:

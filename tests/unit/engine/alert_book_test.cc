@@ -10,7 +10,9 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-Time at(std::int64_t seconds) { return Time{std::chrono::seconds(seconds)}; }
+Time at(std::int64_t seconds) {
+  return Time{std::chrono::seconds(seconds)};
+}
 
 class AlertBookTest : public testing::Test {
  protected:

@@ -1,0 +1,93 @@
+// The recorded job, written live in random pieces with the writers interleaved at random, gives the
+// same alerts as the finished files: the same ids, the same final content, the same order within a
+// subject. The real tailer, decoders and engine; no sleeping, no clock.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "daemon/watch_roots.h"
+#include "pipeline/engine/ingest.h"
+#include "pipeline/tail/posix_file_system.h"
+#include "rules/catalog.h"
+#include "support/alert_lines.h"
+#include "support/live_player.h"
+#include "support/temp_dir.h"
+
+namespace trainwatch {
+namespace {
+
+using namespace testing_support;
+
+const std::filesystem::path kRecordedJob = TRAINWATCH_SOURCE_DIR "/tests/data/recorded-job";
+
+// A daemon without threads: polls when it is told to.
+class Watcher {
+ public:
+  explicit Watcher(const std::string& directory, std::size_t chunk_bytes)
+      : engine_(Config(rule_catalog()).enabled_rules()),
+        ingest_(engine_, replay_roots({directory}, Config(rule_catalog())).ingest),
+        tailer_(files_, {{directory, directory}}, TailLimits{.chunk_bytes = chunk_bytes}) {}
+
+  // One look at the directory; reads at most `chunks` chunks.
+  void look(std::size_t chunks) {
+    tailer_.scan(ingest_);
+    for (std::size_t i = 0; i < chunks && tailer_.read(ingest_); ++i) take();
+  }
+  void tick() {
+    engine_.flush();
+    take();
+  }
+  std::vector<AlertLine> finish() {
+    look(SIZE_MAX);
+    look(SIZE_MAX);
+    ingest_.end_of_input();
+    take();
+    return parse_alerts(lines_);
+  }
+
+ private:
+  void take() {
+    for (const Alert& alert : engine_.take_told()) lines_ += to_json(alert, {}) + '\n';
+  }
+
+  Engine engine_;
+  Ingest ingest_;
+  PosixFileSystem files_;
+  Tailer tailer_;
+  std::string lines_;
+};
+
+std::vector<AlertLine> replayed() {
+  return Watcher(kRecordedJob.string(), std::size_t{256} << 10U).finish();
+}
+
+std::vector<AlertLine> played_live(unsigned seed) {
+  TempDir target;
+  LivePlayer player(kRecordedJob, target.path(), seed);
+  std::minstd_rand random(seed);
+  Watcher watcher(target.path().string(), 1 + random() % 100000);
+  while (player.step()) {
+    if (random() % 3 == 0) watcher.look(random() % 2 == 0 ? SIZE_MAX : 1 + random() % 4);
+    if (random() % 50 == 0) watcher.tick();
+  }
+  return watcher.finish();
+}
+
+TEST(LiveEqualsReplay, OnTheRecordedJob) {
+  const auto expected = replayed();
+  const auto expected_final = final_alerts(expected);
+  ASSERT_FALSE(expected_final.empty());
+  for (unsigned seed = 1; seed <= 100; ++seed) {
+    const auto live = played_live(seed);
+    const auto live_final = final_alerts(live);
+    ASSERT_EQ(live_final.size(), expected_final.size()) << "seed " << seed;
+    for (const auto& [id, alert] : expected_final) {
+      ASSERT_TRUE(live_final.contains(id)) << "seed " << seed << " lacks " << alert.json;
+      ASSERT_EQ(live_final.at(id).json, alert.json) << "seed " << seed;
+    }
+    ASSERT_EQ(order_by_subject(live), order_by_subject(expected)) << "seed " << seed;
+  }
+}
+
+}  // namespace
+}  // namespace trainwatch

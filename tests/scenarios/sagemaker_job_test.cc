@@ -1,0 +1,113 @@
+// The generated SageMaker jobs, each with one known fault, through `trainwatch replay` with the
+// default configuration: every fault is found, named rightly, and nothing else is claimed.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <sstream>
+
+#include "daemon/replay.h"
+#include "support/alert_lines.h"
+#include "support/temp_dir.h"
+
+namespace trainwatch {
+namespace {
+
+using testing_support::AlertLine;
+using testing_support::TempDir;
+
+struct Job {
+  const char* scenario;
+  int seed;
+  int gpus = 2;
+  int cpus = 4;
+};
+
+std::ostream& operator<<(std::ostream& out, const Job& job) {
+  return out << job.scenario << "_seed" << job.seed << "_" << job.gpus << "gpus_" << job.cpus
+             << "cpus";
+}
+
+class SageMakerJob : public testing::TestWithParam<Job> {
+ protected:
+  // Final state of every alert of the job.
+  std::vector<AlertLine> alerts() {
+    const Job& job = GetParam();
+    TempDir dir;
+    std::ostringstream command;
+    command << "/usr/bin/python3 " TRAINWATCH_SOURCE_DIR "/tests/support/sagemaker_job_gen.py job"
+            << " --scenario " << job.scenario << " --seed " << job.seed << " --gpus " << job.gpus
+            << " --cpus " << job.cpus << " --seconds 900 --out " << dir.path().string()
+            << " > /dev/null";
+    EXPECT_EQ(std::system(command.str().c_str()), 0);
+    ReplayOptions options;
+    options.paths = {dir.path().string()};
+    std::ostringstream out;
+    std::ostringstream err;
+    EXPECT_EQ(replay(options, out, err), 0) << err.str();
+    EXPECT_EQ(err.str(), "");
+    std::vector<AlertLine> last;
+    for (auto& [id, alert] :
+         testing_support::final_alerts(testing_support::parse_alerts(out.str()))) {
+      last.push_back(alert);
+    }
+    return last;
+  }
+
+  static std::vector<AlertLine> of_rule(const std::vector<AlertLine>& all, std::string_view rule) {
+    std::vector<AlertLine> some;
+    std::copy_if(all.begin(), all.end(), std::back_inserter(some),
+                 [&](const AlertLine& alert) { return alert.rule == rule; });
+    return some;
+  }
+  static std::vector<std::string> loud_rules(const std::vector<AlertLine>& all) {
+    std::vector<std::string> rules;
+    for (const AlertLine& alert : all) {
+      if (alert.loud()) rules.push_back(alert.rule);
+    }
+    std::sort(rules.begin(), rules.end());
+    rules.erase(std::unique(rules.begin(), rules.end()), rules.end());
+    return rules;
+  }
+};
+
+TEST_P(SageMakerJob, FindsItsFaultAndNothingElse) {
+  const std::vector<AlertLine> all = alerts();
+  const std::string scenario = GetParam().scenario;
+  SCOPED_TRACE(testing::PrintToString(all.size()) + " alerts");
+  if (scenario == "cpubottleneck") {
+    EXPECT_THAT(loud_rules(all), testing::ElementsAre("cpu_bottleneck", "low_gpu_utilization"));
+    ASSERT_EQ(of_rule(all, "cpu_bottleneck").size(), 1U);
+    EXPECT_TRUE(of_rule(all, "cpu_bottleneck")[0].has(R"("cause":{"name":"cpu_saturation")"));
+  } else if (scenario == "lowgpu" || scenario == "gpufluct") {
+    const char* reason = scenario == "lowgpu" ? "under_utilised" : "fluctuating";
+    EXPECT_THAT(loud_rules(all), testing::ElementsAre("low_gpu_utilization"));
+    const auto low = of_rule(all, "low_gpu_utilization");
+    EXPECT_EQ(low.size(), static_cast<std::size_t>(GetParam().gpus)) << "one for each GPU";
+    for (const AlertLine& alert : low) EXPECT_TRUE(alert.has(reason)) << alert.json;
+  } else if (scenario == "stepoutlier") {
+    const auto spikes = of_rule(all, "step_spike");
+    ASSERT_EQ(spikes.size(), 1U);
+    EXPECT_TRUE(spikes[0].has(R"("pattern":"periodic","period":20)")) << spikes[0].json;
+    EXPECT_EQ(spikes[0].severity, "warning");
+    EXPECT_THAT(loud_rules(all), testing::ElementsAre("step_spike"));
+  } else {
+    EXPECT_THAT(loud_rules(all), testing::IsEmpty());
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Scenarios, SageMakerJob,
+                         testing::Values(Job{"cpubottleneck", 11}, Job{"cpubottleneck", 12},
+                                         Job{"cpubottleneck", 13, 4, 8}, Job{"lowgpu", 11},
+                                         Job{"lowgpu", 12}, Job{"lowgpu", 13, 4, 8},
+                                         Job{"gpufluct", 11}, Job{"gpufluct", 12},
+                                         Job{"gpufluct", 13, 4, 8}, Job{"stepoutlier", 11},
+                                         Job{"stepoutlier", 12}, Job{"stepoutlier", 13, 4, 8},
+                                         Job{"normal", 11}, Job{"normal", 12},
+                                         Job{"normal", 13, 4, 8}, Job{"evalphase", 11},
+                                         Job{"evalphase", 12}, Job{"evalphase", 13, 4, 8}),
+                         testing::PrintToStringParamName());
+
+}  // namespace
+}  // namespace trainwatch

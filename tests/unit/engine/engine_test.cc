@@ -1,0 +1,189 @@
+// The engine with a rule made for the test: keying, state, and independence of interleaving.
+#include "pipeline/engine/engine.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace trainwatch {
+namespace {
+
+using testing::ElementsAre;
+using testing::SizeIs;
+
+// Fires on every step above `limit` seconds, ok on every other.
+struct LongStepParams {
+  double limit = 1;
+};
+class LongStep final : public Rule {
+ public:
+  LongStep(const LongStepParams& params, const RuleContext& context)
+      : params_(params), context_(context) {}
+  void on(const Event& event, Verdicts& out) override {
+    const Step& step = std::get<Step>(event);
+    EXPECT_EQ(context_.vocabulary.subjects[step.subject].rank,
+              context_.vocabulary.subjects[context_.subject].rank);
+    ++seen_;
+    Verdict verdict;
+    verdict.at = step.end();
+    verdict.window_start = step.start;
+    verdict.window_end = step.end();
+    verdict.step = step.number;
+    verdict.value = static_cast<double>(seen_);
+    const bool firing = to_seconds(step.duration) > params_.limit;
+    verdict.state = firing ? Verdict::State::firing : Verdict::State::ok;
+    if (firing || was_firing_) out.push_back(verdict);
+    was_firing_ = firing;
+  }
+  void state(StateIo& io) override {
+    io(seen_);
+    io(was_firing_);
+  }
+
+ private:
+  LongStepParams params_;
+  RuleContext context_;
+  std::uint64_t seen_ = 0;
+  bool was_firing_ = false;
+};
+
+const RuleSpec& long_step() {
+  static const RuleSpec spec = make_spec<LongStep, LongStepParams>(
+      {.id = "long_step",
+       .scope = Scope::rank,
+       .summary = "",
+       .doc = "",
+       .interest = {.steps = true}},
+      {field("limit", &LongStepParams::limit, 0, 100, "Seconds.")});
+  return spec;
+}
+
+class EngineTest : public testing::Test {
+ protected:
+  EngineTest() { intern(engine_); }
+
+  void intern(Engine& engine) {
+    for (std::int32_t rank = 0; rank < 2; ++rank) {
+      rank_[rank] = engine.vocabulary().subjects.intern({"", "algo-1", rank, ""});
+    }
+    node_ = engine.vocabulary().subjects.intern({"", "algo-1", kNoRank, ""});
+    Series series;
+    series.subject = node_;
+    series.resource = Resource::cpu_utilization;
+    if (engine.vocabulary().series.size() == 0) series_ = engine.vocabulary().series.add(series);
+  }
+
+  Event step(std::int32_t rank, std::int64_t second, double seconds) const {
+    Span span;
+    span.kind = SpanKind::step;
+    span.mode = Mode::train;
+    span.subject = rank_[rank];
+    span.start = Time{std::chrono::seconds(second)};
+    span.duration = Nanos{static_cast<std::int64_t>(seconds * 1e9)};
+    span.step = second;
+    return span;
+  }
+  Event cpu(std::int64_t second, double percent) const {
+    return Sample{Time{std::chrono::seconds(second)}, percent, series_, Resource::cpu_utilization};
+  }
+
+  static std::map<std::string, std::string> finals(Engine& engine) {
+    engine.flush();
+    std::map<std::string, std::string> last;
+    for (const Alert& alert : engine.take_told()) last[alert.id] = to_json(alert, "");
+    return last;
+  }
+
+  Engine engine_{{RuleConfig(long_step())}};
+  SubjectId rank_[2] = {};
+  SubjectId node_{};
+  SeriesId series_{};
+};
+
+TEST_F(EngineTest, EachRankHasItsOwnInstance) {
+  const std::vector<Event> events = {step(0, 1, 0.5), step(1, 1, 0.5), step(0, 2, 3),
+                                     step(1, 2, 3)};
+  engine_.push(events);
+  const auto told = engine_.take_told();
+  ASSERT_THAT(told, SizeIs(2));
+  EXPECT_EQ(told[0].subject.rank, 0);
+  EXPECT_EQ(told[1].subject.rank, 1);
+  EXPECT_EQ(engine_.host().instances(0), 2U);
+  EXPECT_EQ(engine_.host().evaluations(0), 4U);
+}
+
+TEST_F(EngineTest, CauseIsTheSameWhateverStreamCameFirst) {
+  std::vector<Event> system;
+  for (std::int64_t s = 0; s < 30; ++s) system.push_back(cpu(s, s >= 10 && s < 14 ? 99 : 20));
+  const std::vector<Event> steps = {step(0, 5, 0.5), step(0, 10, 3), step(0, 14, 0.5)};
+
+  engine_.push(system);
+  engine_.push(steps);
+  const auto system_first = finals(engine_);
+
+  Engine other{{RuleConfig(long_step())}};
+  intern(other);
+  other.push(steps);
+  other.push(system);
+  const auto steps_first = finals(other);
+
+  ASSERT_THAT(system_first, SizeIs(1));
+  EXPECT_THAT(system_first.begin()->second, testing::HasSubstr("cpu_saturation"));
+  EXPECT_EQ(system_first, steps_first);
+}
+
+TEST_F(EngineTest, ARestoredEngineGoesOnWhereTheSavedOneStood) {
+  const std::vector<Event> before = {step(0, 1, 0.5), step(0, 2, 3), step(1, 2, 3)};
+  const std::vector<Event> after = {step(0, 5, 4), cpu(3, 99), cpu(20, 10), step(0, 9, 0.5)};
+  engine_.push(before);
+  engine_.take_told();
+  StateIo saving = StateIo::saving();
+  engine_.state(saving);
+  const std::string bytes = saving.take();
+
+  Engine restored{{RuleConfig(long_step())}};
+  StateIo loading = StateIo::loading(bytes);
+  restored.state(loading);
+  ASSERT_TRUE(loading.complete());
+  engine_.push(after);
+  restored.push(after);
+  const auto expected = finals(engine_);
+  ASSERT_THAT(expected, SizeIs(2)) << "one resolved, one with a better cause";
+  EXPECT_EQ(finals(restored), expected);
+}
+
+TEST_F(EngineTest, DamagedStateIsRefused) {
+  engine_.push(std::vector<Event>{step(0, 1, 0.5)});
+  StateIo saving = StateIo::saving();
+  engine_.state(saving);
+  const std::string bytes = saving.take();
+  for (std::size_t size = 0; size < bytes.size(); size += 7) {
+    Engine restored{{RuleConfig(long_step())}};
+    StateIo loading = StateIo::loading(std::string_view(bytes).substr(0, size));
+    restored.state(loading);
+    EXPECT_FALSE(loading.complete());
+  }
+}
+
+TEST_F(EngineTest, ReconfigureKeepsWhatDidNotChange) {
+  engine_.push(std::vector<Event>{step(0, 2, 3)});
+  engine_.take_told();
+  engine_.reconfigure({RuleConfig(long_step())});
+  EXPECT_THAT(engine_.take_told(), SizeIs(0));
+  engine_.push(std::vector<Event>{step(0, 5, 3)});
+  engine_.flush();
+  ASSERT_THAT(engine_.book().active(), SizeIs(1));
+  EXPECT_EQ(engine_.book().active()[0].count, 2U);
+
+  RuleConfig changed(long_step());
+  ASSERT_TRUE(changed.set("limit", "10").ok());
+  engine_.take_told();
+  engine_.reconfigure({changed});
+  const auto told = engine_.take_told();
+  ASSERT_THAT(told, SizeIs(1));
+  EXPECT_EQ(told[0].state, Alert::State::resolved);
+  EXPECT_FALSE(changed.set("limit", "1000").ok());
+  EXPECT_FALSE(changed.set("limits", "1").ok());
+}
+
+}  // namespace
+}  // namespace trainwatch
