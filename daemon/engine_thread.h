@@ -30,7 +30,7 @@ class EngineThread {
   // Called on the engine thread; they must only pass the data on to their own thread.
   struct Outlets {
     std::function<void(PublishedAlerts)> alerts;
-    std::function<void(std::shared_ptr<const Snapshot>)> snapshot;
+    std::function<void(std::shared_ptr<Snapshot>)> snapshot;
     std::function<void(const std::string& what)> store_failed;
   };
 
