@@ -146,9 +146,13 @@ EngineThread::EngineThread(EngineThreadOptions options, std::unique_ptr<StateSto
                            Outlets outlets)
     : parts_(std::make_unique<Parts>(std::move(options), std::move(store), std::move(outlets))) {}
 
-EngineThread::~EngineThread() { stop(); }
+EngineThread::~EngineThread() {
+  stop();
+}
 
-TailSink& EngineThread::inbox() { return parts_->inbox; }
+TailSink& EngineThread::inbox() {
+  return parts_->inbox;
+}
 
 void EngineThread::pass_done(TailReport report) {
   boost::asio::post(parts_->context, [&parts = *parts_, report = std::move(report)]() mutable {
@@ -172,7 +176,9 @@ std::chrono::steady_clock::time_point EngineThread::last_heartbeat() const {
   return SteadyClock::time_point{SteadyClock::duration{parts_->heartbeat.load()}};
 }
 
-void EngineThread::close_inbox() { parts_->closed = true; }
+void EngineThread::close_inbox() {
+  parts_->closed = true;
+}
 
 void EngineThread::stop() {
   if (!parts_->thread.joinable()) return;

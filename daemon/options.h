@@ -1,13 +1,36 @@
-// What the command line asks of each command. Plain values; config_source.h says how flags,
-// environment and file become a Config.
+// What the command line asks of each command. Plain values.
 #pragma once
 
 #include <chrono>
+#include <cstdint>
+#include <optional>
 #include <string>
+#include <vector>
 
+#include "daemon/config.h"
 #include "trainwatch/time.h"
+#include "trainwatch/verdict.h"
 
 namespace trainwatch {
+
+struct RunOptions {
+  std::string config_file;  // empty: the defaults
+  ConfigFlags flags;        // for load_config(), at start and at each reload
+};
+
+struct ReplayOptions {
+  std::string config_file;
+  ConfigFlags flags;
+  std::vector<std::string> paths;   // at least one
+  std::optional<Severity> fail_on;  // exit code 3 for an alert at or above it
+  bool progress = false;            // asked for, or standard error is a terminal
+};
+
+struct FollowOptions {
+  std::string url;                     // http:// or ws://, of a running trainwatch
+  std::optional<std::uint64_t> after;  // resume behind this sequence number
+  std::string rule;                    // only alerts of this rule; empty: all
+};
 
 struct SampleOptions {
   std::string out;  // the job's directory; made when absent
