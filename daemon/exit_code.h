@@ -4,9 +4,9 @@
 namespace trainwatch::exit_code {
 
 inline constexpr int done = 0;
-inline constexpr int failed = 1;        // at run time
+inline constexpr int failed = 1;  // at run time
 inline constexpr int usage = 2;
-inline constexpr int alerts = 3;        // at or above --fail-on
-inline constexpr int bad_config = 78;   // EX_CONFIG of sysexits.h
+inline constexpr int alerts = 3;       // at or above --fail-on
+inline constexpr int bad_config = 78;  // EX_CONFIG of sysexits.h
 
 }  // namespace trainwatch::exit_code

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "daemon/sample/file_handle.h"
+#include "daemon/file_handle.h"
 #include "daemon/sample/gpu_source.h"
 #include "daemon/sample/proc_counters.h"
 #include "trainwatch/result.h"

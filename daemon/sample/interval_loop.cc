@@ -13,7 +13,7 @@
 #include <ctime>
 #include <string>
 
-#include "daemon/sample/file_handle.h"
+#include "daemon/file_handle.h"
 
 namespace trainwatch {
 namespace {

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "daemon/sample/file_handle.h"
+#include "daemon/file_handle.h"
 #include "daemon/sample/host_sampler.h"
 #include "trainwatch/result.h"
 #include "trainwatch/time.h"
