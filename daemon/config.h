@@ -1,0 +1,100 @@
+// What trainwatch runs with: defaults, then the YAML file, then environment and flags.
+//
+// Every key of the file is a row of one of the tables in config_table.h; parsing, bounds, flags and
+// documentation come from there. config/trainwatch.yaml explains each key to the reader.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "trainwatch/result.h"
+#include "trainwatch/rule.h"
+#include "trainwatch/time.h"
+
+namespace trainwatch {
+
+using RuleCatalog = std::span<const RuleSpec* const>;
+
+// A directory tree, or one file, to watch.
+struct WatchConfig {
+  std::string path;
+  std::string source;                // its name in metrics and status; empty: the path
+  std::string job;                   // empty: what the files say
+  std::optional<std::int32_t> rank;  // for files that do not say
+};
+
+struct WebConfig {
+  std::string listen_address = "127.0.0.1:9797";
+  std::vector<std::string> allowed_hosts;  // beside the loopback names
+};
+
+struct StorageConfig {
+  std::string path = "trainwatch-data";
+};
+
+enum class LogLevel : std::uint8_t { debug, info, warn, error };
+enum class LogFormat : std::uint8_t { logfmt, json };
+
+struct LogConfig {
+  LogLevel level = LogLevel::info;
+  LogFormat format = LogFormat::logfmt;
+};
+
+struct TailConfig {
+  Nanos poll_interval = std::chrono::milliseconds{250};
+  std::size_t chunk_bytes = std::size_t{256} << 10U;
+  std::size_t max_files = 4096;
+  int max_depth = 12;
+};
+
+struct StreamConfig {
+  Nanos heartbeat = std::chrono::seconds{10};
+  std::size_t max_subscribers = 128;
+  std::size_t queue_bytes = std::size_t{4} << 20U;  // of one client
+};
+
+struct RuleEntry {
+  RuleConfig config;
+  std::optional<bool> enabled;  // empty: as `rules.default_enabled` says
+
+  explicit RuleEntry(const RuleSpec& spec) : config(spec) {}
+};
+
+struct Config {
+  std::vector<WatchConfig> watch;
+  WebConfig web;
+  StorageConfig storage;
+  LogConfig log;
+  TailConfig tail;
+  StreamConfig stream;
+  bool rules_default_enabled = true;
+  std::vector<RuleEntry> rules;  // all of the catalog, in its order
+
+  explicit Config(RuleCatalog catalog);
+  std::vector<RuleConfig> enabled_rules() const;
+};
+
+// What stands above the file: flags and environment, as text.
+struct ConfigFlags {
+  // Rows of settings_table() and their values: {"web.listen_address", {"127.0.0.1:0"}}.
+  std::vector<std::pair<std::string, std::vector<std::string>>> settings{};
+  std::vector<std::string> watch{};                 // when given, replaces the file's
+  std::optional<std::vector<std::string>> rules{};  // exactly these are enabled
+  std::vector<std::string> set{};                   // "rule.param=value"
+};
+
+// Reads a file on top of the defaults. The error has one line per mistake, each with file, line,
+// path and bound: "trainwatch.yaml:14: rules.step_spike.sigma: 0.5 is outside 1..50".
+Result<Config> load_config_file(const std::string& path, RuleCatalog catalog);
+
+// Puts flags on top. The error names the flag.
+Status apply_flags(const ConfigFlags& flags, Config& config);
+
+// Both; an empty `path` means the defaults. This is what a reload calls again.
+Result<Config> load_config(const std::string& path, const ConfigFlags& flags, RuleCatalog catalog);
+
+}  // namespace trainwatch

@@ -1,0 +1,54 @@
+// Log lines on standard error: a fixed sentence and key=value fields, as logfmt or JSON. Under
+// systemd each line carries its priority for the journal, and no time, which the journal has.
+#pragma once
+
+#include <initializer_list>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "daemon/config.h"
+#include "trainwatch/time.h"
+
+namespace trainwatch {
+
+struct LogField {
+  std::string_view key;
+  std::string value;
+};
+
+// May be used from any thread. Reloading calls configure().
+class Logger {
+ public:
+  explicit Logger(const LogConfig& config);
+  ~Logger();
+
+  void configure(const LogConfig& config);
+  void log(LogLevel level, std::string_view message, std::initializer_list<LogField> fields = {});
+
+  void debug(std::string_view message, std::initializer_list<LogField> fields = {}) {
+    log(LogLevel::debug, message, fields);
+  }
+  void info(std::string_view message, std::initializer_list<LogField> fields = {}) {
+    log(LogLevel::info, message, fields);
+  }
+  void warn(std::string_view message, std::initializer_list<LogField> fields = {}) {
+    log(LogLevel::warn, message, fields);
+  }
+  void error(std::string_view message, std::initializer_list<LogField> fields = {}) {
+    log(LogLevel::error, message, fields);
+  }
+
+ private:
+  struct Parts;
+  std::unique_ptr<Parts> parts_;
+};
+
+// One line without its newline. `at` == kNoTime leaves the time out; `journal` puts "<6>" in front.
+std::string format_log_line(LogFormat format, bool journal, Time at, LogLevel level,
+                            std::string_view message, std::initializer_list<LogField> fields);
+
+// Is standard error connected to the journal ($JOURNAL_STREAM is "device:inode" of it)?
+bool stderr_is_journal();
+
+}  // namespace trainwatch

@@ -1,0 +1,23 @@
+// Where GPU figures come from: NVML on a machine that has it, a fake in tests.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace trainwatch {
+
+struct GpuReading {
+  std::uint32_t gpu = 0;
+  std::optional<double> utilization_percent;  // empty: this device does not say (MIG, for one)
+  std::optional<double> memory_percent;       // used share of the device's memory
+};
+
+class GpuSource {
+ public:
+  virtual ~GpuSource() = default;
+  // Replaces `out`. A device that fails is left out of this reading and asked again next time.
+  virtual void read(std::vector<GpuReading>& out) = 0;
+};
+
+}  // namespace trainwatch

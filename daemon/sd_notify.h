@@ -1,0 +1,35 @@
+// Tells systemd how the service is doing: sd_notify(3) as one datagram to $NOTIFY_SOCKET, without
+// libsystemd. Where nobody listens, every call does nothing.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "trainwatch/time.h"
+
+namespace trainwatch {
+
+class ServiceNotifier {
+ public:
+  // From the environment: $NOTIFY_SOCKET, a path or '@' and an abstract name.
+  ServiceNotifier();
+  explicit ServiceNotifier(std::string socket) : socket_(std::move(socket)) {}
+
+  void ready(std::string_view status) const;
+  // A reload begins; ready() ends it.
+  void reloading() const;
+  void stopping() const;
+  void status(std::string_view text) const;
+  void watchdog() const;
+
+ private:
+  void send(std::string_view message) const;
+  std::string socket_;
+};
+
+// How often systemd wants to hear watchdog() at the least ($WATCHDOG_USEC, when it is meant for
+// this process); callers send it at half that. Empty: no watchdog.
+std::optional<Nanos> watchdog_interval();
+
+}  // namespace trainwatch

@@ -1,0 +1,14 @@
+// Which trainwatch this is.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace trainwatch {
+
+std::string_view version();           // "0.1.0"
+std::string_view version_revision();  // short commit id; "unknown" when built outside git
+std::string version_compiler();       // "g++ 12.2.0"
+std::string version_text();           // what `trainwatch version` prints, several lines
+
+}  // namespace trainwatch
