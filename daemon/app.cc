@@ -28,7 +28,8 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// An engine without a sign of life for this long is stuck, and systemd is not told that all is well.
+// An engine without a sign of life for this long is stuck, and systemd is not told that all is
+// well.
 constexpr auto kEngineSilence = std::chrono::seconds(10);
 
 NetOptions net_options(const Config& config, const ListenAddress& listen) {
@@ -80,14 +81,12 @@ struct App::Parts {
 void App::Parts::start_engine(const Config& config, const std::string& epoch) {
   EngineThread::Outlets outlets;
   outlets.alerts = [this](PublishedAlerts alerts) {
-    boost::asio::post(context, [this, alerts = std::move(alerts)]() mutable {
-      hub->publish(std::move(alerts));
-    });
+    boost::asio::post(
+        context, [this, alerts = std::move(alerts)]() mutable { hub->publish(std::move(alerts)); });
   };
   outlets.snapshot = [this](std::shared_ptr<Snapshot> snapshot) {
-    boost::asio::post(context, [this, snapshot = std::move(snapshot)]() mutable {
-      show(std::move(snapshot));
-    });
+    boost::asio::post(
+        context, [this, snapshot = std::move(snapshot)]() mutable { show(std::move(snapshot)); });
   };
   outlets.store_failed = [this](const std::string& what) {
     log->error("alerts could not be stored", {{"error", what}});
@@ -97,9 +96,9 @@ void App::Parts::start_engine(const Config& config, const std::string& epoch) {
       EngineThreadOptions{std::string(version()), config.enabled_rules(),
                           std::move(watched.ingest)},
       std::make_unique<MemoryStore>(epoch), std::move(outlets));
-  reader = std::make_unique<Reader>(
-      reader_options(config, std::move(watched.roots)), engine->inbox(),
-      [this](TailReport report) { engine->pass_done(std::move(report)); });
+  reader =
+      std::make_unique<Reader>(reader_options(config, std::move(watched.roots)), engine->inbox(),
+                               [this](TailReport report) { engine->pass_done(std::move(report)); });
 }
 
 void App::Parts::wait_for_signals() {
@@ -194,20 +193,26 @@ Status App::start() {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) parts.signals.add(signal);
   parts.wait_for_signals();
   parts.feed_watchdog();
-  parts.log->info("listening", {{"address", listen->host + ":" + std::to_string(port())},
-                                {"epoch", epoch}});
+  parts.log->info("listening",
+                  {{"address", listen->host + ":" + std::to_string(port())}, {"epoch", epoch}});
   return success();
 }
 
-void App::run() { parts_->context.run(); }
+void App::run() {
+  parts_->context.run();
+}
 
-std::uint16_t App::port() const { return parts_->server->port(); }
+std::uint16_t App::port() const {
+  return parts_->server->port();
+}
 
 void App::stop() {
   boost::asio::post(parts_->context, [&parts = *parts_] { parts.shut_down(); });
 }
 
-Status App::reload() { return parts_->reload(); }
+Status App::reload() {
+  return parts_->reload();
+}
 
 int run_app(const RunOptions& options) {
   if (const auto config = load_config(options.config_file, options.flags, rule_catalog());

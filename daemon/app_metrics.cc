@@ -6,7 +6,10 @@ namespace trainwatch {
 
 void app_metrics(const ReloadState& reloads, std::vector<MetricFamily>& out) {
   const auto gauge = [&](std::string name, std::string help, Labels labels, double value) {
-    out.push_back({std::move(name), std::move(help), MetricType::gauge, {},
+    out.push_back({std::move(name),
+                   std::move(help),
+                   MetricType::gauge,
+                   {},
                    {{std::move(labels), value, {}, 0}}});
   };
   gauge("trainwatch_build_info", "Which trainwatch this is; always 1.",

@@ -44,6 +44,7 @@ struct Reader::Parts {
     TailReport made;
     made.files = tailer.files();
     made.files_dropped = tailer.files_dropped();
+    made.files_limit = options.limits.max_files;
     made.watch_degraded = hint.degraded();
     made.lag_seconds = std::chrono::duration<double>(now - behind_since).count();
     pass_done(std::move(made));
@@ -62,7 +63,9 @@ struct Reader::Parts {
 Reader::Reader(ReaderOptions options, TailSink& sink, std::function<void(TailReport)> pass_done)
     : parts_(std::make_unique<Parts>(std::move(options), sink, std::move(pass_done))) {}
 
-Reader::~Reader() { stop(); }
+Reader::~Reader() {
+  stop();
+}
 
 void Reader::stop() {
   if (!parts_->thread.joinable()) return;

@@ -52,6 +52,7 @@ class SeriesTable {
   }
   const Series& operator[](SeriesId id) const { return all_[static_cast<std::size_t>(id)]; }
   std::size_t size() const { return all_.size(); }
+  std::size_t limit() const { return max_series_; }
 
   // Ids keep their numbers: other saved state refers to them.
   void state(StateIo& io) { io(all_); }

@@ -88,6 +88,7 @@ class SubjectTable {
   }
   std::size_t size() const { return subjects_.size(); }
   std::uint64_t dropped() const { return dropped_; }
+  std::size_t limit() const { return max_subjects_; }
 
   // Ids keep their numbers: other saved state refers to them.
   void state(StateIo& io) {

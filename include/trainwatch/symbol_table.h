@@ -39,6 +39,7 @@ class SymbolTable {
   std::string_view text(Symbol symbol) const { return texts_[index(symbol)]; }
   std::size_t size() const { return texts_.size(); }
   std::uint64_t dropped() const { return dropped_; }
+  std::size_t limit() const { return max_symbols_; }
 
   // Symbols keep their numbers: other saved state refers to them.
   void state(StateIo& io) {

@@ -124,22 +124,31 @@ void collect_tail(const Ingest& ingest, const TailReport& tail, std::vector<Metr
 }
 
 void collect_limits(const Engine& engine, const TailReport& tail, std::vector<MetricFamily>& out) {
-  MetricFamily limits =
-      family("trainwatch_limit_hits_total", "How often a configured limit kept something out.",
-             MetricType::counter);
-  const auto add = [&](std::string_view name, std::uint64_t hits) {
-    limits.points.push_back({{{"limit", std::string(name)}}, static_cast<double>(hits), {}, 0});
-  };
   const Vocabulary& vocabulary = engine.vocabulary();
-  add("files", tail.files_dropped);
-  add("subjects", vocabulary.subjects.dropped());
-  add("symbols", vocabulary.symbols.dropped());
-  out.push_back(std::move(limits));
+  struct Limit {
+    std::string_view name;
+    std::size_t value;
+    std::uint64_t hits;
+  };
+  const Limit limits[] = {
+      {"files", tail.files_limit, tail.files_dropped},
+      {"subjects", vocabulary.subjects.limit(), vocabulary.subjects.dropped()},
+      {"symbols", vocabulary.symbols.limit(), vocabulary.symbols.dropped()},
+      {"series_per_family", TrainingMetrics::kMaxSeries, engine.metrics().series_dropped()},
+  };
+  MetricFamily values = family("trainwatch_limit", "How much is kept at most.", MetricType::gauge);
+  MetricFamily hits = family("trainwatch_limit_hits_total", "How often a limit kept something out.",
+                             MetricType::counter);
+  for (const Limit& limit : limits) {
+    const Labels labels = {{"name", std::string(limit.name)}};
+    values.points.push_back({labels, static_cast<double>(limit.value), {}, 0});
+    hits.points.push_back({labels, static_cast<double>(limit.hits), {}, 0});
+  }
   MetricFamily dropped =
       family("trainwatch_series_dropped_total",
              "Series left out of /metrics because a family was full.", MetricType::counter);
   dropped.points.push_back({{}, static_cast<double>(engine.metrics().series_dropped()), {}, 0});
-  out.push_back(std::move(dropped));
+  for (MetricFamily* made : {&values, &hits, &dropped}) out.push_back(std::move(*made));
 }
 
 void collect_rules(const Engine& engine, std::vector<MetricFamily>& out) {

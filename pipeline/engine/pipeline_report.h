@@ -17,6 +17,7 @@ namespace trainwatch {
 struct TailReport {
   std::vector<TailedFile> files;
   std::uint64_t files_dropped = 0;
+  std::size_t files_limit = 0;
   std::string watch_degraded;  // why inotify does not help; empty: it does
   double lag_seconds = 0;      // since the oldest unread byte was seen
 };
