@@ -4,7 +4,8 @@
 // scan began is read to its end, in the order of `ReadOrder` (time stamp in the name, then path).
 // A writer finishes a file before it begins the next one of its lane, so listing first and reading
 // second keeps the order within a lane. Polling is the truth; inotify (InotifyHint) only says when
-// the next pass is worth while.
+// the next pass is worth while. When it says that known files changed, refresh() is a scan() that
+// lists nothing.
 //
 // No threads, no clock. Used by one thread.
 #pragma once
@@ -22,20 +23,24 @@
 namespace trainwatch {
 
 struct WatchRoot {
-  std::string path;    // a directory tree, or one file
-  std::string source;  // the name in metrics and status; by default the path
+  std::string path;            // a directory tree, or one file
+  std::string source;          // the name in metrics and status; by default the path
 };
 
 struct TailLimits {
   std::size_t chunk_bytes = std::size_t{256} << 10U;
   std::size_t max_files = 4096;
+  std::size_t max_open_files = 256;
   int max_depth = 12;
 };
 
 // Hears what the tailer found. Calls come in file order; `bytes` is valid during the call only.
+// Of one file: opened, then all else; after finished() it may still be renamed, and when it grows
+// against all expectation its data goes on.
 class TailSink {
  public:
   virtual ~TailSink() = default;
+  // Comes right before the first data or error; an empty file is not opened yet.
   virtual void opened(FileId file, LaneId lane, const WatchRoot& root, const std::string& path) = 0;
   virtual void data(FileId file, std::string_view bytes) = 0;
   // The same file has a new name ("x.json.tmp" -> "x.json").
@@ -47,16 +52,17 @@ class TailSink {
   virtual void restarted(FileId file, std::uint64_t lost) = 0;
   // No more will come: the file is gone, or a newer file of its lane has begun.
   virtual void finished(FileId file) = 0;
+  // It is tried again at each scan; told once for as long as the message stays the same.
   virtual void read_error(FileId file, const std::string& what) = 0;
 };
 
-struct TailedFile {  // for /api/v1/status
+struct TailedFile {            // for /api/v1/status
   FileId file{};
   LaneId lane{};
   std::string path;
-  std::uint64_t size = 0;    // as last seen
-  std::uint64_t offset = 0;  // read up to here
-  std::string error;         // the last read error, empty when it went well since
+  std::uint64_t size = 0;      // as last seen
+  std::uint64_t offset = 0;    // read up to here
+  std::string error;           // the last read error, empty when it went well since
 };
 
 class Tailer {
@@ -68,12 +74,20 @@ class Tailer {
   // exist yet is not an error: it is looked for again at each scan.
   void scan(TailSink& sink);
 
+  // Looks whether files that are open have grown or were cut; finds no new, renamed or vanished
+  // ones and lists no directory. For wake-ups between scans.
+  void refresh();
+
   // Reads one chunk of the next file that has unread bytes. False when all are at their end.
   bool read(TailSink& sink);
 
   std::vector<TailedFile> files() const;
   std::uint64_t unread_bytes() const;
-  std::uint64_t files_dropped() const;  // not tracked because of max_files
+  // How many files the last scan left out because of max_files. The next scan takes them in as
+  // soon as others are read and can be forgotten.
+  std::uint64_t files_dropped() const;
+  // The directories that the last scan listed, for InotifyHint.
+  const std::vector<std::string>& directories() const;
 
  private:
   struct Parts;

@@ -1,0 +1,101 @@
+#include "pipeline/tail/file_table.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace trainwatch {
+
+TrackedFile* FileTable::find(const FileIdentity& identity) const {
+  const auto found = by_identity_.find(identity);
+  return found == by_identity_.end() ? nullptr : found->second;
+}
+
+bool FileTable::was_forgotten(const FilePlace& place) const {
+  const auto lane = lanes_.find(place.lane);
+  return lane != lanes_.end() && lane->second.any_forgotten &&
+         place.order <= lane->second.forgotten;
+}
+
+TrackedFile& FileTable::add(FilePlace place, std::size_t root, const FileStat& stat) {
+  const auto [entry, is_new] = lanes_.try_emplace(std::move(place.lane));
+  if (is_new) {
+    entry->second.id = static_cast<LaneId>(lane_by_id_.size());
+    lane_by_id_.push_back(&entry->second);
+  }
+  auto file = std::make_unique<TrackedFile>();
+  file->id = static_cast<FileId>(next_file_++);
+  file->lane = entry->second.id;
+  file->lane_is_single = place.single;
+  file->root = root;
+  file->order = std::move(place.order);
+  file->identity = stat.identity;
+  by_identity_[stat.identity] = file.get();
+  tracked_.push_back(std::move(file));
+  return *tracked_.back();
+}
+
+std::vector<TrackedFile*> FileTable::spare(std::size_t wanted) const {
+  // The newest file of a lane is needed: what is forgotten bars everything older in its lane.
+  std::vector<TrackedFile*> spare;
+  for (const auto& file : tracked_) {
+    if (file->at_end() && (is_done(*file) || file->lane_is_single)) spare.push_back(file.get());
+  }
+  std::sort(spare.begin(), spare.end(), [](const TrackedFile* a, const TrackedFile* b) {
+    if (is_done(*a) != is_done(*b)) return is_done(*a);
+    return a->order < b->order;
+  });
+  if (spare.size() > wanted) spare.resize(wanted);
+  return spare;
+}
+
+void FileTable::forget(TrackedFile& file) {
+  Lane& lane = *lane_by_id_[static_cast<std::size_t>(file.lane)];
+  // Where the name is gone there is nothing to keep from being read again.
+  if (file.missing_scans == 0 && (!lane.any_forgotten || lane.forgotten < file.order)) {
+    lane.any_forgotten = true;
+    lane.forgotten = file.order;
+  }
+  remove(file);
+}
+
+void FileTable::remove(TrackedFile& file) {
+  close(file);
+  by_identity_.erase(file.identity);
+  std::erase_if(tracked_, [&file](const auto& each) { return each.get() == &file; });
+}
+
+Result<bool> FileTable::open(TrackedFile& file) {
+  file.last_used = ++uses_;
+  if (file.handle != nullptr) return true;
+  if (!may_open_more()) close_least_used();
+  auto opened = files_.open(file.order.path);
+  if (!opened) {
+    const auto there = files_.stat(file.order.path);
+    if (!there || there->identity != file.identity) return false;
+    return opened.error();
+  }
+  const auto stat = (*opened)->stat();
+  if (!stat) return stat.error();
+  if (stat->identity != file.identity) return false;
+  file.handle = *std::move(opened);
+  ++open_;
+  return true;
+}
+
+void FileTable::close(TrackedFile& file) {
+  if (file.handle == nullptr) return;
+  file.handle.reset();
+  --open_;
+}
+
+void FileTable::close_least_used() {
+  TrackedFile* least = nullptr;
+  for (const auto& file : tracked_) {
+    // The descriptor is the only way left to a file whose name is gone.
+    if (file->handle == nullptr || file->missing_scans > 0 || !file->linked) continue;
+    if (least == nullptr || file->last_used < least->last_used) least = file.get();
+  }
+  if (least != nullptr) close(*least);
+}
+
+}  // namespace trainwatch

@@ -1,0 +1,70 @@
+// The files that the tailer knows, by identity; their lanes; and a bound on both the number of
+// files and the number of open ones.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "pipeline/tail/file_system.h"
+#include "pipeline/tail/lane.h"
+#include "pipeline/tail/tailer.h"
+#include "pipeline/tail/tracked_file.h"
+
+namespace trainwatch {
+
+class FileTable {
+ public:
+  FileTable(FileSystem& files, const TailLimits& limits) : files_(files), limits_(limits) {}
+
+  const std::vector<std::unique_ptr<TrackedFile>>& all() const { return tracked_; }
+  TrackedFile* find(const FileIdentity& identity) const;
+  bool full() const { return tracked_.size() >= limits_.max_files; }
+  bool may_open_more() const { return open_ < limits_.max_open_files; }
+  std::size_t open_files() const { return open_; }
+
+  // True when the file or a later one of its lane was known and has been forgotten.
+  bool was_forgotten(const FilePlace& place) const;
+  TrackedFile& add(FilePlace place, std::size_t root, const FileStat& stat);
+
+  // Makes room for `wanted` more files: returns those to be forgotten, done ones first, oldest
+  // first. Fewer when no more can be spared.
+  std::vector<TrackedFile*> spare(std::size_t wanted) const;
+  // Its name will not be read again: only for files that spare() named.
+  void forget(TrackedFile& file);
+  // The file does not exist any more.
+  void remove(TrackedFile& file);
+
+  // Opens the file unless it is open, and closes another one for it if need be. False: the path
+  // leads to another file or to none.
+  Result<bool> open(TrackedFile& file);
+  void close(TrackedFile& file);
+
+ private:
+  struct Lane {
+    LaneId id{};
+    bool any_forgotten = false;
+    ReadOrder forgotten;  // up to and including this one
+  };
+
+  void close_least_used();
+
+  FileSystem& files_;
+  const TailLimits& limits_;
+  std::vector<std::unique_ptr<TrackedFile>> tracked_;
+  std::map<FileIdentity, TrackedFile*> by_identity_;
+  std::unordered_map<std::string, Lane> lanes_;
+  std::vector<Lane*> lane_by_id_;  // values of lanes_: they stay where they are
+  std::uint32_t next_file_ = 1;
+  std::size_t open_ = 0;
+  std::uint64_t uses_ = 0;
+};
+
+// Nothing more is expected of the file, and the sink knows.
+inline bool is_done(const TrackedFile& file) {
+  return file.ending && file.at_end() && (file.finished || !file.announced);
+}
+
+}  // namespace trainwatch

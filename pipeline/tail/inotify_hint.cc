@@ -1,0 +1,135 @@
+#include "pipeline/tail/inotify_hint.h"
+
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/inotify.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <system_error>
+
+namespace trainwatch {
+namespace {
+
+constexpr std::uint32_t kContent = IN_MODIFY;
+constexpr std::uint32_t kNames =
+    IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE_SELF | IN_MOVE_SELF;
+
+// Where other machines, or processes behind the kernel's back, write unseen.
+constexpr std::uint32_t kNetworkFileSystems[] = {
+    0x00006969,  // NFS
+    0x65735546,  // FUSE
+    0xFE534D42,  // SMB2
+    0xFF534D42,  // CIFS
+    0x0BD00BD0,  // Lustre
+    0x00C36400,  // Ceph
+    0x01021997,  // 9P
+    0x47504653,  // GPFS
+    0x19830326,  // BeeGFS
+};
+
+bool on_network(const std::string& directory) {
+  struct statfs found {};
+  if (::statfs(directory.c_str(), &found) != 0) return false;
+  const auto magic = static_cast<std::uint32_t>(found.f_type);
+  return std::find(std::begin(kNetworkFileSystems), std::end(kNetworkFileSystems), magic) !=
+         std::end(kNetworkFileSystems);
+}
+
+}  // namespace
+
+InotifyHint::InotifyHint()
+    : inotify_(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC)),
+      wake_(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {
+  if (wake_ >= 0) return;
+  const int code = errno;
+  if (inotify_ >= 0) ::close(inotify_);
+  throw std::system_error(code, std::generic_category(), "eventfd");
+}
+
+InotifyHint::~InotifyHint() {
+  if (inotify_ >= 0) ::close(inotify_);
+  ::close(wake_);
+}
+
+void InotifyHint::add(const std::string& directory) {
+  if (inotify_ < 0 || watches_.contains(directory)) return;
+  const int watch =
+      ::inotify_add_watch(inotify_, directory.c_str(), kContent | kNames | IN_ONLYDIR);
+  if (watch < 0) {
+    if (errno == ENOSPC || errno == ENOMEM) {
+      unwatched_.insert(directory);
+    } else {
+      unwatched_.erase(directory);  // it is not there (any more), or not ours to watch
+    }
+    return;
+  }
+  unwatched_.erase(directory);
+  // Two names of one directory share a watch: the later name stands for it.
+  if (const auto known = directories_.find(watch); known != directories_.end()) {
+    watches_.erase(known->second);
+  }
+  watches_[directory] = watch;
+  directories_[watch] = directory;
+  network_ = network_ || on_network(directory);
+}
+
+InotifyHint::Wake InotifyHint::wait(std::chrono::milliseconds timeout) {
+  constexpr std::int64_t kLongest = std::numeric_limits<int>::max();
+  std::array<pollfd, 2> ready{{{wake_, POLLIN, 0}, {inotify_, POLLIN, 0}}};
+  const auto patience = std::clamp<std::int64_t>(timeout.count(), 0, kLongest);
+  const int n = ::poll(ready.data(), ready.size(), static_cast<int>(patience));
+  if (n <= 0) return Wake::timeout;  // a signal counts as one: the caller looks and comes back
+  Wake result = Wake::timeout;
+  if (ready[0].revents != 0) {
+    std::uint64_t times = 0;
+    if (::read(wake_, &times, sizeof times) > 0) result = Wake::woken;
+  }
+  return ready[1].revents != 0 ? std::max(result, take_events()) : result;
+}
+
+InotifyHint::Wake InotifyHint::take_events() {
+  alignas(inotify_event) std::array<char, 16384> buffer;
+  Wake result = Wake::timeout;
+  ssize_t size = 0;
+  while ((size = ::read(inotify_, buffer.data(), buffer.size())) > 0) {
+    for (std::size_t at = 0; at < static_cast<std::size_t>(size);) {
+      inotify_event event;  // a copy: the name behind it is not needed
+      std::memcpy(&event, buffer.data() + at, sizeof event);
+      at += sizeof event + event.len;
+      const bool content = (event.mask & kContent) != 0;
+      result = std::max(result, content ? Wake::files_changed : Wake::directories_changed);
+      // After a move the path is another directory's, or no one's.
+      if ((event.mask & IN_MOVE_SELF) != 0) ::inotify_rm_watch(inotify_, event.wd);
+      if ((event.mask & (IN_IGNORED | IN_MOVE_SELF)) != 0) forget(event.wd);
+    }
+  }
+  return result;
+}
+
+void InotifyHint::forget(int watch) {
+  const auto known = directories_.find(watch);
+  if (known == directories_.end()) return;
+  watches_.erase(known->second);
+  directories_.erase(known);
+}
+
+void InotifyHint::wake() {
+  const std::uint64_t once = 1;
+  // It can only fail when the counter is full, and then the waiter wakes anyway.
+  [[maybe_unused]] const ssize_t written = ::write(wake_, &once, sizeof once);
+}
+
+std::string_view InotifyHint::degraded() const {
+  if (inotify_ < 0) return "unavailable";
+  if (!unwatched_.empty()) return "watch_limit";
+  return network_ ? "network_fs" : "";
+}
+
+}  // namespace trainwatch

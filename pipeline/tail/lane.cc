@@ -1,0 +1,173 @@
+#include "pipeline/tail/lane.h"
+
+#include <charconv>
+#include <chrono>
+#include <optional>
+
+namespace trainwatch {
+namespace {
+
+bool drop_suffix(std::string_view& text, std::string_view suffix) {
+  if (!text.ends_with(suffix) || text.size() == suffix.size()) return false;
+  text.remove_suffix(suffix.size());
+  return true;
+}
+
+// The name without what says how it is written; nothing when it is no trace file's name.
+std::optional<std::string_view> stem_of(std::string_view name) {
+  drop_suffix(name, ".tmp");
+  drop_suffix(name, ".gz");
+  for (const std::string_view kind : {".json", ".jsonl", ".ndjson"}) {
+    if (drop_suffix(name, kind)) return name;
+  }
+  return std::nullopt;
+}
+
+std::string_view directory_of(std::string_view path) {
+  const auto slash = path.rfind('/');
+  return slash == std::string_view::npos ? std::string_view{} : path.substr(0, slash);
+}
+
+std::string_view name_of(std::string_view path) {
+  return path.substr(path.rfind('/') + 1);
+}
+
+// Where the last component `name` of a directory path begins.
+std::optional<std::size_t> find_component(std::string_view directory, std::string_view name) {
+  for (std::size_t end = directory.size() + 1; end-- > 0;) {
+    const auto at = directory.rfind(name, end);
+    if (at == std::string_view::npos) return std::nullopt;
+    const bool begins = at == 0 || directory[at - 1] == '/';
+    const auto after = at + name.size();
+    if (begins && (after == directory.size() || directory[after] == '/')) return at;
+    end = at;
+  }
+  return std::nullopt;
+}
+
+std::string_view before_component(std::string_view directory, std::string_view name) {
+  const auto at = find_component(directory, name);
+  return at ? directory.substr(0, *at) : directory;
+}
+
+std::string lane_name(std::string_view kind, std::string_view base, std::string_view writer) {
+  std::string lane(kind);
+  lane.append(":").append(base).append(":").append(writer);
+  return lane;
+}
+
+int number(std::string_view digits) {
+  int value = 0;
+  const char* const end = digits.data() + digits.size();
+  const auto [stop, error] = std::from_chars(digits.data(), end, value);
+  return error == std::errc{} && stop == end ? value : -1;
+}
+
+// "2020_08_05_13_37_44" as if it were UTC: the zone is not in the path, the order is.
+std::int64_t date_stamp(std::string_view text) {
+  using namespace std::chrono;
+  if (text.size() != 19) return ReadOrder::kNoStamp;
+  const year_month_day date{year{number(text.substr(0, 4))},
+                            month{static_cast<unsigned>(number(text.substr(5, 2)))},
+                            day{static_cast<unsigned>(number(text.substr(8, 2)))}};
+  const int h = number(text.substr(11, 2));
+  const int m = number(text.substr(14, 2));
+  const int s = number(text.substr(17, 2));
+  if (!date.ok() || h < 0 || m < 0 || s < 0) return ReadOrder::kNoStamp;
+  return nanoseconds(sys_days{date}.time_since_epoch() + hours{h} + minutes{m} + seconds{s})
+      .count();
+}
+
+// system/incremental/[YYYYMMDDHH/]<10-digit s>.<node>.json, one file per node and minute.
+std::optional<FilePlace> system_metrics(std::string_view directory, std::string_view stem) {
+  const auto dot = stem.find('.');
+  if (dot != 10 || dot + 1 == stem.size()) return std::nullopt;
+  const std::int64_t stamp = stamp_of(stem.substr(0, dot));
+  if (stamp == ReadOrder::kNoStamp) return std::nullopt;
+  std::string_view base = directory;
+  if (const auto at = find_component(directory, "system")) base = directory.substr(0, *at + 6);
+  return FilePlace{lane_name("system", base, stem.substr(dot + 1)), false, {stamp, {}}};
+}
+
+// framework/pevents/<hour>/<end_us>_<node>_<kind>timeline.json; while it is being written
+// framework/<node>_<kind>timeline.json.tmp. Node and kind are never taken apart: old nodes
+// contain '_'.
+std::optional<FilePlace> timeline(std::string_view directory, std::string_view stem) {
+  if (!stem.ends_with("timeline")) return std::nullopt;
+  const auto bar = stem.find('_');
+  if (bar == std::string_view::npos) return std::nullopt;
+  const std::int64_t stamp = stamp_of(stem.substr(0, bar));
+  const std::string_view writer = stamp == ReadOrder::kNoStamp ? stem : stem.substr(bar + 1);
+  const std::string_view base =
+      before_component(before_component(directory, "pevents"), "framework");
+  return FilePlace{lane_name("timeline", base, writer), false, {stamp, {}}};
+}
+
+// {worker}.{T}.pt.trace.json; the worker is "{hostname}_{pid}" and may contain dots.
+std::optional<FilePlace> profiler(std::string_view directory, std::string_view stem) {
+  if (!drop_suffix(stem, ".pt.trace")) return std::nullopt;
+  const auto dot = stem.rfind('.');
+  if (dot == std::string_view::npos) return std::nullopt;
+  const std::int64_t stamp = stamp_of(stem.substr(dot + 1));
+  if (stamp == ReadOrder::kNoStamp) return std::nullopt;
+  return FilePlace{lane_name("profiler", directory, stem.substr(0, dot)), false, {stamp, {}}};
+}
+
+// detailed_profiling/<hour>/<step>/plugins/profile/<YYYY_MM_DD_HH_MM_SS>/<host>.trace.json.gz
+std::optional<FilePlace> tensorflow(std::string_view directory, std::string_view stem) {
+  const auto at = find_component(directory, "detailed_profiling");
+  if (!at || !drop_suffix(stem, ".trace")) return std::nullopt;
+  return FilePlace{lane_name("tensorflow", directory.substr(0, *at), stem),
+                   false,
+                   {date_stamp(name_of(directory)), {}}};
+}
+
+}  // namespace
+
+std::int64_t stamp_of(std::string_view digits) {
+  std::int64_t scale = 0;
+  switch (digits.size()) {
+    case 10:
+      scale = 1'000'000'000;
+      break;
+    case 13:
+      scale = 1'000'000;
+      break;
+    case 16:
+      scale = 1'000;
+      break;
+    case 19:
+      scale = 1;
+      break;
+    default:
+      return ReadOrder::kNoStamp;
+  }
+  std::int64_t value = 0;
+  const char* const end = digits.data() + digits.size();
+  const auto [stop, error] = std::from_chars(digits.data(), end, value);
+  if (error != std::errc{} || stop != end || value < 0) return ReadOrder::kNoStamp;
+  return value > ReadOrder::kNoStamp / scale ? ReadOrder::kNoStamp : value * scale;
+}
+
+bool is_trace_name(std::string_view name) {
+  return stem_of(name).has_value();
+}
+
+FilePlace place_of(const std::string& path) {
+  const std::string_view directory = directory_of(path);
+  std::optional<FilePlace> place;
+  if (const auto stem = stem_of(name_of(path))) {
+    for (const auto layout : {profiler, tensorflow, timeline, system_metrics}) {
+      if (!place) place = layout(directory, *stem);
+    }
+  }
+  if (!place) {
+    std::string_view own = path;
+    drop_suffix(own, ".tmp");
+    place = FilePlace{lane_name("file", own, ""), true, {}};
+  }
+  place->order.path = path;
+  return *std::move(place);
+}
+
+}  // namespace trainwatch

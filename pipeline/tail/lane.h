@@ -1,0 +1,38 @@
+// What the name of a file says about its place among the others, for every layout that SageMaker
+// Debugger, Kineto and the TensorFlow profiler write. Pure functions of the path.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <string_view>
+
+namespace trainwatch {
+
+// In which order files are read: by the time stamp in the name, then by path.
+struct ReadOrder {
+  // Files without a stamp, an open "<node>_pythontimeline.json.tmp" among them, come last.
+  static constexpr std::int64_t kNoStamp = std::numeric_limits<std::int64_t>::max();
+
+  std::int64_t stamp_ns = kNoStamp;
+  std::string path;
+  auto operator<=>(const ReadOrder&) const = default;
+};
+
+struct FilePlace {
+  std::string lane;     // files of one writer, written one after another, share it
+  bool single = false;  // the lane is this file alone
+  ReadOrder order;
+};
+
+FilePlace place_of(const std::string& path);
+
+// True for names that may hold a trace or metrics: .json, .jsonl or .ndjson, compressed (.gz) or
+// not, finished or still being written (.tmp).
+bool is_trace_name(std::string_view name);
+
+// A time stamp of 10 (s), 13 (ms), 16 (us) or 19 (ns) digits in nanoseconds; kNoStamp for all else.
+std::int64_t stamp_of(std::string_view digits);
+
+}  // namespace trainwatch

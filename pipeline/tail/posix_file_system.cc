@@ -1,0 +1,110 @@
+#include "pipeline/tail/posix_file_system.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <string_view>
+#include <system_error>
+
+namespace trainwatch {
+namespace {
+
+Error failure(std::string_view call, const std::string& path, int code) {
+  return Error{std::string(call) + " " + path + ": " + std::generic_category().message(code)};
+}
+
+std::int64_t nanoseconds(const struct statx_timestamp& t) {
+  return t.tv_sec * 1'000'000'000 + t.tv_nsec;
+}
+
+Result<FileStat> stat_at(int directory, const char* name, int flags, const std::string& path) {
+  struct statx raw {};
+  constexpr unsigned kWanted =
+      STATX_TYPE | STATX_NLINK | STATX_MTIME | STATX_INO | STATX_SIZE | STATX_BTIME;
+  if (::statx(directory, name, flags, kWanted, &raw) != 0) return failure("stat", path, errno);
+  if (!S_ISREG(raw.stx_mode)) return Error{path + ": not a regular file"};
+  FileStat result;
+  result.identity.device = (std::uint64_t{raw.stx_dev_major} << 32U) | raw.stx_dev_minor;
+  result.identity.inode = raw.stx_ino;
+  if ((raw.stx_mask & STATX_BTIME) != 0) result.identity.birth_ns = nanoseconds(raw.stx_btime);
+  result.size = raw.stx_size;
+  result.modified_ns = nanoseconds(raw.stx_mtime);
+  result.linked = raw.stx_nlink > 0;
+  return result;
+}
+
+class PosixFile final : public OpenFile {
+ public:
+  PosixFile(int descriptor, std::string path) : descriptor_(descriptor), path_(std::move(path)) {}
+  ~PosixFile() override { ::close(descriptor_); }
+  PosixFile(const PosixFile&) = delete;
+  PosixFile& operator=(const PosixFile&) = delete;
+
+  Result<FileStat> stat() override { return stat_at(descriptor_, "", AT_EMPTY_PATH, path_); }
+
+  Result<std::size_t> read(std::uint64_t offset, std::span<char> buffer) override {
+    while (true) {
+      const ssize_t n =
+          ::pread(descriptor_, buffer.data(), buffer.size(), static_cast<off_t>(offset));
+      if (n >= 0) return static_cast<std::size_t>(n);
+      if (errno != EINTR) return failure("read", path_, errno);
+    }
+  }
+
+ private:
+  int descriptor_;
+  std::string path_;  // for messages
+};
+
+DirectoryEntry::Type type_of(DIR* directory, const dirent& entry) {
+  using Type = DirectoryEntry::Type;
+  if (entry.d_type == DT_REG) return Type::file;
+  if (entry.d_type == DT_DIR) return Type::directory;
+  if (entry.d_type != DT_UNKNOWN) return Type::other;
+  struct stat raw {};
+  if (::fstatat(::dirfd(directory), entry.d_name, &raw, AT_SYMLINK_NOFOLLOW) != 0) {
+    return Type::other;
+  }
+  if (S_ISREG(raw.st_mode)) return Type::file;
+  return S_ISDIR(raw.st_mode) ? Type::directory : Type::other;
+}
+
+}  // namespace
+
+Result<std::vector<DirectoryEntry>> PosixFileSystem::list(const std::string& directory) {
+  const std::unique_ptr<DIR, int (*)(DIR*)> open(::opendir(directory.c_str()), &::closedir);
+  if (open == nullptr) return failure("list", directory, errno);
+  std::vector<DirectoryEntry> entries;
+  while (true) {
+    errno = 0;
+    const dirent* entry = ::readdir(open.get());
+    if (entry == nullptr) break;
+    const std::string_view name = entry->d_name;
+    if (name == "." || name == "..") continue;
+    entries.push_back({std::string(name), type_of(open.get(), *entry)});
+  }
+  if (errno != 0) return failure("list", directory, errno);
+  std::sort(entries.begin(), entries.end(),
+            [](const auto& a, const auto& b) { return a.name < b.name; });
+  return entries;
+}
+
+Result<FileStat> PosixFileSystem::stat(const std::string& path) {
+  return stat_at(AT_FDCWD, path.c_str(), AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT, path);
+}
+
+Result<std::unique_ptr<OpenFile>> PosixFileSystem::open(const std::string& path) {
+  // O_NONBLOCK: opening a FIFO would wait for a writer otherwise.
+  const int descriptor =
+      ::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+  if (descriptor < 0) return failure("open", path, errno);
+  auto file = std::make_unique<PosixFile>(descriptor, path);
+  if (const auto found = file->stat(); !found) return found.error();
+  return std::unique_ptr<OpenFile>(std::move(file));
+}
+
+}  // namespace trainwatch

@@ -1,0 +1,18 @@
+// The real file system. Never follows a symbolic link to a file and never blocks in open(): a FIFO,
+// a device or a directory in a file's place is refused.
+#pragma once
+
+#include "pipeline/tail/file_system.h"
+
+namespace trainwatch {
+
+class PosixFileSystem final : public FileSystem {
+ public:
+  // Entries sorted by name, without "." and "..". `directory` itself may be a symbolic link.
+  Result<std::vector<DirectoryEntry>> list(const std::string& directory) override;
+  // An error for everything that is not a regular file.
+  Result<FileStat> stat(const std::string& path) override;
+  Result<std::unique_ptr<OpenFile>> open(const std::string& path) override;
+};
+
+}  // namespace trainwatch

@@ -1,0 +1,261 @@
+#include "pipeline/tail/tailer.h"
+
+#include <algorithm>
+#include <cassert>
+#include <utility>
+
+#include "pipeline/tail/discovery.h"
+#include "pipeline/tail/file_reader.h"
+#include "pipeline/tail/file_table.h"
+
+namespace trainwatch {
+namespace {
+
+// A file that two scans in a row did not see is gone; one may have missed it because it was renamed
+// from a directory not yet listed to one already listed.
+constexpr unsigned kGoneScans = 2;
+// A writer may go on for a while with a file whose name is gone.
+constexpr unsigned kLingerScans = 5;
+
+struct Newcomer {
+  FilePlace place;
+  std::size_t root = 0;
+  FileStat stat;
+};
+
+bool reads_before(const TrackedFile* a, const TrackedFile* b) {
+  // A file and the one that took its path are equal: the earlier one goes first.
+  if (const auto order = a->order <=> b->order; order != 0) return order < 0;
+  return a->id < b->id;
+}
+
+}  // namespace
+
+struct Tailer::Parts {
+  Parts(FileSystem& file_system, std::vector<WatchRoot> watch_roots, TailLimits tail_limits)
+      : files(file_system),
+        roots(std::move(watch_roots)),
+        limits(tail_limits),
+        table(files, limits),
+        reader(table, roots, limits.chunk_bytes) {
+    assert(limits.chunk_bytes > 0);
+  }
+
+  void meet(const Candidate& candidate);
+  void rename(TrackedFile& file, TailSink& sink);
+  void look_for_missing(TrackedFile& file);
+  void take_in_newcomers(TailSink& sink);
+  void make_room(std::size_t wanted, TailSink& sink);
+  void find_endings();
+  void drop_done(TailSink& sink);
+  void fill_queue();
+
+  FileSystem& files;
+  std::vector<WatchRoot> roots;
+  TailLimits limits;
+  FileTable table;
+  FileReader reader;
+  Listing listing;
+  std::vector<Newcomer> newcomers;
+  std::vector<const TrackedFile*> newest_in_lane;
+  std::vector<TrackedFile*> queue;  // files with unread bytes, in ReadOrder
+  std::size_t queue_next = 0;
+  std::uint64_t scan_number = 0;
+  std::uint64_t dropped = 0;
+};
+
+// One name of the listing: a file we know, under the name we know or a new one, or a new file.
+void Tailer::Parts::meet(const Candidate& candidate) {
+  const auto stat = files.stat(candidate.path);
+  if (!stat) return;
+  TrackedFile* const file = table.find(stat->identity);
+  if (file == nullptr) {
+    FilePlace place = place_of(candidate.path);
+    if (table.was_forgotten(place)) return;
+    newcomers.push_back({std::move(place), candidate.root, *stat});
+    return;
+  }
+  const bool own_name = candidate.path == file->order.path;
+  if (file->seen_in_scan == scan_number) {  // a hard link, or renamed while we looked
+    if (own_name) file->seen_as.clear();
+    return;
+  }
+  file->seen_in_scan = scan_number;
+  file->missing_scans = 0;
+  file->quiet_scans = 0;
+  file->seen_as = own_name ? std::string() : candidate.path;
+  observe(*file, *stat);
+}
+
+void Tailer::Parts::rename(TrackedFile& file, TailSink& sink) {
+  file.order = place_of(file.seen_as).order;
+  file.seen_as.clear();
+  if (file.announced) sink.renamed(file.id, file.order.path);
+}
+
+void Tailer::Parts::look_for_missing(TrackedFile& file) {
+  const auto at_path = files.stat(file.order.path);
+  if (at_path && at_path->identity == file.identity) {  // its directory could not be listed
+    file.missing_scans = 0;
+    observe(file, *at_path);
+    return;
+  }
+  ++file.missing_scans;
+  if (at_path) file.ending = true;  // another file has its path
+  if (file.handle == nullptr) {
+    file.size = std::min(file.size, file.offset);
+    file.touched = false;
+    return;
+  }
+  if (const auto stat = file.handle->stat()) observe(file, *stat);
+  if (file.missing_scans > kLingerScans && !file.error.empty()) {  // unreadable and gone
+    file.size = file.offset;
+    file.touched = false;
+  }
+}
+
+void Tailer::Parts::take_in_newcomers(TailSink& sink) {
+  std::sort(newcomers.begin(), newcomers.end(),
+            [](const Newcomer& a, const Newcomer& b) { return a.place.order < b.place.order; });
+  const std::size_t room = limits.max_files - std::min(limits.max_files, table.all().size());
+  if (newcomers.size() > room) make_room(newcomers.size() - room, sink);
+  dropped = 0;
+  for (Newcomer& newcomer : newcomers) {
+    if (table.find(newcomer.stat.identity) != nullptr) continue;  // two names of one file
+    if (table.full()) {
+      ++dropped;
+      continue;
+    }
+    TrackedFile& file = table.add(std::move(newcomer.place), newcomer.root, newcomer.stat);
+    file.seen_in_scan = scan_number;
+    observe(file, newcomer.stat);
+    // Open at once, so that it can be read even if it is deleted next. read() tells what fails.
+    if (table.may_open_more()) (void)table.open(file);
+  }
+  newcomers.clear();
+}
+
+void Tailer::Parts::make_room(std::size_t wanted, TailSink& sink) {
+  for (TrackedFile* const file : table.spare(wanted)) {
+    file->ending = true;
+    reader.settle(*file, sink);
+    table.forget(*file);
+  }
+}
+
+void Tailer::Parts::find_endings() {
+  newest_in_lane.assign(newest_in_lane.size(), nullptr);
+  for (const auto& file : table.all()) {
+    const auto lane = static_cast<std::size_t>(file->lane);
+    if (lane >= newest_in_lane.size()) newest_in_lane.resize(lane + 1, nullptr);
+    const TrackedFile*& newest = newest_in_lane[lane];
+    if (file->missing_scans > 0) continue;
+    if (newest == nullptr || reads_before(newest, file.get())) newest = file.get();
+  }
+  for (const auto& file : table.all()) {
+    const TrackedFile* newest = newest_in_lane[static_cast<std::size_t>(file->lane)];
+    const bool superseded = newest != nullptr && reads_before(file.get(), newest);
+    const bool gone = !file->linked || file->missing_scans >= kGoneScans;
+    if (superseded || gone) file->ending = true;
+  }
+}
+
+void Tailer::Parts::drop_done(TailSink& sink) {
+  std::vector<TrackedFile*> unlinked;
+  for (const auto& file : table.all()) {
+    reader.settle(*file, sink);
+    if (file->missing_scans == 0 || !is_done(*file)) {
+      file->quiet_scans = 0;
+    } else if (++file->quiet_scans > kLingerScans) {
+      table.close(*file);
+      if (!file->linked) unlinked.push_back(file.get());
+    }
+  }
+  for (TrackedFile* const file : unlinked) table.remove(*file);
+}
+
+void Tailer::Parts::fill_queue() {
+  queue.clear();
+  queue_next = 0;
+  for (const auto& file : table.all()) {
+    if (file->unread()) queue.push_back(file.get());
+  }
+  std::sort(queue.begin(), queue.end(), reads_before);
+}
+
+Tailer::Tailer(FileSystem& files, std::vector<WatchRoot> roots, TailLimits limits)
+    : parts_(std::make_unique<Parts>(files, std::move(roots), limits)) {}
+
+Tailer::~Tailer() = default;
+
+void Tailer::scan(TailSink& sink) {
+  Parts& p = *parts_;
+  ++p.scan_number;
+  list_roots(p.files, p.roots, p.limits.max_depth, p.listing);
+  // Only now the sizes: a file older than one that was listed has been written to its end.
+  for (const Candidate& candidate : p.listing.files) p.meet(candidate);
+  for (const auto& file : p.table.all()) {
+    file->blocked = false;
+    file->ending = false;
+    if (file->seen_in_scan != p.scan_number) {
+      p.look_for_missing(*file);
+    } else if (!file->seen_as.empty()) {
+      p.rename(*file, sink);
+    }
+  }
+  p.take_in_newcomers(sink);
+  p.find_endings();
+  p.drop_done(sink);
+  p.fill_queue();
+}
+
+void Tailer::refresh() {
+  Parts& p = *parts_;
+  for (const auto& file : p.table.all()) {
+    if (file->handle == nullptr || file->blocked) continue;
+    if (const auto stat = file->handle->stat()) observe(*file, *stat);
+  }
+  p.fill_queue();
+}
+
+bool Tailer::read(TailSink& sink) {
+  Parts& p = *parts_;
+  while (p.queue_next < p.queue.size()) {
+    TrackedFile& file = *p.queue[p.queue_next];
+    if (file.unread()) {
+      p.reader.read_chunk(file, sink);
+      return true;
+    }
+    p.reader.settle(file, sink);
+    ++p.queue_next;
+  }
+  return false;
+}
+
+std::vector<TailedFile> Tailer::files() const {
+  std::vector<TailedFile> result;
+  result.reserve(parts_->table.all().size());
+  for (const auto& file : parts_->table.all()) {
+    result.push_back(
+        {file->id, file->lane, file->order.path, file->size, file->offset, file->error});
+  }
+  return result;
+}
+
+std::uint64_t Tailer::unread_bytes() const {
+  std::uint64_t unread = 0;
+  for (const auto& file : parts_->table.all()) {
+    if (file->size > file->offset) unread += file->size - file->offset;
+  }
+  return unread;
+}
+
+std::uint64_t Tailer::files_dropped() const {
+  return parts_->dropped;
+}
+
+const std::vector<std::string>& Tailer::directories() const {
+  return parts_->listing.directories;
+}
+
+}  // namespace trainwatch

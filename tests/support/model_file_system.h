@@ -1,0 +1,209 @@
+// A file system in memory that a test writes to and a Tailer reads: inodes, names, hard links,
+// open files that outlive their names, failures, short reads, inode numbers used again.
+#pragma once
+
+#include <algorithm>
+#include <cassert>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "pipeline/tail/file_system.h"
+
+namespace trainwatch::test {
+
+class ModelFileSystem final : public FileSystem {
+ public:
+  // -- what a writer does; directories come into being with the files in them
+
+  void create(const std::string& path, std::string content = {}) {
+    make_directories(path);
+    auto inode = std::make_shared<Inode>();
+    inode->identity = {1, next_inode_number(), births_ ? ++clock_ : 0};
+    inode->content = std::move(content);
+    inode->modified_ns = ++clock_;
+    unlink_if_there(path);
+    names_[path] = std::move(inode);
+    names_[path]->links = 1;
+  }
+  void append(const std::string& path, std::string_view bytes) {
+    at(path).content.append(bytes);
+    at(path).modified_ns = ++clock_;
+  }
+  void truncate(const std::string& path, std::size_t size) {
+    at(path).content.resize(size);  // grows with NULs, as a hole reads
+    at(path).modified_ns = ++clock_;
+  }
+  void rename(const std::string& from, const std::string& to) {
+    const std::shared_ptr<Inode> inode = names_.at(from);
+    make_directories(to);
+    names_.erase(from);
+    unlink_if_there(to);
+    names_[to] = inode;
+  }
+  void link(const std::string& from, const std::string& to) {
+    make_directories(to);
+    ++names_.at(from)->links;
+    names_[to] = names_.at(from);
+  }
+  void unlink(const std::string& path) {
+    assert(names_.contains(path));
+    unlink_if_there(path);
+  }
+  void make_directory(const std::string& path) { make_directories(path + "/x"); }
+
+  // -- how it misbehaves
+
+  void fail_list(const std::string& path, std::string why) { list_errors_[path] = std::move(why); }
+  void fail_open(const std::string& path, std::string why) { open_errors_[path] = std::move(why); }
+  void fail_read(const std::string& path, std::string why) { at(path).error = std::move(why); }
+  void heal() {
+    list_errors_.clear();
+    open_errors_.clear();
+    for (auto& [path, inode] : names_) inode->error.clear();
+  }
+  // No read gives more than `bytes`.
+  void short_reads(std::size_t bytes) { longest_read_ = bytes; }
+  // As ext4 does: a freed inode number goes to the next file.
+  void reuse_inode_numbers(bool reuse) { reuse_ = reuse; }
+  // As a file system without birth times.
+  void births(bool known) { births_ = known; }
+  // Called before each list(): a writer that is at work while the tailer looks.
+  void before_list(std::function<void(const std::string&)> action) {
+    before_list_ = std::move(action);
+  }
+
+  // -- what the test asks
+
+  const std::string& content(const std::string& path) const { return names_.at(path)->content; }
+  std::size_t open_files() const { return *open_; }
+  std::uint64_t lists() const { return lists_; }
+  std::uint64_t reads() const { return *reads_; }
+
+  // -- FileSystem
+
+  Result<std::vector<DirectoryEntry>> list(const std::string& directory) override {
+    ++lists_;
+    if (before_list_) before_list_(directory);
+    if (const auto error = list_errors_.find(directory); error != list_errors_.end()) {
+      return Error{error->second};
+    }
+    if (!directories_.contains(directory)) return Error{"no directory " + directory};
+    std::vector<DirectoryEntry> entries;
+    for (const std::string& each : directories_) {
+      if (is_in(directory, each)) {
+        entries.push_back({name(each), DirectoryEntry::Type::directory});
+      }
+    }
+    for (const auto& [path, inode] : names_) {
+      if (is_in(directory, path)) entries.push_back({name(path), DirectoryEntry::Type::file});
+    }
+    std::sort(entries.begin(), entries.end(),
+              [](const auto& a, const auto& b) { return a.name < b.name; });
+    return entries;
+  }
+
+  Result<FileStat> stat(const std::string& path) override {
+    const auto found = names_.find(path);
+    if (found == names_.end()) return Error{"no file " + path};
+    return found->second->stat();
+  }
+
+  Result<std::unique_ptr<OpenFile>> open(const std::string& path) override {
+    if (const auto error = open_errors_.find(path); error != open_errors_.end()) {
+      return Error{error->second};
+    }
+    const auto found = names_.find(path);
+    if (found == names_.end()) return Error{"no file " + path};
+    return std::unique_ptr<OpenFile>(std::make_unique<Open>(*this, found->second));
+  }
+
+ private:
+  struct Inode {
+    FileIdentity identity;
+    std::string content;
+    std::int64_t modified_ns = 0;
+    int links = 0;
+    std::string error;
+
+    FileStat stat() const { return {identity, content.size(), modified_ns, links > 0}; }
+  };
+
+  class Open final : public OpenFile {
+   public:
+    Open(const ModelFileSystem& owner, std::shared_ptr<Inode> inode)
+        : inode_(std::move(inode)),
+          longest_read_(owner.longest_read_),
+          open_(owner.open_),
+          reads_(owner.reads_) {
+      ++*open_;
+    }
+    ~Open() override { --*open_; }
+    Result<FileStat> stat() override { return inode_->stat(); }
+    Result<std::size_t> read(std::uint64_t offset, std::span<char> buffer) override {
+      ++*reads_;
+      if (!inode_->error.empty()) return Error{inode_->error};
+      const std::string& content = inode_->content;
+      if (offset >= content.size()) return std::size_t{0};
+      const std::size_t n = std::min({buffer.size(), content.size() - offset, longest_read_});
+      std::copy_n(content.data() + offset, n, buffer.data());
+      return n;
+    }
+
+   private:
+    std::shared_ptr<Inode> inode_;
+    std::size_t longest_read_;
+    std::shared_ptr<std::size_t> open_;
+    std::shared_ptr<std::uint64_t> reads_;
+  };
+
+  static std::string name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+  static bool is_in(const std::string& directory, const std::string& path) {
+    return path.size() > directory.size() + 1 && path.starts_with(directory) &&
+           path[directory.size()] == '/' &&
+           path.find('/', directory.size() + 1) == std::string::npos;
+  }
+  Inode& at(const std::string& path) { return *names_.at(path); }
+  void make_directories(const std::string& path) {
+    for (auto slash = path.find('/', 1); slash != std::string::npos;
+         slash = path.find('/', slash + 1)) {
+      directories_.insert(path.substr(0, slash));
+    }
+  }
+  void unlink_if_there(const std::string& path) {
+    const auto found = names_.find(path);
+    if (found == names_.end()) return;
+    if (--found->second->links == 0) free_numbers_.push_back(found->second->identity.inode);
+    names_.erase(found);
+  }
+  std::uint64_t next_inode_number() {
+    if (!reuse_ || free_numbers_.empty()) return ++last_inode_;
+    const std::uint64_t number = free_numbers_.back();
+    free_numbers_.pop_back();
+    return number;
+  }
+
+  std::map<std::string, std::shared_ptr<Inode>> names_;
+  std::set<std::string> directories_;
+  std::map<std::string, std::string> list_errors_;
+  std::map<std::string, std::string> open_errors_;
+  std::function<void(const std::string&)> before_list_;
+  std::vector<std::uint64_t> free_numbers_;
+  std::size_t longest_read_ = std::numeric_limits<std::size_t>::max();
+  bool reuse_ = false;
+  bool births_ = true;
+  std::uint64_t last_inode_ = 0;
+  std::int64_t clock_ = 0;
+  std::uint64_t lists_ = 0;
+  std::shared_ptr<std::size_t> open_ = std::make_shared<std::size_t>(0);
+  std::shared_ptr<std::uint64_t> reads_ = std::make_shared<std::uint64_t>(0);
+};
+
+}  // namespace trainwatch::test

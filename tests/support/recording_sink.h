@@ -1,0 +1,96 @@
+// A TailSink that keeps what it hears, as text to compare with: the calls in order, and the bytes
+// of each file as its decoder would hold them.
+#pragma once
+
+#include <cassert>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "pipeline/tail/tailer.h"
+
+namespace trainwatch::test {
+
+class RecordingSink final : public TailSink {
+ public:
+  struct File {
+    LaneId lane{};
+    std::string source;
+    std::string path;
+    std::string bytes;                  // of the present content
+    std::vector<std::string> earlier;   // what was read before each restart
+    int finished = 0;
+    std::vector<std::string> errors;
+  };
+
+  void opened(FileId id, LaneId lane, const WatchRoot& root, const std::string& path) override {
+    assert(!files.contains(id));
+    files[id].lane = lane;
+    files[id].source = root.source;
+    files[id].path = path;
+    note("opened", id);
+  }
+  void data(FileId id, std::string_view bytes) override {
+    at(id).bytes.append(bytes);
+    total += bytes.size();
+    note("data", id);
+  }
+  void renamed(FileId id, const std::string& path) override {
+    at(id).path = path;
+    note("renamed", id);
+  }
+  void cut_back(FileId id, std::uint64_t bytes) override {
+    std::string& held = at(id).bytes;
+    assert(bytes <= held.size());
+    held.resize(held.size() - bytes);
+    note("cut_back " + std::to_string(bytes), id);
+  }
+  void restarted(FileId id, std::uint64_t lost) override {
+    at(id).earlier.push_back(std::move(at(id).bytes));
+    at(id).bytes.clear();
+    note("restarted " + std::to_string(lost), id);
+  }
+  void finished(FileId id) override {
+    ++at(id).finished;
+    note("finished", id);
+  }
+  void read_error(FileId id, const std::string& what) override {
+    at(id).errors.push_back(what);
+    note("read_error", id);
+  }
+
+  // The calls since the last take_calls(): "what name", a run of data calls as one.
+  std::vector<std::string> take_calls() { return std::exchange(calls_, {}); }
+
+  // The file last opened under or renamed to `path`.
+  const File& file(const std::string& path) const {
+    const File* found = nullptr;
+    for (const auto& [id, each] : files) {
+      if (each.path == path) found = &each;
+    }
+    assert(found != nullptr);
+    return *found;
+  }
+
+  std::map<FileId, File> files;
+  std::uint64_t total = 0;              // bytes of all data calls
+
+ private:
+  File& at(FileId id) {
+    const auto found = files.find(id);
+    assert(found != files.end() && "a call before opened()");
+    return found->second;
+  }
+  void note(const std::string& what, FileId id) {
+    const std::string& path = files[id].path;
+    std::string call = what + " " + path.substr(path.rfind('/') + 1);
+    if (what == "data" && !calls_.empty() && calls_.back() == call) return;
+    calls_.push_back(std::move(call));
+  }
+
+  std::vector<std::string> calls_;
+};
+
+}  // namespace trainwatch::test
