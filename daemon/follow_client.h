@@ -1,0 +1,29 @@
+// `trainwatch follow`: subscribes to a trainwatch, prints its alerts, and comes back by itself.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <iosfwd>
+#include <optional>
+#include <stop_token>
+#include <string>
+
+namespace trainwatch {
+
+struct FollowOptions {
+  std::string url;                     // ws:// or http://, without a path: /api/v1/stream
+  std::optional<std::uint64_t> after;  // print what is newer; absent: only what comes from now on
+  std::string rule;                    // only of this rule, or these with commas; empty: all
+  std::ostream* out = nullptr;         // alerts, one JSON object per line; null: standard output
+  std::ostream* err = nullptr;         // everything else; null: standard error
+  std::stop_token stop;                // ends it, like SIGINT and SIGTERM do
+  std::chrono::milliseconds first_wait{200};  // before a reconnection; doubles up to ...
+  std::chrono::milliseconds last_wait{10'000};
+};
+
+// Blocks until it is told to stop. Connects again after the last alert whenever the connection is
+// lost. The exit code: 0 stopped; 1 refused by the server, or the output cannot be written; 2 the
+// URL is not usable.
+int follow(const FollowOptions& options);
+
+}  // namespace trainwatch

@@ -1,0 +1,55 @@
+// HTTP/1.x messages as plain values: a request head parsed and checked, a reply turned into bytes.
+// No sockets; bodies of requests are not accepted anywhere.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace trainwatch {
+
+struct HttpRequest {
+  std::string method;
+  std::string target;  // as sent: path and query
+  unsigned version = 11;
+  bool keep_alive = true;
+  std::vector<std::pair<std::string, std::string>> headers;
+
+  std::string_view path() const;   // up to '?'
+  std::string_view query() const;  // after '?'
+  // The first value of the header `name` (any case); empty when absent.
+  std::string_view header(std::string_view name) const;
+  std::size_t count(std::string_view name) const;
+};
+
+inline constexpr std::size_t kMaxHeadBytes = 8192;
+inline constexpr std::size_t kMaxTargetBytes = 4096;
+inline constexpr std::size_t kMaxHeaders = 64;
+
+// Parses one request head, which ends with an empty line. Gives the status to refuse it with (400,
+// 414, 431, 505) when it is malformed, ambiguous, too large or announces a body.
+std::variant<HttpRequest, int> parse_request(std::string_view head);
+
+struct HttpReply {
+  int status = 200;
+  std::string content_type = "application/json";
+  std::string body;
+  std::vector<std::pair<std::string, std::string>> headers;
+  bool cacheable = false;  // false: Cache-Control: no-store; true: ask again with the ETag
+};
+
+// A JSON object with the text of the status. Never contains anything of the request.
+HttpReply error_reply(int status);
+
+std::string_view reason_phrase(int status);
+
+// The bytes of `reply`, without the body when `head_only`, with the headers every reply carries.
+std::string serialize(const HttpReply& reply, bool head_only, bool keep_alive);
+
+// ASCII case-insensitive comparison, as for header names and hosts.
+bool equals_ignoring_case(std::string_view a, std::string_view b);
+
+}  // namespace trainwatch

@@ -1,0 +1,36 @@
+// What the net thread counts about itself.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "trainwatch/snapshot.h"
+
+namespace trainwatch {
+
+// Why a WebSocket client is gone.
+enum class Disconnect : std::uint8_t {
+  client,    // it closed
+  slow,      // it could not keep up: closed with 1013
+  timeout,   // it answered no ping
+  protocol,  // it broke the protocol or a limit
+  shutdown,  // we are stopping: closed with 1001
+  network,   // the connection broke
+  count_,
+};
+
+struct NetCounters {
+  std::uint64_t ws_subscribers = 0;
+  std::array<std::uint64_t, static_cast<std::size_t>(Disconnect::count_)> ws_disconnects{};
+  std::array<std::uint64_t, 5> http_requests{};  // by class of the status: 1xx .. 5xx
+  std::uint64_t connections_refused = 0;
+
+  void count_disconnect(Disconnect why) { ++ws_disconnects[static_cast<std::size_t>(why)]; }
+  void count_reply(int status) { ++http_requests[static_cast<std::size_t>(status / 100 - 1)]; }
+};
+
+// The counters as metrics. A new one is one line in the table in net_metrics.cc.
+std::vector<MetricFamily> net_metrics(const NetCounters& counters);
+
+}  // namespace trainwatch

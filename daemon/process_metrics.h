@@ -1,0 +1,13 @@
+// The standard process_* metrics of this process, read from /proc/self now.
+#pragma once
+
+#include <vector>
+
+#include "trainwatch/snapshot.h"
+
+namespace trainwatch {
+
+// What /proc does not tell (hidepid, no /proc at all) is left out.
+std::vector<MetricFamily> process_metrics();
+
+}  // namespace trainwatch
