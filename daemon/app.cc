@@ -46,7 +46,7 @@ NetOptions net_options(const Config& config, const ListenAddress& listen) {
 ReaderOptions reader_options(const Config& config, std::vector<WatchRoot> roots) {
   ReaderOptions options;
   options.roots = std::move(roots);
-  options.limits = {config.tail.chunk_bytes, config.tail.max_files, config.tail.max_depth};
+  options.limits = tail_limits(config.tail);
   options.poll_interval = std::chrono::duration_cast<milliseconds>(config.tail.poll_interval);
   return options;
 }

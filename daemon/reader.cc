@@ -18,16 +18,16 @@ struct Reader::Parts {
         thread([this](const std::stop_token& stop) { run(stop); }) {}
 
   void run(const std::stop_token& stop) {
-    auto changed = InotifyHint::Change::directories;
+    auto changed = InotifyHint::Wake::directories_changed;
     auto next_scan = std::chrono::steady_clock::now();
     while (!stop.stop_requested()) {
       const auto now = std::chrono::steady_clock::now();
-      if (changed == InotifyHint::Change::directories || now >= next_scan) {
+      if (changed == InotifyHint::Wake::directories_changed || now >= next_scan) {
         tailer.scan(sink);
         next_scan = now + options.poll_interval;
         for (const std::string& directory : tailer.directories()) hint.add(directory);
       } else {
-        tailer.refresh(sink);
+        tailer.refresh();
       }
       while (!stop.stop_requested() && tailer.read(sink)) report(now);
       report(std::chrono::steady_clock::now());

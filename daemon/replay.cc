@@ -64,8 +64,7 @@ int replay(const ReplayOptions& options, std::ostream& out, std::ostream& err) {
   Engine engine(config->enabled_rules());
   Ingest ingest(engine, std::move(watched.ingest));
   PosixFileSystem files;
-  Tailer tailer(files, std::move(watched.roots),
-                {config->tail.chunk_bytes, config->tail.max_files, config->tail.max_depth});
+  Tailer tailer(files, std::move(watched.roots), tail_limits(config->tail));
   AlertPrinter printer(out);
   ProgressBar progress(err, options.progress);
 

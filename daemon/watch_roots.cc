@@ -32,6 +32,14 @@ bool lies_below(const std::string& path, const std::string& directory) {
 
 }  // namespace
 
+TailLimits tail_limits(const TailConfig& config) {
+  TailLimits limits;
+  limits.chunk_bytes = config.chunk_bytes;
+  limits.max_files = config.max_files;
+  limits.max_depth = config.max_depth;
+  return limits;
+}
+
 WatchRoots configured_roots(const Config& config) {
   WatchRoots roots;
   roots.ingest.list_directory = list_directory;

@@ -15,6 +15,8 @@ struct WatchRoots {
   IngestOptions ingest;
 };
 
+TailLimits tail_limits(const TailConfig& config);
+
 // Everything under `watch` in the configuration.
 WatchRoots configured_roots(const Config& config);
 
