@@ -94,8 +94,7 @@ Action define_sample(CLI::App& app, const CliSession& session) {
       ->type_name("DIR")
       ->required();
   add_duration(app, "--interval", options->interval, milliseconds{10}, hours{1},
-               "Time between ticks")
-      ->default_str("500ms");
+               "Time between ticks. Default: 500ms");
   add_duration(app, "--duration", options->duration, Nanos{0}, hours{24 * 365},
                "Stop after this time. Default: run until SIGINT or SIGTERM");
   add_checked(app, "--node", "NAME", "Name of this machine in the files. Default: the host name",
@@ -118,7 +117,7 @@ Action define_rules(CLI::App& app, const CliSession& session) {
   static const std::map<std::string, Print> kFormats = {
       {"text", rules_as_text}, {"json", rules_as_json}, {"markdown", rules_as_markdown}};
   auto print = std::make_shared<Print>(rules_as_text);
-  add_checked(app, "--format", "text|json|markdown", "How to print",
+  add_checked(app, "--format", "text|json|markdown", "How to print. Default: text",
               [print](const std::string& text) -> Status {
                 const auto found = kFormats.find(text);
                 if (found == kFormats.end()) {
@@ -126,8 +125,7 @@ Action define_rules(CLI::App& app, const CliSession& session) {
                 }
                 *print = found->second;
                 return success();
-              })
-      ->default_str("text");
+              });
   return [print, &session] {
     session.out << (*print)(session.commands.catalog) << std::flush;
     return exit_code::done;

@@ -88,15 +88,18 @@ void ConfigFlagSet::add_settings() {
     std::string flag = "--" + key;
     std::replace(flag.begin(), flag.end(), '_', '-');
     const std::string bounds = field.bounds.empty() ? "" : " " + field.bounds;
-    CLI::Option* option = with_twin(app_.add_option(flag, settings_[key], std::string(field.help)))
-                              ->allow_extra_args(false)
-                              ->type_name(std::string(field.type) + bounds)
-                              ->group("Settings (keys of the file)");
+    const std::string type =
+        field.type == "choice" ? field.bounds : std::string(field.type) + bounds;
+    const std::string standard = field.list ? "" : " Default: " + field.print(defaults);
+    CLI::Option* option =
+        with_twin(app_.add_option(flag, settings_[key], std::string(field.help) + standard))
+            ->allow_extra_args(false)
+            ->type_name(type)
+            ->group("Settings (keys of the file)");
     if (field.list) {
       option->delimiter(',');
     } else {
       option->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
-      option->default_str(field.print(defaults));
     }
   }
 }
