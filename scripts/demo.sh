@@ -1,0 +1,50 @@
+#!/bin/bash
+# Builds trainwatch and plays a recorded training job to it at live speed: about 70 seconds, in which
+# one batch comes late. Prints the address of the page and each alert as it comes.
+#   scripts/demo.sh [--keep] [--speed=N]
+# --keep leaves trainwatch running at the end, --speed=4 plays four times as fast.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+keep=false speed=1
+for option in "$@"; do
+  case $option in
+    --keep) keep=true ;;
+    --speed=*) speed=${option#*=} ;;
+    *) sed -n '2,5s/^# \{0,1\}//p' "$0"; exit 2 ;;
+  esac
+done
+
+echo "demo: building (a few minutes the first time)"
+trainwatch=$(scripts/build.sh)
+job=tests/data/recorded-job
+scratch=$(mktemp -d)
+pids=()
+finish() {
+  [ ${#pids[@]} -eq 0 ] || kill "${pids[@]}" 2>/dev/null || true
+  wait 2>/dev/null || true
+  rm -rf "$scratch"
+}
+trap finish EXIT
+trap 'exit 130' INT TERM
+
+mkdir "$scratch/job"
+port=$(python3 scripts/demo.py port 9797)
+url=http://127.0.0.1:$port
+"$trainwatch" run --watch="$scratch/job" --storage.path="$scratch/state" \
+  --web.listen-address="127.0.0.1:$port" 2>"$scratch/log" &
+pids+=($!)
+python3 scripts/demo.py ready "$url" || { cat "$scratch/log"; exit 1; }
+echo "demo: trainwatch watches $scratch/job"
+echo "demo: open $url/ in a browser (metrics: $url/metrics)"
+"$trainwatch" follow "$url" &
+pids+=($!)
+
+echo "demo: playing a recorded training run, 600 steps of a small CNN, speed x$speed"
+python3 scripts/play.py "$job" "$scratch/job" --speed="$speed"
+python3 scripts/demo.py verdict "$url" "$job/truth.json" && verdict=0 || verdict=$?
+if $keep; then
+  echo "demo: still running at $url/ until Ctrl-C"
+  wait "${pids[0]}"
+fi
+exit "$verdict"
