@@ -77,7 +77,7 @@ Result<bool> FileTable::open(TrackedFile& file) {
   const auto stat = (*opened)->stat();
   if (!stat) return stat.error();
   if (stat->identity != file.identity) return false;
-  file.handle = *std::move(opened);
+  file.handle = std::move(*opened);
   ++open_;
   return true;
 }

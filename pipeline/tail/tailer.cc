@@ -82,7 +82,7 @@ void Tailer::Parts::meet(const Candidate& candidate) {
   }
   file->seen_in_scan = scan_number;
   file->missing_scans = 0;
-  file->quiet_scans = 0;
+  file->replaced = false;
   file->seen_as = own_name ? std::string() : candidate.path;
   observe(*file, *stat);
 }
@@ -97,11 +97,12 @@ void Tailer::Parts::look_for_missing(TrackedFile& file) {
   const auto at_path = files.stat(file.order.path);
   if (at_path && at_path->identity == file.identity) {  // its directory could not be listed
     file.missing_scans = 0;
+    file.replaced = false;
     observe(file, *at_path);
     return;
   }
   ++file.missing_scans;
-  if (at_path) file.ending = true;  // another file has its path
+  file.replaced = at_path.ok();
   if (file.handle == nullptr) {
     file.size = std::min(file.size, file.offset);
     file.touched = false;
@@ -156,7 +157,7 @@ void Tailer::Parts::find_endings() {
     const TrackedFile* newest = newest_in_lane[static_cast<std::size_t>(file->lane)];
     const bool superseded = newest != nullptr && reads_before(file.get(), newest);
     const bool gone = !file->linked || file->missing_scans >= kGoneScans;
-    if (superseded || gone) file->ending = true;
+    file->ending = superseded || gone || file->replaced;
   }
 }
 
@@ -196,7 +197,6 @@ void Tailer::scan(TailSink& sink) {
   for (const Candidate& candidate : p.listing.files) p.meet(candidate);
   for (const auto& file : p.table.all()) {
     file->blocked = false;
-    file->ending = false;
     if (file->seen_in_scan != p.scan_number) {
       p.look_for_missing(*file);
     } else if (!file->seen_as.empty()) {

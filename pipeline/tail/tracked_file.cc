@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cstring>
+#include <utility>
 
 namespace trainwatch {
 namespace {
@@ -25,10 +26,9 @@ void remember_tail(TrackedFile& file, std::string_view bytes) {
 ReadStep restart(TrackedFile& file) {
   ReadStep step;
   step.restarted = true;
-  step.lost = file.largest > file.offset ? file.largest - file.offset : 0;
+  step.lost = std::exchange(file.unread_when_cut, 0);
   file.offset = 0;
   file.tail_size = 0;
-  file.largest = file.size;
   file.touched = true;
   return step;
 }
@@ -39,8 +39,10 @@ bool observe(TrackedFile& file, const FileStat& stat) {
   // A finished file's decoder is gone: only growth is worth hearing of, not a rewritten end.
   const bool rewritten = stat.modified_ns != file.modified_ns && file.offset > 0 && !file.finished;
   if (stat.size < file.offset || rewritten) file.touched = true;
+  if (stat.size < file.size && file.size > file.offset) {
+    file.unread_when_cut = file.size - file.offset;
+  }
   file.size = stat.size;
-  file.largest = std::max(file.largest, stat.size);
   file.modified_ns = stat.modified_ns;
   file.linked = stat.linked;
   return file.unread();
@@ -49,6 +51,7 @@ bool observe(TrackedFile& file, const FileStat& stat) {
 Result<ReadStep> read_on(TrackedFile& file, std::span<char> buffer) {
   assert(file.handle != nullptr && buffer.size() > TrackedFile::kTail);
   const std::size_t known = file.tail_size;
+  buffer = buffer.first(buffer.size() - TrackedFile::kTail + known);
   std::size_t total = 0;
   for (std::size_t got = 1; got > 0 && total <= known; total += got) {  // short reads are normal
     const auto piece = file.handle->read(file.offset - known + total, buffer.subspan(total));
@@ -72,8 +75,7 @@ Result<ReadStep> read_on(TrackedFile& file, std::span<char> buffer) {
   remember_tail(file, step.bytes);
   file.offset += step.bytes.size();
   if (step.bytes.empty() || file.offset > file.size) file.size = file.offset;
-  file.largest = std::max(file.largest, file.size);
-  if (file.offset == file.size) file.largest = file.size;
+  file.unread_when_cut = 0;
   return step;
 }
 

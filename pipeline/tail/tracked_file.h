@@ -26,11 +26,12 @@ struct TrackedFile {
   std::unique_ptr<OpenFile> handle;  // null while closed to save descriptors
 
   std::uint64_t size = 0;            // as last seen
-  std::uint64_t largest = 0;         // the largest size seen of this content
   std::uint64_t offset = 0;
+  std::uint64_t unread_when_cut = 0; // bytes that were there to read when it got smaller
   std::int64_t modified_ns = 0;
   bool touched = false;              // changed since it was last read
   bool linked = true;
+  bool replaced = false;             // another file has its path
 
   bool announced = false;            // the sink heard opened()
   bool ending = false;               // gone, replaced, or its lane went on
@@ -64,8 +65,8 @@ struct ReadStep {
   std::string_view bytes;            // what follows; empty at the end
 };
 
-// Reads once at the offset and moves it. `buffer` holds the bytes that the result points to and
-// must be larger than kTail. The file must be open; it stays as it was after an error.
+// Reads at the offset and moves it: at most `buffer.size() - kTail` new bytes. The result points
+// into `buffer`. The file must be open; it stays as it was after an error.
 Result<ReadStep> read_on(TrackedFile& file, std::span<char> buffer);
 
 }  // namespace trainwatch

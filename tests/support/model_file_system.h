@@ -25,13 +25,17 @@ class ModelFileSystem final : public FileSystem {
 
   void create(const std::string& path, std::string content = {}) {
     make_directories(path);
-    auto inode = std::make_shared<Inode>();
-    inode->identity = {1, next_inode_number(), births_ ? ++clock_ : 0};
+    unlink_if_there(path);
+    const std::uint64_t number = next_inode_number();
+    const std::shared_ptr<Inode> inode(new Inode, [numbers = free_numbers_, number](Inode* gone) {
+      numbers->push_back(number);  // free once no name and no open file is left
+      delete gone;
+    });
+    inode->identity = {1, number, births_ ? ++clock_ : 0};
     inode->content = std::move(content);
     inode->modified_ns = ++clock_;
-    unlink_if_there(path);
-    names_[path] = std::move(inode);
-    names_[path]->links = 1;
+    inode->links = 1;
+    names_[path] = inode;
   }
   void append(const std::string& path, std::string_view bytes) {
     at(path).content.append(bytes);
@@ -180,22 +184,23 @@ class ModelFileSystem final : public FileSystem {
   void unlink_if_there(const std::string& path) {
     const auto found = names_.find(path);
     if (found == names_.end()) return;
-    if (--found->second->links == 0) free_numbers_.push_back(found->second->identity.inode);
+    --found->second->links;
     names_.erase(found);
   }
   std::uint64_t next_inode_number() {
-    if (!reuse_ || free_numbers_.empty()) return ++last_inode_;
-    const std::uint64_t number = free_numbers_.back();
-    free_numbers_.pop_back();
+    if (!reuse_ || free_numbers_->empty()) return ++last_inode_;
+    const std::uint64_t number = free_numbers_->back();
+    free_numbers_->pop_back();
     return number;
   }
 
+  using Numbers = std::vector<std::uint64_t>;
+  std::shared_ptr<Numbers> free_numbers_ = std::make_shared<Numbers>();
   std::map<std::string, std::shared_ptr<Inode>> names_;
   std::set<std::string> directories_;
   std::map<std::string, std::string> list_errors_;
   std::map<std::string, std::string> open_errors_;
   std::function<void(const std::string&)> before_list_;
-  std::vector<std::uint64_t> free_numbers_;
   std::size_t longest_read_ = std::numeric_limits<std::size_t>::max();
   bool reuse_ = false;
   bool births_ = true;

@@ -19,8 +19,8 @@ class RecordingSink final : public TailSink {
     LaneId lane{};
     std::string source;
     std::string path;
-    std::string bytes;                  // of the present content
-    std::vector<std::string> earlier;   // what was read before each restart
+    std::string bytes;                 // of the present content
+    std::vector<std::string> earlier;  // what was read before each restart
     int finished = 0;
     std::vector<std::string> errors;
   };
@@ -75,7 +75,7 @@ class RecordingSink final : public TailSink {
   }
 
   std::map<FileId, File> files;
-  std::uint64_t total = 0;              // bytes of all data calls
+  std::uint64_t total = 0;  // bytes of all data calls
 
  private:
   File& at(FileId id) {

@@ -7,8 +7,12 @@
 namespace trainwatch {
 namespace {
 
-std::int64_t stamp(const std::string& path) { return place_of(path).order.stamp_ns; }
-std::string lane(const std::string& path) { return place_of(path).lane; }
+std::int64_t stamp(const std::string& path) {
+  return place_of(path).order.stamp_ns;
+}
+std::string lane(const std::string& path) {
+  return place_of(path).lane;
+}
 
 TEST(Stamp, IsNormalisedByItsNumberOfDigits) {
   EXPECT_EQ(stamp_of("1591160699"), 1591160699'000'000'000);
@@ -29,8 +33,8 @@ TEST(TraceName, AcceptsWhatWritersWrite) {
                            "a.ndjson", "a.jsonl.gz", "a.ndjson.gz"}) {
     EXPECT_TRUE(is_trace_name(name)) << name;
   }
-  for (const char* name : {"json", ".json", "a.txt", "a.gz", "a.tmp", "a.json.corrupt", "a.tfevents",
-                           "a.json.1", "training_job_end.ts", "a.pb", ""}) {
+  for (const char* name : {"json", ".json", "a.txt", "a.gz", "a.tmp", "a.json.corrupt",
+                           "a.tfevents", "a.json.1", "training_job_end.ts", "a.pb", ""}) {
     EXPECT_FALSE(is_trace_name(name)) << name;
   }
 }

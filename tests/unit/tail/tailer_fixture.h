@@ -1,0 +1,41 @@
+// A tailer over a model file system, with a sink that records everything.
+#pragma once
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "pipeline/tail/tailer.h"
+#include "tests/support/model_file_system.h"
+#include "tests/support/recording_sink.h"
+
+namespace trainwatch::test {
+
+class TailerTest : public ::testing::Test {
+ protected:
+  using Calls = std::vector<std::string>;
+
+  void start(TailLimits limits = {}, std::vector<WatchRoot> roots = {{"/r", "r"}}) {
+    tailer.emplace(fs, std::move(roots), limits);
+  }
+  // One pass; returns what the sink heard.
+  Calls pass() {
+    if (!tailer) start();
+    tailer->scan(sink);
+    return drain();
+  }
+  Calls drain() {
+    while (tailer->read(sink)) {
+    }
+    return sink.take_calls();
+  }
+
+  ModelFileSystem fs;
+  RecordingSink sink;
+  std::optional<Tailer> tailer;
+};
+
+}  // namespace trainwatch::test

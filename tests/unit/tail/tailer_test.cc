@@ -1,0 +1,232 @@
+// Finding, ordering and reading files.
+#include "pipeline/tail/tailer.h"
+
+#include "tests/unit/tail/tailer_fixture.h"
+
+namespace trainwatch::test {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+TEST_F(TailerTest, ReadsAFileAndThenWhatIsAppended) {
+  fs.create("/r/a.json", "one");
+  EXPECT_THAT(pass(), ElementsAre("opened a.json", "data a.json"));
+  EXPECT_THAT(pass(), IsEmpty());
+  fs.append("/r/a.json", " two");
+  EXPECT_THAT(pass(), ElementsAre("data a.json"));
+  EXPECT_EQ(sink.file("/r/a.json").bytes, "one two");
+  EXPECT_EQ(sink.total, 7U);
+}
+
+TEST_F(TailerTest, AnEmptyFileIsOpenedWithItsFirstByte) {
+  fs.create("/r/a.json");
+  EXPECT_THAT(pass(), IsEmpty());
+  EXPECT_EQ(tailer->files().size(), 1U);
+  fs.append("/r/a.json", "x");
+  EXPECT_THAT(pass(), ElementsAre("opened a.json", "data a.json"));
+}
+
+TEST_F(TailerTest, ReadsInChunksAndSaysWhenItIsAtTheEnd) {
+  start({.chunk_bytes = 4});
+  fs.create("/r/a.json", "0123456789");
+  tailer->scan(sink);
+  EXPECT_EQ(tailer->unread_bytes(), 10U);
+  EXPECT_TRUE(tailer->read(sink));
+  EXPECT_EQ(tailer->unread_bytes(), 6U);
+  drain();
+  EXPECT_FALSE(tailer->read(sink));
+  EXPECT_EQ(tailer->unread_bytes(), 0U);
+  EXPECT_EQ(sink.file("/r/a.json").bytes, "0123456789");
+}
+
+TEST_F(TailerTest, ShortReadsLoseNothing) {
+  fs.short_reads(7);
+  fs.create("/r/a.json", std::string(100, 'a') + std::string(100, 'b'));
+  pass();
+  fs.append("/r/a.json", std::string(100, 'c'));
+  EXPECT_THAT(pass(), ElementsAre("data a.json"));
+  EXPECT_EQ(sink.file("/r/a.json").bytes, fs.content("/r/a.json"));
+}
+
+TEST_F(TailerTest, OnlyTraceFilesInATreeButAnyNameAsARoot) {
+  fs.create("/r/a.json", "a");
+  fs.create("/r/a.json.corrupt", "no");
+  fs.create("/r/deep/er/b.jsonl", "b");
+  fs.create("/r/events.tfevents", "no");
+  fs.create("/x/metrics.log", "c");
+  start({}, {{"/r", "r"}, {"/x/metrics.log", "m"}});
+  pass();
+  EXPECT_EQ(sink.files.size(), 3U);
+  EXPECT_EQ(sink.file("/x/metrics.log").source, "m");
+  EXPECT_EQ(sink.file("/r/deep/er/b.jsonl").source, "r");
+  EXPECT_THAT(tailer->directories(), ElementsAre("/r", "/r/deep", "/r/deep/er", "/x"));
+}
+
+TEST_F(TailerTest, DepthIsBounded) {
+  fs.create("/r/1/2/in.json", "x");
+  fs.create("/r/1/2/3/out.json", "x");
+  start({.max_depth = 2});
+  EXPECT_THAT(pass(), ElementsAre("opened in.json", "data in.json"));
+}
+
+TEST_F(TailerTest, ARootThatDoesNotExistYetIsLookedForAgain) {
+  EXPECT_THAT(pass(), IsEmpty());
+  fs.create("/r/a.json", "x");
+  EXPECT_THAT(pass(), ElementsAre("opened a.json", "data a.json"));
+}
+
+TEST_F(TailerTest, AFileUnderTwoRootsIsReadOnce) {
+  fs.create("/r/s/a.json", "x");
+  start({}, {{"/r", "r"}, {"/r/s", "s"}, {"/r/s/a.json", "a"}});
+  EXPECT_THAT(pass(), ElementsAre("opened a.json", "data a.json"));
+  EXPECT_EQ(sink.file("/r/s/a.json").source, "r");
+}
+
+TEST_F(TailerTest, AHardLinkIsReadOnceAndIsNoRename) {
+  fs.create("/r/m.json", "x");
+  fs.link("/r/m.json", "/r/z.json");
+  EXPECT_THAT(pass(), ElementsAre("opened m.json", "data m.json"));
+  fs.link("/r/m.json", "/r/a.json");
+  fs.append("/r/z.json", "y");
+  EXPECT_THAT(pass(), ElementsAre("data m.json"));
+  EXPECT_EQ(sink.file("/r/m.json").bytes, "xy");
+  fs.unlink("/r/m.json");
+  EXPECT_THAT(pass(), ElementsAre("renamed a.json"));
+}
+
+TEST_F(TailerTest, LanesAdvanceTogetherByStamp) {
+  fs.create("/r/system/incremental/1591748160.algo-1.json", "2");
+  fs.create("/r/system/incremental/1591748100.algo-2.json", "1");
+  fs.create("/r/system/incremental/1591748100.algo-1.json", "1");
+  fs.create("/r/framework/0-algo-1_pythontimeline.json.tmp", "4");
+  fs.create("/r/framework/pevents/2020061000/1591748130000000_0-algo-1_pythontimeline.json", "3");
+  const auto calls = pass();
+  EXPECT_THAT(calls, ElementsAre("opened 1591748100.algo-1.json", "data 1591748100.algo-1.json",
+                                 "finished 1591748100.algo-1.json",  // 1591748160 is there already
+                                 "opened 1591748100.algo-2.json", "data 1591748100.algo-2.json",
+                                 "opened 1591748130000000_0-algo-1_pythontimeline.json",
+                                 "data 1591748130000000_0-algo-1_pythontimeline.json",
+                                 "finished 1591748130000000_0-algo-1_pythontimeline.json",
+                                 "opened 1591748160.algo-1.json", "data 1591748160.algo-1.json",
+                                 "opened 0-algo-1_pythontimeline.json.tmp",
+                                 "data 0-algo-1_pythontimeline.json.tmp"));
+  EXPECT_EQ(sink.file("/r/framework/0-algo-1_pythontimeline.json.tmp").lane,
+            sink.file("/r/framework/pevents/2020061000/"
+                      "1591748130000000_0-algo-1_pythontimeline.json")
+                .lane);
+}
+
+TEST_F(TailerTest, AFileIsFinishedWhenItsLaneGoesOnAndStillReadWhenItGrows) {
+  const std::string old = "/r/system/1591748100.algo-1.json";
+  fs.create(old, "a");
+  pass();
+  fs.append(old, "b");
+  fs.create("/r/system/1591748160.algo-1.json", "c");
+  EXPECT_THAT(pass(), ElementsAre("data 1591748100.algo-1.json", "finished 1591748100.algo-1.json",
+                                  "opened 1591748160.algo-1.json", "data 1591748160.algo-1.json"));
+  EXPECT_EQ(fs.open_files(), 1U);
+  fs.append(old, "late");
+  EXPECT_THAT(pass(), ElementsAre("data 1591748100.algo-1.json"));
+  EXPECT_EQ(sink.file(old).bytes, "ablate");
+  EXPECT_EQ(sink.file(old).finished, 1);
+  EXPECT_EQ(fs.open_files(), 1U);
+}
+
+// Sizes are taken after all names: what is written to a file before its successor appears is read
+// before the successor.
+TEST_F(TailerTest, AWriterThatMovesOnWhileTheTailerLooks) {
+  const std::string old = "/r/system/a/1591748100.algo-1.json";
+  fs.create(old, "a");
+  fs.make_directory("/r/system/b");
+  pass();
+  fs.before_list([&](const std::string& directory) {
+    if (directory != "/r/system/b") return;
+    fs.append(old, "b");
+    fs.create("/r/system/b/1591748160.algo-1.json", "c");
+    fs.before_list(nullptr);
+  });
+  EXPECT_THAT(pass(), ElementsAre("data 1591748100.algo-1.json", "finished 1591748100.algo-1.json",
+                                  "opened 1591748160.algo-1.json", "data 1591748160.algo-1.json"));
+  EXPECT_EQ(sink.file(old).bytes, "ab");
+}
+
+TEST_F(TailerTest, RefreshSeesGrowthWithoutListing) {
+  fs.create("/r/a.json", "x");
+  pass();
+  const auto lists = fs.lists();
+  fs.append("/r/a.json", "y");
+  fs.create("/r/b.json", "not yet");
+  tailer->refresh();
+  EXPECT_THAT(drain(), ElementsAre("data a.json"));
+  EXPECT_EQ(fs.lists(), lists);
+  EXPECT_EQ(sink.file("/r/a.json").bytes, "xy");
+}
+
+TEST_F(TailerTest, AnIdleFileIsNotRead) {
+  fs.create("/r/a.json", "x");
+  pass();
+  const auto reads = fs.reads();
+  pass();
+  tailer->refresh();
+  drain();
+  EXPECT_EQ(fs.reads(), reads);
+}
+
+TEST_F(TailerTest, OpenFilesAreBounded) {
+  start({.max_open_files = 3});
+  for (int i = 0; i < 10; ++i) fs.create("/r/" + std::to_string(i) + ".json", "x");
+  pass();
+  EXPECT_LE(fs.open_files(), 3U);
+  for (int i = 0; i < 10; ++i) fs.append("/r/" + std::to_string(i) + ".json", "y");
+  pass();
+  EXPECT_LE(fs.open_files(), 3U);
+  for (const auto& [id, file] : sink.files) EXPECT_EQ(file.bytes, "xy") << file.path;
+}
+
+TEST_F(TailerTest, MoreFilesThanAllowedAreReadOneAfterAnother) {
+  start({.max_files = 4});
+  for (int i = 0; i < 10; ++i) fs.create("/r/" + std::to_string(i) + ".json", "x");
+  pass();
+  EXPECT_EQ(tailer->files_dropped(), 6U);
+  int passes = 1;
+  for (; tailer->files_dropped() > 0; ++passes) pass();
+  EXPECT_EQ(passes, 3);
+  EXPECT_EQ(sink.files.size(), 10U);
+  EXPECT_EQ(sink.total, 10U);
+  for (int i = 0; i < 5; ++i) pass();
+  EXPECT_EQ(sink.total, 10U) << "a forgotten file was read again";
+  EXPECT_LE(tailer->files().size(), 4U);
+}
+
+TEST_F(TailerTest, AnEndlessLaneFitsIntoTheBound) {
+  start({.max_files = 4});
+  for (int i = 0; i < 100; ++i) {
+    fs.create("/r/system/" + std::to_string(1591748100 + 60 * i) + ".algo-1.json", "x");
+    pass();
+  }
+  EXPECT_EQ(sink.total, 100U);
+  EXPECT_EQ(tailer->files_dropped(), 0U);
+  for (const auto& [id, file] : sink.files) {
+    EXPECT_EQ(file.finished, file.path.ends_with("1591754040.algo-1.json") ? 0 : 1) << file.path;
+  }
+}
+
+TEST_F(TailerTest, AThousandFilesAreReadOnceInOrder) {
+  for (int i = 0; i < 1000; ++i) {
+    fs.create("/r/system/" + std::to_string(1591748100 + 60 * (i * 7 % 1000)) + ".algo-1.json",
+              std::to_string(i));
+  }
+  pass();
+  pass();
+  EXPECT_EQ(sink.files.size(), 1000U);
+  std::string last;
+  for (const auto& [id, file] : sink.files) {
+    EXPECT_LT(last, file.path);
+    EXPECT_EQ(file.bytes, fs.content(file.path));
+    last = file.path;
+  }
+}
+
+}  // namespace
+}  // namespace trainwatch::test
