@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "daemon/config.h"
+#include "daemon/follow_client.h"
 #include "daemon/options.h"
 
 namespace trainwatch {

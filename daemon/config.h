@@ -52,7 +52,7 @@ struct TailConfig {
 };
 
 struct StreamConfig {
-  Nanos heartbeat = std::chrono::seconds{10};
+  Nanos heartbeat = std::chrono::seconds{5};
   std::size_t max_subscribers = 128;
   std::size_t queue_bytes = std::size_t{4} << 20U;  // of one client
 };

@@ -6,6 +6,7 @@
 
 #include "daemon/config_fields.h"
 #include "daemon/config_text.h"
+#include "daemon/listen_address.h"
 
 namespace trainwatch {
 namespace {
@@ -13,20 +14,15 @@ namespace {
 using namespace config_fields;
 
 Status set_listen_address(Config& config, Values values) {
-  const std::string& text = values[0];
-  const std::size_t colon = text.rfind(':');
-  const auto port = colon == std::string::npos ? Result<std::int64_t>(Error{})
-                                               : parse_integer(text.substr(colon + 1));
-  if (!port) return Error{"'" + text + "' is not HOST:PORT"};
-  if (*port < 0 || *port > 65535) return outside(text.substr(colon + 1), "0..65535");
-  config.web.listen_address = text;
+  if (!parse_listen_address(values[0])) return Error{"'" + values[0] + "' is not HOST:PORT"};
+  config.web.listen_address = values[0];
   return success();
 }
 
 ConfigField<Config> listen_address_field() {
   return {"web.listen_address",
           "HOST:PORT",
-          "port 0..65535",
+          "",
           "Where the page, /metrics and the WebSocket are served. Port 0 takes any free one.",
           false,
           set_listen_address,

@@ -1,10 +1,18 @@
 #include <iostream>
 
+#include "daemon/app.h"
 #include "daemon/cli.h"
+#include "daemon/follow_client.h"
+#include "daemon/replay.h"
 #include "daemon/sample/sample.h"
+#include "rules/catalog.h"
 
 int main(int argc, char** argv) {
   trainwatch::Commands commands;
+  commands.catalog = trainwatch::rule_catalog();
+  commands.run = trainwatch::run_app;
+  commands.replay = trainwatch::replay;
+  commands.follow = trainwatch::follow;
   commands.sample = trainwatch::sample;
   return trainwatch::run_command_line(argc, argv, commands, std::cout, std::cerr);
 }

@@ -1,8 +1,7 @@
-// What the command line asks of each command. Plain values.
+// What the command line asks of each command. Plain values. (FollowOptions: follow_client.h)
 #pragma once
 
 #include <chrono>
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -24,12 +23,6 @@ struct ReplayOptions {
   std::vector<std::string> paths;   // at least one
   std::optional<Severity> fail_on;  // exit code 3 for an alert at or above it
   bool progress = false;            // asked for, or standard error is a terminal
-};
-
-struct FollowOptions {
-  std::string url;                     // http:// or ws://, of a running trainwatch
-  std::optional<std::uint64_t> after;  // resume behind this sequence number
-  std::string rule;                    // only alerts of this rule; empty: all
 };
 
 struct SampleOptions {

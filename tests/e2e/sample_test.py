@@ -1,0 +1,94 @@
+"""`trainwatch sample` as a user runs it: real files, a GPU library found at run time (a fake one
+that is built here), and a clean end on SIGTERM and when the watched process ends."""
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+KEYS = ["Type", "Name", "Dimension", "Value", "NodeId", "Timestamp"]
+FAKE_NVML = """
+typedef struct { unsigned int gpu, memory; } utilization;
+typedef struct { unsigned long long total, free, used; } memory;
+int nvmlInit_v2(void) { return 0; }
+int nvmlShutdown(void) { return 0; }
+int nvmlDeviceGetCount_v2(unsigned int* n) { *n = 2; return 0; }
+int nvmlDeviceGetHandleByIndex_v2(unsigned int i, void** d) { *d = (void*)(long)(i + 1); return 0; }
+int nvmlDeviceGetUtilizationRates(void* d, utilization* u) { u->gpu = 40 + (long)d; return 0; }
+int nvmlDeviceGetMemoryInfo(void* d, memory* m) { m->total = 1000; m->used = 123; return 0; }
+"""
+
+
+def lines_of(directory, node):
+    files = sorted((directory / "system/incremental").rglob(f"*.{node}.json"))
+    assert files, "no file was written"
+    for file in files:
+        assert int(file.name.split(".")[0]) % 60 == 0
+        assert file.parent.name == time.strftime("%Y%m%d%H", time.gmtime(int(file.name[:10])))
+    return [json.loads(line) for file in files for line in file.read_text().splitlines()]
+
+
+def wait_for(condition, seconds=20):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "nothing came in time"
+        time.sleep(0.02)
+
+
+def ends_on_sigterm(binary, directory):
+    sampler = subprocess.Popen([binary, "sample", f"--out={directory}", "--interval=20ms",
+                                "--node=algo-1"], stderr=subprocess.PIPE, text=True)
+    wait_for(lambda: list(directory.rglob("*.json")))
+    sampler.send_signal(signal.SIGTERM)
+    _, err = sampler.communicate(timeout=10)
+    assert sampler.returncode == 0, err
+    lines = lines_of(directory, "algo-1")
+    assert all(list(line) == KEYS and line["NodeId"] == "algo-1" for line in lines)
+    seen = {(line["Type"], line["Dimension"]) for line in lines}
+    assert {("cpu", "CPUUtilization"), ("cpu", "I/OWaitPercentage"), ("memory", "")} <= seen, seen
+    assert all(0 <= line["Value"] <= 100 for line in lines if line["Type"] in ("cpu", "memory"))
+
+
+def finds_gpus(binary, directory):
+    compiler = shutil.which("cc") or shutil.which("gcc")
+    if compiler is None:
+        print("no C compiler: the fake GPU library is left out")
+        return
+    library = directory / "lib"
+    library.mkdir(parents=True)
+    (library / "nvml.c").write_text(FAKE_NVML)
+    subprocess.run([compiler, "-shared", "-fPIC", "-o", library / "libnvidia-ml.so.1",
+                    library / "nvml.c"], check=True)
+    subprocess.run([binary, "sample", f"--out={directory}", "--interval=20ms", "--duration=100ms",
+                    "--node=n"], check=True, env={**os.environ, "LD_LIBRARY_PATH": str(library)})
+    gpus = {(line["Name"], line["Dimension"]): line["Value"]
+            for line in lines_of(directory, "n") if line["Type"] == "gpu"}
+    assert gpus == {("gpu0", "GPUUtilization"): 41, ("gpu0", "GPUMemoryUtilization"): 12.3,
+                    ("gpu1", "GPUUtilization"): 42, ("gpu1", "GPUMemoryUtilization"): 12.3}, gpus
+
+
+def ends_with_the_job(binary, directory):
+    job = subprocess.Popen(["cat"], stdin=subprocess.PIPE)
+    sampler = subprocess.Popen([binary, "sample", f"--out={directory}", "--interval=20ms",
+                                f"--pid={job.pid}"], stderr=subprocess.DEVNULL)
+    wait_for(lambda: list(directory.rglob("*.json")))
+    assert sampler.poll() is None
+    job.stdin.close()
+    job.wait()
+    assert sampler.wait(timeout=10) == 0
+
+
+def main(binary):
+    with tempfile.TemporaryDirectory() as directory:
+        for check in (ends_on_sigterm, finds_gpus, ends_with_the_job):
+            check(binary, pathlib.Path(directory) / check.__name__)
+            print(check.__name__, "ok")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(os.path.abspath(sys.argv[1])))
