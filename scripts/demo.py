@@ -3,6 +3,7 @@
 
     demo.py port PREFERRED           prints a free TCP port
     demo.py ready URL                waits until trainwatch is ready
+    demo.py show                     prints the alerts on standard input for a person to read
     demo.py verdict URL TRUTH.json   compares what it reported with what happened
 """
 
@@ -54,6 +55,14 @@ def ready(url):
     return poll(ask) is not None
 
 
+def show():
+    for line in sys.stdin:
+        alert = json.loads(line)
+        print("  %-8s %-8s %s: %s" % (alert["state"], alert["severity"], alert["rule"],
+                                      alert["summary"]), flush=True)
+    return True
+
+
 def all_read(url):
     status = json.loads(fetch(url + "/api/v1/status"))
     return True if all(source["lag_bytes"] == 0 for source in status["sources"]) else None
@@ -85,7 +94,7 @@ def verdict(url, truth_path):
 
 
 if __name__ == "__main__":
-    command = {"port": port, "ready": ready, "verdict": verdict}.get("".join(sys.argv[1:2]))
+    command = {"port": port, "ready": ready, "show": show, "verdict": verdict}.get("".join(sys.argv[1:2]))
     if command is None:
         sys.exit(__doc__)
     sys.exit(0 if command(*sys.argv[2:]) else 1)

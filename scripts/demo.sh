@@ -31,13 +31,13 @@ trap 'exit 130' INT TERM
 mkdir "$scratch/job"
 port=$(python3 scripts/demo.py port 9797)
 url=http://127.0.0.1:$port
-"$trainwatch" run --watch="$scratch/job" --storage.path="$scratch/state" \
-  --web.listen-address="127.0.0.1:$port" 2>"$scratch/log" &
+"$trainwatch" run --watch="$scratch/job" --web.listen-address="127.0.0.1:$port" \
+  2>"$scratch/log" &
 pids+=($!)
 python3 scripts/demo.py ready "$url" || { cat "$scratch/log"; exit 1; }
 echo "demo: trainwatch watches $scratch/job"
 echo "demo: open $url/ in a browser (metrics: $url/metrics)"
-"$trainwatch" follow "$url" &
+"$trainwatch" follow "$url" 2>/dev/null > >(python3 scripts/demo.py show) &
 pids+=($!)
 
 echo "demo: playing a recorded training run, 600 steps of a small CNN, speed x$speed"

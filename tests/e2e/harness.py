@@ -1,0 +1,215 @@
+"""What the end-to-end tests share: a running trainwatch, a WebSocket listener, waiting with a limit.
+
+Every test is `python3 NAME_test.py BINARY`; exit code 77 says "skipped".
+"""
+
+import asyncio
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+import urllib.error
+import urllib.request
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+JOB = os.path.join(ROOT, "tests", "data", "recorded-job")
+PATIENCE_SECONDS = 30
+
+sys.path.insert(0, os.path.join(ROOT, "scripts"))
+import play  # noqa: E402,F401
+
+
+def binary():
+    return sys.argv[1]
+
+
+def skip(reason):
+    print("skipped: " + reason)
+    sys.exit(77)
+
+
+def main():
+    unittest.main(module="__main__", argv=sys.argv[:1])
+
+
+def truth():
+    with open(os.path.join(JOB, "truth.json")) as file:
+        return json.load(file)
+
+
+def free_port():
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
+
+
+def wait_for(question, what, seconds=PATIENCE_SECONDS):
+    """Asks until the answer is true, and returns it."""
+    deadline = time.monotonic() + seconds
+    while True:
+        answer = question()
+        if answer:
+            return answer
+        if time.monotonic() > deadline:
+            raise AssertionError("not within %d s: %s" % (seconds, what))
+        time.sleep(0.02)
+
+
+def fetch(url):
+    with urllib.request.urlopen(url, timeout=10) as answer:
+        return answer.read().decode()
+
+
+def run(*arguments, **options):
+    """Runs a trainwatch command to its end."""
+    return subprocess.run([binary(), *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          text=True, timeout=120, **options)
+
+
+def replay(*arguments):
+    """The alerts that `trainwatch replay` prints, in its order."""
+    done = run("replay", *arguments)
+    if done.returncode != 0:
+        raise AssertionError("replay failed: " + done.stderr)
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def final(alerts):
+    """id -> the last that was said of it, without what only a live stream has."""
+    return {alert["id"]: {key: value for key, value in alert.items()
+                          if key not in ("op", "seq", "epoch")} for alert in alerts}
+
+
+class Trainwatch:
+    """`trainwatch run` on a free port, watching `directory`; stopped at the end of the block."""
+
+    def __init__(self, directory, *arguments, env=None):
+        self.directory = directory
+        self._log = tempfile.NamedTemporaryFile("w+", suffix=".log")
+        self._process = subprocess.Popen(
+            [binary(), "run", "--watch=" + directory, "--web.listen-address=127.0.0.1:0",
+             *arguments], stderr=self._log, env=dict(os.environ, **(env or {})))
+
+    def __enter__(self):
+        try:
+            address = wait_for(self._listening, "trainwatch listens")
+            self.url = "http://" + address
+            self.stream = "ws://%s/api/v1/stream" % address
+            wait_for(self._ready, "trainwatch is ready")
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_):
+        if self._process.poll() is None:
+            self.stop()
+        self._log.close()
+
+    def log(self):
+        with open(self._log.name) as file:
+            return file.read()
+
+    def get(self, path):
+        return fetch(self.url + path)
+
+    def json(self, path):
+        return json.loads(self.get(path))
+
+    def metric(self, name):
+        """Sum of all series of one metric."""
+        found = re.findall(r"^%s(?:\{.*\})? (\S+)" % re.escape(name), self.get("/metrics"), re.M)
+        return sum(map(float, found))
+
+    def wait_until_read(self):
+        """Returns when every byte below the watched directory was read."""
+        on_disk = {}
+        for folder, _, names in os.walk(self.directory):
+            for name in names:
+                path = os.path.join(folder, name)
+                on_disk[path] = os.path.getsize(path)
+
+        def all_read():
+            files = {file["path"]: file["offset"] for file in self.json("/api/v1/status")["files"]}
+            return all(files.get(path) == size for path, size in on_disk.items())
+        wait_for(all_read, "all of %d files are read" % len(on_disk))
+
+    def signal(self, number):
+        self._process.send_signal(number)
+
+    def stop(self):
+        """Asks it to end, and returns the exit code."""
+        self._process.send_signal(signal.SIGTERM)
+        try:
+            return self._process.wait(PATIENCE_SECONDS)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            raise
+
+    def _listening(self):
+        if self._process.poll() is not None:
+            raise AssertionError("trainwatch ended: " + self.log())
+        found = re.search(r"listening.*address=\"?([\d.]+:\d+)", self.log())
+        return found and found.group(1)
+
+    def _ready(self):
+        try:
+            return self.get("/-/ready") is not None
+        except urllib.error.HTTPError:
+            return False
+
+
+class Listener:
+    """A client of the stream (python3-websockets) that collects frames in a thread."""
+
+    def __init__(self, url, query=""):
+        import websockets
+        self._websockets = websockets
+        self._url = url + query
+        self.frames = []
+        self.close_code = None
+        self._stop = None
+        self._connected = threading.Event()
+        self._thread = threading.Thread(target=lambda: asyncio.run(self._listen()))
+
+    def __enter__(self):
+        self._thread.start()
+        if not self._connected.wait(PATIENCE_SECONDS):
+            raise AssertionError("no connection to " + self._url)
+        return self
+
+    def __exit__(self, *_):
+        self._loop.call_soon_threadsafe(self._stop.set)
+        self._thread.join()
+
+    def alerts(self):
+        return [frame for frame in self.frames if frame["op"] == "alert"]
+
+    def wait_closed(self):
+        wait_for(lambda: self.close_code is not None, "the stream is closed")
+
+    async def _listen(self):
+        self._loop, self._stop = asyncio.get_running_loop(), asyncio.Event()
+        async with self._websockets.connect(
+                self._url, subprotocols=["trainwatch.v1.json"], max_size=None) as stream:
+            reading = asyncio.ensure_future(self._read(stream))
+            stopping = asyncio.ensure_future(self._stop.wait())
+            await asyncio.wait({reading, stopping}, return_when=asyncio.FIRST_COMPLETED)
+            for task in (reading, stopping):
+                task.cancel()
+            if reading.done() and not reading.cancelled():
+                self.close_code = stream.close_code
+        await self._stop.wait()
+
+    async def _read(self, stream):
+        async for text in stream:
+            self.frames.append(json.loads(text))
+            if self.frames[-1]["op"] == "hello":
+                self._connected.set()

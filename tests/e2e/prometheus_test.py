@@ -1,0 +1,90 @@
+"""A real Prometheus scrapes a running trainwatch, and promtool has nothing to say against the page."""
+
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+import unittest
+import urllib.error
+import urllib.parse
+
+import harness
+
+CONFIG = """
+global: {scrape_interval: 200ms, scrape_timeout: 200ms}
+scrape_configs:
+  - job_name: trainwatch
+    static_configs: [{targets: ['%s']}]
+"""
+
+
+class Prometheus:
+    """The Debian package's server on a free port, with its data in a temporary directory."""
+
+    def __init__(self, target):
+        self._scratch = tempfile.TemporaryDirectory()
+        config = os.path.join(self._scratch.name, "prometheus.yml")
+        with open(config, "w") as file:
+            file.write(CONFIG % target)
+        self._log = open(os.path.join(self._scratch.name, "log"), "w")
+        address = "127.0.0.1:%d" % harness.free_port()
+        self._url = "http://" + address
+        self._process = subprocess.Popen(
+            ["prometheus", "--config.file=" + config, "--web.listen-address=" + address,
+             "--storage.tsdb.path=" + os.path.join(self._scratch.name, "data")], stderr=self._log)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self._process.terminate()
+        self._process.wait()
+        self._log.close()
+        self._scratch.cleanup()
+
+    def value(self, query):
+        """Of a query that gives one number; None: not yet."""
+        try:
+            answer = json.loads(harness.fetch(
+                self._url + "/api/v1/query?" + urllib.parse.urlencode({"query": query})))
+        except (urllib.error.URLError, ConnectionError):
+            return None
+        result = answer["data"]["result"]
+        return float(result[0]["value"][1]) if result else None
+
+
+class PrometheusTest(unittest.TestCase):
+    def test_scrape(self):
+        steps = harness.truth()["steps"]
+        with tempfile.TemporaryDirectory() as directory:
+            with harness.Trainwatch(directory) as trainwatch, \
+                    Prometheus(trainwatch.url[len("http://"):]) as prometheus:
+                harness.play.play(harness.JOB, directory, speed=0)
+                trainwatch.wait_until_read()
+                harness.wait_for(
+                    lambda: prometheus.value('sum(trainwatch_steps_total{mode="train"})')
+                    is not None, "Prometheus knows the steps")
+                harness.wait_for(lambda: prometheus.value("sum(trainwatch_steps_total)") >= steps,
+                                 "Prometheus has all steps")
+                self.assertEqual(prometheus.value("up"), 1)
+                self.assertEqual(prometheus.value("count(trainwatch_build_info)"), 1)
+                self.assertGreaterEqual(
+                    prometheus.value('sum(trainwatch_alerts_total{rule="getnext_outlier"})'), 1)
+                median = prometheus.value("histogram_quantile(0.5, sum by (le) "
+                                          "(trainwatch_step_duration_seconds_bucket))")
+                self.assertLess(abs(median - harness.truth()["step_seconds"]["median"]), 0.1)
+                self.assertEqual(
+                    prometheus.value("sum(trainwatch_records_rejected_total) or vector(0)"), 0)
+                self.assert_clean(trainwatch.get("/metrics"))
+
+    def assert_clean(self, page):
+        checked = subprocess.run(["promtool", "check", "metrics"], input=page, text=True,
+                                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        self.assertEqual((checked.returncode, checked.stdout), (0, ""))
+
+
+if __name__ == "__main__":
+    if shutil.which("prometheus") is None or shutil.which("promtool") is None:
+        harness.skip("the Debian package prometheus is not installed")
+    harness.main()

@@ -1,0 +1,84 @@
+"""As a systemd service: readiness, watchdog, and SIGHUP, which keeps the old configuration when the
+new one is wrong."""
+
+import os
+import signal
+import socket
+import tempfile
+import unittest
+
+import harness
+
+
+class Manager:
+    """The part of systemd that listens on $NOTIFY_SOCKET."""
+
+    def __init__(self, directory):
+        self.path = os.path.join(directory, "notify")
+        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self._socket.bind(self.path)
+        self._socket.setblocking(False)
+        self.heard = []
+
+    def said(self, word):
+        try:
+            while True:
+                self.heard += self._socket.recv(4096).decode().split("\n")
+        except BlockingIOError:
+            pass
+        return word in self.heard
+
+    def close(self):
+        self._socket.close()
+
+
+class ReloadTest(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.config = os.path.join(scratch.name, "trainwatch.yaml")
+        self.watched = os.path.join(scratch.name, "job")
+        os.mkdir(self.watched)
+        self.manager = Manager(scratch.name)
+        self.addCleanup(self.manager.close)
+
+    def write(self, text):
+        with open(self.config, "w") as file:
+            file.write(text)
+
+    def factor(self, trainwatch):
+        rules = {rule["rule"]: rule for rule in trainwatch.json("/api/v1/status")["rules"]}
+        return rules["getnext_outlier"]["params"]["factor"]
+
+    def reload(self, trainwatch, successful):
+        trainwatch.signal(signal.SIGHUP)
+        harness.wait_for(
+            lambda: trainwatch.metric("trainwatch_config_last_reload_successful") == successful,
+            "the reload is told")
+
+    def test_reload(self):
+        self.write("rules:\n  getnext_outlier:\n    factor: 3\n")
+        with harness.Trainwatch(self.watched, "--config.file=" + self.config) as trainwatch:
+            self.assertEqual(self.factor(trainwatch), 3)
+            self.write("rules:\n  getnext_outlier:\n    factor: much\n")
+            self.reload(trainwatch, successful=0)
+            self.assertEqual(self.factor(trainwatch), 3)
+            self.assertIn(self.config + ":3", trainwatch.log())
+            self.write("rules:\n  getnext_outlier:\n    factor: 5\n")
+            self.reload(trainwatch, successful=1)
+            harness.wait_for(lambda: self.factor(trainwatch) == 5, "the new factor holds")
+            self.assertEqual(trainwatch.stop(), 0)
+
+    def test_service(self):
+        with harness.Trainwatch(self.watched, env={
+                "NOTIFY_SOCKET": self.manager.path, "WATCHDOG_USEC": "400000"}) as trainwatch:
+            harness.wait_for(lambda: self.manager.said("READY=1"), "READY=1")
+            harness.wait_for(lambda: self.manager.said("WATCHDOG=1"), "WATCHDOG=1")
+            trainwatch.signal(signal.SIGHUP)
+            harness.wait_for(lambda: self.manager.said("RELOADING=1"), "RELOADING=1")
+            self.assertEqual(trainwatch.stop(), 0)
+            self.assertTrue(self.manager.said("STOPPING=1"))
+
+
+if __name__ == "__main__":
+    harness.main()
