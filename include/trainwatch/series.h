@@ -5,6 +5,8 @@
 #include <cassert>
 #include <cstdint>
 #include <deque>
+#include <optional>
+#include <unordered_map>
 
 #include "trainwatch/state_io.h"
 #include "trainwatch/subject.h"
@@ -39,7 +41,8 @@ struct Series {
   Symbol dimension = Symbol::none;  // CPUUtilization
 };
 
-// Dense and append-only; the decoder that finds a new series adds it. Bounded by max_series.
+// Dense and append-only; the decoder that finds a new series adds it. A series is told apart by
+// subject, type, name and dimension. Bounded by max_series.
 class SeriesTable {
  public:
   explicit SeriesTable(std::size_t max_series = 10000) : max_series_(max_series) {}
@@ -48,18 +51,53 @@ class SeriesTable {
   SeriesId add(const Series& series) {
     assert(!full());
     all_.push_back(series);
-    return static_cast<SeriesId>(all_.size() - 1);
+    const auto id = static_cast<SeriesId>(all_.size() - 1);
+    ids_.emplace(Key{series}, id);
+    return id;
+  }
+  // The id of the series, which is added when it is new. nullopt: the table is full.
+  std::optional<SeriesId> intern(const Series& series) {
+    if (const auto known = ids_.find(Key{series}); known != ids_.end()) return known->second;
+    if (full()) return std::nullopt;
+    return add(series);
   }
   const Series& operator[](SeriesId id) const { return all_[static_cast<std::size_t>(id)]; }
   std::size_t size() const { return all_.size(); }
   std::size_t limit() const { return max_series_; }
 
   // Ids keep their numbers: other saved state refers to them.
-  void state(StateIo& io) { io(all_); }
+  void state(StateIo& io) {
+    io(all_);
+    if (!io.is_loading()) return;
+    ids_.clear();
+    for (std::size_t i = 0; i < all_.size(); ++i) {
+      ids_.emplace(Key{all_[i]}, static_cast<SeriesId>(i));
+    }
+  }
 
  private:
+  struct Key {
+    explicit Key(const Series& series)
+        : low(pack(series.type, series.name)),
+          high((static_cast<std::uint64_t>(series.dimension) << 32U) |
+               static_cast<std::uint64_t>(series.subject)) {}
+    static std::uint64_t pack(Symbol a, Symbol b) {
+      return (static_cast<std::uint64_t>(a) << 32U) | static_cast<std::uint64_t>(b);
+    }
+    bool operator==(const Key&) const = default;
+    std::uint64_t low;
+    std::uint64_t high;
+  };
+  struct KeyHash {
+    std::size_t operator()(const Key& key) const {
+      const std::uint64_t mixed = (key.low ^ (key.high << 7U)) * 0x9E3779B97F4A7C15ULL;
+      return mixed ^ ((key.high + mixed) >> 29U);
+    }
+  };
+
   std::size_t max_series_;
   std::deque<Series> all_;
+  std::unordered_map<Key, SeriesId, KeyHash> ids_;
 };
 
 }  // namespace trainwatch

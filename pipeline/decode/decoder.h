@@ -52,6 +52,9 @@ class Decoder {
   // said before (a profiler cycle whose rank was unknown) is said now. Called at most once.
   virtual void finish(EventBatch& out) = 0;
 
+  // See FileDecoder::cut_back.
+  virtual void cut_back(std::size_t bytes) = 0;
+
   // True when the file's own end mark was read (`]`, `}`): nothing more can follow.
   virtual bool complete() const = 0;
 

@@ -1,0 +1,66 @@
+// PyTorch profiler (Kineto) traces of every era: root object or array, one cycle in one file.
+//
+// Every event is looked at; those that somebody reads become spans: steps ("ProfilerStep#12") and
+// waits for data ("enumerate(DataLoader)#…__next__"). Rank and time base may follow the events, so
+// the spans of a cycle are held until the document is complete (or the input over) and then come
+// out sorted by start, followed by SourceNote::cycle_complete.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "pipeline/decode/decoder.h"
+#include "pipeline/decode/json_text.h"
+#include "pipeline/decode/record_splitter.h"
+
+namespace trainwatch {
+
+class ChromeTraceDecoder final : public Decoder, private RecordSink {
+ public:
+  explicit ChromeTraceDecoder(const FileContext& context) : context_(context) {}
+
+  void feed(std::string_view bytes, EventBatch& out) override;
+  void finish(EventBatch& out) override;
+  void cut_back(std::size_t bytes) override { splitter_.cut_back(bytes); }
+  bool complete() const override { return splitter_.closed(); }
+  void state(StateIo& io) override;
+  std::uint64_t records() const override { return records_; }
+
+ private:
+  struct Held {
+    std::int64_t start_ns = 0;      // as written
+    std::int64_t duration_ns = 0;
+    std::int64_t step = kNoStep;
+    std::int64_t process = -1;
+    Symbol name{};
+    Symbol phase{};
+    SpanKind kind{};
+  };
+  // An event that somebody reads, as raw tokens.
+  struct Tokens {
+    std::string_view name, category, ts, dur, pid;
+  };
+
+  void record(std::string_view text) override;
+  void member(std::string_view key, std::string_view value) override;
+  void rejected(RejectReason reason, std::string_view sample) override;
+
+  using Refusal = std::optional<RejectReason>;
+  Refusal look_at(std::string_view text);
+  Refusal hold(const Tokens& tokens, SpanKind kind, std::int64_t step);
+  void emit_cycle(EventBatch& out);
+  std::int64_t time_base(std::optional<std::int64_t> file_end_ns) const;
+
+  const FileContext& context_;
+  RecordSplitter splitter_;
+  StringReader strings_;
+  std::vector<Held> held_;
+  std::optional<std::int64_t> base_ns_;
+  std::optional<std::int64_t> rank_;
+  std::string host_;
+  std::int64_t last_end_ns_ = 0;   // of all events without a category and all held ones, as written
+  bool emitted_ = false;
+  std::uint64_t records_ = 0;
+};
+
+}  // namespace trainwatch

@@ -1,0 +1,141 @@
+#include "pipeline/decode/decimal_time.h"
+
+#include <array>
+#include <charconv>
+#include <limits>
+
+namespace trainwatch {
+namespace {
+
+constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t kMin = std::numeric_limits<std::int64_t>::min();
+constexpr int kExactDigits = 19;  // any 19 digits fit into 64 bits unsigned
+
+constexpr std::array<std::uint64_t, 20> kPowersOfTen = [] {
+  std::array<std::uint64_t, 20> powers{};
+  powers[0] = 1;
+  for (std::size_t i = 1; i < powers.size(); ++i) powers[i] = powers[i - 1] * 10;
+  return powers;
+}();
+
+// Powers of ten that a double holds exactly.
+constexpr std::array<double, 23> kExactDoubles = [] {
+  std::array<double, 23> powers{};
+  powers[0] = 1;
+  for (std::size_t i = 1; i < powers.size(); ++i) powers[i] = powers[i - 1] * 10;
+  return powers;
+}();
+
+bool is_digit(char c) { return static_cast<unsigned char>(c - '0') < 10; }
+
+// [-]digits[.digits][e[+-]digits] as mantissa * 10^exponent. Digits beyond the 19th only move the
+// exponent: they are far below a nanosecond, or the value saturates anyway.
+struct Decimal {
+  std::uint64_t mantissa = 0;
+  int exponent = 0;
+  int digits = 0;        // significant ones in the mantissa
+  bool dropped = false;  // more digits than the mantissa holds
+  bool negative = false;
+};
+
+const char* read_digits(const char* p, const char* end, bool fraction, Decimal& out) {
+  for (; p != end && is_digit(*p); ++p) {
+    if (out.digits == kExactDigits) {
+      out.dropped = true;
+      if (!fraction) ++out.exponent;
+      continue;
+    }
+    out.mantissa = out.mantissa * 10 + static_cast<std::uint64_t>(*p - '0');
+    if (out.mantissa != 0) ++out.digits;
+    if (fraction) --out.exponent;
+  }
+  return p;
+}
+
+std::optional<Decimal> read_decimal(std::string_view text) {
+  Decimal out;
+  const char* p = text.data();
+  const char* const end = p + text.size();
+  if (p != end && *p == '-') {
+    out.negative = true;
+    ++p;
+  }
+  if (p == end || !is_digit(*p)) return std::nullopt;
+  p = read_digits(p, end, false, out);
+  if (p != end && *p == '.') p = read_digits(p + 1, end, true, out);
+  if (p == end) return out;
+  if (*p != 'e' && *p != 'E') return std::nullopt;
+  if (++p != end && *p == '+') ++p;
+  int exponent = 0;
+  const auto [stop, error] = std::from_chars(p, end, exponent);
+  if (error != std::errc{} || stop != end || exponent > 400 || exponent < -400) return std::nullopt;
+  out.exponent += exponent;
+  return out;
+}
+
+std::int64_t with_sign(std::uint64_t magnitude, bool negative) {
+  if (magnitude > static_cast<std::uint64_t>(kMax)) return negative ? kMin : kMax;
+  const auto value = static_cast<std::int64_t>(magnitude);
+  return negative ? -value : value;
+}
+
+}  // namespace
+
+std::optional<std::int64_t> parse_time_ns(std::string_view text, TimeUnit unit) {
+  const std::optional<Decimal> decimal = read_decimal(text);
+  if (!decimal) return std::nullopt;
+  if (decimal->mantissa == 0) return 0;
+  const int shift = decimal->exponent + static_cast<int>(unit);
+  if (shift >= 0) {
+    std::uint64_t scaled = 0;
+    const bool overflow =
+        shift >= static_cast<int>(kPowersOfTen.size()) ||
+        __builtin_mul_overflow(decimal->mantissa, kPowersOfTen[static_cast<std::size_t>(shift)],
+                               &scaled);
+    return with_sign(overflow ? std::numeric_limits<std::uint64_t>::max() : scaled,
+                     decimal->negative);
+  }
+  if (-shift >= static_cast<int>(kPowersOfTen.size())) return 0;
+  const std::uint64_t divisor = kPowersOfTen[static_cast<std::size_t>(-shift)];
+  const std::uint64_t rest = decimal->mantissa % divisor;
+  const std::uint64_t whole = decimal->mantissa / divisor + (rest >= divisor - rest ? 1 : 0);
+  return with_sign(whole, decimal->negative);
+}
+
+std::optional<std::int64_t> parse_integer(std::string_view token) {
+  if (token.size() >= 2 && token.front() == '"' && token.back() == '"') {
+    token = token.substr(1, token.size() - 2);
+  }
+  std::int64_t value = 0;
+  const char* const end = token.data() + token.size();
+  const auto [stop, error] = std::from_chars(token.data(), end, value);
+  if (error != std::errc{} || stop != end) return std::nullopt;
+  return value;
+}
+
+std::optional<double> parse_number(std::string_view text) {
+  if (text == "NaN") return std::numeric_limits<double>::quiet_NaN();
+  if (text == "Infinity") return std::numeric_limits<double>::infinity();
+  if (text == "-Infinity") return -std::numeric_limits<double>::infinity();
+  const std::optional<Decimal> decimal = read_decimal(text);
+  if (!decimal) return std::nullopt;
+  const bool exact = decimal->mantissa < (std::uint64_t{1} << 53U) && !decimal->dropped &&
+                     decimal->exponent <= 0 && decimal->exponent >= -22;
+  if (exact) {  // one correctly rounded division of two exact doubles
+    const double value = static_cast<double>(decimal->mantissa) /
+                         kExactDoubles[static_cast<std::size_t>(-decimal->exponent)];
+    return decimal->negative ? -value : value;
+  }
+  double value = 0;
+  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{}) return std::nullopt;
+  return value;
+}
+
+std::int64_t saturating_add(std::int64_t a, std::int64_t b) {
+  std::int64_t sum = 0;
+  if (!__builtin_add_overflow(a, b, &sum)) return sum;
+  return a < 0 ? kMin : kMax;
+}
+
+}  // namespace trainwatch

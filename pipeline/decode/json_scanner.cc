@@ -1,0 +1,184 @@
+#include "pipeline/decode/json_scanner.h"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+namespace trainwatch {
+namespace {
+
+// One bracket outside of strings. False: the scan stops before or after it, as `stop` says.
+bool take_bracket(char c, std::size_t offset, bool line_start, ScanState& state,
+                  std::vector<RecordMark>& marks, ScanStop& stop) {
+  if (c == '{' || c == '[') {
+    if (state.depth == 0) {
+      if (c == '[') return true;
+      marks.push_back({static_cast<std::uint32_t>(offset), false});
+    } else if (c == '{' && line_start) {
+      stop = ScanStop::torn;
+      return false;
+    }
+    ++state.depth;
+    return true;
+  }
+  if (state.depth == 0) {
+    if (c == '}') return true;
+    stop = ScanStop::closed;
+    return false;
+  }
+  if (--state.depth == 0) marks.push_back({static_cast<std::uint32_t>(offset), true});
+  return true;
+}
+
+ScanResult scan_scalar(const char* data, std::size_t begin, std::size_t end, ScanState& state,
+                       std::vector<RecordMark>& marks) {
+  for (std::size_t i = begin; i < end; ++i) {
+    const char c = data[i];
+    const bool was_escaped = state.escaped;
+    const bool line_start = state.line_start;
+    if (state.in_string && c == '\n') return {i, ScanStop::broken_string};
+    if (!state.in_string && (c == '{' || c == '[' || c == '}' || c == ']')) {
+      ScanStop stop{};
+      if (!take_bracket(c, i, line_start, state, marks, stop)) {
+        if (stop == ScanStop::torn) return {i, stop};
+        state.escaped = state.line_start = false;
+        return {i + 1, stop};
+      }
+    }
+    state.escaped = !was_escaped && c == '\\';
+    state.line_start = c == '\n';
+    if (c == '"' && !was_escaped) state.in_string = !state.in_string;
+  }
+  return {end, ScanStop::end_of_bytes};
+}
+
+#if defined(__x86_64__)
+#define TW_AVX2 __attribute__((target("avx2,pclmul,popcnt,bmi")))
+
+constexpr std::size_t kBlock = 64;
+
+struct Block {
+  __m256i low;
+  __m256i high;
+};
+
+TW_AVX2 inline std::uint64_t equal_mask(const Block& block, char c) {
+  const __m256i wanted = _mm256_set1_epi8(c);
+  const auto low =
+      static_cast<std::uint32_t>(_mm256_movemask_epi8(_mm256_cmpeq_epi8(block.low, wanted)));
+  const auto high =
+      static_cast<std::uint32_t>(_mm256_movemask_epi8(_mm256_cmpeq_epi8(block.high, wanted)));
+  return low | (static_cast<std::uint64_t>(high) << 32U);
+}
+
+// Which bytes a backslash escapes. Runs of backslashes are resolved by one addition, see
+// Langdale and Lemire, "Parsing gigabytes of JSON per second" (2019), section 3.1.1.
+inline std::uint64_t escaped_mask(std::uint64_t backslash, std::uint64_t& carry) {
+  if (backslash == 0) {
+    const std::uint64_t escaped = carry;
+    carry = 0;
+    return escaped;
+  }
+  constexpr std::uint64_t kOddBits = 0xAAAAAAAAAAAAAAAAULL;
+  const std::uint64_t starts = backslash & ~carry;
+  const std::uint64_t codes = (((starts << 1U) | kOddBits) - starts) ^ kOddBits;
+  const std::uint64_t escaped = codes ^ (backslash | carry);
+  carry = (codes & backslash) >> 63U;
+  return escaped;
+}
+
+struct Masks {
+  std::uint64_t open = 0;        // { and [ outside of strings
+  std::uint64_t close = 0;       // } and ] outside of strings
+  std::uint64_t line_break = 0;
+  std::uint64_t in_string = 0;
+};
+
+TW_AVX2 inline Masks classify(const char* p, std::uint64_t& in_string, std::uint64_t& escape) {
+  Block block{_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)),
+              _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p + kBlock / 2))};
+  Masks masks;
+  const std::uint64_t quotes =
+      equal_mask(block, '"') & ~escaped_mask(equal_mask(block, '\\'), escape);
+  const __m128i product = _mm_clmulepi64_si128(
+      _mm_set_epi64x(0, static_cast<long long>(quotes)), _mm_set1_epi8(static_cast<char>(0xFF)), 0);
+  masks.in_string = static_cast<std::uint64_t>(_mm_cvtsi128_si64(product)) ^ in_string;
+  in_string = (masks.in_string >> 63U) != 0 ? ~std::uint64_t{0} : 0;
+  masks.line_break = equal_mask(block, '\n');
+  const __m256i fold = _mm256_set1_epi8(0x20);  // '[' | 0x20 == '{', ']' | 0x20 == '}'
+  block.low = _mm256_or_si256(block.low, fold);
+  block.high = _mm256_or_si256(block.high, fold);
+  masks.open = equal_mask(block, '{') & ~masks.in_string;
+  masks.close = equal_mask(block, '}') & ~masks.in_string;
+  return masks;
+}
+
+// Whole blocks only; `consumed` of the result is a multiple of the block size unless it stopped.
+TW_AVX2 ScanResult scan_blocks(std::string_view bytes, ScanState& state,
+                               std::vector<RecordMark>& marks) {
+  const char* const data = bytes.data();
+  const std::size_t end = bytes.size() - bytes.size() % kBlock;
+  std::uint64_t in_string = state.in_string ? ~std::uint64_t{0} : 0;
+  std::uint64_t escape = state.escaped ? 1 : 0;
+  std::uint64_t line_start = state.line_start ? 1 : 0;
+  for (std::size_t at = 0; at < end; at += kBlock) {
+    const ScanState before{state.depth, in_string != 0, escape != 0, line_start != 0};
+    const Masks masks = classify(data + at, in_string, escape);
+    if ((masks.line_break & masks.in_string) != 0) {
+      state = before;
+      return scan_scalar(data, at, at + kBlock, state, marks);  // stops inside this block
+    }
+    const std::uint64_t line_starts = (masks.line_break << 1U) | line_start;
+    line_start = masks.line_break >> 63U;
+    const auto opened = static_cast<std::int64_t>(__builtin_popcountll(masks.open));
+    const auto closed = static_cast<std::int64_t>(__builtin_popcountll(masks.close));
+    if (state.depth > closed && (line_starts & masks.open) == 0) {  // no boundary can be here
+      state.depth += opened - closed;
+      continue;
+    }
+    for (std::uint64_t rest = masks.open | masks.close; rest != 0; rest &= rest - 1) {
+      const auto bit = static_cast<std::size_t>(__builtin_ctzll(rest));
+      ScanStop stop{};
+      const bool begins_line = ((line_starts >> bit) & 1U) != 0;
+      if (take_bracket(data[at + bit], at + bit, begins_line, state, marks, stop)) continue;
+      const bool torn = stop == ScanStop::torn;
+      state.in_string = state.escaped = false;
+      state.line_start = torn;
+      return {at + bit + (torn ? 0 : 1), stop};
+    }
+  }
+  state.in_string = in_string != 0;
+  state.escaped = escape != 0;
+  state.line_start = line_start != 0;
+  return {end, ScanStop::end_of_bytes};
+}
+
+bool has_avx2() {
+  static const bool supported = __builtin_cpu_supports("avx2") != 0 &&
+                                __builtin_cpu_supports("pclmul") != 0 &&
+                                __builtin_cpu_supports("popcnt") != 0 &&
+                                __builtin_cpu_supports("bmi") != 0;
+  return supported;
+}
+#endif
+
+}  // namespace
+
+ScanResult scan_records_scalar(std::string_view bytes, ScanState& state,
+                               std::vector<RecordMark>& marks) {
+  return scan_scalar(bytes.data(), 0, bytes.size(), state, marks);
+}
+
+ScanResult scan_records(std::string_view bytes, ScanState& state, std::vector<RecordMark>& marks) {
+  std::size_t scanned = 0;
+#if defined(__x86_64__)
+  if (has_avx2()) {
+    const ScanResult result = scan_blocks(bytes, state, marks);
+    if (result.stop != ScanStop::end_of_bytes) return result;
+    scanned = result.consumed;
+  }
+#endif
+  return scan_scalar(bytes.data(), scanned, bytes.size(), state, marks);
+}
+
+}  // namespace trainwatch

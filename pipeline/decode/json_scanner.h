@@ -1,0 +1,51 @@
+// Finds where the objects of a growing JSON array begin and end, at several gigabytes a second and
+// without judging what is inside them. String-aware, with all state carried, so that bytes may be
+// cut anywhere.
+//
+// Two kinds of damage are noticed because they hide all later boundaries:
+//  * a line break inside a string: JSON has none, so a quote was not escaped, or a record was torn;
+//  * an object that begins a line ("\n{") while another one is open: writers of nested objects
+//    indent them, so the open one was torn by a crash and its file was appended to.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace trainwatch {
+
+struct ScanState {
+  std::int64_t depth = 0;    // open brackets, 0 between records
+  bool in_string = false;
+  bool escaped = false;      // the last byte was a backslash that escapes the next byte
+  bool line_start = false;   // the last byte was a line break
+};
+
+// Where a record begins (its '{') or ends (its '}').
+struct RecordMark {
+  std::uint32_t offset = 0;
+  bool end = false;
+};
+
+enum class ScanStop : std::uint8_t {
+  end_of_bytes,
+  closed,         // ']' between records; consumed
+  broken_string,  // a line break inside a string; not consumed
+  torn,           // "\n{" inside a record; the '{' is not consumed
+};
+
+struct ScanResult {
+  std::size_t consumed = 0;
+  ScanStop stop = ScanStop::end_of_bytes;
+};
+
+// Scans up to the first stop and appends the marks in order. '[' between records is passed over,
+// like anything else there. At most 4 GiB at once.
+ScanResult scan_records(std::string_view bytes, ScanState& state, std::vector<RecordMark>& marks);
+
+// The same, one byte at a time: for machines without AVX2, and what the fast one is tested against.
+ScanResult scan_records_scalar(std::string_view bytes, ScanState& state,
+                               std::vector<RecordMark>& marks);
+
+}  // namespace trainwatch

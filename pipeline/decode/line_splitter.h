@@ -1,0 +1,62 @@
+// Cuts a growing file into lines. Complete lines inside one piece of input are handed on in place;
+// only a line that is cut by the end of a piece is copied.
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "trainwatch/state_io.h"
+
+namespace trainwatch {
+
+// A record longer than this is thrown away while it is read, so that memory stays bounded.
+inline constexpr std::size_t kMaxRecordBytes = std::size_t{1} << 20U;
+
+class LineSplitter {
+ public:
+  // Calls on_line(line) for every line that is complete now, without its line break, and
+  // on_too_long(beginning) once for each line above the limit.
+  template <class OnLine, class OnTooLong>
+  void feed(std::string_view bytes, OnLine&& on_line, OnTooLong&& on_too_long) {
+    while (!bytes.empty()) {
+      const auto* found = static_cast<const char*>(std::memchr(bytes.data(), '\n', bytes.size()));
+      const bool complete = found != nullptr;
+      const std::size_t size =
+          complete ? static_cast<std::size_t>(found - bytes.data()) : bytes.size();
+      const std::string_view part = bytes.substr(0, size);
+      bytes.remove_prefix(complete ? size + 1 : size);
+      if (!skipping_ && carry_.size() + part.size() > kMaxRecordBytes) {
+        skipping_ = true;
+        on_too_long(carry_.empty() ? part : std::string_view{carry_});
+        carry_.clear();
+      }
+      if (!skipping_ && (!complete || !carry_.empty())) carry_.append(part);
+      if (!complete) return;
+      if (!skipping_) on_line(carry_.empty() ? part : std::string_view{carry_});
+      carry_.clear();
+      skipping_ = false;
+    }
+  }
+
+  // The line that has no line break yet; empties it.
+  std::string take_rest() {
+    skipping_ = false;
+    return std::exchange(carry_, {});
+  }
+
+  void cut_back(std::size_t bytes) { carry_.resize(carry_.size() - std::min(bytes, carry_.size())); }
+
+  void state(StateIo& io) {
+    io(carry_);
+    io(skipping_);
+  }
+
+ private:
+  std::string carry_;
+  bool skipping_ = false;   // inside a line that is too long
+};
+
+}  // namespace trainwatch

@@ -1,0 +1,201 @@
+#include "pipeline/decode/system_metrics_decoder.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "pipeline/decode/decimal_time.h"
+#include "pipeline/decode/json_cursor.h"
+
+namespace trainwatch {
+namespace {
+
+struct ResourceRule {
+  std::string_view type;
+  std::string_view measure;   // the dimension of per-device series, else the name
+  Resource resource;
+};
+
+constexpr ResourceRule kResources[] = {
+    {"cpu", "CPUUtilization", Resource::cpu_utilization},
+    {"cpu", "I/OWaitPercentage", Resource::cpu_io_wait},
+    {"gpu", "GPUUtilization", Resource::gpu_utilization},
+    {"gpu", "GPUMemoryUtilization", Resource::gpu_memory_utilization},
+    {"memory", "MemoryUsedPercent", Resource::memory_used},
+    {"i/o", "IOPS", Resource::io_operations},
+    {"i/o", "ReadThroughputInBytesPerSecond", Resource::io_read},
+    {"i/o", "WriteThroughputInBytesPerSecond", Resource::io_write},
+    {"network", "ReceiveBytesPerSecond", Resource::network_receive},
+    {"network", "TransmitBytesPerSecond", Resource::network_transmit},
+};
+
+bool is_blank(std::string_view line) {
+  return line.find_first_not_of(" \t\r") == std::string_view::npos;
+}
+
+// "cpu12" -> "12", "gpu" -> "".
+std::string_view trailing_digits(std::string_view name) {
+  const std::size_t last = name.find_last_not_of("0123456789");
+  return last == std::string_view::npos ? name : name.substr(last + 1);
+}
+
+std::uint32_t device_number(std::string_view name) {
+  const std::string_view digits = trailing_digits(name);
+  std::uint32_t number = 0;
+  std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  return number;
+}
+
+}  // namespace
+
+Resource resource_of(std::string_view type, std::string_view name, std::string_view dimension) {
+  for (const ResourceRule& rule : kResources) {
+    if (type == rule.type && (dimension == rule.measure || name == rule.measure)) {
+      return rule.resource;
+    }
+  }
+  return Resource::other;
+}
+
+void SystemMetricsDecoder::feed(std::string_view bytes, EventBatch& out) {
+  lines_.feed(
+      bytes, [&](std::string_view text) { line(text, out); },
+      [&](std::string_view beginning) {
+        context_.diagnostics.reject(context_.file, RejectReason::too_long, beginning);
+      });
+}
+
+void SystemMetricsDecoder::finish(EventBatch& out) {
+  const std::string rest = lines_.take_rest();
+  line(rest, out);
+}
+
+void SystemMetricsDecoder::line(std::string_view text, EventBatch& out) {
+  Sample sample;
+  if (!read_expected(text, sample)) {
+    if (is_blank(text)) return;
+    if (const Refusal refusal = parse(text, sample)) {
+      context_.diagnostics.reject(context_.file, *refusal, text);
+      return;
+    }
+  } else {
+    last_ = layouts_[last_].next;
+  }
+  ++records_;
+  out.push_back(sample);
+}
+
+bool SystemMetricsDecoder::read_expected(std::string_view text, Sample& sample) const {
+  if (layouts_.empty()) return false;
+  const Layout& layout = layouts_[layouts_[last_].next];
+  if (!text.starts_with(layout.before) || !text.ends_with(layout.after)) return false;
+  text.remove_prefix(layout.before.size());
+  if (text.size() < layout.after.size()) return false;
+  text.remove_suffix(layout.after.size());
+  const std::size_t first_end = text.find(layout.between.front());
+  if (first_end == std::string_view::npos) return false;
+  const std::string_view rest = text.substr(first_end);
+  if (!rest.starts_with(layout.between)) return false;
+  const std::string_view first = text.substr(0, first_end);
+  const std::string_view second = rest.substr(layout.between.size());
+  const auto value = parse_number(layout.value_first ? first : second);
+  const auto at = parse_time_ns(layout.value_first ? second : first, TimeUnit::seconds);
+  if (!value || !at) return false;
+  sample = {time_from_ns(*at), *value, layout.series, layout.resource};
+  return true;
+}
+
+SystemMetricsDecoder::Refusal SystemMetricsDecoder::parse(std::string_view text, Sample& sample) {
+  JsonCursor cursor{text};
+  Tokens tokens;
+  cursor.enter();
+  for (std::string_view key; cursor.next(key);) {
+    const std::string_view value = cursor.value();
+    if (key == "Type") tokens.type = value;
+    if (key == "Name") tokens.name = value;
+    if (key == "Dimension") tokens.dimension = value;
+    if (key == "NodeId") tokens.node = value;
+    if (key == "Value") tokens.value = value;
+    if (key == "Timestamp") tokens.timestamp = value;
+  }
+  if (cursor.failed() || !cursor.at_end()) return RejectReason::syntax;
+  const auto value = parse_number(tokens.value);
+  if (!value) return RejectReason::type;
+  const auto at = parse_time_ns(tokens.timestamp, TimeUnit::seconds);
+  if (!at) return RejectReason::time;
+  sample.value = *value;
+  sample.at = time_from_ns(*at);
+  if (const Refusal refusal = find_series(tokens, sample)) return refusal;
+  remember(text, tokens, sample);
+  return std::nullopt;
+}
+
+SystemMetricsDecoder::Refusal SystemMetricsDecoder::find_series(const Tokens& tokens,
+                                                                Sample& sample) {
+  std::array<Symbol, 4> symbols{};
+  const std::array<std::string_view, 4> texts = {tokens.type, tokens.name, tokens.dimension,
+                                                 tokens.node};
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    if (i == 1 && (texts[i].empty() || texts[i] == "null")) continue;   // Name is optional
+    if (!is_string_token(texts[i])) return RejectReason::type;
+    const auto text = strings_.read(texts[i]);
+    if (!text) return RejectReason::utf8;
+    symbols[i] = context_.vocabulary.symbols.intern(*text);
+  }
+  Series series;
+  series.type = symbols[0];
+  series.name = symbols[1];
+  series.dimension = symbols[2];
+  const SymbolTable& names = context_.vocabulary.symbols;
+  const bool is_gpu = names.text(series.type) == "gpu";
+  const auto subject = subject_of(symbols[3], is_gpu ? series.name : Symbol::none);
+  if (!subject) return RejectReason::cardinality;
+  series.subject = *subject;
+  series.device = device_number(names.text(series.name));
+  series.resource =
+      resource_of(names.text(series.type), names.text(series.name), names.text(series.dimension));
+  const auto id = context_.vocabulary.series.intern(series);
+  if (!id) return RejectReason::cardinality;
+  sample.series = *id;
+  sample.resource = series.resource;
+  return std::nullopt;
+}
+
+std::optional<SubjectId> SystemMetricsDecoder::subject_of(Symbol node, Symbol gpu) {
+  const auto known = subjects_.find({node, gpu});
+  if (known != subjects_.end()) return known->second;
+  const std::string_view device = context_.vocabulary.text(gpu);
+  const std::string_view digits = trailing_digits(device);
+  const Subject subject{context_.job, std::string{context_.vocabulary.text(node)}, kNoRank,
+                        std::string{digits.empty() ? device : digits}};
+  const SubjectId id = context_.vocabulary.subjects.intern(subject);
+  if (id == SubjectId::none && subject != Subject{}) return std::nullopt;
+  subjects_.emplace(std::pair{node, gpu}, id);
+  return id;
+}
+
+void SystemMetricsDecoder::remember(std::string_view text, const Tokens& tokens,
+                                    const Sample& sample) {
+  const auto [entry, is_new] = layout_of_series_.emplace(
+      static_cast<std::uint32_t>(sample.series), static_cast<std::uint32_t>(layouts_.size()));
+  const std::uint32_t number = entry->second;
+  if (is_new) layouts_.emplace_back().next = number;
+  layouts_[last_].next = number;
+  last_ = number;
+  Layout& layout = layouts_[number];
+  layout.series = sample.series;
+  layout.resource = sample.resource;
+  layout.value_first = tokens.value.data() < tokens.timestamp.data();
+  const std::string_view first = layout.value_first ? tokens.value : tokens.timestamp;
+  const std::string_view second = layout.value_first ? tokens.timestamp : tokens.value;
+  const char* const first_end = first.data() + first.size();
+  layout.before.assign(text.data(), first.data());
+  layout.between.assign(first_end, second.data());
+  layout.after.assign(second.data() + second.size(), text.data() + text.size());
+}
+
+void SystemMetricsDecoder::state(StateIo& io) {
+  lines_.state(io);
+  io(records_);
+}
+
+}  // namespace trainwatch

@@ -1,0 +1,34 @@
+// One event of a timeline in Chrome's trace format, as raw tokens: what the timeline and TensorFlow
+// decoders read of it.
+#pragma once
+
+#include <string_view>
+
+#include "trainwatch/event.h"
+
+namespace trainwatch {
+
+// Absent members are empty tokens. Strings keep their quotes.
+struct TraceEvent {
+  std::string_view phase;       // "ph"
+  std::string_view name;
+  std::string_view ts;
+  std::string_view dur;
+  std::string_view pid;
+  std::string_view tid;
+  std::string_view category;    // "cat"
+  // From "args"
+  std::string_view args_name;
+  std::string_view args_pid;
+  std::string_view step_num;
+  std::string_view worker_id;
+  std::string_view start_time_us;   // start_time_since_epoch_in_micros
+
+  // 'X' for "X", '\0' when there is none.
+  char type() const { return phase.size() == 3 ? phase[1] : '\0'; }
+};
+
+// False: the record is broken.
+bool read_trace_event(std::string_view record, TraceEvent& event);
+
+}  // namespace trainwatch

@@ -1,0 +1,195 @@
+// CPU time of decoding compared with a plain simdjson on-demand pass that reads the same fields and
+// does nothing else, in one run:
+//
+//     decode_bench FILE...
+//
+// prints for each file: format, bytes, records, CPU seconds of trainwatch's FileDecoder, CPU seconds
+// of the simdjson pass, and the ratio of the two speeds (1: as fast as simdjson alone). Both read
+// from memory; medians of five alternating runs, after one run of each that is not counted.
+#include <simdjson.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <ctime>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "pipeline/decode/file_decoder.h"
+
+namespace {
+
+using namespace simdjson;  // NOLINT: one page of code about nothing else
+using trainwatch::Format;
+
+constexpr std::size_t kChunk = std::size_t{256} << 10U;
+constexpr int kRuns = 5;
+
+double cpu_seconds() {
+  timespec now{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
+}
+
+class CountRejects final : public trainwatch::Diagnostics {
+ public:
+  void reject(trainwatch::FileId, trainwatch::RejectReason, std::string_view) override { ++count; }
+  std::uint64_t count = 0;
+};
+
+struct Pass {
+  std::uint64_t records = 0;
+  double checksum = 0;   // keeps the compiler from leaving the reading out
+};
+
+struct Decoded {
+  std::uint64_t records = 0;
+  std::uint64_t rejects = 0;
+  Format format = Format::undecided;
+};
+
+Decoded run_trainwatch(std::string_view data, const std::string& path) {
+  trainwatch::Vocabulary vocabulary;
+  CountRejects rejects;
+  trainwatch::FileDecoder decoder{{{}, {}, path, "", trainwatch::kNoRank, vocabulary, rejects, {}}};
+  trainwatch::EventBatch events;
+  for (std::size_t at = 0; at < data.size(); at += kChunk) {
+    events.clear();
+    decoder.feed(data.substr(at, kChunk), events);
+  }
+  decoder.finish(events);
+  return {decoder.records(), rejects.count, decoder.format()};
+}
+
+void read_sample(ondemand::object line, Pass& pass) {
+  for (auto field : line) {
+    const char* key = field.key().value().raw();
+    switch (key[0]) {
+      case 'T':
+        if (key[1] == 'y') {
+          pass.checksum += static_cast<double>(field.value().get_string().value().size());
+        } else {
+          pass.checksum += field.value().get_double().value();
+        }
+        break;
+      case 'N':
+      case 'D': pass.checksum += static_cast<double>(field.value().get_string().value().size()); break;
+      case 'V': pass.checksum += field.value().get_double().value(); break;
+      default: break;
+    }
+  }
+  ++pass.records;
+}
+
+Pass simdjson_lines(ondemand::parser& parser, const padded_string& text) {
+  Pass pass;
+  const char* p = text.data();
+  const char* const end = p + text.size();
+  while (p < end) {
+    const std::size_t size = std::min<std::size_t>(kChunk, static_cast<std::size_t>(end - p));
+    const auto* stop = static_cast<const char*>(memrchr(p, '\n', size));
+    if (stop == nullptr) break;
+    const auto length = static_cast<std::size_t>(stop + 1 - p);
+    ondemand::document_stream lines = parser.iterate_many(p, length, kChunk).value();
+    for (auto line : lines) read_sample(line.get_object().value(), pass);
+    p = stop + 1;
+  }
+  return pass;
+}
+
+// Every field that the trace decoder may read, of every event.
+void read_event(ondemand::object event, Pass& pass) {
+  for (auto field : event) {
+    const char* key = field.key().value().raw();
+    const auto text = [&] {
+      pass.checksum += static_cast<double>(field.value().get_string().value().size());
+    };
+    const auto number = [&] { pass.checksum += field.value().get_double().value(); };
+    switch (key[0]) {
+      case 'p':
+        if (key[1] == 'h') text();
+        break;
+      case 'c':
+        if (key[1] == 'a') text();
+        break;
+      case 'n': text(); break;
+      case 't':
+        if (key[1] == 's') number();
+        break;
+      case 'd':
+        if (key[1] == 'u') number();
+        break;
+      default: break;
+    }
+  }
+  ++pass.records;
+}
+
+Pass simdjson_trace(ondemand::parser& parser, const padded_string& text) {
+  Pass pass;
+  ondemand::document document = parser.iterate(text).value();
+  const bool array = document.type().value() == ondemand::json_type::array;
+  ondemand::array events =
+      array ? document.get_array().value() : document["traceEvents"].get_array().value();
+  for (auto event : events) read_event(event.get_object().value(), pass);
+  return pass;
+}
+
+double median(std::array<double, kRuns> values) {
+  std::sort(values.begin(), values.end());
+  return values[kRuns / 2];
+}
+
+int measure(const std::string& path) {
+  std::ifstream file{path, std::ios::binary};
+  const std::string content{std::istreambuf_iterator<char>{file}, {}};
+  if (!file || content.empty()) {
+    std::fprintf(stderr, "decode_bench: cannot read %s\n", path.c_str());
+    return 1;
+  }
+  const padded_string text{content};
+  ondemand::parser parser;
+  const Decoded decoded = run_trainwatch(content, path);
+  const bool lines = decoded.format == Format::system_metrics;
+  const auto plain_pass = lines ? simdjson_lines : simdjson_trace;
+  const Pass expected = plain_pass(parser, text);
+  std::array<double, kRuns> ours{};
+  std::array<double, kRuns> plain{};
+  for (std::size_t run = 0; run < kRuns; ++run) {
+    double start = cpu_seconds();
+    run_trainwatch(content, path);
+    ours[run] = cpu_seconds() - start;
+    start = cpu_seconds();
+    plain_pass(parser, text);
+    plain[run] = cpu_seconds() - start;
+  }
+  std::printf("%s format=%.*s bytes=%zu records=%llu rejects=%llu simdjson_records=%llu "
+              "cpu_seconds=%.4f simdjson_cpu_seconds=%.4f ratio=%.2f\n",
+              path.c_str(), static_cast<int>(to_string(decoded.format).size()),
+              to_string(decoded.format).data(), content.size(),
+              static_cast<unsigned long long>(decoded.records),
+              static_cast<unsigned long long>(decoded.rejects),
+              static_cast<unsigned long long>(expected.records), median(ours), median(plain),
+              median(plain) / median(ours));
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 2) {
+    std::fprintf(stderr, "usage: decode_bench FILE...\n");
+    return 2;
+  }
+  int status = 0;
+  try {
+    for (int i = 1; i < argc; ++i) status |= measure(argv[i]);
+  } catch (const simdjson_error& error) {
+    std::fprintf(stderr, "decode_bench: simdjson: %s\n", error.what());
+    status = 1;
+  }
+  return status;
+}
