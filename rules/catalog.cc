@@ -1,0 +1,29 @@
+#include "rules/catalog.h"
+
+#include <algorithm>
+
+namespace trainwatch {
+
+const RuleSpec& step_spike_rule();
+const RuleSpec& cpu_bottleneck_rule();
+const RuleSpec& getnext_outlier_rule();
+const RuleSpec& low_gpu_utilization_rule();
+
+const std::vector<const RuleSpec*>& rule_catalog() {
+  static const std::vector<const RuleSpec*> catalog = {
+      &step_spike_rule(),
+      &cpu_bottleneck_rule(),
+      &getnext_outlier_rule(),
+      &low_gpu_utilization_rule(),
+  };
+  return catalog;
+}
+
+const RuleSpec* find_rule(std::string_view id) {
+  const auto& all = rule_catalog();
+  const auto found =
+      std::find_if(all.begin(), all.end(), [&](const RuleSpec* spec) { return spec->id == id; });
+  return found == all.end() ? nullptr : *found;
+}
+
+}  // namespace trainwatch

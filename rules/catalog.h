@@ -1,0 +1,17 @@
+// The list of all rules. Listing is deliberate: a linker drops self-registering objects of a static
+// library that nobody names, and a visible list is a table of contents.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "trainwatch/rule.h"
+
+namespace trainwatch {
+
+const std::vector<const RuleSpec*>& rule_catalog();
+
+// Null when there is no rule of that id.
+const RuleSpec* find_rule(std::string_view id);
+
+}  // namespace trainwatch

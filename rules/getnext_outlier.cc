@@ -1,0 +1,222 @@
+// A call that fetches the next batch takes far longer than usual; see
+// docs/rules/getnext_outlier.md.
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "rules/text.h"
+#include "trainwatch/json_writer.h"
+#include "trainwatch/rule.h"
+#include "trainwatch/stats/sorted_window.h"
+
+namespace trainwatch {
+namespace {
+
+constexpr std::size_t kMaxNames = 64;
+constexpr std::size_t kNameShown = 200;  // bytes
+
+struct Params {
+  double factor = 2;
+  double min_lost_seconds = 0.005;
+  double warning_seconds = 1;
+  std::int64_t window = 100;
+  std::int64_t warmup = 10;
+  std::int64_t recovery = 50;
+};
+
+// A slow call and what it was measured against.
+struct Call {
+  Time start{};
+  Time end{};
+  std::int64_t step = kNoStep;
+  std::int64_t worker = kNoWorker;
+  double seconds = 0;
+  double median = 0;
+
+  double lost() const { return seconds - median; }
+};
+
+// The calls of one name, "DataLoaderIter::GetNext".
+struct Caller {
+  explicit Caller(const Params& params, Symbol of_name)
+      : name(of_name), durations(static_cast<std::size_t>(params.window)) {}
+
+  Symbol name;
+  SortedWindow durations;
+  std::uint64_t slow_calls = 0;   // in the open episode; 0: none is open
+  std::int64_t normal_calls = 0;  // in a row
+  Call worst;
+
+  void state(StateIo& io) {
+    io(durations);
+    io(slow_calls);
+    io(normal_calls);
+    io(worst);
+  }
+};
+
+class GetNextOutlier final : public Rule {
+ public:
+  GetNextOutlier(const Params& params, const RuleContext& context)
+      : params_(params), vocabulary_(context.vocabulary) {}
+
+  void on(const Event& event, Verdicts& out) override {
+    const Span* span = std::get_if<Span>(&event);
+    if (span == nullptr || span->duration < Nanos{}) return;
+    Caller* caller = caller_of(span->name);
+    if (caller == nullptr) return;
+    const double seconds = to_seconds(span->duration);
+    if (is_slow(*caller, seconds)) {
+      on_slow(*caller, *span, out);
+    } else if (caller->slow_calls > 0 && ++caller->normal_calls >= params_.recovery) {
+      caller->slow_calls = 0;
+      Verdict& over = out.emplace_back();
+      over.state = Verdict::State::ok;
+      over.at = span->end();
+      over.key = vocabulary_.text(caller->name);
+    }
+    caller->durations.push(seconds);
+  }
+
+  void state(StateIo& io) override {
+    auto count = static_cast<std::uint32_t>(callers_.size());
+    io(count);
+    if (count > kMaxNames) io.fail();
+    if (io.is_loading()) callers_.clear();
+    for (std::uint32_t i = 0; i < count && io.ok(); ++i) {
+      Symbol name = io.is_loading() ? Symbol::none : callers_[i].name;
+      io(name);
+      if (static_cast<std::size_t>(name) >= vocabulary_.symbols.size()) return io.fail();
+      if (io.is_loading()) callers_.emplace_back(params_, name);
+      io(callers_[i]);
+    }
+  }
+
+  bool warming() const override {
+    return std::ranges::none_of(callers_, [&](const Caller& caller) { return warm(caller); });
+  }
+
+ private:
+  Caller* caller_of(Symbol name) {
+    for (Caller& caller : callers_) {
+      if (caller.name == name) return &caller;
+    }
+    return callers_.size() < kMaxNames ? &callers_.emplace_back(params_, name) : nullptr;
+  }
+
+  bool warm(const Caller& caller) const {
+    return caller.durations.size() >=
+           static_cast<std::size_t>(std::min(params_.warmup, params_.window));
+  }
+  double limit(double median) const {
+    return std::max(params_.factor * median, median + params_.min_lost_seconds);
+  }
+  bool is_slow(const Caller& caller, double seconds) const {
+    return warm(caller) && seconds >= limit(caller.durations.median());
+  }
+
+  void on_slow(Caller& caller, const Span& span, Verdicts& out) const {
+    const Call call{span.start,
+                    span.end(),
+                    span.step,
+                    span.worker,
+                    to_seconds(span.duration),
+                    caller.durations.median()};
+    ++caller.slow_calls;
+    caller.normal_calls = 0;
+    if (caller.slow_calls == 1 || call.lost() > caller.worst.lost()) caller.worst = call;
+    out.push_back(verdict(caller, call));
+  }
+
+  // "DataLoaderIter::GetNext of worker 3 at step 120"
+  std::string described(const Caller& caller) const {
+    std::string words = text::cut(vocabulary_.text(caller.name), kNameShown);
+    const Call& worst = caller.worst;
+    if (worst.worker != kNoWorker) words += " of worker " + std::to_string(worst.worker);
+    if (worst.step != kNoStep) words += " at step " + std::to_string(worst.step);
+    return words;
+  }
+
+  std::string summary(const Caller& caller) const {
+    const Call& worst = caller.worst;
+    std::string words = described(caller) + " took " + text::seconds(worst.seconds);
+    if (worst.median > 0) words += ", " + text::figure(worst.seconds / worst.median) + "x";
+    words +=
+        (worst.median > 0 ? " the median of " : ", the median is ") + text::seconds(worst.median);
+    if (caller.slow_calls == 1) return words + ".";
+    return words + "; it is the worst of " + std::to_string(caller.slow_calls) + " slow calls.";
+  }
+
+  std::string evidence(const Caller& caller, const Call& latest) const {
+    const Call& worst = caller.worst;
+    JsonWriter json;
+    json.begin_object().field("name", text::cut(vocabulary_.text(caller.name), kNameShown));
+    if (worst.worker != kNoWorker) json.field("worker", worst.worker);
+    if (worst.step != kNoStep) json.field("step", worst.step);
+    json.field("seconds", worst.seconds)
+        .field("median_seconds", worst.median)
+        .field("lost_seconds", worst.lost())
+        .field("slow_calls", caller.slow_calls)
+        .field("latest_at", to_rfc3339(latest.end))
+        .field("latest_seconds", latest.seconds);
+    return json.end_object().take();
+  }
+
+  // Shows the worst call of the episode, so that a small one after a long stall does not hide it.
+  Verdict verdict(const Caller& caller, const Call& latest) const {
+    const Call& worst = caller.worst;
+    Verdict verdict;
+    verdict.severity = worst.lost() >= params_.warning_seconds ? Severity::warning : Severity::info;
+    verdict.at = latest.end;
+    verdict.window_start = worst.start;
+    verdict.window_end = worst.end;
+    verdict.key = vocabulary_.text(caller.name);
+    verdict.step = worst.step;
+    verdict.value = worst.seconds;
+    verdict.threshold = limit(worst.median);
+    verdict.baseline = worst.median;
+    verdict.unit = "seconds";
+    verdict.summary = summary(caller);
+    verdict.cause = {CauseName::input_wait,
+                     1.0,
+                     "The training process waited " + text::seconds(worst.lost()) +
+                         " longer than usual for its next batch.",
+                     {}};
+    verdict.evidence = evidence(caller, latest);
+    verdict.next =
+        "Look at this worker's storage, decoding and transforms at that time; more workers or a "
+        "longer prefetch queue hide a single slow batch.";
+    return verdict;
+  }
+
+  Params params_;
+  const Vocabulary& vocabulary_;
+  std::vector<Caller> callers_;
+};
+
+}  // namespace
+
+const RuleSpec& getnext_outlier_rule() {
+  static const RuleSpec spec = make_spec<GetNextOutlier, Params>(
+      {.id = "getnext_outlier",
+       .scope = Scope::rank,
+       .summary = "Fetching the next batch takes far longer than usual.",
+       .doc = "Per rank and name of the fetching call (DataLoaderIter::GetNext, "
+              "enumerate(DataLoader)#...__next__, Iterator::GetNext): a call is slow when it takes "
+              "`factor` times the median of the last `window` calls and `min_lost_seconds` more "
+              "than it.",
+       .interest = {.spans = {SpanKind::data_wait}}},
+      {field("factor", &Params::factor, 1, 1000,
+             "A slow call takes at least this many times the median."),
+       field("min_lost_seconds", &Params::min_lost_seconds, 0, 86400,
+             "A slow call loses at least this much; keeps jitter of microseconds quiet."),
+       field("warning_seconds", &Params::warning_seconds, 0, 86400,
+             "A call that loses this much is a warning, a shorter one info."),
+       field("window", &Params::window, 5, 10000, "Calls that make the baseline."),
+       field("warmup", &Params::warmup, 3, 10000, "Calls seen before the first is judged."),
+       field("recovery", &Params::recovery, 1, 1000000, "Normal calls that end an episode.")});
+  return spec;
+}
+
+}  // namespace trainwatch

@@ -1,0 +1,263 @@
+// Steps that take far longer than the steps around them; see docs/rules/step_spike.md.
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "rules/step_spike_lane.h"
+#include "rules/text.h"
+#include "trainwatch/json_writer.h"
+#include "trainwatch/rule.h"
+
+namespace trainwatch {
+namespace {
+
+using step_spike::Episode;
+using step_spike::Lane;
+using step_spike::Params;
+using step_spike::Spike;
+
+constexpr double kWarningRatio = 3;  // a single spike below this many medians stays `info`
+constexpr double kStandsOut = 2;     // times the average loss: not part of the rhythm
+constexpr double kCovered = 0.5;     // of the lost time, to name input as the cause
+
+enum class Pattern : std::uint8_t { single, periodic, repeated };
+
+std::string_view name_of(Mode mode) {
+  switch (mode) {
+    case Mode::train:
+      return "train";
+    case Mode::eval:
+      return "eval";
+    case Mode::predict:
+      return "predict";
+    case Mode::global:
+      return "global";
+    default:
+      return "unknown";
+  }
+}
+std::string_view name_of(Pattern pattern) {
+  switch (pattern) {
+    case Pattern::single:
+      return "single";
+    case Pattern::periodic:
+      return "periodic";
+    case Pattern::repeated:
+      return "repeated";
+  }
+  return "single";
+}
+std::string key_of(const Lane& lane) {
+  return std::string(name_of(lane.mode())) + (lane.origin() == Origin::profiler ? "/profiler" : "");
+}
+
+// "step 120", "eval step 120", "a step"
+std::string step_text(const Lane& lane, std::int64_t step) {
+  const bool plain = lane.mode() == Mode::train || lane.mode() == Mode::unknown;
+  const std::string kind = plain ? "step" : std::string(name_of(lane.mode())) + " step";
+  return step == kNoStep ? "a " + kind : kind + " " + std::to_string(step);
+}
+std::string took_text(const Spike& spike) {
+  return " took " + text::seconds(spike.seconds) + ", " + text::figure(spike.ratio()) +
+         "x the median of " + text::seconds(spike.median);
+}
+
+Cause cause_of(const Spike& spike) {
+  const double extra = spike.wait - spike.usual_wait;
+  const double coverage = std::clamp(extra / spike.lost(), 0.0, 1.0);
+  if (coverage < kCovered) return {};
+  return {CauseName::input_wait,
+          coverage,
+          "The step waited " + text::seconds(spike.wait) + " for its input, " +
+              text::seconds(extra) + " longer than usual.",
+          {}};
+}
+
+class StepSpike final : public Rule {
+ public:
+  StepSpike(const Params& params, const RuleContext&) : params_(params) {}
+
+  void on(const Event& event, Verdicts& out) override {
+    const Step* step = std::get_if<Step>(&event);
+    if (step == nullptr || step->duration < Nanos{}) return;
+    Lane& lane = lane_of(*step);
+    if (lane.is_slow(to_seconds(step->duration))) {
+      const Spike spike = lane.add_slow(*step);
+      out.push_back(verdict(lane, spike));
+    } else if (lane.add_normal(*step)) {
+      Verdict& over = out.emplace_back();
+      over.state = Verdict::State::ok;
+      over.at = step->end();
+      over.key = key_of(lane);
+      over.step = step->number;
+    }
+  }
+
+  void state(StateIo& io) override {
+    auto count = static_cast<std::uint32_t>(lanes_.size());
+    io(count);
+    if (io.is_loading()) lanes_.clear();
+    for (std::uint32_t i = 0; i < count && io.ok(); ++i) {
+      Mode mode = io.is_loading() ? Mode{} : lanes_[i].mode();
+      Origin origin = io.is_loading() ? Origin{} : lanes_[i].origin();
+      io(mode);
+      io(origin);
+      if (io.is_loading()) lanes_.emplace_back(params_, mode, origin);
+      io(lanes_[i]);
+    }
+  }
+
+  bool warming() const override {
+    return std::none_of(lanes_.begin(), lanes_.end(), [](const Lane& lane) { return lane.warm(); });
+  }
+
+ private:
+  Lane& lane_of(const Step& step) {
+    for (Lane& lane : lanes_) {
+      if (lane.mode() == step.mode && lane.origin() == step.origin) return lane;
+    }
+    return lanes_.emplace_back(params_, step.mode, step.origin);
+  }
+
+  // What the judgement rests on besides the spike itself.
+  struct View {
+    Pattern pattern = Pattern::single;
+    std::int64_t period = 0;
+    double lost_percent = 0;  // of the training time
+    bool stands_out = false;  // the worst spike is far beyond the rhythm
+    const Spike* shown = nullptr;
+  };
+
+  View look(const Lane& lane, const Spike& latest) const {
+    const Episode& episode = lane.episode();
+    View view;
+    view.period = lane.period();
+    if (view.period > 0) {
+      view.pattern = Pattern::periodic;
+      const double average = episode.lost / static_cast<double>(episode.spikes);
+      view.lost_percent = 100 * average / (static_cast<double>(view.period) * latest.median);
+      view.stands_out = episode.worst.lost() > kStandsOut * average;
+      view.shown = view.stands_out ? &episode.worst : &latest;
+      return view;
+    }
+    view.pattern = episode.spikes == 1 ? Pattern::single : Pattern::repeated;
+    view.lost_percent =
+        100 * lane.lost_in_window() / (static_cast<double>(params_.window) * latest.median);
+    view.shown = &episode.worst;
+    return view;
+  }
+
+  Severity severity(const View& view, const Spike& worst) const {
+    const bool serious = worst.lost() >= params_.warning_seconds && worst.ratio() >= kWarningRatio;
+    const bool costly = view.lost_percent >= params_.warning_percent;
+    bool warning = serious;
+    if (view.pattern == Pattern::periodic) warning = costly || (serious && view.stands_out);
+    if (view.pattern == Pattern::repeated) warning = costly || serious;
+    return warning ? Severity::warning : Severity::info;
+  }
+
+  static std::string summary(const Lane& lane, const View& view) {
+    const Episode& episode = lane.episode();
+    std::string subject = step_text(lane, view.shown->step);
+    if (view.pattern == Pattern::periodic) {
+      return "Every " + text::ordinal(view.period) + " step is slow and costs " +
+             text::percent(view.lost_percent) + " of the training time: " + subject +
+             took_text(*view.shown) + ".";
+    }
+    if (view.pattern == Pattern::repeated) {
+      return std::to_string(episode.spikes) + " slow steps since " +
+             step_text(lane, episode.first_step) + ": the worst, " + subject +
+             took_text(*view.shown) + ".";
+    }
+    subject[0] = static_cast<char>(subject[0] - 'a' + 'A');
+    return subject + took_text(*view.shown) + ".";
+  }
+
+  static std::string evidence(const Lane& lane, const View& view) {
+    const Spike& shown = *view.shown;
+    JsonWriter json;
+    json.begin_object().field("pattern", name_of(view.pattern));
+    if (view.period > 0) json.field("period", view.period);
+    json.field("spikes", lane.episode().spikes)
+        .field("step", shown.step)
+        .field("seconds", shown.seconds)
+        .field("median_seconds", shown.median)
+        .field("mad_seconds", shown.mad)
+        .field("lost_seconds", shown.lost())
+        .field("lost_percent", view.lost_percent)
+        .field("data_wait_seconds", shown.wait)
+        .field("usual_data_wait_seconds", shown.usual_wait)
+        .field("mode", name_of(lane.mode()))
+        .field("origin", lane.origin() == Origin::profiler ? "profiler" : "timeline");
+    json.key("recent_steps").begin_array();
+    for (const std::int64_t step : lane.episode().recent) json.value(step);
+    return json.end_array().end_object().take();
+  }
+
+  static std::string_view next(const View& view, const Cause& cause) {
+    if (cause.name == CauseName::input_wait) {
+      return "Look at the data loader: more workers, a longer prefetch queue or faster storage "
+             "would hide this wait.";
+    }
+    if (view.pattern == Pattern::periodic) {
+      return "Look for what the training loop does at this interval, such as a checkpoint, an "
+             "evaluation or logging, and move it off the training thread or do it less often.";
+    }
+    return "Look at what happened on the node in this interval: other processes, storage, "
+           "checkpoints, garbage collection, or a peer that arrived late.";
+  }
+
+  Verdict verdict(const Lane& lane, const Spike& latest) const {
+    const View view = look(lane, latest);
+    const Spike& shown = *view.shown;
+    Verdict verdict;
+    verdict.severity = severity(view, lane.episode().worst);
+    verdict.at = latest.end;
+    verdict.window_start = shown.start;
+    verdict.window_end = shown.end;
+    verdict.key = key_of(lane);
+    verdict.step = shown.step;
+    verdict.value = shown.seconds;
+    verdict.threshold = shown.threshold;
+    verdict.baseline = shown.median;
+    verdict.unit = "seconds";
+    verdict.summary = summary(lane, view);
+    verdict.cause = cause_of(shown);
+    verdict.evidence = evidence(lane, view);
+    verdict.next = next(view, verdict.cause);
+    return verdict;
+  }
+
+  Params params_;
+  std::vector<Lane> lanes_;
+};
+
+}  // namespace
+
+const RuleSpec& step_spike_rule() {
+  static const RuleSpec spec = make_spec<StepSpike, Params>(
+      {.id = "step_spike",
+       .scope = Scope::rank,
+       .summary = "A step takes far longer than the steps around it, once, repeatedly or at a "
+                  "fixed interval.",
+       .doc = "Per mode and writer: a step is slow when it exceeds both median + sigma x 1.4826 x "
+              "MAD of the last `window` steps and `ratio` x median. Three slow steps at equal "
+              "distances are periodic.",
+       .interest = {.steps = true}},
+      {field("window", &Params::window, 5, 10000, "Steps that make the baseline."),
+       field("sigma", &Params::sigma, 1, 100,
+             "Robust standard deviations (1.4826 MAD) above the median that make a step slow."),
+       field("ratio", &Params::ratio, 1, 100,
+             "A slow step takes at least this many times the median."),
+       field("warmup", &Params::warmup, 3, 10000, "Steps seen before the first is judged."),
+       field("warning_seconds", &Params::warning_seconds, 0, 86400,
+             "A single slow step is a warning when it loses this much and takes 3x the median."),
+       field("warning_percent", &Params::warning_percent, 0, 100,
+             "Repeated slow steps are a warning when they cost this share of the time."),
+       field("recovery_steps", &Params::recovery_steps, 1, 1000000,
+             "Normal steps that end an episode; for a periodic one at least three periods.")});
+  return spec;
+}
+
+}  // namespace trainwatch
