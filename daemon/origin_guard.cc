@@ -7,8 +7,11 @@ namespace {
 
 // "[::1]:9797" -> "[::1]", "localhost:9797" -> "localhost"
 std::string_view without_port(std::string_view host) {
-  if (host.starts_with('[')) return host.substr(0, host.find(']') + 1);
-  return host.substr(0, host.find(':'));
+  const auto colon = host.rfind(':');
+  const auto bracket = host.rfind(']');
+  const bool has_port = colon != std::string_view::npos &&
+                        (bracket == std::string_view::npos || bracket < colon);
+  return has_port ? host.substr(0, colon) : host;
 }
 
 }  // namespace

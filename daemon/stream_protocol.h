@@ -20,9 +20,9 @@ inline constexpr std::string_view kStreamProtocol = "trainwatch.v1.json";
 struct Wishes {
   bool alerts = true;
   bool status = false;
-  AlertFilter filter;
-  std::optional<std::uint64_t> after;  // only with a place to resume from
-  std::string epoch;                   // that `after` belongs to; empty: the present one
+  AlertFilter filter{};
+  std::optional<std::uint64_t> after{};  // only with a place to resume from
+  std::string epoch{};                   // that `after` belongs to; empty: the present one
 };
 
 // From the query of the upgrade: after, epoch, rules (or rule), min_severity, streams, lists with

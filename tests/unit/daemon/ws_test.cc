@@ -1,0 +1,390 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "daemon/follow_client.h"
+#include "daemon/stream_url.h"
+#include "tests/unit/daemon/net_fixture.h"
+
+namespace trainwatch {
+namespace {
+
+using std::chrono::milliseconds;
+using testing::AnyOf;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+std::string alert_text(std::uint64_t seq, const std::string& rule = "step_spike") {
+  return R"({"op":"alert",)" + make_alert(seq, rule)->json.substr(1);
+}
+
+std::string metrics(const TestServer& server) { return get(server.port(), "/metrics").body; }
+
+TEST(WsSession, HelloThenAlertsAsTheyCome) {
+  TestServer server;
+  server.publish(1, 3);
+  WsClient client(server.port());
+  EXPECT_EQ(client.reply().status, 101);
+  EXPECT_EQ(client.reply().header("Sec-WebSocket-Accept"), "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=");
+  EXPECT_EQ(client.reply().header("Sec-WebSocket-Protocol"), "");
+  EXPECT_EQ(client.reply().header("Sec-WebSocket-Extensions"), "");
+  EXPECT_EQ(client.text(), R"({"op":"hello","epoch":"epoch-1","first_seq":1,"last_seq":3})");
+  server.publish(4, 5);
+  EXPECT_EQ(client.text(), alert_text(4));
+  EXPECT_EQ(client.text(), alert_text(5));
+}
+
+TEST(WsSession, AnswersTheSubprotocol) {
+  TestServer server;
+  const auto answer = [&](const std::string& offered) {
+    WsClient client(server.port(), "", "Sec-WebSocket-Protocol: " + offered + "\r\n");
+    EXPECT_EQ(client.reply().status, 101);
+    return client.reply().header("Sec-WebSocket-Protocol");
+  };
+  EXPECT_EQ(answer("trainwatch.v1.json"), "trainwatch.v1.json");
+  EXPECT_EQ(answer("cloudevents.json, trainwatch.v1.json"), "trainwatch.v1.json");
+  EXPECT_EQ(answer("other"), "");
+}
+
+TEST(WsSession, ResumesByQueryAndByMessage) {
+  TestServer server({}, 5);
+  server.publish(1, 8);
+  WsClient by_query(server.port(), "?after=6&epoch=epoch-1");
+  EXPECT_THAT(by_query.text(), HasSubstr("hello"));
+  EXPECT_EQ(by_query.text(), alert_text(7));
+  EXPECT_EQ(by_query.text(), alert_text(8));
+
+  WsClient by_message(server.port());
+  EXPECT_THAT(by_message.text(), HasSubstr("hello"));
+  by_message.send(R"({"op":"subscribe","streams":["alerts"],"after":2})");
+  EXPECT_EQ(by_message.text(), R"({"op":"gap","from":3,"to":3})");
+  for (std::uint64_t seq = 4; seq <= 8; ++seq) EXPECT_EQ(by_message.text(), alert_text(seq));
+  by_message.send(R"({"op":"subscribe","after":7,"epoch":"another"})");
+  EXPECT_EQ(by_message.text(), R"({"op":"reset","epoch":"epoch-1"})");
+  EXPECT_EQ(by_message.text(), R"({"op":"gap","from":1,"to":3})");
+  EXPECT_EQ(by_message.text(), alert_text(4));
+}
+
+TEST(WsSession, Filters) {
+  TestServer server;
+  WsClient client(server.port(), "?rules=a,b&min_severity=warning");
+  client.text();
+  server.publish({make_alert(1, "a"), make_alert(2, "c"), make_alert(3, "b", Severity::info),
+                  make_alert(4, "b", Severity::critical)});
+  EXPECT_EQ(client.text(), alert_text(1, "a"));
+  EXPECT_EQ(client.text(), alert_text(4, "b"));
+}
+
+TEST(WsSession, StatusAtOnceThenCoalesced) {
+  NetOptions options;
+  options.ws.status = milliseconds(100);
+  TestServer server(options);
+  const auto show = [&](int n) {
+    Snapshot snapshot;
+    snapshot.status_json = R"({"n":)" + std::to_string(n) + "}";
+    server.show(snapshot);
+  };
+  show(1);
+  WsClient client(server.port(), "?streams=status,alerts,steps");
+  client.text();
+  EXPECT_EQ(client.text(), R"({"op":"status","n":1})");
+  server.on_net([] {});
+  for (int n = 2; n <= 50; ++n) show(n);
+  int frames = 0;
+  std::string text;
+  while (text != R"({"op":"status","n":50})") {
+    text = client.text();
+    ASSERT_THAT(text, StartsWith(R"({"op":"status")"));
+    ++frames;
+  }
+  EXPECT_LE(frames, 10);
+}
+
+TEST(WsSession, AckIsFineAndNonsenseIsAnswered) {
+  TestServer server;
+  WsClient client(server.port());
+  client.text();
+  client.send(R"({"op":"ack","seq":1})");
+  client.send(R"({"op":"dance"})");
+  EXPECT_THAT(client.text(), StartsWith(R"({"op":"error","message":)"));
+  client.send(R"({"op":"subscribe","streams":["alarms"]})");
+  EXPECT_THAT(client.text(), StartsWith(R"({"op":"error","message":)"));
+  server.publish(1, 1);
+  EXPECT_EQ(client.text(), alert_text(1));
+}
+
+TEST(WsSession, BrokenClientsAreClosedWithTheirCode) {
+  TestServer server;
+  const struct {
+    std::string text;
+    int opcode;
+    int code;
+  } cases[] = {
+      {"{nonsense", 1, 1007}, {"\xff\xfe", 1, 1007},         {"{}", 2, 1003},
+      {"{}", 3, 1002},        {std::string(5000, ' '), 1, 1009}, {std::string(2, '\0'), 8, 1002},
+  };
+  for (const auto& row : cases) {
+    WsClient client(server.port());
+    client.text();
+    client.send(row.text, row.opcode);
+    EXPECT_EQ(client.read().close_code(), row.code) << row.opcode << row.text.substr(0, 9);
+  }
+  WsClient chatty(server.port());
+  chatty.text();
+  for (int i = 0; i < 30; ++i) chatty.send(R"({"op":"ack","seq":1})");
+  EXPECT_EQ(chatty.read().close_code(), 1008);
+  WsClient pinging(server.port());
+  pinging.text();
+  for (int i = 0; i < 30; ++i) pinging.send("", 9);
+  WsClient::Message last;
+  do last = pinging.read(); while (last.opcode == 10);
+  EXPECT_EQ(last.close_code(), 1008);
+}
+
+TEST(WsSession, PagesOfOthersAreRefused) {
+  TestServer server;
+  for (const char* origin : {"http://evil.example", "null", "http://localhost:1", "",
+                             "http://localhost\r\nOrigin: http://localhost"}) {
+    WsClient client(server.port(), "", std::string("Origin: ") + origin + "\r\n");
+    EXPECT_EQ(client.reply().status, 403) << origin;
+  }
+  WsClient own(server.port(), "", "Origin: http://localhost\r\n");
+  EXPECT_EQ(own.reply().status, 101);
+  EXPECT_EQ(WsClient(server.port(), "?after=x").reply().status, 400);
+}
+
+TEST(WsSession, OnlySoManySubscribers) {
+  NetOptions options;
+  options.ws.subscribers = 1;
+  TestServer server(options);
+  WsClient first(server.port());
+  EXPECT_EQ(first.reply().status, 101);
+  EXPECT_EQ(WsClient(server.port()).reply().status, 503);
+}
+
+TEST(WsSession, HeartbeatsCarryTheLag) {
+  NetOptions options;
+  options.ws.heartbeat = milliseconds(10);
+  TestServer server(options);
+  Snapshot snapshot;
+  snapshot.lag_seconds = 1.5;
+  server.show(snapshot);
+  WsClient client(server.port());
+  client.read_frame();
+  EXPECT_EQ(client.read_frame().data, R"({"op":"heartbeat","lag_seconds":1.5})");
+}
+
+TEST(WsSession, WhoAnswersNoPingIsDropped) {
+  NetOptions options;
+  options.ws.heartbeat = milliseconds(10);
+  options.ws.ping = milliseconds(30);
+  TestServer server(options);
+  WsClient client(server.port());
+  int pings = 0;
+  for (auto frame = client.read_frame(); frame.opcode != -1; frame = client.read_frame()) {
+    if (frame.opcode == 9) ++pings;
+  }
+  EXPECT_EQ(pings, 2);
+  EXPECT_THAT(metrics(server), HasSubstr("trainwatch_ws_disconnects_total{reason=\"timeout\"} 1\n"));
+}
+
+TEST(WsSession, WhoAnswersPingsStays) {
+  NetOptions options;
+  options.ws.heartbeat = milliseconds(10);
+  options.ws.ping = milliseconds(30);
+  options.ws.messages_per_second = 1000;
+  TestServer server(options);
+  WsClient client(server.port());
+  for (int pings = 0; pings < 6;) {
+    const auto frame = client.read_frame();
+    ASSERT_NE(frame.opcode, -1);
+    if (frame.opcode != 9) continue;
+    client.send(frame.data, 10);
+    ++pings;
+  }
+}
+
+// A client that does not read while 24 MB of alerts come is closed with 1013; when it reads again
+// it gets what the kernel held, then the close, and resumes without losing one.
+TEST(WsSession, ASlowClientIsClosedAndResumes) {
+  NetOptions options;
+  options.ws.heartbeat = milliseconds(10);
+  options.ws.lag_time = milliseconds(50);
+  options.ws.close = milliseconds(5000);
+  TestServer server(options);
+  std::uint64_t last = 0;
+  {
+    WsClient client(server.port(), "", "", 4096);
+    client.text();
+    WsClient quick(server.port());
+    quick.text();
+    for (int i = 0; i < 6; ++i) {
+      server.publish(make_alerts(last + 1, last + 1000, 4096));
+      for (int n = 0; n < 1000; ++n) ASSERT_THAT(quick.text(), StartsWith(R"({"op":"alert")"));
+      last += 1000;
+    }
+    std::uint64_t seen = 0;
+    auto message = client.read();
+    for (; message.opcode == 1; message = client.read()) ++seen;
+    EXPECT_EQ(message.close_code(), 1013);
+    EXPECT_LT(seen, last);
+    WsClient again(server.port(), "?after=" + std::to_string(seen));
+    again.text();
+    for (auto seq = seen + 1; seq <= last; ++seq) {
+      ASSERT_THAT(again.text(), HasSubstr(R"("seq":)" + std::to_string(seq) + ","));
+    }
+  }
+  EXPECT_THAT(metrics(server), HasSubstr("trainwatch_ws_disconnects_total{reason=\"slow\"} 1\n"));
+}
+
+TEST(WsSession, AStalledClientIsCutOffEvenWithoutLag) {
+  NetOptions options;
+  options.ws.heartbeat = milliseconds(10);
+  options.ws.stall = milliseconds(50);
+  options.ws.close = milliseconds(50);
+  TestServer server(options);
+  server.publish(make_alerts(1, 6000, 4096));
+  WsClient client(server.port(), "?after=0", "", 4096);
+  const std::string gone = "trainwatch_ws_disconnects_total{reason=\"slow\"} 1\n";
+  const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  while (metrics(server).find(gone) == std::string::npos) {
+    ASSERT_LT(std::chrono::steady_clock::now(), limit);
+  }
+}
+
+// Catching up is not being slow, however much there is.
+TEST(WsSession, ABacklogAboveTheLimitIsDelivered) {
+  NetOptions options;
+  options.ws.heartbeat = milliseconds(5);
+  options.ws.lag_time = milliseconds(0);
+  options.ws.lag_bytes = 1000;
+  TestServer server(options);
+  server.publish(make_alerts(1, 5000, 1000));
+  WsClient client(server.port(), "?after=0");
+  client.text();
+  for (std::uint64_t seq = 1; seq <= 5000; ++seq) {
+    ASSERT_THAT(client.text(), HasSubstr(R"("seq":)" + std::to_string(seq) + ","));
+  }
+}
+
+TEST(WsSession, SaysGoodbyeAtShutdown) {
+  TestServer server;
+  WsClient client(server.port());
+  client.text();
+  std::thread stopping([&] { server.stop(); });
+  EXPECT_EQ(client.read().close_code(), 1001);
+  client.send("\x03\xe9", 8);
+  stopping.join();
+}
+
+TEST(WsSession, CountsItsClients) {
+  TestServer server;
+  {
+    WsClient client(server.port());
+    client.text();
+    EXPECT_THAT(metrics(server), HasSubstr("trainwatch_ws_subscribers 1\n"));
+    client.send("\x03\xe8", 8);
+    EXPECT_EQ(client.read().close_code(), 1000);
+  }
+  EXPECT_THAT(metrics(server),
+              HasSubstr("trainwatch_ws_disconnects_total{reason=\"client\"} 1\n"));
+  EXPECT_THAT(metrics(server), HasSubstr("trainwatch_ws_subscribers 0\n"));
+}
+
+// ---- trainwatch follow ----
+
+// A stream that can be read while another thread writes it.
+class LineBuffer : public std::streambuf {
+ public:
+  std::string wait_for(std::size_t lines) {
+    std::unique_lock lock(mutex_);
+    changed_.wait_for(lock, std::chrono::seconds(10), [&] {
+      return static_cast<std::size_t>(std::count(text_.begin(), text_.end(), '\n')) >= lines;
+    });
+    return text_;
+  }
+
+ protected:
+  int overflow(int c) override {
+    const char byte = static_cast<char>(c);
+    xsputn(&byte, 1);
+    return c;
+  }
+  std::streamsize xsputn(const char* s, std::streamsize n) override {
+    const std::lock_guard lock(mutex_);
+    text_.append(s, static_cast<std::size_t>(n));
+    changed_.notify_all();
+    return n;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::string text_;
+};
+
+TEST(Follow, PrintsResumesAndStops) {
+  LineBuffer out_text;
+  LineBuffer err_text;
+  std::ostream out(&out_text);
+  std::ostream err(&err_text);
+  int code = -1;
+  std::optional<TestServer> server;
+  server.emplace(NetOptions{});
+  const auto port = server->port();
+  server->publish(1, 3);
+  std::jthread thread([&](std::stop_token stop) {
+    FollowOptions options;
+    options.url = "http://localhost:" + std::to_string(port);
+    options.after = 1;
+    options.out = &out;
+    options.err = &err;
+    options.stop = stop;
+    options.first_wait = milliseconds(5);
+    code = follow(options);
+  });
+  EXPECT_EQ(out_text.wait_for(2), make_alert(2)->json + "\n" + make_alert(3)->json + "\n");
+  server->publish(4, 4);
+  EXPECT_THAT(out_text.wait_for(3), HasSubstr(make_alert(4)->json + "\n"));
+  server.reset();
+  EXPECT_THAT(err_text.wait_for(1), HasSubstr("connection lost"));
+  thread.request_stop();
+  thread.join();
+  EXPECT_EQ(code, 0);
+}
+
+TEST(Follow, SaysWhatItCannotDo) {
+  std::ostringstream out;
+  std::ostringstream err;
+  FollowOptions options;
+  options.out = &out;
+  options.err = &err;
+  for (const char* url : {"https://x", "ftp://x", "", "ws://", "ws://x:0", "ws://x:a"}) {
+    options.url = url;
+    EXPECT_EQ(follow(options), 2) << url;
+  }
+  TestServer server;
+  options.url = "ws://127.0.0.1:" + std::to_string(server.port()) + "/api/v1/other";
+  EXPECT_EQ(follow(options), 1);
+  EXPECT_THAT(err.str(), HasSubstr("status 404"));
+}
+
+TEST(StreamUrl, TakesApart) {
+  const auto check = [](const char* url, const char* host, const char* port, const char* path) {
+    const auto parts = parse_stream_url(url);
+    ASSERT_TRUE(parts) << url;
+    EXPECT_EQ(parts->host, host) << url;
+    EXPECT_EQ(parts->port, port) << url;
+    EXPECT_EQ(parts->path, path) << url;
+  };
+  check("localhost:9797", "localhost", "9797", "/api/v1/stream");
+  check("http://box/", "box", "80", "/api/v1/stream");
+  check("ws://[::1]:9797/a?b=c", "::1", "9797", "/a?b=c");
+  check("ws://[::1]", "::1", "80", "/api/v1/stream");
+  EXPECT_EQ(parse_stream_url("ws://[::1]:9797")->authority(), "[::1]:9797");
+  EXPECT_EQ(parse_stream_url("ws://box")->authority(), "box");
+}
+
+}  // namespace
+}  // namespace trainwatch
