@@ -68,7 +68,7 @@ ConfigField<Target> count_field(std::string_view key, Member member, std::int64_
           help,
           false,
           [=](Target& target, Values values) -> Status {
-            const auto parsed = parse_integer(values[0]);
+            const auto parsed = parse_whole_number(values[0]);
             if (!parsed) return parsed.error();
             if (*parsed < min || *parsed > max) return outside(values[0], bounds);
             using Number = std::remove_reference_t<decltype(member(target))>;

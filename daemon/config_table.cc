@@ -119,7 +119,7 @@ ConfigField<WatchConfig> rank_field() {
           "Rank of the files that do not name one.",
           false,
           [=](WatchConfig& watch, Values values) -> Status {
-            const auto parsed = parse_integer(values[0]);
+            const auto parsed = parse_whole_number(values[0]);
             if (!parsed) return parsed.error();
             if (*parsed < 0 || *parsed > kMax) return outside(values[0], bounds);
             watch.rank = static_cast<std::int32_t>(*parsed);

@@ -111,7 +111,7 @@ std::string print_size(std::uint64_t bytes) {
   return std::to_string(bytes);
 }
 
-Result<std::int64_t> parse_integer(std::string_view text) {
+Result<std::int64_t> parse_whole_number(std::string_view text) {
   std::int64_t number = 0;
   const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (failure != std::errc{} || end != text.data() + text.size()) {

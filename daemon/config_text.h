@@ -20,7 +20,7 @@ std::string print_duration(Nanos duration);  // in the largest unit that is exac
 Result<std::uint64_t> parse_size(std::string_view text);
 std::string print_size(std::uint64_t bytes);
 
-Result<std::int64_t> parse_integer(std::string_view text);
+Result<std::int64_t> parse_whole_number(std::string_view text);
 Result<bool> parse_boolean(std::string_view text);  // true or false
 
 // " (did you mean 'x'?)" when one of `known` is near to `text`, else nothing.

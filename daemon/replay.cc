@@ -1,5 +1,6 @@
 #include "daemon/replay.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <ostream>
 
@@ -22,16 +23,18 @@ class AlertPrinter {
   void print(std::vector<Alert> alerts) {
     for (const Alert& alert : alerts) {
       out_ << to_json(alert, {}) << '\n';
-      if (!worst_ || alert.severity > *worst_) worst_ = alert.severity;
+      seen_ = true;
+      worst_ = std::max(worst_, alert.severity);
     }
   }
   bool reached(const std::optional<Severity>& limit) const {
-    return limit && worst_ && *worst_ >= *limit;
+    return limit && seen_ && worst_ >= *limit;
   }
 
  private:
   std::ostream& out_;
-  std::optional<Severity> worst_;
+  bool seen_ = false;
+  Severity worst_ = Severity::info;
 };
 
 // What was thrown away must be seen, also in a batch run.
