@@ -23,7 +23,9 @@ AlertHub::Subscription::~Subscription() {
 }
 
 AlertHub::AlertHub(std::string epoch, std::uint64_t last_seq, std::size_t capacity)
-    : epoch_(std::move(epoch)), last_seq_(last_seq), capacity_(std::max<std::size_t>(capacity, 1)) {}
+    : epoch_(std::move(epoch)),
+      last_seq_(last_seq),
+      capacity_(std::max<std::size_t>(capacity, 1)) {}
 
 void AlertHub::publish(std::vector<PublishedAlertPtr> alerts) {
   if (alerts.empty()) return;

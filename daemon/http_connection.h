@@ -45,7 +45,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   std::uint64_t deadline_ = 0;  // the one that counts; earlier ones are void
   std::string input_;           // received and not yet parsed
   std::string output_;
-  std::size_t sent_ = 0;        // of output_
+  std::size_t sent_ = 0;  // of output_
   bool keep_alive_ = true;
   std::array<char, 1024> discarded_{};
   std::size_t discard_left_ = 64 * 1024;

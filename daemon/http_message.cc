@@ -33,7 +33,9 @@ constexpr StatusText kStatusTexts[] = {
     {505, "HTTP Version Not Supported"},
 };
 
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+char lower(char c) {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
 
 // Beast accepts continuation lines and joins them; two readers of one message must not differ, so
 // they are refused, like a line that ends without CR.
@@ -91,10 +93,9 @@ std::string_view HttpRequest::header(std::string_view name) const {
 }
 
 std::size_t HttpRequest::count(std::string_view name) const {
-  return static_cast<std::size_t>(
-      std::count_if(headers.begin(), headers.end(), [name](const auto& header) {
-        return equals_ignoring_case(header.first, name);
-      }));
+  return static_cast<std::size_t>(std::count_if(
+      headers.begin(), headers.end(),
+      [name](const auto& header) { return equals_ignoring_case(header.first, name); }));
 }
 
 std::variant<HttpRequest, int> parse_request(std::string_view head) {

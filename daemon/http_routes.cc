@@ -70,7 +70,9 @@ HttpReply metrics(const NetState& net, const HttpRequest& request) {
   return reply;
 }
 
-HttpReply healthy(const NetState&, const HttpRequest&) { return text(200, "healthy\n"); }
+HttpReply healthy(const NetState&, const HttpRequest&) {
+  return text(200, "healthy\n");
+}
 
 HttpReply ready(const NetState& net, const HttpRequest&) {
   if (net.snapshot && net.snapshot->ready) return text(200, "ready\n");

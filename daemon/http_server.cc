@@ -36,8 +36,7 @@ std::optional<asio::ip::address> address_of(std::string host) {
 struct NetServer::Impl : std::enable_shared_from_this<NetServer::Impl> {
   Impl(asio::io_context& io, NetOptions options, AlertHub& hub)
       : address(address_of(options.host)),
-        net(std::make_shared<NetState>(std::move(options), hub,
-                                       address && address->is_loopback())),
+        net(std::make_shared<NetState>(std::move(options), hub, address && address->is_loopback())),
         acceptor(io),
         rest(io),
         status_timer(io) {}

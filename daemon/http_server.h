@@ -20,16 +20,16 @@ class io_context;
 namespace trainwatch {
 
 struct HttpLimits {
-  std::size_t connections = 256;              // HTTP and WebSocket together
-  std::chrono::milliseconds header{5'000};    // from the first byte of a request to its last
-  std::chrono::milliseconds idle{30'000};     // between requests
-  std::chrono::milliseconds write{10'000};    // without one byte accepted by the client
+  std::size_t connections = 256;            // HTTP and WebSocket together
+  std::chrono::milliseconds header{5'000};  // from the first byte of a request to its last
+  std::chrono::milliseconds idle{30'000};   // between requests
+  std::chrono::milliseconds write{10'000};  // without one byte accepted by the client
 };
 
 struct WsLimits {
   std::size_t subscribers = 128;
-  std::size_t message_bytes = 4096;           // from a client
-  unsigned messages_per_second = 20;          // from a client, control frames included
+  std::size_t message_bytes = 4096;   // from a client
+  unsigned messages_per_second = 20;  // from a client, control frames included
   std::chrono::milliseconds heartbeat{5'000};
   std::chrono::milliseconds ping{20'000};     // of silence; a client that misses two is dropped
   std::chrono::milliseconds status{1'000};    // at most one status frame in this time

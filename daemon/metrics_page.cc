@@ -15,9 +15,12 @@ namespace {
 
 prometheus::MetricType peer_type(MetricType type) {
   switch (type) {
-    case MetricType::counter: return prometheus::MetricType::Counter;
-    case MetricType::gauge: return prometheus::MetricType::Gauge;
-    case MetricType::histogram: return prometheus::MetricType::Histogram;
+    case MetricType::counter:
+      return prometheus::MetricType::Counter;
+    case MetricType::gauge:
+      return prometheus::MetricType::Gauge;
+    case MetricType::histogram:
+      return prometheus::MetricType::Histogram;
   }
   return prometheus::MetricType::Untyped;
 }

@@ -14,8 +14,8 @@ static_assert(std::size(kReasons) == static_cast<std::size_t>(Disconnect::count_
 struct Row {
   const char* name;
   MetricType type;
-  const char* label;                          // nullptr: one series without labels
-  std::span<const std::string_view> values;   // of the label
+  const char* label;                         // nullptr: one series without labels
+  std::span<const std::string_view> values;  // of the label
   const std::uint64_t* (*first)(const NetCounters&);
   const char* help;
 };

@@ -9,8 +9,8 @@ namespace {
 std::string_view without_port(std::string_view host) {
   const auto colon = host.rfind(':');
   const auto bracket = host.rfind(']');
-  const bool has_port = colon != std::string_view::npos &&
-                        (bracket == std::string_view::npos || bracket < colon);
+  const bool has_port =
+      colon != std::string_view::npos && (bracket == std::string_view::npos || bracket < colon);
   return has_port ? host.substr(0, colon) : host;
 }
 

@@ -85,7 +85,8 @@ std::vector<MetricFamily> process_metrics() {
   using enum MetricType;
   const auto stat = read_stat();
   if (stat) {
-    add("process_cpu_seconds_total", counter, stat->cpu_seconds, "CPU time spent, user and system.");
+    add("process_cpu_seconds_total", counter, stat->cpu_seconds,
+        "CPU time spent, user and system.");
     add("process_resident_memory_bytes", gauge, stat->resident_bytes, "Resident memory size.");
     add("process_virtual_memory_bytes", gauge, stat->virtual_bytes, "Virtual memory size.");
     if (const auto boot = boot_time()) {

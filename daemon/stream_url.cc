@@ -16,7 +16,8 @@ Result<StreamUrl> parse_stream_url(std::string_view url) {
     if (scheme == "wss" || scheme == "https") {
       return Error{"TLS is not supported: use ws:// or http://"};
     }
-    if (scheme != "ws" && scheme != "http") return Error{"the URL must begin with ws:// or http://"};
+    if (scheme != "ws" && scheme != "http")
+      return Error{"the URL must begin with ws:// or http://"};
     rest.remove_prefix(end + 3);
   }
   const auto slash = rest.find('/');

@@ -9,9 +9,9 @@
 namespace trainwatch {
 
 struct StreamUrl {
-  std::string host;    // "localhost", "::1"
+  std::string host;  // "localhost", "::1"
   std::string port;
-  std::string path;    // with the query, if any; "/api/v1/stream" when the URL has none
+  std::string path;               // with the query, if any; "/api/v1/stream" when the URL has none
   std::string authority() const;  // for Host: and Origin:
 };
 

@@ -84,8 +84,8 @@ class Session final : public WsSession, public std::enable_shared_from_this<Sess
   asio::steady_timer timer_;  // the tick, then the limit for closing
   StreamFeed feed_;
   beast::flat_buffer input_;
-  Frame frame_;               // being written while writing_
-  bool open_ = false;         // the handshake is done
+  Frame frame_;        // being written while writing_
+  bool open_ = false;  // the handshake is done
   bool writing_ = false;
   bool pinging_ = false;
   bool ending_ = false;
@@ -99,8 +99,8 @@ class Session final : public WsSession, public std::enable_shared_from_this<Sess
 };
 
 void Session::configure(bool answer_protocol) {
-  ws_.set_option(websocket::stream_base::timeout{
-      std::chrono::seconds(5), websocket::stream_base::none(), false});
+  ws_.set_option(websocket::stream_base::timeout{std::chrono::seconds(5),
+                                                 websocket::stream_base::none(), false});
   ws_.set_option(websocket::stream_base::decorator([answer_protocol](auto& reply) {
     reply.set(beast::http::field::server, "trainwatch");
     if (answer_protocol) {
@@ -121,9 +121,8 @@ void Session::accept(const HttpRequest& request) {
   head.target(request.target);
   head.version(request.version);
   for (const auto& [name, value] : request.headers) head.insert(name, value);
-  ws_.async_accept(head, [self = shared_from_this()](const error_code& error) {
-    self->accepted(error);
-  });
+  ws_.async_accept(head,
+                   [self = shared_from_this()](const error_code& error) { self->accepted(error); });
 }
 
 void Session::accepted(const error_code& error) {
@@ -149,8 +148,7 @@ void Session::received() {
   if (!ws_.got_text()) return end(websocket::close_code::unknown_data, Disconnect::protocol);
   heard();
   const auto data = input_.cdata();
-  const auto message =
-      parse_client_message({static_cast<const char*>(data.data()), data.size()});
+  const auto message = parse_client_message({static_cast<const char*>(data.data()), data.size()});
   input_.clear();
   if (std::holds_alternative<NotJson>(message)) {
     return end(websocket::close_code::bad_payload, Disconnect::protocol);

@@ -7,17 +7,17 @@
 namespace trainwatch {
 namespace {
 
+using std::chrono::milliseconds;
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
-using std::chrono::milliseconds;
 
 Snapshot ready_snapshot() {
   Snapshot snapshot;
   snapshot.ready = true;
   snapshot.status_json = R"({"version":"1.2.3","ready":true})";
-  snapshot.metrics = {{"trainwatch_steps_total", "Steps seen.", MetricType::counter, {},
-                       {{{}, 7, {}, 0}}}};
+  snapshot.metrics = {
+      {"trainwatch_steps_total", "Steps seen.", MetricType::counter, {}, {{{}, 7, {}, 0}}}};
   return snapshot;
 }
 
@@ -243,8 +243,7 @@ TEST(HttpServer, TooManyConnectionsAreClosedAtOnce) {
   Wire third(server.port());
   EXPECT_TRUE(third.at_end());
   first.send("GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n");
-  EXPECT_THAT(read_reply(first).body,
-              HasSubstr("trainwatch_http_connections_refused_total 1\n"));
+  EXPECT_THAT(read_reply(first).body, HasSubstr("trainwatch_http_connections_refused_total 1\n"));
 }
 
 // The limit is put at what is open already, so the connection waits in the kernel's queue until
@@ -281,8 +280,7 @@ TEST(HttpServer, SaysWhyItCannotListen) {
   TestServer other;
   options.host = "127.0.0.1";
   options.port = other.port();
-  EXPECT_THAT(NetServer(io, options, hub).listen().error().message,
-              HasSubstr("in use"));
+  EXPECT_THAT(NetServer(io, options, hub).listen().error().message, HasSubstr("in use"));
 }
 
 TEST(HttpServer, CloseEndsIdleConnections) {

@@ -17,10 +17,16 @@ using testing::Not;
 
 std::vector<MetricFamily> sample() {
   return {
-      {"trainwatch_steps_total", "Steps seen.", MetricType::counter, {},
+      {"trainwatch_steps_total",
+       "Steps seen.",
+       MetricType::counter,
+       {},
        {{{{"train_job", "a \"b\"\\\n"}}, 12, {}, 0}}},
       {"trainwatch_gpu_busy_ratio", "Busy.", MetricType::gauge, {}, {{{}, 0.1, {}, 0}}},
-      {"trainwatch_step_duration_seconds", "Steps.", MetricType::histogram, {0.5, 1, 1000000},
+      {"trainwatch_step_duration_seconds",
+       "Steps.",
+       MetricType::histogram,
+       {0.5, 1, 1000000},
        {{{{"mode", "train"}}, 0, {1, 3, 4, 5}, 12.25}}},
   };
 }
@@ -30,7 +36,8 @@ TEST(Metrics, Text) {
   EXPECT_THAT(page, HasSubstr("# TYPE trainwatch_steps_total counter\n"
                               "trainwatch_steps_total{train_job=\"a \\\"b\\\"\\\\\\n\"} 12\n"));
   EXPECT_THAT(page, HasSubstr("trainwatch_gpu_busy_ratio 0.1\n"));
-  EXPECT_THAT(page, HasSubstr("trainwatch_step_duration_seconds_bucket{mode=\"train\",le=\"1\"} 3\n"));
+  EXPECT_THAT(page,
+              HasSubstr("trainwatch_step_duration_seconds_bucket{mode=\"train\",le=\"1\"} 3\n"));
   EXPECT_THAT(page,
               HasSubstr("trainwatch_step_duration_seconds_bucket{mode=\"train\",le=\"+Inf\"} 5\n"));
   EXPECT_THAT(page, HasSubstr("trainwatch_step_duration_seconds_count{mode=\"train\"} 5\n"));

@@ -1,10 +1,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <sstream>
-
-#include "daemon/follow_client.h"
-#include "daemon/stream_url.h"
 #include "tests/unit/daemon/net_fixture.h"
 
 namespace trainwatch {
@@ -19,7 +15,9 @@ std::string alert_text(std::uint64_t seq, const std::string& rule = "step_spike"
   return R"({"op":"alert",)" + make_alert(seq, rule)->json.substr(1);
 }
 
-std::string metrics(const TestServer& server) { return get(server.port(), "/metrics").body; }
+std::string metrics(const TestServer& server) {
+  return get(server.port(), "/metrics").body;
+}
 
 TEST(WsSession, HelloThenAlertsAsTheyCome) {
   TestServer server;
@@ -121,8 +119,12 @@ TEST(WsSession, BrokenClientsAreClosedWithTheirCode) {
     int opcode;
     int code;
   } cases[] = {
-      {"{nonsense", 1, 1007}, {"\xff\xfe", 1, 1007},         {"{}", 2, 1003},
-      {"{}", 3, 1002},        {std::string(5000, ' '), 1, 1009}, {std::string(2, '\0'), 8, 1002},
+      {"{nonsense", 1, 1007},
+      {"\xff\xfe", 1, 1007},
+      {"{}", 2, 1003},
+      {"{}", 3, 1002},
+      {std::string(5000, ' '), 1, 1009},
+      {std::string(2, '\0'), 8, 1002},
   };
   for (const auto& row : cases) {
     WsClient client(server.port());
@@ -138,7 +140,8 @@ TEST(WsSession, BrokenClientsAreClosedWithTheirCode) {
   pinging.text();
   for (int i = 0; i < 30; ++i) pinging.send("", 9);
   WsClient::Message last;
-  do last = pinging.read(); while (last.opcode == 10);
+  do last = pinging.read();
+  while (last.opcode == 10);
   EXPECT_EQ(last.close_code(), 1008);
 }
 
@@ -186,17 +189,18 @@ TEST(WsSession, WhoAnswersNoPingIsDropped) {
     if (frame.opcode == 9) ++pings;
   }
   EXPECT_EQ(pings, 2);
-  EXPECT_THAT(metrics(server), HasSubstr("trainwatch_ws_disconnects_total{reason=\"timeout\"} 1\n"));
+  EXPECT_THAT(metrics(server),
+              HasSubstr("trainwatch_ws_disconnects_total{reason=\"timeout\"} 1\n"));
 }
 
 TEST(WsSession, WhoAnswersPingsStays) {
   NetOptions options;
   options.ws.heartbeat = milliseconds(10);
-  options.ws.ping = milliseconds(30);
+  options.ws.ping = milliseconds(100);
   options.ws.messages_per_second = 1000;
   TestServer server(options);
   WsClient client(server.port());
-  for (int pings = 0; pings < 6;) {
+  for (int pings = 0; pings < 4;) {
     const auto frame = client.read_frame();
     ASSERT_NE(frame.opcode, -1);
     if (frame.opcode != 9) continue;
@@ -287,103 +291,8 @@ TEST(WsSession, CountsItsClients) {
     client.send("\x03\xe8", 8);
     EXPECT_EQ(client.read().close_code(), 1000);
   }
-  EXPECT_THAT(metrics(server),
-              HasSubstr("trainwatch_ws_disconnects_total{reason=\"client\"} 1\n"));
+  EXPECT_THAT(metrics(server), HasSubstr("trainwatch_ws_disconnects_total{reason=\"client\"} 1\n"));
   EXPECT_THAT(metrics(server), HasSubstr("trainwatch_ws_subscribers 0\n"));
-}
-
-// ---- trainwatch follow ----
-
-// A stream that can be read while another thread writes it.
-class LineBuffer : public std::streambuf {
- public:
-  std::string wait_for(std::size_t lines) {
-    std::unique_lock lock(mutex_);
-    changed_.wait_for(lock, std::chrono::seconds(10), [&] {
-      return static_cast<std::size_t>(std::count(text_.begin(), text_.end(), '\n')) >= lines;
-    });
-    return text_;
-  }
-
- protected:
-  int overflow(int c) override {
-    const char byte = static_cast<char>(c);
-    xsputn(&byte, 1);
-    return c;
-  }
-  std::streamsize xsputn(const char* s, std::streamsize n) override {
-    const std::lock_guard lock(mutex_);
-    text_.append(s, static_cast<std::size_t>(n));
-    changed_.notify_all();
-    return n;
-  }
-
- private:
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::string text_;
-};
-
-TEST(Follow, PrintsResumesAndStops) {
-  LineBuffer out_text;
-  LineBuffer err_text;
-  std::ostream out(&out_text);
-  std::ostream err(&err_text);
-  int code = -1;
-  std::optional<TestServer> server;
-  server.emplace(NetOptions{});
-  const auto port = server->port();
-  server->publish(1, 3);
-  std::jthread thread([&](std::stop_token stop) {
-    FollowOptions options;
-    options.url = "http://localhost:" + std::to_string(port);
-    options.after = 1;
-    options.out = &out;
-    options.err = &err;
-    options.stop = stop;
-    options.first_wait = milliseconds(5);
-    code = follow(options);
-  });
-  EXPECT_EQ(out_text.wait_for(2), make_alert(2)->json + "\n" + make_alert(3)->json + "\n");
-  server->publish(4, 4);
-  EXPECT_THAT(out_text.wait_for(3), HasSubstr(make_alert(4)->json + "\n"));
-  server.reset();
-  EXPECT_THAT(err_text.wait_for(1), HasSubstr("connection lost"));
-  thread.request_stop();
-  thread.join();
-  EXPECT_EQ(code, 0);
-}
-
-TEST(Follow, SaysWhatItCannotDo) {
-  std::ostringstream out;
-  std::ostringstream err;
-  FollowOptions options;
-  options.out = &out;
-  options.err = &err;
-  for (const char* url : {"https://x", "ftp://x", "", "ws://", "ws://x:0", "ws://x:a"}) {
-    options.url = url;
-    EXPECT_EQ(follow(options), 2) << url;
-  }
-  TestServer server;
-  options.url = "ws://127.0.0.1:" + std::to_string(server.port()) + "/api/v1/other";
-  EXPECT_EQ(follow(options), 1);
-  EXPECT_THAT(err.str(), HasSubstr("status 404"));
-}
-
-TEST(StreamUrl, TakesApart) {
-  const auto check = [](const char* url, const char* host, const char* port, const char* path) {
-    const auto parts = parse_stream_url(url);
-    ASSERT_TRUE(parts) << url;
-    EXPECT_EQ(parts->host, host) << url;
-    EXPECT_EQ(parts->port, port) << url;
-    EXPECT_EQ(parts->path, path) << url;
-  };
-  check("localhost:9797", "localhost", "9797", "/api/v1/stream");
-  check("http://box/", "box", "80", "/api/v1/stream");
-  check("ws://[::1]:9797/a?b=c", "::1", "9797", "/a?b=c");
-  check("ws://[::1]", "::1", "80", "/api/v1/stream");
-  EXPECT_EQ(parse_stream_url("ws://[::1]:9797")->authority(), "[::1]:9797");
-  EXPECT_EQ(parse_stream_url("ws://box")->authority(), "box");
 }
 
 }  // namespace
