@@ -100,7 +100,10 @@ namespace detail {
 
 inline std::string number_text(double number) {
   char text[32];
-  const auto end = std::to_chars(text, text + sizeof text, number).ptr;
+  const double size = number < 0 ? -number : number;
+  const bool plain = size == 0 || (size >= 1e-9 && size < 1e15);  // "1000000", not "1e+06"
+  const auto format = plain ? std::chars_format::fixed : std::chars_format::general;
+  const auto end = std::to_chars(text, text + sizeof text, number, format).ptr;
   return {text, end};
 }
 
