@@ -9,6 +9,8 @@ namespace {
 constexpr double kEnough = 0.5;          // a cause must explain at least half of the lost time
 constexpr double kSaturatedCore = 90.0;  // percent; SageMaker's cpu_threshold
 constexpr double kHeavyIoWait = 50.0;    // percent; SageMaker's io_threshold
+constexpr double kRise = 10.0;           // percentage points above the minute before
+constexpr auto kBefore = std::chrono::seconds(60);
 
 std::string number(double value, int decimals) {
   char text[32];
@@ -16,14 +18,20 @@ std::string number(double value, int decimals) {
   return text;
 }
 
-Cause from_system(const SystemUsage& usage) {
+// Far up in the interval, and well above what it was in the minute before: a job that keeps its
+// cores busy all the time was not slowed by that.
+bool rose(const std::optional<double>& now, const std::optional<double>& before, double limit) {
+  return now && *now > limit && (!before || *now - *before >= kRise);
+}
+
+Cause from_system(const SystemUsage& usage, const SystemUsage& before) {
   Cause cause;
-  if (usage.io_wait && *usage.io_wait > kHeavyIoWait) {
+  if (rose(usage.io_wait, before.io_wait, kHeavyIoWait)) {
     cause.name = CauseName::io_wait;
     cause.coverage = *usage.io_wait / 100.0;
     cause.explanation = "A core waited " + number(*usage.io_wait, 0) +
                         " % of the interval for disk or network I/O.";
-  } else if (usage.busiest_core && *usage.busiest_core > kSaturatedCore) {
+  } else if (rose(usage.busiest_core, before.busiest_core, kSaturatedCore)) {
     cause.name = CauseName::cpu_saturation;
     cause.coverage = *usage.busiest_core / 100.0;
     cause.explanation =
@@ -50,7 +58,9 @@ Cause Attribution::explain(const Verdict& verdict, SubjectId subject) const {
             "Writing a checkpoint took " + number(to_seconds(writing), 3) + " s of the interval.",
             {}};
   }
-  return from_system(system_.usage(subject, verdict.window_start, verdict.window_end));
+  const Time start = verdict.window_start;
+  return from_system(system_.usage(subject, start, verdict.window_end),
+                     system_.usage(subject, start - kBefore, start - std::chrono::seconds(1)));
 }
 
 }  // namespace trainwatch

@@ -14,8 +14,9 @@ class Attribution {
       : system_(system), spans_(spans) {}
 
   // The best explanation of the verdict's window. A cause that the rule is sure of (it covers at
-  // least half of the lost time) stays. Otherwise: a checkpoint or an evaluation inside the
-  // window, a saturated core, I/O wait; else `unattributed` with what was missing to tell.
+  // least half of the lost time) stays. Otherwise: a checkpoint inside the
+  // window, I/O wait or a saturated core well above the minute before; else `unattributed` with
+  // what was missing to tell.
   Cause explain(const Verdict& verdict, SubjectId subject) const;
 
   // True when nothing that is read later can change explain(): the node's samples have passed the

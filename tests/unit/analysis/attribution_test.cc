@@ -52,9 +52,9 @@ TEST_F(AttributionTest, KeepsWhatTheRuleIsSureOf) {
 }
 
 TEST_F(AttributionTest, FindsASaturatedCore) {
-  for (std::int64_t s = 9; s < 14; ++s) {
+  for (std::int64_t s = 0; s < 14; ++s) {
     sample(s, Resource::cpu_utilization, 20);
-    sample(s, Resource::cpu_utilization, 97);
+    if (s >= 10) sample(s, Resource::cpu_utilization, 97);
   }
   const Cause cause = attribution_.explain(verdict_, rank_);
   EXPECT_EQ(cause.name, CauseName::cpu_saturation);
@@ -63,11 +63,18 @@ TEST_F(AttributionTest, FindsASaturatedCore) {
 }
 
 TEST_F(AttributionTest, FindsIoWaitBeforeCpu) {
-  for (std::int64_t s = 9; s < 14; ++s) {
-    sample(s, Resource::cpu_utilization, 97);
-    sample(s, Resource::cpu_io_wait, 80);
+  for (std::int64_t s = 0; s < 14; ++s) {
+    sample(s, Resource::cpu_utilization, s >= 10 ? 97 : 20);
+    sample(s, Resource::cpu_io_wait, s >= 10 ? 80 : 1);
   }
   EXPECT_EQ(attribution_.explain(verdict_, rank_).name, CauseName::io_wait);
+}
+
+TEST_F(AttributionTest, CoresThatAreAlwaysBusyExplainNothing) {
+  for (std::int64_t s = 0; s < 14; ++s) sample(s, Resource::cpu_utilization, 99);
+  const Cause cause = attribution_.explain(verdict_, rank_);
+  EXPECT_EQ(cause.name, CauseName::unattributed);
+  EXPECT_EQ(cause.missing, std::vector<std::string>{"gpu samples"});
 }
 
 TEST_F(AttributionTest, FindsACheckpoint) {
