@@ -110,6 +110,9 @@ void TrainingMetrics::on(const Span& span) {
 }
 
 void TrainingMetrics::on(const Step& step) {
+  // A job that reports its steps itself is not counted a second time from its profiler traces.
+  if (step.origin == Origin::timeline) timeline_seen_ = true;
+  if (step.origin == Origin::profiler && timeline_seen_) return;
   if (Steps* steps = entry(steps_, std::pair{step.subject, step.mode})) {
     steps->duration.observe(to_seconds(step.duration));
     steps->last = std::max(steps->last, step.end());
@@ -208,6 +211,7 @@ void TrainingMetrics::state(StateIo& io) {
   io(workers_);
   io(last_);
   io(dropped_);
+  io(timeline_seen_);
 }
 
 }  // namespace trainwatch

@@ -76,6 +76,7 @@ class TrainingMetrics {
   std::map<SubjectId, std::map<std::int32_t, std::uint8_t>> workers_;
   std::vector<double> last_;  // by SeriesId
   std::uint64_t dropped_ = 0;
+  bool timeline_seen_ = false;
 };
 
 }  // namespace trainwatch
