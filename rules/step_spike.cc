@@ -167,7 +167,7 @@ class StepSpike final : public Rule {
     }
     if (view.pattern == Pattern::repeated) {
       return std::to_string(episode.spikes) + " slow steps since " +
-             step_text(lane, episode.first_step) + ": the worst, " + subject +
+             step_text(lane, episode.first_step) + ": the worst, " + subject + "," +
              took_text(*view.shown) + ".";
     }
     subject[0] = static_cast<char>(subject[0] - 'a' + 'A');

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <deque>
 #include <vector>
@@ -116,7 +117,7 @@ class Lane {
     count(step);
     rhythm_.spike(place(step));
     while (!losses_.empty() && losses_.front().at + window() <= seen_) losses_.pop_front();
-    losses_.push_back({seen_, static_cast<std::int64_t>(spike.lost() * 1e9)});
+    losses_.push_back({seen_, std::llround(spike.lost() * 1e9)});
     episode_.add(spike);
     episode_.last_at = seen_;
     episode_.quiet_needed =

@@ -1,0 +1,92 @@
+#include "rules/case_driver.h"
+
+#include <random>
+#include <span>
+#include <stdexcept>
+
+#include "pipeline/engine/engine.h"
+
+namespace trainwatch::cases {
+namespace {
+
+class Driver {
+ public:
+  explicit Driver(const Case& made) : engine_({*made.rule}) {
+    engine_.vocabulary() = made.vocabulary;  // the ids in the events of the case refer to it
+  }
+
+  void push(std::span<const Event> events) { engine_.push(events); }
+  std::vector<Alert> told() { return engine_.take_told(); }
+  std::vector<Alert> told_all() {
+    engine_.flush();
+    return engine_.take_told();
+  }
+
+  std::string save() {
+    StateIo io = StateIo::saving();
+    engine_.state(io);
+    return io.take();
+  }
+  void restore(const std::string& bytes) {
+    StateIo io = StateIo::loading(bytes);
+    engine_.state(io);
+    if (!io.complete()) throw std::runtime_error("the saved state does not load");
+  }
+
+ private:
+  Engine engine_;
+};
+
+void keep_last(const std::vector<Alert>& told, Finals& out) {
+  for (const Alert& alert : told) out[alert.id] = to_json(alert, "");
+}
+
+}  // namespace
+
+std::vector<Told> run_straight(const Case& made) {
+  Driver driver(made);
+  std::vector<Told> all;
+  for (std::size_t i = 0; i < made.events.size(); ++i) {
+    driver.push(std::span(made.events).subspan(i, 1));
+    for (const Alert& alert : driver.told_all()) all.push_back({i, alert});
+  }
+  return all;
+}
+
+Finals finals(const std::vector<Told>& told) {
+  Finals last;
+  for (const Told& one : told) last[one.alert.id] = to_json(one.alert, "");
+  return last;
+}
+
+Finals run_cut(const Case& made, std::uint64_t seed) {
+  Driver driver(made);
+  std::mt19937_64 random(seed);
+  const std::span<const Event> events(made.events);
+  Finals last;
+  for (std::size_t from = 0; from < events.size();) {
+    const std::size_t size = std::min<std::size_t>(1 + random() % 300, events.size() - from);
+    driver.push(events.subspan(from, size));
+    keep_last(driver.told(), last);
+    from += size;
+  }
+  keep_last(driver.told_all(), last);
+  return last;
+}
+
+Finals run_restored(const Case& made, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  const std::span<const Event> events(made.events);
+  const std::size_t cut = random() % (events.size() + 1);
+  Finals last;
+  Driver before(made);
+  before.push(events.first(cut));
+  keep_last(before.told(), last);
+  Driver after(made);
+  after.restore(before.save());
+  after.push(events.subspan(cut));
+  keep_last(after.told_all(), last);
+  return last;
+}
+
+}  // namespace trainwatch::cases

@@ -1,0 +1,32 @@
+// Runs the events of a case through an engine with the one rule of the case, in three ways.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "rules/case_file.h"
+#include "trainwatch/alert.h"
+
+namespace trainwatch::cases {
+
+struct Told {
+  std::size_t event = 0;  // index of the event after which it was told
+  Alert alert;
+};
+
+// One event at a time; every change is told at once.
+std::vector<Told> run_straight(const Case& made);
+
+// The last content of each alert as JSON, by id.
+using Finals = std::map<std::string, std::string>;
+Finals finals(const std::vector<Told>& told);
+
+// In pieces of random size; changes are told at the end only.
+Finals run_cut(const Case& made, std::uint64_t seed);
+
+// Saved after a random event and restored into a new engine.
+Finals run_restored(const Case& made, std::uint64_t seed);
+
+}  // namespace trainwatch::cases

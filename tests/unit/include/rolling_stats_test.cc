@@ -1,0 +1,140 @@
+// The rolling statistics against implementations that sort everything, on random data.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <deque>
+#include <limits>
+#include <random>
+#include <string>
+
+#include "trainwatch/stats/rolling_median_mad.h"
+#include "trainwatch/stats/sorted_window.h"
+
+namespace trainwatch {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+double naive_quantile(std::deque<double> values, double q) {
+  std::sort(values.begin(), values.end());
+  const double h = static_cast<double>(values.size() - 1) * q;
+  const auto low = static_cast<std::size_t>(std::floor(h));
+  const auto high = static_cast<std::size_t>(std::ceil(h));
+  return values[low] + (values[high] - values[low]) * (h - std::floor(h));
+}
+double naive_mad(std::deque<double> values) {
+  const double median = naive_quantile(values, 0.5);
+  for (double& value : values) value = std::fabs(value - median);
+  return naive_quantile(values, 0.5);
+}
+
+// Values of several natures: continuous, with many ties, drifting, with huge outliers.
+class RollingStats : public testing::TestWithParam<std::tuple<int, std::size_t>> {
+ protected:
+  double next(int i) {
+    switch (std::get<0>(GetParam())) {
+      case 0:
+        return std::lognormal_distribution<>(0, 1)(random_);
+      case 1:
+        return std::uniform_int_distribution<>(-3, 3)(random_);
+      case 2:
+        return i + std::normal_distribution<>()(random_);
+      default:
+        return i % 7 == 0 ? 1e12 : std::normal_distribution<>()(random_);
+    }
+  }
+  std::size_t window() const { return std::get<1>(GetParam()); }
+
+  std::mt19937_64 random_{20261121};
+};
+
+TEST_P(RollingStats, EqualsSortingEverything) {
+  SortedWindow sorted(window());
+  RollingMedianMad robust(window());
+  std::deque<double> naive;
+  for (int i = 0; i < 1500; ++i) {
+    const double value = next(i);
+    ASSERT_TRUE(sorted.push(value));
+    ASSERT_TRUE(robust.push(value));
+    naive.push_back(value);
+    if (naive.size() > window()) naive.pop_front();
+    ASSERT_TRUE(std::is_sorted(sorted.sorted().begin(), sorted.sorted().end()));
+    for (const double q : {0.0, 0.05, 0.25, 0.5, 0.731, 0.95, 1.0}) {
+      const double expected = naive_quantile(naive, q);
+      ASSERT_NEAR(sorted.quantile(q), expected, 1e-12 * (1 + std::fabs(expected))) << i << " " << q;
+    }
+    ASSERT_EQ(robust.median(), sorted.median());
+    const double mad = naive_mad(naive);
+    ASSERT_NEAR(robust.mad(), mad, 1e-12 * (1 + mad)) << i;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Data, RollingStats,
+                         testing::Combine(testing::Range(0, 4),
+                                          testing::Values(1U, 2U, 3U, 10U, 99U, 100U)));
+
+// numpy 1.24: np.quantile([1, 2, 4, 8, 16.5], q)
+TEST(SortedWindow, QuantilesAreNumpys) {
+  SortedWindow window(5);
+  for (const double value : {16.5, 1.0, 8.0, 2.0, 4.0}) window.push(value);
+  EXPECT_DOUBLE_EQ(window.quantile(0.05), 1.2);
+  EXPECT_DOUBLE_EQ(window.quantile(0.5), 4);
+  EXPECT_DOUBLE_EQ(window.quantile(0.7), 7.2);
+  EXPECT_DOUBLE_EQ(window.quantile(0.95), 14.8);
+}
+
+TEST(SortedWindow, OnlyFiniteValuesEnter) {
+  SortedWindow window(3);
+  EXPECT_TRUE(std::isnan(window.median()));
+  EXPECT_FALSE(window.push(kNaN));
+  EXPECT_FALSE(window.push(kInfinity));
+  EXPECT_FALSE(window.push(-kInfinity));
+  EXPECT_TRUE(window.empty());
+  EXPECT_TRUE(std::isnan(RollingMedianMad(3).mad()));
+}
+
+TEST(SortedWindow, StateSurvivesAnywhere) {
+  std::mt19937 random(7);
+  SortedWindow window(10);
+  for (int i = 0; i < 40; ++i) {
+    StateIo saving = StateIo::saving();
+    saving(window);
+    const std::string bytes = saving.take();
+    SortedWindow restored(10);
+    StateIo loading = StateIo::loading(bytes);
+    loading(restored);
+    ASSERT_TRUE(loading.complete());
+    for (int j = 0; j < 15; ++j) {
+      const double value = static_cast<double>(random() % 100);
+      window.push(value);
+      restored.push(value);
+      ASSERT_EQ(window.quantile(0.3), restored.quantile(0.3));
+    }
+  }
+}
+
+TEST(SortedWindow, RefusesStateThatIsNotItsOwn) {
+  SortedWindow large(10);
+  for (int i = 0; i < 10; ++i) large.push(i);
+  StateIo saving = StateIo::saving();
+  saving(large);
+  const std::string bytes = saving.take();
+  SortedWindow small(9);
+  StateIo loading = StateIo::loading(bytes);
+  loading(small);
+  EXPECT_FALSE(loading.ok());
+  EXPECT_TRUE(small.push(1)) << "still usable";
+
+  std::string damaged = bytes;
+  const double nan = kNaN;
+  damaged.replace(4, sizeof nan, reinterpret_cast<const char*>(&nan), sizeof nan);
+  SortedWindow window(10);
+  StateIo damaged_loading = StateIo::loading(damaged);
+  damaged_loading(window);
+  EXPECT_FALSE(damaged_loading.ok());
+  EXPECT_TRUE(window.empty());
+}
+
+}  // namespace
+}  // namespace trainwatch
