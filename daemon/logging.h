@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "daemon/config.h"
+#include "daemon/config/config.h"
 #include "trainwatch/time.h"
 
 namespace trainwatch {

@@ -1,9 +1,9 @@
 #include <iostream>
 
-#include "daemon/app.h"
-#include "daemon/cli.h"
-#include "daemon/follow_client.h"
-#include "daemon/replay.h"
+#include "daemon/app/app.h"
+#include "daemon/app/replay.h"
+#include "daemon/cli/cli.h"
+#include "daemon/net/follow_client.h"
 #include "daemon/sample/sample.h"
 #include "rules/catalog.h"
 

@@ -1,4 +1,4 @@
-# Makes a source file that holds files as bytes, for web_assets() (daemon/web_assets.h):
+# Makes a source file that holds files as bytes, for web_assets() (daemon/net/web_assets.h):
 #   cmake -DOUT=web_assets.cc "-DFILES=a.html;b.css" -P embed.cmake
 set(arrays "")
 set(rows "")
@@ -15,7 +15,7 @@ foreach(file IN LISTS FILES)
   math(EXPR index "${index} + 1")
 endforeach()
 file(WRITE ${OUT} "// Made by scripts/embed.cmake.
-#include \"daemon/web_assets.h\"
+#include \"daemon/net/web_assets.h\"
 
 namespace trainwatch {
 namespace {

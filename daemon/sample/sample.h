@@ -4,7 +4,7 @@
 
 #include <iosfwd>
 
-#include "daemon/options.h"
+#include "daemon/cli/options.h"
 
 namespace trainwatch {
 

@@ -112,7 +112,7 @@ ChromeTraceDecoder::Refusal ChromeTraceDecoder::hold(const Tokens& tokens, SpanK
   SymbolTable& symbols = context_.vocabulary.symbols;
   Held& span = held_.emplace_back();
   span.start_ns = *start;
-  span.duration_ns = std::max<std::int64_t>(*duration, 0);   // as the writer itself clamps it
+  span.duration_ns = std::max<std::int64_t>(*duration, 0);  // as the writer itself clamps it
   span.step = step;
   span.process = parse_integer(tokens.pid).value_or(-1);
   span.name = symbols.intern(*name);
@@ -140,7 +140,7 @@ void ChromeTraceDecoder::member(std::string_view key, std::string_view value) {
 std::int64_t ChromeTraceDecoder::time_base(std::optional<std::int64_t> file_end_ns) const {
   if (base_ns_) return *base_ns_;
   if (last_end_ns_ >= kFirstAbsoluteNs || !file_end_ns) return 0;
-  return *file_end_ns - last_end_ns_;   // the file is named when its last event has ended
+  return *file_end_ns - last_end_ns_;  // the file is named when its last event has ended
 }
 
 void ChromeTraceDecoder::emit_cycle(EventBatch& out) {

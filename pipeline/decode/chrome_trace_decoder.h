@@ -28,7 +28,7 @@ class ChromeTraceDecoder final : public Decoder, private RecordSink {
 
  private:
   struct Held {
-    std::int64_t start_ns = 0;      // as written
+    std::int64_t start_ns = 0;  // as written
     std::int64_t duration_ns = 0;
     std::int64_t step = kNoStep;
     std::int64_t process = -1;
@@ -58,7 +58,7 @@ class ChromeTraceDecoder final : public Decoder, private RecordSink {
   std::optional<std::int64_t> base_ns_;
   std::optional<std::int64_t> rank_;
   std::string host_;
-  std::int64_t last_end_ns_ = 0;   // of all events without a category and all held ones, as written
+  std::int64_t last_end_ns_ = 0;  // of all events without a category and all held ones, as written
   bool emitted_ = false;
   std::uint64_t records_ = 0;
 };

@@ -9,7 +9,12 @@
 namespace trainwatch {
 
 // How many nanoseconds one unit of the text is, as a power of ten.
-enum class TimeUnit : std::uint8_t { nanoseconds = 0, microseconds = 3, milliseconds = 6, seconds = 9 };
+enum class TimeUnit : std::uint8_t {
+  nanoseconds = 0,
+  microseconds = 3,
+  milliseconds = 6,
+  seconds = 9
+};
 
 // Accepts what JSON calls a number: "12", "-1.5", "1e3", "1712195495505582.988". What lies below a
 // nanosecond is rounded to the nearest (half away from zero); what does not fit saturates.

@@ -18,13 +18,18 @@ constexpr char kGzip[] = {'\x1f', '\x8b'};
 
 std::unique_ptr<Decoder> make_decoder(Format format, const FileContext& context) {
   switch (format) {
-    case Format::system_metrics: return std::make_unique<SystemMetricsDecoder>(context);
-    case Format::timeline: return std::make_unique<TimelineDecoder>(context);
-    case Format::chrome_trace: return std::make_unique<ChromeTraceDecoder>(context);
-    case Format::tensorflow_trace: return std::make_unique<TensorflowTraceDecoder>(context);
+    case Format::system_metrics:
+      return std::make_unique<SystemMetricsDecoder>(context);
+    case Format::timeline:
+      return std::make_unique<TimelineDecoder>(context);
+    case Format::chrome_trace:
+      return std::make_unique<ChromeTraceDecoder>(context);
+    case Format::tensorflow_trace:
+      return std::make_unique<TensorflowTraceDecoder>(context);
     case Format::undecided:
     case Format::unknown:
-    case Format::empty: break;
+    case Format::empty:
+      break;
   }
   return nullptr;
 }
@@ -93,10 +98,13 @@ void FileDecoder::Parts::decided(Format found, EventBatch& out) {
   if (decoder != nullptr) decoder->feed(begun, out);
 }
 
-FileDecoder::FileDecoder(FileContext context) : parts_(std::make_unique<Parts>(std::move(context))) {}
+FileDecoder::FileDecoder(FileContext context)
+    : parts_(std::make_unique<Parts>(std::move(context))) {}
 FileDecoder::~FileDecoder() = default;
 
-void FileDecoder::feed(std::string_view bytes, EventBatch& out) { parts_->decode(bytes, out); }
+void FileDecoder::feed(std::string_view bytes, EventBatch& out) {
+  parts_->decode(bytes, out);
+}
 
 void FileDecoder::finish(EventBatch& out) {
   if (parts_->format == Format::undecided) {
@@ -105,7 +113,9 @@ void FileDecoder::finish(EventBatch& out) {
   if (parts_->decoder != nullptr) parts_->decoder->finish(out);
 }
 
-void FileDecoder::renamed(std::string path) { parts_->context.path = std::move(path); }
+void FileDecoder::renamed(std::string path) {
+  parts_->context.path = std::move(path);
+}
 
 void FileDecoder::cut_back(std::uint64_t bytes) {
   if (parts_->encoding == Parts::Encoding::gzip) return;
@@ -117,7 +127,9 @@ void FileDecoder::cut_back(std::uint64_t bytes) {
   }
 }
 
-Format FileDecoder::format() const { return parts_->format; }
+Format FileDecoder::format() const {
+  return parts_->format;
+}
 
 bool FileDecoder::complete() const {
   if (parts_->decoder == nullptr || !parts_->decoder->complete()) return false;

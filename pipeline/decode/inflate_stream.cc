@@ -38,12 +38,15 @@ std::string_view InflateStream::pull() {
 
 bool InflateStream::inflate_into_buffer(std::string_view& input, std::size_t& produced) {
   switch (inflater_->inflate(input, buffer_, produced)) {
-    case MemberInflater::Outcome::more: return true;
+    case MemberInflater::Outcome::more:
+      return true;
     case MemberInflater::Outcome::end:
       inflater_->reset();
       at_ = At::between;
       return false;
-    case MemberInflater::Outcome::damaged: at_ = At::damaged; return false;
+    case MemberInflater::Outcome::damaged:
+      at_ = At::damaged;
+      return false;
   }
   return false;
 }

@@ -33,9 +33,9 @@ class InflateStream {
  private:
   enum class At : std::uint8_t {
     member,
-    between,      // after a trailer
-    half_magic,   // after a trailer and the first byte of a gzip header
-    padding,      // after bytes that are no gzip member: the rest is ignored
+    between,     // after a trailer
+    half_magic,  // after a trailer and the first byte of a gzip header
+    padding,     // after bytes that are no gzip member: the rest is ignored
     damaged,
     count_,
   };

@@ -34,8 +34,8 @@ class JsonCursor {
 
  private:
   void skip_space();
-  bool skip_string();   // p_ stands on the opening quote
-  bool skip_nested();   // p_ stands on { or [
+  bool skip_string();  // p_ stands on the opening quote
+  bool skip_nested();  // p_ stands on { or [
   bool fail(bool at_end = false) {
     failed_ = true;
     ran_out_ = at_end;
@@ -44,7 +44,7 @@ class JsonCursor {
 
   const char* p_;
   const char* end_;
-  bool first_ = true;   // no member of the current object was read yet
+  bool first_ = true;  // no member of the current object was read yet
   bool failed_ = false;
   bool ran_out_ = false;
 };

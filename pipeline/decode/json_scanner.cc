@@ -88,8 +88,8 @@ inline std::uint64_t escaped_mask(std::uint64_t backslash, std::uint64_t& carry)
 }
 
 struct Masks {
-  std::uint64_t open = 0;        // { and [ outside of strings
-  std::uint64_t close = 0;       // } and ] outside of strings
+  std::uint64_t open = 0;   // { and [ outside of strings
+  std::uint64_t close = 0;  // } and ] outside of strings
   std::uint64_t line_break = 0;
   std::uint64_t in_string = 0;
 };
@@ -100,8 +100,8 @@ TW_AVX2 inline Masks classify(const char* p, std::uint64_t& in_string, std::uint
   Masks masks;
   const std::uint64_t quotes =
       equal_mask(block, '"') & ~escaped_mask(equal_mask(block, '\\'), escape);
-  const __m128i product = _mm_clmulepi64_si128(
-      _mm_set_epi64x(0, static_cast<long long>(quotes)), _mm_set1_epi8(static_cast<char>(0xFF)), 0);
+  const __m128i product = _mm_clmulepi64_si128(_mm_set_epi64x(0, static_cast<long long>(quotes)),
+                                               _mm_set1_epi8(static_cast<char>(0xFF)), 0);
   masks.in_string = static_cast<std::uint64_t>(_mm_cvtsi128_si64(product)) ^ in_string;
   in_string = (masks.in_string >> 63U) != 0 ? ~std::uint64_t{0} : 0;
   masks.line_break = equal_mask(block, '\n');
@@ -154,10 +154,9 @@ TW_AVX2 ScanResult scan_blocks(std::string_view bytes, ScanState& state,
 }
 
 bool has_avx2() {
-  static const bool supported = __builtin_cpu_supports("avx2") != 0 &&
-                                __builtin_cpu_supports("pclmul") != 0 &&
-                                __builtin_cpu_supports("popcnt") != 0 &&
-                                __builtin_cpu_supports("bmi") != 0;
+  static const bool supported =
+      __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("pclmul") != 0 &&
+      __builtin_cpu_supports("popcnt") != 0 && __builtin_cpu_supports("bmi") != 0;
   return supported;
 }
 #endif

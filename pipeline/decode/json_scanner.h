@@ -16,10 +16,10 @@
 namespace trainwatch {
 
 struct ScanState {
-  std::int64_t depth = 0;    // open brackets, 0 between records
+  std::int64_t depth = 0;  // open brackets, 0 between records
   bool in_string = false;
-  bool escaped = false;      // the last byte was a backslash that escapes the next byte
-  bool line_start = false;   // the last byte was a line break
+  bool escaped = false;     // the last byte was a backslash that escapes the next byte
+  bool line_start = false;  // the last byte was a line break
 };
 
 // Where a record begins (its '{') or ends (its '}').

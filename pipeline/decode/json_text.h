@@ -31,7 +31,7 @@ class StringReader {
 
  private:
   struct Parser;
-  std::unique_ptr<Parser> parser_;   // made when first needed
+  std::unique_ptr<Parser> parser_;  // made when first needed
 };
 
 }  // namespace trainwatch

@@ -47,7 +47,9 @@ class LineSplitter {
     return std::exchange(carry_, {});
   }
 
-  void cut_back(std::size_t bytes) { carry_.resize(carry_.size() - std::min(bytes, carry_.size())); }
+  void cut_back(std::size_t bytes) {
+    carry_.resize(carry_.size() - std::min(bytes, carry_.size()));
+  }
 
   void state(StateIo& io) {
     io(carry_);
@@ -56,7 +58,7 @@ class LineSplitter {
 
  private:
   std::string carry_;
-  bool skipping_ = false;   // inside a line that is too long
+  bool skipping_ = false;  // inside a line that is too long
 };
 
 }  // namespace trainwatch

@@ -15,8 +15,8 @@ namespace trainwatch {
 class MemberInflater {
  public:
   enum class Outcome : std::uint8_t {
-    more,      // needs input, or room for output
-    end,       // header, data and trailer read, checksum right
+    more,  // needs input, or room for output
+    end,   // header, data and trailer read, checksum right
     damaged,
   };
 

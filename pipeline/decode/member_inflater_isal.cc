@@ -14,8 +14,7 @@ class IsalInflater final : public MemberInflater {
  public:
   IsalInflater() { IsalInflater::reset(); }
 
-  Outcome inflate(std::string_view& input, std::span<char> output,
-                  std::size_t& produced) override {
+  Outcome inflate(std::string_view& input, std::span<char> output, std::size_t& produced) override {
     constexpr std::size_t kMost = std::size_t{1} << 30U;
     const auto in_size = static_cast<std::uint32_t>(std::min(input.size(), kMost));
     const auto out_size = static_cast<std::uint32_t>(std::min(output.size(), kMost));
@@ -65,7 +64,9 @@ class IsalInflater final : public MemberInflater {
 
 }  // namespace
 
-std::unique_ptr<MemberInflater> make_isal_inflater() { return std::make_unique<IsalInflater>(); }
+std::unique_ptr<MemberInflater> make_isal_inflater() {
+  return std::make_unique<IsalInflater>();
+}
 
 }  // namespace trainwatch
 
@@ -73,7 +74,9 @@ std::unique_ptr<MemberInflater> make_isal_inflater() { return std::make_unique<I
 
 namespace trainwatch {
 
-std::unique_ptr<MemberInflater> make_isal_inflater() { return nullptr; }
+std::unique_ptr<MemberInflater> make_isal_inflater() {
+  return nullptr;
+}
 
 }  // namespace trainwatch
 

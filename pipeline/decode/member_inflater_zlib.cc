@@ -23,8 +23,7 @@ class ZlibInflater final : public MemberInflater {
   ZlibInflater(const ZlibInflater&) = delete;
   ZlibInflater& operator=(const ZlibInflater&) = delete;
 
-  Outcome inflate(std::string_view& input, std::span<char> output,
-                  std::size_t& produced) override {
+  Outcome inflate(std::string_view& input, std::span<char> output, std::size_t& produced) override {
     if (!resumable_ && replay_.empty() && lost_) return Outcome::damaged;
     const std::string_view before = input;
     const Outcome outcome = run(input, output, produced);
@@ -89,11 +88,13 @@ class ZlibInflater final : public MemberInflater {
   z_stream stream_{};
   std::string replay_;
   bool resumable_ = true;
-  bool lost_ = false;      // restored without its beginning
+  bool lost_ = false;  // restored without its beginning
 };
 
 }  // namespace
 
-std::unique_ptr<MemberInflater> make_zlib_inflater() { return std::make_unique<ZlibInflater>(); }
+std::unique_ptr<MemberInflater> make_zlib_inflater() {
+  return std::make_unique<ZlibInflater>();
+}
 
 }  // namespace trainwatch

@@ -12,7 +12,7 @@ constexpr std::string_view kSpace = " \t\r\n";
 // A key of the first object of a file, and what only files of one format have it.
 struct Signature {
   std::string_view key;
-  std::string_view in_value;   // and this must be inside its value
+  std::string_view in_value;  // and this must be inside its value
   Format format;
 };
 
@@ -93,10 +93,14 @@ Format look(std::string_view head, std::string_view path) {
   if (begin == std::string_view::npos) return Format::undecided;
   head.remove_prefix(begin);
   switch (head.front()) {
-    case '{': return recognise_object(head, path);
-    case '[': return recognise_array(head, path);
-    case '\xEF': return head.size() < 3 ? Format::undecided : Format::unknown;
-    default: return Format::unknown;
+    case '{':
+      return recognise_object(head, path);
+    case '[':
+      return recognise_array(head, path);
+    case '\xEF':
+      return head.size() < 3 ? Format::undecided : Format::unknown;
+    default:
+      return Format::unknown;
   }
 }
 
@@ -104,13 +108,20 @@ Format look(std::string_view head, std::string_view path) {
 
 std::string_view to_string(Format format) {
   switch (format) {
-    case Format::undecided: return "undecided";
-    case Format::unknown: return "unknown";
-    case Format::empty: return "empty";
-    case Format::system_metrics: return "system_metrics";
-    case Format::timeline: return "timeline";
-    case Format::chrome_trace: return "chrome_trace";
-    case Format::tensorflow_trace: return "tensorflow_trace";
+    case Format::undecided:
+      return "undecided";
+    case Format::unknown:
+      return "unknown";
+    case Format::empty:
+      return "empty";
+    case Format::system_metrics:
+      return "system_metrics";
+    case Format::timeline:
+      return "timeline";
+    case Format::chrome_trace:
+      return "chrome_trace";
+    case Format::tensorflow_trace:
+      return "tensorflow_trace";
   }
   return "unknown";
 }

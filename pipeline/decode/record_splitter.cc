@@ -9,7 +9,9 @@ namespace {
 
 constexpr std::size_t kPiece = std::size_t{1} << 30U;  // marks have 32-bit offsets
 
-bool is_space(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
+bool is_space(char c) {
+  return c == ' ' || c == '\n' || c == '\t' || c == '\r';
+}
 
 }  // namespace
 
@@ -18,11 +20,20 @@ void RecordSplitter::feed(std::string_view bytes, RecordSink& sink) {
     const std::string_view piece = bytes.substr(0, kPiece);
     std::size_t used = 0;
     switch (mode_) {
-      case Mode::start: used = start(piece); break;
-      case Mode::members: used = members(piece, sink); break;
-      case Mode::records: used = records(piece, sink); break;
-      case Mode::resync: used = resync(piece); break;
-      case Mode::count_: return;
+      case Mode::start:
+        used = start(piece);
+        break;
+      case Mode::members:
+        used = members(piece, sink);
+        break;
+      case Mode::records:
+        used = records(piece, sink);
+        break;
+      case Mode::resync:
+        used = resync(piece);
+        break;
+      case Mode::count_:
+        return;
     }
     bytes.remove_prefix(used);
   }
@@ -42,11 +53,17 @@ std::size_t RecordSplitter::members(std::string_view bytes, RecordSink& sink) {
   if (closed_) return bytes.size();
   for (std::size_t i = 0; i < bytes.size(); ++i) {
     switch (root_.take(bytes[i])) {
-      case RootMembers::Found::nothing: break;
+      case RootMembers::Found::nothing:
+        break;
       case RootMembers::Found::member:
-      case RootMembers::Found::last_member: sink.member(root_.key(), root_.value()); break;
-      case RootMembers::Found::damage: sink.rejected(RejectReason::syntax, root_.value()); break;
-      case RootMembers::Found::end: break;
+      case RootMembers::Found::last_member:
+        sink.member(root_.key(), root_.value());
+        break;
+      case RootMembers::Found::damage:
+        sink.rejected(RejectReason::syntax, root_.value());
+        break;
+      case RootMembers::Found::end:
+        break;
       case RootMembers::Found::events:
         mode_ = Mode::records;
         scan_ = {};
@@ -82,7 +99,9 @@ std::size_t RecordSplitter::records(std::string_view bytes, RecordSink& sink) {
     case ScanStop::end_of_bytes:
       if (open) keep(rest, sink);
       break;
-    case ScanStop::closed: close_array(); break;
+    case ScanStop::closed:
+      close_array();
+      break;
     case ScanStop::torn:  // the '{' is looked at again, between records this time
       reject_open_record(rest, RejectReason::syntax, sink);
       scan_ = {};

@@ -64,11 +64,11 @@ class RecordSplitter {
   Before before_ = Before::nothing;
   bool object_root_ = false;
   bool closed_ = false;
-  bool skipping_ = false;           // inside a record that is too long, already rejected
+  bool skipping_ = false;  // inside a record that is too long, already rejected
   ScanState scan_;
-  std::string carry_;               // the beginning of the open record
+  std::string carry_;  // the beginning of the open record
   RootMembers root_;
-  std::vector<RecordMark> marks_;   // reused
+  std::vector<RecordMark> marks_;  // reused
 };
 
 }  // namespace trainwatch

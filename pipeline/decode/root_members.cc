@@ -33,9 +33,11 @@ RootMembers::Found RootMembers::take(char c) {
         return damaged();
       }
       return Found::nothing;
-    case At::value: return take_value(c);
+    case At::value:
+      return take_value(c);
     case At::end:
-    case At::count_: break;
+    case At::count_:
+      break;
   }
   return Found::nothing;
 }

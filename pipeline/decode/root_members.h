@@ -14,10 +14,10 @@ class RootMembers {
  public:
   enum class Found : std::uint8_t {
     nothing,
-    member,        // key() and value() are complete
-    last_member,   // the same, and the object ends with it
-    events,        // the '[' of "traceEvents" was read; what follows is not for this class
-    damage,        // a line break inside a string; looks for the next key
+    member,       // key() and value() are complete
+    last_member,  // the same, and the object ends with it
+    events,       // the '[' of "traceEvents" was read; what follows is not for this class
+    damage,       // a line break inside a string; looks for the next key
     end,
   };
 
@@ -46,8 +46,8 @@ class RootMembers {
   bool in_string_ = false;
   bool escaped_ = false;
   bool too_long_ = false;
-  bool damaged_ = false;        // brackets may be out of step: '}' is not trusted as the end
-  std::int64_t depth_ = 0;      // of brackets inside the value
+  bool damaged_ = false;    // brackets may be out of step: '}' is not trusted as the end
+  std::int64_t depth_ = 0;  // of brackets inside the value
   std::string key_;
   std::string value_;
 };

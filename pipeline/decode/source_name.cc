@@ -11,7 +11,9 @@ namespace {
 
 constexpr std::int64_t kLargestRank = 4095;
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
 bool all_digits(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), is_digit);
 }
@@ -54,10 +56,14 @@ std::int32_t rank_after(std::string_view name, std::string_view word) {
 std::optional<std::int64_t> stamp_ns(std::string_view digits) {
   if (!all_digits(digits)) return std::nullopt;
   switch (digits.size()) {
-    case 13: return parse_time_ns(digits, TimeUnit::milliseconds);
-    case 16: return parse_time_ns(digits, TimeUnit::microseconds);
-    case 19: return parse_time_ns(digits, TimeUnit::nanoseconds);
-    default: return std::nullopt;
+    case 13:
+      return parse_time_ns(digits, TimeUnit::milliseconds);
+    case 16:
+      return parse_time_ns(digits, TimeUnit::microseconds);
+    case 19:
+      return parse_time_ns(digits, TimeUnit::nanoseconds);
+    default:
+      return std::nullopt;
   }
 }
 

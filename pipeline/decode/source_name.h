@@ -17,7 +17,8 @@ struct NodeRank {
 
 std::string_view base_name(std::string_view path);
 
-// SageMaker timelines: "[<end_us>_]<node>_pythontimeline.json[.tmp]" and the other kinds. Of <node>,
+// SageMaker timelines: "[<end_us>_]<node>_pythontimeline.json[.tmp]" and the other kinds. Of
+// <node>,
 //   "0-algo-1"   is rank 0 on node algo-1;
 //   "3-somehost" is rank 3 on somehost; a number of 4096 and more is taken for what else smdebug
 //                writes there, a process id, and tells no rank;
@@ -32,7 +33,7 @@ bool is_communication_timeline(std::string_view path);
 // "rank-0…", "rank0_trace", "worker3.…". The end of the profile, T, is in ms, us or ns since the
 // epoch: 13, 16 or 19 digits.
 struct ProfileSource {
-  std::string node;                     // empty: not told
+  std::string node;  // empty: not told
   std::int32_t rank = kNoRank;
   std::optional<std::int64_t> end_ns;
 };

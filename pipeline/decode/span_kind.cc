@@ -9,7 +9,7 @@ bool contains(std::string_view text, std::string_view part) {
 
 struct PhaseRule {
   std::string_view phase;
-  bool prefix;   // false: the whole phase
+  bool prefix;  // false: the whole phase
   SpanKind kind;
 };
 

@@ -27,7 +27,7 @@ class SpanClassifier {
 
  private:
   struct Slot {
-    std::uint64_t key = 0;   // both symbols; 0 is no pair of names
+    std::uint64_t key = 0;  // both symbols; 0 is no pair of names
     SpanClass answer;
   };
   std::array<Slot, 256> slots_{};

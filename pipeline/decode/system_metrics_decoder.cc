@@ -11,7 +11,7 @@ namespace {
 
 struct ResourceRule {
   std::string_view type;
-  std::string_view measure;   // the dimension of per-device series, else the name
+  std::string_view measure;  // the dimension of per-device series, else the name
   Resource resource;
 };
 
@@ -135,7 +135,7 @@ SystemMetricsDecoder::Refusal SystemMetricsDecoder::find_series(const Tokens& to
   const std::array<std::string_view, 4> texts = {tokens.type, tokens.name, tokens.dimension,
                                                  tokens.node};
   for (std::size_t i = 0; i < texts.size(); ++i) {
-    if (i == 1 && (texts[i].empty() || texts[i] == "null")) continue;   // Name is optional
+    if (i == 1 && (texts[i].empty() || texts[i] == "null")) continue;  // Name is optional
     if (!is_string_token(texts[i])) return RejectReason::type;
     const auto text = strings_.read(texts[i]);
     if (!text) return RejectReason::utf8;

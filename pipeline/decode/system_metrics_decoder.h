@@ -30,7 +30,7 @@ class SystemMetricsDecoder final : public Decoder {
   void feed(std::string_view bytes, EventBatch& out) override;
   void finish(EventBatch& out) override;
   void cut_back(std::size_t bytes) override { lines_.cut_back(bytes); }
-  bool complete() const override { return false; }   // a file of lines has no end mark
+  bool complete() const override { return false; }  // a file of lines has no end mark
   void state(StateIo& io) override;
   std::uint64_t records() const override { return records_; }
 
@@ -43,7 +43,7 @@ class SystemMetricsDecoder final : public Decoder {
     bool value_first = true;
     SeriesId series{};
     Resource resource = Resource::other;
-    std::uint32_t next = 0;   // the layout of the line that followed last time
+    std::uint32_t next = 0;  // the layout of the line that followed last time
   };
   // The values of one line as raw tokens.
   struct Tokens {
@@ -62,10 +62,10 @@ class SystemMetricsDecoder final : public Decoder {
   LineSplitter lines_;
   StringReader strings_;
   std::uint64_t records_ = 0;
-  std::vector<Layout> layouts_;        // one per series
-  std::uint32_t last_ = 0;             // the layout of the last line
+  std::vector<Layout> layouts_;  // one per series
+  std::uint32_t last_ = 0;       // the layout of the last line
   std::unordered_map<std::uint32_t, std::uint32_t> layout_of_series_;
-  std::map<std::pair<Symbol, Symbol>, SubjectId> subjects_;   // by node and gpu
+  std::map<std::pair<Symbol, Symbol>, SubjectId> subjects_;  // by node and gpu
 };
 
 }  // namespace trainwatch

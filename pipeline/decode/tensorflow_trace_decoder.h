@@ -45,8 +45,8 @@ class TensorflowTraceDecoder final : public Decoder, private RecordSink {
   SubjectId subject_ = SubjectId::none;
   std::map<std::int64_t, Symbol> processes_;
   std::optional<std::int64_t> start_ns_;
-  std::vector<Span> waiting_;     // with times as written
-  bool looked_ = false;           // for the start time
+  std::vector<Span> waiting_;  // with times as written
+  bool looked_ = false;        // for the start time
   bool ended_ = false;
   std::int64_t last_end_ns_ = 0;  // as written
   std::uint64_t records_ = 0;

@@ -9,7 +9,7 @@ namespace trainwatch {
 namespace {
 
 constexpr std::size_t kMaxPhases = 65536;
-constexpr std::size_t kMaxOpenSpans = 1024;   // per phase
+constexpr std::size_t kMaxOpenSpans = 1024;  // per phase
 
 // Numbers as they are; a name in place of a number by its hash. Absent is 0, as readers have it.
 std::int64_t pid_key(std::string_view token) {
@@ -60,11 +60,16 @@ void TimelineDecoder::rejected(RejectReason reason, std::string_view sample) {
 
 TimelineDecoder::Refusal TimelineDecoder::apply(const TraceEvent& event) {
   switch (event.type()) {
-    case 'M': return metadata(event);
-    case 'X': return complete_span(event);
-    case 'B': return begin_span(event);
-    case 'E': return end_span(event);
-    default: return std::nullopt;   // instants, counters, flows, and "{}" at the end
+    case 'M':
+      return metadata(event);
+    case 'X':
+      return complete_span(event);
+    case 'B':
+      return begin_span(event);
+    case 'E':
+      return end_span(event);
+    default:
+      return std::nullopt;  // instants, counters, flows, and "{}" at the end
   }
 }
 
@@ -128,8 +133,7 @@ TimelineDecoder::Refusal TimelineDecoder::end_span(const TraceEvent& event) {
 
 void TimelineDecoder::emit(const TraceEvent& event, Symbol phase, Symbol name,
                            std::int64_t start_ns, std::int64_t duration_ns) {
-  const SpanClass kind =
-      classifier_.classify(context_.vocabulary.symbols, phase, name, fallback_);
+  const SpanClass kind = classifier_.classify(context_.vocabulary.symbols, phase, name, fallback_);
   Span span;
   span.start = time_from_ns(saturating_add(start_ns, start_time_ns_));
   span.duration = Nanos{duration_ns};
@@ -155,7 +159,7 @@ TimelineDecoder::Phase* TimelineDecoder::phase_of(const TraceEvent& event) {
     entry->second.name = context_.vocabulary.symbols.intern("Unknown");
   }
   last_pid_ = pid;
-  last_phase_ = &entry->second;   // a map: stays where it is
+  last_phase_ = &entry->second;  // a map: stays where it is
   return last_phase_;
 }
 

@@ -32,12 +32,12 @@ class TimelineDecoder final : public Decoder, private RecordSink {
  private:
   struct OpenSpan {
     Symbol name{};
-    std::int64_t start_ns = 0;   // as written, without the file's start time
+    std::int64_t start_ns = 0;  // as written, without the file's start time
   };
   struct Phase {
     Symbol name{};
-    bool paired = false;             // a B event was seen
-    std::vector<OpenSpan> open;      // a stack
+    bool paired = false;         // a B event was seen
+    std::vector<OpenSpan> open;  // a stack
 
     void state(StateIo& io) {
       io(name);
@@ -68,12 +68,12 @@ class TimelineDecoder final : public Decoder, private RecordSink {
   RecordSplitter splitter_;
   StringReader strings_;
   SpanClassifier classifier_;
-  EventBatch* out_ = nullptr;          // during feed() and finish()
-  std::string path_;                   // that subject_ was made from
+  EventBatch* out_ = nullptr;  // during feed() and finish()
+  std::string path_;           // that subject_ was made from
   SubjectId subject_ = SubjectId::none;
   SpanKind fallback_ = SpanKind::other;
   std::map<std::int64_t, Phase> phases_;
-  std::int64_t last_pid_ = 0;          // one look-up saved for most events
+  std::int64_t last_pid_ = 0;  // one look-up saved for most events
   Phase* last_phase_ = nullptr;
   std::int64_t start_time_ns_ = 0;
   std::uint64_t records_ = 0;

@@ -34,8 +34,10 @@ std::string_view* member(TraceEvent& event, std::string_view key) {
       if (key == "dur") return &event.dur;
       if (key == "tid") return &event.tid;
       return key == "cat" ? &event.category : nullptr;
-    case 4: return key == "name" ? &event.name : nullptr;
-    default: return nullptr;
+    case 4:
+      return key == "name" ? &event.name : nullptr;
+    default:
+      return nullptr;
   }
 }
 

@@ -10,19 +10,19 @@ namespace trainwatch {
 
 // Absent members are empty tokens. Strings keep their quotes.
 struct TraceEvent {
-  std::string_view phase;       // "ph"
+  std::string_view phase;  // "ph"
   std::string_view name;
   std::string_view ts;
   std::string_view dur;
   std::string_view pid;
   std::string_view tid;
-  std::string_view category;    // "cat"
+  std::string_view category;  // "cat"
   // From "args"
   std::string_view args_name;
   std::string_view args_pid;
   std::string_view step_num;
   std::string_view worker_id;
-  std::string_view start_time_us;   // start_time_since_epoch_in_micros
+  std::string_view start_time_us;  // start_time_since_epoch_in_micros
 
   // 'X' for "X", '\0' when there is none.
   char type() const { return phase.size() == 3 ? phase[1] : '\0'; }

@@ -11,7 +11,7 @@ namespace trainwatch {
 
 struct Candidate {
   std::string path;
-  std::size_t root = 0;     // index of the first root that it was found under
+  std::size_t root = 0;  // index of the first root that it was found under
 };
 
 struct Listing {

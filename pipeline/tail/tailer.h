@@ -23,8 +23,8 @@
 namespace trainwatch {
 
 struct WatchRoot {
-  std::string path;            // a directory tree, or one file
-  std::string source;          // the name in metrics and status; by default the path
+  std::string path;    // a directory tree, or one file
+  std::string source;  // the name in metrics and status; by default the path
 };
 
 struct TailLimits {
@@ -56,13 +56,13 @@ class TailSink {
   virtual void read_error(FileId file, const std::string& what) = 0;
 };
 
-struct TailedFile {            // for /api/v1/status
+struct TailedFile {  // for /api/v1/status
   FileId file{};
   LaneId lane{};
   std::string path;
-  std::uint64_t size = 0;      // as last seen
-  std::uint64_t offset = 0;    // read up to here
-  std::string error;           // the last read error, empty when it went well since
+  std::uint64_t size = 0;    // as last seen
+  std::uint64_t offset = 0;  // read up to here
+  std::string error;         // the last read error, empty when it went well since
 };
 
 class Tailer {

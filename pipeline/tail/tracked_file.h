@@ -21,29 +21,29 @@ struct TrackedFile {
   LaneId lane{};
   bool lane_is_single = false;
   std::size_t root = 0;
-  ReadOrder order;                   // its path is the file's path
+  ReadOrder order;  // its path is the file's path
   FileIdentity identity;
   std::unique_ptr<OpenFile> handle;  // null while closed to save descriptors
 
-  std::uint64_t size = 0;            // as last seen
+  std::uint64_t size = 0;  // as last seen
   std::uint64_t offset = 0;
-  std::uint64_t unread_when_cut = 0; // bytes that were there to read when it got smaller
+  std::uint64_t unread_when_cut = 0;  // bytes that were there to read when it got smaller
   std::int64_t modified_ns = 0;
-  bool touched = false;              // changed since it was last read
+  bool touched = false;  // changed since it was last read
   bool linked = true;
-  bool replaced = false;             // another file has its path
+  bool replaced = false;  // another file has its path
 
-  bool announced = false;            // the sink heard opened()
-  bool ending = false;               // gone, replaced, or its lane went on
-  bool finished = false;             // the sink heard finished()
-  bool blocked = false;              // failed; left alone until the next scan
+  bool announced = false;  // the sink heard opened()
+  bool ending = false;     // gone, replaced, or its lane went on
+  bool finished = false;   // the sink heard finished()
+  bool blocked = false;    // failed; left alone until the next scan
   std::string error;
 
   std::uint64_t seen_in_scan = 0;
-  std::string seen_as;               // its name in this scan when that is a new one
-  unsigned missing_scans = 0;        // how many scans in a row did not see it
-  unsigned quiet_scans = 0;          // of those, with nothing left to read
-  std::uint64_t last_used = 0;       // for choosing which descriptor to close
+  std::string seen_as;          // its name in this scan when that is a new one
+  unsigned missing_scans = 0;   // how many scans in a row did not see it
+  unsigned quiet_scans = 0;     // of those, with nothing left to read
+  std::uint64_t last_used = 0;  // for choosing which descriptor to close
 
   // The bytes before `offset`. They are read again with what follows: when they differ, the file
   // was cut or rewritten, however large it is now.
@@ -59,10 +59,10 @@ struct TrackedFile {
 bool observe(TrackedFile& file, const FileStat& stat);
 
 struct ReadStep {
-  std::uint64_t cut = 0;             // bytes that the writer took back, 1 or 2
-  bool restarted = false;            // other content: nothing was read, the offset is 0 again
-  std::uint64_t lost = 0;            // with `restarted`: bytes known to have gone unread
-  std::string_view bytes;            // what follows; empty at the end
+  std::uint64_t cut = 0;   // bytes that the writer took back, 1 or 2
+  bool restarted = false;  // other content: nothing was read, the offset is 0 again
+  std::uint64_t lost = 0;  // with `restarted`: bytes known to have gone unread
+  std::string_view bytes;  // what follows; empty at the end
 };
 
 // Reads at the offset and moves it: at most `buffer.size() - kTail` new bytes. The result points

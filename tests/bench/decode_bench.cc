@@ -3,9 +3,10 @@
 //
 //     decode_bench FILE...
 //
-// prints for each file: format, bytes, records, CPU seconds of trainwatch's FileDecoder, CPU seconds
-// of the simdjson pass, and the ratio of the two speeds (1: as fast as simdjson alone). Both read
-// from memory; medians of five alternating runs, after one run of each that is not counted.
+// prints for each file: format, bytes, records, CPU seconds of trainwatch's FileDecoder, CPU
+// seconds of the simdjson pass, and the ratio of the two speeds (1: as fast as simdjson alone).
+// Both read from memory; medians of five alternating runs, after one run of each that is not
+// counted.
 #include <simdjson.h>
 
 #include <algorithm>
@@ -42,7 +43,7 @@ class CountRejects final : public trainwatch::Diagnostics {
 
 struct Pass {
   std::uint64_t records = 0;
-  double checksum = 0;   // keeps the compiler from leaving the reading out
+  double checksum = 0;  // keeps the compiler from leaving the reading out
 };
 
 struct Decoded {
@@ -76,9 +77,14 @@ void read_sample(ondemand::object line, Pass& pass) {
         }
         break;
       case 'N':
-      case 'D': pass.checksum += static_cast<double>(field.value().get_string().value().size()); break;
-      case 'V': pass.checksum += field.value().get_double().value(); break;
-      default: break;
+      case 'D':
+        pass.checksum += static_cast<double>(field.value().get_string().value().size());
+        break;
+      case 'V':
+        pass.checksum += field.value().get_double().value();
+        break;
+      default:
+        break;
     }
   }
   ++pass.records;
@@ -115,14 +121,17 @@ void read_event(ondemand::object event, Pass& pass) {
       case 'c':
         if (key[1] == 'a') text();
         break;
-      case 'n': text(); break;
+      case 'n':
+        text();
+        break;
       case 't':
         if (key[1] == 's') number();
         break;
       case 'd':
         if (key[1] == 'u') number();
         break;
-      default: break;
+      default:
+        break;
     }
   }
   ++pass.records;
@@ -166,14 +175,15 @@ int measure(const std::string& path) {
     plain_pass(parser, text);
     plain[run] = cpu_seconds() - start;
   }
-  std::printf("%s format=%.*s bytes=%zu records=%llu rejects=%llu simdjson_records=%llu "
-              "cpu_seconds=%.4f simdjson_cpu_seconds=%.4f ratio=%.2f\n",
-              path.c_str(), static_cast<int>(to_string(decoded.format).size()),
-              to_string(decoded.format).data(), content.size(),
-              static_cast<unsigned long long>(decoded.records),
-              static_cast<unsigned long long>(decoded.rejects),
-              static_cast<unsigned long long>(expected.records), median(ours), median(plain),
-              median(plain) / median(ours));
+  std::printf(
+      "%s format=%.*s bytes=%zu records=%llu rejects=%llu simdjson_records=%llu "
+      "cpu_seconds=%.4f simdjson_cpu_seconds=%.4f ratio=%.2f\n",
+      path.c_str(), static_cast<int>(to_string(decoded.format).size()),
+      to_string(decoded.format).data(), content.size(),
+      static_cast<unsigned long long>(decoded.records),
+      static_cast<unsigned long long>(decoded.rejects),
+      static_cast<unsigned long long>(expected.records), median(ours), median(plain),
+      median(plain) / median(ours));
   return 0;
 }
 

@@ -5,7 +5,7 @@
 
 #include <filesystem>
 
-#include "daemon/watch_roots.h"
+#include "daemon/app/watch_roots.h"
 #include "pipeline/engine/ingest.h"
 #include "pipeline/tail/posix_file_system.h"
 #include "rules/catalog.h"

@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <sstream>
 
-#include "daemon/replay.h"
+#include "daemon/app/replay.h"
 #include "support/alert_lines.h"
 #include "support/temp_dir.h"
 

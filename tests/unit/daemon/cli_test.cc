@@ -1,4 +1,4 @@
-#include "daemon/cli.h"
+#include "daemon/cli/cli.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -4,7 +4,7 @@
 #include <array>
 #include <memory>
 
-#include "daemon/config.h"
+#include "daemon/config/config.h"
 
 namespace trainwatch {
 

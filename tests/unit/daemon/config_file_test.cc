@@ -8,7 +8,7 @@
 #include <sstream>
 
 #include "config_fake_rules.h"
-#include "daemon/config.h"
+#include "daemon/config/config.h"
 
 namespace trainwatch {
 namespace {

@@ -1,8 +1,8 @@
 #include <gtest/gtest.h>
 
 #include "config_fake_rules.h"
-#include "daemon/config.h"
-#include "daemon/config_table.h"
+#include "daemon/config/config.h"
+#include "daemon/config/config_table.h"
 
 namespace trainwatch {
 namespace {

@@ -6,8 +6,8 @@
 #include <fstream>
 #include <sstream>
 
-#include "daemon/config.h"
-#include "daemon/config_table.h"
+#include "daemon/config/config.h"
+#include "daemon/config/config_table.h"
 #include "rules/catalog.h"
 
 namespace trainwatch {

@@ -7,8 +7,8 @@
 #include <sstream>
 #include <streambuf>
 
-#include "daemon/follow_client.h"
-#include "daemon/stream_url.h"
+#include "daemon/net/follow_client.h"
+#include "daemon/net/stream_url.h"
 #include "tests/unit/daemon/net_fixture.h"
 
 namespace trainwatch {

@@ -1,8 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "daemon/alert_hub.h"
-#include "daemon/stream_feed.h"
+#include "daemon/net/alert_hub.h"
+#include "daemon/net/stream_feed.h"
 #include "tests/unit/daemon/net_fixture.h"
 
 namespace trainwatch {

@@ -5,9 +5,9 @@
 #include <cstdio>
 #include <fstream>
 
-#include "daemon/metrics_page.h"
-#include "daemon/net_metrics.h"
-#include "daemon/process_metrics.h"
+#include "daemon/net/metrics_page.h"
+#include "daemon/net/net_metrics.h"
+#include "daemon/net/process_metrics.h"
 
 namespace trainwatch {
 namespace {

@@ -21,7 +21,7 @@
 #include <utility>
 #include <vector>
 
-#include "daemon/http_server.h"
+#include "daemon/net/http_server.h"
 
 namespace trainwatch {
 

@@ -9,8 +9,8 @@
 #include <cstring>
 #include <string>
 
+#include "daemon/app/sd_notify.h"
 #include "daemon/file_handle.h"
-#include "daemon/sd_notify.h"
 
 namespace trainwatch {
 namespace {

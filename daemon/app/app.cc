@@ -1,0 +1,232 @@
+#include "daemon/app/app.h"
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <chrono>
+#include <csignal>
+#include <iostream>
+
+#include "daemon/app/app_metrics.h"
+#include "daemon/app/engine_thread.h"
+#include "daemon/app/reader.h"
+#include "daemon/app/sd_notify.h"
+#include "daemon/app/uuid.h"
+#include "daemon/app/watch_roots.h"
+#include "daemon/cli/exit_code.h"
+#include "daemon/logging.h"
+#include "daemon/net/alert_hub.h"
+#include "daemon/net/http_server.h"
+#include "daemon/net/listen_address.h"
+#include "daemon/version.h"
+#include "pipeline/state/memory_store.h"
+#include "rules/catalog.h"
+
+namespace trainwatch {
+namespace {
+
+using std::chrono::milliseconds;
+
+// An engine without a sign of life for this long is stuck, and systemd is not told that all is
+// well.
+constexpr auto kEngineSilence = std::chrono::seconds(10);
+
+NetOptions net_options(const Config& config, const ListenAddress& listen) {
+  NetOptions options;
+  options.host = listen.host;
+  options.port = listen.port;
+  options.allowed_hosts = config.web.allowed_hosts;
+  options.ws.heartbeat = std::chrono::duration_cast<milliseconds>(config.stream.heartbeat);
+  options.ws.subscribers = config.stream.max_subscribers;
+  options.ws.lag_bytes = config.stream.queue_bytes;
+  return options;
+}
+
+ReaderOptions reader_options(const Config& config, std::vector<WatchRoot> roots) {
+  ReaderOptions options;
+  options.roots = std::move(roots);
+  options.limits = tail_limits(config.tail);
+  options.poll_interval = std::chrono::duration_cast<milliseconds>(config.tail.poll_interval);
+  return options;
+}
+
+}  // namespace
+
+struct App::Parts {
+  explicit Parts(RunOptions wanted) : options(std::move(wanted)) {}
+
+  void start_engine(const Config& config, const std::string& epoch);
+  void wait_for_signals();
+  void feed_watchdog();
+  void show(std::shared_ptr<Snapshot> snapshot);
+  Status reload();
+  void shut_down();
+
+  RunOptions options;
+  boost::asio::io_context context{1};  // the net thread's
+  boost::asio::signal_set signals{context};
+  boost::asio::steady_timer watchdog{context};
+  ServiceNotifier service;
+  ReloadState reloads;
+  bool told_ready = false;
+
+  std::unique_ptr<Logger> log;
+  std::unique_ptr<AlertHub> hub;
+  std::unique_ptr<NetServer> server;
+  std::unique_ptr<EngineThread> engine;
+  std::unique_ptr<Reader> reader;  // last: it feeds the engine
+};
+
+void App::Parts::start_engine(const Config& config, const std::string& epoch) {
+  EngineThread::Outlets outlets;
+  outlets.alerts = [this](PublishedAlerts alerts) {
+    boost::asio::post(
+        context, [this, alerts = std::move(alerts)]() mutable { hub->publish(std::move(alerts)); });
+  };
+  outlets.snapshot = [this](std::shared_ptr<Snapshot> snapshot) {
+    boost::asio::post(
+        context, [this, snapshot = std::move(snapshot)]() mutable { show(std::move(snapshot)); });
+  };
+  outlets.store_failed = [this](const std::string& what) {
+    log->error("alerts could not be stored", {{"error", what}});
+  };
+  WatchRoots watched = configured_roots(config);
+  engine = std::make_unique<EngineThread>(
+      EngineThreadOptions{std::string(version()), config.enabled_rules(),
+                          std::move(watched.ingest)},
+      std::make_unique<MemoryStore>(epoch), std::move(outlets));
+  reader =
+      std::make_unique<Reader>(reader_options(config, std::move(watched.roots)), engine->inbox(),
+                               [this](TailReport report) { engine->pass_done(std::move(report)); });
+}
+
+void App::Parts::wait_for_signals() {
+  signals.async_wait([this](boost::system::error_code failure, int signal) {
+    if (failure) return;
+    if (signal != SIGHUP) return shut_down();
+    service.reloading();
+    if (const Status reloaded = reload(); reloaded.ok()) {
+      log->info("configuration reloaded");
+    } else {
+      log->error("configuration not reloaded, the old one stays",
+                 {{"error", reloaded.error().message}});
+    }
+    service.ready("watching");
+    wait_for_signals();
+  });
+}
+
+void App::Parts::feed_watchdog() {
+  const auto interval = watchdog_interval();
+  if (!interval) return;
+  watchdog.expires_after(*interval / 2);
+  watchdog.async_wait([this](boost::system::error_code failure) {
+    if (failure) return;
+    if (std::chrono::steady_clock::now() - engine->last_heartbeat() < kEngineSilence) {
+      service.watchdog();
+    }
+    feed_watchdog();
+  });
+}
+
+void App::Parts::show(std::shared_ptr<Snapshot> snapshot) {
+  app_metrics(reloads, snapshot->metrics);
+  if (snapshot->ready && !std::exchange(told_ready, true)) {
+    service.ready("watching");
+    log->info("first scan done", {{"active_alerts", std::to_string(snapshot->active.size())}});
+  }
+  server->show(std::move(snapshot));
+}
+
+Status App::Parts::reload() {
+  auto config = load_config(options.config_file, options.flags, rule_catalog());
+  reloads.successful = config.ok();
+  if (!config.ok()) return config.error();
+  reloads.last_success = std::chrono::system_clock::now();
+  log->configure(config->log);
+  engine->reconfigure(config->enabled_rules());
+  return success();
+}
+
+// Stop reading, drain what was read, tell what is held back, close sockets.
+void App::Parts::shut_down() {
+  if (reader == nullptr) return;
+  service.stopping();
+  log->info("stopping");
+  signals.cancel();
+  watchdog.cancel();
+  engine->close_inbox();
+  reader->stop();
+  engine->stop();
+  reader.reset();
+  // The last alerts were posted by now; sockets close behind them.
+  boost::asio::post(context, [this] { server->close(); });
+}
+
+App::App(RunOptions options) : parts_(std::make_unique<Parts>(std::move(options))) {}
+
+App::~App() {
+  if (parts_->reader == nullptr) return;
+  parts_->shut_down();
+  parts_->context.run();
+}
+
+Status App::start() {
+  Parts& parts = *parts_;
+  const auto config = load_config(parts.options.config_file, parts.options.flags, rule_catalog());
+  if (!config.ok()) return config.error();
+  if (config->watch.empty()) {
+    return Error{"nothing to watch: give --watch=DIR, or `watch` in the configuration"};
+  }
+  const auto listen = parse_listen_address(config->web.listen_address);
+  if (!listen.ok()) return listen.error();
+
+  parts.log = std::make_unique<Logger>(config->log);
+  const std::string epoch = random_uuid();
+  parts.hub = std::make_unique<AlertHub>(epoch);
+  parts.server =
+      std::make_unique<NetServer>(parts.context, net_options(*config, *listen), *parts.hub);
+  if (Status bound = parts.server->listen(); !bound.ok()) return bound;
+  parts.reloads = {true, std::chrono::system_clock::now()};
+  parts.start_engine(*config, epoch);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) parts.signals.add(signal);
+  parts.wait_for_signals();
+  parts.feed_watchdog();
+  parts.log->info("listening",
+                  {{"address", listen->host + ":" + std::to_string(port())}, {"epoch", epoch}});
+  return success();
+}
+
+void App::run() {
+  parts_->context.run();
+}
+
+std::uint16_t App::port() const {
+  return parts_->server->port();
+}
+
+void App::stop() {
+  boost::asio::post(parts_->context, [&parts = *parts_] { parts.shut_down(); });
+}
+
+Status App::reload() {
+  return parts_->reload();
+}
+
+int run_app(const RunOptions& options) {
+  if (const auto config = load_config(options.config_file, options.flags, rule_catalog());
+      !config.ok()) {
+    std::cerr << config.error().message << '\n';
+    return exit_code::bad_config;
+  }
+  App app(options);
+  if (const Status started = app.start(); !started.ok()) {
+    std::cerr << started.error().message << '\n';
+    return exit_code::failed;
+  }
+  app.run();
+  return exit_code::done;
+}
+
+}  // namespace trainwatch

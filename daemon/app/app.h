@@ -1,0 +1,40 @@
+// `trainwatch run`: puts the three threads together. main is the net thread: signals, HTTP,
+// WebSocket, systemd. See engine_thread.h and reader.h for the other two.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "daemon/cli/options.h"
+#include "daemon/config/config.h"
+#include "trainwatch/result.h"
+
+namespace trainwatch {
+
+// The running daemon. start() returns once it listens; run() serves until stop() or a signal.
+// Tests use it in their own process.
+class App {
+ public:
+  explicit App(RunOptions options);
+  ~App();
+
+  // Loads the configuration, opens the listener, starts the threads.
+  Status start();
+  // Serves on the calling thread; returns after a clean shutdown.
+  void run();
+
+  std::uint16_t port() const;
+  // Any thread: begins the shutdown.
+  void stop();
+  // Net thread: reads the configuration again. On an error everything stays as it was.
+  Status reload();
+
+ private:
+  struct Parts;
+  std::unique_ptr<Parts> parts_;
+};
+
+// The whole command; returns its exit code.
+int run_app(const RunOptions& options);
+
+}  // namespace trainwatch

@@ -1,0 +1,77 @@
+#include "daemon/app/reader.h"
+
+#include <stop_token>
+#include <thread>
+#include <utility>
+
+#include "pipeline/tail/inotify_hint.h"
+#include "pipeline/tail/posix_file_system.h"
+
+namespace trainwatch {
+
+struct Reader::Parts {
+  Parts(ReaderOptions wanted, TailSink& to, std::function<void(TailReport)> done)
+      : options(std::move(wanted)),
+        sink(to),
+        pass_done(std::move(done)),
+        tailer(files, options.roots, options.limits),
+        thread([this](const std::stop_token& stop) { run(stop); }) {}
+
+  void run(const std::stop_token& stop) {
+    auto changed = InotifyHint::Wake::directories_changed;
+    auto next_scan = std::chrono::steady_clock::now();
+    while (!stop.stop_requested()) {
+      const auto now = std::chrono::steady_clock::now();
+      if (changed == InotifyHint::Wake::directories_changed || now >= next_scan) {
+        tailer.scan(sink);
+        next_scan = now + options.poll_interval;
+        for (const std::string& directory : tailer.directories()) hint.add(directory);
+      } else {
+        tailer.refresh();
+      }
+      while (!stop.stop_requested() && tailer.read(sink)) report(now);
+      report(std::chrono::steady_clock::now());
+      changed = hint.wait(options.poll_interval);
+    }
+  }
+
+  // Tells the engine about the files; once a second is enough for people. What is unread was seen
+  // unread at `behind_since`.
+  void report(std::chrono::steady_clock::time_point behind_since) {
+    const auto now = std::chrono::steady_clock::now();
+    if (now < next_report) return;
+    next_report = now + std::chrono::seconds(1);
+    TailReport made;
+    made.files = tailer.files();
+    made.files_dropped = tailer.files_dropped();
+    made.files_limit = options.limits.max_files;
+    made.watch_degraded = hint.degraded();
+    made.lag_seconds = std::chrono::duration<double>(now - behind_since).count();
+    pass_done(std::move(made));
+  }
+
+  ReaderOptions options;
+  TailSink& sink;
+  std::function<void(TailReport)> pass_done;
+  PosixFileSystem files;
+  InotifyHint hint;
+  Tailer tailer;
+  std::chrono::steady_clock::time_point next_report{};
+  std::jthread thread;  // last: it uses all of the above
+};
+
+Reader::Reader(ReaderOptions options, TailSink& sink, std::function<void(TailReport)> pass_done)
+    : parts_(std::make_unique<Parts>(std::move(options), sink, std::move(pass_done))) {}
+
+Reader::~Reader() {
+  stop();
+}
+
+void Reader::stop() {
+  if (!parts_->thread.joinable()) return;
+  parts_->thread.request_stop();
+  parts_->hint.wake();
+  parts_->thread.join();
+}
+
+}  // namespace trainwatch

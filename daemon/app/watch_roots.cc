@@ -1,0 +1,64 @@
+#include "daemon/app/watch_roots.h"
+
+#include <filesystem>
+
+namespace trainwatch {
+namespace {
+
+std::vector<std::string> list_directory(const std::string& directory) {
+  std::vector<std::string> names;
+  std::error_code failure;
+  for (std::filesystem::directory_iterator entry(directory, failure), end; !failure && entry != end;
+       entry.increment(failure)) {
+    names.push_back(entry->path().filename().string());
+  }
+  return names;
+}
+
+void add(WatchRoots& roots, const std::string& path, const WatchConfig& options) {
+  const std::string source = options.source.empty() ? path : options.source;
+  roots.roots.push_back({path, source});
+  roots.ingest.roots[source] = {options.job, options.rank.value_or(kNoRank)};
+}
+
+bool lies_below(const std::string& path, const std::string& directory) {
+  namespace fs = std::filesystem;
+  std::error_code failure;
+  const fs::path inner = fs::weakly_canonical(path, failure);
+  const fs::path outer = fs::weakly_canonical(directory, failure);
+  const fs::path relative = inner.lexically_relative(outer);
+  return !relative.empty() && *relative.begin() != "..";
+}
+
+}  // namespace
+
+TailLimits tail_limits(const TailConfig& config) {
+  TailLimits limits;
+  limits.chunk_bytes = config.chunk_bytes;
+  limits.max_files = config.max_files;
+  limits.max_depth = config.max_depth;
+  return limits;
+}
+
+WatchRoots configured_roots(const Config& config) {
+  WatchRoots roots;
+  roots.ingest.list_directory = list_directory;
+  for (const WatchConfig& watch : config.watch) add(roots, watch.path, watch);
+  return roots;
+}
+
+WatchRoots replay_roots(const std::vector<std::string>& paths, const Config& config) {
+  WatchRoots roots;
+  roots.ingest.list_directory = list_directory;
+  for (const std::string& path : paths) {
+    WatchConfig options;
+    for (const WatchConfig& watch : config.watch) {
+      if (lies_below(path, watch.path)) options = watch;
+    }
+    options.source = path;
+    add(roots, path, options);
+  }
+  return roots;
+}
+
+}  // namespace trainwatch

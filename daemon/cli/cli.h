@@ -1,0 +1,32 @@
+// The command line of `trainwatch`: parses it, calls one function per command, returns the exit
+// code (exit_code.h). Every flag has an environment twin: --web.listen-address is
+// TRAINWATCH_WEB_LISTEN_ADDRESS. A flag stands above its twin, and both above the file.
+#pragma once
+
+#include <functional>
+#include <iosfwd>
+#include <string>
+#include <string_view>
+
+#include "daemon/cli/options.h"
+#include "daemon/config/config.h"
+#include "daemon/net/follow_client.h"
+
+namespace trainwatch {
+
+// What the commands do that are more than text; main.cc fills it in, tests listen instead.
+struct Commands {
+  RuleCatalog catalog;
+  std::function<int(const RunOptions&)> run;
+  std::function<int(const ReplayOptions&, std::ostream& out, std::ostream& err)> replay;
+  std::function<int(const FollowOptions&)> follow;
+  std::function<int(const SampleOptions&, std::ostream& err)> sample;
+};
+
+int run_command_line(int argc, const char* const* argv, const Commands& commands, std::ostream& out,
+                     std::ostream& err);
+
+// "--web.listen-address" -> "TRAINWATCH_WEB_LISTEN_ADDRESS"
+std::string environment_twin(std::string_view flag);
+
+}  // namespace trainwatch

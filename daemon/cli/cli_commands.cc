@@ -1,0 +1,172 @@
+#include "daemon/cli/cli_commands.h"
+
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <array>
+#include <chrono>
+#include <map>
+#include <memory>
+#include <ostream>
+
+#include "daemon/cli/cli_flags.h"
+#include "daemon/cli/cli_rules.h"
+#include "daemon/cli/exit_code.h"
+#include "daemon/sample/metrics_file.h"
+#include "daemon/version.h"
+
+namespace trainwatch {
+namespace {
+
+using Action = std::function<int()>;
+
+int refuse(const CliSession& session, const Error& error, int code) {
+  session.err << error.message << std::endl;
+  return code;
+}
+
+Action define_run(CLI::App& app, const CliSession& session) {
+  auto flags = std::make_shared<ConfigFlagSet>(app, session.commands.catalog);
+  flags->add_watch();
+  flags->add_file_and_rules();
+  flags->add_settings();
+  app.footer("SIGHUP reads the configuration again and keeps the old one when there is a mistake.");
+  return [flags, &session] {
+    const auto given = flags->flags();
+    if (!given) return refuse(session, given.error(), exit_code::usage);
+    const auto config = load_config(flags->config_file(), *given, session.commands.catalog);
+    if (!config) return refuse(session, config.error(), exit_code::bad_config);
+    if (config->watch.empty()) {
+      return refuse(session, {"nothing to watch: give --watch=DIR, or watch: in --config.file"},
+                    exit_code::usage);
+    }
+    return session.commands.run({flags->config_file(), *given});
+  };
+}
+
+Status parse_severity(const std::string& text, std::optional<Severity>& out) {
+  for (const Severity severity : {Severity::info, Severity::warning, Severity::critical}) {
+    if (to_string(severity) != text) continue;
+    out = severity;
+    return success();
+  }
+  return Error{"'" + text + "' is none of info|warning|critical"};
+}
+
+Action define_replay(CLI::App& app, const CliSession& session) {
+  auto options = std::make_shared<ReplayOptions>();
+  auto flags = std::make_shared<ConfigFlagSet>(app, session.commands.catalog);
+  app.add_option("PATH", options->paths, "Files or directory trees, finished or not")->required();
+  flags->add_file_and_rules();
+  add_checked(
+      app, "--fail-on", "info|warning|critical",
+      "Exit with 3 when there is an alert of this severity or above",
+      [options](const std::string& text) { return parse_severity(text, options->fail_on); });
+  with_twin(app.add_flag("--progress", options->progress,
+                         "Show a progress bar even where standard error is no terminal"));
+  app.footer("Prints one alert per line (JSON), in the order in which they were found.");
+  return [options, flags, &session] {
+    const auto given = flags->flags();
+    if (!given) return refuse(session, given.error(), exit_code::usage);
+    options->config_file = flags->config_file();
+    options->flags = *given;
+    options->progress = options->progress || isatty(STDERR_FILENO) == 1;
+    return session.commands.replay(*options, session.out, session.err);
+  };
+}
+
+Action define_follow(CLI::App& app, const CliSession& session) {
+  auto options = std::make_shared<FollowOptions>();
+  app.add_option("URL", options->url, "Of a running trainwatch, http://127.0.0.1:9797")->required();
+  with_twin(app.add_option("--after", options->after, "Begin behind this sequence number"))
+      ->type_name("SEQ")
+      ->check(CLI::NonNegativeNumber);
+  with_twin(app.add_option("--rule", options->rule, "Only alerts of this rule"))->type_name("ID");
+  app.footer("Prints one alert per line (JSON) as they come, and resumes by itself.");
+  return [options, &session] { return session.commands.follow(*options); };
+}
+
+Action define_sample(CLI::App& app, const CliSession& session) {
+  using std::chrono::hours;
+  using std::chrono::milliseconds;
+  auto options = std::make_shared<SampleOptions>();
+  with_twin(app.add_option("--out", options->out, "The job's directory; made when absent"))
+      ->type_name("DIR")
+      ->required();
+  add_duration(app, "--interval", options->interval, milliseconds{10}, hours{1},
+               "Time between ticks. Default: 500ms");
+  add_duration(app, "--duration", options->duration, Nanos{0}, hours{24 * 365},
+               "Stop after this time. Default: run until SIGINT or SIGTERM");
+  add_checked(app, "--node", "NAME", "Name of this machine in the files. Default: the host name",
+              [options](const std::string& text) -> Status {
+                if (!is_node_name(text)) return Error{"letters, digits and '-' only"};
+                options->node = text;
+                return success();
+              });
+  with_twin(app.add_option("--pid", options->pid, "Also stop when this process ends"))
+      ->type_name("PID")
+      ->check(CLI::PositiveNumber);
+  app.footer(
+      "Writes DIR/system/incremental/<hour>/<minute>.<node>.json in SageMaker's format: CPU per\n"
+      "core, memory, disk and network from /proc, GPUs through NVML where it is installed.");
+  return [options, &session] { return session.commands.sample(*options, session.err); };
+}
+
+Action define_rules(CLI::App& app, const CliSession& session) {
+  using Print = std::string (*)(RuleCatalog);
+  static const std::map<std::string, Print> kFormats = {
+      {"text", rules_as_text}, {"json", rules_as_json}, {"markdown", rules_as_markdown}};
+  auto print = std::make_shared<Print>(rules_as_text);
+  add_checked(app, "--format", "text|json|markdown", "How to print. Default: text",
+              [print](const std::string& text) -> Status {
+                const auto found = kFormats.find(text);
+                if (found == kFormats.end()) {
+                  return Error{"'" + text + "' is none of text|json|markdown"};
+                }
+                *print = found->second;
+                return success();
+              });
+  return [print, &session] {
+    session.out << (*print)(session.commands.catalog) << std::flush;
+    return exit_code::done;
+  };
+}
+
+Action define_check_config(CLI::App& app, const CliSession& session) {
+  auto file = std::make_shared<std::string>();
+  app.add_option("FILE", *file, "YAML configuration")->required();
+  return [file, &session] {
+    const auto config = load_config_file(*file, session.commands.catalog);
+    if (!config) return refuse(session, config.error(), exit_code::bad_config);
+    session.out << *file << ": good; rules enabled: " << config->enabled_rules().size()
+                << ", paths watched: " << config->watch.size() << std::endl;
+    return exit_code::done;
+  };
+}
+
+Action define_version(CLI::App&, const CliSession& session) {
+  return [&session] {
+    session.out << version_text() << std::flush;
+    return exit_code::done;
+  };
+}
+
+constexpr std::array kCommands = {
+    CliCommand{"run", "Watch a running job: alerts and metrics over HTTP and WebSocket",
+               define_run},
+    CliCommand{"replay", "Print the alerts of files that are there already", define_replay},
+    CliCommand{"follow", "Print the alerts of a running trainwatch as they come", define_follow},
+    CliCommand{"sample", "Write metrics of this machine as SageMaker's system files",
+               define_sample},
+    CliCommand{"rules", "List the rules with their parameters", define_rules},
+    CliCommand{"check-config", "Check a configuration file", define_check_config},
+    CliCommand{"version", "Print version, revision and compiler", define_version},
+};
+
+}  // namespace
+
+std::span<const CliCommand> cli_commands() {
+  return kCommands;
+}
+
+}  // namespace trainwatch

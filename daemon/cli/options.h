@@ -1,0 +1,37 @@
+// What the command line asks of each command. Plain values. (FollowOptions: follow_client.h)
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "daemon/config/config.h"
+#include "trainwatch/time.h"
+#include "trainwatch/verdict.h"
+
+namespace trainwatch {
+
+struct RunOptions {
+  std::string config_file;  // empty: the defaults
+  ConfigFlags flags;        // for load_config(), at start and at each reload
+};
+
+struct ReplayOptions {
+  std::string config_file;
+  ConfigFlags flags;
+  std::vector<std::string> paths;   // at least one
+  std::optional<Severity> fail_on;  // exit code 3 for an alert at or above it
+  bool progress = false;            // asked for, or standard error is a terminal
+};
+
+struct SampleOptions {
+  std::string out;  // the job's directory; made when absent
+  Nanos interval = std::chrono::milliseconds{500};
+  Nanos duration{};  // 0: until SIGINT or SIGTERM
+  std::string node;  // empty: the host's name
+  int pid = 0;       // also stop when this process ends; 0: none
+  std::string proc = "/proc";
+};
+
+}  // namespace trainwatch

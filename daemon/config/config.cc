@@ -1,0 +1,90 @@
+#include "daemon/config/config.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "daemon/config/config_table.h"
+
+namespace trainwatch {
+namespace {
+
+std::string flag_name(std::string_view key) {
+  std::string flag = "--" + std::string(key);
+  std::replace(flag.begin(), flag.end(), '_', '-');
+  return flag;
+}
+
+Error at(const std::string& place, const Error& error) {
+  return Error{place + ": " + error.message};
+}
+
+Status enable_exactly(const std::vector<std::string>& ids, Config& config) {
+  for (RuleEntry& rule : config.rules) rule.enabled = false;
+  for (const std::string& id : ids) {
+    RuleEntry* rule = find_rule_entry(config, id);
+    if (rule == nullptr) return at("--rules", unknown_rule(config, id));
+    rule->enabled = true;
+  }
+  return success();
+}
+
+// "step_spike.sigma=6"
+Status set_from_text(const std::string& text, Config& config) {
+  const std::size_t equals = text.find('=');
+  const std::size_t dot = text.find('.');
+  if (equals == std::string::npos || dot == std::string::npos || dot > equals) {
+    return Error{"--set: '" + text + "' is not rule.param=value"};
+  }
+  const std::string id = text.substr(0, dot);
+  const std::string key = text.substr(dot + 1, equals - dot - 1);
+  RuleEntry* rule = find_rule_entry(config, id);
+  if (rule == nullptr) return at("--set", unknown_rule(config, id));
+  const Status set = set_rule_key(*rule, key, text.substr(equals + 1));
+  return set ? success() : at("--set: " + id + "." + key, set.error());
+}
+
+}  // namespace
+
+Config::Config(RuleCatalog catalog) {
+  for (const RuleSpec* spec : catalog) rules.emplace_back(*spec);
+}
+
+std::vector<RuleConfig> Config::enabled_rules() const {
+  std::vector<RuleConfig> enabled;
+  for (const RuleEntry& rule : rules) {
+    if (rule.enabled.value_or(rules_default_enabled)) enabled.push_back(rule.config);
+  }
+  return enabled;
+}
+
+Status apply_flags(const ConfigFlags& flags, Config& config) {
+  for (const auto& [key, values] : flags.settings) {
+    const ConfigField<Config>* field = find_field(settings_table(), key);
+    if (field == nullptr) return Error{"no setting " + key};
+    const Status set = field->set(config, values);
+    if (!set) return at(flag_name(key), set.error());
+  }
+  if (!flags.watch.empty()) {
+    config.watch.clear();
+    for (const std::string& path : flags.watch) {
+      if (path.empty()) return Error{"--watch: is empty"};
+      config.watch.push_back({path, "", "", {}});
+    }
+  }
+  if (flags.rules) {
+    if (Status enabled = enable_exactly(*flags.rules, config); !enabled) return enabled;
+  }
+  for (const std::string& text : flags.set) {
+    if (Status set = set_from_text(text, config); !set) return set;
+  }
+  return success();
+}
+
+Result<Config> load_config(const std::string& path, const ConfigFlags& flags, RuleCatalog catalog) {
+  Result<Config> config = path.empty() ? Config(catalog) : load_config_file(path, catalog);
+  if (!config) return config;
+  if (Status applied = apply_flags(flags, *config); !applied) return applied.error();
+  return config;
+}
+
+}  // namespace trainwatch

@@ -1,0 +1,221 @@
+#include "daemon/config/config_table.h"
+
+#include <cstdint>
+#include <limits>
+#include <utility>
+
+#include "daemon/config/config_fields.h"
+#include "daemon/config/config_text.h"
+#include "daemon/net/listen_address.h"
+
+namespace trainwatch {
+namespace {
+
+using namespace config_fields;
+
+Status set_listen_address(Config& config, Values values) {
+  if (!parse_listen_address(values[0])) return Error{"'" + values[0] + "' is not HOST:PORT"};
+  config.web.listen_address = values[0];
+  return success();
+}
+
+ConfigField<Config> listen_address_field() {
+  return {"web.listen_address",
+          "HOST:PORT",
+          "",
+          "Where the page, /metrics and the WebSocket are served. Port 0 takes any free one.",
+          false,
+          set_listen_address,
+          [](const Config& config) { return config.web.listen_address; }};
+}
+
+ConfigField<Config> allowed_hosts_field() {
+  return {"web.allowed_hosts",
+          "list of text",
+          "",
+          "Host names under which clients may ask, beside the loopback ones and the listen "
+          "address (guards against DNS rebinding).",
+          true,
+          [](Config& config, Values values) -> Status {
+            config.web.allowed_hosts.assign(values.begin(), values.end());
+            return success();
+          },
+          [](const Config& config) {
+            std::string all;
+            for (const std::string& host : config.web.allowed_hosts) {
+              all.append(all.empty() ? "" : ", ").append(host);
+            }
+            return "[" + all + "]";
+          }};
+}
+
+ConfigField<Config> default_enabled_field() {
+  return {"rules.default_enabled",
+          "boolean",
+          "true|false",
+          "Whether rules run that are not switched on or off by name.",
+          false,
+          [](Config& config, Values values) -> Status {
+            const auto parsed = parse_boolean(values[0]);
+            if (!parsed) return parsed.error();
+            config.rules_default_enabled = *parsed;
+            return success();
+          },
+          [](const Config& config) { return config.rules_default_enabled ? "true" : "false"; }};
+}
+
+std::vector<ConfigField<Config>> make_settings() {
+  using std::chrono::hours;
+  using std::chrono::milliseconds;
+  using std::chrono::minutes;
+  using std::chrono::seconds;
+  constexpr std::uint64_t kKiB = 1024;
+  constexpr std::uint64_t kMiB = 1024 * kKiB;
+  return {
+      listen_address_field(),
+      allowed_hosts_field(),
+      text_field<Config>(
+          "storage.path", [](auto& c) -> auto& { return c.storage.path; },
+          "Directory of the state store. Made when absent; one trainwatch at a time."),
+      choice_field<Config>(
+          "log.level", [](auto& c) -> auto& { return c.log.level; },
+          {"debug", "info", "warn", "error"}, "Only messages of this severity or above."),
+      choice_field<Config>(
+          "log.format", [](auto& c) -> auto& { return c.log.format; }, {"logfmt", "json"},
+          "Format of log lines on standard error."),
+      duration_field<Config>(
+          "tail.poll_interval", [](auto& c) -> auto& { return c.tail.poll_interval; },
+          milliseconds{10}, minutes{1},
+          "Time between looks at the watched files; inotify wakes up sooner where it works."),
+      size_field<Config>(
+          "tail.chunk_bytes", [](auto& c) -> auto& { return c.tail.chunk_bytes; }, 4 * kKiB,
+          16 * kMiB, "Read at most this much of one file at a time."),
+      count_field<Config>(
+          "tail.max_files", [](auto& c) -> auto& { return c.tail.max_files; }, 1, 1'000'000,
+          "Follow at most this many files at a time; more are counted and left out."),
+      count_field<Config>(
+          "tail.max_depth", [](auto& c) -> auto& { return c.tail.max_depth; }, 0, 64,
+          "Look at most this many directories deep below a watched one."),
+      duration_field<Config>(
+          "stream.heartbeat", [](auto& c) -> auto& { return c.stream.heartbeat; }, seconds{1},
+          hours{1}, "Time between heartbeats on a WebSocket."),
+      count_field<Config>(
+          "stream.max_subscribers", [](auto& c) -> auto& { return c.stream.max_subscribers; }, 1,
+          100'000, "WebSockets open at a time; one more gets status 503."),
+      size_field<Config>(
+          "stream.queue_bytes", [](auto& c) -> auto& { return c.stream.queue_bytes; }, 64 * kKiB,
+          256 * kMiB,
+          "A client with more than this unread is disconnected, and resumes by sequence number."),
+      default_enabled_field(),
+  };
+}
+
+ConfigField<WatchConfig> rank_field() {
+  constexpr std::int64_t kMax = std::numeric_limits<std::int32_t>::max();
+  const std::string bounds = "0.." + std::to_string(kMax);
+  return {"rank",
+          "number",
+          bounds,
+          "Rank of the files that do not name one.",
+          false,
+          [=](WatchConfig& watch, Values values) -> Status {
+            const auto parsed = parse_whole_number(values[0]);
+            if (!parsed) return parsed.error();
+            if (*parsed < 0 || *parsed > kMax) return outside(values[0], bounds);
+            watch.rank = static_cast<std::int32_t>(*parsed);
+            return success();
+          },
+          [](const WatchConfig& watch) { return watch.rank ? std::to_string(*watch.rank) : ""; }};
+}
+
+ConfigField<RuleEntry> enabled_field() {
+  return {"enabled",
+          "boolean",
+          "true|false",
+          "Whether the rule runs.",
+          false,
+          [](RuleEntry& rule, Values values) -> Status {
+            const auto parsed = parse_boolean(values[0]);
+            if (!parsed) return parsed.error();
+            rule.enabled = *parsed;
+            return success();
+          },
+          [](const RuleEntry& rule) {
+            return !rule.enabled ? "" : *rule.enabled ? "true" : "false";
+          }};
+}
+
+// A parameter's own error begins with its name, which the caller says already.
+Status set_param(RuleConfig& rule, const Param& param, std::string_view text) {
+  const Status set = param.parse(rule.params, text);
+  if (set) return set;
+  std::string_view message = set.error().message;
+  const std::string prefix = std::string(param.name) + ": ";
+  if (message.starts_with(prefix)) message.remove_prefix(prefix.size());
+  return Error{std::string(message)};
+}
+
+}  // namespace
+
+const std::vector<ConfigField<Config>>& settings_table() {
+  static const std::vector<ConfigField<Config>> table = make_settings();
+  return table;
+}
+
+const std::vector<ConfigField<WatchConfig>>& watch_table() {
+  static const std::vector<ConfigField<WatchConfig>> table = {
+      text_field<WatchConfig>(
+          "path", [](auto& w) -> auto& { return w.path; }, "A directory tree, or one file."),
+      text_field<WatchConfig>(
+          "source", [](auto& w) -> auto& { return w.source; },
+          "Its name in metrics and status. Default: the path."),
+      text_field<WatchConfig>(
+          "job", [](auto& w) -> auto& { return w.job; },
+          "Name of the training job. Default: what the files say."),
+      rank_field(),
+  };
+  return table;
+}
+
+const std::vector<ConfigField<RuleEntry>>& rule_table() {
+  static const std::vector<ConfigField<RuleEntry>> table = {
+      enabled_field(),
+      duration_field<RuleEntry>(
+          "for", [](auto& r) -> auto& { return r.config.hold; }, Nanos{0}, std::chrono::hours{24},
+          "The condition must hold this long (time of the events) before the alert fires."),
+      duration_field<RuleEntry>(
+          "keep_firing_for", [](auto& r) -> auto& { return r.config.keep; }, Nanos{0},
+          std::chrono::hours{24},
+          "The alert goes on this long (time of the events) after the condition ended."),
+  };
+  return table;
+}
+
+Status set_rule_key(RuleEntry& rule, std::string_view key, std::string_view text) {
+  if (const auto* field = find_field(rule_table(), key)) {
+    const std::string value(text);
+    return field->set(rule, std::span(&value, 1));
+  }
+  std::vector<std::string_view> known;
+  for (const auto& field : rule_table()) known.push_back(field.key);
+  for (const Param& param : rule.config.spec->params) {
+    if (param.name == key) return set_param(rule.config, param, text);
+    known.push_back(param.name);
+  }
+  return Error{"unknown key" + did_you_mean(key, known)};
+}
+
+RuleEntry* find_rule_entry(Config& config, std::string_view id) {
+  for (RuleEntry& rule : config.rules) {
+    if (rule.config.spec->id == id) return &rule;
+  }
+  return nullptr;
+}
+
+Error unknown_rule(const Config& config, std::string_view id) {
+  std::vector<std::string_view> known;
+  for (const RuleEntry& rule : config.rules) known.push_back(rule.config.spec->id);
+  return Error{"unknown rule '" + std::string(id) + "'" + did_you_mean(id, known)};
+}
+
+}  // namespace trainwatch

@@ -1,0 +1,200 @@
+// The YAML file: walks the document, hands every value to its row of the tables, and says where
+// each mistake stands.
+#include <yaml-cpp/yaml.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "daemon/config/config.h"
+#include "daemon/config/config_table.h"
+#include "daemon/config/config_text.h"
+
+namespace trainwatch {
+namespace {
+
+class Reader {
+ public:
+  Reader(std::string file, Config& config) : file_(std::move(file)), config_(config) {}
+
+  void read(const YAML::Node& root) {
+    if (root.IsNull()) return;  // nothing but comments: the defaults
+    each_key(root, "",
+             [&](const std::string& key, const YAML::Node& where, const YAML::Node& value) {
+               if (key == "watch") return read_watch(value);
+               if (key == "rules") return read_rules(value);
+               const std::vector<std::string_view> known = sections();
+               if (std::find(known.begin(), known.end(), key) == known.end()) {
+                 return fail(where, key, "unknown key" + did_you_mean(key, known));
+               }
+               read_section(key, value);
+             });
+  }
+
+  const std::string& errors() const { return errors_; }
+  void fail(const YAML::Mark& mark, const std::string& path, const std::string& what) {
+    if (!errors_.empty()) errors_ += '\n';
+    errors_ += file_ + ":" + std::to_string(mark.line + 1) + ": ";
+    if (!path.empty()) errors_ += path + ": ";
+    errors_ += what;
+  }
+
+ private:
+  using OnKey =
+      std::function<void(const std::string&, const YAML::Node& where, const YAML::Node& value)>;
+
+  void fail(const YAML::Node& node, const std::string& path, const std::string& what) {
+    fail(node.Mark(), path, what);
+  }
+
+  // Calls back for each key of a map; a wrong type and a key that stands twice are errors.
+  void each_key(const YAML::Node& map, const std::string& path, const OnKey& on_key) {
+    if (!map.IsMap()) return fail(map, path, "must hold keys and values");
+    std::set<std::string> seen;
+    for (const auto& entry : map) {
+      const YAML::Node& where = entry.first;
+      if (!where.IsScalar()) {
+        fail(where, path, "a key must be a word");
+      } else if (const std::string& key = where.Scalar(); !seen.insert(key).second) {
+        fail(where, path.empty() ? key : path + "." + key, "stands here twice");
+      } else {
+        on_key(key, where, entry.second);
+      }
+    }
+  }
+
+  // The text of a value: one for a scalar, several for a list of scalars, none for anything else.
+  static std::vector<std::string> texts(const YAML::Node& value, bool list) {
+    if (value.IsScalar()) return {value.Scalar()};
+    if (!list || !value.IsSequence()) return {};
+    std::vector<std::string> all;
+    for (const YAML::Node& item : value) {
+      if (!item.IsScalar()) return {};
+      all.push_back(item.Scalar());
+    }
+    return all;
+  }
+
+  template <class Target>
+  void set(const ConfigField<Target>& field, Target& target, const YAML::Node& value,
+           const std::string& path) {
+    const std::vector<std::string> values = texts(value, field.list);
+    const bool empty_list = field.list && value.IsSequence() && value.size() == 0;
+    if (values.empty() && !empty_list) {
+      return fail(value, path,
+                  "must be " + std::string(field.list ? "a list" : "one value") + " (" +
+                      std::string(field.type) + ")");
+    }
+    const Status set = field.set(target, values);
+    if (!set) fail(value, path, set.error().message);
+  }
+
+  static std::vector<std::string_view> sections() {
+    std::vector<std::string_view> names = {"watch", "rules"};
+    for (const auto& field : settings_table()) {
+      const std::string_view name = field.key.substr(0, field.key.find('.'));
+      if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    }
+    return names;
+  }
+
+  void read_section(const std::string& section, const YAML::Node& node) {
+    if (node.IsNull()) return;
+    each_key(node, section,
+             [&](const std::string& key, const YAML::Node& where, const YAML::Node& value) {
+               const std::string path = section + "." + key;
+               if (const auto* field = find_field(settings_table(), path)) {
+                 return set(*field, config_, value, path);
+               }
+               std::vector<std::string_view> known;
+               for (const auto& field : settings_table()) {
+                 if (field.key.starts_with(section + ".")) {
+                   known.push_back(field.key.substr(section.size() + 1));
+                 }
+               }
+               fail(where, path, "unknown key" + did_you_mean(key, known));
+             });
+  }
+
+  void read_watch(const YAML::Node& node) {
+    if (node.IsNull()) return;
+    if (!node.IsSequence()) return fail(node, "watch", "must be a list");
+    for (std::size_t i = 0; i < node.size(); ++i) {
+      read_watch_entry(node[i], "watch[" + std::to_string(i) + "]");
+    }
+  }
+
+  void read_watch_entry(const YAML::Node& node, const std::string& path) {
+    WatchConfig watch;
+    if (node.IsScalar()) {
+      watch.path = node.Scalar();
+      if (watch.path.empty()) fail(node, path, "is empty");
+    } else {
+      each_key(node, path,
+               [&](const std::string& key, const YAML::Node& where, const YAML::Node& value) {
+                 if (const auto* field = find_field(watch_table(), key)) {
+                   return set(*field, watch, value, path + "." + key);
+                 }
+                 std::vector<std::string_view> known;
+                 for (const auto& field : watch_table()) known.push_back(field.key);
+                 fail(where, path + "." + key, "unknown key" + did_you_mean(key, known));
+               });
+      if (node.IsMap() && !node["path"]) fail(node, path + ".path", "is missing");
+    }
+    config_.watch.push_back(std::move(watch));
+  }
+
+  void read_rules(const YAML::Node& node) {
+    if (node.IsNull()) return;
+    each_key(node, "rules",
+             [&](const std::string& id, const YAML::Node& where, const YAML::Node& value) {
+               const std::string path = "rules." + id;
+               if (const auto* field = find_field(settings_table(), path)) {
+                 return set(*field, config_, value, path);
+               }
+               RuleEntry* rule = find_rule_entry(config_, id);
+               if (rule == nullptr) return fail(where, path, unknown_rule(config_, id).message);
+               if (!value.IsNull()) read_rule(*rule, path, value);
+             });
+  }
+
+  void read_rule(RuleEntry& rule, const std::string& path, const YAML::Node& node) {
+    each_key(node, path,
+             [&](const std::string& key, const YAML::Node& where, const YAML::Node& value) {
+               const std::string here = path + "." + key;
+               if (!value.IsScalar())
+                 return fail(value.IsNull() ? where : value, here, "must be one value");
+               const Status set = set_rule_key(rule, key, value.Scalar());
+               if (!set) fail(value, here, set.error().message);
+             });
+  }
+
+  std::string file_;
+  Config& config_;
+  std::string errors_;
+};
+
+}  // namespace
+
+Result<Config> load_config_file(const std::string& path, RuleCatalog catalog) {
+  std::ifstream file(path);
+  if (!file || std::filesystem::is_directory(path)) return Error{path + ": cannot be read"};
+  std::ostringstream text;
+  text << file.rdbuf();
+  Config config(catalog);
+  Reader reader(path, config);
+  try {
+    reader.read(YAML::Load(text.str()));
+  } catch (const YAML::Exception& error) {
+    reader.fail(error.mark, "", error.msg);
+  }
+  if (!reader.errors().empty()) return Error{reader.errors()};
+  return config;
+}
+
+}  // namespace trainwatch

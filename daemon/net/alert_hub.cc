@@ -1,0 +1,79 @@
+#include "daemon/net/alert_hub.h"
+
+#include <algorithm>
+#include <cassert>
+#include <utility>
+
+namespace trainwatch {
+
+bool AlertFilter::wants(const PublishedAlert& alert) const {
+  if (alert.severity < min_severity) return false;
+  if (state && *state != alert.state) return false;
+  return rules.empty() || std::find(rules.begin(), rules.end(), alert.rule) != rules.end();
+}
+
+AlertHub::Subscription& AlertHub::Subscription::operator=(Subscription&& other) noexcept {
+  std::swap(hub_, other.hub_);
+  std::swap(place_, other.place_);
+  return *this;
+}
+
+AlertHub::Subscription::~Subscription() {
+  if (hub_ != nullptr) hub_->listeners_.erase(place_);
+}
+
+AlertHub::AlertHub(std::string epoch, std::uint64_t last_seq, std::size_t capacity)
+    : epoch_(std::move(epoch)),
+      last_seq_(last_seq),
+      capacity_(std::max<std::size_t>(capacity, 1)) {}
+
+void AlertHub::publish(std::vector<PublishedAlertPtr> alerts) {
+  if (alerts.empty()) return;
+  for (auto& alert : alerts) {
+    assert(alert->seq > last_seq_);
+    last_seq_ = alert->seq;
+    total_bytes_ += alert->json.size();
+    window_.push_back({std::move(alert), total_bytes_});
+    if (window_.size() > capacity_) window_.pop_front();
+  }
+  for (const auto& listener : listeners_) listener();
+}
+
+std::deque<AlertHub::Entry>::const_iterator AlertHub::first_after(std::uint64_t seq) const {
+  return std::upper_bound(
+      window_.begin(), window_.end(), seq,
+      [](std::uint64_t wanted, const Entry& entry) { return wanted < entry.alert->seq; });
+}
+
+std::vector<PublishedAlertPtr> AlertHub::after(std::uint64_t seq, std::size_t limit,
+                                               const AlertFilter& filter) const {
+  std::vector<PublishedAlertPtr> found;
+  for (auto entry = first_after(seq); entry != window_.end() && found.size() < limit; ++entry) {
+    if (filter.wants(*entry->alert)) found.push_back(entry->alert);
+  }
+  return found;
+}
+
+PublishedAlertPtr AlertHub::next(std::uint64_t& cursor, const AlertFilter& filter) const {
+  for (auto entry = first_after(cursor); entry != window_.end(); ++entry) {
+    cursor = entry->alert->seq;
+    if (filter.wants(*entry->alert)) return entry->alert;
+  }
+  return nullptr;
+}
+
+std::uint64_t AlertHub::bytes_after(std::uint64_t seq) const {
+  const auto entry = first_after(seq);
+  if (entry == window_.end()) return 0;
+  return total_bytes_ - (entry->end_bytes - entry->alert->json.size());
+}
+
+std::uint64_t AlertHub::first_seq() const {
+  return window_.empty() ? last_seq_ + 1 : window_.front().alert->seq;
+}
+
+AlertHub::Subscription AlertHub::on_publish(Listener listener) {
+  return {*this, listeners_.insert(listeners_.end(), std::move(listener))};
+}
+
+}  // namespace trainwatch

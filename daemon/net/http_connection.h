@@ -1,0 +1,54 @@
+// One accepted connection that speaks HTTP, until it ends or becomes a WebSocket session. It keeps
+// itself alive and is in NetState::connections meanwhile.
+#pragma once
+
+#include <array>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "daemon/net/http_message.h"
+#include "daemon/net/net_state.h"
+
+namespace trainwatch {
+
+class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
+ public:
+  HttpConnection(std::shared_ptr<NetState> net, boost::asio::ip::tcp::socket socket);
+
+  void start();
+  void close();
+
+ private:
+  using ErrorCode = boost::system::error_code;
+
+  void wait_for_request();
+  void read_head();
+  void head_received(const ErrorCode& error, std::size_t size);
+  void serve(const HttpRequest& request);
+  void upgrade(const HttpRequest& request);
+  // An error that ends the connection.
+  void refuse(int status);
+  void send(const HttpReply& reply, bool head_only, bool keep_alive);
+  void send_rest();
+  void linger();
+  void discard();
+  // Closes the connection unless it is moved on in time.
+  void set_deadline(std::chrono::milliseconds time);
+
+  std::shared_ptr<NetState> net_;
+  boost::asio::ip::tcp::socket socket_;
+  boost::asio::steady_timer timer_;
+  std::uint64_t deadline_ = 0;  // the one that counts; earlier ones are void
+  std::string input_;           // received and not yet parsed
+  std::string output_;
+  std::size_t sent_ = 0;  // of output_
+  bool keep_alive_ = true;
+  std::array<char, 1024> discarded_{};
+  std::size_t discard_left_ = 64 * 1024;
+};
+
+}  // namespace trainwatch

@@ -1,0 +1,168 @@
+#include "daemon/net/http_message.h"
+
+#include <algorithm>
+#include <array>
+#include <boost/asio/buffer.hpp>
+#include <boost/beast/http/empty_body.hpp>
+#include <boost/beast/http/parser.hpp>
+#include <ctime>
+
+#include "trainwatch/json_writer.h"
+
+namespace trainwatch {
+namespace {
+
+namespace http = boost::beast::http;
+
+struct StatusText {
+  int status;
+  std::string_view text;
+};
+
+constexpr StatusText kStatusTexts[] = {
+    {200, "OK"},
+    {304, "Not Modified"},
+    {400, "Bad Request"},
+    {403, "Forbidden"},
+    {404, "Not Found"},
+    {405, "Method Not Allowed"},
+    {414, "URI Too Long"},
+    {426, "Upgrade Required"},
+    {431, "Request Header Fields Too Large"},
+    {503, "Service Unavailable"},
+    {505, "HTTP Version Not Supported"},
+};
+
+char lower(char c) {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+
+// Beast accepts continuation lines and joins them; two readers of one message must not differ, so
+// they are refused, like a line that ends without CR.
+bool well_formed_lines(std::string_view head) {
+  for (std::size_t i = 0; i < head.size(); ++i) {
+    if (head[i] == '\0') return false;
+    if (head[i] != '\n') continue;
+    if (i == 0 || head[i - 1] != '\r') return false;
+    if (i + 1 < head.size() && (head[i + 1] == ' ' || head[i + 1] == '\t')) return false;
+  }
+  return true;
+}
+
+bool announces_body(const HttpRequest& request) {
+  if (request.count("Transfer-Encoding") > 0) return true;
+  const auto lengths = request.count("Content-Length");
+  return lengths > 1 || (lengths == 1 && request.header("Content-Length") != "0");
+}
+
+int refusal(const HttpRequest& request) {
+  if (request.target.size() > kMaxTargetBytes) return 414;
+  if (request.headers.size() > kMaxHeaders) return 431;
+  if (announces_body(request)) return 400;
+  const auto hosts = request.count("Host");
+  if (hosts > 1 || (hosts == 0 && request.version == 11)) return 400;
+  if (request.target.empty() || request.target.front() != '/') return 400;
+  return 0;
+}
+
+std::string http_date() {
+  const std::time_t now = std::time(nullptr);
+  std::tm utc{};
+  gmtime_r(&now, &utc);
+  std::array<char, 40> text{};
+  const auto n = std::strftime(text.data(), text.size(), "%a, %d %b %Y %H:%M:%S GMT", &utc);
+  return {text.data(), n};
+}
+
+}  // namespace
+
+std::string_view HttpRequest::path() const {
+  return std::string_view(target).substr(0, target.find('?'));
+}
+
+std::string_view HttpRequest::query() const {
+  const auto mark = target.find('?');
+  return mark == std::string::npos ? std::string_view{} : std::string_view(target).substr(mark + 1);
+}
+
+std::string_view HttpRequest::header(std::string_view name) const {
+  for (const auto& [key, value] : headers) {
+    if (equals_ignoring_case(key, name)) return value;
+  }
+  return {};
+}
+
+std::size_t HttpRequest::count(std::string_view name) const {
+  return static_cast<std::size_t>(std::count_if(
+      headers.begin(), headers.end(),
+      [name](const auto& header) { return equals_ignoring_case(header.first, name); }));
+}
+
+std::variant<HttpRequest, int> parse_request(std::string_view head) {
+  if (!well_formed_lines(head)) return 400;
+  http::request_parser<http::empty_body> parser;
+  parser.header_limit(kMaxHeadBytes);
+  parser.body_limit(boost::none);
+  boost::beast::error_code error;
+  parser.put(boost::asio::buffer(head.data(), head.size()), error);
+  if (error == http::error::header_limit) return 431;
+  if (error == http::error::bad_version) return 505;
+  if (error || !parser.is_header_done()) return 400;
+
+  const auto& message = parser.get();
+  HttpRequest request;
+  request.method = std::string(message.method_string());
+  request.target = std::string(message.target());
+  request.version = message.version();
+  request.keep_alive = message.keep_alive();
+  for (const auto& field : message) {
+    request.headers.emplace_back(std::string(field.name_string()), std::string(field.value()));
+  }
+  if (const int status = refusal(request); status != 0) return status;
+  return request;
+}
+
+std::string_view reason_phrase(int status) {
+  for (const auto& row : kStatusTexts) {
+    if (row.status == status) return row.text;
+  }
+  return "Error";
+}
+
+HttpReply error_reply(int status) {
+  JsonWriter json;
+  json.begin_object().field("status", status).field("error", reason_phrase(status)).end_object();
+  return {.status = status, .body = json.take() + "\n", .headers = {}};
+}
+
+std::string serialize(const HttpReply& reply, bool head_only, bool keep_alive) {
+  std::string out;
+  out.reserve(512 + (head_only ? 0 : reply.body.size()));
+  const auto header = [&out](std::string_view name, std::string_view value) {
+    out.append(name).append(": ").append(value).append("\r\n");
+  };
+  out += "HTTP/1.1 " + std::to_string(reply.status) + " ";
+  out.append(reason_phrase(reply.status)).append("\r\n");
+  header("Date", http_date());
+  header("Server", "trainwatch");
+  header("X-Content-Type-Options", "nosniff");
+  header("Content-Security-Policy", "default-src 'self'; frame-ancestors 'none'");
+  header("X-Frame-Options", "DENY");
+  header("Cache-Control", reply.cacheable ? "no-cache" : "no-store");
+  for (const auto& [name, value] : reply.headers) header(name, value);
+  if (reply.status != 304) {
+    header("Content-Type", reply.content_type);
+    header("Content-Length", std::to_string(reply.body.size()));
+  }
+  header("Connection", keep_alive ? "keep-alive" : "close");
+  out += "\r\n";
+  if (!head_only && reply.status != 304) out += reply.body;
+  return out;
+}
+
+bool equals_ignoring_case(std::string_view a, std::string_view b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](char x, char y) { return lower(x) == lower(y); });
+}
+
+}  // namespace trainwatch

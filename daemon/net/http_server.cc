@@ -1,0 +1,157 @@
+#include "daemon/net/http_server.h"
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <optional>
+#include <utility>
+
+#include "daemon/net/http_connection.h"
+#include "daemon/net/net_state.h"
+#include "daemon/net/ws_session.h"
+
+namespace trainwatch {
+namespace {
+
+namespace asio = boost::asio;
+using asio::ip::tcp;
+using boost::system::error_code;
+using Clock = std::chrono::steady_clock;
+
+// How long accepting rests when the process is out of file descriptors or memory.
+constexpr std::chrono::milliseconds kAcceptRest{100};
+
+std::optional<asio::ip::address> address_of(std::string host) {
+  if (host.empty()) host = "0.0.0.0";
+  if (host == "localhost") host = "127.0.0.1";
+  if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
+  error_code error;
+  const auto address = asio::ip::make_address(host, error);
+  if (error) return std::nullopt;
+  return address;
+}
+
+}  // namespace
+
+struct NetServer::Impl : std::enable_shared_from_this<NetServer::Impl> {
+  Impl(asio::io_context& io, NetOptions options, AlertHub& hub)
+      : address(address_of(options.host)),
+        net(std::make_shared<NetState>(std::move(options), hub, address && address->is_loopback())),
+        acceptor(io),
+        rest(io),
+        status_timer(io) {}
+
+  void accept();
+  void accepted(const error_code& error, tcp::socket socket);
+  void send_status();
+  void send_status_later();
+
+  std::optional<asio::ip::address> address;
+  std::shared_ptr<NetState> net;
+  tcp::acceptor acceptor;
+  asio::steady_timer rest;
+  asio::steady_timer status_timer;
+  bool status_waits = false;
+  Clock::time_point next_status{};
+  AlertHub::Subscription subscription;
+};
+
+void NetServer::Impl::accept() {
+  acceptor.async_accept([self = shared_from_this()](const error_code& error, tcp::socket socket) {
+    self->accepted(error, std::move(socket));
+  });
+}
+
+void NetServer::Impl::accepted(const error_code& error, tcp::socket socket) {
+  if (net->closing || error == asio::error::operation_aborted) return;
+  if (error == asio::error::no_descriptors || error == asio::error::no_memory ||
+      error == asio::error::no_buffer_space ||
+      error == boost::system::errc::too_many_files_open_in_system) {
+    rest.expires_after(kAcceptRest);
+    rest.async_wait([self = shared_from_this()](const error_code& stopped) {
+      if (!stopped) self->accept();
+    });
+    return;
+  }
+  if (!error && net->open() >= net->options.http.connections) {
+    ++net->counters.connections_refused;
+  } else if (!error) {
+    std::make_shared<HttpConnection>(net, std::move(socket))->start();
+  }
+  accept();
+}
+
+void NetServer::Impl::send_status() {
+  status_waits = false;
+  next_status = Clock::now() + net->options.ws.status;
+  for (const auto& session : net->sessions) session->status_changed();
+}
+
+void NetServer::Impl::send_status_later() {
+  if (std::exchange(status_waits, true)) return;
+  status_timer.expires_at(next_status);
+  status_timer.async_wait([self = shared_from_this()](const error_code& error) {
+    if (!error) self->send_status();
+  });
+}
+
+NetServer::NetServer(asio::io_context& io, NetOptions options, AlertHub& hub)
+    : impl_(std::make_shared<Impl>(io, std::move(options), hub)) {
+  impl_->subscription = hub.on_publish([net = impl_->net] {
+    for (const auto& session : net->sessions) session->alerts_published();
+  });
+}
+
+NetServer::~NetServer() {
+  close();
+  impl_->subscription = {};
+  // Their pending handlers keep them alive until the io_context has run, or is gone.
+  impl_->net->connections.clear();
+  impl_->net->sessions.clear();
+}
+
+Status NetServer::listen() {
+  const auto& options = impl_->net->options;
+  if (!impl_->address) return Error{"cannot listen on " + options.host + ": not an IP address"};
+  const tcp::endpoint endpoint(*impl_->address, options.port);
+  error_code error;
+  auto& acceptor = impl_->acceptor;
+  acceptor.open(endpoint.protocol(), error);
+  if (!error) acceptor.set_option(asio::socket_base::reuse_address(true), error);
+  if (!error) acceptor.bind(endpoint, error);
+  if (!error) acceptor.listen(asio::socket_base::max_listen_connections, error);
+  if (error) {
+    return Error{"cannot listen on " + options.host + ":" + std::to_string(options.port) + ": " +
+                 error.message()};
+  }
+  impl_->accept();
+  return success();
+}
+
+std::uint16_t NetServer::port() const {
+  error_code error;
+  const auto endpoint = impl_->acceptor.local_endpoint(error);
+  return error ? std::uint16_t{0} : endpoint.port();
+}
+
+void NetServer::show(std::shared_ptr<const Snapshot> snapshot) {
+  impl_->net->snapshot = std::move(snapshot);
+  if (impl_->net->closing) return;
+  if (Clock::now() < impl_->next_status) return impl_->send_status_later();
+  impl_->send_status();
+}
+
+void NetServer::close() {
+  auto& net = *impl_->net;
+  if (std::exchange(net.closing, true)) return;
+  error_code ignored;
+  impl_->acceptor.close(ignored);
+  impl_->rest.cancel();
+  impl_->status_timer.cancel();
+  const auto sessions = net.sessions;  // they leave the set while it is walked
+  for (const auto& session : sessions) session->shut_down();
+  const auto connections = net.connections;
+  for (const auto& connection : connections) connection->close();
+}
+
+}  // namespace trainwatch

@@ -1,0 +1,206 @@
+#include "daemon/net/stream_protocol.h"
+
+#include <simdjson.h>
+
+#include <cassert>
+#include <vector>
+
+#include "daemon/net/query_string.h"
+#include "trainwatch/json_writer.h"
+
+namespace trainwatch {
+namespace {
+
+namespace dom = simdjson::dom;
+
+// An unknown stream is an error, so that a misspelt one is not silence.
+bool choose_stream(Wishes& wishes, std::string_view name) {
+  if (name == "alerts") wishes.alerts = true;
+  if (name == "status") wishes.status = true;
+  return name == "alerts" || name == "status" || name == "steps";
+}
+
+bool choose_streams(Wishes& wishes, const std::vector<std::string>& names) {
+  wishes.alerts = false;
+  wishes.status = false;
+  for (const auto& name : names) {
+    if (!choose_stream(wishes, name)) return false;
+  }
+  return true;
+}
+
+bool choose_severity(Wishes& wishes, std::string_view name) {
+  const auto severity = severity_from(name);
+  if (severity) wishes.filter.min_severity = *severity;
+  return severity.has_value();
+}
+
+bool choose_after(Wishes& wishes, std::optional<std::uint64_t> seq) {
+  wishes.after = seq;
+  return seq.has_value();
+}
+
+bool apply_parameter(Wishes& wishes, std::string_view name, const std::string& value) {
+  if (name == "after") return choose_after(wishes, parse_unsigned(value));
+  if (name == "min_severity") return choose_severity(wishes, value);
+  if (name == "streams") return choose_streams(wishes, split_list(value));
+  if (name == "epoch") wishes.epoch = value;
+  if (name == "rule" || name == "rules") {
+    for (auto& rule : split_list(value)) wishes.filter.rules.push_back(std::move(rule));
+  }
+  return name == "epoch" || name == "rule" || name == "rules";
+}
+
+std::optional<std::vector<std::string>> strings(const dom::element& value) {
+  dom::array array;
+  if (value.get_array().get(array) != simdjson::SUCCESS) return std::nullopt;
+  std::vector<std::string> texts;
+  for (const dom::element item : array) {
+    std::string_view text;
+    if (item.get_string().get(text) != simdjson::SUCCESS) return std::nullopt;
+    texts.emplace_back(text);
+  }
+  return texts;
+}
+
+std::optional<std::string> string(const dom::element& value) {
+  std::string_view text;
+  if (value.get_string().get(text) != simdjson::SUCCESS) return std::nullopt;
+  return std::string(text);
+}
+
+std::optional<std::uint64_t> number(const dom::element& value) {
+  std::uint64_t n = 0;
+  if (value.get_uint64().get(n) != simdjson::SUCCESS) return std::nullopt;
+  return n;
+}
+
+// False when the value of a known field is not allowed. Unknown fields are for later versions.
+bool apply_field(Wishes& wishes, std::string_view name, const dom::element& value) {
+  if (value.is_null()) return true;
+  if (name == "after") return choose_after(wishes, number(value));
+  if (name == "min_severity") return choose_severity(wishes, string(value).value_or(""));
+  if (name == "streams") {
+    const auto names = strings(value);
+    return names && choose_streams(wishes, *names);
+  }
+  if (name == "rules") {
+    auto rules = strings(value);
+    if (rules) wishes.filter.rules = std::move(*rules);
+    return rules.has_value();
+  }
+  if (name == "epoch") {
+    auto epoch = string(value);
+    if (epoch) wishes.epoch = std::move(*epoch);
+    return epoch.has_value();
+  }
+  return true;
+}
+
+ClientMessage parse_subscribe(const dom::object& object) {
+  Wishes wishes;
+  for (const auto [name, value] : object) {
+    if (!apply_field(wishes, name, value)) {
+      return Refusal{
+          "subscribe: streams is a list of alerts, steps, status; after a number; epoch a string; "
+          "rules a list of strings; min_severity info, warning or critical"};
+    }
+  }
+  return wishes;
+}
+
+Frame own(std::string text) {
+  auto owner = std::make_shared<const std::string>(std::move(text));
+  return {*owner, {}, owner};
+}
+
+JsonWriter message(std::string_view op) {
+  JsonWriter json;
+  json.begin_object().field("op", op);
+  return json;
+}
+
+}  // namespace
+
+std::optional<Wishes> wishes_from_query(std::string_view query) {
+  const auto parameters = parse_query(query);
+  if (!parameters) return std::nullopt;
+  Wishes wishes;
+  for (const auto& [name, value] : *parameters) {
+    if (!apply_parameter(wishes, name, value)) return std::nullopt;
+  }
+  return wishes;
+}
+
+ClientMessage parse_client_message(std::string_view text) {
+  dom::parser parser;
+  dom::element document;
+  if (parser.parse(simdjson::padded_string(text)).get(document) != simdjson::SUCCESS) {
+    return NotJson{};
+  }
+  dom::object object;
+  std::string_view op;
+  if (document.get_object().get(object) != simdjson::SUCCESS ||
+      object["op"].get_string().get(op) != simdjson::SUCCESS) {
+    return Refusal{"a message is an object with a field op"};
+  }
+  if (op == "subscribe") return parse_subscribe(object);
+  if (op != "ack") return Refusal{"unknown op; known are subscribe and ack"};
+  std::uint64_t seq = 0;
+  if (object["seq"].get_uint64().get(seq) != simdjson::SUCCESS) {
+    return Refusal{"ack: seq is a number"};
+  }
+  return Ack{seq};
+}
+
+Frame hello_frame(const AlertHub& hub) {
+  return own(message("hello")
+                 .field("epoch", hub.epoch())
+                 .field("first_seq", hub.first_seq())
+                 .field("last_seq", hub.last_seq())
+                 .end_object()
+                 .text());
+}
+
+Frame alert_frame(PublishedAlertPtr alert) {
+  const std::string_view json = alert->json;
+  assert(json.starts_with("{\""));
+  return {R"({"op":"alert",)", json.substr(1), std::move(alert)};
+}
+
+Frame gap_frame(std::uint64_t from, std::uint64_t to) {
+  return own(message("gap").field("from", from).field("to", to).end_object().text());
+}
+
+Frame reset_frame(std::string_view epoch) {
+  return own(message("reset").field("epoch", epoch).end_object().text());
+}
+
+Frame heartbeat_frame(double lag_seconds) {
+  return own(message("heartbeat").field("lag_seconds", lag_seconds).end_object().text());
+}
+
+Frame error_frame(std::string_view what) {
+  return own(message("error").field("message", what).end_object().text());
+}
+
+Frame status_frame(std::shared_ptr<const Snapshot> snapshot) {
+  const std::string_view json = snapshot->status_json;
+  assert(json.starts_with("{\""));
+  return {R"({"op":"status",)", json.substr(1), std::move(snapshot)};
+}
+
+std::optional<Severity> severity_from(std::string_view name) {
+  for (const auto severity : {Severity::info, Severity::warning, Severity::critical}) {
+    if (to_string(severity) == name) return severity;
+  }
+  return std::nullopt;
+}
+
+std::optional<Alert::State> alert_state_from(std::string_view name) {
+  if (name == "firing") return Alert::State::firing;
+  if (name == "resolved") return Alert::State::resolved;
+  return std::nullopt;
+}
+
+}  // namespace trainwatch

@@ -1,0 +1,65 @@
+// The words of the WebSocket protocol trainwatch.v1.json: what a client may say, and the frames the
+// server answers with. No sockets.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "daemon/net/alert_hub.h"
+#include "daemon/net/http_message.h"
+
+namespace trainwatch {
+
+inline constexpr std::string_view kStreamProtocol = "trainwatch.v1.json";
+
+// What a client wants to hear. The default is what a client gets that asks for nothing.
+struct Wishes {
+  bool alerts = true;
+  bool status = false;
+  AlertFilter filter{};
+  std::optional<std::uint64_t> after{};  // only with a place to resume from
+  std::string epoch{};                   // that `after` belongs to; empty: the present one
+};
+
+// From the query of the upgrade: after, epoch, rules (or rule), min_severity, streams, lists with
+// commas. Nothing when a parameter is unknown or its value is not allowed.
+std::optional<Wishes> wishes_from_query(std::string_view query);
+
+struct Ack {
+  std::uint64_t seq;
+};
+struct Refusal {
+  std::string message;  // for the client; contains nothing it sent
+};
+struct NotJson {};
+
+using ClientMessage = std::variant<Wishes, Ack, Refusal, NotJson>;
+
+ClientMessage parse_client_message(std::string_view text);
+
+// One text message in two parts, so that an alert's JSON is never copied. `owner` keeps it alive.
+struct Frame {
+  std::string_view head;
+  std::string_view body;
+  std::shared_ptr<const void> owner;
+
+  std::string text() const { return std::string(head).append(body); }
+};
+
+Frame hello_frame(const AlertHub& hub);
+Frame alert_frame(PublishedAlertPtr alert);  // its JSON is an object with fields
+Frame gap_frame(std::uint64_t from, std::uint64_t to);
+Frame reset_frame(std::string_view epoch);
+Frame heartbeat_frame(double lag_seconds);
+Frame error_frame(std::string_view message);
+// `snapshot` must have a status.
+Frame status_frame(std::shared_ptr<const Snapshot> snapshot);
+
+std::optional<Severity> severity_from(std::string_view name);
+std::optional<Alert::State> alert_state_from(std::string_view name);
+
+}  // namespace trainwatch

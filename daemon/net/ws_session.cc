@@ -1,0 +1,272 @@
+#include "daemon/net/ws_session.h"
+
+#include <array>
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/http/empty_body.hpp>
+#include <boost/beast/http/message.hpp>
+#include <boost/beast/websocket.hpp>
+#include <optional>
+#include <utility>
+
+#include "daemon/net/query_string.h"
+#include "daemon/net/stream_feed.h"
+
+namespace trainwatch {
+namespace {
+
+namespace asio = boost::asio;
+namespace beast = boost::beast;
+namespace websocket = boost::beast::websocket;
+using boost::system::error_code;
+using Clock = std::chrono::steady_clock;
+
+Disconnect reason_of(const error_code& error) {
+  if (error == websocket::error::closed) return Disconnect::client;
+  if (error == websocket::condition::protocol_violation ||
+      error == websocket::error::message_too_big || error == websocket::error::bad_frame_payload) {
+    return Disconnect::protocol;
+  }
+  return Disconnect::network;
+}
+
+bool offers_our_protocol(const HttpRequest& request) {
+  for (auto offered : split_list(request.header("Sec-WebSocket-Protocol"))) {
+    offered.erase(0, offered.find_first_not_of(' '));
+    if (offered == kStreamProtocol) return true;
+  }
+  return false;
+}
+
+class Session final : public WsSession, public std::enable_shared_from_this<Session> {
+ public:
+  Session(std::shared_ptr<NetState> net, asio::ip::tcp::socket socket, const Wishes& wishes)
+      : net_(std::move(net)),
+        limits_(net_->options.ws),
+        ws_(std::move(socket)),
+        timer_(ws_.get_executor()),
+        feed_(net_->hub, wishes) {
+    if (wishes.status) feed_.offer_status(net_->snapshot);
+  }
+
+  void accept(const HttpRequest& request);
+
+  void alerts_published() override {
+    note_lag();
+    pump();
+  }
+  void status_changed() override {
+    feed_.offer_status(net_->snapshot);
+    pump();
+  }
+  void shut_down() override { end(websocket::close_code::going_away, Disconnect::shutdown); }
+
+ private:
+  void configure(bool answer_protocol);
+  void accepted(const error_code& error);
+  void read();
+  void received();
+  void apply(const Wishes& wishes);
+  void heard();
+  void pump();
+  void written(const error_code& error);
+  void note_lag();
+  void arm_tick();
+  void tick();
+  void ping();
+  void end(websocket::close_code code, Disconnect why);
+  void finish(Disconnect why);
+
+  std::shared_ptr<NetState> net_;
+  WsLimits limits_;
+  websocket::stream<asio::ip::tcp::socket> ws_;
+  asio::steady_timer timer_;  // the tick, then the limit for closing
+  StreamFeed feed_;
+  beast::flat_buffer input_;
+  Frame frame_;        // being written while writing_
+  bool open_ = false;  // the handshake is done
+  bool writing_ = false;
+  bool pinging_ = false;
+  bool ending_ = false;
+  bool finished_ = false;
+  unsigned unanswered_pings_ = 0;
+  unsigned heard_this_second_ = 0;
+  Clock::time_point second_start_{};
+  Clock::time_point last_heard_{};
+  Clock::time_point write_start_{};
+  std::optional<Clock::time_point> behind_since_;
+};
+
+void Session::configure(bool answer_protocol) {
+  ws_.set_option(websocket::stream_base::timeout{std::chrono::seconds(5),
+                                                 websocket::stream_base::none(), false});
+  ws_.set_option(websocket::stream_base::decorator([answer_protocol](auto& reply) {
+    reply.set(beast::http::field::server, "trainwatch");
+    if (answer_protocol) {
+      reply.set(beast::http::field::sec_websocket_protocol, beast::string_view(kStreamProtocol));
+    }
+  }));
+  ws_.read_message_max(limits_.message_bytes);
+  ws_.auto_fragment(false);
+  ws_.text(true);
+  ws_.control_callback([this](websocket::frame_type, beast::string_view) { heard(); });
+}
+
+void Session::accept(const HttpRequest& request) {
+  net_->sessions.insert(shared_from_this());
+  configure(offers_our_protocol(request));
+  beast::http::request<beast::http::empty_body> head;
+  head.method_string(request.method);
+  head.target(request.target);
+  head.version(request.version);
+  for (const auto& [name, value] : request.headers) head.insert(name, value);
+  ws_.async_accept(head,
+                   [self = shared_from_this()](const error_code& error) { self->accepted(error); });
+}
+
+void Session::accepted(const error_code& error) {
+  if (ending_) return;
+  if (error) return finish(Disconnect::protocol);
+  open_ = true;
+  ++net_->counters.ws_subscribers;
+  last_heard_ = Clock::now();
+  read();
+  arm_tick();
+  pump();
+}
+
+void Session::read() {
+  ws_.async_read(input_, [self = shared_from_this()](const error_code& error, std::size_t) {
+    if (self->ending_) return;  // whoever ends it also finishes
+    if (error) return self->finish(reason_of(error));
+    self->received();
+  });
+}
+
+void Session::received() {
+  if (!ws_.got_text()) return end(websocket::close_code::unknown_data, Disconnect::protocol);
+  heard();
+  const auto data = input_.cdata();
+  const auto message = parse_client_message({static_cast<const char*>(data.data()), data.size()});
+  input_.clear();
+  if (std::holds_alternative<NotJson>(message)) {
+    return end(websocket::close_code::bad_payload, Disconnect::protocol);
+  }
+  if (const auto* wishes = std::get_if<Wishes>(&message)) apply(*wishes);
+  if (const auto* refusal = std::get_if<Refusal>(&message)) feed_.refuse(refusal->message);
+  pump();
+  if (!ending_) read();
+}
+
+void Session::apply(const Wishes& wishes) {
+  feed_.subscribe(wishes);
+  if (wishes.status) feed_.offer_status(net_->snapshot);
+  behind_since_.reset();
+}
+
+void Session::heard() {
+  last_heard_ = Clock::now();
+  unanswered_pings_ = 0;
+  if (last_heard_ - second_start_ >= std::chrono::seconds(1)) {
+    second_start_ = last_heard_;
+    heard_this_second_ = 0;
+  }
+  if (++heard_this_second_ != limits_.messages_per_second + 1) return;
+  // Not from here: this may be inside a read.
+  asio::post(ws_.get_executor(), [self = shared_from_this()] {
+    self->end(websocket::close_code::policy_error, Disconnect::protocol);
+  });
+}
+
+void Session::pump() {
+  if (!open_ || writing_ || ending_) return;
+  auto frame = feed_.next();
+  if (!frame) return;
+  frame_ = std::move(*frame);
+  writing_ = true;
+  write_start_ = Clock::now();
+  const std::array<asio::const_buffer, 2> parts{asio::buffer(frame_.head),
+                                                asio::buffer(frame_.body)};
+  ws_.async_write(parts, [self = shared_from_this()](const error_code& error, std::size_t) {
+    self->written(error);
+  });
+}
+
+void Session::written(const error_code& error) {
+  if (error) return;  // the read sees it too, and knows better why
+  writing_ = false;
+  note_lag();
+  pump();
+}
+
+void Session::note_lag() {
+  if (!feed_.was_live() || feed_.lag_bytes() <= limits_.lag_bytes) {
+    behind_since_.reset();
+  } else if (!behind_since_) {
+    behind_since_ = Clock::now();
+  }
+}
+
+void Session::arm_tick() {
+  timer_.expires_after(limits_.heartbeat);
+  timer_.async_wait([self = shared_from_this()](const error_code& error) {
+    if (!error && !self->ending_) self->tick();
+  });
+}
+
+void Session::tick() {
+  const auto now = Clock::now();
+  const bool stalled = writing_ && now - write_start_ > limits_.stall;
+  const bool behind = behind_since_ && now - *behind_since_ > limits_.lag_time;
+  if (stalled || behind) return end(websocket::close_code::try_again_later, Disconnect::slow);
+  if (now - last_heard_ > limits_.ping * (unanswered_pings_ + 1)) {
+    if (unanswered_pings_ == 2) return finish(Disconnect::timeout);
+    ping();
+  }
+  feed_.offer_heartbeat(net_->snapshot ? net_->snapshot->lag_seconds : 0);
+  pump();
+  arm_tick();
+}
+
+void Session::ping() {
+  ++unanswered_pings_;
+  if (pinging_) return;  // the last one still waits behind a write
+  pinging_ = true;
+  ws_.async_ping({}, [self = shared_from_this()](const error_code&) { self->pinging_ = false; });
+}
+
+void Session::end(websocket::close_code code, Disconnect why) {
+  if (ending_) return;
+  if (!open_) return finish(why);
+  ending_ = true;
+  timer_.expires_after(limits_.close);
+  timer_.async_wait([self = shared_from_this(), why](const error_code& error) {
+    if (!error) self->finish(why);
+  });
+  ws_.async_close(code, [self = shared_from_this(), why](const error_code&) { self->finish(why); });
+}
+
+void Session::finish(Disconnect why) {
+  if (std::exchange(finished_, true)) return;
+  ending_ = true;
+  timer_.cancel();
+  error_code ignored;
+  beast::get_lowest_layer(ws_).close(ignored);
+  if (open_) {
+    --net_->counters.ws_subscribers;
+    net_->counters.count_disconnect(why);
+  }
+  net_->sessions.erase(shared_from_this());
+}
+
+}  // namespace
+
+void start_ws_session(std::shared_ptr<NetState> net, asio::ip::tcp::socket socket,
+                      const HttpRequest& request) {
+  const auto wishes = wishes_from_query(request.query());
+  if (!wishes) return;
+  std::make_shared<Session>(std::move(net), std::move(socket), *wishes)->accept(request);
+}
+
+}  // namespace trainwatch

@@ -1,0 +1,30 @@
+// One WebSocket client of /api/v1/stream.
+#pragma once
+
+#include <boost/asio/ip/tcp.hpp>
+#include <memory>
+
+#include "daemon/net/http_message.h"
+#include "daemon/net/net_state.h"
+
+namespace trainwatch {
+
+class WsSession {
+ public:
+  virtual ~WsSession() = default;
+
+  // The next two never end the session within the call.
+  // The hub has new alerts.
+  virtual void alerts_published() = 0;
+  // NetState::snapshot is new and may be shown to clients that want it.
+  virtual void status_changed() = 0;
+  // We are stopping: 1001.
+  virtual void shut_down() = 0;
+};
+
+// Answers the upgrade `request`, whose query is valid, and serves the client until it is gone. The
+// session keeps itself alive and is in NetState::sessions meanwhile.
+void start_ws_session(std::shared_ptr<NetState> net, boost::asio::ip::tcp::socket socket,
+                      const HttpRequest& request);
+
+}  // namespace trainwatch
