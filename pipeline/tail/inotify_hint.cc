@@ -44,13 +44,9 @@ bool on_network(const std::string& directory) {
 
 }  // namespace
 
-InotifyHint::InotifyHint()
-    : inotify_(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC)),
-      wake_(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {
-  if (wake_ >= 0) return;
-  const int code = errno;
-  if (inotify_ >= 0) ::close(inotify_);
-  throw std::system_error(code, std::generic_category(), "eventfd");
+InotifyHint::InotifyHint() : wake_(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {
+  if (wake_ < 0) throw std::system_error(errno, std::generic_category(), "eventfd");
+  inotify_ = ::inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
 }
 
 InotifyHint::~InotifyHint() {

@@ -45,8 +45,8 @@ class InotifyHint {
   Wake take_events();
   void forget(int watch);
 
-  int inotify_ = -1;  // -1: unavailable
   int wake_ = -1;
+  int inotify_ = -1;                                  // -1: unavailable
   std::unordered_map<std::string, int> watches_;      // by directory
   std::unordered_map<int, std::string> directories_;  // by watch
   std::unordered_set<std::string> unwatched_;         // refused for want of watches

@@ -212,8 +212,9 @@ void Tailer::scan(TailSink& sink) {
 void Tailer::refresh() {
   Parts& p = *parts_;
   for (const auto& file : p.table.all()) {
-    if (file->handle == nullptr || file->blocked) continue;
-    if (const auto stat = file->handle->stat()) observe(*file, *stat);
+    if (file->blocked || file->ending) continue;
+    const auto stat = file->handle ? file->handle->stat() : p.files.stat(file->order.path);
+    if (stat && stat->identity == file->identity) observe(*file, *stat);
   }
   p.fill_queue();
 }

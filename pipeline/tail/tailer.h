@@ -74,8 +74,8 @@ class Tailer {
   // exist yet is not an error: it is looked for again at each scan.
   void scan(TailSink& sink);
 
-  // Looks whether files that are open have grown or were cut; finds no new, renamed or vanished
-  // ones and lists no directory. For wake-ups between scans.
+  // Looks whether known, unfinished files have grown or were cut; finds no new, renamed or vanished
+  // ones and lists no directory. For wake-ups between scans; does not replace the regular scan.
   void refresh();
 
   // Reads one chunk of the next file that has unread bytes. False when all are at their end.

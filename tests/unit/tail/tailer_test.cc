@@ -163,6 +163,16 @@ TEST_F(TailerTest, RefreshSeesGrowthWithoutListing) {
   EXPECT_EQ(sink.file("/r/a.json").bytes, "xy");
 }
 
+TEST_F(TailerTest, RefreshSeesFilesWhoseDescriptorWasClosed) {
+  start({.max_open_files = 1});
+  for (const char* path : {"/r/a.json", "/r/b.json", "/r/c.json"}) fs.create(path, "x");
+  pass();
+  for (const char* path : {"/r/a.json", "/r/b.json", "/r/c.json"}) fs.append(path, "y");
+  tailer->refresh();
+  EXPECT_THAT(drain(), ElementsAre("data a.json", "data b.json", "data c.json"));
+  EXPECT_EQ(fs.open_files(), 1U);
+}
+
 TEST_F(TailerTest, AnIdleFileIsNotRead) {
   fs.create("/r/a.json", "x");
   pass();
