@@ -60,6 +60,7 @@ bool JsonCursor::enter() {
 }
 
 bool JsonCursor::next(std::string_view& key) {
+  if (failed_) return false;
   bool separated = first_;
   for (;; ++p_) {
     skip_space();

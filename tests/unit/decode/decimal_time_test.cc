@@ -1,0 +1,119 @@
+#include "pipeline/decode/decimal_time.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <limits>
+#include <random>
+#include <string>
+
+namespace trainwatch {
+namespace {
+
+constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t kMin = std::numeric_limits<std::int64_t>::min();
+
+std::optional<std::int64_t> us(std::string_view text) {
+  return parse_time_ns(text, TimeUnit::microseconds);
+}
+std::optional<std::int64_t> seconds(std::string_view text) {
+  return parse_time_ns(text, TimeUnit::seconds);
+}
+
+TEST(DecimalTime, ReadsWhatADoubleCannot) {
+  EXPECT_EQ(us("1712195495505582.988"), 1712195495505582988);
+  EXPECT_EQ(us("1712195495505582.989"), 1712195495505582989);
+  EXPECT_EQ(us("4458676983543.183"), 4458676983543183);
+  EXPECT_EQ(us("1669783687464181"), 1669783687464181000);
+  EXPECT_EQ(seconds("1591748109.2321954"), 1591748109232195400);
+  EXPECT_EQ(seconds("1700000000.00899"), 1700000000008990000);
+  EXPECT_EQ(parse_time_ns("1787426466048337924", TimeUnit::nanoseconds), 1787426466048337924);
+}
+
+TEST(DecimalTime, ReadsEveryNumberOfJson) {
+  EXPECT_EQ(us("0"), 0);
+  EXPECT_EQ(us("-0"), 0);
+  EXPECT_EQ(us("1.5"), 1500);
+  EXPECT_EQ(us("-1.5"), -1500);
+  EXPECT_EQ(us("1e3"), 1000000);
+  EXPECT_EQ(us("1.25E+2"), 125000);
+  EXPECT_EQ(us("12500e-3"), 12500);
+  EXPECT_EQ(us("0.000"), 0);
+  EXPECT_EQ(us("00012.5"), 12500);
+  EXPECT_EQ(us("1e-30"), 0);
+}
+
+TEST(DecimalTime, RoundsBelowANanosecond) {
+  EXPECT_EQ(us("0.0014999"), 1);
+  EXPECT_EQ(us("0.0015"), 2);
+  EXPECT_EQ(us("-0.0015"), -2);
+  EXPECT_EQ(us("1.00049999999999999999999999999"), 1000);
+  EXPECT_EQ(us("0.00000000000000000000000000001"), 0);
+}
+
+TEST(DecimalTime, SaturatesAtTheEndsOfTime) {
+  EXPECT_EQ(us("9223372036854775.807"), kMax);
+  EXPECT_EQ(us("9223372036854775.808"), kMax);
+  EXPECT_EQ(us("99999999999999999999999999"), kMax);
+  EXPECT_EQ(us("-99999999999999999999999999"), kMin);
+  EXPECT_EQ(us("1e300"), kMax);
+  EXPECT_EQ(us("9999999999999999999"), kMax);
+  EXPECT_EQ(saturating_add(kMax, 1), kMax);
+  EXPECT_EQ(saturating_add(kMin, -1), kMin);
+  EXPECT_EQ(saturating_add(kMax, kMin), -1);
+}
+
+TEST(DecimalTime, RefusesWhatIsNoNumber) {
+  for (const char* text : {"", "-", ".5", "NaN", "\"12\"", "1x", "1e", "1e+", "1.2.3", "null", "1 ",
+                           "e5", "--1", "1e999999999999"}) {
+    EXPECT_EQ(us(text), std::nullopt) << text;
+  }
+}
+
+TEST(DecimalTime, AgreesWithLongDoubleOnRandomNumbers) {
+  std::mt19937_64 random{3};
+  for (int i = 0; i < 20000; ++i) {
+    const auto whole = static_cast<std::int64_t>(random() % 2'000'000'000'000'000);
+    const auto fraction = static_cast<std::int64_t>(random() % 1000);
+    char text[64];
+    std::snprintf(text, sizeof text, "%lld.%03lld", static_cast<long long>(whole),
+                  static_cast<long long>(fraction));
+    ASSERT_EQ(us(text), whole * 1000 + fraction) << text;
+  }
+}
+
+TEST(ParseNumber, IsCorrectlyRounded) {
+  std::mt19937_64 random{4};
+  for (int i = 0; i < 50000; ++i) {
+    char text[64];
+    const double value = std::ldexp(static_cast<double>(random()), static_cast<int>(random() % 80) - 90);
+    std::snprintf(text, sizeof text, i % 2 == 0 ? "%.6f" : "%.17g", value);
+    ASSERT_EQ(parse_number(text), std::strtod(text, nullptr)) << text;
+  }
+  EXPECT_EQ(parse_number("-4.76"), -4.76);
+  EXPECT_EQ(parse_number("12345678901234567890123"), 12345678901234567890123.0);
+}
+
+TEST(ParseNumber, AcceptsPythonsLiterals) {
+  ASSERT_TRUE(parse_number("NaN"));
+  EXPECT_TRUE(std::isnan(*parse_number("NaN")));
+  EXPECT_EQ(parse_number("Infinity"), std::numeric_limits<double>::infinity());
+  EXPECT_EQ(parse_number("-Infinity"), -std::numeric_limits<double>::infinity());
+  for (const char* text : {"", "nan", "inf", "N/A", "\"1\"", "true", "1.5x"}) {
+    EXPECT_EQ(parse_number(text), std::nullopt) << text;
+  }
+}
+
+TEST(ParseInteger, AlsoInQuotes) {
+  EXPECT_EQ(parse_integer("12"), 12);
+  EXPECT_EQ(parse_integer("\"12\""), 12);
+  EXPECT_EQ(parse_integer("-3"), -3);
+  for (const char* text : {"", "\"\"", "\"", "1.5", "x", "99999999999999999999"}) {
+    EXPECT_EQ(parse_integer(text), std::nullopt) << text;
+  }
+}
+
+}  // namespace
+}  // namespace trainwatch

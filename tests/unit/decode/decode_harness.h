@@ -1,0 +1,159 @@
+// Decodes text as a file and describes what came out as lines of text, so that runs with different
+// cuts, and different vocabularies, compare with ==.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <zlib.h>
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "pipeline/decode/file_decoder.h"
+
+namespace trainwatch::testing {
+
+class RecordingDiagnostics final : public Diagnostics {
+ public:
+  void reject(FileId, RejectReason reason, std::string_view) override {
+    reasons.emplace_back(to_string(reason));
+  }
+  std::vector<std::string> reasons;
+};
+
+inline std::string describe(const Event& event, const Vocabulary& names) {
+  const auto subject = [&](SubjectId id) {
+    const Subject& who = names.subjects[id];
+    return who.job + "/" + who.node + "/" + std::to_string(who.rank) + "/" + who.gpu;
+  };
+  const auto number = [](auto value) { return std::to_string(static_cast<std::int64_t>(value)); };
+  std::string text;
+  if (const auto* span = std::get_if<Span>(&event)) {
+    text = "span " + number(to_ns(span->start)) + " +" + number(span->duration.count()) +
+           " step=" + number(span->step) + " " + subject(span->subject) + " '" +
+           std::string{names.text(span->name)} + "' in '" + std::string{names.text(span->phase)} +
+           "' worker=" + number(span->worker) + " pid=" + number(span->process) +
+           " kind=" + number(span->kind) + " mode=" + number(span->mode) +
+           " origin=" + number(span->origin);
+  } else if (const auto* sample = std::get_if<Sample>(&event)) {
+    const Series& series = names.series[sample->series];
+    text = "sample " + number(to_ns(sample->at)) + " " + std::to_string(sample->value) + " " +
+           subject(series.subject) + " " + std::string{names.text(series.type)} + "/" +
+           std::string{names.text(series.name)} + "/" + std::string{names.text(series.dimension)} +
+           " resource=" + number(sample->resource) + " device=" + number(series.device);
+  } else if (const auto* note = std::get_if<SourceNote>(&event)) {
+    text = "note " + number(note->kind) + " lane=" + number(note->lane) + " at " +
+           number(to_ns(note->at));
+  } else {
+    text = "unexpected";
+  }
+  return text;
+}
+
+struct Outcome {
+  std::vector<std::string> events;
+  std::vector<std::string> rejects;
+  std::uint64_t records = 0;
+  Format format = Format::undecided;
+  bool complete = false;   // before finish()
+  bool operator==(const Outcome&) const = default;
+};
+
+inline void PrintTo(const Outcome& outcome, std::ostream* os) {
+  *os << to_string(outcome.format) << ", " << outcome.records << " records"
+      << (outcome.complete ? ", complete" : "");
+  for (const std::string& text : outcome.events) *os << "\n  " << text;
+  for (const std::string& text : outcome.rejects) *os << "\n  reject " << text;
+}
+
+// One file being decoded, piece by piece.
+class DecodeRun {
+ public:
+  using Lister = std::function<std::vector<std::string>(const std::string&)>;
+
+  explicit DecodeRun(std::string path, std::int32_t rank = kNoRank, Lister lister = {})
+      : path_(std::move(path)), rank_(rank), lister_(std::move(lister)), decoder_(make()) {}
+
+  void feed(std::string_view bytes) {
+    decoder_->feed(bytes, batch_);
+    collect();
+  }
+  void rename(const std::string& path) {
+    path_ = path;
+    decoder_->renamed(path);
+  }
+  void cut_back(std::uint64_t bytes) { decoder_->cut_back(bytes); }
+
+  // Goes on with a new decoder that knows only the saved state, as after a crash.
+  void restart() {
+    StateIo saving = StateIo::saving();
+    decoder_->state(saving);
+    const std::string saved = saving.take();
+    StateIo saving_names = StateIo::saving();
+    vocabulary_->state(saving_names);
+    const std::string saved_names = saving_names.take();
+    decoder_.reset();
+    vocabulary_ = std::make_unique<Vocabulary>();
+    StateIo loading_names = StateIo::loading(saved_names);
+    vocabulary_->state(loading_names);
+    decoder_ = make();
+    StateIo loading = StateIo::loading(saved);
+    decoder_->state(loading);
+    EXPECT_TRUE(loading.complete());
+  }
+
+  Outcome finish() {
+    const bool complete = decoder_->complete();
+    decoder_->finish(batch_);
+    collect();
+    return {events_, diagnostics_.reasons, decoder_->records(), decoder_->format(), complete};
+  }
+  FileDecoder& decoder() { return *decoder_; }
+  const std::vector<std::string>& events() const { return events_; }
+  const std::vector<Event>& raw_events() const { return raw_; }
+  const Vocabulary& vocabulary() const { return *vocabulary_; }
+
+ private:
+  std::unique_ptr<FileDecoder> make() {
+    return std::make_unique<FileDecoder>(FileContext{FileId{7}, LaneId{3}, path_, "job", rank_,
+                                                     *vocabulary_, diagnostics_, lister_});
+  }
+  void collect() {
+    for (const Event& event : batch_) events_.push_back(describe(event, *vocabulary_));
+    raw_.insert(raw_.end(), batch_.begin(), batch_.end());
+    batch_.clear();
+  }
+
+  std::string path_;
+  std::int32_t rank_;
+  Lister lister_;
+  std::unique_ptr<Vocabulary> vocabulary_ = std::make_unique<Vocabulary>();
+  RecordingDiagnostics diagnostics_;
+  EventBatch batch_;
+  std::vector<std::string> events_;
+  std::vector<Event> raw_;
+  std::unique_ptr<FileDecoder> decoder_;
+};
+
+inline Outcome decode(const std::string& path, std::string_view content) {
+  DecodeRun run{path};
+  run.feed(content);
+  return run.finish();
+}
+
+inline std::string gzip(std::string_view text) {
+  std::string out(text.size() + text.size() / 100 + 200, '\0');
+  z_stream stream{};
+  deflateInit2(&stream, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY);
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
+  stream.avail_in = static_cast<uInt>(text.size());
+  stream.next_out = reinterpret_cast<Bytef*>(out.data());
+  stream.avail_out = static_cast<uInt>(out.size());
+  EXPECT_EQ(deflate(&stream, Z_FINISH), Z_STREAM_END);
+  out.resize(stream.total_out);
+  deflateEnd(&stream);
+  return out;
+}
+
+}  // namespace trainwatch::testing

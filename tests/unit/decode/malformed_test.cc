@@ -1,0 +1,138 @@
+// Bad input costs counted rejects, never a crash, never the rest of the file.
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "decode_harness.h"
+#include "pipeline/decode/line_splitter.h"
+#include "samples.h"
+
+namespace trainwatch::testing {
+namespace {
+
+using Lines = std::vector<std::string>;
+
+const std::string kLine =
+    R"({"Type":"cpu","Name":"cpu0","Dimension":"CPUUtilization","Value":4.5,"NodeId":"n","Timestamp":1591160699.5})"
+    "\n";
+
+TEST(Malformed, LineOfAMegabyteAndAHalf) {
+  const Outcome out =
+      decode("/w/x", kLine + "{\"Type\": \"" + std::string(1'500'000, 'x') + "\"}\n" + kLine);
+  EXPECT_EQ(out.records, 2U);
+  EXPECT_EQ(out.rejects, Lines{"too_long"});
+}
+
+TEST(Malformed, EveryKindOfBadLine) {
+  const std::pair<const char*, const char*> cases[] = {
+      {R"({"Type":"cpu"})", "type"},
+      {R"({"Type":"cpu","Dimension":"d","Value":true,"NodeId":"n","Timestamp":1})", "type"},
+      {R"({"Type":"cpu","Dimension":"d","Value":null,"NodeId":"n","Timestamp":1})", "type"},
+      {R"({"Type":7,"Dimension":"d","Value":1,"NodeId":"n","Timestamp":1})", "type"},
+      {R"({"Type":"cpu","Dimension":"d","Value":1,"NodeId":"n","Timestamp":"1"})", "time"},
+      {R"({"Type":"cpu","Dimension":"d","Value":1,"NodeId":"n","Timestamp":NaN})", "time"},
+      {R"({"Type":"cpu","Dimension":"d","Value":1,"NodeId":"n","Timestamp":1} x)", "syntax"},
+      {R"({"Type":"cpu" "Dimension":"d","Value":1,"NodeId":"n","Timestamp":1})", "syntax"},
+      {R"(["Type"])", "syntax"},
+      {R"(garbage)", "syntax"},
+      {R"({"Type":"c)" "\xff\xfe" R"(u","Dimension":"d","Value":1,"NodeId":"n","Timestamp":1})", "utf8"},
+      {R"({"Type":"c\xu","Dimension":"d","Value":1,"NodeId":"n","Timestamp":1})", "utf8"},
+  };
+  for (const auto& [line, reason] : cases) {
+    const Outcome out = decode("/w/x", kLine + line + "\n" + kLine);
+    EXPECT_EQ(out.records, 2U) << line;
+    EXPECT_EQ(out.rejects, Lines{reason}) << line;
+  }
+}
+
+TEST(Malformed, UnknownFilesCostOneReject) {
+  std::mt19937 random{9};
+  std::string garbage(200'000, '\0');
+  for (char& c : garbage) c = static_cast<char>(random());
+  for (const std::string& content :
+       {std::string{"hello world"}, std::string{"{\"a\": 1}\n{\"b\": 2}\n"}, std::string{"[1,2]"},
+        garbage, std::string{"\x1f"}, gzip("text"), std::string(100'000, ' ') + kLine}) {
+    DecodeRun run{"/w/x.json"};
+    for (std::size_t at = 0; at < content.size(); at += 1000) {
+      run.feed(std::string_view{content}.substr(at, 1000));
+    }
+    const Outcome out = run.finish();
+    EXPECT_EQ(out.format, Format::unknown);
+    EXPECT_EQ(out.rejects, Lines{"unknown_format"});
+  }
+}
+
+TEST(Malformed, DamagedGzipIsCountedOnceAndKeepsWhatCameBefore) {
+  std::string text;
+  std::mt19937 random{2};
+  for (int i = 0; i < 20000; ++i) {
+    text += R"({"Type":"cpu","Name":"cpu0","Dimension":"CPUUtilization","Value":)" +
+            std::to_string(random() % 100) + R"(,"NodeId":"n","Timestamp":)" +
+            std::to_string(1600000000 + i) + "}\n";
+  }
+  std::string packed = gzip(text);
+  for (std::size_t i = packed.size() / 2; i < packed.size() / 2 + 50; ++i) packed[i] = '\x77';
+  const Outcome out = decode("/w/x.json.gz", packed);
+  EXPECT_GT(out.records, 5000U);
+  ASSERT_FALSE(out.rejects.empty());
+  EXPECT_EQ(std::count(out.rejects.begin(), out.rejects.end(), "gzip"), 1);
+}
+
+TEST(Malformed, TruncatedGzipIsNotYet) {
+  const std::string packed = gzip(kKineto);
+  DecodeRun run{"/w/rank0.json.gz"};
+  run.feed(std::string_view{packed}.substr(0, packed.size() - 8));
+  EXPECT_FALSE(run.decoder().complete());
+  const Outcome out = run.finish();
+  EXPECT_EQ(out.rejects, Lines{});
+  EXPECT_EQ(out.events.size(), 3U);
+}
+
+TEST(Malformed, DepthBomb) {
+  const std::string bomb = "{\"a\": " + std::string(500'000, '[') + "1";
+  EXPECT_EQ(decode("/w/x", kLine + bomb + "\n" + kLine).records, 2U);
+  const std::string event = "{\"ph\": \"X\", \"name\": \"n\", \"pid\": 1, \"ts\": 1, \"args\": " +
+                            std::string(400'000, '[') + std::string(400'000, ']') + "}";
+  const Outcome out = decode("/w/a_model_timeline.json", "[{\"ph\":\"i\",\"name\":\"x\"}," + event + "]");
+  EXPECT_EQ(out.records, 2U);
+  EXPECT_EQ(out.rejects, Lines{});
+}
+
+TEST(Malformed, EverySampleTruncatedEverywhere) {
+  for (const SampleFile& file : sample_files()) {
+    const Outcome whole = decode(file.path, file.content);
+    for (std::size_t size = 0; size < file.content.size(); ++size) {
+      const Outcome out = decode(file.path, std::string_view{file.content}.substr(0, size));
+      ASSERT_LE(out.records, whole.records) << file.name << " " << size;
+      ASSERT_LE(out.rejects.size(), whole.rejects.size() + 1) << file.name << " " << size;
+    }
+  }
+}
+
+TEST(Malformed, RandomDamageNeverCrashes) {
+  std::mt19937 random{11};
+  for (const SampleFile& file : sample_files()) {
+    for (int round = 0; round < 3000; ++round) {
+      std::string content = file.content;
+      for (std::size_t hits = random() % 6 + 1; hits > 0; --hits) {
+        const std::size_t at = random() % content.size();
+        switch (random() % 4) {
+          case 0: content[at] = static_cast<char>(random()); break;
+          case 1: content.erase(at, random() % 20); break;
+          case 2: content.insert(at, 1, "{}[]\"\\\n,:"[random() % 9]); break;
+          default: content.insert(at, content.substr(random() % content.size(), random() % 50));
+        }
+        if (content.empty()) content = " ";
+      }
+      const Outcome whole = decode(file.path, content);
+      const std::size_t cut = random() % content.size();
+      DecodeRun run{file.path};
+      run.feed(std::string_view{content}.substr(0, cut));
+      run.feed(std::string_view{content}.substr(cut));
+      ASSERT_EQ(run.finish(), whole) << file.name << ":\n" << content << "\ncut at " << cut;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace trainwatch::testing

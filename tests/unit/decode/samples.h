@@ -1,0 +1,138 @@
+// Small files of every format and quirk, written for these tests.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace trainwatch::testing {
+
+struct SampleFile {
+  std::string name;      // of the sample, for failure messages
+  std::string path;
+  std::string content;
+};
+
+inline const std::string kSystemMetrics =
+    R"({"Type":"cpu","Name":"cpu0","Dimension":"CPUUtilization","Value":4.76,"NodeId":"algo-1","Timestamp":1591160699.4570894}
+{"Type": "gpu", "Name":"gpu1", "Dimension": "GPUMemoryUtilization", "Value":14.76,"NodeId":"algo-1","Timestamp":1591161699.1570894}
+{"Timestamp":1591160699.5,"NodeId":"algo-2","Value":NaN,"Type":"memory","Name":"MemoryUsedPercent","Dimension":""}
+
+{"Type":"cpu","Name":"cpu0","Dimension":"CPUUtilization","Value":1.5e1,"NodeId":"algo-1","Timestamp":1591160700.0}
+{"Type":"disk","Dimension":"Sp\u00e4t \"x\"","Value":1,"NodeId":"algo-1","Timestamp":1591160701}
+{"Type":"cpu","Name":"cpu0","Dimension":"CPUUtilization","Value":"4","NodeId":"algo-1","Timestamp":1591160699.4}
+{"Type":"cpu","Name":"cpu0","Dimension":"CPUUtilization","Value":4.0,"NodeId":"algo-1","Timest)";
+
+inline const std::string kTimeline =
+    R"([
+{"name": "process_name", "ph": "M", "pid": 0, "args": {"start_time_since_epoch_in_micros": 1795236015981368}},
+{"name": "process_sort_index", "ph": "M", "pid": 0, "args": {"sort_index": 0}},
+{"name": "process_name", "ph": "M", "pid": 0, "args": {"name": "Step:ModeKeys.TRAIN"}},
+{"name": "Step:ModeKeys.TRAIN", "pid": 0, "ph": "X", "ts": 5869, "dur": 100000, "args": {"step_num": "7", "pid": 19952}},
+{"name": "process_name", "ph": "M", "pid": 1, "args": {"name": "Forward"}},
+{"name": "net [conv {1}] \"a\\", "pid": 1, "ph": "X", "ts": 5912.125, "dur": 50000, "args": {"step_num": 8, "pid": 19952}},
+{"name": "CYCLE_START", "ph": "i", "ts": 5942, "s": "g"},
+{"ph": "B", "name": "outer", "pid": 2, "ts": 10}, {"ph": "B", "name": "inner", "pid": 2, "ts": 20},
+{"ph": "E", "pid": 2, "ts": 30}, {"ph": "E", "name": "", "pid": 2, "ts": 45}, {"ph": "E", "pid": 2, "ts": 50},
+[
+{"name": "process_name", "ph": "M", "pid": 3, "args": {"name": "DataLoaderIter"}},
+{"ph": "X", "name": "_MultiProcessingDataLoaderIter::GetNext", "pid": 3, "ts": 60, "dur": 5, "args": {"worker_id": 2}},
+{}
+])";
+
+inline const std::string kKineto =
+    R"(
+{
+  "schemaVersion": 1,
+  "deviceProperties": [
+    { "id": 0, "name": "A \"fast\" GPU" }
+  ],
+  "empty": ,
+  "traceEvents": [
+  {
+    "ph": "X", "cat": "cpu_op", "name": "aten::add", "pid": 9, "tid": 9,
+    "ts": 4458676416788.066, "dur": 2.5,
+    "args": { "External id": 1, "bw": N/A, "list": [1, {"a": "}"}], }
+  },
+  {
+    "ph": "X", "cat": "user_annotation", "name": "ProfilerStep#12", "pid": 9, "tid": 9,
+    "ts": 4458676416800.001, "dur": 1000.25,
+    "args": { }
+  },
+  {
+    "ph": "X", "cat": "gpu_user_annotation", "name": "ProfilerStep#12", "pid": 0, "tid": 7,
+    "ts": 4458676416810.000, "dur": 900.000
+  },
+  {
+    "ph": "f", "id": 3, "pid": 0, "tid": 7, "ts": 4458676416811.000, "cat": "ac2g", "name": "ac2g", "bp": "e"
+  },
+  {
+    "ph": "X", "cat": "user_annotation", "name": "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__", "pid": 9, "tid": 9,
+    "ts": 4458676416790, "dur": 9
+  },
+  {
+    "name": "Record Window End", "ph": "i", "s": "g", "pid": "", "tid": "", "ts": 4458676417800.001
+  }
+  ],
+  "INFO": ["INFO:one", "INFO:two }"],
+  "distributedInfo": {"backend": "nccl", "rank": 5, "world_size": 8},
+  "host_name": "node-b",
+  "displayTimeUnit": "ms",
+  "baseTimeNanoseconds": 1782967788000000000
+})";
+
+inline const std::string kKinetoArray =
+    R"([
+  {
+    "ph": "X", "cat": "Operator",
+    "name": "ProfilerStep#5", "pid": 67844, "tid": "4093687616",
+    "ts": 1606910596297094, "dur": 211206,
+    "args": { "Input dims": [[], []] }
+  },
+  {
+    "ph": "X", "cat": "Kernel", "name": "gemm", "pid": 0, "tid": "stream 7", "ts": 1606910596297095, "dur": 2
+  }
+])";
+
+inline const std::string kDebianTorch =
+    R"([{"name": "aten::zeros", "ph": "X", "ts": 107, "dur": 42, "tid": 1, "pid": "CPU functions", "args": {}}, )"
+    R"({"name": "ProfilerStep#1", "ph": "X", "ts": 167, "dur": 129193, "tid": 1, "pid": "CPU functions", "args": {}}, )"
+    R"({"name": "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", "ph": "X", "ts": 170, "dur": 33, "tid": 1, "pid": "CPU functions", "args": {}}, )"
+    R"({"name": "aten::copy_", "ph": "X", "ts": 129300, "dur": 100, "tid": 1, "pid": "CPU functions", "args": {}}])";
+
+inline const std::string kTensorflow =
+    R"({"displayTimeUnit":"ns","metadata":{"highres-ticks":true},"traceEvents":[)"
+    R"({"ph":"M","pid":49,"name":"process_name","args":{"name":"/host:CPU"}},)"
+    R"({"ph":"M","pid":49,"tid":1,"name":"thread_name","args":{"name":"tf_Compute"}},)"
+    R"({"pid":49,"tid":1,"ts":116.457,"name":"train_function","ph":"X","dur":63929.222,"args":{"tracing_count":"2"}},)"
+    R"({"pid":49,"tid":1,"ts":200,"name":"IteratorGetNextOp::DoCompute","ph":"X","dur":51522},{}]})";
+
+// An unescaped quote, a torn record and a type error; everything else must come through.
+inline const std::string kDamagedTimeline =
+    R"([
+{"name": "process_name", "ph": "M", "pid": 1, "args": {"name": "Forward"}},
+{"name": "one", "pid": 1, "ph": "X", "ts": 1, "dur": 1},
+{"name": "say "hi", "pid": 1, "ph": "X", "ts": 2, "dur": 1},
+{"name": "two", "pid": 1, "ph": "X", "ts": 3, "dur": 1},
+{"name": "a "b" c", "pid": 1, "ph": "X", "ts": 2, "dur": 1},
+{"name": "three", "pid": 1, "ph": "X", "ts": 4, "dur": 1},
+{"name": "torn", "pid": 1, "ph": [
+{"name": "four", "pid": 1, "ph": "X", "ts": 5, "dur": 1},
+{"name": "no time", "pid": 1, "ph": "X", "dur": 1},
+{"name": 5, "pid": 1, "ph": "X", "ts": 6, "dur": 1},
+{"name": "five", "pid": 1, "ph": "X", "ts": 7, "dur": 1}
+])";
+
+inline std::vector<SampleFile> sample_files() {
+  return {
+      {"system metrics", "/w/system/incremental/2020060305/1591160699.algo-1.json", kSystemMetrics},
+      {"timeline", "/w/framework/pevents/2026112104/1795236016087300_0-algo-1_pythontimeline.json",
+       kTimeline},
+      {"damaged timeline", "/w/framework/0-algo-1_pythontimeline.json.tmp", kDamagedTimeline},
+      {"kineto", "/w/vm_10.1787426466048337924.pt.trace.json", kKineto},
+      {"kineto array", "/w/worker3.1606910596300.pt.trace.json", kKinetoArray},
+      {"debian torch", "/w/vm_8959.1795235697709.pt.trace.json", kDebianTorch},
+      {"tensorflow", "/w/a/b/c/d/host-1.local.trace.json", kTensorflow},
+  };
+}
+
+}  // namespace trainwatch::testing
