@@ -40,7 +40,7 @@ def main():
 
 
 def truth():
-    with open(os.path.join(JOB, "truth.json")) as file:
+    with open(JOB + ".truth.json") as file:
         return json.load(file)
 
 

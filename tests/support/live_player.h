@@ -22,8 +22,7 @@ class LivePlayer {
     std::vector<std::filesystem::path> files;
     for (const auto& entry : std::filesystem::recursive_directory_iterator(source)) {
       const std::string name = entry.path().filename().string();
-      if (entry.is_regular_file() && name.find(".json") != std::string::npos &&
-          name != "truth.json") {
+      if (entry.is_regular_file() && name.find(".json") != std::string::npos) {
         files.push_back(std::filesystem::relative(entry.path(), source));
       }
     }

@@ -10,7 +10,8 @@ record.py prints how even the steps were. A recording on a GPU takes larger batc
     system/       host (and GPU) figures by `trainwatch sample`, twice a second
     framework/    steps, phases and waits for data, by python/trainwatch.py
     profiler/     torch.profiler traces, in turn plain and compressed
-    truth.json    what happened, measured by the training itself
+
+What happened, measured by the training itself, goes beside the folder: recorded-job.truth.json.
 """
 
 import argparse
@@ -44,7 +45,7 @@ def main():
         finally:
             sampler.send_signal(signal.SIGTERM)
     truth = json.loads(training.stdout)
-    with open(os.path.join(options.out, "truth.json"), "w") as file:
+    with open(options.out.rstrip("/") + ".truth.json", "w") as file:
         json.dump(truth, file, indent=2)
         file.write("\n")
     print(json.dumps(truth, indent=2))
