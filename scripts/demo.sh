@@ -42,7 +42,7 @@ pids+=($!)
 
 echo "demo: playing a recorded training run, 600 steps of a small CNN, speed x$speed"
 python3 scripts/play.py "$job" "$scratch/job" --speed="$speed"
-python3 scripts/demo.py verdict "$url" "$job/truth.json" && verdict=0 || verdict=$?
+python3 scripts/demo.py verdict "$url" "$job.truth.json" && verdict=0 || verdict=$?
 if $keep; then
   echo "demo: still running at $url/ until Ctrl-C"
   wait "${pids[0]}"
