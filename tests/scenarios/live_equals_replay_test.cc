@@ -5,13 +5,9 @@
 
 #include <filesystem>
 
-#include "daemon/app/watch_roots.h"
-#include "pipeline/engine/ingest.h"
-#include "pipeline/tail/posix_file_system.h"
-#include "rules/catalog.h"
-#include "support/alert_lines.h"
 #include "support/live_player.h"
 #include "support/temp_dir.h"
+#include "support/watcher.h"
 
 namespace trainwatch {
 namespace {
@@ -20,45 +16,8 @@ using namespace testing_support;
 
 const std::filesystem::path kRecordedJob = TRAINWATCH_SOURCE_DIR "/tests/data/recorded-job";
 
-// A daemon without threads: polls when it is told to.
-class Watcher {
- public:
-  explicit Watcher(const std::string& directory, std::size_t chunk_bytes)
-      : engine_(Config(rule_catalog()).enabled_rules()),
-        ingest_(engine_, replay_roots({directory}, Config(rule_catalog())).ingest),
-        tailer_(files_, {{directory, directory}}, TailLimits{.chunk_bytes = chunk_bytes}) {}
-
-  // One look at the directory; reads at most `chunks` chunks.
-  void look(std::size_t chunks) {
-    tailer_.scan(ingest_);
-    for (std::size_t i = 0; i < chunks && tailer_.read(ingest_); ++i) take();
-  }
-  void tick() {
-    engine_.flush();
-    take();
-  }
-  std::vector<AlertLine> finish() {
-    look(SIZE_MAX);
-    look(SIZE_MAX);
-    ingest_.end_of_input();
-    take();
-    return parse_alerts(lines_);
-  }
-
- private:
-  void take() {
-    for (const Alert& alert : engine_.take_told()) lines_ += to_json(alert, {}) + '\n';
-  }
-
-  Engine engine_;
-  Ingest ingest_;
-  PosixFileSystem files_;
-  Tailer tailer_;
-  std::string lines_;
-};
-
 std::vector<AlertLine> replayed() {
-  return Watcher(kRecordedJob.string(), std::size_t{256} << 10U).finish();
+  return Watcher(kRecordedJob.string()).finish();
 }
 
 std::vector<AlertLine> played_live(unsigned seed) {

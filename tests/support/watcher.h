@@ -1,0 +1,62 @@
+// A daemon without threads, sockets and clock: the real tailer, decoders, engine and default rules,
+// which look at the files when the test says so.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "daemon/app/watch_roots.h"
+#include "pipeline/engine/ingest.h"
+#include "pipeline/engine/pipeline_report.h"
+#include "pipeline/tail/posix_file_system.h"
+#include "rules/catalog.h"
+#include "support/alert_lines.h"
+
+namespace trainwatch::testing_support {
+
+class Watcher {
+ public:
+  explicit Watcher(const std::string& directory, std::size_t chunk_bytes = std::size_t{256} << 10U)
+      : engine_(Config(rule_catalog()).enabled_rules()),
+        ingest_(engine_, replay_roots({directory}, Config(rule_catalog())).ingest),
+        tailer_(files_, {{directory, directory}}, TailLimits{.chunk_bytes = chunk_bytes}) {}
+
+  // One look at the directory; reads at most `chunks` chunks.
+  void look(std::size_t chunks = SIZE_MAX) {
+    tailer_.scan(ingest_);
+    for (std::size_t i = 0; i < chunks && tailer_.read(ingest_); ++i) take();
+  }
+  // What a daemon does once a second.
+  void tick() {
+    engine_.flush();
+    take();
+  }
+  // Reads the rest; returns every alert told since the start.
+  std::vector<AlertLine> finish() {
+    look();
+    look();
+    ingest_.end_of_input();
+    take();
+    return parse_alerts(lines_);
+  }
+
+  const Ingest& ingest() const { return ingest_; }
+  std::string status() const {
+    TailReport report;
+    report.files = tailer_.files();
+    return status_json({"test", kNoTime, true}, engine_, ingest_, report);
+  }
+
+ private:
+  void take() {
+    for (const Alert& alert : engine_.take_told()) lines_ += to_json(alert, {}) + '\n';
+  }
+
+  Engine engine_;
+  Ingest ingest_;
+  PosixFileSystem files_;
+  Tailer tailer_;
+  std::string lines_;
+};
+
+}  // namespace trainwatch::testing_support
