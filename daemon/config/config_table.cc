@@ -76,7 +76,7 @@ std::vector<ConfigField<Config>> make_settings() {
       allowed_hosts_field(),
       text_field<Config>(
           "storage.path", [](auto& c) -> auto& { return c.storage.path; },
-          "Directory of the state store. Made when absent; one trainwatch at a time."),
+          "Directory of the state store. Not used yet: this version keeps its state in memory."),
       choice_field<Config>(
           "log.level", [](auto& c) -> auto& { return c.log.level; },
           {"debug", "info", "warn", "error"}, "Only messages of this severity or above."),
