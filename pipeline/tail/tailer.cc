@@ -82,7 +82,6 @@ void Tailer::Parts::meet(const Candidate& candidate) {
   }
   file->seen_in_scan = scan_number;
   file->missing_scans = 0;
-  file->replaced = false;
   file->seen_as = own_name ? std::string() : candidate.path;
   observe(*file, *stat);
 }
@@ -97,12 +96,10 @@ void Tailer::Parts::look_for_missing(TrackedFile& file) {
   const auto at_path = files.stat(file.order.path);
   if (at_path && at_path->identity == file.identity) {  // its directory could not be listed
     file.missing_scans = 0;
-    file.replaced = false;
     observe(file, *at_path);
     return;
   }
   ++file.missing_scans;
-  file.replaced = at_path.ok();
   if (file.handle == nullptr) {
     file.size = std::min(file.size, file.offset);
     file.touched = false;
@@ -157,7 +154,7 @@ void Tailer::Parts::find_endings() {
     const TrackedFile* newest = newest_in_lane[static_cast<std::size_t>(file->lane)];
     const bool superseded = newest != nullptr && reads_before(file.get(), newest);
     const bool gone = !file->linked || file->missing_scans >= kGoneScans;
-    file->ending = superseded || gone || file->replaced;
+    file->ending = superseded || gone;
   }
 }
 
