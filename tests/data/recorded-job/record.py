@@ -3,7 +3,8 @@
 
     record.py --trainwatch=build/release/bin/trainwatch [--out=DIR] [--device=cuda]
 
-Needs python3-torch. The machine should be otherwise idle, or something else will be slow as well;
+Needs python3-torch. The machine should be otherwise idle, or something else will be slow as well (the
+recording here ran under `chrt -f 10` on a machine with other work);
 record.py prints how even the steps were. A recording on a GPU takes larger batches to fill it:
 `--device=cuda -- --batch-size=4096`. What follows `--` goes to train.py.
 
