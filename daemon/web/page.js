@@ -42,11 +42,12 @@ function alertNode(alert) {
   const resolved = alert.state === 'resolved';
   const node = element('li', `${alert.severity || 'info'}${resolved ? ' resolved' : ''}`);
   const head = element('div', 'head');
-  head.append(element('span', 'severity', resolved ? 'resolved' : alert.severity));
+  head.append(element('span', 'severity', resolved ? `${alert.severity}, resolved` : alert.severity));
   head.append(element('span', 'rule', alert.rule));
   const where = subjectText(alert.subject);
   if (where) head.append(element('span', 'subject', where));
   if (alert.step !== undefined && alert.step !== null) head.append(element('span', '', `step ${alert.step}`));
+  if (alert.count > 1) head.append(element('span', '', `seen ${alert.count} times`));
   const started = new Date(alert.started_at);
   if (!Number.isNaN(started.getTime())) {
     const time = element('time', '', started.toLocaleString());
