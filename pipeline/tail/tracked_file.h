@@ -31,7 +31,6 @@ struct TrackedFile {
   std::int64_t modified_ns = 0;
   bool touched = false;  // changed since it was last read
   bool linked = true;
-  bool replaced = false;  // another file has its path
 
   bool announced = false;  // the sink heard opened()
   bool ending = false;     // gone, replaced, or its lane went on

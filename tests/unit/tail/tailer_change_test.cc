@@ -86,6 +86,36 @@ TEST_F(TailerTest, AFinishedProfilerFileTakesThePlaceOfAnOldOne) {
   EXPECT_EQ(sink.files.rbegin()->second.bytes, "new " + kLine + "}");
 }
 
+// A rename from a directory not listed yet into one that was listed already hides a file for one
+// scan.
+TEST_F(TailerTest, AFileMissedByOneScanIsNotFinished) {
+  fs.create("/r/b/x.json", "x");
+  fs.make_directory("/r/a");
+  pass();
+  fs.before_list([&](const std::string& directory) {
+    if (directory != "/r/b") return;
+    fs.append("/r/b/x.json", "y");
+    fs.rename("/r/b/x.json", "/r/a/x.json");
+  });
+  EXPECT_THAT(pass(), ElementsAre("data x.json"));
+  fs.before_list(nullptr);
+  EXPECT_THAT(pass(), ElementsAre("renamed x.json"));
+  EXPECT_EQ(sink.file("/r/a/x.json").finished, 0);
+}
+
+TEST_F(TailerTest, AFileReplacedAfterItsSizeWasTakenIsNotTakenForTheOldOne) {
+  start({.max_open_files = 1});
+  fs.create("/r/a.json", kLine);
+  fs.create("/r/b.json", "x");
+  pass();
+  fs.append("/r/a.json", "lost");
+  tailer->scan(sink);
+  fs.create("/r/a.json", kLine + "other");
+  EXPECT_THAT(drain(), IsEmpty());
+  EXPECT_THAT(pass(), ElementsAre("finished a.json", "opened a.json", "data a.json"));
+  EXPECT_EQ(sink.file("/r/a.json").bytes, kLine + "other");
+}
+
 class CutBack : public TailerTest, public ::testing::WithParamInterface<std::size_t> {};
 
 TEST_P(CutBack, IsToldAndReadingGoesOnAtTheNewEnd) {
