@@ -215,8 +215,9 @@ const RuleSpec& cpu_bottleneck_rule() {
              "A GPU below this utilisation (percent) is idle."),
        field("cpu_threshold", &Params::cpu_threshold, 0, 100,
              "A core above this utilisation (percent) is saturated."),
-       field("patience", &Params::patience, 0, 1e9, "Snapshots seen before the first judgement."),
-       field("recovery_snapshots", &Params::recovery_snapshots, 1, 1e9,
+       field("patience", &Params::patience, 0, 1000000,
+             "Snapshots seen before the first judgement."),
+       field("recovery_snapshots", &Params::recovery_snapshots, 1, 1000000,
              "Snapshots in a row at or below the threshold that end the alert.")});
   return spec;
 }

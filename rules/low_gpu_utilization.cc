@@ -166,8 +166,8 @@ const RuleSpec& low_gpu_utilization_rule() {
        field("threshold_p5", &Params::threshold_p5, 0, 100,
              "Percent; a 5th percentile below it is fluctuating."),
        field("window", &Params::window, 10, 100000, "Samples that are looked at."),
-       field("patience", &Params::patience, 0, 1e9, "Samples seen before the first judgement."),
-       field("recovery_samples", &Params::recovery_samples, 1, 1e9,
+       field("patience", &Params::patience, 0, 1000000, "Samples seen before the first judgement."),
+       field("recovery_samples", &Params::recovery_samples, 1, 1000000,
              "Samples in a row without the condition that end the alert.")});
   return spec;
 }

@@ -179,9 +179,9 @@ class StepSpike final : public Rule {
     JsonWriter json;
     json.begin_object().field("pattern", name_of(view.pattern));
     if (view.period > 0) json.field("period", view.period);
-    json.field("spikes", lane.episode().spikes)
-        .field("step", shown.step)
-        .field("seconds", shown.seconds)
+    json.field("spikes", lane.episode().spikes);
+    if (shown.step != kNoStep) json.field("step", shown.step);
+    json.field("seconds", shown.seconds)
         .field("median_seconds", shown.median)
         .field("mad_seconds", shown.mad)
         .field("lost_seconds", shown.lost())

@@ -63,6 +63,7 @@ struct Episode {
     ++spikes;
     lost += spike.lost();
     if (spike.lost() > worst.lost()) worst = spike;
+    if (spike.step == kNoStep) return;
     if (recent.size() >= kStepsKept) recent.erase(recent.begin());
     recent.push_back(spike.step);
   }

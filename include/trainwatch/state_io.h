@@ -37,6 +37,11 @@ class StateIo {
   void operator()(T& field) {
     if constexpr (requires { field.state(*this); }) {
       field.state(*this);
+    } else if constexpr (std::is_same_v<T, bool>) {  // any other byte than 0 and 1 is no bool
+      std::uint8_t byte = field ? 1 : 0;
+      raw(&byte, sizeof byte);
+      if (byte > 1) ok_ = false;
+      if (ok_) field = byte == 1;
     } else {
       static_assert(std::is_trivially_copyable_v<T> && !std::is_pointer_v<T>);
       raw(&field, sizeof field);

@@ -47,8 +47,8 @@ class SortedWindow {
   // Ascending.
   std::span<const double> sorted() const { return sorted_; }
 
-  // q in 0..1 with linear interpolation at h = (n - 1) q, as numpy.quantile's default, bit for bit
-  // (numpy/lib/function_base.py, _lerp: from the nearer end). NaN when empty.
+  // q in 0..1 with linear interpolation at h = (n - 1) q, as numpy.quantile's default
+  // (Hyndman and Fan 1996, type 7). NaN when empty.
   double quantile(double q) const {
     assert(q >= 0 && q <= 1);
     if (sorted_.empty()) return std::numeric_limits<double>::quiet_NaN();

@@ -74,8 +74,8 @@ INSTANTIATE_TEST_SUITE_P(Data, RollingStats,
                          testing::Combine(testing::Range(0, 4),
                                           testing::Values(1U, 2U, 3U, 10U, 99U, 100U)));
 
-// numpy 1.24: np.quantile([1, 2, 4, 8, 16.5], q)
-TEST(SortedWindow, QuantilesAreNumpys) {
+// The values numpy documents for method="linear": 1 + 0.2, 4 + 0.8 x 4, 8 + 0.8 x 8.5.
+TEST(SortedWindow, QuantilesInterpolateLinearly) {
   SortedWindow window(5);
   for (const double value : {16.5, 1.0, 8.0, 2.0, 4.0}) window.push(value);
   EXPECT_DOUBLE_EQ(window.quantile(0.05), 1.2);
