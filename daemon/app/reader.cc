@@ -25,14 +25,24 @@ struct Reader::Parts {
       if (changed == InotifyHint::Wake::directories_changed || now >= next_scan) {
         tailer.scan(sink);
         next_scan = now + options.poll_interval;
-        for (const std::string& directory : tailer.directories()) hint.add(directory);
+        watch_directories();
       } else {
         tailer.refresh();
       }
       while (!stop.stop_requested() && tailer.read(sink)) report(now);
       report(std::chrono::steady_clock::now());
-      changed = hint.wait(options.poll_interval);
+      changed = hint.wait(std::exchange(rescan, false) ? std::chrono::milliseconds(0)
+                                                       : options.poll_interval);
+      if (changed == InotifyHint::Wake::timeout) next_scan = std::chrono::steady_clock::now();
     }
+  }
+
+  // What happened in a new directory before it was watched is found by one more scan.
+  void watch_directories() {
+    const std::vector<std::string> directories = tailer.directories();
+    rescan = directories.size() != watched;
+    watched = directories.size();
+    for (const std::string& directory : directories) hint.add(directory);
   }
 
   // Tells the engine about the files; once a second is enough for people. What is unread was seen
@@ -56,6 +66,8 @@ struct Reader::Parts {
   PosixFileSystem files;
   InotifyHint hint;
   Tailer tailer;
+  std::size_t watched = 0;  // directories
+  bool rescan = false;
   std::chrono::steady_clock::time_point next_report{};
   std::jthread thread;  // last: it uses all of the above
 };

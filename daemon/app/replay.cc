@@ -71,11 +71,16 @@ int replay(const ReplayOptions& options, std::ostream& out, std::ostream& err) {
   AlertPrinter printer(out);
   ProgressBar progress(err, options.progress);
 
-  tailer.scan(ingest);
-  progress.set_total(tailer.unread_bytes());
-  while (tailer.read(ingest)) {
-    printer.print(engine.take_told());
-    progress.show_left(tailer);
+  // More files than the tailer follows at a time come in with the next scan.
+  for (bool more = true; more;) {
+    more = false;
+    tailer.scan(ingest);
+    progress.set_total(tailer.unread_bytes());
+    while (tailer.read(ingest)) {
+      printer.print(engine.take_told());
+      progress.show_left(tailer);
+      more = tailer.files_dropped() > 0;
+    }
   }
   ingest.end_of_input();
   printer.print(engine.take_told());

@@ -17,7 +17,10 @@ std::vector<std::string> list_directory(const std::string& directory) {
 
 void add(WatchRoots& roots, const std::string& path, const WatchConfig& options) {
   const std::string source = options.source.empty() ? path : options.source;
-  roots.roots.push_back({path, source});
+  // The user may name a link; below it, links are not followed.
+  std::error_code failure;
+  const std::filesystem::path resolved = std::filesystem::weakly_canonical(path, failure);
+  roots.roots.push_back({failure ? path : resolved.string(), source});
   roots.ingest.roots[source] = {options.job, options.rank.value_or(kNoRank)};
 }
 
