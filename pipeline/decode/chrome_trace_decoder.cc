@@ -114,7 +114,7 @@ ChromeTraceDecoder::Refusal ChromeTraceDecoder::hold(const Tokens& tokens, SpanK
   span.start_ns = *start;
   span.duration_ns = std::max<std::int64_t>(*duration, 0);  // as the writer itself clamps it
   span.step = step;
-  span.process = parse_integer(tokens.pid).value_or(-1);
+  span.process = integer_or(tokens.pid, -1);
   span.name = symbols.intern(*name);
   span.phase = symbols.intern(between_quotes(tokens.category));
   span.kind = kind;

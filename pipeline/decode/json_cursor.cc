@@ -1,39 +1,26 @@
 #include "pipeline/decode/json_cursor.h"
 
 #include <cstddef>
-#include <cstring>
 
 namespace trainwatch {
-namespace {
 
-bool is_space(char c) {
-  return c == ' ' || c == '\n' || c == '\t' || c == '\r';
-}
-
-}  // namespace
-
-void JsonCursor::skip_space() {
-  while (p_ != end_ && is_space(*p_)) ++p_;
-}
-
-bool JsonCursor::at_end() {
+bool JsonCursor::enter() {
   skip_space();
-  return p_ == end_;
+  if (p_ == end_ || *p_ != '{') return fail(p_ == end_);
+  ++p_;
+  first_ = true;
+  return true;
 }
 
-bool JsonCursor::skip_string() {
-  const char* from = p_ + 1;
-  for (;;) {
-    const auto left = static_cast<std::size_t>(end_ - from);
-    const auto* quote = static_cast<const char*>(std::memchr(from, '"', left));
-    if (quote == nullptr) return fail(true);
-    const char* text_end = quote;
-    while (text_end != p_ + 1 && text_end[-1] == '\\') --text_end;
-    from = quote + 1;
-    if ((quote - text_end) % 2 != 0) continue;
-    p_ = quote + 1;
+bool JsonCursor::skip_escaped_string(const char* backslash) {
+  for (const char* at = backslash; end_ - at >= 2;) {
+    at = quote_or_backslash(at + 2);  // whatever follows a backslash is part of the string
+    if (at == end_) break;
+    if (*at == '\\') continue;
+    p_ = at + 1;
     return true;
   }
+  return fail(true);
 }
 
 bool JsonCursor::skip_nested() {
@@ -49,61 +36,6 @@ bool JsonCursor::skip_nested() {
     if ((c == '}' || c == ']') && --depth == 0) return true;
   }
   return fail(true);
-}
-
-bool JsonCursor::enter() {
-  skip_space();
-  if (p_ == end_ || *p_ != '{') return fail(p_ == end_);
-  ++p_;
-  first_ = true;
-  return true;
-}
-
-bool JsonCursor::next(std::string_view& key) {
-  if (failed_) return false;
-  bool separated = first_;
-  for (;; ++p_) {
-    skip_space();
-    if (p_ == end_) return fail(true);
-    if (*p_ != ',') break;
-    separated = true;
-  }
-  first_ = false;
-  if (*p_ == '}') {
-    ++p_;
-    return false;
-  }
-  if (*p_ != '"' || !separated) return fail();
-  const char* const begin = p_ + 1;
-  // Keys are short: a loop beats a call of memchr.
-  const char* quote = begin;
-  while (quote != end_ && *quote != '"' && *quote != '\\') ++quote;
-  if (quote == end_) return fail(true);
-  if (*quote == '\\') {
-    if (!skip_string()) return false;
-    quote = p_ - 1;
-  }
-  key = {begin, static_cast<std::size_t>(quote - begin)};
-  p_ = quote + 1;
-  skip_space();
-  if (p_ == end_ || *p_ != ':') return fail(p_ == end_);
-  ++p_;
-  skip_space();
-  return true;
-}
-
-std::string_view JsonCursor::value() {
-  const char* const begin = p_;
-  if (p_ == end_) {
-    fail(true);
-  } else if (*p_ == '"') {
-    skip_string();
-  } else if (*p_ == '{' || *p_ == '[') {
-    skip_nested();
-  } else {
-    while (p_ != end_ && *p_ != ',' && *p_ != '}' && *p_ != ']' && !is_space(*p_)) ++p_;
-  }
-  return {begin, static_cast<std::size_t>(p_ - begin)};
 }
 
 }  // namespace trainwatch

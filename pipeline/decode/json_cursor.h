@@ -2,9 +2,13 @@
 //
 // Tolerant where writers are known to be wrong (bare N/A, NaN or inf, nothing at all as a value, a
 // comma too many), and only as far as it is asked: what nobody reads is not judged. It never looks
-// outside its text. Nesting is counted, not recursed into.
+// outside its text. Nesting is counted, not recursed into. What runs for every event is in this
+// header, because a call costs as much as the work.
 #pragma once
 
+#include <bit>
+#include <cstdint>
+#include <cstring>
 #include <string_view>
 
 namespace trainwatch {
@@ -25,7 +29,10 @@ class JsonCursor {
   std::string_view value();
 
   // Nothing but white space is left.
-  bool at_end();
+  bool at_end() {
+    skip_space();
+    return p_ == end_;
+  }
 
   bool at_object() const { return p_ != end_ && *p_ == '{'; }
   bool failed() const { return failed_; }
@@ -33,8 +40,15 @@ class JsonCursor {
   bool ran_out() const { return ran_out_; }
 
  private:
-  void skip_space();
+  // Control characters count as space: they are none of a record's business.
+  static bool is_space(char c) { return static_cast<unsigned char>(c) <= ' '; }
+  void skip_space() {
+    while (p_ != end_ && is_space(*p_)) ++p_;
+  }
+  // The first quote or backslash from `from` on, or the end.
+  const char* quote_or_backslash(const char* from) const;
   bool skip_string();  // p_ stands on the opening quote
+  bool skip_escaped_string(const char* backslash);
   bool skip_nested();  // p_ stands on { or [
   bool fail(bool at_end = false) {
     failed_ = true;
@@ -48,5 +62,70 @@ class JsonCursor {
   bool failed_ = false;
   bool ran_out_ = false;
 };
+
+inline const char* JsonCursor::quote_or_backslash(const char* from) const {
+  constexpr std::uint64_t kOnes = 0x0101010101010101ULL;
+  constexpr std::uint64_t kHigh = 0x8080808080808080ULL;
+  if constexpr (std::endian::native == std::endian::little) {
+    for (; end_ - from >= 8; from += 8) {
+      std::uint64_t word = 0;
+      std::memcpy(&word, from, sizeof word);
+      const std::uint64_t quote = word ^ (kOnes * '"');
+      const std::uint64_t slash = word ^ (kOnes * '\\');
+      // The lowest bit found is exact; bits above it may be false.
+      const std::uint64_t hit = (((quote - kOnes) & ~quote) | ((slash - kOnes) & ~slash)) & kHigh;
+      if (hit != 0) return from + std::countr_zero(hit) / 8;
+    }
+  }
+  while (from != end_ && *from != '"' && *from != '\\') ++from;
+  return from;
+}
+
+inline bool JsonCursor::skip_string() {
+  const char* const stop = quote_or_backslash(p_ + 1);
+  if (stop == end_) return fail(true);
+  if (*stop == '\\') return skip_escaped_string(stop);
+  p_ = stop + 1;
+  return true;
+}
+
+inline bool JsonCursor::next(std::string_view& key) {
+  if (failed_) return false;
+  bool separated = first_;
+  for (;; ++p_) {
+    skip_space();
+    if (p_ == end_) return fail(true);
+    if (*p_ != ',') break;
+    separated = true;
+  }
+  first_ = false;
+  if (*p_ == '}') {
+    ++p_;
+    return false;
+  }
+  if (*p_ != '"' || !separated) return fail();
+  const char* const begin = p_ + 1;
+  if (!skip_string()) return false;
+  key = {begin, static_cast<std::size_t>(p_ - 1 - begin)};
+  skip_space();
+  if (p_ == end_ || *p_ != ':') return fail(p_ == end_);
+  ++p_;
+  skip_space();
+  return true;
+}
+
+inline std::string_view JsonCursor::value() {
+  const char* const begin = p_;
+  if (p_ == end_) {
+    fail(true);
+  } else if (*p_ == '"') {
+    skip_string();
+  } else if (*p_ == '{' || *p_ == '[') {
+    skip_nested();
+  } else {
+    while (p_ != end_ && *p_ != ',' && *p_ != '}' && *p_ != ']' && !is_space(*p_)) ++p_;
+  }
+  return {begin, static_cast<std::size_t>(p_ - begin)};
+}
 
 }  // namespace trainwatch

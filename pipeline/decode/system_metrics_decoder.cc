@@ -9,6 +9,8 @@
 namespace trainwatch {
 namespace {
 
+constexpr std::size_t kMaxLayouts = 16384;
+
 struct ResourceRule {
   std::string_view type;
   std::string_view measure;  // the dimension of per-device series, else the name
@@ -81,7 +83,7 @@ void SystemMetricsDecoder::line(std::string_view text, EventBatch& out) {
     last_ = layouts_[last_].next;
   }
   ++records_;
-  out.push_back(sample);
+  out.emplace_back(std::in_place_type<Sample>, sample);
 }
 
 bool SystemMetricsDecoder::read_expected(std::string_view text, Sample& sample) const {
@@ -122,15 +124,44 @@ SystemMetricsDecoder::Refusal SystemMetricsDecoder::parse(std::string_view text,
   if (!value) return RejectReason::type;
   const auto at = parse_time_ns(tokens.timestamp, TimeUnit::seconds);
   if (!at) return RejectReason::time;
-  sample.value = *value;
-  sample.at = time_from_ns(*at);
-  if (const Refusal refusal = find_series(tokens, sample)) return refusal;
-  remember(text, tokens, sample);
+  std::uint32_t number = 0;
+  if (const Refusal refusal = find_layout(tokens, number)) return refusal;
+  // The expected series in another layout: expect that one from now on.
+  Layout& layout = layouts_[number];
+  if (layout.before.empty() || layouts_[last_].next == number) set_layout(text, tokens, layout);
+  layouts_[last_].next = number;
+  last_ = number;
+  sample = {time_from_ns(*at), *value, layout.series, layout.resource};
   return std::nullopt;
 }
 
-SystemMetricsDecoder::Refusal SystemMetricsDecoder::find_series(const Tokens& tokens,
-                                                                Sample& sample) {
+SystemMetricsDecoder::Refusal SystemMetricsDecoder::find_layout(const Tokens& tokens,
+                                                                std::uint32_t& number) {
+  name_.clear();
+  for (const std::string_view token : {tokens.type, tokens.name, tokens.dimension, tokens.node}) {
+    name_.append(token);
+    name_ += ',';
+  }
+  if (const auto known = layout_of_name_.find(name_); known != layout_of_name_.end()) {
+    number = known->second;
+    return std::nullopt;
+  }
+  Layout layout;
+  if (const Refusal refusal = make_series(tokens, layout)) return refusal;
+  if (layouts_.size() == kMaxLayouts) {  // one series spelt in ever new ways
+    layouts_.clear();
+    layout_of_name_.clear();
+    last_ = 0;
+  }
+  number = static_cast<std::uint32_t>(layouts_.size());
+  layout.next = number;
+  layouts_.push_back(std::move(layout));
+  layout_of_name_.emplace(name_, number);
+  return std::nullopt;
+}
+
+SystemMetricsDecoder::Refusal SystemMetricsDecoder::make_series(const Tokens& tokens,
+                                                                Layout& layout) {
   std::array<Symbol, 4> symbols{};
   const std::array<std::string_view, 4> texts = {tokens.type, tokens.name, tokens.dimension,
                                                  tokens.node};
@@ -155,8 +186,8 @@ SystemMetricsDecoder::Refusal SystemMetricsDecoder::find_series(const Tokens& to
       resource_of(names.text(series.type), names.text(series.name), names.text(series.dimension));
   const auto id = context_.vocabulary.series.intern(series);
   if (!id) return RejectReason::cardinality;
-  sample.series = *id;
-  sample.resource = series.resource;
+  layout.series = *id;
+  layout.resource = series.resource;
   return std::nullopt;
 }
 
@@ -173,17 +204,7 @@ std::optional<SubjectId> SystemMetricsDecoder::subject_of(Symbol node, Symbol gp
   return id;
 }
 
-void SystemMetricsDecoder::remember(std::string_view text, const Tokens& tokens,
-                                    const Sample& sample) {
-  const auto [entry, is_new] = layout_of_series_.emplace(
-      static_cast<std::uint32_t>(sample.series), static_cast<std::uint32_t>(layouts_.size()));
-  const std::uint32_t number = entry->second;
-  if (is_new) layouts_.emplace_back().next = number;
-  layouts_[last_].next = number;
-  last_ = number;
-  Layout& layout = layouts_[number];
-  layout.series = sample.series;
-  layout.resource = sample.resource;
+void SystemMetricsDecoder::set_layout(std::string_view text, const Tokens& tokens, Layout& layout) {
   layout.value_first = tokens.value.data() < tokens.timestamp.data();
   const std::string_view first = layout.value_first ? tokens.value : tokens.timestamp;
   const std::string_view second = layout.value_first ? tokens.timestamp : tokens.value;

@@ -4,7 +4,7 @@
 // A node writes the same few hundred series in the same order again and again, and of a line only
 // two numbers change. So a line is first compared with the layout of the line that followed last
 // time: when all of it but the two numbers is equal, the numbers are read and that is all. Any
-// other line is parsed, in any order of keys and any spacing, and its layout remembered.
+// other line is parsed, in any order of keys and any spacing.
 #pragma once
 
 #include <array>
@@ -54,17 +54,20 @@ class SystemMetricsDecoder final : public Decoder {
   void line(std::string_view text, EventBatch& out);
   bool read_expected(std::string_view text, Sample& sample) const;
   Refusal parse(std::string_view text, Sample& sample);
-  Refusal find_series(const Tokens& tokens, Sample& sample);
+  // The layout of the series that these tokens name; a new series gets one.
+  Refusal find_layout(const Tokens& tokens, std::uint32_t& number);
+  Refusal make_series(const Tokens& tokens, Layout& layout);
   std::optional<SubjectId> subject_of(Symbol node, Symbol gpu);
-  void remember(std::string_view text, const Tokens& tokens, const Sample& sample);
+  static void set_layout(std::string_view text, const Tokens& tokens, Layout& layout);
 
   const FileContext& context_;
   LineSplitter lines_;
   StringReader strings_;
   std::uint64_t records_ = 0;
-  std::vector<Layout> layouts_;  // one per series
-  std::uint32_t last_ = 0;       // the layout of the last line
-  std::unordered_map<std::uint32_t, std::uint32_t> layout_of_series_;
+  std::vector<Layout> layouts_;                                    // one per series
+  std::uint32_t last_ = 0;                                         // the layout of the last line
+  std::unordered_map<std::string, std::uint32_t> layout_of_name_;  // by the tokens as written
+  std::string name_;  // reused: the name of the series of one line
   std::map<std::pair<Symbol, Symbol>, SubjectId> subjects_;  // by node and gpu
 };
 

@@ -78,11 +78,11 @@ TensorflowTraceDecoder::Refusal TensorflowTraceDecoder::apply(std::string_view t
   Span& span = waiting_.emplace_back();
   span.start = time_from_ns(*start);
   span.duration = Nanos{*duration};
-  span.step = parse_integer(event.step_num).value_or(kNoStep);
+  span.step = integer_or(event.step_num, kNoStep);
   span.subject = subject_;
   span.name = symbols.intern(*name);
   span.phase = process != processes_.end() ? process->second : symbols.intern("Unknown");
-  span.process = parse_integer(event.args_pid).value_or(-1);
+  span.process = integer_or(event.args_pid, -1);
   const SpanClass kind = classifier_.classify(symbols, span.phase, span.name, SpanKind::other);
   span.kind = kind.kind;
   span.mode = kind.mode;

@@ -134,19 +134,18 @@ TimelineDecoder::Refusal TimelineDecoder::end_span(const TraceEvent& event) {
 void TimelineDecoder::emit(const TraceEvent& event, Symbol phase, Symbol name,
                            std::int64_t start_ns, std::int64_t duration_ns) {
   const SpanClass kind = classifier_.classify(context_.vocabulary.symbols, phase, name, fallback_);
-  Span span;
+  Span& span = std::get<Span>(out_->emplace_back(std::in_place_type<Span>));
   span.start = time_from_ns(saturating_add(start_ns, start_time_ns_));
   span.duration = Nanos{duration_ns};
-  span.step = parse_integer(event.step_num).value_or(kNoStep);
+  span.step = integer_or(event.step_num, kNoStep);
   span.subject = subject_;
   span.name = name;
   span.phase = phase;
-  span.worker = static_cast<std::int32_t>(parse_integer(event.worker_id).value_or(kNoWorker));
-  span.process = parse_integer(event.args_pid).value_or(-1);
+  span.worker = static_cast<std::int32_t>(integer_or(event.worker_id, kNoWorker));
+  span.process = integer_or(event.args_pid, -1);
   span.kind = kind.kind;
   span.mode = kind.mode;
   span.origin = Origin::timeline;
-  out_->push_back(span);
 }
 
 TimelineDecoder::Phase* TimelineDecoder::phase_of(const TraceEvent& event) {

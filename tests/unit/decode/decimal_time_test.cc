@@ -88,7 +88,8 @@ TEST(ParseNumber, IsCorrectlyRounded) {
   std::mt19937_64 random{4};
   for (int i = 0; i < 50000; ++i) {
     char text[64];
-    const double value = std::ldexp(static_cast<double>(random()), static_cast<int>(random() % 80) - 90);
+    const double value =
+        std::ldexp(static_cast<double>(random()), static_cast<int>(random() % 80) - 90);
     std::snprintf(text, sizeof text, i % 2 == 0 ? "%.6f" : "%.17g", value);
     ASSERT_EQ(parse_number(text), std::strtod(text, nullptr)) << text;
   }

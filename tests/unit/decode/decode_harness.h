@@ -56,7 +56,7 @@ struct Outcome {
   std::vector<std::string> rejects;
   std::uint64_t records = 0;
   Format format = Format::undecided;
-  bool complete = false;   // before finish()
+  bool complete = false;  // before finish()
   bool operator==(const Outcome&) const = default;
 };
 

@@ -37,8 +37,10 @@ TEST(SystemMetrics, ResourcesByTypeNameAndDimension) {
   EXPECT_EQ(resource_of("i/o", "IOPS", ""), Resource::io_operations);
   EXPECT_EQ(resource_of("i/o", "ReadThroughputInBytesPerSecond", ""), Resource::io_read);
   EXPECT_EQ(resource_of("i/o", "WriteThroughputInBytesPerSecond", ""), Resource::io_write);
-  EXPECT_EQ(resource_of("network", "ReceiveBytesPerSecond", "Algorithm"), Resource::network_receive);
-  EXPECT_EQ(resource_of("network", "TransmitBytesPerSecond", "Platform"), Resource::network_transmit);
+  EXPECT_EQ(resource_of("network", "ReceiveBytesPerSecond", "Algorithm"),
+            Resource::network_receive);
+  EXPECT_EQ(resource_of("network", "TransmitBytesPerSecond", "Platform"),
+            Resource::network_transmit);
   EXPECT_EQ(resource_of("cpu", "cpu3", "Temperature"), Resource::other);
 }
 
@@ -46,11 +48,12 @@ TEST(SystemMetrics, ResourcesByTypeNameAndDimension) {
 TEST(SystemMetrics, OrderOfSeriesDoesNotMatter) {
   const auto line = [](int core, int value, bool spaced) {
     const std::string n = std::to_string(core);
-    return spaced ? R"({ "Timestamp" : 1600000000.25 , "Value" : )" + std::to_string(value) +
-                        R"( , "Type": "cpu", "Name": "cpu)" + n +
-                        R"(", "Dimension": "CPUUtilization", "NodeId": "n" })" + "\n"
-                  : R"({"Type":"cpu","Name":"cpu)" + n + R"(","Dimension":"CPUUtilization","Value":)" +
-                        std::to_string(value) + R"(,"NodeId":"n","Timestamp":1600000000.25})" + "\n";
+    return spaced
+               ? R"({ "Timestamp" : 1600000000.25 , "Value" : )" + std::to_string(value) +
+                     R"( , "Type": "cpu", "Name": "cpu)" + n +
+                     R"(", "Dimension": "CPUUtilization", "NodeId": "n" })" + "\n"
+               : R"({"Type":"cpu","Name":"cpu)" + n + R"(","Dimension":"CPUUtilization","Value":)" +
+                     std::to_string(value) + R"(,"NodeId":"n","Timestamp":1600000000.25})" + "\n";
   };
   std::string text;
   Lines expected;
@@ -90,7 +93,8 @@ TEST(SystemMetrics, FullSeriesTableIsCounted) {
 
 TEST(SystemMetrics, AWholeLastLineNeedsNoLineBreak) {
   const Outcome out = decode(
-      "/w/x", R"({"Type":"cpu","Name":"cpu0","Dimension":"D","Value":1,"NodeId":"n","Timestamp":1})");
+      "/w/x",
+      R"({"Type":"cpu","Name":"cpu0","Dimension":"D","Value":1,"NodeId":"n","Timestamp":1})");
   EXPECT_EQ(out.records, 1U);
   EXPECT_EQ(out.rejects, Lines{});
 }
@@ -110,7 +114,7 @@ TEST(Timeline, Sample) {
             "span 1795236015981428000 +5000 step=-1 job/algo-1/0/ "
             "'_MultiProcessingDataLoaderIter::GetNext' in 'DataLoaderIter' worker=2 pid=-1 kind=2 "
             "mode=0 origin=0");
-  EXPECT_EQ(out.rejects, Lines{"type"});   // the E too many
+  EXPECT_EQ(out.rejects, Lines{"type"});  // the E too many
   EXPECT_EQ(out.records, 14U);
   EXPECT_TRUE(out.complete);
 }
@@ -122,9 +126,10 @@ TEST(Timeline, DamageCostsOneRecordEach) {
 }
 
 TEST(Timeline, OpenTmpFileThatIsClosedAndRenamed) {
-  const std::string open = "[\n{\"ph\": \"M\", \"name\": \"process_name\", \"pid\": 1, \"args\": "
-                           "{\"name\": \"Forward\"}},\n{\"ph\": \"X\", \"name\": \"m\", \"pid\": 1, "
-                           "\"ts\": 1, \"dur\": 2},\n";
+  const std::string open =
+      "[\n{\"ph\": \"M\", \"name\": \"process_name\", \"pid\": 1, \"args\": "
+      "{\"name\": \"Forward\"}},\n{\"ph\": \"X\", \"name\": \"m\", \"pid\": 1, "
+      "\"ts\": 1, \"dur\": 2},\n";
   DecodeRun run{"/w/framework/4-algo-2_pythontimeline.json.tmp"};
   run.feed(open);
   EXPECT_EQ(run.events().size(), 1U);
@@ -163,7 +168,9 @@ TEST(Timeline, PhaseNamedAgainAndPhaseNeverNamed) {
 }
 
 TEST(SpanKinds, Catalogue) {
-  const auto kind = [](const char* phase, const char* name) { return classify_span(phase, name).kind; };
+  const auto kind = [](const char* phase, const char* name) {
+    return classify_span(phase, name).kind;
+  };
   EXPECT_EQ(kind("Step:ModeKeys.EVAL", "Step:ModeKeys.EVAL"), SpanKind::step);
   EXPECT_EQ(classify_span("Step:ModeKeys.EVAL", "Step:ModeKeys.EVAL").mode, Mode::eval);
   EXPECT_EQ(classify_span("", "Step:ModeKeys.PREDICT").mode, Mode::predict);

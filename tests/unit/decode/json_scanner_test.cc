@@ -61,7 +61,8 @@ std::vector<std::size_t> random_sizes(std::mt19937& random) {
 TEST(JsonScanner, FastAndScalarAgreeOnNoise) {
   std::mt19937 random{1};
   // Few quotes and line breaks in one alphabet, many in another: long and short strings.
-  const std::string_view alphabets[] = {"{}[]\"\\\n ,:a", "{}{}{}[]aaaaaaaaaaaa\"\\", "\\\\\\\"a{}\n",
+  const std::string_view alphabets[] = {"{}[]\"\\\n ,:a", "{}{}{}[]aaaaaaaaaaaa\"\\",
+                                        "\\\\\\\"a{}\n",
                                         "{}[]\n aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\""};
   for (int round = 0; round < 4000; ++round) {
     const std::string text = random_text(random, random() % 700, alphabets[round % 4]);
@@ -88,8 +89,8 @@ TEST(JsonScanner, BackslashesAtEveryPlaceOfABlock) {
 TEST(JsonScanner, MarksRecordsAndTheEndOfTheArray) {
   const std::string text = R"([{"a": "]}{\""}, {"b": [1, {"c": 2}]}] tail)";
   const Scan found = scan(text, {text.size()}, scan_records);
-  const std::vector<std::pair<std::size_t, bool>> marks = {{1, false}, {14, true},
-                                                           {17, false}, {36, true}};
+  const std::vector<std::pair<std::size_t, bool>> marks = {
+      {1, false}, {14, true}, {17, false}, {36, true}};
   EXPECT_EQ(found.marks, marks);
   ASSERT_EQ(found.stops.size(), 1U);
   EXPECT_EQ(found.stops[0], (std::pair{std::size_t{38}, ScanStop::closed}));

@@ -35,7 +35,10 @@ TEST(Malformed, EveryKindOfBadLine) {
       {R"({"Type":"cpu" "Dimension":"d","Value":1,"NodeId":"n","Timestamp":1})", "syntax"},
       {R"(["Type"])", "syntax"},
       {R"(garbage)", "syntax"},
-      {R"({"Type":"c)" "\xff\xfe" R"(u","Dimension":"d","Value":1,"NodeId":"n","Timestamp":1})", "utf8"},
+      {R"({"Type":"c)"
+       "\xff\xfe"
+       R"(u","Dimension":"d","Value":1,"NodeId":"n","Timestamp":1})",
+       "utf8"},
       {R"({"Type":"c\xu","Dimension":"d","Value":1,"NodeId":"n","Timestamp":1})", "utf8"},
   };
   for (const auto& [line, reason] : cases) {
@@ -93,7 +96,8 @@ TEST(Malformed, DepthBomb) {
   EXPECT_EQ(decode("/w/x", kLine + bomb + "\n" + kLine).records, 2U);
   const std::string event = "{\"ph\": \"X\", \"name\": \"n\", \"pid\": 1, \"ts\": 1, \"args\": " +
                             std::string(400'000, '[') + std::string(400'000, ']') + "}";
-  const Outcome out = decode("/w/a_model_timeline.json", "[{\"ph\":\"i\",\"name\":\"x\"}," + event + "]");
+  const Outcome out =
+      decode("/w/a_model_timeline.json", "[{\"ph\":\"i\",\"name\":\"x\"}," + event + "]");
   EXPECT_EQ(out.records, 2U);
   EXPECT_EQ(out.rejects, Lines{});
 }
@@ -117,10 +121,17 @@ TEST(Malformed, RandomDamageNeverCrashes) {
       for (std::size_t hits = random() % 6 + 1; hits > 0; --hits) {
         const std::size_t at = random() % content.size();
         switch (random() % 4) {
-          case 0: content[at] = static_cast<char>(random()); break;
-          case 1: content.erase(at, random() % 20); break;
-          case 2: content.insert(at, 1, "{}[]\"\\\n,:"[random() % 9]); break;
-          default: content.insert(at, content.substr(random() % content.size(), random() % 50));
+          case 0:
+            content[at] = static_cast<char>(random());
+            break;
+          case 1:
+            content.erase(at, random() % 20);
+            break;
+          case 2:
+            content.insert(at, 1, "{}[]\"\\\n,:"[random() % 9]);
+            break;
+          default:
+            content.insert(at, content.substr(random() % content.size(), random() % 50));
         }
         if (content.empty()) content = " ";
       }

@@ -63,11 +63,12 @@ TEST(RecordSplitter, WriterThatAppendsToAClosedFileOpensItAgain) {
 
 TEST(RecordSplitter, ObjectRootWithMembersAroundTheEvents) {
   bool closed = false;
-  EXPECT_EQ(split("{ \"v\": 1, \"d\": [ {\"x\": \"},\"} ],\"none\": ,\n \"traceEvents\" : [ {\"a\": 1} , "
-                  "{} ],\n \"s\": \"q\\\"}\", \"o\": {\"r\": 2} }  \n",
-                  &closed),
-            (Found{"v = 1", "d = [ {\"x\": \"},\"} ]", "none = ", "{\"a\": 1}", "{}",
-                   "s = \"q\\\"}\"", "o = {\"r\": 2}"}));
+  EXPECT_EQ(
+      split("{ \"v\": 1, \"d\": [ {\"x\": \"},\"} ],\"none\": ,\n \"traceEvents\" : [ {\"a\": 1} , "
+            "{} ],\n \"s\": \"q\\\"}\", \"o\": {\"r\": 2} }  \n",
+            &closed),
+      (Found{"v = 1", "d = [ {\"x\": \"},\"} ]", "none = ", "{\"a\": 1}", "{}", "s = \"q\\\"}\"",
+             "o = {\"r\": 2}"}));
   EXPECT_TRUE(closed);
 }
 
@@ -78,9 +79,11 @@ TEST(RecordSplitter, EmptyEvents) {
 }
 
 TEST(RecordSplitter, ResynchronisesAfterAnUnescapedQuote) {
-  EXPECT_EQ(split("{\"traceEvents\": [\n  {\n    \"name\": \"say \"hi\", \"pid\": 1,\n    \"ts\": 2\n  },\n"
-                  "  {\n    \"name\": \"good\"\n  }\n  ],\n  \"k\": 1\n}"),
-            (Found{"! syntax", "{\n    \"name\": \"good\"\n  }", "k = 1"}));
+  EXPECT_EQ(
+      split(
+          "{\"traceEvents\": [\n  {\n    \"name\": \"say \"hi\", \"pid\": 1,\n    \"ts\": 2\n  },\n"
+          "  {\n    \"name\": \"good\"\n  }\n  ],\n  \"k\": 1\n}"),
+      (Found{"! syntax", "{\n    \"name\": \"good\"\n  }", "k = 1"}));
 }
 
 TEST(RecordSplitter, EndOfTheArrayRightAfterDamage) {
@@ -97,7 +100,8 @@ TEST(RecordSplitter, TornRecordOfACrashedWriter) {
 }
 
 TEST(RecordSplitter, DamageBetweenMembers) {
-  EXPECT_EQ(split("{\"a\": \"x\ny\", \"b\": 1, \"traceEvents\": [{\"c\": 1}], \"d\": 2}").back(), "d = 2");
+  EXPECT_EQ(split("{\"a\": \"x\ny\", \"b\": 1, \"traceEvents\": [{\"c\": 1}], \"d\": 2}").back(),
+            "d = 2");
 }
 
 Found split_large(std::string_view text, std::size_t piece) {
@@ -114,8 +118,8 @@ TEST(RecordSplitter, TooLongRecordCostsOneReject) {
   const std::string nested(3 * kMaxRecordBytes, '[');
   const std::string long_text(2 * kMaxRecordBytes, 'x');
   const std::string depth_bomb = "[{\"a\": 1}, {\"b\": " + nested;
-  const std::string long_record =
-      "[{\"a\": 1}, {\"b\": \"" + long_text + "\"}, {\"c\": 3}, {\"d\": \"" + long_text + "\n{\"e\": 5}]";
+  const std::string long_record = "[{\"a\": 1}, {\"b\": \"" + long_text +
+                                  "\"}, {\"c\": 3}, {\"d\": \"" + long_text + "\n{\"e\": 5}]";
   for (const std::size_t piece : {std::size_t{4096}, std::size_t{300007}, std::size_t{1} << 24U}) {
     EXPECT_EQ(split_large(depth_bomb, piece), (Found{"{\"a\": 1}", "! too_long"})) << piece;
     EXPECT_EQ(split_large(long_record, piece),
@@ -153,7 +157,8 @@ TEST(LineSplitter, LinesAtAnyCut) {
     for (std::size_t at = 0; at < text.size(); at += size) {
       splitter.feed(
           std::string_view{text}.substr(at, size),
-          [&](std::string_view line) { lines.emplace_back(line); }, [](std::string_view) { FAIL(); });
+          [&](std::string_view line) { lines.emplace_back(line); },
+          [](std::string_view) { FAIL(); });
     }
     EXPECT_EQ(lines, (Found{"one", "", "two\r", std::string(50, 'x')}));
     EXPECT_EQ(splitter.take_rest(), "rest");

@@ -7,7 +7,7 @@
 namespace trainwatch::testing {
 
 struct SampleFile {
-  std::string name;      // of the sample, for failure messages
+  std::string name;  // of the sample, for failure messages
   std::string path;
   std::string content;
 };

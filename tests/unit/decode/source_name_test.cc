@@ -55,7 +55,8 @@ TEST(SourceName, ProfileNodeRankAndEnd) {
 
 TEST(SourceName, TensorflowStart) {
   const char* path =
-      "/w/tensorflow/detailed_profiling/2020080513/000000000/plugins/profile/2020_08_05/host.a.b.trace.json.gz";
+      "/w/tensorflow/detailed_profiling/2020080513/000000000/plugins/profile/2020_08_05/"
+      "host.a.b.trace.json.gz";
   EXPECT_EQ(tensorflow_node(path), "host");
   EXPECT_EQ(metadata_directory(path), "/w/tensorflow/detailed_profiling/2020080513/000000000");
   EXPECT_EQ(metadata_directory("x.trace.json.gz"), "");

@@ -1,5 +1,5 @@
-// Bytes may be cut anywhere: the outcome is the same. And a decoder may be replaced, between any two
-// bytes, by one that knows only the saved state.
+// Bytes may be cut anywhere: the outcome is the same. And a decoder may be replaced, between any
+// two bytes, by one that knows only the saved state.
 #include <gtest/gtest.h>
 
 #include <random>
