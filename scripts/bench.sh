@@ -5,5 +5,5 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 trainwatch=$(scripts/build.sh)
 ninja -C build/release decode_bench >&2
-exec python3 scripts/bench.py "$trainwatch" "$(find build/release -name decode_bench -type f)" \
+exec /usr/bin/python3 scripts/bench.py "$trainwatch" "$(find build/release -name decode_bench -type f)" \
   build/bench "$@"
