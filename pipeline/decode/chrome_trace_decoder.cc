@@ -153,8 +153,9 @@ void ChromeTraceDecoder::emit_cycle(EventBatch& out) {
   }
   if (subject.rank == kNoRank) subject.rank = source.rank;
   const std::int64_t base = time_base(source.end_ns);
+  name_steps_of_waits();
   std::stable_sort(held_.begin(), held_.end(),
-                   [](const Held& a, const Held& b) { return a.start_ns < b.start_ns; });
+                   [](const Held& a, const Held& b) { return a.end_ns() < b.end_ns(); });
   Span span;
   span.subject = context_.vocabulary.subjects.intern(subject);
   span.origin = Origin::profiler;
@@ -172,6 +173,20 @@ void ChromeTraceDecoder::emit_cycle(EventBatch& out) {
   held_ = {};
   out.push_back(SourceNote{time_from_ns(saturating_add(last_end_ns_, base)), context_.lane,
                            SourceNote::Kind::cycle_complete});
+}
+
+// A wait belongs to the step that it lies in; the file itself does not say.
+void ChromeTraceDecoder::name_steps_of_waits() {
+  std::stable_sort(held_.begin(), held_.end(),
+                   [](const Held& a, const Held& b) { return a.start_ns < b.start_ns; });
+  const Held* step = nullptr;
+  for (Held& held : held_) {
+    if (held.kind == SpanKind::step) {
+      step = &held;
+    } else if (step != nullptr && held.end_ns() <= step->end_ns()) {
+      held.step = step->step;
+    }
+  }
 }
 
 void ChromeTraceDecoder::state(StateIo& io) {

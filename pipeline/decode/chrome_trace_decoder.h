@@ -3,12 +3,14 @@
 // Every event is looked at; those that somebody reads become spans: steps ("ProfilerStep#12") and
 // waits for data ("enumerate(DataLoader)#…__next__"). Rank and time base may follow the events, so
 // the spans of a cycle are held until the document is complete (or the input over) and then come
-// out sorted by start, followed by SourceNote::cycle_complete.
+// out in the order of their ends, as a writer would tell them live: the waits of a step, then the
+// step. SourceNote::cycle_complete follows.
 #pragma once
 
 #include <optional>
 #include <vector>
 
+#include "pipeline/decode/decimal_time.h"
 #include "pipeline/decode/decoder.h"
 #include "pipeline/decode/json_text.h"
 #include "pipeline/decode/record_splitter.h"
@@ -35,6 +37,8 @@ class ChromeTraceDecoder final : public Decoder, private RecordSink {
     Symbol name{};
     Symbol phase{};
     SpanKind kind{};
+
+    std::int64_t end_ns() const { return saturating_add(start_ns, duration_ns); }
   };
   // An event that somebody reads, as raw tokens.
   struct Tokens {
@@ -49,6 +53,7 @@ class ChromeTraceDecoder final : public Decoder, private RecordSink {
   Refusal look_at(std::string_view text);
   Refusal hold(const Tokens& tokens, SpanKind kind, std::int64_t step);
   void emit_cycle(EventBatch& out);
+  void name_steps_of_waits();
   std::int64_t time_base(std::optional<std::int64_t> file_end_ns) const;
 
   const FileContext& context_;

@@ -230,7 +230,9 @@ TEST(ChromeTrace, TruncatedFileSaysAtItsEndWhatItKnows) {
 TEST(ChromeTrace, TimesWithoutABaseEndWithTheFile) {
   const Outcome out = decode("/w/vm_8959.1795235697709.pt.trace.json", kDebianTorch);
   ASSERT_EQ(out.events.size(), 3U);
-  EXPECT_EQ(out.events[0].substr(0, 47), "span 1795235697579767000 +129193000 step=1 job/");
+  EXPECT_EQ(out.events[0].substr(0, 43), "span 1795235697579770000 +33000 step=1 job/")
+      << "the wait ends first, and lies in step 1";
+  EXPECT_EQ(out.events[1].substr(0, 47), "span 1795235697579767000 +129193000 step=1 job/");
   EXPECT_EQ(out.events[2], "note 0 lane=3 at 1795235697709000000");
   EXPECT_EQ(decode("/w/x.json", kDebianTorch).events[2], "note 0 lane=3 at 129400000");
 }

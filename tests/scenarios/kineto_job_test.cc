@@ -1,0 +1,38 @@
+// A generated PyTorch job of two ranks whose data loader stalls in every tenth step, as profiler
+// traces: both rules find it on each rank, with step, baseline and cause.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "support/temp_dir.h"
+#include "support/watcher.h"
+
+namespace trainwatch {
+namespace {
+
+using namespace testing_support;
+
+TEST(KinetoJob, AStalledLoaderIsFoundOnEachRank) {
+  TempDir dir;
+  const std::string command = "/usr/bin/python3 " TRAINWATCH_SOURCE_DIR
+                              "/tests/support/kineto_gen.py --out " +
+                              dir.path().string() +
+                              " --scenario input_spike --ranks 2 --steps 24 --kernels-per-step 60 "
+                              "--first-step 95 > /dev/null";
+  ASSERT_EQ(std::system(command.c_str()), 0);
+  std::filesystem::remove(dir.path() / "truth.json");
+
+  const auto alerts = final_alerts(Watcher(dir.path().string()).finish());
+  std::map<std::string, int> found;
+  for (const auto& [id, alert] : alerts) {
+    EXPECT_TRUE(alert.has(R"("cause":{"name":"input_wait")")) << alert.json;
+    EXPECT_TRUE(alert.has(R"("step":110)")) << alert.json;
+    ++found[alert.rule];
+  }
+  EXPECT_THAT(found, testing::ElementsAre(testing::Pair("getnext_outlier", 2),
+                                          testing::Pair("step_spike", 2)));
+}
+
+}  // namespace
+}  // namespace trainwatch
