@@ -190,15 +190,16 @@ int measure(const std::string& path) {
     plain_pass(parser, text);
     plain[run] = cpu_seconds() - start;
   }
+  const double decode_seconds = median(ours);
+  const double plain_seconds = median(plain);
   std::printf(
-      "%s format=%.*s bytes=%zu records=%llu rejects=%llu simdjson_records=%llu "
-      "cpu_seconds=%.4f simdjson_cpu_seconds=%.4f ratio=%.2f\n",
-      path.c_str(), static_cast<int>(to_string(decoded.format).size()),
-      to_string(decoded.format).data(), content.size(),
+      "%s format=%s bytes=%zu records=%llu rejects=%llu simdjson_records=%llu "
+      "simdjson_cpu_seconds=%.4f trainwatch_cpu_seconds=%.4f ratio=%.2f\n",
+      path.c_str(), std::string{to_string(decoded.format)}.c_str(), content.size(),
       static_cast<unsigned long long>(decoded.records),
       static_cast<unsigned long long>(decoded.rejects),
-      static_cast<unsigned long long>(expected.records), median(ours), median(plain),
-      median(plain) / median(ours));
+      static_cast<unsigned long long>(expected.records), plain_seconds, decode_seconds,
+      plain_seconds / decode_seconds);
   return 0;
 }
 
