@@ -26,9 +26,9 @@ class Browser:
         self._log = os.path.join(self._profile.name, "log")
         with open(self._log, "w") as log:
             self._process = subprocess.Popen(
-                ["chromium", "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic",
-                 "--no-first-run", "--disable-background-networking",
-                 "--disable-component-update", "--disable-sync", "--remote-debugging-port=0", "--user-data-dir=" + self._profile.name, url],
+                ["chromium", "--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run",
+                 "--disable-background-networking", "--disable-component-update", "--disable-sync",
+                 "--remote-debugging-port=0", "--user-data-dir=" + self._profile.name, url],
                 stdout=subprocess.DEVNULL, stderr=log)
 
     def __enter__(self):

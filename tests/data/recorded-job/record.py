@@ -3,10 +3,10 @@
 
     record.py --trainwatch=build/release/bin/trainwatch [--out=DIR] [--device=cuda]
 
-Needs python3-torch. The machine should be otherwise idle, or something else will be slow as well (the
-recording here ran under `chrt -f 10` on a machine with other work);
-record.py prints how even the steps were. A recording on a GPU takes larger batches to fill it:
-`--device=cuda -- --batch-size=4096`. What follows `--` goes to train.py.
+Needs python3-torch. The machine should be otherwise idle, or other steps will be slow as well; this
+recording ran under `chrt -f 10` on a machine with other work. record.py prints how even the steps
+were. A GPU takes larger batches to fill: `--device=cuda -- --batch-size=4096`; what follows `--` goes
+to train.py.
 
     system/       host (and GPU) figures by `trainwatch sample`, twice a second
     framework/    steps, phases and waits for data, by python/trainwatch.py
