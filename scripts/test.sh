@@ -9,7 +9,8 @@ step() { echo; echo "test: $*"; }
 scripts/setup.sh
 if [ tests/e2e/node_modules/.package-lock.json -ot tests/e2e/package-lock.json ]; then
   step "installing the JavaScript test client (npm ci)"
-  npm ci --prefix tests/e2e --no-audit --no-fund
+  npm ci --prefix tests/e2e --no-audit --no-fund ||
+    step "npm ci failed (is the registry reachable?): the JavaScript client's test will be skipped"
 fi
 step "building"
 cmake --preset release --log-level=WARNING
