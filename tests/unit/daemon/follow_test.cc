@@ -59,7 +59,7 @@ TEST(Follow, PrintsResumesAndStops) {
   server->publish(1, 3);
   std::jthread thread([&](std::stop_token stop) {
     FollowOptions options;
-    options.url = "http://localhost:" + std::to_string(port);
+    options.url = "http://127.0.0.1:" + std::to_string(port);
     options.after = 1;
     options.out = &out;
     options.err = &err;
