@@ -132,10 +132,11 @@ class Lane {
     rhythm_.quiet(place(step));
     if (episode_.spikes == 0 || seen_ - episode_.last_at < episode_.quiet_needed) return false;
     episode_ = Episode{};
+    losses_.clear();
     return true;
   }
 
-  // Time lost to slow steps within the last `window` steps.
+  // Time lost to slow steps of this episode within the last `window` steps.
   double lost_in_window() const {
     std::int64_t nanos = 0;
     for (const Loss& loss : losses_) {
@@ -177,7 +178,7 @@ class Lane {
   RollingMedianMad durations_;
   SortedWindow waits_;
   PeriodDetector rhythm_;
-  std::deque<Loss> losses_;  // of the last `window` steps
+  std::deque<Loss> losses_;  // of the episode, in the last `window` steps
   Episode episode_;
 };
 

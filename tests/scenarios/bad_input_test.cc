@@ -3,17 +3,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <fstream>
-
-#include "support/temp_dir.h"
+#include "support/temp_directory.h"
 #include "support/watcher.h"
 
 namespace trainwatch {
 namespace {
 
 using testing::HasSubstr;
-using testing_support::TempDir;
-using testing_support::Watcher;
+using test::TempDirectory;
+using test::Watcher;
 
 std::string sample(double second, const std::string& value = "50") {
   return R"({"Type":"cpu","Name":"cpu0","Dimension":"CPUUtilization","Value":)" + value +
@@ -90,16 +88,11 @@ class BadInput : public testing::TestWithParam<std::size_t> {};
 
 TEST_P(BadInput, IsCountedAndHarmsNothingElse) {
   const BadFile bad = bad_files()[GetParam()];
-  TempDir dir;
-  const auto write = [&](const std::string& name, const std::string& content) {
-    const std::filesystem::path path = dir.path() / name;
-    std::filesystem::create_directories(path.parent_path());
-    std::ofstream(path, std::ios::binary) << content;
-  };
-  write(bad.path, bad.content);
-  write("system/incremental/2023111422/1700000060.algo-2.json", sample(61) + sample(62));
+  TempDirectory dir;
+  dir.append(bad.path, bad.content);
+  dir.append("system/incremental/2023111422/1700000060.algo-2.json", sample(61) + sample(62));
 
-  Watcher watcher(dir.path().string());
+  Watcher watcher(dir.path());
   watcher.finish();
   const Ingest::Source& source = watcher.ingest().sources().begin()->second;
   EXPECT_EQ(source.records, bad.records + 2);

@@ -5,25 +5,25 @@
 
 #include <cstdlib>
 
-#include "support/temp_dir.h"
+#include "support/temp_directory.h"
 #include "support/watcher.h"
 
 namespace trainwatch {
 namespace {
 
-using namespace testing_support;
+using namespace test;
 
 TEST(KinetoJob, AStalledLoaderIsFoundOnEachRank) {
-  TempDir dir;
+  TempDirectory dir;
   const std::string command = "/usr/bin/python3 " TRAINWATCH_SOURCE_DIR
                               "/tests/support/kineto_gen.py --out " +
-                              dir.path().string() +
+                              dir.path() +
                               " --scenario input_spike --ranks 2 --steps 24 --kernels-per-step 60 "
                               "--first-step 95 > /dev/null";
   ASSERT_EQ(std::system(command.c_str()), 0);
-  std::filesystem::remove(dir.path() / "truth.json");
+  std::filesystem::remove(dir / "truth.json");
 
-  const auto alerts = final_alerts(Watcher(dir.path().string()).finish());
+  const auto alerts = final_alerts(Watcher(dir.path()).finish());
   std::map<std::string, int> found;
   for (const auto& [id, alert] : alerts) {
     EXPECT_TRUE(alert.has(R"("cause":{"name":"input_wait")")) << alert.json;

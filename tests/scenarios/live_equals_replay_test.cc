@@ -6,13 +6,13 @@
 #include <filesystem>
 
 #include "support/live_player.h"
-#include "support/temp_dir.h"
+#include "support/temp_directory.h"
 #include "support/watcher.h"
 
 namespace trainwatch {
 namespace {
 
-using namespace testing_support;
+using namespace test;
 
 const std::filesystem::path kRecordedJob = TRAINWATCH_SOURCE_DIR "/tests/data/recorded-job";
 
@@ -21,10 +21,10 @@ std::vector<AlertLine> replayed() {
 }
 
 std::vector<AlertLine> played_live(unsigned seed) {
-  TempDir target;
+  TempDirectory target;
   LivePlayer player(kRecordedJob, target.path(), seed);
   std::minstd_rand random(seed);
-  Watcher watcher(target.path().string(), 1 + random() % 100000);
+  Watcher watcher(target.path(), 1 + random() % 100000);
   while (player.step()) {
     if (random() % 3 == 0) watcher.look(random() % 2 == 0 ? SIZE_MAX : 1 + random() % 4);
     if (random() % 50 == 0) watcher.tick();

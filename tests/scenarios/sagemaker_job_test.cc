@@ -9,13 +9,13 @@
 
 #include "daemon/app/replay.h"
 #include "support/alert_lines.h"
-#include "support/temp_dir.h"
+#include "support/temp_directory.h"
 
 namespace trainwatch {
 namespace {
 
-using testing_support::AlertLine;
-using testing_support::TempDir;
+using test::AlertLine;
+using test::TempDirectory;
 
 struct Job {
   const char* scenario;
@@ -34,22 +34,22 @@ class SageMakerJob : public testing::TestWithParam<Job> {
   // Final state of every alert of the job.
   std::vector<AlertLine> alerts() {
     const Job& job = GetParam();
-    TempDir dir;
+    TempDirectory dir;
     std::ostringstream command;
     command << "/usr/bin/python3 " TRAINWATCH_SOURCE_DIR "/tests/support/sagemaker_job_gen.py job"
             << " --scenario " << job.scenario << " --seed " << job.seed << " --gpus " << job.gpus
-            << " --cpus " << job.cpus << " --seconds 900 --out " << dir.path().string()
+            << " --cpus " << job.cpus << " --seconds 900 --out " << dir.path()
             << " > /dev/null";
     EXPECT_EQ(std::system(command.str().c_str()), 0);
     ReplayOptions options;
-    options.paths = {dir.path().string()};
+    options.paths = {dir.path()};
     std::ostringstream out;
     std::ostringstream err;
     EXPECT_EQ(replay(options, out, err), 0) << err.str();
     EXPECT_EQ(err.str(), "");
     std::vector<AlertLine> last;
     for (auto& [id, alert] :
-         testing_support::final_alerts(testing_support::parse_alerts(out.str()))) {
+         test::final_alerts(test::parse_alerts(out.str()))) {
       last.push_back(alert);
     }
     return last;

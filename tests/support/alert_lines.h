@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace trainwatch::testing_support {
+namespace trainwatch::test {
 
 struct AlertLine {
   std::string id, rule, severity, state, json;
@@ -57,4 +57,4 @@ inline std::map<std::string, std::vector<std::string>> order_by_subject(
   return order;
 }
 
-}  // namespace trainwatch::testing_support
+}  // namespace trainwatch::test

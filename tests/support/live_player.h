@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-namespace trainwatch::testing_support {
+namespace trainwatch::test {
 
 class LivePlayer {
  public:
@@ -114,4 +114,4 @@ class LivePlayer {
   std::map<std::string, std::vector<File>> writers_;
 };
 
-}  // namespace trainwatch::testing_support
+}  // namespace trainwatch::test

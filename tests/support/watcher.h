@@ -12,7 +12,7 @@
 #include "rules/catalog.h"
 #include "support/alert_lines.h"
 
-namespace trainwatch::testing_support {
+namespace trainwatch::test {
 
 class Watcher {
  public:
@@ -59,4 +59,4 @@ class Watcher {
   std::string lines_;
 };
 
-}  // namespace trainwatch::testing_support
+}  // namespace trainwatch::test
