@@ -9,9 +9,9 @@
 namespace trainwatch {
 namespace {
 
-using testing::HasSubstr;
 using test::TempDirectory;
 using test::Watcher;
+using testing::HasSubstr;
 
 std::string sample(double second, const std::string& value = "50") {
   return R"({"Type":"cpu","Name":"cpu0","Dimension":"CPUUtilization","Value":)" + value +

@@ -38,8 +38,7 @@ class SageMakerJob : public testing::TestWithParam<Job> {
     std::ostringstream command;
     command << "/usr/bin/python3 " TRAINWATCH_SOURCE_DIR "/tests/support/sagemaker_job_gen.py job"
             << " --scenario " << job.scenario << " --seed " << job.seed << " --gpus " << job.gpus
-            << " --cpus " << job.cpus << " --seconds 900 --out " << dir.path()
-            << " > /dev/null";
+            << " --cpus " << job.cpus << " --seconds 900 --out " << dir.path() << " > /dev/null";
     EXPECT_EQ(std::system(command.str().c_str()), 0);
     ReplayOptions options;
     options.paths = {dir.path()};
@@ -48,8 +47,7 @@ class SageMakerJob : public testing::TestWithParam<Job> {
     EXPECT_EQ(replay(options, out, err), 0) << err.str();
     EXPECT_EQ(err.str(), "");
     std::vector<AlertLine> last;
-    for (auto& [id, alert] :
-         test::final_alerts(test::parse_alerts(out.str()))) {
+    for (auto& [id, alert] : test::final_alerts(test::parse_alerts(out.str()))) {
       last.push_back(alert);
     }
     return last;

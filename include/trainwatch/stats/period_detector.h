@@ -57,13 +57,9 @@ class PeriodDetector {
 
   std::int64_t find() const {
     if (known_ < 3) return 0;
-    std::int64_t period = 0;
-    if (gap(0) == gap(1)) {
-      period = gap(0);
-    } else if (known_ == kKept && gap(0) == gap(2) && gap(1) == 2 * gap(0)) {
-      period = gap(0);
-    }
-    return period >= kShortest ? period : 0;
+    const bool even = gap(0) == gap(1);
+    const bool one_missed = known_ == kKept && gap(0) == gap(2) && gap(1) == 2 * gap(0);
+    return (even || one_missed) && gap(0) >= kShortest ? gap(0) : 0;
   }
 
   std::array<std::int64_t, kKept> steps_{};  // newest first
