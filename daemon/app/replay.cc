@@ -20,7 +20,7 @@ class AlertPrinter {
  public:
   explicit AlertPrinter(std::ostream& out) : out_(out) {}
 
-  void print(std::vector<Alert> alerts) {
+  void print(const std::vector<Alert>& alerts) {
     for (const Alert& alert : alerts) {
       out_ << to_json(alert, {}) << '\n';
       seen_ = true;
