@@ -96,7 +96,8 @@ ConfigField<Target> text_field(std::string_view key, Member member, std::string_
 // The position of a word in `choices`, joined by '|', is the value of the enumeration.
 template <class Target, class Member>
 ConfigField<Target> choice_field(std::string_view key, Member member,
-                                 std::vector<std::string_view> choices, std::string_view help) {
+                                 const std::vector<std::string_view>& choices,
+                                 std::string_view help) {
   std::string bounds;
   for (const std::string_view choice : choices) {
     bounds.append(bounds.empty() ? "" : "|").append(choice);

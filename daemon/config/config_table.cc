@@ -147,7 +147,7 @@ ConfigField<RuleEntry> enabled_field() {
 
 // A parameter's own error begins with its name, which the caller says already.
 Status set_param(RuleConfig& rule, const Param& param, std::string_view text) {
-  const Status set = param.parse(rule.params, text);
+  Status set = param.parse(rule.params, text);
   if (set) return set;
   std::string_view message = set.error().message;
   const std::string prefix = std::string(param.name) + ": ";

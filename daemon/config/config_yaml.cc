@@ -61,7 +61,8 @@ class Reader {
       if (!where.IsScalar()) {
         fail(where, path, "a key must be a word");
       } else if (const std::string& key = where.Scalar(); !seen.insert(key).second) {
-        fail(where, path.empty() ? key : path + "." + key, "stands here twice");
+        fail(where, path.empty() ? key : std::string(path).append(".").append(key),
+             "stands here twice");
       } else {
         on_key(key, where, entry.second);
       }

@@ -129,7 +129,7 @@ asio::awaitable<error_code> FollowClient::open(Socket& socket) {
   const auto [refused] =
       co_await socket.async_handshake(response, url_.authority(), target(), kTuple);
   if (refused == websocket::error::upgrade_declined) {
-    opening_failed(refused, response.result_int());
+    opening_failed(refused, static_cast<int>(response.result_int()));
   }
   co_return refused;
 }

@@ -48,7 +48,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   std::size_t sent_ = 0;  // of output_
   bool keep_alive_ = true;
   std::array<char, 1024> discarded_{};
-  std::size_t discard_left_ = 64 * 1024;
+  std::size_t discard_left_ = std::size_t{64} * 1024;
 };
 
 }  // namespace trainwatch
