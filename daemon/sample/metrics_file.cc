@@ -17,7 +17,7 @@ namespace trainwatch {
 namespace {
 
 constexpr std::int64_t kMicro = 1000;
-constexpr std::int64_t kSecond = 1000 * 1000 * kMicro;
+constexpr std::int64_t kSecond = 1'000'000 * kMicro;
 
 std::int64_t minute_of(Time at) {
   return to_ns(at) / kSecond / 60 * 60;
