@@ -89,9 +89,7 @@ enum class LaneId : std::uint32_t {};
 // Something about the source itself that rules and analyses must know.
 struct SourceNote {
   enum class Kind : std::uint8_t {
-    cycle_complete,  // a profiler file is complete; its buffered spans may be evaluated
-    restarted,       // the file was truncated or replaced: a new generation begins
-    bytes_lost,      // bytes went away before they were read
+    cycle_complete,  // a profiler file is complete; all its spans were told
   };
   Time at{};
   LaneId lane{};
