@@ -23,20 +23,6 @@ constexpr double kCovered = 0.5;     // of the lost time, to name input as the c
 
 enum class Pattern : std::uint8_t { single, periodic, repeated };
 
-std::string_view name_of(Mode mode) {
-  switch (mode) {
-    case Mode::train:
-      return "train";
-    case Mode::eval:
-      return "eval";
-    case Mode::predict:
-      return "predict";
-    case Mode::global:
-      return "global";
-    default:
-      return "unknown";
-  }
-}
 std::string_view name_of(Pattern pattern) {
   switch (pattern) {
     case Pattern::single:
@@ -49,13 +35,14 @@ std::string_view name_of(Pattern pattern) {
   return "single";
 }
 std::string key_of(const Lane& lane) {
-  return std::string(name_of(lane.mode())) + (lane.origin() == Origin::profiler ? "/profiler" : "");
+  return std::string(to_string(lane.mode())) +
+         (lane.origin() == Origin::profiler ? "/profiler" : "");
 }
 
 // "step 120", "eval step 120", "a step"
 std::string step_text(const Lane& lane, std::int64_t step) {
   const bool plain = lane.mode() == Mode::train || lane.mode() == Mode::unknown;
-  const std::string kind = plain ? "step" : std::string(name_of(lane.mode())) + " step";
+  const std::string kind = plain ? "step" : std::string(to_string(lane.mode())) + " step";
   return step == kNoStep ? "a " + kind : kind + " " + std::to_string(step);
 }
 std::string took_text(const Spike& spike) {
@@ -103,6 +90,7 @@ class StepSpike final : public Rule {
       Origin origin = io.is_loading() ? Origin{} : lanes_[i].origin();
       io(mode);
       io(origin);
+      if (mode >= Mode::count_ || origin > Origin::profiler) return io.fail();
       if (io.is_loading()) lanes_.emplace_back(params_, mode, origin);
       io(lanes_[i]);
     }
@@ -188,7 +176,7 @@ class StepSpike final : public Rule {
         .field("lost_percent", view.lost_percent)
         .field("data_wait_seconds", shown.wait)
         .field("usual_data_wait_seconds", shown.usual_wait)
-        .field("mode", name_of(lane.mode()))
+        .field("mode", to_string(lane.mode()))
         .field("origin", lane.origin() == Origin::profiler ? "profiler" : "timeline");
     json.key("recent_steps").begin_array();
     for (const std::int64_t step : lane.episode().recent) json.value(step);

@@ -215,11 +215,6 @@ Status App::reload() {
 }
 
 int run_app(const RunOptions& options) {
-  if (const auto config = load_config(options.config_file, options.flags, rule_catalog());
-      !config.ok()) {
-    std::cerr << config.error().message << '\n';
-    return exit_code::bad_config;
-  }
   App app(options);
   if (const Status started = app.start(); !started.ok()) {
     std::cerr << started.error().message << '\n';

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <iterator>
+#include <string_view>
 #include <type_traits>
 #include <variant>
 #include <vector>
@@ -35,6 +37,12 @@ enum class SpanKind : std::uint8_t {
 };
 
 enum class Mode : std::uint8_t { unknown, train, eval, predict, global, count_ };
+
+inline std::string_view to_string(Mode mode) {
+  constexpr std::string_view kNames[] = {"unknown", "train", "eval", "predict", "global"};
+  static_assert(std::size(kNames) == static_cast<std::size_t>(Mode::count_));
+  return kNames[static_cast<std::size_t>(mode)];
+}
 
 // Which writer measured a span. Steps of the same rank from a timeline and from a profiler trace
 // are two independent measurements of the same work and are never mixed in one baseline.

@@ -9,12 +9,6 @@ namespace {
 
 constexpr std::size_t kMaxWorkers = 1024;
 
-std::string_view mode_label(Mode mode) {
-  constexpr std::array<std::string_view, static_cast<std::size_t>(Mode::count_)> kNames = {
-      "unknown", "train", "eval", "predict", "global"};
-  return kNames[static_cast<std::size_t>(mode)];
-}
-
 // The phases of a step that are measured; the others are too fine for a metric.
 std::string_view phase_label(SpanKind kind) {
   switch (kind) {
@@ -143,7 +137,7 @@ void TrainingMetrics::collect_steps(std::vector<MetricFamily>& out) const {
   MetricFamily last = family("trainwatch_last_step_timestamp_seconds",
                              "When the latest step ended, unix time.", MetricType::gauge);
   for (const auto& [key, steps] : steps_) {
-    const Labels own = with(labels(key.first), "mode", mode_label(key.second));
+    const Labels own = with(labels(key.first), "mode", to_string(key.second));
     duration.points.push_back(steps.duration.point(own));
     total.points.push_back({own, static_cast<double>(steps.count), {}, 0});
     last.points.push_back({own, to_seconds(steps.last), {}, 0});
