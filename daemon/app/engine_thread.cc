@@ -87,9 +87,11 @@ struct EngineThread::Parts {
   void beat() { heartbeat = SteadyClock::now().time_since_epoch().count(); }
 
   void publish() {
-    std::vector<Alert> told = engine.take_told();
-    if (told.empty()) return;
-    auto committed = store->commit(std::move(told));
+    Commit commit;
+    commit.now = wall_clock();
+    commit.alerts = engine.take_told();
+    if (commit.alerts.empty()) return;
+    auto committed = store->commit(commit);
     if (committed.ok()) {
       outlets.alerts(std::move(*committed));
     } else {

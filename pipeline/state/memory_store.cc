@@ -1,16 +1,61 @@
 #include "pipeline/state/memory_store.h"
 
+#include <algorithm>
+
 namespace trainwatch {
 
-Result<PublishedAlerts> MemoryStore::commit(std::vector<Alert> alerts) {
+Result<std::vector<StateRow>> MemoryStore::load() {
+  std::vector<StateRow> rows;
+  for (const auto& [key, value] : rows_) rows.push_back({key, value});
+  return rows;
+}
+
+Result<PublishedAlerts> MemoryStore::commit(const Commit& commit) {
+  if (!failure_.empty()) return Error{failure_};
+  for (const StateRow& row : commit.changed) rows_[row.key] = row.value;
+  for (const std::string& key : commit.removed) rows_.erase(key);
+  for (const auto& [name, seq] : commit.acknowledged) acknowledged_[name] = seq;
   PublishedAlerts published;
-  published.reserve(alerts.size());
-  for (Alert& alert : alerts) {
+  for (Alert alert : commit.alerts) {
+    std::string content = told_content(alert);
+    const auto known = told_.find(alert.id);
+    if (known != told_.end() && !is_news(known->second, alert, content)) continue;
     alert.seq = ++last_seq_;
+    told_[alert.id] = {alert.state, alert.updated_at, std::move(content), alert.seq};
     published.push_back(std::make_shared<const PublishedAlert>(PublishedAlert{
         alert.seq, alert.id, alert.rule, alert.severity, alert.state, to_json(alert, epoch_)}));
+    alerts_.push_back({published.back(), commit.now});
   }
+  prune(commit.now);
   return published;
+}
+
+void MemoryStore::prune(Time now) {
+  std::uint64_t wanted = last_seq_ + 1;  // the oldest that a subscriber has not acknowledged
+  for (const auto& [name, seq] : acknowledged_) wanted = std::min(wanted, seq + 1);
+  while (!alerts_.empty()) {
+    const Kept& oldest = alerts_.front();
+    const bool over = alerts_.size() > retention_.alerts || now - oldest.stored > retention_.age;
+    const bool held = oldest.alert->seq >= wanted && alerts_.size() <= 2 * retention_.alerts;
+    if (!over || held) return;
+    const auto told = told_.find(oldest.alert->id);
+    const bool last_word = told != told_.end() && told->second.seq == oldest.alert->seq;
+    if (last_word && told->second.state == Alert::State::resolved) told_.erase(told);
+    alerts_.pop_front();
+  }
+}
+
+Result<PublishedAlerts> MemoryStore::alerts_after(std::uint64_t after, std::size_t limit) {
+  auto entry =
+      std::upper_bound(alerts_.begin(), alerts_.end(), after,
+                       [](std::uint64_t seq, const Kept& kept) { return seq < kept.alert->seq; });
+  PublishedAlerts found;
+  for (; entry != alerts_.end() && found.size() < limit; ++entry) found.push_back(entry->alert);
+  return found;
+}
+
+std::uint64_t MemoryStore::first_seq() const {
+  return alerts_.empty() ? last_seq_ + 1 : alerts_.front().alert->seq;
 }
 
 }  // namespace trainwatch

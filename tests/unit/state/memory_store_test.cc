@@ -6,12 +6,16 @@
 namespace trainwatch {
 namespace {
 
+Commit telling(std::vector<std::string> ids) {
+  Commit commit;
+  for (const std::string& id : ids) commit.alerts.emplace_back().id = id;
+  return commit;
+}
+
 TEST(MemoryStore, NumbersAlertsInOneSequence) {
   MemoryStore store("epoch-1");
-  Alert alert;
-  alert.id = "abc";
-  const auto first = store.commit({alert, alert});
-  const auto second = store.commit({alert});
+  const auto first = store.commit(telling({"a", "b"}));
+  const auto second = store.commit(telling({"c"}));
   ASSERT_TRUE(first.ok() && second.ok());
   EXPECT_EQ(first->at(0)->seq, 1U);
   EXPECT_EQ(first->at(1)->seq, 2U);
