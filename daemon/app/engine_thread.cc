@@ -30,8 +30,9 @@ struct EngineThread::Parts {
    public:
     explicit Inbox(Parts& parts) : parts_(parts) {}
 
-    void opened(FileId file, LaneId lane, const WatchRoot& root, const std::string& path) override {
-      post([=](Ingest& ingest) { ingest.opened(file, lane, root, path); });
+    void opened(const KnownFile& file, const std::string& lane,
+                const std::vector<FileId>& plain) override {
+      post([=](Ingest& ingest) { ingest.opened(file, lane, plain); });
     }
     void data(FileId file, std::string_view bytes) override {
       while (!parts_.slots.try_acquire_for(std::chrono::milliseconds(100))) {
@@ -44,8 +45,8 @@ struct EngineThread::Parts {
         parts.publish();
       });
     }
-    void renamed(FileId file, const std::string& path) override {
-      post([=](Ingest& ingest) { ingest.renamed(file, path); });
+    void renamed(const KnownFile& file) override {
+      post([=](Ingest& ingest) { ingest.renamed(file); });
     }
     void cut_back(FileId file, std::uint64_t bytes) override {
       post([=](Ingest& ingest) { ingest.cut_back(file, bytes); });
@@ -58,6 +59,9 @@ struct EngineThread::Parts {
     }
     void read_error(FileId file, const std::string& what) override {
       post([=](Ingest& ingest) { ingest.read_error(file, what); });
+    }
+    void forgotten(FileId file, bool barred) override {
+      post([=](Ingest& ingest) { ingest.forgotten(file, barred); });
     }
 
    private:

@@ -23,6 +23,7 @@ enum class Format : std::uint8_t {
   chrome_trace,      // Kineto / PyTorch profiler
   tensorflow_trace,  // TensorFlow profiler
 };
+inline constexpr Format kLastFormat = Format::tensorflow_trace;
 
 std::string_view to_string(Format format);
 

@@ -146,7 +146,7 @@ void FileDecoder::state(StateIo& io) {
   io(parts.format);
   io(parts.damage_reported);
   io(parts.head);
-  if (parts.encoding >= Parts::Encoding::count_ || parts.format > Format::tensorflow_trace) {
+  if (parts.encoding >= Parts::Encoding::count_ || parts.format > kLastFormat) {
     io.fail();
     return;
   }

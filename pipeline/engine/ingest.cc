@@ -30,28 +30,40 @@ Ingest::Ingest(Engine& engine, IngestOptions options)
 Ingest::~Ingest() = default;
 
 std::unique_ptr<FileDecoder> Ingest::make_decoder(FileId id, const File& file) {
-  const RootOptions& root = options_.roots[file.source];
-  return std::make_unique<FileDecoder>(FileContext{id, file.lane, file.path, root.job, root.rank,
+  const KnownFile& known = file.known;
+  const RootOptions& root = options_.roots[known.source];
+  return std::make_unique<FileDecoder>(FileContext{id, known.lane, known.path, root.job, root.rank,
                                                    engine_.vocabulary(), *this,
                                                    options_.list_directory});
 }
 
-void Ingest::opened(FileId id, LaneId lane, const WatchRoot& root, const std::string& path) {
-  File& file = files_[id];
-  file.path = path;
-  file.source = root.source;
-  file.lane = lane;
-  file.decoder = make_decoder(id, file);
-  ++sources_[root.source].generations;
+Ingest::File& Ingest::changing(FileId id) {
+  const auto entry = files_.find(id);
+  assert(entry != files_.end());
+  entry->second.changed = true;
+  return entry->second;
+}
+
+void Ingest::opened(const KnownFile& known, const std::string& lane,
+                    const std::vector<FileId>& /*plain*/) {
+  File& file = files_[known.file];
+  file.known = known;
+  file.changed = true;
+  file.decoder = make_decoder(known.file, file);
+  LaneCheckpoint& saved = lanes_[known.lane];
+  saved.lane = known.lane;
+  saved.name = lane;
+  changed_lanes_.insert(known.lane);
+  ++sources_[known.source].generations;
 }
 
 void Ingest::data(FileId id, std::string_view bytes) {
-  const auto entry = files_.find(id);
-  assert(entry != files_.end());
-  File& file = entry->second;
+  File& file = changing(id);
   file.error.clear();
+  file.read.extend(bytes);
+  file.finished = false;
   file.bytes += bytes.size();
-  sources_[file.source].bytes += bytes.size();
+  sources_[file.known.source].bytes += bytes.size();
   // A file that grew after it seemed finished goes on with a fresh decoder: a line is a line.
   if (file.decoder == nullptr) file.decoder = make_decoder(id, file);
   file.decoder->feed(bytes, batch_);
@@ -64,27 +76,30 @@ void Ingest::deliver(File& file) {
   const std::uint64_t read = file.decoder->records() - file.decoder_records;
   file.decoder_records += read;
   file.records += read;
-  sources_[file.source].records += read;
+  sources_[file.known.source].records += read;
   if (batch_.empty()) return;
   engine_.push(batch_);
   batch_.clear();
 }
 
-void Ingest::renamed(FileId id, const std::string& path) {
-  File& file = files_[id];
-  file.path = path;
-  if (file.decoder != nullptr) file.decoder->renamed(path);
+void Ingest::renamed(const KnownFile& known) {
+  File& file = changing(known.file);
+  file.known = known;
+  if (file.decoder != nullptr) file.decoder->renamed(known.path);
 }
 
 void Ingest::cut_back(FileId id, std::uint64_t bytes) {
-  File& file = files_[id];
+  File& file = changing(id);
+  file.read.cut(bytes);
   if (file.decoder != nullptr) file.decoder->cut_back(bytes);
 }
 
 void Ingest::restarted(FileId id, std::uint64_t lost) {
-  File& file = files_[id];
+  File& file = changing(id);
   finish(file);
-  Source& source = sources_[file.source];
+  file.read.clear();
+  file.finished = false;
+  Source& source = sources_[file.known.source];
   ++source.generations;
   ++source.truncations;
   source.bytes_lost += lost;
@@ -93,7 +108,20 @@ void Ingest::restarted(FileId id, std::uint64_t lost) {
 }
 
 void Ingest::finished(FileId id) {
-  finish(files_[id]);
+  File& file = changing(id);
+  finish(file);
+  file.finished = true;
+}
+
+void Ingest::forgotten(FileId id, bool barred) {
+  File& file = changing(id);
+  finish(file);
+  if (barred) {
+    lanes_[file.known.lane].forgotten_path = file.known.path;
+    changed_lanes_.insert(file.known.lane);
+  }
+  files_.erase(id);
+  forgotten_.push_back(id);
 }
 
 void Ingest::finish(File& file) {
@@ -105,9 +133,9 @@ void Ingest::finish(File& file) {
 }
 
 void Ingest::read_error(FileId id, const std::string& what) {
-  File& file = files_[id];
+  File& file = changing(id);
   file.error = what;
-  ++sources_[file.source].read_errors;
+  ++sources_[file.known.source].read_errors;
 }
 
 void Ingest::end_of_input() {
@@ -118,9 +146,9 @@ void Ingest::end_of_input() {
 void Ingest::reject(FileId id, RejectReason reason, std::string_view sample) {
   File& file = files_[id];
   ++file.rejects;
-  ++sources_[file.source].rejects[static_cast<std::size_t>(reason)];
+  ++sources_[file.known.source].rejects[static_cast<std::size_t>(reason)];
   if (rejected_.size() == kRejectsKept) rejected_.pop_front();
-  rejected_.push_back({file.path, reason, printable(sample)});
+  rejected_.push_back({file.known.path, reason, printable(sample)});
 }
 
 }  // namespace trainwatch

@@ -11,6 +11,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,7 @@
 #include "pipeline/engine/engine.h"
 #include "pipeline/tail/tailer.h"
 #include "trainwatch/diagnostics.h"
+#include "trainwatch/state_rows.h"
 
 namespace trainwatch {
 
@@ -41,9 +43,10 @@ struct RejectedSample {
 class Ingest final : public TailSink, private Diagnostics {
  public:
   struct File {
-    std::string path;
-    std::string source;
-    LaneId lane{};
+    KnownFile known;
+    ContentMark read;  // the bytes that were taken in
+    bool finished = false;
+    bool changed = false;                  // since it was last saved
     std::unique_ptr<FileDecoder> decoder;  // null once the file is finished
     Format format = Format::undecided;
     std::uint64_t bytes = 0;
@@ -60,19 +63,30 @@ class Ingest final : public TailSink, private Diagnostics {
     std::uint64_t bytes_lost = 0;
     std::uint64_t read_errors = 0;
     std::array<std::uint64_t, static_cast<std::size_t>(RejectReason::count_)> rejects{};
+    void state(StateIo& io);
   };
   static constexpr std::size_t kRejectsKept = 64;
 
   Ingest(Engine& engine, IngestOptions options);
   ~Ingest() override;
 
-  void opened(FileId file, LaneId lane, const WatchRoot& root, const std::string& path) override;
+  void opened(const KnownFile& file, const std::string& lane,
+              const std::vector<FileId>& plain) override;
   void data(FileId file, std::string_view bytes) override;
-  void renamed(FileId file, const std::string& path) override;
+  void renamed(const KnownFile& file) override;
   void cut_back(FileId file, std::uint64_t bytes) override;
   void restarted(FileId file, std::uint64_t lost) override;
   void finished(FileId file) override;
   void read_error(FileId file, const std::string& what) override;
+  void forgotten(FileId file, bool barred) override;
+
+  // Puts the files, lanes and sources that changed since the last call; `all`: every one.
+  void save(StateRows& rows, bool all);
+  // Goes on from saved rows; the engine's vocabulary must be loaded. Only for a new object. False:
+  // they are damaged, or not of this version; the object is of no use then.
+  bool load(const StoredRows& rows);
+  // Where the tailer is to go on.
+  TailCheckpoint checkpoint() const;
 
   // The input is over: what unfinished files hold back is evaluated now.
   void end_of_input();
@@ -88,9 +102,14 @@ class Ingest final : public TailSink, private Diagnostics {
   // Hands the batch to the engine and brings the counters of `file` up to date.
   void deliver(File& file);
 
+  File& changing(FileId file);
+
   Engine& engine_;
   IngestOptions options_;
   std::map<FileId, File> files_;
+  std::vector<FileId> forgotten_;  // since the last save
+  std::map<LaneId, LaneCheckpoint> lanes_;
+  std::set<LaneId> changed_lanes_;
   std::map<std::string, Source> sources_;
   std::deque<RejectedSample> rejected_;
   EventBatch batch_;  // reused

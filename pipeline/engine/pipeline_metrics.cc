@@ -99,8 +99,8 @@ void collect_tail(const Ingest& ingest, const TailReport& tail, std::vector<Metr
   for (const TailedFile& file : tail.files) {
     const auto known = ingest.files().find(file.file);
     if (known == ingest.files().end()) continue;
-    lag[known->second.source] += file.size > file.offset ? file.size - file.offset : 0;
-    ++tracked[known->second.source];
+    lag[known->second.known.source] += file.size > file.offset ? file.size - file.offset : 0;
+    ++tracked[known->second.known.source];
   }
   MetricFamily bytes =
       family("trainwatch_source_lag_bytes", "Bytes written and not read yet.", MetricType::gauge);

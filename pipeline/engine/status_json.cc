@@ -11,7 +11,7 @@ void write_sources(JsonWriter& json, const Ingest& ingest, const TailReport& tai
   for (const TailedFile& file : tail.files) {
     const auto known = ingest.files().find(file.file);
     if (known == ingest.files().end()) continue;
-    auto& [files, lag] = files_and_lag[known->second.source];
+    auto& [files, lag] = files_and_lag[known->second.known.source];
     ++files;
     lag += file.size > file.offset ? file.size - file.offset : 0;
   }
@@ -37,7 +37,7 @@ void write_files(JsonWriter& json, const Ingest& ingest, const TailReport& tail)
     const auto known = ingest.files().find(tailed.file);
     if (known == ingest.files().end()) continue;
     const Ingest::File& file = known->second;
-    json.begin_object().field("path", file.path).field("format", to_string(file.format));
+    json.begin_object().field("path", file.known.path).field("format", to_string(file.format));
     json.field("size", tailed.size).field("offset", tailed.offset);
     json.field("records", file.records).field("rejects", file.rejects);
     json.field("error", tailed.error.empty() ? file.error : tailed.error).end_object();

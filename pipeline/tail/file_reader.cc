@@ -1,23 +1,40 @@
 #include "pipeline/tail/file_reader.h"
 
-namespace trainwatch {
+#include <algorithm>
 
-void FileReader::read_chunk(TrackedFile& file, TailSink& sink) {
-  if (!make_ready(file, sink)) return;
-  const auto step = read_on(file, buffer_);
+#include "pipeline/tail/content_search.h"
+
+namespace trainwatch {
+namespace {
+
+constexpr unsigned kLongestWait = 60;  // scans
+
+}  // namespace
+
+FileReader::FileReader(FileTable& table, const std::vector<WatchRoot>& roots,
+                       std::size_t chunk_bytes)
+    : table_(table),
+      roots_(roots),
+      buffer_(chunk_bytes + ContentMark::kTail),
+      compare_(std::size_t{64} << 10U) {}
+
+bool FileReader::read_chunk(TrackedFile& file, TailSink& sink) {
+  if (!make_ready(file, sink)) return true;
+  const auto proven = dispel_doubt(file);
+  if (proven && !*proven) return false;
+  const auto step = proven ? read_on(file, buffer_) : Result<ReadStep>(proven.error());
   if (!step) {
     fail(file, step.error(), sink);
-    return;
+    return true;
   }
   file.error.clear();
+  file.failures = 0;
+  if (step->displaced) return false;
   if (step->cut > 0) sink.cut_back(file.id, step->cut);
-  if (step->restarted) {
-    file.finished = false;
-    sink.restarted(file.id, step->lost);
-  }
-  if (step->bytes.empty()) return;
+  if (step->bytes.empty()) return true;
   announce(file, sink);
   sink.data(file.id, step->bytes);
+  return true;
 }
 
 void FileReader::settle(TrackedFile& file, TailSink& sink) {
@@ -29,24 +46,41 @@ void FileReader::settle(TrackedFile& file, TailSink& sink) {
   if (file.missing_scans == 0 && file.linked) table_.close(file);
 }
 
+KnownFile FileReader::known(const TrackedFile& file) const {
+  return {file.id,         file.lane,     roots_[file.root].source,
+          file.order.path, file.identity, file.generation};
+}
+
 bool FileReader::make_ready(TrackedFile& file, TailSink& sink) {
   const auto open = table_.open(file);
   if (!open) {
     fail(file, open.error(), sink);
   } else if (!*open) {
     file.blocked = true;  // its path leads elsewhere: the next scan finds out where it went
+    file.wait_scans = 1;
   }
   return !file.blocked;
+}
+
+Result<bool> FileReader::dispel_doubt(TrackedFile& file) {
+  using Doubt = TrackedFile::Doubt;
+  if (file.doubt == Doubt::none || file.offset() == 0) return true;
+  const auto compare = file.doubt == Doubt::all ? &holds : &begins_alike;
+  const auto same = compare(*file.handle, file.read, compare_);
+  if (same && *same) file.doubt = Doubt::none;
+  return same;
 }
 
 void FileReader::announce(TrackedFile& file, TailSink& sink) {
   if (file.announced) return;
   file.announced = true;
-  sink.opened(file.id, file.lane, roots_[file.root], file.order.path);
+  sink.opened(known(file), table_.lane_name(file.lane), file.plain);
 }
 
 void FileReader::fail(TrackedFile& file, const Error& error, TailSink& sink) {
   file.blocked = true;
+  file.wait_scans = std::min(kLongestWait, 1U << std::min(file.failures, 6U));
+  ++file.failures;
   // A stale handle never recovers; the name, while there is one, leads to a fresh one.
   if (file.missing_scans == 0 && file.linked) table_.close(file);
   if (file.error == error.message) return;

@@ -9,23 +9,27 @@ namespace trainwatch {
 
 class FileReader {
  public:
-  FileReader(FileTable& table, const std::vector<WatchRoot>& roots, std::size_t chunk_bytes)
-      : table_(table), roots_(roots), buffer_(chunk_bytes + TrackedFile::kTail) {}
+  FileReader(FileTable& table, const std::vector<WatchRoot>& roots, std::size_t chunk_bytes);
 
-  // Reads up to one chunk. After a failure the file is blocked.
-  void read_chunk(TrackedFile& file, TailSink& sink);
+  // Reads up to one chunk. After a failure the file is blocked. False: other content stands where
+  // the file was read; nothing was told.
+  bool read_chunk(TrackedFile& file, TailSink& sink);
 
   // When the file is at its end and no more is to come: tells the sink, gives the descriptor back.
   void settle(TrackedFile& file, TailSink& sink);
 
+  KnownFile known(const TrackedFile& file) const;
+
  private:
   bool make_ready(TrackedFile& file, TailSink& sink);
+  Result<bool> dispel_doubt(TrackedFile& file);
   void announce(TrackedFile& file, TailSink& sink);
   void fail(TrackedFile& file, const Error& error, TailSink& sink);
 
   FileTable& table_;
   const std::vector<WatchRoot>& roots_;
   std::vector<char> buffer_;
+  std::vector<char> compare_;
 };
 
 }  // namespace trainwatch

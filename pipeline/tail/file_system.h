@@ -26,6 +26,11 @@ struct FileStat {
   std::uint64_t size = 0;
   std::int64_t modified_ns = 0;
   bool linked = true;  // false: the last name is gone
+  // Known of open files only. The inode's generation number, 0 where the file system has none: it
+  // tells apart two files that got one inode within one tick of the birth-time clock.
+  std::uint32_t generation = 0;
+  // On a network file system, where attributes lag behind and a size may seem to go backwards.
+  bool remote = false;
 };
 
 class OpenFile {

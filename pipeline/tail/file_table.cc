@@ -5,6 +5,8 @@
 
 namespace trainwatch {
 
+using Doubt = TrackedFile::Doubt;
+
 TrackedFile* FileTable::find(const FileIdentity& identity) const {
   const auto found = by_identity_.find(identity);
   return found == by_identity_.end() ? nullptr : found->second;
@@ -17,14 +19,9 @@ bool FileTable::was_forgotten(const FilePlace& place) const {
 }
 
 TrackedFile& FileTable::add(FilePlace place, std::size_t root, const FileStat& stat) {
-  const auto [entry, is_new] = lanes_.try_emplace(std::move(place.lane));
-  if (is_new) {
-    entry->second.id = static_cast<LaneId>(lane_by_id_.size());
-    lane_by_id_.push_back(&entry->second);
-  }
   auto file = std::make_unique<TrackedFile>();
   file->id = static_cast<FileId>(next_file_++);
-  file->lane = entry->second.id;
+  file->lane = lane(place.lane).id;
   file->lane_is_single = place.single;
   file->root = root;
   file->order = std::move(place.order);
@@ -32,6 +29,70 @@ TrackedFile& FileTable::add(FilePlace place, std::size_t root, const FileStat& s
   by_identity_[stat.identity] = file.get();
   tracked_.push_back(std::move(file));
   return *tracked_.back();
+}
+
+FileTable::Lane& FileTable::lane(const std::string& name) {
+  const auto [entry, is_new] = lanes_.try_emplace(name);
+  if (is_new) {
+    entry->second.id = static_cast<LaneId>(lane_by_id_.size());
+    entry->second.name = name;
+    lane_by_id_.push_back(&entry->second);
+  }
+  return entry->second;
+}
+
+const std::string& FileTable::lane_name(LaneId lane) const {
+  return lane_by_id_[static_cast<std::size_t>(lane)]->name;
+}
+
+void FileTable::restore(const TailCheckpoint& checkpoint, const std::vector<WatchRoot>& roots) {
+  for (const LaneCheckpoint& saved : checkpoint.lanes) {
+    const auto number = static_cast<std::size_t>(saved.lane);
+    if (lane_by_id_.size() <= number) lane_by_id_.resize(number + 1);
+    Lane& lane = lanes_[saved.name];
+    lane.id = saved.lane;
+    lane.name = saved.name;
+    lane.any_forgotten = !saved.forgotten_path.empty();
+    if (lane.any_forgotten) lane.forgotten = place_of(saved.forgotten_path).order;
+    lane_by_id_[number] = &lane;
+  }
+  for (const FileCheckpoint& saved : checkpoint.files) {
+    const KnownFile& known = saved.known;
+    next_file_ = std::max(next_file_, static_cast<std::uint32_t>(known.file) + 1);
+    const auto root = std::find_if(roots.begin(), roots.end(), [&](const WatchRoot& each) {
+      return each.source == known.source;
+    });
+    if (root == roots.end() || by_identity_.contains(known.identity)) continue;
+    auto file = std::make_unique<TrackedFile>();
+    FilePlace place = place_of(known.path);
+    file->id = known.file;
+    file->lane = known.lane;
+    file->lane_is_single = place.single;
+    file->root = static_cast<std::size_t>(root - roots.begin());
+    file->order = std::move(place.order);
+    file->identity = known.identity;
+    file->generation = known.generation;
+    file->read = saved.read;
+    file->size = saved.read.offset();
+    file->announced = true;
+    file->finished = saved.finished;
+    file->doubt = Doubt::beginning;
+    by_identity_[known.identity] = file.get();
+    tracked_.push_back(std::move(file));
+  }
+}
+
+void FileTable::move(TrackedFile& file, ReadOrder order, const FileIdentity& identity) {
+  close(file);
+  by_identity_.erase(file.identity);
+  file.identity = identity;
+  file.generation = 0;
+  file.order = std::move(order);
+  file.missing_scans = 0;
+  file.linked = true;
+  file.touched = true;
+  file.doubt = Doubt::none;
+  by_identity_[identity] = &file;
 }
 
 std::vector<TrackedFile*> FileTable::spare(std::size_t wanted) const {
@@ -48,14 +109,16 @@ std::vector<TrackedFile*> FileTable::spare(std::size_t wanted) const {
   return spare;
 }
 
-void FileTable::forget(TrackedFile& file) {
+bool FileTable::forget(TrackedFile& file) {
   Lane& lane = *lane_by_id_[static_cast<std::size_t>(file.lane)];
   // Where the name is gone there is nothing to keep from being read again.
-  if (file.missing_scans == 0 && (!lane.any_forgotten || lane.forgotten < file.order)) {
+  const bool there = file.missing_scans == 0;
+  if (there && (!lane.any_forgotten || lane.forgotten < file.order)) {
     lane.any_forgotten = true;
     lane.forgotten = file.order;
   }
   remove(file);
+  return there;
 }
 
 void FileTable::remove(TrackedFile& file) {
@@ -77,6 +140,13 @@ Result<bool> FileTable::open(TrackedFile& file) {
   const auto stat = (*opened)->stat();
   if (!stat) return stat.error();
   if (stat->identity != file.identity) return false;
+  const bool same = stat->generation == file.generation && stat->identity.birth_ns != 0;
+  const bool known = file.generation != 0 && stat->generation != 0;
+  if (known ? stat->generation != file.generation : file.doubt != Doubt::none && !same) {
+    file.doubt = Doubt::all;
+  }
+  file.generation = stat->generation;
+  file.remote = stat->remote;
   file.handle = std::move(*opened);
   ++open_;
   return true;

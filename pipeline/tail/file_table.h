@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "pipeline/tail/file_system.h"
+#include "pipeline/tail/known_file.h"
 #include "pipeline/tail/lane.h"
 #include "pipeline/tail/tailer.h"
 #include "pipeline/tail/tracked_file.h"
@@ -28,12 +29,18 @@ class FileTable {
   // True when the file or a later one of its lane was known and has been forgotten.
   bool was_forgotten(const FilePlace& place) const;
   TrackedFile& add(FilePlace place, std::size_t root, const FileStat& stat);
+  // Takes in what was known before a restart; files of roots that are watched no more are left out.
+  void restore(const TailCheckpoint& checkpoint, const std::vector<WatchRoot>& roots);
+  // The file's content lies in another inode now, under `order`.
+  void move(TrackedFile& file, ReadOrder order, const FileIdentity& identity);
+  const std::string& lane_name(LaneId lane) const;
 
   // Makes room for `wanted` more files: returns those to be forgotten, done ones first, oldest
   // first. Fewer when no more can be spared.
   std::vector<TrackedFile*> spare(std::size_t wanted) const;
-  // Its name will not be read again: only for files that spare() named.
-  void forget(TrackedFile& file);
+  // Its name will not be read again: only for files that spare() named. True: it is still there,
+  // and bars what comes before it in its lane.
+  bool forget(TrackedFile& file);
   // The file does not exist any more.
   void remove(TrackedFile& file);
 
@@ -45,10 +52,12 @@ class FileTable {
  private:
   struct Lane {
     LaneId id{};
+    std::string name;
     bool any_forgotten = false;
     ReadOrder forgotten;  // up to and including this one
   };
 
+  Lane& lane(const std::string& name);
   void close_least_used();
 
   FileSystem& files_;
@@ -56,7 +65,8 @@ class FileTable {
   std::vector<std::unique_ptr<TrackedFile>> tracked_;
   std::map<FileIdentity, TrackedFile*> by_identity_;
   std::unordered_map<std::string, Lane> lanes_;
-  std::vector<Lane*> lane_by_id_;  // values of lanes_: they stay where they are
+  // Values of lanes_, which stay where they are; null: a number that was used before a restart.
+  std::vector<Lane*> lane_by_id_;
   std::uint32_t next_file_ = 1;
   std::size_t open_ = 0;
   std::uint64_t uses_ = 0;

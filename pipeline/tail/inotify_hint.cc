@@ -14,6 +14,8 @@
 #include <limits>
 #include <system_error>
 
+#include "pipeline/tail/network_file_system.h"
+
 namespace trainwatch {
 namespace {
 
@@ -21,25 +23,10 @@ constexpr std::uint32_t kContent = IN_MODIFY;
 constexpr std::uint32_t kNames =
     IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE_SELF | IN_MOVE_SELF;
 
-// Where other machines, or processes behind the kernel's back, write unseen.
-constexpr std::uint32_t kNetworkFileSystems[] = {
-    0x00006969,  // NFS
-    0x65735546,  // FUSE
-    0xFE534D42,  // SMB2
-    0xFF534D42,  // CIFS
-    0x0BD00BD0,  // Lustre
-    0x00C36400,  // Ceph
-    0x01021997,  // 9P
-    0x47504653,  // GPFS
-    0x19830326,  // BeeGFS
-};
-
 bool on_network(const std::string& directory) {
   struct statfs found {};
   if (::statfs(directory.c_str(), &found) != 0) return false;
-  const auto magic = static_cast<std::uint32_t>(found.f_type);
-  return std::find(std::begin(kNetworkFileSystems), std::end(kNetworkFileSystems), magic) !=
-         std::end(kNetworkFileSystems);
+  return is_network_file_system(found.f_type);
 }
 
 }  // namespace

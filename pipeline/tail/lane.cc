@@ -13,12 +13,47 @@ bool drop_suffix(std::string_view& text, std::string_view suffix) {
   return true;
 }
 
-// The name without what says how it is written; nothing when it is no trace file's name.
-std::optional<std::string_view> stem_of(std::string_view name) {
+std::int64_t number(std::string_view digits) {
+  std::int64_t value = 0;
+  const char* const end = digits.data() + digits.size();
+  const auto [stop, error] = std::from_chars(digits.data(), end, value);
+  return error == std::errc{} && stop == end ? value : -1;
+}
+
+// What logrotate appends: ".7", or with `dateext` "-20261121". Answers ReadOrder::age and takes the
+// suffix off; 0 where there is none.
+std::int64_t drop_rotation(std::string_view& name) {
+  const std::size_t last = name.find_last_not_of("0123456789");
+  if (last == std::string_view::npos || last + 1 == name.size()) return 0;
+  const std::size_t digits = name.size() - last - 1;
+  const std::int64_t value = number(name.substr(last + 1));
+  const char mark = name[last];
+  constexpr std::int64_t kDates = 100'000'000;
+  const bool numbered = mark == '.' && digits <= 4 && value > 0;
+  const bool dated = mark == '-' && digits == 8;
+  if (!numbered && !dated) return 0;
+  name = name.substr(0, last);
+  return numbered ? -value : value - kDates;
+}
+
+// A file name taken apart.
+struct NameParts {
+  std::string_view base;  // with its ".json"
+  std::string_view stem;  // without
+  std::int64_t age = 0;
+};
+
+// Nothing when it is no trace file's name.
+std::optional<NameParts> parts_of(std::string_view name) {
+  NameParts parts;
   drop_suffix(name, ".tmp");
   drop_suffix(name, ".gz");
+  parts.age = drop_rotation(name);
+  parts.base = name;
   for (const std::string_view kind : {".json", ".jsonl", ".ndjson"}) {
-    if (drop_suffix(name, kind)) return name;
+    if (!drop_suffix(name, kind)) continue;
+    parts.stem = name;
+    return parts;
   }
   return std::nullopt;
 }
@@ -56,23 +91,22 @@ std::string lane_name(std::string_view kind, std::string_view base, std::string_
   return lane;
 }
 
-int number(std::string_view digits) {
-  int value = 0;
-  const char* const end = digits.data() + digits.size();
-  const auto [stop, error] = std::from_chars(digits.data(), end, value);
-  return error == std::errc{} && stop == end ? value : -1;
+ReadOrder order_at(std::int64_t stamp_ns) {
+  ReadOrder order;
+  order.stamp_ns = stamp_ns;
+  return order;
 }
 
 // "2020_08_05_13_37_44" as if it were UTC: the zone is not in the path, the order is.
 std::int64_t date_stamp(std::string_view text) {
   using namespace std::chrono;
   if (text.size() != 19) return ReadOrder::kNoStamp;
-  const year_month_day date{year{number(text.substr(0, 4))},
+  const year_month_day date{year{static_cast<int>(number(text.substr(0, 4)))},
                             month{static_cast<unsigned>(number(text.substr(5, 2)))},
                             day{static_cast<unsigned>(number(text.substr(8, 2)))}};
-  const int h = number(text.substr(11, 2));
-  const int m = number(text.substr(14, 2));
-  const int s = number(text.substr(17, 2));
+  const std::int64_t h = number(text.substr(11, 2));
+  const std::int64_t m = number(text.substr(14, 2));
+  const std::int64_t s = number(text.substr(17, 2));
   if (!date.ok() || h < 0 || m < 0 || s < 0) return ReadOrder::kNoStamp;
   return nanoseconds(sys_days{date}.time_since_epoch() + hours{h} + minutes{m} + seconds{s})
       .count();
@@ -86,7 +120,7 @@ std::optional<FilePlace> system_metrics(std::string_view directory, std::string_
   if (stamp == ReadOrder::kNoStamp) return std::nullopt;
   std::string_view base = directory;
   if (const auto at = find_component(directory, "system")) base = directory.substr(0, *at + 6);
-  return FilePlace{lane_name("system", base, stem.substr(dot + 1)), false, {stamp, {}}};
+  return FilePlace{lane_name("system", base, stem.substr(dot + 1)), false, order_at(stamp)};
 }
 
 // framework/pevents/<hour>/<end_us>_<node>_<kind>timeline.json; while it is being written
@@ -100,7 +134,7 @@ std::optional<FilePlace> timeline(std::string_view directory, std::string_view s
   const std::string_view writer = stamp == ReadOrder::kNoStamp ? stem : stem.substr(bar + 1);
   const std::string_view base =
       before_component(before_component(directory, "pevents"), "framework");
-  return FilePlace{lane_name("timeline", base, writer), false, {stamp, {}}};
+  return FilePlace{lane_name("timeline", base, writer), false, order_at(stamp)};
 }
 
 // {worker}.{T}.pt.trace.json; the worker is "{hostname}_{pid}" and may contain dots.
@@ -110,16 +144,15 @@ std::optional<FilePlace> profiler(std::string_view directory, std::string_view s
   if (dot == std::string_view::npos) return std::nullopt;
   const std::int64_t stamp = stamp_of(stem.substr(dot + 1));
   if (stamp == ReadOrder::kNoStamp) return std::nullopt;
-  return FilePlace{lane_name("profiler", directory, stem.substr(0, dot)), false, {stamp, {}}};
+  return FilePlace{lane_name("profiler", directory, stem.substr(0, dot)), false, order_at(stamp)};
 }
 
 // detailed_profiling/<hour>/<step>/plugins/profile/<YYYY_MM_DD_HH_MM_SS>/<host>.trace.json.gz
 std::optional<FilePlace> tensorflow(std::string_view directory, std::string_view stem) {
   const auto at = find_component(directory, "detailed_profiling");
   if (!at || !drop_suffix(stem, ".trace")) return std::nullopt;
-  return FilePlace{lane_name("tensorflow", directory.substr(0, *at), stem),
-                   false,
-                   {date_stamp(name_of(directory)), {}}};
+  return FilePlace{lane_name("tensorflow", directory.substr(0, *at), stem), false,
+                   order_at(date_stamp(name_of(directory)))};
 }
 
 }  // namespace
@@ -150,22 +183,24 @@ std::int64_t stamp_of(std::string_view digits) {
 }
 
 bool is_trace_name(std::string_view name) {
-  return stem_of(name).has_value();
+  return parts_of(name).has_value();
 }
 
 FilePlace place_of(const std::string& path) {
   const std::string_view directory = directory_of(path);
+  const auto parts = parts_of(name_of(path));
   std::optional<FilePlace> place;
-  if (const auto stem = stem_of(name_of(path))) {
+  if (parts) {
     for (const auto layout : {profiler, tensorflow, timeline, system_metrics}) {
-      if (!place) place = layout(directory, *stem);
+      if (!place) place = layout(directory, parts->stem);
     }
   }
-  if (!place) {
-    std::string_view own = path;
-    drop_suffix(own, ".tmp");
-    place = FilePlace{lane_name("file", own, ""), true, {}};
-  }
+  std::string base = path;
+  if (parts)
+    base.resize(static_cast<std::size_t>(parts->base.data() - path.data()) + parts->base.size());
+  if (!place) place = FilePlace{lane_name("file", base, ""), true, {}};
+  place->order.base = std::move(base);
+  place->order.age = parts ? parts->age : 0;
   place->order.path = path;
   return *std::move(place);
 }

@@ -10,12 +10,15 @@
 
 namespace trainwatch {
 
-// In which order files are read: by the time stamp in the name, then by path.
+// In which order files are read: by the time stamp in the name, then by path, and of a rotated file
+// the oldest piece first ("a.jsonl.2", "a.jsonl.1.gz", "a.jsonl").
 struct ReadOrder {
   // Files without a stamp, an open "<node>_pythontimeline.json.tmp" among them, come last.
   static constexpr std::int64_t kNoStamp = std::numeric_limits<std::int64_t>::max();
 
   std::int64_t stamp_ns = kNoStamp;
+  std::string base;      // the path without what rotation, compression and .tmp add to it
+  std::int64_t age = 0;  // 0: not rotated; less: rotated, the lower the earlier
   std::string path;
   auto operator<=>(const ReadOrder&) const = default;
 };
@@ -29,7 +32,7 @@ struct FilePlace {
 FilePlace place_of(const std::string& path);
 
 // True for names that may hold a trace or metrics: .json, .jsonl or .ndjson, compressed (.gz) or
-// not, finished or still being written (.tmp).
+// not, finished or still being written (.tmp), rotated (".1", "-20261121") or not.
 bool is_trace_name(std::string_view name);
 
 // A time stamp of 10 (s), 13 (ms), 16 (us) or 19 (ns) digits in nanoseconds; kNoStamp for all else.

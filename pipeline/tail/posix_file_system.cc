@@ -2,13 +2,18 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <linux/fs.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <string_view>
 #include <system_error>
+
+#include "pipeline/tail/network_file_system.h"
 
 namespace trainwatch {
 namespace {
@@ -37,14 +42,36 @@ Result<FileStat> stat_at(int directory, const char* name, int flags, const std::
   return result;
 }
 
+std::uint32_t generation_of(int descriptor) {
+  int generation = 0;  // the kernel writes an int, whatever the request's name says
+  return ::ioctl(descriptor, FS_IOC_GETVERSION, &generation) == 0
+             ? static_cast<std::uint32_t>(generation)
+             : 0;
+}
+
+bool is_remote(int descriptor) {
+  struct statfs raw {};
+  return ::fstatfs(descriptor, &raw) == 0 && is_network_file_system(raw.f_type);
+}
+
 class PosixFile final : public OpenFile {
  public:
-  PosixFile(int descriptor, std::string path) : descriptor_(descriptor), path_(std::move(path)) {}
+  PosixFile(int descriptor, std::string path)
+      : descriptor_(descriptor),
+        path_(std::move(path)),
+        generation_(generation_of(descriptor)),
+        remote_(is_remote(descriptor)) {}
   ~PosixFile() override { ::close(descriptor_); }
   PosixFile(const PosixFile&) = delete;
   PosixFile& operator=(const PosixFile&) = delete;
 
-  Result<FileStat> stat() override { return stat_at(descriptor_, "", AT_EMPTY_PATH, path_); }
+  Result<FileStat> stat() override {
+    auto result = stat_at(descriptor_, "", AT_EMPTY_PATH, path_);
+    if (!result) return result;
+    result->generation = generation_;
+    result->remote = remote_;
+    return result;
+  }
 
   Result<std::size_t> read(std::uint64_t offset, std::span<char> buffer) override {
     while (true) {
@@ -58,6 +85,8 @@ class PosixFile final : public OpenFile {
  private:
   int descriptor_;
   std::string path_;  // for messages
+  std::uint32_t generation_;
+  bool remote_;
 };
 
 DirectoryEntry::Type type_of(DIR* directory, const dirent& entry) {

@@ -7,20 +7,20 @@
 #include "pipeline/tail/discovery.h"
 #include "pipeline/tail/file_reader.h"
 #include "pipeline/tail/file_table.h"
+#include "pipeline/tail/succession.h"
 
 namespace trainwatch {
 namespace {
 
-// A file that two scans in a row did not see is gone; one may have missed it because it was renamed
-// from a directory not yet listed to one already listed.
-constexpr unsigned kGoneScans = 2;
-// A writer may go on for a while with a file whose name is gone.
+// A file whose name is nowhere, but whose inode may live on elsewhere (moved out of the tree, or
+// not open): it may come back, so its decoder is kept for this long.
+constexpr unsigned kGoneScans = 300;
+// A writer may go on for a while with a file whose name is gone or was rotated.
 constexpr unsigned kLingerScans = 5;
 
 struct Newcomer {
-  FilePlace place;
+  FoundFile found;
   std::size_t root = 0;
-  FileStat stat;
 };
 
 bool reads_before(const TrackedFile* a, const TrackedFile* b) {
@@ -32,19 +32,25 @@ bool reads_before(const TrackedFile* a, const TrackedFile* b) {
 }  // namespace
 
 struct Tailer::Parts {
-  Parts(FileSystem& file_system, std::vector<WatchRoot> watch_roots, TailLimits tail_limits)
+  Parts(FileSystem& file_system, std::vector<WatchRoot> watch_roots, TailLimits tail_limits,
+        const TailCheckpoint& resume)
       : files(file_system),
         roots(std::move(watch_roots)),
         limits(tail_limits),
         table(files, limits),
-        reader(table, roots, limits.chunk_bytes) {
+        reader(table, roots, limits.chunk_bytes),
+        succession(files, table) {
     assert(limits.chunk_bytes > 0);
+    table.restore(resume, roots);
   }
 
   void meet(const Candidate& candidate);
   void rename(TrackedFile& file, TailSink& sink);
   void look_for_missing(TrackedFile& file);
   void take_in_newcomers(TailSink& sink);
+  void take_in(Newcomer& newcomer, TailSink& sink);
+  void adopt(TrackedFile& file, FoundFile found, TailSink& sink);
+  void replaced(TrackedFile& file, TailSink& sink);
   void make_room(std::size_t wanted, TailSink& sink);
   void find_endings();
   void drop_done(TailSink& sink);
@@ -55,6 +61,7 @@ struct Tailer::Parts {
   TailLimits limits;
   FileTable table;
   FileReader reader;
+  Succession succession;
   Listing listing;
   std::vector<Newcomer> newcomers;
   std::vector<const TrackedFile*> newest_in_lane;
@@ -72,7 +79,7 @@ void Tailer::Parts::meet(const Candidate& candidate) {
   if (file == nullptr) {
     FilePlace place = place_of(candidate.path);
     if (table.was_forgotten(place)) return;
-    newcomers.push_back({std::move(place), candidate.root, *stat});
+    newcomers.push_back({{std::move(place), *stat}, candidate.root});
     return;
   }
   const bool own_name = candidate.path == file->order.path;
@@ -89,7 +96,7 @@ void Tailer::Parts::meet(const Candidate& candidate) {
 void Tailer::Parts::rename(TrackedFile& file, TailSink& sink) {
   file.order = place_of(file.seen_as).order;
   file.seen_as.clear();
-  if (file.announced) sink.renamed(file.id, file.order.path);
+  if (file.announced) sink.renamed(reader.known(file));
 }
 
 void Tailer::Parts::look_for_missing(TrackedFile& file) {
@@ -101,43 +108,78 @@ void Tailer::Parts::look_for_missing(TrackedFile& file) {
   }
   ++file.missing_scans;
   if (file.handle == nullptr) {
-    file.size = std::min(file.size, file.offset);
+    file.size = std::min(file.size, file.offset());
     file.touched = false;
     return;
   }
   if (const auto stat = file.handle->stat()) observe(file, *stat);
   if (file.missing_scans > kLingerScans && !file.error.empty()) {  // unreadable and gone
-    file.size = file.offset;
+    file.size = file.offset();
     file.touched = false;
   }
 }
 
 void Tailer::Parts::take_in_newcomers(TailSink& sink) {
-  std::sort(newcomers.begin(), newcomers.end(),
-            [](const Newcomer& a, const Newcomer& b) { return a.place.order < b.place.order; });
+  std::sort(newcomers.begin(), newcomers.end(), [](const Newcomer& a, const Newcomer& b) {
+    return a.found.place.order < b.found.place.order;
+  });
   const std::size_t room = limits.max_files - std::min(limits.max_files, table.all().size());
   if (newcomers.size() > room) make_room(newcomers.size() - room, sink);
   dropped = 0;
+  if (!newcomers.empty()) succession.begin(scan_number);
   for (Newcomer& newcomer : newcomers) {
-    if (table.find(newcomer.stat.identity) != nullptr) continue;  // two names of one file
-    if (table.full()) {
-      ++dropped;
-      continue;
-    }
-    TrackedFile& file = table.add(std::move(newcomer.place), newcomer.root, newcomer.stat);
-    file.seen_in_scan = scan_number;
-    observe(file, newcomer.stat);
-    // Open at once, so that it can be read even if it is deleted next. read() tells what fails.
-    if (table.may_open_more()) (void)table.open(file);
+    // Known by now: two names of one file.
+    if (table.find(newcomer.found.stat.identity) == nullptr) take_in(newcomer, sink);
   }
   newcomers.clear();
+}
+
+void Tailer::Parts::take_in(Newcomer& newcomer, TailSink& sink) {
+  FoundFile& found = newcomer.found;
+  Succession::Relation relation = succession.relate(found);
+  if (relation.kind == Succession::Kind::waits) return;
+  if (relation.kind == Succession::Kind::continues) {
+    adopt(*relation.of, std::move(found), sink);
+    return;
+  }
+  if (table.full()) {
+    ++dropped;
+    return;
+  }
+  TrackedFile& file = table.add(std::move(found.place), newcomer.root, found.stat);
+  file.plain = std::move(relation.plain);
+  file.seen_in_scan = scan_number;
+  observe(file, found.stat);
+  // Open at once, so that it can be read even if it is deleted next. read() tells what fails.
+  if (table.may_open_more()) (void)table.open(file);
+}
+
+// The content of `file` was found elsewhere: reading goes on there.
+void Tailer::Parts::adopt(TrackedFile& file, FoundFile found, TailSink& sink) {
+  table.move(file, std::move(found.place.order), found.stat.identity);
+  file.seen_in_scan = scan_number;
+  observe(file, found.stat);
+  sink.renamed(reader.known(file));
+}
+
+// Other content stands where `file` was read.
+void Tailer::Parts::replaced(TrackedFile& file, TailSink& sink) {
+  if (auto found = succession.search(file)) {
+    adopt(file, *std::move(found), sink);
+  } else {
+    const std::uint64_t lost = restart(file);
+    if (file.announced) sink.restarted(file.id, lost);
+  }
 }
 
 void Tailer::Parts::make_room(std::size_t wanted, TailSink& sink) {
   for (TrackedFile* const file : table.spare(wanted)) {
     file->ending = true;
     reader.settle(*file, sink);
-    table.forget(*file);
+    const FileId id = file->id;
+    const bool announced = file->announced;
+    const bool barred = table.forget(*file);
+    if (announced) sink.forgotten(id, barred);
   }
 }
 
@@ -152,7 +194,8 @@ void Tailer::Parts::find_endings() {
   }
   for (const auto& file : table.all()) {
     const TrackedFile* newest = newest_in_lane[static_cast<std::size_t>(file->lane)];
-    const bool superseded = newest != nullptr && reads_before(file.get(), newest);
+    const bool rests = file->order.age == 0 || file->quiet_scans > kLingerScans;
+    const bool superseded = newest != nullptr && reads_before(file.get(), newest) && rests;
     const bool gone = !file->linked || file->missing_scans >= kGoneScans;
     file->ending = superseded || gone;
   }
@@ -162,14 +205,18 @@ void Tailer::Parts::drop_done(TailSink& sink) {
   std::vector<TrackedFile*> unlinked;
   for (const auto& file : table.all()) {
     reader.settle(*file, sink);
-    if (file->missing_scans == 0 || !is_done(*file)) {
-      file->quiet_scans = 0;
-    } else if (++file->quiet_scans > kLingerScans) {
-      table.close(*file);
-      if (!file->linked) unlinked.push_back(file.get());
-    }
+    const bool out_of_place = file->missing_scans > 0 || file->order.age != 0;
+    file->quiet_scans = out_of_place && file->at_end() ? file->quiet_scans + 1 : 0;
+    if (file->missing_scans == 0 || file->quiet_scans <= kLingerScans) continue;
+    table.close(*file);
+    if (!file->linked && is_done(*file)) unlinked.push_back(file.get());
   }
-  for (TrackedFile* const file : unlinked) table.remove(*file);
+  for (TrackedFile* const file : unlinked) {
+    const FileId id = file->id;
+    const bool announced = file->announced;
+    table.remove(*file);
+    if (announced) sink.forgotten(id, false);
+  }
 }
 
 void Tailer::Parts::fill_queue() {
@@ -181,8 +228,9 @@ void Tailer::Parts::fill_queue() {
   std::sort(queue.begin(), queue.end(), reads_before);
 }
 
-Tailer::Tailer(FileSystem& files, std::vector<WatchRoot> roots, TailLimits limits)
-    : parts_(std::make_unique<Parts>(files, std::move(roots), limits)) {}
+Tailer::Tailer(FileSystem& files, std::vector<WatchRoot> roots, TailLimits limits,
+               const TailCheckpoint& resume)
+    : parts_(std::make_unique<Parts>(files, std::move(roots), limits, resume)) {}
 
 Tailer::~Tailer() = default;
 
@@ -193,7 +241,8 @@ void Tailer::scan(TailSink& sink) {
   // Only now the sizes: a file older than one that was listed has been written to its end.
   for (const Candidate& candidate : p.listing.files) p.meet(candidate);
   for (const auto& file : p.table.all()) {
-    file->blocked = false;
+    if (file->wait_scans > 0) --file->wait_scans;
+    if (file->wait_scans == 0) file->blocked = false;
     if (file->seen_in_scan != p.scan_number) {
       p.look_for_missing(*file);
     } else if (!file->seen_as.empty()) {
@@ -221,7 +270,7 @@ bool Tailer::read(TailSink& sink) {
   while (p.queue_next < p.queue.size()) {
     TrackedFile& file = *p.queue[p.queue_next];
     if (file.unread()) {
-      p.reader.read_chunk(file, sink);
+      if (!p.reader.read_chunk(file, sink)) p.replaced(file, sink);
       return true;
     }
     p.reader.settle(file, sink);
@@ -235,7 +284,7 @@ std::vector<TailedFile> Tailer::files() const {
   result.reserve(parts_->table.all().size());
   for (const auto& file : parts_->table.all()) {
     result.push_back(
-        {file->id, file->lane, file->order.path, file->size, file->offset, file->error});
+        {file->id, file->lane, file->order.path, file->size, file->offset(), file->error});
   }
   return result;
 }
@@ -243,7 +292,7 @@ std::vector<TailedFile> Tailer::files() const {
 std::uint64_t Tailer::unread_bytes() const {
   std::uint64_t unread = 0;
   for (const auto& file : parts_->table.all()) {
-    if (file->size > file->offset) unread += file->size - file->offset;
+    if (file->size > file->offset()) unread += file->size - file->offset();
   }
   return unread;
 }

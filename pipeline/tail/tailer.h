@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "pipeline/tail/file_system.h"
+#include "pipeline/tail/known_file.h"
 #include "trainwatch/diagnostics.h"
 #include "trainwatch/event.h"
 
@@ -36,15 +37,19 @@ struct TailLimits {
 
 // Hears what the tailer found. Calls come in file order; `bytes` is valid during the call only.
 // Of one file: opened, then all else; after finished() it may still be renamed, and when it grows
-// against all expectation its data goes on.
+// against all expectation its data goes on. What a sink has heard is all that a TailCheckpoint
+// holds: a sink that saves it can start a tailer that goes on there.
 class TailSink {
  public:
   virtual ~TailSink() = default;
-  // Comes right before the first data or error; an empty file is not opened yet.
-  virtual void opened(FileId file, LaneId lane, const WatchRoot& root, const std::string& path) = 0;
+  // Comes right before the first data or error; an empty file is not opened yet. `plain` names the
+  // files that this one, which is compressed, may repeat the content of: the sink has to find out.
+  virtual void opened(const KnownFile& file, const std::string& lane,
+                      const std::vector<FileId>& plain) = 0;
   virtual void data(FileId file, std::string_view bytes) = 0;
-  // The same file has a new name ("x.json.tmp" -> "x.json").
-  virtual void renamed(FileId file, const std::string& path) = 0;
+  // The same content has a new name ("x.json.tmp" -> "x.json"), or lies in another inode: it was
+  // written anew, copied before it was truncated, or its file system mounted again.
+  virtual void renamed(const KnownFile& file) = 0;
   // The file lost its last 1 or 2 bytes: a writer closes its array. Reading goes on at the new end.
   virtual void cut_back(FileId file, std::uint64_t bytes) = 0;
   // Truncated or replaced in place: the next data() begins at offset 0 of new content.
@@ -52,8 +57,11 @@ class TailSink {
   virtual void restarted(FileId file, std::uint64_t lost) = 0;
   // No more will come: the file is gone, or a newer file of its lane has begun.
   virtual void finished(FileId file) = 0;
-  // It is tried again at each scan; told once for as long as the message stays the same.
+  // It is tried again, less and less often; told once for as long as the message stays the same.
   virtual void read_error(FileId file, const std::string& what) = 0;
+  // Nothing more will be said of the file. `barred`: it is still there, and neither it nor what
+  // comes before it in its lane will be read again.
+  virtual void forgotten(FileId file, bool barred) = 0;
 };
 
 struct TailedFile {  // for /api/v1/status
@@ -67,7 +75,8 @@ struct TailedFile {  // for /api/v1/status
 
 class Tailer {
  public:
-  Tailer(FileSystem& files, std::vector<WatchRoot> roots, TailLimits limits = {});
+  Tailer(FileSystem& files, std::vector<WatchRoot> roots, TailLimits limits = {},
+         const TailCheckpoint& resume = {});
   ~Tailer();
 
   // Looks for new, renamed, grown, cut and vanished files and tells the sink. A root that does not

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cassert>
-#include <cstring>
 #include <utility>
 
 namespace trainwatch {
@@ -10,37 +9,21 @@ namespace {
 
 // smdebug takes ",\n" back and writes "\n]"; Python's trace export takes ", " back and writes "]".
 constexpr std::size_t kLongestCut = 2;
-
-void remember_tail(TrackedFile& file, std::string_view bytes) {
-  if (bytes.size() >= TrackedFile::kTail) {
-    file.tail_size = 0;
-    bytes.remove_prefix(bytes.size() - TrackedFile::kTail);
-  }
-  const std::size_t keep = std::min(file.tail_size, TrackedFile::kTail - bytes.size());
-  char* const tail = file.tail.data();
-  std::memmove(tail, tail + (file.tail_size - keep), keep);
-  std::memcpy(tail + keep, bytes.data(), bytes.size());
-  file.tail_size = keep + bytes.size();
-}
-
-ReadStep restart(TrackedFile& file) {
-  ReadStep step;
-  step.restarted = true;
-  step.lost = std::exchange(file.unread_when_cut, 0);
-  file.offset = 0;
-  file.tail_size = 0;
-  file.touched = true;
-  return step;
-}
+// A network file system may show an old size for a few seconds (NFS: acregmin, 3 s by default).
+constexpr unsigned kShrunkLooks = 4;
 
 }  // namespace
 
 bool observe(TrackedFile& file, const FileStat& stat) {
+  const bool shrunk = file.remote && stat.size < file.offset();
+  if (shrunk && ++file.shrunk_looks < kShrunkLooks) return file.unread();
+  if (!shrunk) file.shrunk_looks = 0;
   // A finished file's decoder is gone: only growth is worth hearing of, not a rewritten end.
-  const bool rewritten = stat.modified_ns != file.modified_ns && file.offset > 0 && !file.finished;
-  if (stat.size < file.offset || rewritten) file.touched = true;
-  if (stat.size < file.size && file.size > file.offset) {
-    file.unread_when_cut = file.size - file.offset;
+  const bool rewritten =
+      stat.modified_ns != file.modified_ns && file.offset() > 0 && !file.finished;
+  if (stat.size < file.offset() || rewritten) file.touched = true;
+  if (stat.size < file.size && file.size > file.offset()) {
+    file.unread_when_cut = file.size - file.offset();
   }
   file.size = stat.size;
   file.modified_ns = stat.modified_ns;
@@ -49,34 +32,43 @@ bool observe(TrackedFile& file, const FileStat& stat) {
 }
 
 Result<ReadStep> read_on(TrackedFile& file, std::span<char> buffer) {
-  assert(file.handle != nullptr && buffer.size() > TrackedFile::kTail);
-  const std::size_t known = file.tail_size;
-  buffer = buffer.first(buffer.size() - TrackedFile::kTail + known);
+  assert(file.handle != nullptr && buffer.size() > ContentMark::kTail);
+  const std::string_view tail = file.read.tail();
+  const std::size_t known = tail.size();
+  buffer = buffer.first(buffer.size() - ContentMark::kTail + known);
   std::size_t total = 0;
   for (std::size_t got = 1; got > 0 && total <= known; total += got) {  // short reads are normal
-    const auto piece = file.handle->read(file.offset - known + total, buffer.subspan(total));
+    const auto piece = file.handle->read(file.offset() - known + total, buffer.subspan(total));
     if (!piece) return piece.error();
     got = *piece;
   }
   const std::string_view read(buffer.data(), total);
   file.touched = false;
 
-  const std::string_view tail(file.tail.data(), known);
+  ReadStep step;
   const auto differs = std::mismatch(tail.begin(), tail.end(), read.begin(), read.end());
   const auto same = static_cast<std::size_t>(differs.first - tail.begin());
   const std::size_t cut = known - same;
-  if (cut > kLongestCut || (cut > 0 && same == 0 && !read.empty())) return restart(file);
-
-  ReadStep step;
+  const bool short_of_known = same == read.size() && cut > 0;
+  if (file.remote && short_of_known && file.shrunk_looks < kShrunkLooks) return step;  // not yet
+  step.displaced = cut > kLongestCut || (cut > 0 && same == 0 && !read.empty());
+  if (step.displaced) return step;
   step.cut = cut;
   step.bytes = read.substr(same);
-  file.offset -= cut;
-  file.tail_size = same;
-  remember_tail(file, step.bytes);
-  file.offset += step.bytes.size();
-  if (step.bytes.empty() || file.offset > file.size) file.size = file.offset;
+  file.read.cut(cut);
+  file.read.extend(step.bytes);
+  if (step.bytes.empty() || file.offset() > file.size) file.size = file.offset();
   file.unread_when_cut = 0;
   return step;
+}
+
+std::uint64_t restart(TrackedFile& file) {
+  file.read.clear();
+  file.finished = false;
+  file.touched = true;
+  file.doubt = TrackedFile::Doubt::none;
+  file.shrunk_looks = 0;
+  return std::exchange(file.unread_when_cut, 0);
 }
 
 }  // namespace trainwatch

@@ -17,6 +17,10 @@ class RecordingSink final : public TailSink {
  public:
   struct File {
     LaneId lane{};
+    std::string lane_name;
+    std::vector<FileId> plain;
+    bool forgotten = false;
+    bool barred = false;
     std::string source;
     std::string path;
     std::string bytes;                 // of the present content
@@ -25,21 +29,24 @@ class RecordingSink final : public TailSink {
     std::vector<std::string> errors;
   };
 
-  void opened(FileId id, LaneId lane, const WatchRoot& root, const std::string& path) override {
-    assert(!files.contains(id));
-    files[id].lane = lane;
-    files[id].source = root.source;
-    files[id].path = path;
-    note("opened", id);
+  void opened(const KnownFile& known, const std::string& lane,
+              const std::vector<FileId>& plain) override {
+    assert(!files.contains(known.file));
+    files[known.file].lane = known.lane;
+    files[known.file].source = known.source;
+    files[known.file].path = known.path;
+    files[known.file].lane_name = lane;
+    files[known.file].plain = plain;
+    note("opened", known.file);
   }
   void data(FileId id, std::string_view bytes) override {
     at(id).bytes.append(bytes);
     total += bytes.size();
     note("data", id);
   }
-  void renamed(FileId id, const std::string& path) override {
-    at(id).path = path;
-    note("renamed", id);
+  void renamed(const KnownFile& known) override {
+    at(known.file).path = known.path;
+    note("renamed", known.file);
   }
   void cut_back(FileId id, std::uint64_t bytes) override {
     std::string& held = at(id).bytes;
@@ -59,6 +66,10 @@ class RecordingSink final : public TailSink {
   void read_error(FileId id, const std::string& what) override {
     at(id).errors.push_back(what);
     note("read_error", id);
+  }
+  void forgotten(FileId id, bool barred) override {
+    at(id).forgotten = true;
+    at(id).barred = barred;
   }
 
   // The calls since the last take_calls(): "what name", a run of data calls as one.

@@ -29,12 +29,14 @@ TEST(Stamp, NothingElseIsOne) {
 }
 
 TEST(TraceName, AcceptsWhatWritersWrite) {
-  for (const char* name : {"a.json", "a.json.gz", "a.json.tmp", "a.json.gz.tmp", "a.jsonl",
-                           "a.ndjson", "a.jsonl.gz", "a.ndjson.gz"}) {
+  for (const char* name :
+       {"a.json", "a.json.gz", "a.json.tmp", "a.json.gz.tmp", "a.jsonl", "a.ndjson", "a.jsonl.gz",
+        "a.ndjson.gz", "a.json.1", "a.json.12.gz", "a.jsonl-20261121", "a.jsonl-20261121.gz"}) {
     EXPECT_TRUE(is_trace_name(name)) << name;
   }
-  for (const char* name : {"json", ".json", "a.txt", "a.gz", "a.tmp", "a.json.corrupt",
-                           "a.tfevents", "a.json.1", "training_job_end.ts", "a.pb", ""}) {
+  for (const char* name :
+       {"json", ".json", "a.txt", "a.gz", "a.tmp", "a.json.corrupt", "a.tfevents", "a.json.0",
+        "a.json.12345", "a.json-2026", "training_job_end.ts", "a.pb", ""}) {
     EXPECT_FALSE(is_trace_name(name)) << name;
   }
 }
@@ -99,20 +101,36 @@ TEST(Lane, TensorFlowTracesOfAHostShareOne) {
 TEST(Lane, AnyOtherFileIsItsOwn) {
   for (const char* path :
        {"/t/rank0_trace.json", "/t/libkineto_activities_17.json", "/t/horovod_timeline_small.json",
-        "/t/rank-0.Apr_03_18_51_38.1102.pt.trace.json.gz", "relative.json", "/t/whatever"}) {
+        "/t/rank-0.Apr_03_18_51_38.1102.pt.trace.json", "relative.json", "/t/whatever"}) {
     EXPECT_EQ(lane(path), "file:" + std::string(path) + ":") << path;
     EXPECT_TRUE(place_of(path).single) << path;
     EXPECT_EQ(stamp(path), ReadOrder::kNoStamp) << path;
     EXPECT_EQ(place_of(path).order.path, path);
   }
   EXPECT_EQ(lane("/t/rank0_trace.json"), lane("/t/rank0_trace.json.tmp"));
+  EXPECT_EQ(lane("/t/rank0_trace.json"), lane("/t/rank0_trace.json.gz"));
+}
+
+TEST(Lane, RotatedPiecesShareOneAndTheOldestComesFirst) {
+  const char* const oldest_first[] = {"/r/a.jsonl-20261120.gz", "/r/a.jsonl-20261121",
+                                      "/r/a.jsonl.10.gz",       "/r/a.jsonl.2.gz",
+                                      "/r/a.jsonl.1",           "/r/a.jsonl"};
+  for (std::size_t i = 0; i < std::size(oldest_first); ++i) {
+    EXPECT_EQ(lane(oldest_first[i]), "file:/r/a.jsonl:");
+    EXPECT_EQ(place_of(oldest_first[i]).order.base, "/r/a.jsonl");
+    if (i == 0) continue;
+    EXPECT_LT(place_of(oldest_first[i - 1]).order, place_of(oldest_first[i]).order);
+  }
+  EXPECT_LT(place_of("/r/a.jsonl").order, place_of("/r/b.jsonl.1").order);
 }
 
 TEST(ReadOrder, IsStampThenPath) {
-  const ReadOrder early{1, "/z"};
-  EXPECT_LT(early, (ReadOrder{2, "/a"}));
-  EXPECT_LT((ReadOrder{2, "/a"}), (ReadOrder{2, "/b"}));
-  EXPECT_LT((ReadOrder{2, "/b"}), (ReadOrder{ReadOrder::kNoStamp, "/a"}));
+  const auto order = [](std::int64_t stamp, std::string path) {
+    return ReadOrder{stamp, path, 0, path};
+  };
+  EXPECT_LT(order(1, "/z"), order(2, "/a"));
+  EXPECT_LT(order(2, "/a"), order(2, "/b"));
+  EXPECT_LT(order(2, "/b"), order(ReadOrder::kNoStamp, "/a"));
 }
 
 }  // namespace

@@ -110,10 +110,10 @@ TEST_F(TailerTest, AFileReplacedAfterItsSizeWasTakenIsNotTakenForTheOldOne) {
   pass();
   fs.append("/r/a.json", "lost");
   tailer->scan(sink);
-  fs.create("/r/a.json", kLine + "other");
+  fs.create("/r/a.json", "other" + kLine);
   EXPECT_THAT(drain(), IsEmpty());
   EXPECT_THAT(pass(), ElementsAre("finished a.json", "opened a.json", "data a.json"));
-  EXPECT_EQ(sink.file("/r/a.json").bytes, kLine + "other");
+  EXPECT_EQ(sink.file("/r/a.json").bytes, "other" + kLine);
 }
 
 class CutBack : public TailerTest, public ::testing::WithParamInterface<std::size_t> {};
@@ -194,16 +194,32 @@ TEST_F(TailerTest, AReplacedFileIsFinishedBeforeTheNewOneBegins) {
   fs.create("/r/a.json", "old");
   pass();
   fs.append("/r/a.json", " end");
-  fs.rename("/r/a.json", "/r/a.json.1");
+  fs.rename("/r/a.json", "/r/a.old");
   fs.create("/r/a.json", "new");
   EXPECT_THAT(pass(),
               ElementsAre("data a.json", "finished a.json", "opened a.json", "data a.json"));
-  fs.append("/r/a.json.1", " late");
+  fs.append("/r/a.old", " late");
   EXPECT_THAT(pass(), ElementsAre("data a.json"));
   ASSERT_EQ(sink.files.size(), 2U);
   EXPECT_EQ(sink.files.begin()->second.bytes, "old end late");
   EXPECT_EQ(sink.files.begin()->second.finished, 1);
   EXPECT_EQ(sink.files.rbegin()->second.bytes, "new");
+}
+
+// The writer holds on to a rotated file for a while.
+TEST_F(TailerTest, ARotatedFileIsReadOnUntilItHasRested) {
+  fs.create("/r/a.json", "old");
+  pass();
+  fs.rename("/r/a.json", "/r/a.json.1");
+  fs.create("/r/a.json", "new");
+  EXPECT_THAT(pass(), ElementsAre("renamed a.json.1", "opened a.json", "data a.json"));
+  for (int i = 0; i < 3; ++i) EXPECT_THAT(pass(), IsEmpty());
+  fs.append("/r/a.json.1", " late");
+  EXPECT_THAT(pass(), ElementsAre("data a.json.1"));
+  for (int i = 0; i < 7; ++i) pass();
+  EXPECT_EQ(sink.file("/r/a.json.1").bytes, "old late");
+  EXPECT_EQ(sink.file("/r/a.json.1").finished, 1);
+  EXPECT_EQ(sink.file("/r/a.json").finished, 0);
 }
 
 TEST_F(TailerTest, AnInodeNumberUsedAgainIsAnotherFile) {
@@ -264,6 +280,7 @@ TEST_F(TailerTest, AReadErrorIsToldOnceAndTriedAgain) {
   EXPECT_EQ(tailer->files().front().error, "read: Input/output error");
   EXPECT_EQ(tailer->unread_bytes(), 1U);
   fs.heal();
+  EXPECT_THAT(pass(), IsEmpty());  // the second try was in vain, the third comes later
   EXPECT_THAT(pass(), ElementsAre("data a.json"));
   EXPECT_EQ(tailer->files().front().error, "");
   fs.append("/r/a.json", "y");
@@ -274,12 +291,24 @@ TEST_F(TailerTest, AReadErrorIsToldOnceAndTriedAgain) {
   EXPECT_EQ(sink.file("/r/a.json").bytes, "xy");
 }
 
+TEST_F(TailerTest, AFileThatKeepsFailingIsTriedLessAndLessOften) {
+  fs.create("/r/a.json", "x");
+  fs.fail_read("/r/a.json", "read: Input/output error");
+  pass();
+  const std::uint64_t before = fs.reads();
+  for (int i = 0; i < 62; ++i) pass();
+  EXPECT_EQ(fs.reads() - before, 5U);  // after 1, 3, 7, 15, 31 and 63 scans
+  for (int i = 0; i < 600; ++i) pass();
+  EXPECT_EQ(fs.reads() - before, 15U);  // then every 60th
+}
+
 TEST_F(TailerTest, APermissionErrorIsToldOnceAndTriedAgain) {
   fs.create("/r/a.json", "x");
   fs.fail_open("/r/a.json", "open: Permission denied");
   EXPECT_THAT(pass(), ElementsAre("opened a.json", "read_error a.json"));
   EXPECT_THAT(pass(), IsEmpty());
   fs.heal();
+  pass();
   EXPECT_THAT(pass(), ElementsAre("data a.json"));
 }
 

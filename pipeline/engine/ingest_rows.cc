@@ -1,0 +1,118 @@
+// What of Ingest survives a restart: a row per file, lane and source.
+#include <charconv>
+#include <optional>
+#include <string>
+#include <type_traits>
+
+#include "pipeline/engine/ingest.h"
+
+namespace trainwatch {
+namespace {
+
+constexpr std::string_view kFile = "file/";
+constexpr std::string_view kLane = "lane/";
+constexpr std::string_view kSource = "source/";
+
+template <class Id>
+std::string key_of(std::string_view prefix, Id id) {
+  return std::string(prefix) + std::to_string(static_cast<std::underlying_type_t<Id>>(id));
+}
+
+template <class Id>
+std::optional<Id> id_in(std::string_view text) {
+  std::underlying_type_t<Id> number{};
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, number);
+  if (error != std::errc{} || stop != end) return std::nullopt;
+  return static_cast<Id>(number);
+}
+
+void account(Ingest::File& file, StateIo& io) {
+  io(file.known);
+  io(file.read);
+  io(file.finished);
+  io(file.format);
+  io(file.bytes);
+  io(file.records);
+  io(file.decoder_records);
+  io(file.rejects);
+  io(file.error);
+}
+
+}  // namespace
+
+void Ingest::Source::state(StateIo& io) {
+  io(bytes);
+  io(records);
+  io(generations);
+  io(truncations);
+  io(bytes_lost);
+  io(read_errors);
+  io(rejects);
+}
+
+void Ingest::save(StateRows& rows, bool all) {
+  for (auto& [id, file] : files_) {
+    if (!all && !file.changed) continue;
+    file.changed = false;
+    rows.put(key_of(kFile, id), [&file = file](StateIo& io) {
+      account(file, io);
+      bool decoding = file.decoder != nullptr;
+      io(decoding);
+      if (decoding) file.decoder->state(io);
+    });
+  }
+  for (const FileId id : forgotten_) rows.remove(key_of(kFile, id));
+  forgotten_.clear();
+  for (auto& [id, lane] : lanes_) {
+    if (!all && !changed_lanes_.contains(id)) continue;
+    rows.put(key_of(kLane, id), [&lane = lane](StateIo& io) { io(lane); });
+  }
+  changed_lanes_.clear();
+  for (auto& [name, source] : sources_) {
+    rows.put(std::string(kSource) + name, [&source = source](StateIo& io) { io(source); });
+  }
+}
+
+bool Ingest::load(const StoredRows& rows) {
+  const auto load_file = [this](std::string_view key, std::string_view value) {
+    const auto id = id_in<FileId>(key);
+    if (!id) return false;
+    File& file = files_[*id];
+    StateIo io = StateIo::loading(value);
+    account(file, io);
+    bool decoding = false;
+    io(decoding);
+    if (!io.ok() || file.known.file != *id || file.format > kLastFormat) return false;
+    if (decoding) {
+      file.decoder = make_decoder(*id, file);
+      file.decoder->state(io);
+    }
+    return io.complete();
+  };
+  const auto load_lane = [this](std::string_view key, std::string_view value) {
+    const auto id = id_in<LaneId>(key);
+    if (!id) return false;
+    StateIo io = StateIo::loading(value);
+    io(lanes_[*id]);
+    return io.complete();
+  };
+  const auto load_source = [this](std::string_view key, std::string_view value) {
+    StateIo io = StateIo::loading(value);
+    io(sources_[std::string(key)]);
+    return io.complete();
+  };
+  return for_rows(rows, kFile, load_file) && for_rows(rows, kLane, load_lane) &&
+         for_rows(rows, kSource, load_source);
+}
+
+TailCheckpoint Ingest::checkpoint() const {
+  TailCheckpoint checkpoint;
+  for (const auto& [id, file] : files_) {
+    checkpoint.files.push_back({file.known, file.read, file.finished});
+  }
+  for (const auto& [id, lane] : lanes_) checkpoint.lanes.push_back(lane);
+  return checkpoint;
+}
+
+}  // namespace trainwatch

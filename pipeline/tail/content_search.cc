@@ -1,0 +1,60 @@
+#include "pipeline/tail/content_search.h"
+
+#include <algorithm>
+#include <cassert>
+#include <string_view>
+
+namespace trainwatch {
+namespace {
+
+// Reads until `buffer` is full or the file ends: short reads are normal.
+Result<std::string_view> fill(OpenFile& file, std::uint64_t offset, std::span<char> buffer) {
+  std::size_t total = 0;
+  for (std::size_t got = 1; got > 0 && total < buffer.size(); total += got) {
+    const auto piece = file.read(offset + total, buffer.subspan(total));
+    if (!piece) return piece.error();
+    got = *piece;
+  }
+  return std::string_view(buffer.data(), total);
+}
+
+std::span<char> at_most(std::span<char> buffer, std::uint64_t size) {
+  return buffer.first(std::min<std::uint64_t>(buffer.size(), size));
+}
+
+}  // namespace
+
+Result<bool> begins_alike(OpenFile& file, const ContentMark& read, std::span<char> buffer) {
+  assert(buffer.size() >= ContentMark::kBlock);
+  const auto head = fill(file, 0, buffer.first(ContentMark::kBlock));
+  if (!head) return head.error();
+  return read.begins_like(*head);
+}
+
+Result<bool> holds(OpenFile& file, const ContentMark& read, std::span<char> buffer) {
+  const auto alike = begins_alike(file, read, buffer);
+  if (!alike || !*alike) return alike;
+  ContentMark found;
+  while (found.offset() < read.offset()) {
+    const auto piece = fill(file, found.offset(), at_most(buffer, read.offset() - found.offset()));
+    if (!piece) return piece.error();
+    if (piece->empty()) return false;
+    found.extend(*piece);
+  }
+  return found == read;
+}
+
+Result<bool> same_beginning(OpenFile& a, OpenFile& b, std::uint64_t size, std::span<char> buffer) {
+  const std::span<char> half = buffer.first(buffer.size() / 2);
+  const std::span<char> other = buffer.subspan(half.size(), half.size());
+  for (std::uint64_t at = 0; at < size; at += half.size()) {
+    const auto left = fill(a, at, at_most(half, size - at));
+    if (!left) return left.error();
+    const auto right = fill(b, at, at_most(other, size - at));
+    if (!right) return right.error();
+    if (*left != *right) return false;
+  }
+  return true;
+}
+
+}  // namespace trainwatch

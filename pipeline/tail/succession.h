@@ -1,0 +1,64 @@
+// Which file goes on with the content of another one: after rotation by copy and truncation, an
+// atomic rewrite, a new mount, or anything that happened while nobody looked.
+//
+// Only files of one base name (ReadOrder::base) are compared. The content decides, never the name.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "pipeline/tail/file_table.h"
+
+namespace trainwatch {
+
+struct FoundFile {
+  FilePlace place;
+  FileStat stat;
+};
+
+class Succession {
+ public:
+  enum class Kind : std::uint8_t {
+    fresh,      // none of what is known stands in it
+    waits,      // a copy of what another file still holds, or not readable now: look again
+    continues,  // it holds what was read of `of`, whose own place is empty
+  };
+  struct Relation {
+    Kind kind = Kind::fresh;
+    TrackedFile* of = nullptr;
+    std::vector<FileId> plain;  // with `fresh`: see TailSink::opened
+  };
+
+  Succession(FileSystem& files, const FileTable& table);
+
+  // To be called before the first relate() of scan number `scan`.
+  void begin(std::uint64_t scan);
+  // What a file that was not seen before has to do with those that were.
+  Relation relate(const FoundFile& found);
+
+  // Where the content of `file` is now that other content stands in its place.
+  std::optional<FoundFile> search(const TrackedFile& file);
+
+ private:
+  struct Copy {
+    std::uint64_t size = 0;
+    std::int64_t modified_ns = 0;
+    std::uint64_t seen_in_scan = 0;
+  };
+
+  enum class Place : std::uint8_t { own, elsewhere, empty, unknown };
+
+  Place place_of_known(const TrackedFile& known) const;
+  Result<bool> repeats(const FoundFile& found, TrackedFile& known);
+  bool still_a_copy(const FoundFile& found);
+
+  FileSystem& files_;
+  const FileTable& table_;
+  std::uint64_t scan_ = 0;
+  std::multimap<std::string, TrackedFile*> by_base_;
+  std::map<FileIdentity, Copy> copies_;  // that wait, as last looked at
+  std::vector<char> buffer_;
+};
+
+}  // namespace trainwatch
