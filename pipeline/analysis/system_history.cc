@@ -1,6 +1,7 @@
 #include "pipeline/analysis/system_history.h"
 
 #include <algorithm>
+#include <string>
 
 namespace trainwatch {
 namespace {
@@ -37,7 +38,9 @@ void SystemHistory::on(const Sample& sample) {
   if (node.ring.empty()) node.ring.resize(kSeconds);
   const std::int64_t index = second_of(sample.at);
   if (index < 0 || index + static_cast<std::int64_t>(kSeconds) <= node.newest) return;
-  Second& second = node.ring[static_cast<std::size_t>(index) % kSeconds];
+  const std::size_t slot = static_cast<std::size_t>(index) % kSeconds;
+  node.changed |= std::uint64_t{1} << (slot / kRowSeconds);
+  Second& second = node.ring[slot];
   if (second.index != index) second = Second{.index = index};
   node.newest = std::max(node.newest, index);
   const auto value = static_cast<float>(sample.value);
@@ -96,17 +99,48 @@ bool SystemHistory::passed(SubjectId subject, Time time) const {
   return node != nullptr && node->newest > second_of(time);
 }
 
-void SystemHistory::state(StateIo& io) {
-  std::uint32_t count = static_cast<std::uint32_t>(nodes_.size());
-  io(count);
-  if (io.is_loading()) nodes_.clear();
-  if (io.is_loading()) node_of_series_.clear();
-  for (std::uint32_t i = 0; i < count && io.ok(); ++i) {
-    if (io.is_loading()) nodes_.emplace_back();
-    io(nodes_[i].first.job);
-    io(nodes_[i].first.node);
-    io(nodes_[i].second);
+void SystemHistory::save(StateRows& rows, bool all) {
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    auto& [key, node] = nodes_[i];
+    if (!all && node.changed == 0) continue;
+    const std::string name = "system/" + std::to_string(i);
+    rows.put(name, [&key = key, &node = node](StateIo& io) {
+      io(key);
+      io(node.newest);
+    });
+    for (std::size_t row = 0; row < 64 && !node.ring.empty(); ++row) {
+      if (!all && (node.changed >> row & 1U) == 0) continue;
+      rows.put(name + "/" + std::to_string(row), [&node = node, row](StateIo& io) {
+        for (std::size_t s = 0; s < kRowSeconds; ++s) io(node.ring[row * kRowSeconds + s]);
+      });
+    }
+    node.changed = 0;
   }
+}
+
+bool SystemHistory::load(const StoredRows& rows) {
+  nodes_.clear();
+  node_of_series_.clear();
+  for (bool more = true; more;) {
+    const std::string name = "system/" + std::to_string(nodes_.size());
+    more = rows.contains(name);
+    if (!more) break;
+    auto& [key, node] = nodes_.emplace_back();
+    const bool known = load_row(rows, name, [&key = key, &node = node](StateIo& io) {
+      io(key);
+      io(node.newest);
+    });
+    if (!known) return false;
+    node.ring.resize(kSeconds);
+    for (std::size_t row = 0; row < 64; ++row) {
+      const std::string part = name + "/" + std::to_string(row);
+      const auto load = [&node = node, row](StateIo& io) {
+        for (std::size_t s = 0; s < kRowSeconds; ++s) io(node.ring[row * kRowSeconds + s]);
+      };
+      if (rows.contains(part) && !load_row(rows, part, load)) return false;
+    }
+  }
+  return true;
 }
 
 }  // namespace trainwatch

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "trainwatch/event.h"
-#include "trainwatch/state_io.h"
+#include "trainwatch/state_rows.h"
 #include "trainwatch/vocabulary.h"
 
 namespace trainwatch {
@@ -37,9 +37,13 @@ class SystemHistory {
   // True when the node's samples have been read beyond `time`: usage() up to there is final.
   bool passed(SubjectId subject, Time time) const;
 
-  void state(StateIo& io);
+  // Puts the stretches of time that changed since the last call; `all`: every one.
+  void save(StateRows& rows, bool all);
+  bool load(const StoredRows& rows);
 
  private:
+  static constexpr std::size_t kRowSeconds = 64;  // one row holds so many
+
   struct Second {
     std::int64_t index = -1;  // seconds since the epoch; -1: empty
     float cpu_sum = 0, cpu_max = 0, io_max = 0, gpu_sum = 0;
@@ -48,11 +52,8 @@ class SystemHistory {
   struct Node {
     std::vector<Second> ring;  // by index % kSeconds
     std::int64_t newest = -1;
-    void state(StateIo& io) {
-      io(ring);
-      io(newest);
-      if (!ring.empty() && ring.size() != kSeconds) io.fail();
-    }
+    std::uint64_t changed = 0;  // a bit per row, since the last save
+    static_assert(kSeconds / kRowSeconds == 64);
   };
 
   const Node* find(SubjectId subject) const;

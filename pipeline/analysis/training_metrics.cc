@@ -206,6 +206,9 @@ void TrainingMetrics::state(StateIo& io) {
   io(last_);
   io(dropped_);
   io(timeline_seen_);
+  for (const auto& [key, steps] : steps_) {
+    if (key.second >= Mode::count_) io.fail();
+  }
 }
 
 }  // namespace trainwatch

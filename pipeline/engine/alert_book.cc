@@ -12,8 +12,9 @@ const Alert* AlertBook::apply(std::uint32_t rule, const RuleSpec& spec, Timing t
   const Key key{rule, subject, verdict.key};
   auto entry = episodes_.find(key);
   const Time at = verdict.at;
+  if (verdict.state == Verdict::State::ok && entry == episodes_.end()) return nullptr;
+  changed_.insert(key);
   if (verdict.state == Verdict::State::ok) {
-    if (entry == episodes_.end()) return nullptr;
     Episode& episode = entry->second;
     if (episode.phase == Episode::Phase::firing && timing.keep > Nanos{}) {
       episode.phase = Episode::Phase::recovering;
@@ -75,9 +76,14 @@ void AlertBook::resolve(std::map<Key, Episode>::iterator entry, Time at) {
     episode.alert.state = Alert::State::resolved;
     episode.alert.ended_at = at;
     tell(episode);
-    closed_.push_back(std::move(episode.alert));
-    if (closed_.size() > kClosedKept) closed_.pop_front();
+    changed_closed_.insert(closed_total_);
+    closed_.push_back({closed_total_++, std::move(episode.alert)});
+    if (closed_.size() > kClosedKept) {
+      changed_closed_.insert(closed_.front().number);
+      closed_.pop_front();
+    }
   }
+  changed_.insert(entry->first);
   episodes_.erase(entry);
 }
 
@@ -92,6 +98,7 @@ void AlertBook::advance(std::uint32_t rule, SubjectId subject, Timing timing, Ti
     const auto& [key, episode] = *current;
     if (key.rule != rule || key.subject != subject) break;
     if (episode.phase == Episode::Phase::pending && now - episode.alert.started_at >= timing.hold) {
+      changed_.insert(key);
       open(key, current->second);
     } else if (episode.phase == Episode::Phase::recovering &&
                now - episode.recovering_since >= timing.keep) {
@@ -109,11 +116,13 @@ void AlertBook::refine(const Key& key, const std::string& id, const Cause& cause
     const bool loud = known.name != cause.name;
     known = cause;
     episode.dirty = true;
+    changed_.insert(key);
     if (loud && episode.phase != Episode::Phase::pending) tell(episode);
     return;
   }
-  for (Alert& alert : closed_) {
+  for (auto& [number, alert] : closed_) {
     if (alert.id != id || alert.verdict.cause == cause) continue;
+    changed_closed_.insert(number);
     alert.verdict.cause = cause;
     told_.push_back(alert);
   }
@@ -121,45 +130,14 @@ void AlertBook::refine(const Key& key, const std::string& id, const Cause& cause
 
 void AlertBook::flush() {
   for (auto& [key, episode] : episodes_) {
-    if (episode.dirty && episode.phase != Episode::Phase::pending) tell(episode);
+    if (!episode.dirty || episode.phase == Episode::Phase::pending) continue;
+    changed_.insert(key);
+    tell(episode);
   }
 }
 
 std::vector<Alert> AlertBook::take_told() {
   return std::exchange(told_, {});
-}
-
-void AlertBook::forget_rule(std::uint32_t rule, Time at) {
-  for (auto entry = episodes_.lower_bound(Key{rule, SubjectId::none, ""});
-       entry != episodes_.end() && entry->first.rule == rule;) {
-    resolve(entry++, std::max(at, entry->second.alert.updated_at));
-  }
-}
-
-void AlertBook::renumber(const std::vector<std::int64_t>& old_index, std::size_t old_rules,
-                         Time at) {
-  std::vector<std::int64_t> new_index(old_rules, -1);
-  for (std::size_t i = 0; i < old_index.size(); ++i) {
-    if (old_index[i] >= 0) {
-      new_index[static_cast<std::size_t>(old_index[i])] = static_cast<std::int64_t>(i);
-    }
-  }
-  for (std::uint32_t rule = 0; rule < old_rules; ++rule) {
-    if (new_index[rule] < 0) forget_rule(rule, at);
-  }
-  std::map<Key, Episode> episodes;
-  for (auto& [key, episode] : episodes_) {
-    Key moved = key;
-    moved.rule = static_cast<std::uint32_t>(new_index[key.rule]);
-    episodes.emplace(std::move(moved), std::move(episode));
-  }
-  episodes_ = std::move(episodes);
-  decltype(opened_) opened;
-  for (const auto& [key, count] : opened_) {
-    if (new_index[key.first] < 0) continue;
-    opened[{static_cast<std::uint32_t>(new_index[key.first]), key.second}] = count;
-  }
-  opened_ = std::move(opened);
 }
 
 std::vector<Alert> AlertBook::active() const {
@@ -185,33 +163,6 @@ std::size_t AlertBook::active_count(std::uint32_t rule, Severity severity) const
 std::uint64_t AlertBook::opened_total(std::uint32_t rule, Severity severity) const {
   const auto found = opened_.find({rule, severity});
   return found == opened_.end() ? 0 : found->second;
-}
-
-void AlertBook::Key::state(StateIo& io) {
-  io(rule);
-  io(subject);
-  io(name);
-}
-
-void AlertBook::Episode::state(StateIo& io) {
-  io(phase);
-  io(recovering_since);
-  io(dirty);
-  alert.save(io);
-}
-
-void AlertBook::state(StateIo& io) {
-  io(episodes_);
-  io(opened_);
-  auto closed = static_cast<std::uint32_t>(closed_.size());
-  io(closed);
-  if (io.is_loading()) closed_.assign(std::min<std::size_t>(closed, kClosedKept), Alert{});
-  for (Alert& alert : closed_) alert.save(io);
-  if (!io.is_loading()) return;
-  waiting_ = 0;
-  for (const auto& [key, episode] : episodes_) {
-    if (episode.phase != Episode::Phase::firing) ++waiting_;
-  }
 }
 
 }  // namespace trainwatch

@@ -12,13 +12,15 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <set>
+#include <span>
 #include <string>
 #include <tuple>
 #include <vector>
 
 #include "trainwatch/alert.h"
 #include "trainwatch/rule.h"
-#include "trainwatch/state_io.h"
+#include "trainwatch/state_rows.h"
 #include "trainwatch/vocabulary.h"
 
 namespace trainwatch {
@@ -30,7 +32,6 @@ class AlertBook {
     SubjectId subject = SubjectId::none;  // of the rule's instance
     std::string name;                     // Verdict::key
     auto operator<=>(const Key&) const = default;
-    void state(StateIo& io);
   };
 
   explicit AlertBook(const Vocabulary& vocabulary) : vocabulary_(vocabulary) {}
@@ -58,15 +59,17 @@ class AlertBook {
   // What was told since the last call, in order.
   std::vector<Alert> take_told();
 
-  // The rules have new numbers: old_index[new] = old, -1 for a rule that is new or changed.
-  // Episodes of the `old_rules` that are not among them resolve at `at`.
-  void renumber(const std::vector<std::int64_t>& old_index, std::size_t old_rules, Time at);
-
   std::vector<Alert> active() const;  // firing, oldest first
   std::size_t active_count(std::uint32_t rule, Severity severity) const;
   std::uint64_t opened_total(std::uint32_t rule, Severity severity) const;
 
-  void state(StateIo& io);
+  // Puts the alerts that changed since the last call; `all`: every one. Rows name rules by their
+  // id.
+  void save(StateRows& rows, std::span<const RuleConfig> rules, bool all);
+  // Replaces everything. `kept` has, for each of `rules`, whether it is the rule that was saved;
+  // open alerts of others resolve at `at`. False: the rows are damaged.
+  bool load(const StoredRows& rows, std::span<const RuleConfig> rules,
+            const std::vector<bool>& kept, Time at);
 
  private:
   static constexpr std::size_t kClosedKept = 1024;
@@ -79,18 +82,26 @@ class AlertBook {
     Alert alert;
     void state(StateIo& io);
   };
+  struct Closed {
+    std::uint64_t number = 0;  // counts up
+    Alert alert;
+  };
 
-  void forget_rule(std::uint32_t rule, Time at);
+  void restore(const Key& key, Episode episode, bool kept, Time at);
   void open(const Key& key, Episode& episode);
   void resolve(std::map<Key, Episode>::iterator entry, Time at);
   void tell(Episode& episode);
 
   const Vocabulary& vocabulary_;
   std::map<Key, Episode> episodes_;
-  std::deque<Alert> closed_;  // lately resolved; their cause may still be refined
+  std::deque<Closed> closed_;  // lately resolved; their cause may still be refined
   std::vector<Alert> told_;
   std::size_t waiting_ = 0;  // pending or recovering episodes
   std::map<std::pair<std::uint32_t, Severity>, std::uint64_t> opened_;
+  std::uint64_t closed_total_ = 0;
+  // Since the last save.
+  std::set<Key> changed_;
+  std::set<std::uint64_t> changed_closed_;
 };
 
 }  // namespace trainwatch

@@ -5,18 +5,6 @@
 #include <utility>
 
 namespace trainwatch {
-namespace {
-
-// Equal as users see it: the same rule with the same printed parameters and timing.
-bool same(const RuleConfig& a, const RuleConfig& b) {
-  return a.spec == b.spec && a.hold == b.hold && a.keep == b.keep &&
-         std::all_of(a.spec->params.begin(), a.spec->params.end(), [&](const Param& param) {
-           return param.print(a.params) == param.print(b.params);
-         });
-}
-
-}  // namespace
-
 Engine::Engine(std::vector<RuleConfig> rules)
     : host_(std::make_unique<RuleHost>(std::move(rules), vocabulary_, listener())) {}
 
@@ -103,43 +91,17 @@ void Engine::flush() {
 }
 
 void Engine::reconfigure(std::vector<RuleConfig> rules) {
-  StateIo saving = StateIo::saving();
-  host_->state(saving);
-  const std::string saved = saving.take();
-  const std::vector<RuleConfig> old = host_->rules();
-
-  std::vector<std::int64_t> old_index(rules.size(), -1);
-  for (std::size_t i = 0; i < rules.size(); ++i) {
-    for (std::size_t j = 0; j < old.size(); ++j) {
-      if (same(rules[i], old[j])) old_index[i] = static_cast<std::int64_t>(j);
-    }
+  StateRows saved;
+  host_->save(saved, true);
+  book_.save(saved, host_->rules(), true);
+  StoredRows rows;
+  for (const auto& [key, value] : saved.all()) {
+    if (value) rows.emplace(key, *value);
   }
-  book_.renumber(old_index, old.size(), latest_);
-  auto host = std::make_unique<RuleHost>(std::move(rules), vocabulary_, listener());
-  host->take_over(saved, old_index);
-  host_ = std::move(host);
+  host_ = std::make_unique<RuleHost>(std::move(rules), vocabulary_, listener());
+  book_.load(rows, host_->rules(), host_->load(rows), latest_);
   unsettled_.clear();
   host_->want_times(book_.waiting());
-}
-
-void Engine::state(StateIo& io) {
-  io(vocabulary_);
-  io(steps_);
-  io(system_);
-  io(spans_);
-  io(metrics_);
-  io(book_);
-  io(*host_);
-  auto count = static_cast<std::uint32_t>(unsettled_.size());
-  io(count);
-  if (io.is_loading()) unsettled_.assign(std::min<std::size_t>(count, kMaxUnsettled), {});
-  for (Unsettled& entry : unsettled_) {
-    io(entry.key);
-    io(entry.id);
-    entry.verdict.save(io);
-  }
-  io(latest_);
-  if (io.is_loading()) host_->want_times(book_.waiting());
 }
 
 }  // namespace trainwatch

@@ -23,7 +23,7 @@
 #include "trainwatch/event.h"
 #include "trainwatch/rule.h"
 #include "trainwatch/snapshot.h"
-#include "trainwatch/state_io.h"
+#include "trainwatch/state_rows.h"
 #include "trainwatch/vocabulary.h"
 
 namespace trainwatch {
@@ -57,8 +57,12 @@ class Engine final : RuleHost::Listener {
   // Event time of the newest event, kNoTime before the first.
   Time latest() const { return latest_; }
 
-  // Everything above, so that a restored engine goes on exactly where the saved one stood.
-  void state(StateIo& io);
+  // Puts what changed since the last call; `all`: everything. An engine that loads all rows goes on
+  // exactly where the saved one stood, but for rules that are configured differently now: they
+  // start cold, and their open alerts resolve.
+  void save(StateRows& rows, bool all);
+  // Only for a new engine. False: the rows are damaged; the engine is of no use then.
+  bool load(const StoredRows& rows);
 
  private:
   // An alert whose cause may still change when other streams catch up.
@@ -77,6 +81,9 @@ class Engine final : RuleHost::Listener {
   void time_reached(std::uint32_t rule, SubjectId subject, Time time) override;
   AlertBook::Timing timing(std::uint32_t rule) const;
   void refine(bool all);
+  void save_unsettled(StateIo& io);
+  void load_unsettled(StateIo& io, const std::vector<bool>& kept);
+  std::size_t names_known() const;
 
   Vocabulary vocabulary_;
   StepTracker steps_;
@@ -88,6 +95,7 @@ class Engine final : RuleHost::Listener {
   std::unique_ptr<RuleHost> host_;
   std::deque<Unsettled> unsettled_;
   Time latest_ = kNoTime;
+  std::size_t names_saved_ = 0;
 };
 
 }  // namespace trainwatch

@@ -1,7 +1,6 @@
 #include "pipeline/engine/rule_host.h"
 
 #include <algorithm>
-#include <numeric>
 #include <string>
 
 namespace trainwatch {
@@ -32,7 +31,7 @@ RuleHost::Instance* RuleHost::make(std::uint32_t rule, SubjectId key) {
   if (known != instances_.end()) return known->get();
   const RuleConfig& config = rules_[rule];
   auto impl = config.spec->make(config.params, RuleContext{vocabulary_, key});
-  instances_.push_back(std::make_unique<Instance>(Instance{rule, key, std::move(impl)}));
+  instances_.push_back(std::make_unique<Instance>(Instance{rule, key, std::move(impl), false}));
   return instances_.back().get();
 }
 
@@ -84,60 +83,6 @@ std::size_t RuleHost::warming(std::uint32_t rule) const {
   return static_cast<std::size_t>(
       std::count_if(instances_.begin(), instances_.end(),
                     [&](const auto& made) { return made->rule == rule && made->impl->warming(); }));
-}
-
-void RuleHost::state(StateIo& io) {
-  if (io.is_loading()) {
-    std::vector<std::int64_t> same_numbers(rules_.size());
-    std::iota(same_numbers.begin(), same_numbers.end(), 0);
-    load(io, same_numbers);
-    return;
-  }
-  auto count = static_cast<std::uint32_t>(instances_.size());
-  io(count);
-  for (const auto& made : instances_) {
-    StateIo own = StateIo::saving();
-    made->impl->state(own);
-    std::string bytes = own.take();
-    io(made->rule);
-    io(made->subject);
-    io(bytes);
-  }
-  io(evaluations_);
-}
-
-void RuleHost::load(StateIo& io, const std::vector<std::int64_t>& old_index) {
-  std::uint32_t count = 0;
-  io(count);
-  for (std::uint32_t i = 0; i < count && io.ok(); ++i) {
-    std::uint32_t old_rule = 0;
-    SubjectId subject{};
-    std::string bytes;
-    io(old_rule);
-    io(subject);
-    io(bytes);
-    const auto number = std::find(old_index.begin(), old_index.end(), old_rule);
-    if (!io.ok() || number == old_index.end()) continue;
-    if (static_cast<std::size_t>(subject) >= vocabulary_.subjects.size()) return io.fail();
-    const auto rule = static_cast<std::uint32_t>(number - old_index.begin());
-    Instance* made = make(rule, subject);
-    StateIo own = StateIo::loading(bytes);
-    made->impl->state(own);
-    if (!own.complete()) {
-      made->impl = rules_[rule].spec->make(rules_[rule].params, RuleContext{vocabulary_, subject});
-    }
-  }
-  std::vector<std::uint64_t> evaluations;
-  io(evaluations);
-  for (std::size_t rule = 0; rule < rules_.size(); ++rule) {
-    const auto old = static_cast<std::size_t>(old_index[rule]);
-    if (old_index[rule] >= 0 && old < evaluations.size()) evaluations_[rule] = evaluations[old];
-  }
-}
-
-void RuleHost::take_over(const std::string& saved, const std::vector<std::int64_t>& old_index) {
-  StateIo io = StateIo::loading(saved);
-  load(io, old_index);
 }
 
 }  // namespace trainwatch

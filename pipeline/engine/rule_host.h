@@ -10,7 +10,7 @@
 
 #include "trainwatch/event.h"
 #include "trainwatch/rule.h"
-#include "trainwatch/state_io.h"
+#include "trainwatch/state_rows.h"
 #include "trainwatch/vocabulary.h"
 
 namespace trainwatch {
@@ -46,19 +46,19 @@ class RuleHost {
   std::size_t warming(std::uint32_t rule) const;
   std::uint64_t evaluations(std::uint32_t rule) const { return evaluations_[rule]; }
 
-  // Saves every instance. Loading needs the same rules in the same order; an instance whose bytes
-  // do not load starts cold.
-  void state(StateIo& io);
-
-  // Loads what another host saved; old_index[rule] is the number that rule had there, -1: it is
-  // new or changed and starts cold.
-  void take_over(const std::string& saved, const std::vector<std::int64_t>& old_index);
+  // Puts the rules and the instances that ran since the last call; `all`: every one.
+  void save(StateRows& rows, bool all);
+  // Loads what a host saved, perhaps one with other rules. Answers for each rule whether it is the
+  // same as the saved one, with the same parameters and timing; others start cold, and so does an
+  // instance whose row is missing or damaged.
+  std::vector<bool> load(const StoredRows& rows);
 
  private:
   struct Instance {
     std::uint32_t rule = 0;
     SubjectId subject = SubjectId::none;
     std::unique_ptr<Rule> impl;
+    bool ran = false;  // since it was last saved
   };
   struct SampleRoute {
     std::uint32_t rule = 0;
@@ -75,10 +75,11 @@ class RuleHost {
   Instance* add_route(SampleRoute& route, SeriesId series);
   Instance* instance(std::uint32_t rule, SubjectId subject);
   Instance* make(std::uint32_t rule, SubjectId key);
-  void load(StateIo& io, const std::vector<std::int64_t>& old_index);
+  void load_instance(std::uint32_t rule, std::string_view subject, std::string_view bytes);
 
   void run(Instance& instance, const Event& event, Time time) {
     ++evaluations_[instance.rule];
+    instance.ran = true;
     instance.impl->on(event, verdicts_);
     if (!verdicts_.empty()) {
       listener_.judged(instance.rule, instance.subject, verdicts_);

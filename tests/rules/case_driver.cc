@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "pipeline/engine/engine.h"
+#include "support/engine_rows.h"
 
 namespace trainwatch::cases {
 namespace {
@@ -22,15 +23,9 @@ class Driver {
     return engine_.take_told();
   }
 
-  std::string save() {
-    StateIo io = StateIo::saving();
-    engine_.state(io);
-    return io.take();
-  }
-  void restore(const std::string& bytes) {
-    StateIo io = StateIo::loading(bytes);
-    engine_.state(io);
-    if (!io.complete()) throw std::runtime_error("the saved state does not load");
+  StoredRows save() { return test::saved(engine_); }
+  void restore(const StoredRows& rows) {
+    if (!engine_.load(rows)) throw std::runtime_error("the saved state does not load");
   }
 
  private:

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "support/engine_rows.h"
+
 namespace trainwatch {
 namespace {
 
@@ -138,28 +140,17 @@ TEST_F(AlertBookTest, RefinesOpenAndResolvedAlerts) {
   EXPECT_EQ(told[0].verdict.cause.name, CauseName::cpu_saturation);
 }
 
-TEST_F(AlertBookTest, RenumberMovesWhatStaysAndResolvesWhatGoes) {
-  firing(10);
-  book_.renumber({-1, 0}, 1, at(11));  // the rule is number 1 now
-  EXPECT_EQ(book_.active_count(1, Severity::warning), 1U);
-  book_.take_told();
-  book_.renumber({-1}, 2, at(12));
-  const auto told = book_.take_told();
-  ASSERT_THAT(told, SizeIs(1));
-  EXPECT_EQ(told[0].state, Alert::State::resolved);
-}
-
 TEST_F(AlertBookTest, StateSurvives) {
   timing_.hold = std::chrono::seconds(5);
   firing(10);
-  StateIo saving = StateIo::saving();
-  book_.state(saving);
-  const std::string bytes = saving.take();
+  const std::vector<RuleConfig> rules = {RuleConfig(spec_)};
+  StateRows changes;
+  book_.save(changes, rules, false);
+  StoredRows rows;
+  test::store(changes, rows);
 
   AlertBook restored{vocabulary_};
-  StateIo loading = StateIo::loading(bytes);
-  restored.state(loading);
-  ASSERT_TRUE(loading.complete());
+  ASSERT_TRUE(restored.load(rows, rules, {true}, at(10)));
   EXPECT_TRUE(restored.waiting());
   restored.advance(0, subject_, timing_, at(15));
   book_.advance(0, subject_, timing_, at(15));

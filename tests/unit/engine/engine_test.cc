@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "support/engine_rows.h"
+
 namespace trainwatch {
 namespace {
 
@@ -136,14 +138,10 @@ TEST_F(EngineTest, ARestoredEngineGoesOnWhereTheSavedOneStood) {
   const std::vector<Event> after = {step(0, 5, 4), cpu(3, 99), cpu(20, 10), step(0, 9, 0.5)};
   engine_.push(before);
   engine_.take_told();
-  StateIo saving = StateIo::saving();
-  engine_.state(saving);
-  const std::string bytes = saving.take();
+  const StoredRows rows = test::saved(engine_);
 
   Engine restored{{RuleConfig(long_step())}};
-  StateIo loading = StateIo::loading(bytes);
-  restored.state(loading);
-  ASSERT_TRUE(loading.complete());
+  ASSERT_TRUE(restored.load(rows));
   engine_.push(after);
   restored.push(after);
   const auto expected = finals(engine_);
@@ -153,15 +151,38 @@ TEST_F(EngineTest, ARestoredEngineGoesOnWhereTheSavedOneStood) {
 
 TEST_F(EngineTest, DamagedStateIsRefused) {
   engine_.push(std::vector<Event>{step(0, 1, 0.5)});
-  StateIo saving = StateIo::saving();
-  engine_.state(saving);
-  const std::string bytes = saving.take();
-  for (std::size_t size = 0; size < bytes.size(); size += 7) {
-    Engine restored{{RuleConfig(long_step())}};
-    StateIo loading = StateIo::loading(std::string_view(bytes).substr(0, size));
-    restored.state(loading);
-    EXPECT_FALSE(loading.complete());
+  for (const auto& [key, value] : test::saved(engine_)) {
+    if (key.starts_with("rule/")) continue;  // a damaged rule starts cold
+    for (std::size_t size = 0; size < value.size(); size += 7) {
+      StoredRows rows = test::saved(engine_);
+      rows[key].resize(size);
+      EXPECT_FALSE(Engine({RuleConfig(long_step())}).load(rows)) << key;
+    }
   }
+}
+
+TEST_F(EngineTest, RowsThatChangedAreEnough) {
+  StoredRows rows = test::saved(engine_);
+  for (int i = 0; i < 40; ++i) {
+    engine_.push(std::vector<Event>{step(i % 3, 10 * i, i % 5), cpu(10 * i, 50 + i)});
+    StateRows changes;
+    engine_.take_told();
+    engine_.save(changes, false);
+    test::store(changes, rows);
+    EXPECT_EQ(rows, test::saved(engine_)) << i;
+  }
+}
+
+TEST_F(EngineTest, AChangedRuleStartsColdAndItsAlertResolves) {
+  engine_.push(std::vector<Event>{step(0, 2, 3)});
+  RuleConfig changed(long_step());
+  ASSERT_TRUE(changed.set("limit", "10").ok());
+  Engine restored{{changed}};
+  ASSERT_TRUE(restored.load(test::saved(engine_)));
+  const auto told = restored.take_told();
+  ASSERT_THAT(told, SizeIs(1));
+  EXPECT_EQ(told[0].state, Alert::State::resolved);
+  EXPECT_EQ(restored.host().instances(0), 0U);
 }
 
 TEST_F(EngineTest, ReconfigureKeepsWhatDidNotChange) {

@@ -1,0 +1,106 @@
+#include "pipeline/state/durable_pipeline.h"
+
+#include <xxhash.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace trainwatch {
+namespace {
+
+// Raised whenever a state() function changes what it writes: rows of another version are dropped.
+constexpr std::uint32_t kStateVersion = 1;
+constexpr std::string_view kVersionRow = "version";
+
+std::uint64_t hash_of(const std::string& value) {
+  return XXH3_64bits(value.data(), value.size());
+}
+
+std::uint32_t version_of(const StoredRows& rows) {
+  std::uint32_t version = 0;
+  return load_row(rows, kVersionRow, [&](StateIo& io) { io(version); }) ? version : 0;
+}
+
+}  // namespace
+
+DurablePipeline::DurablePipeline(std::vector<RuleConfig> rules, IngestOptions options,
+                                 StateStore& store)
+    : options_(std::move(options)), store_(store) {
+  make(std::move(rules));
+}
+
+void DurablePipeline::make(std::vector<RuleConfig> rules) {
+  engine_ = std::make_unique<Engine>(std::move(rules));
+  ingest_ = std::make_unique<Ingest>(*engine_, options_);
+}
+
+Status DurablePipeline::start() {
+  auto loaded = store_.load();
+  if (!loaded) return loaded.error();
+  if (loaded->empty()) return success();
+  StoredRows rows;
+  for (StateRow& row : *loaded) {
+    stored_.emplace(row.key, hash_of(row.value));
+    rows.emplace(std::move(row.key), std::move(row.value));
+  }
+  if (version_of(rows) != kStateVersion) {
+    dropped_ = "the stored state is of another version";
+  } else if (!engine_->load(rows) || !ingest_->load(rows)) {
+    dropped_ = "the stored state does not load";
+    make(engine_->rules());
+  }
+  return success();
+}
+
+void DurablePipeline::reconfigure(std::vector<RuleConfig> rules) {
+  engine_->reconfigure(std::move(rules));
+  all_ = true;
+}
+
+void DurablePipeline::acknowledge(const std::string& name, std::uint64_t seq) {
+  std::uint64_t& known = waiting_.acknowledged[name];
+  known = std::max(known, seq);
+}
+
+void DurablePipeline::collect() {
+  engine_->save(rows_, all_);
+  ingest_->save(rows_, all_);
+  if (!std::exchange(all_, false)) return;
+  rows_.put(std::string(kVersionRow), [](StateIo& io) {
+    std::uint32_t version = kStateVersion;
+    io(version);
+  });
+  for (const auto& [key, hash] : stored_) {
+    if (!rows_.all().contains(key)) rows_.remove(key);
+  }
+}
+
+Result<PublishedAlerts> DurablePipeline::commit(Time now) {
+  std::ranges::move(engine_->take_told(), std::back_inserter(waiting_.alerts));
+  collect();
+  waiting_.now = now;
+  waiting_.changed.clear();
+  waiting_.removed.clear();
+  for (const auto& [key, value] : rows_.all()) {
+    const auto known = stored_.find(key);
+    if (value && (known == stored_.end() || known->second != hash_of(*value))) {
+      waiting_.changed.push_back({key, *value});
+    } else if (!value && known != stored_.end()) {
+      waiting_.removed.push_back(key);
+    }
+  }
+  if (waiting_.changed.empty() && waiting_.removed.empty() && waiting_.alerts.empty() &&
+      waiting_.acknowledged.empty()) {
+    rows_.clear();
+    return PublishedAlerts{};
+  }
+  auto published = store_.commit(waiting_);
+  if (!published) return published;
+  for (const StateRow& row : waiting_.changed) stored_[row.key] = hash_of(row.value);
+  for (const std::string& key : waiting_.removed) stored_.erase(key);
+  rows_.clear();
+  waiting_ = {};
+  return published;
+}
+
+}  // namespace trainwatch
