@@ -109,7 +109,10 @@ void SystemHistory::save(StateRows& rows, bool all) {
       io(node.newest);
     });
     for (std::size_t row = 0; row < 64 && !node.ring.empty(); ++row) {
-      if (!all && (node.changed >> row & 1U) == 0) continue;
+      const auto first = node.ring.begin() + static_cast<std::ptrdiff_t>(row * kRowSeconds);
+      const bool used = std::any_of(first, first + kRowSeconds,
+                                    [](const Second& second) { return second.index >= 0; });
+      if (all ? !used : (node.changed >> row & 1U) == 0) continue;
       rows.put(name + "/" + std::to_string(row), [&node = node, row](StateIo& io) {
         for (std::size_t s = 0; s < kRowSeconds; ++s) io(node.ring[row * kRowSeconds + s]);
       });
