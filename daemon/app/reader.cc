@@ -14,7 +14,7 @@ struct Reader::Parts {
       : options(std::move(wanted)),
         sink(to),
         pass_done(std::move(done)),
-        tailer(files, options.roots, options.limits),
+        tailer(files, options.roots, options.limits, std::exchange(options.resume, {})),
         thread([this](const std::stop_token& stop) { run(stop); }) {}
 
   void run(const std::stop_token& stop) {
@@ -22,9 +22,10 @@ struct Reader::Parts {
     auto next_scan = std::chrono::steady_clock::now();
     while (!stop.stop_requested()) {
       const auto now = std::chrono::steady_clock::now();
-      if (changed == InotifyHint::Wake::directories_changed || now >= next_scan) {
-        tailer.scan(sink);
-        next_scan = now + options.poll_interval;
+      const bool poll = now >= next_scan;
+      if (poll || changed == InotifyHint::Wake::directories_changed) {
+        tailer.scan(sink, poll ? Tailer::Look::poll : Tailer::Look::wake_up);
+        if (poll) next_scan = now + options.poll_interval;
         watch_directories();
       } else {
         tailer.refresh();

@@ -16,6 +16,7 @@ struct ReaderOptions {
   std::vector<WatchRoot> roots;
   TailLimits limits;
   std::chrono::milliseconds poll_interval{1000};  // inotify only wakes up sooner
+  TailCheckpoint resume{};                        // where to go on
 };
 
 class Reader {

@@ -1,5 +1,6 @@
 #include "daemon/app/watch_roots.h"
 
+#include <algorithm>
 #include <filesystem>
 
 namespace trainwatch {
@@ -40,6 +41,13 @@ TailLimits tail_limits(const TailConfig& config) {
   limits.chunk_bytes = config.chunk_bytes;
   limits.max_files = config.max_files;
   limits.max_depth = config.max_depth;
+  const auto polls = [&config](std::chrono::seconds time) {
+    return static_cast<unsigned>(std::max<std::int64_t>(1, time / config.poll_interval));
+  };
+  limits.linger_polls = polls(std::chrono::seconds(5));
+  limits.gone_polls = polls(std::chrono::minutes(5));
+  limits.retry_polls = polls(std::chrono::minutes(1));
+  limits.shrunk_polls = polls(std::chrono::seconds(4));
   return limits;
 }
 

@@ -5,17 +5,12 @@
 #include "pipeline/tail/content_search.h"
 
 namespace trainwatch {
-namespace {
-
-constexpr unsigned kLongestWait = 60;  // scans
-
-}  // namespace
-
 FileReader::FileReader(FileTable& table, const std::vector<WatchRoot>& roots,
-                       std::size_t chunk_bytes)
+                       const TailLimits& limits)
     : table_(table),
       roots_(roots),
-      buffer_(chunk_bytes + ContentMark::kTail),
+      limits_(limits),
+      buffer_(limits.chunk_bytes + ContentMark::kTail),
       compare_(std::size_t{64} << 10U) {}
 
 bool FileReader::read_chunk(TrackedFile& file, TailSink& sink) {
@@ -43,7 +38,7 @@ void FileReader::settle(TrackedFile& file, TailSink& sink) {
     file.finished = true;
     sink.finished(file.id);
   }
-  if (file.missing_scans == 0 && file.linked) table_.close(file);
+  if (!file.missing && file.linked) table_.close(file);
 }
 
 KnownFile FileReader::known(const TrackedFile& file) const {
@@ -57,7 +52,6 @@ bool FileReader::make_ready(TrackedFile& file, TailSink& sink) {
     fail(file, open.error(), sink);
   } else if (!*open) {
     file.blocked = true;  // its path leads elsewhere: the next scan finds out where it went
-    file.wait_scans = 1;
   }
   return !file.blocked;
 }
@@ -79,10 +73,10 @@ void FileReader::announce(TrackedFile& file, TailSink& sink) {
 
 void FileReader::fail(TrackedFile& file, const Error& error, TailSink& sink) {
   file.blocked = true;
-  file.wait_scans = std::min(kLongestWait, 1U << std::min(file.failures, 6U));
+  file.wait_polls = std::min(limits_.retry_polls, 1U << std::min(file.failures, 16U));
   ++file.failures;
   // A stale handle never recovers; the name, while there is one, leads to a fresh one.
-  if (file.missing_scans == 0 && file.linked) table_.close(file);
+  if (!file.missing && file.linked) table_.close(file);
   if (file.error == error.message) return;
   file.error = error.message;
   announce(file, sink);

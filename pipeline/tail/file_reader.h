@@ -9,7 +9,7 @@ namespace trainwatch {
 
 class FileReader {
  public:
-  FileReader(FileTable& table, const std::vector<WatchRoot>& roots, std::size_t chunk_bytes);
+  FileReader(FileTable& table, const std::vector<WatchRoot>& roots, const TailLimits& limits);
 
   // Reads up to one chunk. After a failure the file is blocked. False: other content stands where
   // the file was read; nothing was told.
@@ -28,6 +28,7 @@ class FileReader {
 
   FileTable& table_;
   const std::vector<WatchRoot>& roots_;
+  const TailLimits& limits_;
   std::vector<char> buffer_;
   std::vector<char> compare_;
 };

@@ -88,7 +88,8 @@ void FileTable::move(TrackedFile& file, ReadOrder order, const FileIdentity& ide
   file.identity = identity;
   file.generation = 0;
   file.order = std::move(order);
-  file.missing_scans = 0;
+  file.missing = false;
+  file.missing_polls = 0;
   file.linked = true;
   file.touched = true;
   file.doubt = Doubt::none;
@@ -112,7 +113,7 @@ std::vector<TrackedFile*> FileTable::spare(std::size_t wanted) const {
 bool FileTable::forget(TrackedFile& file) {
   Lane& lane = *lane_by_id_[static_cast<std::size_t>(file.lane)];
   // Where the name is gone there is nothing to keep from being read again.
-  const bool there = file.missing_scans == 0;
+  const bool there = !file.missing;
   if (there && (!lane.any_forgotten || lane.forgotten < file.order)) {
     lane.any_forgotten = true;
     lane.forgotten = file.order;
@@ -147,6 +148,8 @@ Result<bool> FileTable::open(TrackedFile& file) {
   }
   file.generation = stat->generation;
   file.remote = stat->remote;
+  const bool shorter = stat->size < file.offset();
+  file.shrunk = file.remote && shorter && file.shrunk_polls < limits_.shrunk_polls;
   file.handle = std::move(*opened);
   ++open_;
   return true;
@@ -162,7 +165,7 @@ void FileTable::close_least_used() {
   TrackedFile* least = nullptr;
   for (const auto& file : tracked_) {
     // The descriptor is the only way left to a file whose name is gone.
-    if (file->handle == nullptr || file->missing_scans > 0 || !file->linked) continue;
+    if (file->handle == nullptr || file->missing || !file->linked) continue;
     if (least == nullptr || file->last_used < least->last_used) least = file.get();
   }
   if (least != nullptr) close(*least);

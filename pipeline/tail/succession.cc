@@ -86,7 +86,7 @@ Succession::Place Succession::place_of_known(const TrackedFile& known) const {
   if (known.seen_in_scan == scan_) return Place::own;
   if (known.handle != nullptr) return known.linked ? Place::elsewhere : Place::empty;
   // A rename into a directory that was listed before hides a file for one scan.
-  return known.missing_scans > 1 ? Place::empty : Place::unknown;
+  return known.missing_polls > 1 ? Place::empty : Place::unknown;
 }
 
 std::optional<FoundFile> Succession::search(const TrackedFile& file) {

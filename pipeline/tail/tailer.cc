@@ -12,12 +12,6 @@
 namespace trainwatch {
 namespace {
 
-// A file whose name is nowhere, but whose inode may live on elsewhere (moved out of the tree, or
-// not open): it may come back, so its decoder is kept for this long.
-constexpr unsigned kGoneScans = 300;
-// A writer may go on for a while with a file whose name is gone or was rotated.
-constexpr unsigned kLingerScans = 5;
-
 struct Newcomer {
   FoundFile found;
   std::size_t root = 0;
@@ -38,7 +32,7 @@ struct Tailer::Parts {
         roots(std::move(watch_roots)),
         limits(tail_limits),
         table(files, limits),
-        reader(table, roots, limits.chunk_bytes),
+        reader(table, roots, limits),
         succession(files, table) {
     assert(limits.chunk_bytes > 0);
     table.restore(resume, roots);
@@ -55,6 +49,7 @@ struct Tailer::Parts {
   void find_endings();
   void drop_done(TailSink& sink);
   void fill_queue();
+  void grow_older(TrackedFile& file) const;
 
   FileSystem& files;
   std::vector<WatchRoot> roots;
@@ -68,6 +63,7 @@ struct Tailer::Parts {
   std::vector<TrackedFile*> queue;  // files with unread bytes, in ReadOrder
   std::size_t queue_next = 0;
   std::uint64_t scan_number = 0;
+  unsigned age = 1;  // polls that this scan counts for
   std::uint64_t dropped = 0;
 };
 
@@ -88,9 +84,10 @@ void Tailer::Parts::meet(const Candidate& candidate) {
     return;
   }
   file->seen_in_scan = scan_number;
-  file->missing_scans = 0;
+  file->missing = false;
+  file->missing_polls = 0;
   file->seen_as = own_name ? std::string() : candidate.path;
-  observe(*file, *stat);
+  observe(*file, *stat, limits.shrunk_polls);
 }
 
 void Tailer::Parts::rename(TrackedFile& file, TailSink& sink) {
@@ -102,18 +99,20 @@ void Tailer::Parts::rename(TrackedFile& file, TailSink& sink) {
 void Tailer::Parts::look_for_missing(TrackedFile& file) {
   const auto at_path = files.stat(file.order.path);
   if (at_path && at_path->identity == file.identity) {  // its directory could not be listed
-    file.missing_scans = 0;
-    observe(file, *at_path);
+    file.missing = false;
+    file.missing_polls = 0;
+    observe(file, *at_path, limits.shrunk_polls);
     return;
   }
-  ++file.missing_scans;
+  file.missing = true;
+  file.missing_polls += age;
   if (file.handle == nullptr) {
     file.size = std::min(file.size, file.offset());
     file.touched = false;
     return;
   }
-  if (const auto stat = file.handle->stat()) observe(file, *stat);
-  if (file.missing_scans > kLingerScans && !file.error.empty()) {  // unreadable and gone
+  if (const auto stat = file.handle->stat()) observe(file, *stat, limits.shrunk_polls);
+  if (file.missing_polls > limits.linger_polls && !file.error.empty()) {  // unreadable and gone
     file.size = file.offset();
     file.touched = false;
   }
@@ -149,7 +148,7 @@ void Tailer::Parts::take_in(Newcomer& newcomer, TailSink& sink) {
   TrackedFile& file = table.add(std::move(found.place), newcomer.root, found.stat);
   file.plain = std::move(relation.plain);
   file.seen_in_scan = scan_number;
-  observe(file, found.stat);
+  observe(file, found.stat, limits.shrunk_polls);
   // Open at once, so that it can be read even if it is deleted next. read() tells what fails.
   if (table.may_open_more()) (void)table.open(file);
 }
@@ -158,7 +157,7 @@ void Tailer::Parts::take_in(Newcomer& newcomer, TailSink& sink) {
 void Tailer::Parts::adopt(TrackedFile& file, FoundFile found, TailSink& sink) {
   table.move(file, std::move(found.place.order), found.stat.identity);
   file.seen_in_scan = scan_number;
-  observe(file, found.stat);
+  observe(file, found.stat, limits.shrunk_polls);
   sink.renamed(reader.known(file));
 }
 
@@ -189,14 +188,14 @@ void Tailer::Parts::find_endings() {
     const auto lane = static_cast<std::size_t>(file->lane);
     if (lane >= newest_in_lane.size()) newest_in_lane.resize(lane + 1, nullptr);
     const TrackedFile*& newest = newest_in_lane[lane];
-    if (file->missing_scans > 0) continue;
+    if (file->missing) continue;
     if (newest == nullptr || reads_before(newest, file.get())) newest = file.get();
   }
   for (const auto& file : table.all()) {
     const TrackedFile* newest = newest_in_lane[static_cast<std::size_t>(file->lane)];
-    const bool rests = file->order.age == 0 || file->quiet_scans > kLingerScans;
+    const bool rests = file->order.age == 0 || file->quiet_polls > limits.linger_polls;
     const bool superseded = newest != nullptr && reads_before(file.get(), newest) && rests;
-    const bool gone = !file->linked || file->missing_scans >= kGoneScans;
+    const bool gone = !file->linked || file->missing_polls >= limits.gone_polls;
     file->ending = superseded || gone;
   }
 }
@@ -205,9 +204,9 @@ void Tailer::Parts::drop_done(TailSink& sink) {
   std::vector<TrackedFile*> unlinked;
   for (const auto& file : table.all()) {
     reader.settle(*file, sink);
-    const bool out_of_place = file->missing_scans > 0 || file->order.age != 0;
-    file->quiet_scans = out_of_place && file->at_end() ? file->quiet_scans + 1 : 0;
-    if (file->missing_scans == 0 || file->quiet_scans <= kLingerScans) continue;
+    const bool out_of_place = file->missing || file->order.age != 0;
+    file->quiet_polls = out_of_place && file->at_end() ? file->quiet_polls + age : 0;
+    if (!file->missing || file->quiet_polls <= limits.linger_polls) continue;
     table.close(*file);
     if (!file->linked && is_done(*file)) unlinked.push_back(file.get());
   }
@@ -228,21 +227,27 @@ void Tailer::Parts::fill_queue() {
   std::sort(queue.begin(), queue.end(), reads_before);
 }
 
+void Tailer::Parts::grow_older(TrackedFile& file) const {
+  file.wait_polls -= std::min(file.wait_polls, age);
+  if (file.wait_polls == 0) file.blocked = false;
+  file.shrunk_polls = file.shrunk ? file.shrunk_polls + age : 0;
+}
+
 Tailer::Tailer(FileSystem& files, std::vector<WatchRoot> roots, TailLimits limits,
                const TailCheckpoint& resume)
     : parts_(std::make_unique<Parts>(files, std::move(roots), limits, resume)) {}
 
 Tailer::~Tailer() = default;
 
-void Tailer::scan(TailSink& sink) {
+void Tailer::scan(TailSink& sink, Look look) {
   Parts& p = *parts_;
   ++p.scan_number;
+  p.age = look == Look::poll ? 1 : 0;
   list_roots(p.files, p.roots, p.limits.max_depth, p.listing);
   // Only now the sizes: a file older than one that was listed has been written to its end.
   for (const Candidate& candidate : p.listing.files) p.meet(candidate);
   for (const auto& file : p.table.all()) {
-    if (file->wait_scans > 0) --file->wait_scans;
-    if (file->wait_scans == 0) file->blocked = false;
+    p.grow_older(*file);
     if (file->seen_in_scan != p.scan_number) {
       p.look_for_missing(*file);
     } else if (!file->seen_as.empty()) {
@@ -260,7 +265,7 @@ void Tailer::refresh() {
   for (const auto& file : p.table.all()) {
     if (file->blocked || file->ending) continue;
     const auto stat = file->handle ? file->handle->stat() : p.files.stat(file->order.path);
-    if (stat && stat->identity == file->identity) observe(*file, *stat);
+    if (stat && stat->identity == file->identity) observe(*file, *stat, p.limits.shrunk_polls);
   }
   p.fill_queue();
 }

@@ -28,11 +28,22 @@ struct WatchRoot {
   std::string source;  // the name in metrics and status; by default the path
 };
 
+// Patience is counted in polls (see Tailer::scan): there is no clock here. The defaults suit one
+// poll a second.
 struct TailLimits {
   std::size_t chunk_bytes = std::size_t{256} << 10U;
   std::size_t max_files = 4096;
   std::size_t max_open_files = 256;
   int max_depth = 12;
+  // A writer may go on for a while with a file whose name is gone or was rotated.
+  unsigned linger_polls = 5;
+  // A file whose name is nowhere, but whose inode may live on (moved out of the tree, unmounted):
+  // it may come back, so its decoder is kept for so long.
+  unsigned gone_polls = 300;
+  // The longest wait between two tries at a file that fails; it doubles from 1.
+  unsigned retry_polls = 60;
+  // A network file system may show an old size for a while (NFS: 3 s by default).
+  unsigned shrunk_polls = 4;
 };
 
 // Hears what the tailer found. Calls come in file order; `bytes` is valid during the call only.
@@ -79,9 +90,12 @@ class Tailer {
          const TailCheckpoint& resume = {});
   ~Tailer();
 
+  // A poll comes at regular intervals; a wake-up may come at any time and does not wear patience.
+  enum class Look : std::uint8_t { poll, wake_up };
+
   // Looks for new, renamed, grown, cut and vanished files and tells the sink. A root that does not
   // exist yet is not an error: it is looked for again at each scan.
-  void scan(TailSink& sink);
+  void scan(TailSink& sink, Look look = Look::poll);
 
   // Looks whether known, unfinished files have grown or were cut; finds no new, renamed or vanished
   // ones and lists no directory. For wake-ups between scans; does not replace the regular scan.

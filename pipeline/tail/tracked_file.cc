@@ -9,15 +9,13 @@ namespace {
 
 // smdebug takes ",\n" back and writes "\n]"; Python's trace export takes ", " back and writes "]".
 constexpr std::size_t kLongestCut = 2;
-// A network file system may show an old size for a few seconds (NFS: acregmin, 3 s by default).
-constexpr unsigned kShrunkLooks = 4;
 
 }  // namespace
 
-bool observe(TrackedFile& file, const FileStat& stat) {
-  const bool shrunk = file.remote && stat.size < file.offset();
-  if (shrunk && ++file.shrunk_looks < kShrunkLooks) return file.unread();
-  if (!shrunk) file.shrunk_looks = 0;
+bool observe(TrackedFile& file, const FileStat& stat, unsigned patience) {
+  file.shrunk = file.remote && stat.size < file.offset();
+  if (file.shrunk && file.shrunk_polls < patience) return file.unread();
+  file.shrunk = false;
   // A finished file's decoder is gone: only growth is worth hearing of, not a rewritten end.
   const bool rewritten =
       stat.modified_ns != file.modified_ns && file.offset() > 0 && !file.finished;
@@ -50,7 +48,7 @@ Result<ReadStep> read_on(TrackedFile& file, std::span<char> buffer) {
   const auto same = static_cast<std::size_t>(differs.first - tail.begin());
   const std::size_t cut = known - same;
   const bool short_of_known = same == read.size() && cut > 0;
-  if (file.remote && short_of_known && file.shrunk_looks < kShrunkLooks) return step;  // not yet
+  if (file.shrunk && short_of_known) return step;  // not believed yet
   step.displaced = cut > kLongestCut || (cut > 0 && same == 0 && !read.empty());
   if (step.displaced) return step;
   step.cut = cut;
@@ -67,7 +65,7 @@ std::uint64_t restart(TrackedFile& file) {
   file.finished = false;
   file.touched = true;
   file.doubt = TrackedFile::Doubt::none;
-  file.shrunk_looks = 0;
+  file.shrunk = false;
   return std::exchange(file.unread_when_cut, 0);
 }
 

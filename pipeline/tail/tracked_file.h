@@ -44,18 +44,20 @@ struct TrackedFile {
   bool announced = false;  // the sink heard opened()
   bool ending = false;     // gone, replaced, or its lane went on
   bool finished = false;   // the sink heard finished()
-  bool blocked = false;    // failed; left alone for `wait_scans`
-  unsigned wait_scans = 0;
+  bool blocked = false;    // failed; left alone for `wait_polls`
+  unsigned wait_polls = 0;
   unsigned failures = 0;  // in a row
   std::string error;
 
   bool remote = false;        // on a network file system
-  unsigned shrunk_looks = 0;  // how many looks in a row saw less than was read; remote files only
+  bool shrunk = false;        // remote, and seems shorter than what was read
+  unsigned shrunk_polls = 0;  // for how long
 
   std::uint64_t seen_in_scan = 0;
   std::string seen_as;          // its name in this scan when that is a new one
-  unsigned missing_scans = 0;   // how many scans in a row did not see it
-  unsigned quiet_scans = 0;     // how many in a row found nothing new in it
+  bool missing = false;         // the last scan did not see it
+  unsigned missing_polls = 0;   // for how long
+  unsigned quiet_polls = 0;     // for how long there was nothing new in it
   std::uint64_t last_used = 0;  // for choosing which descriptor to close
 
   std::uint64_t offset() const { return read.offset(); }
@@ -63,8 +65,9 @@ struct TrackedFile {
   bool at_end() const { return !touched && size <= offset(); }
 };
 
-// Takes in what stat() says. True when there may be something to read.
-bool observe(TrackedFile& file, const FileStat& stat);
+// Takes in what stat() says. A remote file that seems shorter than what was read is believed after
+// `patience` polls. True when there may be something to read.
+bool observe(TrackedFile& file, const FileStat& stat, unsigned patience);
 
 struct ReadStep {
   std::uint64_t cut = 0;   // bytes that the writer took back, 1 or 2
