@@ -10,9 +10,9 @@
 
 #include "daemon/app/app_metrics.h"
 #include "daemon/app/engine_thread.h"
+#include "daemon/app/open_store.h"
 #include "daemon/app/reader.h"
 #include "daemon/app/sd_notify.h"
-#include "daemon/app/uuid.h"
 #include "daemon/app/watch_roots.h"
 #include "daemon/cli/exit_code.h"
 #include "daemon/logging.h"
@@ -20,7 +20,6 @@
 #include "daemon/net/http_server.h"
 #include "daemon/net/listen_address.h"
 #include "daemon/version.h"
-#include "pipeline/state/memory_store.h"
 #include "rules/catalog.h"
 
 namespace trainwatch {
@@ -43,8 +42,10 @@ NetOptions net_options(const Config& config, const ListenAddress& listen) {
   return options;
 }
 
-ReaderOptions reader_options(const Config& config, std::vector<WatchRoot> roots) {
+ReaderOptions reader_options(const Config& config, std::vector<WatchRoot> roots,
+                             TailCheckpoint resume) {
   ReaderOptions options;
+  options.resume = std::move(resume);
   options.roots = std::move(roots);
   options.limits = tail_limits(config.tail);
   options.poll_interval = std::chrono::duration_cast<milliseconds>(config.tail.poll_interval);
@@ -56,7 +57,8 @@ ReaderOptions reader_options(const Config& config, std::vector<WatchRoot> roots)
 struct App::Parts {
   explicit Parts(RunOptions wanted) : options(std::move(wanted)) {}
 
-  void start_engine(const Config& config, const std::string& epoch);
+  Status start_engine(const Config& config, std::unique_ptr<StateStore> store);
+  EngineThread::Outlets outlets();
   void wait_for_signals();
   void feed_watchdog();
   void show(std::shared_ptr<Snapshot> snapshot);
@@ -70,6 +72,7 @@ struct App::Parts {
   ServiceNotifier service;
   ReloadState reloads;
   bool told_ready = false;
+  int code = exit_code::done;
 
   std::unique_ptr<Logger> log;
   std::unique_ptr<AlertHub> hub;
@@ -78,27 +81,46 @@ struct App::Parts {
   std::unique_ptr<Reader> reader;  // last: it feeds the engine
 };
 
-void App::Parts::start_engine(const Config& config, const std::string& epoch) {
+// Everything that the engine thread hands out goes to the net thread.
+EngineThread::Outlets App::Parts::outlets() {
   EngineThread::Outlets outlets;
-  outlets.alerts = [this](PublishedAlerts alerts) {
+  outlets.alerts = [this](PublishedAlerts alerts, std::uint64_t) {
     boost::asio::post(
         context, [this, alerts = std::move(alerts)]() mutable { hub->publish(std::move(alerts)); });
   };
+  outlets.provisional = [](PublishedAlerts) {};
   outlets.snapshot = [this](std::shared_ptr<Snapshot> snapshot) {
     boost::asio::post(
         context, [this, snapshot = std::move(snapshot)]() mutable { show(std::move(snapshot)); });
   };
   outlets.store_failed = [this](const std::string& what) {
-    log->error("alerts could not be stored", {{"error", what}});
+    log->error("state and alerts cannot be stored; trying on", {{"error", what}});
   };
+  outlets.store_recovered = [this] { log->info("state and alerts are stored again"); };
+  outlets.store_broken = [this](const std::string& what) {
+    log->error("the state is damaged; ending, so that a new start can mend it", {{"error", what}});
+    boost::asio::post(context, [this] {
+      code = exit_code::failed;
+      shut_down();
+    });
+  };
+  return outlets;
+}
+
+Status App::Parts::start_engine(const Config& config, std::unique_ptr<StateStore> store) {
   WatchRoots watched = configured_roots(config);
   engine = std::make_unique<EngineThread>(
       EngineThreadOptions{std::string(version()), config.enabled_rules(),
                           std::move(watched.ingest)},
-      std::make_unique<MemoryStore>(epoch), std::move(outlets));
-  reader =
-      std::make_unique<Reader>(reader_options(config, std::move(watched.roots)), engine->inbox(),
-                               [this](TailReport report) { engine->pass_done(std::move(report)); });
+      std::move(store), outlets());
+  if (Status started = engine->start(); !started.ok()) return started;
+  if (!engine->dropped_state().empty()) {
+    log->warn("all files are read again", {{"reason", engine->dropped_state()}});
+  }
+  reader = std::make_unique<Reader>(
+      reader_options(config, std::move(watched.roots), engine->checkpoint()), engine->inbox(),
+      [this](TailReport report) { engine->pass_done(std::move(report)); });
+  return success();
 }
 
 void App::Parts::wait_for_signals() {
@@ -172,34 +194,44 @@ App::~App() {
   parts_->context.run();
 }
 
-Status App::start() {
+std::optional<StartFailure> App::start() {
   Parts& parts = *parts_;
+  const auto failed = [](const Error& error, int code = exit_code::failed) {
+    return StartFailure{code, error.message};
+  };
   const auto config = load_config(parts.options.config_file, parts.options.flags, rule_catalog());
-  if (!config.ok()) return config.error();
+  if (!config.ok()) return failed(config.error());
   if (config->watch.empty()) {
-    return Error{"nothing to watch: give --watch=DIR, or `watch` in the configuration"};
+    return failed({"nothing to watch: give --watch=DIR, or `watch` in the configuration"});
   }
   const auto listen = parse_listen_address(config->web.listen_address);
-  if (!listen.ok()) return listen.error();
+  if (!listen.ok()) return failed(listen.error());
 
   parts.log = std::make_unique<Logger>(config->log);
-  const std::string epoch = random_uuid();
-  parts.hub = std::make_unique<AlertHub>(epoch);
+  auto opened = open_store(config->storage);
+  if (auto* failure = std::get_if<StartFailure>(&opened)) return std::move(*failure);
+  auto& [store, lost] = std::get<OpenedStore>(opened);
+  if (!lost.empty()) parts.log->error("state was lost", {{"reason", lost}});
+  const std::string epoch = store->epoch();
+  parts.hub = std::make_unique<AlertHub>(epoch, store->last_seq());
   parts.server =
       std::make_unique<NetServer>(parts.context, net_options(*config, *listen), *parts.hub);
-  if (Status bound = parts.server->listen(); !bound.ok()) return bound;
+  if (Status bound = parts.server->listen(); !bound.ok()) return failed(bound.error());
   parts.reloads = {true, std::chrono::system_clock::now()};
-  parts.start_engine(*config, epoch);
+  if (Status started = parts.start_engine(*config, std::move(store)); !started.ok()) {
+    return failed(started.error());
+  }
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) parts.signals.add(signal);
   parts.wait_for_signals();
   parts.feed_watchdog();
   parts.log->info("listening",
                   {{"address", listen->host + ":" + std::to_string(port())}, {"epoch", epoch}});
-  return success();
+  return std::nullopt;
 }
 
-void App::run() {
+int App::run() {
   parts_->context.run();
+  return parts_->code;
 }
 
 std::uint16_t App::port() const {
@@ -216,12 +248,11 @@ Status App::reload() {
 
 int run_app(const RunOptions& options) {
   App app(options);
-  if (const Status started = app.start(); !started.ok()) {
-    std::cerr << started.error().message << '\n';
-    return exit_code::failed;
+  if (const auto failure = app.start()) {
+    std::cerr << failure->message << '\n';
+    return failure->exit_code;
   }
-  app.run();
-  return exit_code::done;
+  return app.run();
 }
 
 }  // namespace trainwatch

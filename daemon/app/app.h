@@ -4,7 +4,9 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 
+#include "daemon/app/open_store.h"
 #include "daemon/cli/options.h"
 #include "daemon/config/config.h"
 #include "trainwatch/result.h"
@@ -18,10 +20,10 @@ class App {
   explicit App(RunOptions options);
   ~App();
 
-  // Loads the configuration, opens the listener, starts the threads.
-  Status start();
-  // Serves on the calling thread; returns after a clean shutdown.
-  void run();
+  // Loads the configuration, opens state directory and listener, starts the threads.
+  std::optional<StartFailure> start();
+  // Serves on the calling thread; returns the exit code after a shutdown.
+  int run();
 
   std::uint16_t port() const;
   // Any thread: begins the shutdown.

@@ -10,16 +10,31 @@
 #include <thread>
 #include <utility>
 
+#include "daemon/app/commit_health.h"
+
 namespace trainwatch {
 namespace {
 
 using SteadyClock = std::chrono::steady_clock;
 
 constexpr int kChunksInFlight = 16;
-constexpr auto kSnapshotEvery = std::chrono::seconds(1);
+constexpr auto kEvery = std::chrono::seconds(1);
+constexpr std::uint64_t kCommitBytes = std::uint64_t{8} << 20U;
+// Alerts that wait for a failing store. With more, reading stops: the files keep the rest.
+constexpr std::size_t kMostWaiting = 10'000;
 
 Time wall_clock() {
   return std::chrono::time_point_cast<Nanos>(std::chrono::system_clock::now());
+}
+
+PublishedAlerts without_numbers(const std::vector<Alert>& alerts, std::size_t from) {
+  PublishedAlerts made;
+  for (std::size_t i = from; i < alerts.size(); ++i) {
+    const Alert& alert = alerts[i];
+    made.push_back(std::make_shared<const PublishedAlert>(
+        PublishedAlert{0, alert.id, alert.rule, alert.severity, alert.state, to_json(alert, {})}));
+  }
+  return made;
 }
 
 }  // namespace
@@ -32,7 +47,7 @@ struct EngineThread::Parts {
 
     void opened(const KnownFile& file, const std::string& lane,
                 const std::vector<FileId>& plain) override {
-      post([=](Ingest& ingest) { ingest.opened(file, lane, plain); });
+      post([=](TailSink& sink) { sink.opened(file, lane, plain); });
     }
     void data(FileId file, std::string_view bytes) override {
       while (!parts_.slots.try_acquire_for(std::chrono::milliseconds(100))) {
@@ -40,77 +55,106 @@ struct EngineThread::Parts {
       }
       auto copy = std::make_unique<std::string>(bytes);
       boost::asio::post(parts_.context, [&parts = parts_, file, copy = std::move(copy)] {
-        parts.ingest.data(file, *copy);
-        parts.slots.release();
-        parts.publish();
+        parts.take(file, *copy);
       });
     }
     void renamed(const KnownFile& file) override {
-      post([=](Ingest& ingest) { ingest.renamed(file); });
+      post([=](TailSink& sink) { sink.renamed(file); });
     }
     void cut_back(FileId file, std::uint64_t bytes) override {
-      post([=](Ingest& ingest) { ingest.cut_back(file, bytes); });
+      post([=](TailSink& sink) { sink.cut_back(file, bytes); });
     }
     void restarted(FileId file, std::uint64_t lost) override {
-      post([=](Ingest& ingest) { ingest.restarted(file, lost); });
+      post([=](TailSink& sink) { sink.restarted(file, lost); });
     }
     void finished(FileId file) override {
-      post([=](Ingest& ingest) { ingest.finished(file); });
+      post([=](TailSink& sink) { sink.finished(file); });
     }
     void read_error(FileId file, const std::string& what) override {
-      post([=](Ingest& ingest) { ingest.read_error(file, what); });
+      post([=](TailSink& sink) { sink.read_error(file, what); });
     }
     void forgotten(FileId file, bool barred) override {
-      post([=](Ingest& ingest) { ingest.forgotten(file, barred); });
+      post([=](TailSink& sink) { sink.forgotten(file, barred); });
     }
 
    private:
+    // What follows a chunk that was dropped must be dropped too.
     template <class Message>
     void post(Message message) {
+      if (parts_.closed) return;
       boost::asio::post(parts_.context, [&parts = parts_, message] {
-        message(parts.ingest);
-        parts.publish();
+        message(parts.pipeline.sink());
+        parts.commit_if_told();
       });
     }
     Parts& parts_;
   };
 
   Parts(EngineThreadOptions options, std::unique_ptr<StateStore> state, Outlets out)
-      : header{std::move(options.version), wall_clock(), false},
-        engine(std::move(options.rules)),
-        ingest(engine, std::move(options.ingest)),
+      : header{std::move(options.version), wall_clock(), false, {}},
         store(std::move(state)),
+        pipeline(std::move(options.rules), std::move(options.ingest), *store),
         outlets(std::move(out)),
         timer(context),
-        work(boost::asio::make_work_guard(context)) {
+        work(boost::asio::make_work_guard(context)) {}
+
+  Status start() {
+    if (Status started = pipeline.start(); !started.ok()) return started;
+    checkpoint = pipeline.checkpoint();
     beat();
+    commit();
     every_second();
     thread = std::thread([this] { context.run(); });
+    return success();
   }
 
   void beat() { heartbeat = SteadyClock::now().time_since_epoch().count(); }
 
-  void publish() {
-    Commit commit;
-    commit.now = wall_clock();
-    commit.alerts = engine.take_told();
-    if (commit.alerts.empty()) return;
-    auto committed = store->commit(commit);
-    if (committed.ok()) {
-      outlets.alerts(std::move(*committed));
+  void take(FileId file, std::string_view bytes) {
+    pipeline.sink().data(file, bytes);
+    uncommitted += bytes.size();
+    commit_if_told();
+    if (uncommitted >= kCommitBytes) commit();
+    if (pipeline.waiting().size() > kMostWaiting) {
+      ++withheld;
     } else {
-      outlets.store_failed(committed.error().message);
+      slots.release();
     }
   }
 
+  void commit_if_told() {
+    if (pipeline.engine().has_told()) commit();
+  }
+
+  void commit() {
+    uncommitted = 0;
+    const auto begun = SteadyClock::now();
+    auto committed = pipeline.commit(wall_clock());
+    const auto now = SteadyClock::now();
+    if (!committed.ok()) return commit_failed(now, committed.error().message);
+    if (health.degraded()) outlets.store_recovered();
+    health.succeeded(now - begun);
+    provisional = 0;
+    slots.release(std::exchange(withheld, 0));
+    if (!committed->empty()) outlets.alerts(std::move(*committed), store->first_seq());
+  }
+
+  void commit_failed(SteadyClock::time_point now, const std::string& what) {
+    if (health.failed(now, what)) outlets.store_failed(what);
+    if (store->broken()) outlets.store_broken(what);
+    if (!health.provisional_due(now) || provisional == pipeline.waiting().size()) return;
+    outlets.provisional(without_numbers(pipeline.waiting(), provisional));
+    provisional = pipeline.waiting().size();
+  }
+
   void every_second() {
-    timer.expires_after(kSnapshotEvery);
+    timer.expires_after(kEvery);
     timer.async_wait([this](boost::system::error_code failure) {
       if (failure) return;
       beat();
-      engine.tick(wall_clock());
-      engine.flush();
-      publish();
+      pipeline.engine().tick(wall_clock());
+      pipeline.engine().flush();
+      commit();
       show();
       every_second();
     });
@@ -118,23 +162,30 @@ struct EngineThread::Parts {
 
   void show() {
     auto snapshot = std::make_shared<Snapshot>();
+    const Engine& engine = pipeline.engine();
     snapshot->taken = wall_clock();
     snapshot->ready = header.ready;
     snapshot->lag_seconds = report.lag_seconds;
     engine.metrics().collect(snapshot->metrics);
-    collect_pipeline_metrics(engine, ingest, report, snapshot->metrics);
+    collect_pipeline_metrics(engine, pipeline.ingest(), report, snapshot->metrics);
+    health.collect(*store, snapshot->metrics);
     snapshot->active = engine.book().active();
-    snapshot->status_json = status_json(header, engine, ingest, report);
+    header.storing = health.failure();
+    snapshot->status_json = status_json(header, engine, pipeline.ingest(), report);
     outlets.snapshot(std::move(snapshot));
   }
 
-  // Engine thread only.
+  // Engine thread only, once that runs.
   StatusHeader header;
-  Engine engine;
-  Ingest ingest;
   std::unique_ptr<StateStore> store;
+  DurablePipeline pipeline;
+  TailCheckpoint checkpoint;
   TailReport report;
   Outlets outlets;
+  CommitHealth health;
+  std::uint64_t uncommitted = 0;  // bytes
+  std::ptrdiff_t withheld = 0;    // slots of chunks that were taken while too many alerts wait
+  std::size_t provisional = 0;    // how many of the waiting alerts were sent all the same
 
   // Any thread.
   boost::asio::io_context context{1};
@@ -156,6 +207,18 @@ EngineThread::~EngineThread() {
   stop();
 }
 
+Status EngineThread::start() {
+  return parts_->start();
+}
+
+const TailCheckpoint& EngineThread::checkpoint() const {
+  return parts_->checkpoint;
+}
+
+const std::string& EngineThread::dropped_state() const {
+  return parts_->pipeline.dropped();
+}
+
 TailSink& EngineThread::inbox() {
   return parts_->inbox;
 }
@@ -164,17 +227,31 @@ void EngineThread::pass_done(TailReport report) {
   boost::asio::post(parts_->context, [&parts = *parts_, report = std::move(report)]() mutable {
     parts.report = std::move(report);
     if (std::exchange(parts.header.ready, true)) return;
-    parts.engine.flush();
-    parts.publish();
+    parts.pipeline.engine().flush();
+    parts.commit();
     parts.show();
   });
 }
 
 void EngineThread::reconfigure(std::vector<RuleConfig> rules) {
   boost::asio::post(parts_->context, [&parts = *parts_, rules = std::move(rules)]() mutable {
-    parts.engine.reconfigure(std::move(rules));
-    parts.publish();
+    parts.pipeline.reconfigure(std::move(rules));
+    parts.commit();
     parts.show();
+  });
+}
+
+void EngineThread::fetch_alerts(std::uint64_t after, std::size_t limit,
+                                std::function<void(PublishedAlerts)> done) {
+  boost::asio::post(parts_->context, [&parts = *parts_, after, limit, done = std::move(done)] {
+    auto found = parts.store->alerts_after(after, limit);
+    done(found.ok() ? std::move(*found) : PublishedAlerts{});
+  });
+}
+
+void EngineThread::acknowledge(std::string name, std::uint64_t seq) {
+  boost::asio::post(parts_->context, [&parts = *parts_, name = std::move(name), seq] {
+    parts.pipeline.acknowledge(name, seq);
   });
 }
 
@@ -191,8 +268,8 @@ void EngineThread::stop() {
   close_inbox();
   boost::asio::post(parts_->context, [&parts = *parts_] {
     parts.timer.cancel();
-    parts.engine.flush();
-    parts.publish();
+    parts.pipeline.engine().flush();
+    parts.commit();
     parts.show();
     parts.work.reset();
   });

@@ -1,7 +1,8 @@
-// The engine thread: the only owner of decoders, analyses, rules, alert book and store. It takes
-// the tailer's calls as messages, in order, and hands out committed alerts and snapshots.
+// The engine thread: the only owner of the durable pipeline and its store. It takes the tailer's
+// calls as messages, in order, and hands out committed alerts and snapshots.
 //
-// Alerts are committed first and published second, always.
+// Alerts are committed first and published second, always. A commit is made as soon as there is an
+// alert to tell, every second, and after 8 MiB of input: a crash costs that much of reading again.
 #pragma once
 
 #include <cstdint>
@@ -10,10 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "pipeline/engine/ingest.h"
 #include "pipeline/engine/pipeline_report.h"
-#include "pipeline/state/state_store.h"
-#include "pipeline/tail/tailer.h"
+#include "pipeline/state/durable_pipeline.h"
 #include "trainwatch/rule.h"
 #include "trainwatch/snapshot.h"
 
@@ -29,13 +28,27 @@ class EngineThread {
  public:
   // Called on the engine thread; they must only pass the data on to their own thread.
   struct Outlets {
-    std::function<void(PublishedAlerts)> alerts;
+    // Committed alerts, in order; `first_seq` is the oldest that is still stored.
+    std::function<void(PublishedAlerts, std::uint64_t first_seq)> alerts;
+    // Alerts that wait for a store that fails: they have no sequence number, and come again with
+    // one when it has recovered.
+    std::function<void(PublishedAlerts)> provisional;
     std::function<void(std::shared_ptr<Snapshot>)> snapshot;
     std::function<void(const std::string& what)> store_failed;
+    std::function<void()> store_recovered;
+    // The store will not recover: the process should end and start again.
+    std::function<void(const std::string& what)> store_broken;
   };
 
   EngineThread(EngineThreadOptions options, std::unique_ptr<StateStore> store, Outlets outlets);
   ~EngineThread();
+
+  // Takes up the stored state and starts the thread. Fails when the store cannot be read.
+  Status start();
+  // After start(), before the reader's first call: where the reader is to go on, and why stored
+  // state was not used, if it was not.
+  const TailCheckpoint& checkpoint() const;
+  const std::string& dropped_state() const;
 
   // For the reader thread. data() blocks while too much is on its way: the file is the overflow
   // buffer. It stops blocking when stop() is called.
@@ -45,6 +58,11 @@ class EngineThread {
 
   // For any thread. Replaces the rules between two messages.
   void reconfigure(std::vector<RuleConfig> rules);
+  // For any thread. `done` is called on the engine thread, with fewer alerts than there are when
+  // the store fails.
+  void fetch_alerts(std::uint64_t after, std::size_t limit,
+                    std::function<void(PublishedAlerts)> done);
+  void acknowledge(std::string name, std::uint64_t seq);
 
   // Steady-clock time of the last sign of life, for the watchdog.
   std::chrono::steady_clock::time_point last_heartbeat() const;

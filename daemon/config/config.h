@@ -34,6 +34,9 @@ struct WebConfig {
 
 struct StorageConfig {
   std::string path = "trainwatch-data";
+  bool allow_network = false;
+  std::size_t retention_alerts = 100'000;
+  Nanos retention_age = std::chrono::hours(24 * 30);
 };
 
 enum class LogLevel : std::uint8_t { debug, info, warn, error };

@@ -93,6 +93,22 @@ ConfigField<Target> text_field(std::string_view key, Member member, std::string_
           [=](const Target& target) { return member(target); }};
 }
 
+template <class Target, class Member>
+ConfigField<Target> boolean_field(std::string_view key, Member member, std::string_view help) {
+  return {key,
+          "boolean",
+          "true|false",
+          help,
+          false,
+          [=](Target& target, Values values) -> Status {
+            const auto parsed = parse_boolean(values[0]);
+            if (!parsed) return parsed.error();
+            member(target) = *parsed;
+            return success();
+          },
+          [=](const Target& target) { return member(target) ? "true" : "false"; }};
+}
+
 // The position of a word in `choices`, joined by '|', is the value of the enumeration.
 template <class Target, class Member>
 ConfigField<Target> choice_field(std::string_view key, Member member,

@@ -49,21 +49,6 @@ ConfigField<Config> allowed_hosts_field() {
           }};
 }
 
-ConfigField<Config> default_enabled_field() {
-  return {"rules.default_enabled",
-          "boolean",
-          "true|false",
-          "Whether rules run that are not switched on or off by name.",
-          false,
-          [](Config& config, Values values) -> Status {
-            const auto parsed = parse_boolean(values[0]);
-            if (!parsed) return parsed.error();
-            config.rules_default_enabled = *parsed;
-            return success();
-          },
-          [](const Config& config) { return config.rules_default_enabled ? "true" : "false"; }};
-}
-
 std::vector<ConfigField<Config>> make_settings() {
   using std::chrono::hours;
   using std::chrono::milliseconds;
@@ -76,7 +61,18 @@ std::vector<ConfigField<Config>> make_settings() {
       allowed_hosts_field(),
       text_field<Config>(
           "storage.path", [](auto& c) -> auto& { return c.storage.path; },
-          "Directory of the state store. Not used yet: this version keeps its state in memory."),
+          "Directory of the state: what was read of every file, and the alerts. A restart goes on "
+          "there."),
+      boolean_field<Config>(
+          "storage.allow_network", [](auto& c) -> auto& { return c.storage.allow_network; },
+          "Allow that directory on a network file system, which may lose what it promised to "
+          "keep."),
+      count_field<Config>(
+          "storage.retention_alerts", [](auto& c) -> auto& { return c.storage.retention_alerts; },
+          100, 10'000'000, "Keep at most this many alerts for clients to resume from."),
+      duration_field<Config>(
+          "storage.retention_age", [](auto& c) -> auto& { return c.storage.retention_age; },
+          hours{1}, hours{24 * 3650}, "Keep them for this long."),
       choice_field<Config>(
           "log.level", [](auto& c) -> auto& { return c.log.level; },
           {"debug", "info", "warn", "error"}, "Only messages of this severity or above."),
@@ -106,7 +102,9 @@ std::vector<ConfigField<Config>> make_settings() {
           "stream.queue_bytes", [](auto& c) -> auto& { return c.stream.queue_bytes; }, 64 * kKiB,
           256 * kMiB,
           "A client with more than this unread is disconnected, and resumes by sequence number."),
-      default_enabled_field(),
+      boolean_field<Config>(
+          "rules.default_enabled", [](auto& c) -> auto& { return c.rules_default_enabled; },
+          "Whether rules run that are not switched on or off by name."),
   };
 }
 

@@ -58,6 +58,7 @@ class AlertBook {
 
   // What was told since the last call, in order.
   std::vector<Alert> take_told();
+  bool has_told() const { return !told_.empty(); }
 
   std::vector<Alert> active() const;  // firing, oldest first
   std::size_t active_count(std::uint32_t rule, Severity severity) const;

@@ -45,6 +45,7 @@ class Engine final : RuleHost::Listener {
 
   // Alerts told since the last call, in order; `seq` is not set yet.
   std::vector<Alert> take_told() { return book_.take_told(); }
+  bool has_told() const { return book_.has_told(); }
 
   // Replaces the rules. A rule whose parameters did not change keeps its state and its alerts;
   // one that changed starts cold, and its open alerts resolve.

@@ -30,6 +30,7 @@ struct StatusHeader {
   std::string version;
   Time started_at = kNoTime;
   bool ready = false;
+  std::string storing;  // why state and alerts cannot be stored; empty: they are
 };
 
 // The body of /api/v1/status.

@@ -84,6 +84,7 @@ std::string status_json(const StatusHeader& header, const Engine& engine, const 
   json.field("latest_event_at", to_rfc3339(engine.latest()));
   json.field("lag_seconds", tail.lag_seconds);
   json.field("watch_degraded", tail.watch_degraded);
+  json.field("state_degraded", header.storing);
   write_sources(json, ingest, tail);
   write_files(json, ingest, tail);
   write_rules(json, engine);

@@ -43,7 +43,7 @@ class SqliteStore final : public StateStore {
   const std::string& lost() const { return lost_; }
   // The database turned out to be damaged while it was in use: every commit fails from here on.
   // Only a new open() helps.
-  bool broken() const { return broken_; }
+  bool broken() const override { return broken_; }
 
   const std::string& epoch() const override { return epoch_; }
   Result<std::vector<StateRow>> load() override;

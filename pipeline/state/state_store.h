@@ -70,6 +70,9 @@ class StateStore {
   virtual std::uint64_t last_seq() const = 0;
 
   virtual const Acknowledged& acknowledged() const = 0;
+
+  // Every commit fails from here on; only opening the store anew helps.
+  virtual bool broken() const { return false; }
 };
 
 }  // namespace trainwatch

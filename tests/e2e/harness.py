@@ -93,9 +93,10 @@ class Trainwatch:
     def __init__(self, directory, *arguments, env=None):
         self.directory = directory
         self._log = tempfile.NamedTemporaryFile("w+", suffix=".log")
+        self._state = tempfile.TemporaryDirectory(prefix="trainwatch-state-")
         self._process = subprocess.Popen(
             [binary(), "run", "--watch=" + directory, "--web.listen-address=127.0.0.1:0",
-             *arguments], stderr=self._log, env=dict(os.environ, **(env or {})))
+             "--storage.path=" + self._state.name, *arguments], stderr=self._log, env=dict(os.environ, **(env or {})))
 
     def __enter__(self):
         try:
@@ -112,6 +113,7 @@ class Trainwatch:
         if self._process.poll() is None:
             self.stop()
         self._log.close()
+        self._state.cleanup()
 
     def log(self):
         with open(self._log.name) as file:

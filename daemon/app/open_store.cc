@@ -1,0 +1,45 @@
+#include "daemon/app/open_store.h"
+
+#include "daemon/app/uuid.h"
+#include "daemon/cli/exit_code.h"
+#include "daemon/version.h"
+#include "pipeline/state/sqlite_store.h"
+
+namespace trainwatch {
+namespace {
+
+int exit_code_of(OpenFailure::Why why) {
+  using Why = OpenFailure::Why;
+  switch (why) {
+    case Why::in_use:
+      return exit_code::in_use;
+    case Why::newer:
+    case Why::not_ours:
+    case Why::not_local:
+      return exit_code::bad_config;
+    case Why::unusable:
+      break;
+  }
+  return exit_code::failed;
+}
+
+}  // namespace
+
+std::variant<OpenedStore, StartFailure> open_store(const StorageConfig& config) {
+  const Retention retention{config.retention_alerts, config.retention_age};
+  SqliteStoreOptions options;
+  options.directory = config.path;
+  options.new_epoch = random_uuid();
+  options.writer = version();
+  options.retention = retention;
+  options.allow_network = config.allow_network;
+  auto opened = SqliteStore::open(std::move(options));
+  if (const auto* failure = std::get_if<OpenFailure>(&opened)) {
+    return StartFailure{exit_code_of(failure->why), failure->message};
+  }
+  auto& store = std::get<std::unique_ptr<SqliteStore>>(opened);
+  std::string lost = store->lost();
+  return OpenedStore{std::move(store), std::move(lost)};
+}
+
+}  // namespace trainwatch
