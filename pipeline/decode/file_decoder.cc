@@ -46,7 +46,10 @@ struct FileDecoder::Parts {
   }
   void find_encoding(std::string_view bytes, EventBatch& out);
   void decode(std::string_view bytes, EventBatch& out);
+  void inflated(std::string_view bytes, EventBatch& out);
   void contents(std::string_view bytes, EventBatch& out);
+  void new_contents(EventBatch& out);
+  void go_on_from(FileDecoder& plain);
   void decided(Format found, EventBatch& out);
 
   FileContext context;
@@ -56,6 +59,9 @@ struct FileDecoder::Parts {
   std::string head;                        // not yet recognised
   std::unique_ptr<InflateStream> inflate;  // gzip only
   std::unique_ptr<Decoder> decoder;        // none before the format is known
+  KnownBeginning beginning;
+  std::uint64_t records_before = 0;  // of a decoder that was taken over
+  TakeOver take_over;
 };
 
 void FileDecoder::Parts::find_encoding(std::string_view bytes, EventBatch& out) {
@@ -73,11 +79,41 @@ void FileDecoder::Parts::decode(std::string_view bytes, EventBatch& out) {
   if (encoding == Encoding::plain) return contents(bytes, out);
   inflate->push(bytes);
   for (std::string_view piece = inflate->pull(); !piece.empty(); piece = inflate->pull()) {
-    contents(piece, out);
+    inflated(piece, out);
   }
   if (!inflate->damaged() || damage_reported) return;
   damage_reported = true;
   reject(RejectReason::gzip, bytes);
+}
+
+void FileDecoder::Parts::inflated(std::string_view bytes, EventBatch& out) {
+  if (beginning.decided()) return contents(bytes, out);
+  beginning.feed(bytes);
+  if (beginning.decided()) new_contents(out);
+}
+
+void FileDecoder::Parts::new_contents(EventBatch& out) {
+  if (const auto file = beginning.repeated(); file && take_over) {
+    if (const auto plain = take_over(*file)) go_on_from(*plain);
+  }
+  if (beginning.lost() > 0) reject(RejectReason::too_long, "a compressed copy that differs late");
+  const std::string rest = beginning.take_rest();
+  if (!rest.empty()) contents(rest, out);
+}
+
+// Takes over format, decoder and what waits to be recognised.
+void FileDecoder::Parts::go_on_from(FileDecoder& plain) {
+  Parts& old = *plain.parts_;
+  format = old.format;
+  head = std::move(old.head);
+  decoder = make_decoder(format, context);
+  if (decoder == nullptr) return;
+  StateIo saving = StateIo::saving();
+  old.decoder->state(saving);
+  const std::string state = saving.take();
+  StateIo loading = StateIo::loading(state);
+  decoder->state(loading);
+  records_before = decoder->records();
 }
 
 void FileDecoder::Parts::contents(std::string_view bytes, EventBatch& out) {
@@ -100,6 +136,12 @@ void FileDecoder::Parts::decided(Format found, EventBatch& out) {
 
 FileDecoder::FileDecoder(FileContext context)
     : parts_(std::make_unique<Parts>(std::move(context))) {}
+FileDecoder::FileDecoder(FileContext context, std::vector<KnownBeginning::Candidate> plain,
+                         TakeOver take_over)
+    : FileDecoder(std::move(context)) {
+  parts_->beginning = KnownBeginning(std::move(plain));
+  parts_->take_over = std::move(take_over);
+}
 FileDecoder::~FileDecoder() = default;
 
 void FileDecoder::feed(std::string_view bytes, EventBatch& out) {
@@ -107,6 +149,10 @@ void FileDecoder::feed(std::string_view bytes, EventBatch& out) {
 }
 
 void FileDecoder::finish(EventBatch& out) {
+  if (parts_->encoding == Parts::Encoding::gzip && !parts_->beginning.decided()) {
+    parts_->beginning.finish();
+    parts_->new_contents(out);
+  }
   if (parts_->format == Format::undecided) {
     parts_->decided(recognise_all(parts_->head, parts_->context.path), out);
   }
@@ -137,7 +183,7 @@ bool FileDecoder::complete() const {
 }
 
 std::uint64_t FileDecoder::records() const {
-  return parts_->decoder != nullptr ? parts_->decoder->records() : 0;
+  return parts_->decoder != nullptr ? parts_->decoder->records() - parts_->records_before : 0;
 }
 
 void FileDecoder::state(StateIo& io) {
@@ -146,6 +192,8 @@ void FileDecoder::state(StateIo& io) {
   io(parts.format);
   io(parts.damage_reported);
   io(parts.head);
+  io(parts.beginning);
+  io(parts.records_before);
   if (parts.encoding >= Parts::Encoding::count_ || parts.format > kLastFormat) {
     io.fail();
     return;

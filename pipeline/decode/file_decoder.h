@@ -5,16 +5,26 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string_view>
+#include <vector>
 
 #include "pipeline/decode/decoder.h"
+#include "pipeline/decode/known_beginning.h"
 
 namespace trainwatch {
 
 class FileDecoder {
  public:
+  // Gives away the decoder of a plain file whose contents this compressed one repeats and goes on
+  // with; null when that file is finished.
+  using TakeOver = std::function<std::unique_ptr<FileDecoder>(FileId)>;
+
   explicit FileDecoder(FileContext context);
+  // For a file that may repeat one of `plain`, if it turns out to be compressed.
+  FileDecoder(FileContext context, std::vector<KnownBeginning::Candidate> plain,
+              TakeOver take_over);
   ~FileDecoder();
 
   // The next bytes of the file, compressed or not, at any cut.

@@ -29,12 +29,28 @@ Ingest::Ingest(Engine& engine, IngestOptions options)
 
 Ingest::~Ingest() = default;
 
-std::unique_ptr<FileDecoder> Ingest::make_decoder(FileId id, const File& file) {
+FileContext Ingest::context_of(FileId id, const File& file) {
   const KnownFile& known = file.known;
   const RootOptions& root = options_.roots[known.source];
-  return std::make_unique<FileDecoder>(FileContext{id, known.lane, known.path, root.job, root.rank,
-                                                   engine_.vocabulary(), *this,
-                                                   options_.list_directory});
+  return FileContext{id,        known.lane,           known.path, root.job,
+                     root.rank, engine_.vocabulary(), *this,      options_.list_directory};
+}
+
+std::unique_ptr<FileDecoder> Ingest::make_decoder(FileId id, const File& file) {
+  return std::make_unique<FileDecoder>(context_of(id, file),
+                                       std::vector<KnownBeginning::Candidate>{},
+                                       [this](FileId plain) { return supersede(plain); });
+}
+
+// Its contents go on in another file.
+std::unique_ptr<FileDecoder> Ingest::supersede(FileId id) {
+  const auto entry = files_.find(id);
+  if (entry == files_.end()) return nullptr;
+  File& file = entry->second;
+  file.superseded = true;
+  file.changed = true;
+  file.decoder_records = 0;
+  return std::move(file.decoder);
 }
 
 Ingest::File& Ingest::changing(FileId id) {
@@ -45,11 +61,18 @@ Ingest::File& Ingest::changing(FileId id) {
 }
 
 void Ingest::opened(const KnownFile& known, const std::string& lane,
-                    const std::vector<FileId>& /*plain*/) {
+                    const std::vector<FileId>& plain) {
   File& file = files_[known.file];
   file.known = known;
   file.changed = true;
-  file.decoder = make_decoder(known.file, file);
+  std::vector<KnownBeginning::Candidate> candidates;
+  for (const FileId id : plain) {
+    const auto other = files_.find(id);
+    if (other == files_.end() || other->second.superseded) continue;
+    candidates.push_back({id, other->second.read});
+  }
+  file.decoder = std::make_unique<FileDecoder>(context_of(known.file, file), std::move(candidates),
+                                               [this](FileId other) { return supersede(other); });
   LaneCheckpoint& saved = lanes_[known.lane];
   saved.lane = known.lane;
   saved.name = lane;
@@ -64,6 +87,7 @@ void Ingest::data(FileId id, std::string_view bytes) {
   file.finished = false;
   file.bytes += bytes.size();
   sources_[file.known.source].bytes += bytes.size();
+  if (file.superseded) return;
   // A file that grew after it seemed finished goes on with a fresh decoder: a line is a line.
   if (file.decoder == nullptr) file.decoder = make_decoder(id, file);
   file.decoder->feed(bytes, batch_);

@@ -46,6 +46,7 @@ class Ingest final : public TailSink, private Diagnostics {
     KnownFile known;
     ContentMark read;  // the bytes that were taken in
     bool finished = false;
+    bool superseded = false;               // another file goes on with its contents
     bool changed = false;                  // since it was last saved
     std::unique_ptr<FileDecoder> decoder;  // null once the file is finished
     Format format = Format::undecided;
@@ -97,7 +98,9 @@ class Ingest final : public TailSink, private Diagnostics {
 
  private:
   void reject(FileId file, RejectReason reason, std::string_view sample) override;
+  FileContext context_of(FileId id, const File& file);
   std::unique_ptr<FileDecoder> make_decoder(FileId id, const File& file);
+  std::unique_ptr<FileDecoder> supersede(FileId id);
   void finish(File& file);
   // Hands the batch to the engine and brings the counters of `file` up to date.
   void deliver(File& file);

@@ -31,6 +31,7 @@ void account(Ingest::File& file, StateIo& io) {
   io(file.known);
   io(file.read);
   io(file.finished);
+  io(file.superseded);
   io(file.format);
   io(file.bytes);
   io(file.records);

@@ -193,7 +193,10 @@ void Tailer::Parts::find_endings() {
   }
   for (const auto& file : table.all()) {
     const TrackedFile* newest = newest_in_lane[static_cast<std::size_t>(file->lane)];
-    const bool rests = file->order.age == 0 || file->quiet_polls > limits.linger_polls;
+    // A rotated file may still be written to; one that was not seen again since a restart may have
+    // been compressed meanwhile.
+    const bool found = !file->missing || file->doubt == TrackedFile::Doubt::none;
+    const bool rests = (file->order.age == 0 && found) || file->quiet_polls > limits.linger_polls;
     const bool superseded = newest != nullptr && reads_before(file.get(), newest) && rests;
     const bool gone = !file->linked || file->missing_polls >= limits.gone_polls;
     file->ending = superseded || gone;

@@ -1,0 +1,185 @@
+// The tailer and the ingest together on files that are rotated, copied and compressed: each record
+// is taken in once.
+#include "pipeline/engine/ingest.h"
+
+#include <gtest/gtest.h>
+#include <zlib.h>
+
+#include <string>
+
+#include "pipeline/tail/tailer.h"
+#include "support/engine_rows.h"
+#include "support/model_file_system.h"
+
+namespace trainwatch {
+namespace {
+
+std::string line(int second) {
+  return R"({"Type":"cpu","Name":"cpu0","Dimension":"CPUUtilization","Value":50,)"
+         R"("NodeId":"algo-1","Timestamp":)" +
+         std::to_string(1795247800 + second) + "}\n";
+}
+
+std::string lines(int first, int last) {
+  std::string text;
+  for (int i = first; i < last; ++i) text += line(i);
+  return text;
+}
+
+std::string gzip(const std::string& text) {
+  std::string out(compressBound(text.size()) + 64, '\0');
+  z_stream stream{};
+  deflateInit2(&stream, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY);
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
+  stream.avail_in = static_cast<uInt>(text.size());
+  stream.next_out = reinterpret_cast<Bytef*>(out.data());
+  stream.avail_out = static_cast<uInt>(out.size());
+  deflate(&stream, Z_FINISH);
+  out.resize(stream.total_out);
+  deflateEnd(&stream);
+  return out;
+}
+
+class IngestTest : public testing::Test {
+ protected:
+  struct Run {
+    explicit Run(test::ModelFileSystem& files, const StoredRows& rows = {})
+        : ingest(engine, {}),
+          loaded(rows.empty() || (engine.load(rows) && ingest.load(rows))),
+          tailer(files, {{"/r", "r"}}, {}, ingest.checkpoint()) {}
+
+    void look(int times = 1) {
+      for (int i = 0; i < times; ++i) {
+        tailer.scan(ingest);
+        while (tailer.read(ingest)) {
+        }
+      }
+    }
+    StoredRows rows() {
+      StateRows changes;
+      engine.save(changes, true);
+      ingest.save(changes, true);
+      StoredRows rows;
+      test::store(changes, rows);
+      return rows;
+    }
+    std::uint64_t records() const { return ingest.sources().at("r").records; }
+    std::uint64_t rejects() const {
+      std::uint64_t sum = 0;
+      for (const std::uint64_t count : ingest.sources().at("r").rejects) sum += count;
+      return sum;
+    }
+
+    Engine engine{{}};
+    Ingest ingest;
+    bool loaded;
+    Tailer tailer;
+  };
+
+  test::ModelFileSystem fs_;
+};
+
+TEST_F(IngestTest, ARestartGoesOnInTheMiddleOfARecord) {
+  const std::string text = lines(0, 40);
+  for (std::size_t cut = 1; cut < text.size(); cut += 97) {
+    test::ModelFileSystem fs;
+    fs.create("/r/a.jsonl", text.substr(0, cut));
+    Run before(fs);
+    before.look();
+    fs.append("/r/a.jsonl", text.substr(cut));
+    Run after(fs, before.rows());
+    ASSERT_TRUE(after.loaded);
+    after.look();
+    EXPECT_EQ(after.records(), 40U) << cut;
+    EXPECT_EQ(after.rejects(), 0U) << cut;
+  }
+}
+
+TEST_F(IngestTest, RotatedWhileNobodyLooked) {
+  fs_.create("/r/a.jsonl", lines(0, 20) + "{\"Type");
+  Run before(fs_);
+  before.look();
+  fs_.truncate("/r/a.jsonl", lines(0, 20).size());
+  fs_.append("/r/a.jsonl", lines(20, 30));
+  fs_.rename("/r/a.jsonl", "/r/a.jsonl.1");
+  fs_.create("/r/a.jsonl", lines(30, 40));
+  Run after(fs_, before.rows());
+  after.look(3);
+  EXPECT_EQ(after.records(), 40U);
+}
+
+TEST_F(IngestTest, CopiedAndTruncatedWhileNobodyLooked) {
+  fs_.create("/r/a.jsonl", lines(0, 20));
+  Run before(fs_);
+  before.look();
+  fs_.append("/r/a.jsonl", lines(20, 30));
+  fs_.create("/r/a.jsonl.1", fs_.content("/r/a.jsonl"));
+  fs_.truncate("/r/a.jsonl", 0);
+  fs_.append("/r/a.jsonl", lines(30, 80));  // longer than what was read
+  Run after(fs_, before.rows());
+  after.look(4);
+  EXPECT_EQ(after.records(), 80U);
+  EXPECT_EQ(after.rejects(), 0U);
+}
+
+TEST_F(IngestTest, RotatedAndCompressedWhileNobodyLooked) {
+  const std::string half = line(20).substr(0, 30);
+  fs_.create("/r/a.jsonl", lines(0, 20) + half);
+  Run before(fs_);
+  before.look();
+  const std::string all = lines(0, 30);
+  fs_.create("/r/a.jsonl.1.gz", gzip(all));
+  fs_.create("/r/a.jsonl", lines(30, 40));
+  Run after(fs_, before.rows());
+  after.look(4);
+  EXPECT_EQ(after.records(), 40U);
+  EXPECT_EQ(after.rejects(), 0U);
+}
+
+TEST_F(IngestTest, CompressedUnderItsEyes) {
+  fs_.create("/r/a.jsonl", lines(0, 20));
+  Run run(fs_);
+  run.look();
+  fs_.rename("/r/a.jsonl", "/r/a.jsonl.1");
+  fs_.create("/r/a.jsonl", lines(20, 30));
+  run.look();
+  const std::string packed = gzip(lines(0, 20));
+  fs_.create("/r/a.jsonl.1.gz", packed.substr(0, 50));
+  run.look();
+  fs_.append("/r/a.jsonl.1.gz", packed.substr(50));
+  fs_.unlink("/r/a.jsonl.1");
+  run.look(10);
+  EXPECT_EQ(run.records(), 30U);
+  EXPECT_EQ(run.rejects(), 0U);
+}
+
+TEST_F(IngestTest, AFileSystemThatIsMountedAgain) {
+  fs_.create("/r/a.jsonl", lines(0, 20));
+  Run before(fs_);
+  before.look();
+  const std::string content = fs_.content("/r/a.jsonl");
+  fs_.create("/r/a.jsonl", content + lines(20, 25));  // another inode, the same content and more
+  Run after(fs_, before.rows());
+  after.look(3);
+  EXPECT_EQ(after.records(), 25U);
+}
+
+TEST_F(IngestTest, AnInodeUsedAgainWhileNobodyLooked) {
+  fs_.births(false);
+  fs_.reuse_inode_numbers(true);
+  fs_.create("/r/a.jsonl", lines(0, 20));
+  StoredRows rows;
+  {
+    Run before(fs_);
+    before.look();
+    rows = before.rows();
+  }
+  fs_.unlink("/r/a.jsonl");
+  fs_.create("/r/a.jsonl", lines(100, 150));
+  Run after(fs_, rows);
+  after.look(3);
+  EXPECT_EQ(after.records(), 70U);
+}
+
+}  // namespace
+}  // namespace trainwatch
