@@ -16,6 +16,15 @@ std::vector<std::string> list_directory(const std::string& directory) {
   return names;
 }
 
+WatchRoots no_roots(const Config& config) {
+  WatchRoots roots;
+  roots.ingest.list_directory = list_directory;
+  roots.ingest.time.max_ahead = config.input.max_ahead;
+  roots.ingest.time.lateness = config.input.lateness;
+  roots.ingest.time.min_hold = config.input.min_hold;
+  return roots;
+}
+
 void add(WatchRoots& roots, const std::string& path, const WatchConfig& options) {
   const std::string source = options.source.empty() ? path : options.source;
   // The user may name a link; below it, links are not followed.
@@ -52,15 +61,13 @@ TailLimits tail_limits(const TailConfig& config) {
 }
 
 WatchRoots configured_roots(const Config& config) {
-  WatchRoots roots;
-  roots.ingest.list_directory = list_directory;
+  WatchRoots roots = no_roots(config);
   for (const WatchConfig& watch : config.watch) add(roots, watch.path, watch);
   return roots;
 }
 
 WatchRoots replay_roots(const std::vector<std::string>& paths, const Config& config) {
-  WatchRoots roots;
-  roots.ingest.list_directory = list_directory;
+  WatchRoots roots = no_roots(config);
   for (const std::string& path : paths) {
     WatchConfig options;
     for (const WatchConfig& watch : config.watch) {

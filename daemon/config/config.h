@@ -54,6 +54,13 @@ struct TailConfig {
   int max_depth = 12;
 };
 
+// How far event times of one lane may be apart; pipeline/engine/lane_gate.h says what it means.
+struct InputConfig {
+  Nanos max_ahead = std::chrono::minutes{10};
+  Nanos lateness = std::chrono::seconds{60};
+  Nanos min_hold{0};
+};
+
 struct StreamConfig {
   Nanos heartbeat = std::chrono::seconds{5};
   std::size_t max_subscribers = 128;
@@ -73,6 +80,7 @@ struct Config {
   StorageConfig storage;
   LogConfig log;
   TailConfig tail;
+  InputConfig input;
   StreamConfig stream;
   bool rules_default_enabled = true;
   std::vector<RuleEntry> rules;  // all of the catalog, in its order

@@ -93,6 +93,17 @@ std::vector<ConfigField<Config>> make_settings() {
           "tail.max_depth", [](auto& c) -> auto& { return c.tail.max_depth; }, 0, 64,
           "Look at most this many directories deep below a watched one."),
       duration_field<Config>(
+          "input.max_ahead", [](auto& c) -> auto& { return c.input.max_ahead; }, minutes{1},
+          hours{720},
+          "A record this far ahead of its lane waits until others agree with it, or is rejected."),
+      duration_field<Config>(
+          "input.lateness", [](auto& c) -> auto& { return c.input.lateness; }, seconds{1},
+          hours{24}, "The same for a record this far behind its lane."),
+      duration_field<Config>(
+          "input.min_hold", [](auto& c) -> auto& { return c.input.min_hold; }, seconds{0}, hours{1},
+          "System metrics wait at least this long (time of the events) to be put in order; at most "
+          "input.lateness."),
+      duration_field<Config>(
           "stream.heartbeat", [](auto& c) -> auto& { return c.stream.heartbeat; }, seconds{1},
           hours{1}, "Time between heartbeats on a WebSocket."),
       count_field<Config>(

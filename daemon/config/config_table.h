@@ -24,7 +24,7 @@ struct ConfigField {
   std::function<std::string(const Target&)> print;
 };
 
-// `web.…`, `storage.…`, `log.…`, `tail.…`, `stream.…` and `rules.default_enabled`.
+// `web.…`, `storage.…`, `log.…`, `tail.…`, `input.…`, `stream.…` and `rules.default_enabled`.
 const std::vector<ConfigField<Config>>& settings_table();
 // Keys of an entry of `watch`.
 const std::vector<ConfigField<WatchConfig>>& watch_table();

@@ -20,12 +20,16 @@ enum class RejectReason : std::uint8_t {
   gzip,            // damaged compressed data
   unknown_format,  // the file is none of the formats we read
   cardinality,     // a table is full (series, subjects)
+  ts_future,       // far ahead of what came before and after it in its lane
+  ts_past,         // far behind it, or before 1970
+  duplicate,       // the same record was there before
   count_,
 };
 
 inline std::string_view to_string(RejectReason reason) {
-  constexpr std::string_view kNames[] = {"syntax", "type", "too_long",       "utf8",
-                                         "time",   "gzip", "unknown_format", "cardinality"};
+  constexpr std::string_view kNames[] = {"syntax",    "type",    "too_long",       "utf8",
+                                         "time",      "gzip",    "unknown_format", "cardinality",
+                                         "ts_future", "ts_past", "duplicate"};
   static_assert(std::size(kNames) == static_cast<std::size_t>(RejectReason::count_));
   return kNames[static_cast<std::size_t>(reason)];
 }

@@ -1,13 +1,16 @@
-// A Prometheus histogram: counts per bucket and a sum.
+// A Prometheus histogram: counts per bucket and a sum. Counts stop at their greatest value, and the
+// sum stays finite and does not drift.
 #pragma once
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "trainwatch/snapshot.h"
 #include "trainwatch/state_io.h"
+#include "trainwatch/stats/compensated_sum.h"
 
 namespace trainwatch {
 
@@ -18,16 +21,21 @@ class Histogram {
                                          0.1,   0.25,   0.5,   1.0,   2.5,   5.0,
                                          10.0,  25.0,   50.0,  100.0, 250.0, 600.0};
 
+  // A value that is not finite, or that the sum cannot take, is not counted.
   void observe(double seconds) {
+    if (!sum_.add(seconds)) return;
     const auto bucket = std::lower_bound(kBounds.begin(), kBounds.end(), seconds);
-    ++counts_[static_cast<std::size_t>(bucket - kBounds.begin())];
-    sum_ += seconds;
+    std::uint64_t& count = counts_[static_cast<std::size_t>(bucket - kBounds.begin())];
+    count = sum_of(count, 1);
   }
 
   MetricPoint point(Labels labels) const {
-    MetricPoint point{std::move(labels), 0, {}, sum_};
+    MetricPoint point{std::move(labels), 0, {}, sum_.value()};
     std::uint64_t total = 0;
-    for (const std::uint64_t count : counts_) point.cumulative.push_back(total += count);
+    for (const std::uint64_t count : counts_) {
+      total = sum_of(total, count);
+      point.cumulative.push_back(total);
+    }
     return point;
   }
 
@@ -37,8 +45,13 @@ class Histogram {
   }
 
  private:
+  // Saturates: a saved count may be anything.
+  static std::uint64_t sum_of(std::uint64_t a, std::uint64_t b) {
+    return a + std::min(b, std::numeric_limits<std::uint64_t>::max() - a);
+  }
+
   std::array<std::uint64_t, kBounds.size() + 1> counts_{};
-  double sum_ = 0;
+  CompensatedSum sum_;
 };
 
 }  // namespace trainwatch

@@ -1,12 +1,15 @@
 #include "pipeline/analysis/system_history.h"
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 
 namespace trainwatch {
 namespace {
 
 constexpr std::uint32_t kUnset = 0xFFFFFFFF;
+// Percent. What is larger is a mistake, and would not fit the sums.
+constexpr double kLargest = 1e6;
 
 std::int64_t second_of(Time t) {
   return std::chrono::floor<std::chrono::seconds>(t).time_since_epoch().count();
@@ -33,7 +36,8 @@ void SystemHistory::on(const Sample& sample) {
   const bool cpu = sample.resource == Resource::cpu_utilization;
   const bool io = sample.resource == Resource::cpu_io_wait;
   const bool gpu = sample.resource == Resource::gpu_utilization;
-  if ((!cpu && !io && !gpu) || !(sample.value == sample.value)) return;
+  const bool believable = std::fabs(sample.value) <= kLargest;  // false for NaN
+  if ((!cpu && !io && !gpu) || !believable) return;
   Node& node = node_of(sample.series);
   if (node.ring.empty()) node.ring.resize(kSeconds);
   const std::int64_t index = second_of(sample.at);

@@ -3,6 +3,8 @@
 #include <cassert>
 #include <utility>
 
+#include "pipeline/engine/event_text.h"
+
 namespace trainwatch {
 namespace {
 
@@ -25,7 +27,7 @@ std::string printable(std::string_view text) {
 }  // namespace
 
 Ingest::Ingest(Engine& engine, IngestOptions options)
-    : engine_(engine), options_(std::move(options)) {}
+    : engine_(engine), options_(std::move(options)), gate_(engine.vocabulary(), options_.time) {}
 
 Ingest::~Ingest() = default;
 
@@ -92,17 +94,26 @@ void Ingest::data(FileId id, std::string_view bytes) {
   if (file.decoder == nullptr) file.decoder = make_decoder(id, file);
   file.decoder->feed(bytes, batch_);
   if (file.decoder->complete()) file.decoder->finish(batch_);
-  deliver(file);
+  deliver(id, file);
 }
 
-void Ingest::deliver(File& file) {
+void Ingest::deliver(FileId id, File& file) {
   file.format = file.decoder->format();
   const std::uint64_t read = file.decoder->records() - file.decoder_records;
   file.decoder_records += read;
   file.records += read;
   sources_[file.known.source].records += read;
   if (batch_.empty()) return;
-  engine_.push(batch_);
+  gate_.filter(file.known.lane, batch_, refused_);
+  evaluate(id);
+}
+
+void Ingest::evaluate(FileId id) {
+  for (const Refused& refused : refused_) {
+    reject(id, refused.reason, event_text(refused.event, engine_.vocabulary()));
+  }
+  refused_.clear();
+  if (!batch_.empty()) engine_.push(batch_);
   batch_.clear();
 }
 
@@ -120,7 +131,8 @@ void Ingest::cut_back(FileId id, std::uint64_t bytes) {
 
 void Ingest::restarted(FileId id, std::uint64_t lost) {
   File& file = changing(id);
-  finish(file);
+  finish(id, file);
+  gate_.again(file.known.lane);
   file.read.clear();
   file.finished = false;
   Source& source = sources_[file.known.source];
@@ -133,13 +145,13 @@ void Ingest::restarted(FileId id, std::uint64_t lost) {
 
 void Ingest::finished(FileId id) {
   File& file = changing(id);
-  finish(file);
+  finish(id, file);
   file.finished = true;
 }
 
 void Ingest::forgotten(FileId id, bool barred) {
   File& file = changing(id);
-  finish(file);
+  finish(id, file);
   if (barred) {
     lanes_[file.known.lane].forgotten_path = file.known.path;
     changed_lanes_.insert(file.known.lane);
@@ -148,10 +160,12 @@ void Ingest::forgotten(FileId id, bool barred) {
   forgotten_.push_back(id);
 }
 
-void Ingest::finish(File& file) {
+void Ingest::finish(FileId id, File& file) {
   if (file.decoder == nullptr) return;
   file.decoder->finish(batch_);
-  deliver(file);
+  deliver(id, file);
+  gate_.end_of_file(file.known.lane, batch_, refused_);
+  evaluate(id);
   file.decoder.reset();  // its buffers are worth more than a quick way back
   file.decoder_records = 0;
 }
@@ -163,7 +177,11 @@ void Ingest::read_error(FileId id, const std::string& what) {
 }
 
 void Ingest::end_of_input() {
-  for (auto& [id, file] : files_) finish(file);
+  for (auto& [id, file] : files_) finish(id, file);
+  for (const auto& [id, file] : files_) {
+    gate_.end_of_input(file.known.lane, batch_, refused_);
+    evaluate(id);
+  }
   engine_.flush();
 }
 

@@ -1,6 +1,6 @@
-// Joins the stages: bytes of files -> decoder -> engine, and keeps account of every source: bytes,
-// events, rejects, lag. The daemon's engine thread and `replay` use the same one, so that old files
-// give the same alerts as live ones.
+// Joins the stages: bytes of files -> decoder -> time gate -> engine, and keeps account of every
+// source: bytes, events, rejects, lag. The daemon's engine thread and `replay` use the same one, so
+// that old files give the same alerts as live ones.
 //
 // One thread. The tailer may run on another one as long as its calls arrive here in order.
 #pragma once
@@ -17,6 +17,7 @@
 
 #include "pipeline/decode/file_decoder.h"
 #include "pipeline/engine/engine.h"
+#include "pipeline/engine/time_gate.h"
 #include "pipeline/tail/tailer.h"
 #include "trainwatch/diagnostics.h"
 #include "trainwatch/state_rows.h"
@@ -32,12 +33,14 @@ struct RootOptions {
 struct IngestOptions {
   std::map<std::string, RootOptions> roots;  // by WatchRoot::source
   std::function<std::vector<std::string>(const std::string&)> list_directory;
+  TimeGateOptions time;
 };
 
 struct RejectedSample {
   std::string path;
   RejectReason reason{};
-  std::string text;  // the first 256 bytes, not printable ones escaped
+  // The first 256 bytes, not printable ones escaped; of a record that was decoded, what it says.
+  std::string text;
 };
 
 class Ingest final : public TailSink, private Diagnostics {
@@ -51,7 +54,7 @@ class Ingest final : public TailSink, private Diagnostics {
     std::unique_ptr<FileDecoder> decoder;  // null once the file is finished
     Format format = Format::undecided;
     std::uint64_t bytes = 0;
-    std::uint64_t records = 0;
+    std::uint64_t records = 0;          // decoded, whatever the time gate says of them
     std::uint64_t decoder_records = 0;  // of the present decoder
     std::uint64_t rejects = 0;
     std::string error;
@@ -101,9 +104,11 @@ class Ingest final : public TailSink, private Diagnostics {
   FileContext context_of(FileId id, const File& file);
   std::unique_ptr<FileDecoder> make_decoder(FileId id, const File& file);
   std::unique_ptr<FileDecoder> supersede(FileId id);
-  void finish(File& file);
-  // Hands the batch to the engine and brings the counters of `file` up to date.
-  void deliver(File& file);
+  void finish(FileId id, File& file);
+  // Brings the counters of `file` up to date and hands what the gate lets through to the engine.
+  void deliver(FileId id, File& file);
+  // Counts what the gate refused in `file`, and hands the batch to the engine.
+  void evaluate(FileId id);
 
   File& changing(FileId file);
 
@@ -115,7 +120,9 @@ class Ingest final : public TailSink, private Diagnostics {
   std::set<LaneId> changed_lanes_;
   std::map<std::string, Source> sources_;
   std::deque<RejectedSample> rejected_;
-  EventBatch batch_;  // reused
+  TimeGate gate_;
+  EventBatch batch_;              // reused
+  std::vector<Refused> refused_;  // reused
 };
 
 }  // namespace trainwatch

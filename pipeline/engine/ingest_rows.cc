@@ -1,6 +1,9 @@
 // What of Ingest survives a restart: a row per file, lane and source.
+#include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <optional>
+#include <ranges>
 #include <string>
 #include <type_traits>
 
@@ -12,6 +15,7 @@ namespace {
 constexpr std::string_view kFile = "file/";
 constexpr std::string_view kLane = "lane/";
 constexpr std::string_view kSource = "source/";
+constexpr std::string_view kGate = "gate/";
 
 template <class Id>
 std::string key_of(std::string_view prefix, Id id) {
@@ -70,6 +74,12 @@ void Ingest::save(StateRows& rows, bool all) {
     rows.put(key_of(kLane, id), [&lane = lane](StateIo& io) { io(lane); });
   }
   changed_lanes_.clear();
+  std::vector<LaneId> gates = gate_.take_changed_lanes();
+  if (all) gates.clear();
+  if (all) std::ranges::copy(std::views::keys(lanes_), std::back_inserter(gates));
+  for (const LaneId id : gates) {
+    rows.put(key_of(kGate, id), [this, id](StateIo& io) { gate_.lane_state(id, io); });
+  }
   for (auto& [name, source] : sources_) {
     rows.put(std::string(kSource) + name, [&source = source](StateIo& io) { io(source); });
   }
@@ -103,8 +113,17 @@ bool Ingest::load(const StoredRows& rows) {
     io(sources_[std::string(key)]);
     return io.complete();
   };
-  return for_rows(rows, kFile, load_file) && for_rows(rows, kLane, load_lane) &&
-         for_rows(rows, kSource, load_source);
+  const auto load_gate = [this](std::string_view key, std::string_view value) {
+    const auto id = id_in<LaneId>(key);
+    if (!id) return false;
+    StateIo io = StateIo::loading(value);
+    gate_.lane_state(*id, io);
+    return io.complete();
+  };
+  const bool loaded = for_rows(rows, kFile, load_file) && for_rows(rows, kLane, load_lane) &&
+                      for_rows(rows, kSource, load_source) && for_rows(rows, kGate, load_gate);
+  gate_.take_changed_lanes();
+  return loaded;
 }
 
 TailCheckpoint Ingest::checkpoint() const {

@@ -16,9 +16,10 @@ namespace trainwatch::test {
 
 class Watcher {
  public:
-  explicit Watcher(const std::string& directory, std::size_t chunk_bytes = std::size_t{256} << 10U)
+  explicit Watcher(const std::string& directory, std::size_t chunk_bytes = std::size_t{256} << 10U,
+                   const TimeGateOptions& time = {})
       : engine_(Config(rule_catalog()).enabled_rules()),
-        ingest_(engine_, replay_roots({directory}, Config(rule_catalog())).ingest),
+        ingest_(engine_, ingest_options(directory, time)),
         tailer_(files_, {{directory, directory}}, TailLimits{.chunk_bytes = chunk_bytes}) {}
 
   // One look at the directory; reads at most `chunks` chunks.
@@ -48,6 +49,11 @@ class Watcher {
   }
 
  private:
+  static IngestOptions ingest_options(const std::string& directory, const TimeGateOptions& time) {
+    IngestOptions options = replay_roots({directory}, Config(rule_catalog())).ingest;
+    options.time = time;
+    return options;
+  }
   void take() {
     for (const Alert& alert : engine_.take_told()) lines_ += to_json(alert, {}) + '\n';
   }

@@ -84,12 +84,32 @@ TEST(SortedWindow, QuantilesInterpolateLinearly) {
   EXPECT_DOUBLE_EQ(window.quantile(0.95), 14.8);
 }
 
+// As large as they may be and of both signs: no statistic of them overflows.
+TEST(SortedWindow, TheLargestValuesGiveFiniteStatistics) {
+  constexpr double kMost = SortedWindow::kLargest;
+  for (const std::size_t n : {1U, 2U, 3U, 10U}) {
+    RollingMedianMad robust(n);
+    SortedWindow window(n);
+    for (int i = 0; i < 25; ++i) {
+      const double value = i % 2 == 0 ? kMost : -kMost;
+      ASSERT_TRUE(robust.push(value));
+      ASSERT_TRUE(window.push(value));
+      for (const double q : {0.0, 0.05, 0.5, 0.95, 1.0}) {
+        ASSERT_LE(std::fabs(window.quantile(q)), kMost) << i;
+      }
+      ASSERT_TRUE(std::isfinite(robust.median() + 100 * kSigmaPerMad * robust.mad())) << i;
+    }
+  }
+}
+
 TEST(SortedWindow, OnlyFiniteValuesEnter) {
   SortedWindow window(3);
   EXPECT_TRUE(std::isnan(window.median()));
   EXPECT_FALSE(window.push(kNaN));
   EXPECT_FALSE(window.push(kInfinity));
   EXPECT_FALSE(window.push(-kInfinity));
+  EXPECT_FALSE(window.push(1e308));
+  EXPECT_FALSE(window.push(-1e308));
   EXPECT_TRUE(window.empty());
   EXPECT_TRUE(std::isnan(RollingMedianMad(3).mad()));
 }
