@@ -1,0 +1,93 @@
+// One SQLite connection and its prepared statements, with errors as values. Texts and blobs are
+// copied on the way in and out, so nothing that SQLite owns leaves these classes.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "trainwatch/result.h"
+
+struct sqlite3;
+struct sqlite3_stmt;
+
+namespace trainwatch {
+
+// What the last failed call means for the one who made it.
+enum class SqliteTrouble : std::uint8_t {
+  no_room,  // the transaction is undone and may be tried again on this connection
+  busy,     // another process has the database
+  damaged,  // what is on the disk is no database, or not the one that we wrote
+  io,       // anything else: this connection is not to be trusted any further
+};
+
+// Bound as a blob; std::string_view is bound as text.
+struct Blob {
+  std::string_view bytes;
+};
+
+class SqliteStatement {
+ public:
+  explicit SqliteStatement(sqlite3_stmt* statement) : statement_(statement) {}  // takes it
+
+  // Starts again with these values for ?1, ?2, ...
+  template <class... Values>
+  SqliteStatement& with(const Values&... values) {
+    reset();
+    int index = 0;
+    (bind(++index, values), ...);
+    return *this;
+  }
+
+  Status run();         // to its end
+  Result<bool> next();  // true: there is a row, and the functions below read it
+  void reset();         // lets go of the row
+
+  std::int64_t number(int column) const;
+  std::string text(int column) const;  // of a text or a blob
+
+ private:
+  struct Finalize {
+    void operator()(sqlite3_stmt* statement) const;
+  };
+  void bind(int index, std::int64_t value);
+  void bind(int index, std::string_view value);
+  void bind(int index, Blob value);
+  Error error() const;
+
+  std::unique_ptr<sqlite3_stmt, Finalize> statement_;
+  bool bound_ = true;  // false: a value did not fit into memory
+};
+
+class SqliteDatabase {
+ public:
+  // Makes the file when it is missing. `vfs` as SQLite names it; empty: the usual one. Until
+  // log_goes_on_close() the connection leaves a write-ahead log as it finds it.
+  static Result<SqliteDatabase> open(const std::string& path, const std::string& vfs);
+
+  Status run(const std::string& sql);               // any number of statements, rows ignored
+  Result<std::string> ask(const std::string& sql);  // first column of the first row, as text
+  Result<SqliteStatement> prepare(std::string_view sql);
+
+  SqliteTrouble trouble() const;  // of the last failed call
+
+  // Whether closing moves the write-ahead log into the database and deletes it.
+  void log_goes_on_close(bool goes);
+  // Moves the write-ahead log into the database, both synced.
+  Status checkpoint();
+  // How much of the write-ahead log must not be lost: pages of commits since the last checkpoint.
+  int log_pages() const { return *log_pages_; }
+
+ private:
+  struct Close {
+    void operator()(sqlite3* database) const;
+  };
+  explicit SqliteDatabase(sqlite3* database);
+  Error error() const;
+
+  std::unique_ptr<int> log_pages_ = std::make_unique<int>(0);  // written by SQLite's hook
+  std::unique_ptr<sqlite3, Close> database_;
+};
+
+}  // namespace trainwatch

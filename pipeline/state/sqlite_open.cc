@@ -1,0 +1,190 @@
+#include "pipeline/state/sqlite_open.h"
+
+#include <filesystem>
+#include <optional>
+#include <utility>
+
+#include "pipeline/state/sqlite_files.h"
+#include "pipeline/state/sqlite_schema.h"
+
+namespace trainwatch {
+namespace {
+
+using Why = OpenFailure::Why;
+
+// The connection is the only one, so the index of the log is in memory and not in a shared file.
+// Pages are checked as they are read, and a schema cannot call functions. Deleted rows need not be
+// overwritten: the directory is private.
+constexpr const char* kPragmas = R"(
+PRAGMA locking_mode = EXCLUSIVE;
+PRAGMA synchronous = FULL;
+PRAGMA trusted_schema = OFF;
+PRAGMA mmap_size = 0;
+PRAGMA cell_size_check = ON;
+PRAGMA secure_delete = OFF;
+PRAGMA journal_size_limit = 16777216;
+)";
+
+constexpr const char* kListTables =
+    "SELECT group_concat(name) FROM "
+    "(SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name)";
+constexpr std::string_view kTableList = "meta,outbox,state,subscriber,told";
+
+// What the application id and the version forbid.
+std::optional<OpenFailure> judge_identity(const std::string& path, std::uint32_t application,
+                                          std::uint32_t version) {
+  if (application != kApplicationId) {
+    return OpenFailure{Why::not_ours, path +
+                                          " is a database of something else; move it away, or use "
+                                          "another directory"};
+  }
+  if (version > kSchemaVersion) {
+    return OpenFailure{Why::newer, path + " was written by a later version (" +
+                                       std::to_string(version) + ", this one knows up to " +
+                                       std::to_string(kSchemaVersion) +
+                                       "); run that version, or use another directory"};
+  }
+  return std::nullopt;
+}
+
+// A foreign or newer file is refused before SQLite could as much as move its log.
+std::optional<OpenFailure> judge_file(const SqliteOpening& opening) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(opening.path, ignored)) {
+    return OpenFailure{Why::not_ours, opening.path + " is a directory; move it away"};
+  }
+  const Result<SqliteHead> head = read_sqlite_head(opening.path, opening.vfs);
+  if (!head) return OpenFailure{Why::unusable, head.error().message};
+  if (!head->is_database) return std::nullopt;
+  return judge_identity(opening.path, head->application, head->version);
+}
+
+// The steps; each is true when it went well and otherwise leaves its problem.
+class Steps {
+ public:
+  Steps(const SqliteOpening& opening, SqliteDatabase database)
+      : opening_(opening), database_(std::move(database)) {}
+
+  OpenedTables take() {
+    if (good(database_.run(kPragmas)) && identify() && sound() && set_journal() && prepare() &&
+        undamaged() && sign() && good(tables_->database().checkpoint())) {
+      return std::move(tables_);
+    }
+    if (problem_.index() == 0) return std::get<SqliteDamage>(std::move(problem_));
+    return std::get<OpenFailure>(std::move(problem_));
+  }
+
+ private:
+  bool damage(std::string what) {
+    problem_ = SqliteDamage{opening_.path + ": " + std::move(what)};
+    return false;
+  }
+  bool failure(OpenFailure failure) {
+    problem_ = std::move(failure);
+    return false;
+  }
+  bool good(const Status& done) { return done.ok() || bad(done.error()); }
+
+  // Of the last call on the database.
+  bool bad(const Error& error) {
+    SqliteDatabase& database = tables_ == nullptr ? database_ : tables_->database();
+    switch (database.trouble()) {
+      case SqliteTrouble::damaged:
+        return damage(error.message);
+      case SqliteTrouble::busy:
+        return failure({Why::in_use, opening_.path + " is in use by another program; stop it"});
+      case SqliteTrouble::no_room:
+      case SqliteTrouble::io:
+        break;
+    }
+    return failure({Why::unusable, opening_.path + ": " + error.message});
+  }
+
+  bool number_of(const char* pragma, std::uint32_t& number) {
+    const Result<std::string> text = database_.ask(pragma);
+    if (!text) return bad(text.error());
+    number = static_cast<std::uint32_t>(std::stoll(*text));
+    return true;
+  }
+
+  bool identify() {
+    std::uint32_t pages = 0;
+    std::uint32_t application = 0;
+    std::uint32_t version = 0;
+    if (!number_of("PRAGMA page_count", pages)) return false;
+    if (pages == 0 && opening_.new_epoch.empty()) return damage("is empty");
+    if (pages == 0) return good(create_schema(database_));
+    if (!number_of("PRAGMA application_id", application)) return false;
+    if (!number_of("PRAGMA user_version", version)) return false;
+    if (auto refused = judge_identity(opening_.path, application, version)) {
+      return failure(*refused);
+    }
+    if (version == kSchemaVersion) return true;
+    const Status done = migrate(database_, opening_.path, version, kSchemaVersion, migrations());
+    return done || failure({Why::unusable, done.error().message});
+  }
+
+  bool sound() {
+    database_.log_goes_on_close(true);  // from here on it is a store of ours
+    const Result<std::string> pages = database_.ask("PRAGMA quick_check(1)");
+    if (!pages) return bad(pages.error());
+    if (*pages != "ok") return damage(*pages);
+    const Result<std::string> tables = database_.ask(kListTables);
+    if (!tables) return bad(tables.error());
+    return *tables == kTableList || damage("has the tables " + *tables);
+  }
+
+  bool set_journal() {
+    const std::string wanted = opening_.rollback_journal ? "delete" : "wal";
+    const Result<std::string> mode = database_.ask("PRAGMA journal_mode = " + wanted);
+    if (!mode) return bad(mode.error());
+    return *mode == wanted ||
+           failure({Why::unusable, opening_.path + ": its journal stays in mode " + *mode});
+  }
+
+  bool prepare() {
+    Result<std::unique_ptr<SqliteTables>> tables = SqliteTables::prepare(std::move(database_));
+    if (!tables) return failure({Why::unusable, opening_.path + ": " + tables.error().message});
+    tables_ = std::move(*tables);
+    return true;
+  }
+
+  bool undamaged() {
+    const Result<std::string> damaged = tables_->damage();
+    if (!damaged) return bad(damaged.error());
+    return damaged->empty() || damage(*damaged);
+  }
+
+  // A new store gets its epoch, and every store the name of who writes it now.
+  bool sign() {
+    const Result<std::string> epoch = tables_->meta("epoch");
+    if (!epoch) return bad(epoch.error());
+    const Result<std::string> writer = tables_->meta("writer");
+    if (!writer) return bad(writer.error());
+    if (!epoch->empty() && *writer == opening_.writer) return true;
+    if (!good(tables_->database().run("BEGIN IMMEDIATE"))) return false;
+    if (epoch->empty() && !good(tables_->put_meta("epoch", opening_.new_epoch))) return false;
+    if (epoch->empty() && !good(tables_->put_meta("last_seq", "0"))) return false;
+    if (!good(tables_->put_meta("writer", opening_.writer))) return false;
+    return good(tables_->database().run("COMMIT"));
+  }
+
+  const SqliteOpening& opening_;
+  SqliteDatabase database_;               // until prepare()
+  std::unique_ptr<SqliteTables> tables_;  // from then on
+  std::variant<SqliteDamage, OpenFailure> problem_;
+};
+
+}  // namespace
+
+OpenedTables open_tables(const SqliteOpening& opening) {
+  if (auto refused = judge_file(opening)) return *refused;
+  Result<SqliteDatabase> database = SqliteDatabase::open(opening.path, opening.vfs);
+  if (!database) {
+    return OpenFailure{Why::unusable, opening.path + ": " + database.error().message +
+                                          "; it must be a file that this user may write"};
+  }
+  return Steps(opening, std::move(*database)).take();
+}
+
+}  // namespace trainwatch

@@ -1,0 +1,94 @@
+// The store on disk: DIR/state.db, an SQLite database that one process has to itself. After
+// commit() returned, neither a kill nor a loss of power takes the commit back.
+//
+// Trouble with the disk: a commit that fails leaves nothing behind. A full disk is simply tried
+// again. After any other error the connection is given up, what it had appended since the last
+// commit is cut off, and the next commit() opens and checks the database anew; an fsync is never
+// tried again on bytes that one has failed for. Until then load() and alerts_after() are errors.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+
+#include "pipeline/state/open_failure.h"
+#include "pipeline/state/state_directory.h"
+#include "pipeline/state/state_store.h"
+
+namespace trainwatch {
+
+class SqliteTables;
+struct SqliteOpening;
+
+struct SqliteStoreOptions {
+  std::string directory;
+  std::string new_epoch;  // used when a store is made
+  std::string writer;     // version text, for a person who looks into the file
+  Retention retention{};
+  // Network file systems are refused without it. With it a rollback journal is used, which is
+  // slower and does not need memory shared between hosts.
+  bool allow_network = false;
+  int checkpoint_pages = 1000;  // the log is moved into the database when it is that long
+  std::string vfs{};            // SQLite's name for another file system; for tests
+};
+
+class SqliteStore final : public StateStore {
+ public:
+  // A store that is damaged is set aside as state.db.corrupt-N, and a new one is begun.
+  static std::variant<std::unique_ptr<SqliteStore>, OpenFailure> open(SqliteStoreOptions options);
+  ~SqliteStore() override;
+
+  // What open() had to set aside and why, for the log; empty when the state is whole.
+  const std::string& lost() const { return lost_; }
+  // The database turned out to be damaged while it was in use: every commit fails from here on.
+  // Only a new open() helps.
+  bool broken() const { return broken_; }
+
+  const std::string& epoch() const override { return epoch_; }
+  Result<std::vector<StateRow>> load() override;
+  // Retention drops at most 1000 alerts more than the commit adds, so that no commit is long.
+  Result<PublishedAlerts> commit(const Commit& commit) override;
+  Result<PublishedAlerts> alerts_after(std::uint64_t after, std::size_t limit) override;
+  std::uint64_t first_seq() const override { return numbers_.first; }
+  std::uint64_t last_seq() const override { return numbers_.last; }
+  const Acknowledged& acknowledged() const override { return numbers_.acknowledged; }
+
+ private:
+  // What is known without asking the database. The alerts kept are exactly first to last.
+  struct Numbers {
+    std::uint64_t first = 1;
+    std::uint64_t last = 0;
+    Acknowledged acknowledged;
+  };
+  struct Written {
+    Numbers numbers;
+    PublishedAlerts published;
+  };
+
+  SqliteStore(SqliteStoreOptions options, StateDirectory directory);
+  SqliteOpening opening(std::string new_epoch) const;
+  std::optional<OpenFailure> open_or_begin();
+  Status reopen();
+  Status read_numbers();
+  Error give_up(const Error& error);
+  Error closed() const;
+
+  Result<Written> write(const Commit& commit);
+  Status write_rows(const Commit& commit, Written& written);
+  Status tell(Alert alert, Time now, Written& written);
+  Status prune(Time now, Written& written);
+  void keep_log_short();
+
+  SqliteStoreOptions options_;
+  StateDirectory directory_;
+  std::unique_ptr<SqliteTables> tables_;  // none after an error of the disk
+  std::string epoch_;
+  std::string lost_;
+  Numbers numbers_;
+  std::string why_closed_;
+  int sound_log_pages_ = 0;  // of the log, when there is no connection
+  bool broken_ = false;
+};
+
+}  // namespace trainwatch

@@ -1,0 +1,218 @@
+#include "pipeline/state/sqlite_tables.h"
+
+#include <array>
+
+#include "pipeline/state/sqlite_schema.h"
+
+namespace trainwatch {
+
+enum class SqliteTables::Query : std::size_t {
+  all_rows,
+  put_row,
+  erase_row,
+  all_meta,
+  get_meta,
+  put_meta,
+  get_told,
+  put_told,
+  forget_told,
+  oldest,
+  newest,
+  add,
+  drop,
+  alerts_after,
+  all_subscribers,
+  put_subscriber,
+  count,
+};
+
+namespace {
+
+constexpr std::array kSql{
+    "SELECT key, value, crc FROM state ORDER BY key",
+    "INSERT INTO state VALUES(?1, ?2, ?3) "
+    "ON CONFLICT(key) DO UPDATE SET value = excluded.value, crc = excluded.crc",
+    "DELETE FROM state WHERE key = ?1",
+    "SELECT k, v, crc FROM meta ORDER BY k",
+    "SELECT v FROM meta WHERE k = ?1",
+    "INSERT INTO meta VALUES(?1, ?2, ?3) "
+    "ON CONFLICT(k) DO UPDATE SET v = excluded.v, crc = excluded.crc",
+    "SELECT seq, state, updated_at, content FROM told WHERE id = ?1",
+    "INSERT OR REPLACE INTO told VALUES(?1, ?2, ?3, ?4, ?5)",
+    "DELETE FROM told WHERE id = ?1 AND seq = ?2 AND state = ?3",
+    "SELECT seq, id, stored FROM outbox ORDER BY seq LIMIT 1",
+    "SELECT max(seq) FROM outbox",
+    "INSERT INTO outbox VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+    "DELETE FROM outbox WHERE seq = ?1",
+    "SELECT seq, id, rule, severity, state, body FROM outbox WHERE seq > ?1 ORDER BY seq LIMIT ?2",
+    "SELECT name, acked_seq FROM subscriber",
+    "INSERT OR REPLACE INTO subscriber VALUES(?1, ?2, ?3)",
+};
+
+template <class Enum>
+std::int64_t stored_as(Enum value) {
+  return static_cast<std::int64_t>(value);
+}
+
+std::uint64_t unsigned_number(const SqliteStatement& row, int column) {
+  return static_cast<std::uint64_t>(row.number(column));
+}
+
+}  // namespace
+
+Result<std::unique_ptr<SqliteTables>> SqliteTables::prepare(SqliteDatabase database) {
+  static_assert(kSql.size() == static_cast<std::size_t>(Query::count));
+  std::vector<SqliteStatement> statements;
+  for (const char* sql : kSql) {
+    Result<SqliteStatement> statement = database.prepare(sql);
+    if (!statement) return statement.error();
+    statements.push_back(std::move(*statement));
+  }
+  return std::unique_ptr<SqliteTables>(
+      new SqliteTables(std::move(database), std::move(statements)));
+}
+
+Result<std::string> SqliteTables::damaged_row(Query all, const std::string& table) {
+  SqliteStatement& row = query(all).with();
+  while (true) {
+    const Result<bool> more = row.next();
+    if (!more) return more.error();
+    if (!*more) return std::string();
+    const std::string key = row.text(0);
+    if (row_checksum(key, row.text(1)) != row.number(2)) {
+      row.reset();
+      return table + " " + key + ": wrong checksum";
+    }
+  }
+}
+
+Result<std::string> SqliteTables::damaged_outbox() {
+  const Result<std::string> epoch = meta("epoch");
+  if (!epoch) return epoch.error();
+  const Result<std::string> last = meta("last_seq");
+  if (!last) return last.error();
+  if (epoch->empty() != last->empty()) return std::string("an epoch without numbers");
+  SqliteStatement& newest = query(Query::newest).with();
+  if (const Result<bool> row = newest.next(); !row) return row.error();
+  const std::string found = newest.text(0);  // empty: no alert is kept
+  newest.reset();
+  if (found.empty() || found == *last) return std::string();
+  return "the newest alert is " + found + " and not " + *last;
+}
+
+Result<std::string> SqliteTables::damage() {
+  for (const auto& [all, table] :
+       {std::pair(Query::all_meta, "meta"), {Query::all_rows, "state"}}) {
+    Result<std::string> damaged = damaged_row(all, table);
+    if (!damaged || !damaged->empty()) return damaged;
+  }
+  return damaged_outbox();
+}
+
+Result<std::vector<StateRow>> SqliteTables::rows() {
+  std::vector<StateRow> found;
+  SqliteStatement& row = query(Query::all_rows).with();
+  while (true) {
+    const Result<bool> more = row.next();
+    if (!more) return more.error();
+    if (!*more) return found;
+    found.push_back({row.text(0), row.text(1)});
+  }
+}
+
+Status SqliteTables::put(const StateRow& row) {
+  return query(Query::put_row)
+      .with(row.key, Blob{row.value}, row_checksum(row.key, row.value))
+      .run();
+}
+
+Status SqliteTables::erase(const std::string& key) {
+  return query(Query::erase_row).with(key).run();
+}
+
+Result<std::string> SqliteTables::meta(const std::string& key) {
+  SqliteStatement& row = query(Query::get_meta).with(key);
+  const Result<bool> found = row.next();
+  if (!found) return found.error();
+  std::string value = *found ? row.text(0) : std::string();
+  row.reset();
+  return value;
+}
+
+Status SqliteTables::put_meta(const std::string& key, const std::string& value) {
+  return query(Query::put_meta).with(key, Blob{value}, row_checksum(key, value)).run();
+}
+
+Result<std::optional<ToldAlert>> SqliteTables::told(const std::string& id) {
+  SqliteStatement& row = query(Query::get_told).with(id);
+  const Result<bool> found = row.next();
+  if (!found) return found.error();
+  std::optional<ToldAlert> told;
+  if (*found) {
+    told = {static_cast<Alert::State>(row.number(1)), time_from_ns(row.number(2)), row.text(3),
+            unsigned_number(row, 0)};
+  }
+  row.reset();
+  return told;
+}
+
+Status SqliteTables::put_told(const std::string& id, const ToldAlert& told) {
+  return query(Query::put_told)
+      .with(id, stored_as(told.seq), stored_as(told.state), to_ns(told.updated_at),
+            Blob{told.content})
+      .run();
+}
+
+Result<std::optional<SqliteTables::Kept>> SqliteTables::oldest() {
+  SqliteStatement& row = query(Query::oldest).with();
+  const Result<bool> found = row.next();
+  if (!found) return found.error();
+  std::optional<Kept> kept;
+  if (*found) kept = {unsigned_number(row, 0), row.text(1), time_from_ns(row.number(2))};
+  row.reset();
+  return kept;
+}
+
+Status SqliteTables::add(const PublishedAlert& alert, Time stored) {
+  return query(Query::add)
+      .with(stored_as(alert.seq), alert.id, alert.rule, stored_as(alert.severity),
+            stored_as(alert.state), to_ns(stored), alert.json)
+      .run();
+}
+
+Status SqliteTables::drop(const Kept& oldest) {
+  const std::int64_t seq = stored_as(oldest.seq);
+  Status forgotten =
+      query(Query::forget_told).with(oldest.id, seq, stored_as(Alert::State::resolved)).run();
+  return forgotten ? query(Query::drop).with(seq).run() : forgotten;
+}
+
+Result<PublishedAlerts> SqliteTables::alerts_after(std::uint64_t after, std::size_t limit) {
+  PublishedAlerts found;
+  SqliteStatement& row = query(Query::alerts_after).with(stored_as(after), stored_as(limit));
+  while (true) {
+    const Result<bool> more = row.next();
+    if (!more) return more.error();
+    if (!*more) return found;
+    found.push_back(std::make_shared<const PublishedAlert>(PublishedAlert{
+        unsigned_number(row, 0), row.text(1), row.text(2), static_cast<Severity>(row.number(3)),
+        static_cast<Alert::State>(row.number(4)), row.text(5)}));
+  }
+}
+
+Result<Acknowledged> SqliteTables::acknowledged() {
+  Acknowledged found;
+  SqliteStatement& row = query(Query::all_subscribers).with();
+  while (true) {
+    const Result<bool> more = row.next();
+    if (!more) return more.error();
+    if (!*more) return found;
+    found[row.text(0)] = unsigned_number(row, 1);
+  }
+}
+
+Status SqliteTables::acknowledge(const std::string& name, std::uint64_t seq, Time seen) {
+  return query(Query::put_subscriber).with(name, stored_as(seq), to_ns(seen)).run();
+}
+
+}  // namespace trainwatch
