@@ -91,7 +91,11 @@ Result<std::string> SqliteTables::damaged_outbox() {
   if (!epoch) return epoch.error();
   const Result<std::string> last = meta("last_seq");
   if (!last) return last.error();
-  if (epoch->empty() != last->empty()) return std::string("an epoch without numbers");
+  const Result<std::string> commits = meta("commits");
+  if (!commits) return commits.error();
+  if (epoch->empty() != last->empty() || epoch->empty() != commits->empty()) {
+    return std::string("an epoch without its numbers");
+  }
   SqliteStatement& newest = query(Query::newest).with();
   if (const Result<bool> row = newest.next(); !row) return row.error();
   const std::string found = newest.text(0);  // empty: no alert is kept
