@@ -105,6 +105,7 @@ StateDirectory::StateDirectory(StateDirectory&& other) noexcept
 Status StateDirectory::make_database_file() const {
   const int descriptor = ::open(database().c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
   if (descriptor < 0) {
+    if (errno == EISDIR) return success();  // open_tables() refuses it
     return Error{"cannot open " + database() + ": " + std::generic_category().message(errno)};
   }
   ::close(descriptor);
