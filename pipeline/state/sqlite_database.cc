@@ -136,6 +136,7 @@ SqliteTrouble SqliteDatabase::trouble() const {
       return SqliteTrouble::busy;
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
+    case SQLITE_ERROR:  // its tables are not ours
       return SqliteTrouble::damaged;
     default:
       return SqliteTrouble::io;

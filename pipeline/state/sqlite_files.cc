@@ -11,9 +11,12 @@ namespace trainwatch {
 namespace {
 
 constexpr std::size_t kHeadBytes = 100;
+constexpr std::int64_t kSmallestPage = 512;
 constexpr std::size_t kVersionAt = 60;
 constexpr std::size_t kApplicationAt = 68;
 constexpr std::string_view kMagic{"SQLite format 3\0", 16};
+constexpr std::string_view kJournalMagic{"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7", 8};
+constexpr std::size_t kPagesBeforeAt = 16;
 constexpr std::int64_t kLogHeadBytes = 32;
 constexpr std::size_t kLogPageSizeAt = 8;
 constexpr std::int64_t kFrameHeadBytes = 24;
@@ -29,13 +32,15 @@ std::uint32_t big_endian(std::string_view bytes, std::size_t at) {
 // One file, opened as SQLite opens it.
 class VfsFile {
  public:
-  // `suffix` is empty or "-wal". A missing file: ok() is false and missing() true.
-  VfsFile(const std::string& path, std::string_view suffix, const std::string& vfs, int flags)
+  // A missing file: ok() is false and missing() true.
+  VfsFile(const std::string& path, int flags, const std::string& vfs)
       : vfs_(sqlite3_vfs_find(vfs.empty() ? nullptr : vfs.c_str())),
         name_(sqlite3_create_filename(path.c_str(), (path + "-journal").c_str(),
                                       (path + "-wal").c_str(), 0, nullptr)) {
     if (vfs_ == nullptr || name_ == nullptr) return;
-    const char* name = suffix.empty() ? name_.get() : sqlite3_filename_wal(name_.get());
+    const char* name = name_.get();
+    if ((flags & SQLITE_OPEN_WAL) != 0) name = sqlite3_filename_wal(name);
+    if ((flags & SQLITE_OPEN_MAIN_JOURNAL) != 0) name = sqlite3_filename_journal(name);
     int exists = 0;
     vfs_->xAccess(vfs_, name, SQLITE_ACCESS_EXISTS, &exists);
     missing_ = exists == 0;
@@ -78,24 +83,36 @@ class VfsFile {
   bool open_ = false;
 };
 
+// A journal that says that the database was empty before.
+bool is_half_made(const std::string& path, const std::string& vfs) {
+  VfsFile journal(path, SQLITE_OPEN_READONLY | SQLITE_OPEN_MAIN_JOURNAL, vfs);
+  std::array<char, kPagesBeforeAt + 4> buffer{};
+  if (!journal.is_open() || !journal.read(buffer)) return false;
+  const std::string_view bytes(buffer.data(), buffer.size());
+  return bytes.starts_with(kJournalMagic) && big_endian(bytes, kPagesBeforeAt) == 0;
+}
+
 }  // namespace
 
 Result<SqliteHead> read_sqlite_head(const std::string& path, const std::string& vfs) {
-  VfsFile file(path, "", vfs, SQLITE_OPEN_READONLY | SQLITE_OPEN_MAIN_DB);
+  VfsFile file(path, SQLITE_OPEN_READONLY | SQLITE_OPEN_MAIN_DB, vfs);
   SqliteHead head;
   if (file.missing()) return head;
   if (!file.is_open()) return Error{"cannot open " + path};
   std::array<char, kHeadBytes> buffer{};
-  if (!file.read(buffer)) return head;
+  const bool half_made = is_half_made(path, vfs);
+  const std::int64_t size = file.size();
+  head.is_fragment = !half_made && size > 0 && size < kSmallestPage;
+  if (size < kSmallestPage || !file.read(buffer)) return head;
   const std::string_view bytes(buffer.data(), buffer.size());
-  head.is_database = bytes.starts_with(kMagic);
+  head.is_database = !half_made && bytes.starts_with(kMagic);
   head.application = big_endian(bytes, kApplicationAt);
   head.version = big_endian(bytes, kVersionAt);
   return head;
 }
 
 Status cut_sqlite_log(const std::string& path, int pages, const std::string& vfs) {
-  VfsFile log(path, "-wal", vfs, SQLITE_OPEN_READWRITE | SQLITE_OPEN_WAL);
+  VfsFile log(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_WAL, vfs);
   if (log.missing()) return success();
   const Error failure{"cannot cut " + path + "-wal back to its last commit"};
   if (!log.is_open()) return failure;

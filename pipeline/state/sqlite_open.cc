@@ -47,16 +47,21 @@ std::optional<OpenFailure> judge_identity(const std::string& path, std::uint32_t
   return std::nullopt;
 }
 
-// A foreign or newer file is refused before SQLite could as much as move its log.
-std::optional<OpenFailure> judge_file(const SqliteOpening& opening) {
+// A foreign or newer file is refused before SQLite could as much as move its log. SQLite would take
+// a fragment for an empty file.
+std::optional<OpenedTables> judge_file(const SqliteOpening& opening) {
   std::error_code ignored;
   if (std::filesystem::is_directory(opening.path, ignored)) {
     return OpenFailure{Why::not_ours, opening.path + " is a directory; move it away"};
   }
   const Result<SqliteHead> head = read_sqlite_head(opening.path, opening.vfs);
   if (!head) return OpenFailure{Why::unusable, head.error().message};
+  if (head->is_fragment) return SqliteDamage{opening.path + ": is no database"};
   if (!head->is_database) return std::nullopt;
-  return judge_identity(opening.path, head->application, head->version);
+  if (auto refused = judge_identity(opening.path, head->application, head->version)) {
+    return *refused;
+  }
+  return std::nullopt;
 }
 
 // The steps; each is true when it went well and otherwise leaves its problem.
@@ -143,8 +148,8 @@ class Steps {
   }
 
   bool prepare() {
-    Result<std::unique_ptr<SqliteTables>> tables = SqliteTables::prepare(std::move(database_));
-    if (!tables) return failure({Why::unusable, opening_.path + ": " + tables.error().message});
+    Result<std::unique_ptr<SqliteTables>> tables = SqliteTables::prepare(database_);
+    if (!tables) return bad(tables.error());
     tables_ = std::move(*tables);
     return true;
   }
@@ -163,8 +168,11 @@ class Steps {
     if (!writer) return bad(writer.error());
     if (!epoch->empty() && *writer == opening_.writer) return true;
     if (!good(tables_->database().run("BEGIN IMMEDIATE"))) return false;
-    if (epoch->empty() && !good(tables_->put_meta("epoch", opening_.new_epoch))) return false;
-    if (epoch->empty() && !good(tables_->put_meta("last_seq", "0"))) return false;
+    if (epoch->empty() &&
+        !(good(tables_->put_meta("epoch", opening_.new_epoch)) &&
+          good(tables_->put_meta("last_seq", "0")) && good(tables_->put_meta("commits", "0")))) {
+      return false;
+    }
     if (!good(tables_->put_meta("writer", opening_.writer))) return false;
     return good(tables_->database().run("COMMIT"));
   }
@@ -178,7 +186,7 @@ class Steps {
 }  // namespace
 
 OpenedTables open_tables(const SqliteOpening& opening) {
-  if (auto refused = judge_file(opening)) return *refused;
+  if (auto judged = judge_file(opening)) return std::move(*judged);
   Result<SqliteDatabase> database = SqliteDatabase::open(opening.path, opening.vfs);
   if (!database) {
     return OpenFailure{Why::unusable, opening.path + ": " + database.error().message +

@@ -30,8 +30,7 @@ std::span<const Migration> migrations();
 Status migrate(SqliteDatabase& database, const std::string& path, std::uint32_t from,
                std::uint32_t to, std::span<const Migration> steps);
 
-// Which epoch and sequence a row belongs to is worth a checksum of its own, because SQLite has
-// none of its pages: XXH3-64 of both, as SQLite's signed integer.
+// XXH3-64 of both, as SQLite's signed integer. SQLite's pages have no checksums.
 std::int64_t row_checksum(std::string_view key, std::string_view value);
 
 }  // namespace trainwatch

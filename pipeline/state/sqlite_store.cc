@@ -67,12 +67,15 @@ Status SqliteStore::read_numbers() {
   if (!epoch) return epoch.error();
   const Result<std::string> last = tables_->meta("last_seq");
   if (!last) return last.error();
+  const Result<std::string> commits = tables_->meta("commits");
+  if (!commits) return commits.error();
   const Result<std::optional<SqliteTables::Kept>> oldest = tables_->oldest();
   if (!oldest) return oldest.error();
   Result<Acknowledged> acknowledged = tables_->acknowledged();
   if (!acknowledged) return acknowledged.error();
   epoch_ = *epoch;
   numbers_.last = std::stoull(*last);
+  numbers_.commits = std::stoull(*commits);
   numbers_.first = oldest->has_value() ? (*oldest)->seq : numbers_.last + 1;
   numbers_.acknowledged = std::move(*acknowledged);
   return success();
@@ -94,6 +97,8 @@ Error SqliteStore::give_up(const Error& error) {
   sound_log_pages_ = database.log_pages();
   database.log_goes_on_close(false);
   tables_.reset();
+  // Now, in case this process ends here; reopen() does it again if it fails.
+  (void)cut_sqlite_log(directory_.database(), sound_log_pages_, options_.vfs);
   return Error{message};
 }
 
@@ -110,11 +115,11 @@ Status SqliteStore::reopen() {
   }
   tables_ = std::get<std::unique_ptr<SqliteTables>>(std::move(opened));
   const std::string epoch = epoch_;
-  const std::uint64_t last = numbers_.last;
+  const std::uint64_t commits = numbers_.commits;
   if (const Status read = read_numbers(); !read) return give_up(read.error());
-  if (epoch_ == epoch && numbers_.last == last) return success();
+  if (epoch_ == epoch && numbers_.commits == commits) return success();
   broken_ = true;
-  why_closed_ = "another sequence of alerts than before the error";
+  why_closed_ = "it is not as the last commit left it";
   tables_.reset();
   return closed();
 }
@@ -153,11 +158,8 @@ Result<SqliteStore::Written> SqliteStore::write(const Commit& commit) {
   for (const Alert& alert : commit.alerts) {
     if (Status done = tell(alert, commit.now, written); !done) return done.error();
   }
-  if (!written.published.empty()) {
-    const std::string last = std::to_string(written.numbers.last);
-    if (Status done = tables_->put_meta("last_seq", last); !done) return done.error();
-  }
   if (Status done = prune(commit.now, written); !done) return done.error();
+  if (Status done = write_numbers(written); !done) return done.error();
   if (Status done = tables_->database().run("COMMIT"); !done) return done.error();
   return written;
 }
@@ -174,6 +176,13 @@ Status SqliteStore::write_rows(const Commit& commit, Written& written) {
     written.numbers.acknowledged[name] = seq;
   }
   return success();
+}
+
+Status SqliteStore::write_numbers(Written& written) {
+  const std::string commits = std::to_string(++written.numbers.commits);
+  if (Status done = tables_->put_meta("commits", commits); !done) return done;
+  if (written.published.empty()) return success();
+  return tables_->put_meta("last_seq", std::to_string(written.numbers.last));
 }
 
 Status SqliteStore::tell(Alert alert, Time now, Written& written) {

@@ -41,8 +41,8 @@ class SqliteStore final : public StateStore {
 
   // What open() had to set aside and why, for the log; empty when the state is whole.
   const std::string& lost() const { return lost_; }
-  // The database turned out to be damaged while it was in use: every commit fails from here on.
-  // Only a new open() helps.
+  // After an error the database was found damaged, or with a commit in it that had failed (which a
+  // rollback journal cannot exclude). Every commit fails from here on; only a new open() helps.
   bool broken() const override { return broken_; }
 
   const std::string& epoch() const override { return epoch_; }
@@ -59,6 +59,7 @@ class SqliteStore final : public StateStore {
   struct Numbers {
     std::uint64_t first = 1;
     std::uint64_t last = 0;
+    std::uint64_t commits = 0;  // tells one state on the disk from the next
     Acknowledged acknowledged;
   };
   struct Written {
@@ -77,6 +78,7 @@ class SqliteStore final : public StateStore {
   Result<Written> write(const Commit& commit);
   Status write_rows(const Commit& commit, Written& written);
   Status tell(Alert alert, Time now, Written& written);
+  Status write_numbers(Written& written);
   Status prune(Time now, Written& written);
   void keep_log_short();
 

@@ -60,7 +60,7 @@ std::uint64_t unsigned_number(const SqliteStatement& row, int column) {
 
 }  // namespace
 
-Result<std::unique_ptr<SqliteTables>> SqliteTables::prepare(SqliteDatabase database) {
+Result<std::unique_ptr<SqliteTables>> SqliteTables::prepare(SqliteDatabase& database) {
   static_assert(kSql.size() == static_cast<std::size_t>(Query::count));
   std::vector<SqliteStatement> statements;
   for (const char* sql : kSql) {
@@ -72,7 +72,7 @@ Result<std::unique_ptr<SqliteTables>> SqliteTables::prepare(SqliteDatabase datab
       new SqliteTables(std::move(database), std::move(statements)));
 }
 
-Result<std::string> SqliteTables::damaged_row(Query all, const std::string& table) {
+Result<std::string> SqliteTables::damaged_row(Query all, std::string_view table) {
   SqliteStatement& row = query(all).with();
   while (true) {
     const Result<bool> more = row.next();
@@ -81,7 +81,7 @@ Result<std::string> SqliteTables::damaged_row(Query all, const std::string& tabl
     const std::string key = row.text(0);
     if (row_checksum(key, row.text(1)) != row.number(2)) {
       row.reset();
-      return table + " " + key + ": wrong checksum";
+      return std::string(table).append(" ").append(key).append(": wrong checksum");
     }
   }
 }
@@ -91,7 +91,11 @@ Result<std::string> SqliteTables::damaged_outbox() {
   if (!epoch) return epoch.error();
   const Result<std::string> last = meta("last_seq");
   if (!last) return last.error();
-  if (epoch->empty() != last->empty()) return std::string("an epoch without numbers");
+  const Result<std::string> commits = meta("commits");
+  if (!commits) return commits.error();
+  if (epoch->empty() != last->empty() || epoch->empty() != commits->empty()) {
+    return std::string("an epoch without its numbers");
+  }
   SqliteStatement& newest = query(Query::newest).with();
   if (const Result<bool> row = newest.next(); !row) return row.error();
   const std::string found = newest.text(0);  // empty: no alert is kept

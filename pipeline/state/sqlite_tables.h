@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -17,8 +18,8 @@ namespace trainwatch {
 
 class SqliteTables {
  public:
-  // The tables must be there.
-  static Result<std::unique_ptr<SqliteTables>> prepare(SqliteDatabase database);
+  // Takes the database, but leaves it on an error.
+  static Result<std::unique_ptr<SqliteTables>> prepare(SqliteDatabase& database);
 
   SqliteDatabase& database() { return database_; }
 
@@ -55,7 +56,7 @@ class SqliteTables {
   SqliteTables(SqliteDatabase database, std::vector<SqliteStatement> statements)
       : database_(std::move(database)), statements_(std::move(statements)) {}
   SqliteStatement& query(Query which) { return statements_[static_cast<std::size_t>(which)]; }
-  Result<std::string> damaged_row(Query all, const std::string& table);
+  Result<std::string> damaged_row(Query all, std::string_view table);
   Result<std::string> damaged_outbox();
 
   SqliteDatabase database_;

@@ -6,37 +6,18 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <array>
 #include <cerrno>
 #include <filesystem>
 #include <optional>
 #include <utility>
+
+#include "pipeline/tail/network_file_system.h"
 
 namespace trainwatch {
 namespace {
 
 namespace fs = std::filesystem;
 using Why = OpenFailure::Why;
-
-struct NetworkFileSystem {
-  std::uint64_t magic;
-  std::string_view name;
-};
-
-// Where locks or syncs are not known to mean what SQLite needs.
-constexpr std::array kNetworkFileSystems{
-    NetworkFileSystem{0x6969, "NFS"},          NetworkFileSystem{0xff534d42, "CIFS"},
-    NetworkFileSystem{0xfe534d42, "SMB2"},     NetworkFileSystem{0x517b, "SMB"},
-    NetworkFileSystem{0x65735546, "FUSE"},     NetworkFileSystem{0x0bd00bd0, "Lustre"},
-    NetworkFileSystem{0x5346414f, "AFS"},      NetworkFileSystem{0x6b414653, "AFS"},
-    NetworkFileSystem{0x01021997, "9p"},       NetworkFileSystem{0x00c36400, "Ceph"},
-    NetworkFileSystem{0x47504653, "GPFS"},     NetworkFileSystem{0x19830326, "BeeGFS"},
-    NetworkFileSystem{0x73757245, "Coda"},     NetworkFileSystem{0x564c, "NCP"},
-    NetworkFileSystem{0x20030528, "OrangeFS"}, NetworkFileSystem{0x01161970, "GFS2"},
-    NetworkFileSystem{0x7461636f, "OCFS2"},    NetworkFileSystem{0xaad7aaea, "PanFS"},
-    NetworkFileSystem{0x786f4256, "vboxsf"},
-};
 
 OpenFailure unusable(const std::string& what, const std::string& path, int code) {
   return {Why::unusable, what + " " + path + ": " + std::generic_category().message(code) +
@@ -62,7 +43,7 @@ std::optional<OpenFailure> check_local(const std::string& path) {
   struct statfs raw {};
   if (::statfs(path.c_str(), &raw) != 0) return unusable("cannot look at", path, errno);
   // The kernel's type is a signed long, the magics are 32 bits.
-  const std::string_view name = network_file_system(static_cast<std::uint32_t>(raw.f_type));
+  const std::string_view name = network_file_system(raw.f_type);
   if (name.empty()) return std::nullopt;
   return OpenFailure{Why::not_local, path + " is on " + std::string(name) +
                                          ", where a database may be damaged; use a directory on a "
@@ -70,11 +51,6 @@ std::optional<OpenFailure> check_local(const std::string& path) {
 }
 
 }  // namespace
-
-std::string_view network_file_system(std::uint64_t magic) {
-  const auto found = std::ranges::find(kNetworkFileSystems, magic, &NetworkFileSystem::magic);
-  return found == kNetworkFileSystems.end() ? std::string_view() : found->name;
-}
 
 std::variant<StateDirectory, OpenFailure> StateDirectory::claim(const std::string& path,
                                                                 bool allow_network) {
@@ -105,6 +81,7 @@ StateDirectory::StateDirectory(StateDirectory&& other) noexcept
 Status StateDirectory::make_database_file() const {
   const int descriptor = ::open(database().c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
   if (descriptor < 0) {
+    if (errno == EISDIR) return success();  // open_tables() refuses it
     return Error{"cannot open " + database() + ": " + std::generic_category().message(errno)};
   }
   ::close(descriptor);

@@ -35,7 +35,4 @@ class StateDirectory {
   int lock_;  // descriptor that holds the lock
 };
 
-// Name of the network file system with this statfs magic; empty for a local one.
-std::string_view network_file_system(std::uint64_t magic);
-
 }  // namespace trainwatch

@@ -26,7 +26,7 @@ constexpr std::uint32_t kNames =
 bool on_network(const std::string& directory) {
   struct statfs found {};
   if (::statfs(directory.c_str(), &found) != 0) return false;
-  return is_network_file_system(found.f_type);
+  return !network_file_system(found.f_type).empty();
 }
 
 }  // namespace

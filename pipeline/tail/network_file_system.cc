@@ -1,25 +1,35 @@
 #include "pipeline/tail/network_file_system.h"
 
 #include <algorithm>
-#include <iterator>
+#include <array>
 
 namespace trainwatch {
+namespace {
 
-bool is_network_file_system(std::int64_t type) {
-  static constexpr std::uint32_t kMagics[] = {
-      0x00006969,  // NFS
-      0x65735546,  // FUSE
-      0xFE534D42,  // SMB2
-      0xFF534D42,  // CIFS
-      0x0BD00BD0,  // Lustre
-      0x00C36400,  // Ceph
-      0x01021997,  // 9P
-      0x47504653,  // GPFS
-      0x19830326,  // BeeGFS
-      0x5346414F,  // AFS
-  };
+struct NetworkFileSystem {
+  std::uint32_t magic;
+  std::string_view name;
+};
+
+constexpr std::array kNetworkFileSystems{
+    NetworkFileSystem{0x00006969, "NFS"},      NetworkFileSystem{0xff534d42, "CIFS"},
+    NetworkFileSystem{0xfe534d42, "SMB2"},     NetworkFileSystem{0x0000517b, "SMB"},
+    NetworkFileSystem{0x65735546, "FUSE"},     NetworkFileSystem{0x0bd00bd0, "Lustre"},
+    NetworkFileSystem{0x5346414f, "AFS"},      NetworkFileSystem{0x6b414653, "AFS"},
+    NetworkFileSystem{0x01021997, "9p"},       NetworkFileSystem{0x00c36400, "Ceph"},
+    NetworkFileSystem{0x47504653, "GPFS"},     NetworkFileSystem{0x19830326, "BeeGFS"},
+    NetworkFileSystem{0x73757245, "Coda"},     NetworkFileSystem{0x0000564c, "NCP"},
+    NetworkFileSystem{0x20030528, "OrangeFS"}, NetworkFileSystem{0x01161970, "GFS2"},
+    NetworkFileSystem{0x7461636f, "OCFS2"},    NetworkFileSystem{0xaad7aaea, "PanFS"},
+    NetworkFileSystem{0x786f4256, "vboxsf"},
+};
+
+}  // namespace
+
+std::string_view network_file_system(std::int64_t type) {
   const auto magic = static_cast<std::uint32_t>(type);
-  return std::find(std::begin(kMagics), std::end(kMagics), magic) != std::end(kMagics);
+  const auto found = std::ranges::find(kNetworkFileSystems, magic, &NetworkFileSystem::magic);
+  return found == kNetworkFileSystems.end() ? std::string_view() : found->name;
 }
 
 }  // namespace trainwatch

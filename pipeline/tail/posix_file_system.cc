@@ -51,7 +51,7 @@ std::uint32_t generation_of(int descriptor) {
 
 bool is_remote(int descriptor) {
   struct statfs raw {};
-  return ::fstatfs(descriptor, &raw) == 0 && is_network_file_system(raw.f_type);
+  return ::fstatfs(descriptor, &raw) == 0 && !network_file_system(raw.f_type).empty();
 }
 
 class PosixFile final : public OpenFile {
