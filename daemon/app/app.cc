@@ -16,6 +16,7 @@
 #include "daemon/app/watch_roots.h"
 #include "daemon/cli/exit_code.h"
 #include "daemon/logging.h"
+#include "daemon/net/alert_archive.h"
 #include "daemon/net/alert_hub.h"
 #include "daemon/net/http_server.h"
 #include "daemon/net/listen_address.h"
@@ -57,6 +58,7 @@ struct App::Parts {
   explicit Parts(RunOptions wanted) : options(std::move(wanted)) {}
 
   void start_engine(const Config& config, const std::string& epoch);
+  AlertArchive archive();
   void wait_for_signals();
   void feed_watchdog();
   void show(std::shared_ptr<Snapshot> snapshot);
@@ -80,9 +82,11 @@ struct App::Parts {
 
 void App::Parts::start_engine(const Config& config, const std::string& epoch) {
   EngineThread::Outlets outlets;
-  outlets.alerts = [this](PublishedAlerts alerts) {
-    boost::asio::post(
-        context, [this, alerts = std::move(alerts)]() mutable { hub->publish(std::move(alerts)); });
+  outlets.alerts = [this](PublishedAlerts alerts, std::uint64_t first_seq) {
+    boost::asio::post(context, [this, first_seq, alerts = std::move(alerts)]() mutable {
+      hub->publish(std::move(alerts));
+      hub->pruned(first_seq);
+    });
   };
   outlets.snapshot = [this](std::shared_ptr<Snapshot> snapshot) {
     boost::asio::post(
@@ -99,6 +103,23 @@ void App::Parts::start_engine(const Config& config, const std::string& epoch) {
   reader =
       std::make_unique<Reader>(reader_options(config, std::move(watched.roots)), engine->inbox(),
                                [this](TailReport report) { engine->pass_done(std::move(report)); });
+}
+
+// The engine thread owns the store; its answers come back to the net thread.
+AlertArchive App::Parts::archive() {
+  AlertArchive archive;
+  archive.fetch = [this](std::uint64_t after, std::size_t limit, AlertArchive::Done done) {
+    engine->fetch_alerts(
+        after, limit, [this, done = std::move(done)](Result<PublishedAlerts> page) mutable {
+          boost::asio::post(context, [done = std::move(done), page = std::move(page)]() mutable {
+            done(std::move(page));
+          });
+        });
+  };
+  archive.acknowledge = [this](const std::string& name, std::uint64_t seq) {
+    if (engine != nullptr) engine->acknowledge(name, seq);
+  };
+  return archive;
 }
 
 void App::Parts::wait_for_signals() {
@@ -156,6 +177,7 @@ void App::Parts::shut_down() {
   log->info("stopping");
   signals.cancel();
   watchdog.cancel();
+  server->store_acknowledged();
   engine->close_inbox();
   reader->stop();
   engine->stop();
@@ -185,8 +207,8 @@ Status App::start() {
   parts.log = std::make_unique<Logger>(config->log);
   const std::string epoch = random_uuid();
   parts.hub = std::make_unique<AlertHub>(epoch);
-  parts.server =
-      std::make_unique<NetServer>(parts.context, net_options(*config, *listen), *parts.hub);
+  parts.server = std::make_unique<NetServer>(parts.context, net_options(*config, *listen),
+                                             *parts.hub, parts.archive());
   if (Status bound = parts.server->listen(); !bound.ok()) return bound;
   parts.reloads = {true, std::chrono::system_clock::now()};
   parts.start_engine(*config, epoch);

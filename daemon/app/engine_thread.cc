@@ -90,10 +90,12 @@ struct EngineThread::Parts {
     Commit commit;
     commit.now = wall_clock();
     commit.alerts = engine.take_told();
-    if (commit.alerts.empty()) return;
+    commit.acknowledged = acknowledged;
+    if (commit.alerts.empty() && commit.acknowledged.empty()) return;
     auto committed = store->commit(commit);
     if (committed.ok()) {
-      outlets.alerts(std::move(*committed));
+      acknowledged.clear();
+      outlets.alerts(std::move(*committed), store->first_seq());
     } else {
       outlets.store_failed(committed.error().message);
     }
@@ -129,6 +131,7 @@ struct EngineThread::Parts {
   Engine engine;
   Ingest ingest;
   std::unique_ptr<StateStore> store;
+  Acknowledged acknowledged;  // not stored yet
   TailReport report;
   Outlets outlets;
 
@@ -171,6 +174,20 @@ void EngineThread::reconfigure(std::vector<RuleConfig> rules) {
     parts.engine.reconfigure(std::move(rules));
     parts.publish();
     parts.show();
+  });
+}
+
+void EngineThread::fetch_alerts(std::uint64_t after, std::size_t limit,
+                                std::function<void(Result<PublishedAlerts>)> done) {
+  boost::asio::post(parts_->context, [&parts = *parts_, after, limit, done = std::move(done)] {
+    done(parts.store->alerts_after(after, limit));
+  });
+}
+
+void EngineThread::acknowledge(const std::string& name, std::uint64_t seq) {
+  boost::asio::post(parts_->context, [&parts = *parts_, name, seq] {
+    parts.acknowledged[name] = seq;
+    parts.publish();
   });
 }
 

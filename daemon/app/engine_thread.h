@@ -29,7 +29,8 @@ class EngineThread {
  public:
   // Called on the engine thread; they must only pass the data on to their own thread.
   struct Outlets {
-    std::function<void(PublishedAlerts)> alerts;
+    // `first_seq` is the oldest alert that the store still has.
+    std::function<void(PublishedAlerts, std::uint64_t first_seq)> alerts;
     std::function<void(std::shared_ptr<Snapshot>)> snapshot;
     std::function<void(const std::string& what)> store_failed;
   };
@@ -45,6 +46,13 @@ class EngineThread {
 
   // For any thread. Replaces the rules between two messages.
   void reconfigure(std::vector<RuleConfig> rules);
+
+  // For any thread. Reads the store, see StateStore::alerts_after(); `done` is called on the engine
+  // thread, and dropped when the engine stops first.
+  void fetch_alerts(std::uint64_t after, std::size_t limit,
+                    std::function<void(Result<PublishedAlerts>)> done);
+  // For any thread. Stores how far a named subscriber has come, with the next commit that works.
+  void acknowledge(const std::string& name, std::uint64_t seq);
 
   // Steady-clock time of the last sign of life, for the watchdog.
   std::chrono::steady_clock::time_point last_heartbeat() const;
