@@ -111,7 +111,6 @@ std::optional<Frame> StreamFeed::next_of_page() {
     if (page_.front()->seq > cursor_ + 1) return skip_to(page_.front()->seq);
     const auto alert = std::move(page_.front());
     page_.pop_front();
-    if (alert->seq <= cursor_) continue;
     cursor_ = alert->seq;
     if (wishes_.filter.wants(*alert)) return alert_frame(alert);
   }
