@@ -16,6 +16,7 @@
 #include "daemon/app/watch_roots.h"
 #include "daemon/cli/exit_code.h"
 #include "daemon/logging.h"
+#include "daemon/net/alert_archive.h"
 #include "daemon/net/alert_hub.h"
 #include "daemon/net/http_server.h"
 #include "daemon/net/listen_address.h"
@@ -59,6 +60,7 @@ struct App::Parts {
 
   Status start_engine(const Config& config, std::unique_ptr<StateStore> store);
   EngineThread::Outlets outlets();
+  AlertArchive archive(Acknowledged acknowledged);
   void wait_for_signals();
   void feed_watchdog();
   void show(std::shared_ptr<Snapshot> snapshot);
@@ -84,11 +86,16 @@ struct App::Parts {
 // Everything that the engine thread hands out goes to the net thread.
 EngineThread::Outlets App::Parts::outlets() {
   EngineThread::Outlets outlets;
-  outlets.alerts = [this](PublishedAlerts alerts, std::uint64_t) {
-    boost::asio::post(
-        context, [this, alerts = std::move(alerts)]() mutable { hub->publish(std::move(alerts)); });
+  outlets.alerts = [this](PublishedAlerts alerts, std::uint64_t first_seq) {
+    boost::asio::post(context, [this, first_seq, alerts = std::move(alerts)]() mutable {
+      hub->publish(std::move(alerts));
+      hub->pruned(first_seq);
+    });
   };
-  outlets.provisional = [](PublishedAlerts) {};
+  outlets.provisional = [this](PublishedAlerts alerts) {
+    boost::asio::post(context,
+                      [this, alerts = std::move(alerts)] { hub->publish_provisional(alerts); });
+  };
   outlets.snapshot = [this](std::shared_ptr<Snapshot> snapshot) {
     boost::asio::post(
         context, [this, snapshot = std::move(snapshot)]() mutable { show(std::move(snapshot)); });
@@ -105,6 +112,24 @@ EngineThread::Outlets App::Parts::outlets() {
     });
   };
   return outlets;
+}
+
+// The engine thread owns the store; its answers come back to the net thread.
+AlertArchive App::Parts::archive(Acknowledged acknowledged) {
+  AlertArchive archive;
+  archive.acknowledged = std::move(acknowledged);
+  archive.fetch = [this](std::uint64_t after, std::size_t limit, AlertArchive::Done done) {
+    engine->fetch_alerts(
+        after, limit, [this, done = std::move(done)](Result<PublishedAlerts> page) mutable {
+          boost::asio::post(context, [done = std::move(done), page = std::move(page)]() mutable {
+            done(std::move(page));
+          });
+        });
+  };
+  archive.acknowledge = [this](const std::string& name, std::uint64_t seq) {
+    if (engine != nullptr) engine->acknowledge(name, seq);
+  };
+  return archive;
 }
 
 Status App::Parts::start_engine(const Config& config, std::unique_ptr<StateStore> store) {
@@ -178,6 +203,7 @@ void App::Parts::shut_down() {
   log->info("stopping");
   signals.cancel();
   watchdog.cancel();
+  server->store_acknowledged();
   engine->close_inbox();
   reader->stop();
   engine->stop();
@@ -213,9 +239,9 @@ std::optional<StartFailure> App::start() {
   auto& [store, lost] = std::get<OpenedStore>(opened);
   if (!lost.empty()) parts.log->error("state was lost", {{"reason", lost}});
   const std::string epoch = store->epoch();
-  parts.hub = std::make_unique<AlertHub>(epoch, store->last_seq());
-  parts.server =
-      std::make_unique<NetServer>(parts.context, net_options(*config, *listen), *parts.hub);
+  parts.hub = std::make_unique<AlertHub>(epoch, store->first_seq(), store->last_seq());
+  parts.server = std::make_unique<NetServer>(parts.context, net_options(*config, *listen),
+                                             *parts.hub, parts.archive(store->acknowledged()));
   if (Status bound = parts.server->listen(); !bound.ok()) return failed(bound.error());
   parts.reloads = {true, std::chrono::system_clock::now()};
   if (Status started = parts.start_engine(*config, std::move(store)); !started.ok()) {

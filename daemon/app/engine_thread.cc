@@ -242,16 +242,16 @@ void EngineThread::reconfigure(std::vector<RuleConfig> rules) {
 }
 
 void EngineThread::fetch_alerts(std::uint64_t after, std::size_t limit,
-                                std::function<void(PublishedAlerts)> done) {
+                                std::function<void(Result<PublishedAlerts>)> done) {
   boost::asio::post(parts_->context, [&parts = *parts_, after, limit, done = std::move(done)] {
-    auto found = parts.store->alerts_after(after, limit);
-    done(found.ok() ? std::move(*found) : PublishedAlerts{});
+    done(parts.store->alerts_after(after, limit));
   });
 }
 
-void EngineThread::acknowledge(std::string name, std::uint64_t seq) {
-  boost::asio::post(parts_->context, [&parts = *parts_, name = std::move(name), seq] {
+void EngineThread::acknowledge(const std::string& name, std::uint64_t seq) {
+  boost::asio::post(parts_->context, [&parts = *parts_, name, seq] {
     parts.pipeline.acknowledge(name, seq);
+    parts.commit();
   });
 }
 

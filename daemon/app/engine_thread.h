@@ -58,11 +58,12 @@ class EngineThread {
 
   // For any thread. Replaces the rules between two messages.
   void reconfigure(std::vector<RuleConfig> rules);
-  // For any thread. `done` is called on the engine thread, with fewer alerts than there are when
-  // the store fails.
+  // For any thread. Reads the store, see StateStore::alerts_after(); `done` is called on the engine
+  // thread, and dropped when the engine stops first.
   void fetch_alerts(std::uint64_t after, std::size_t limit,
-                    std::function<void(PublishedAlerts)> done);
-  void acknowledge(std::string name, std::uint64_t seq);
+                    std::function<void(Result<PublishedAlerts>)> done);
+  // For any thread. Stores how far a named subscriber has come, with the next commit that works.
+  void acknowledge(const std::string& name, std::uint64_t seq);
 
   // Steady-clock time of the last sign of life, for the watchdog.
   std::chrono::steady_clock::time_point last_heartbeat() const;

@@ -12,6 +12,7 @@
 #include "daemon/cli/cli_flags.h"
 #include "daemon/cli/cli_rules.h"
 #include "daemon/cli/exit_code.h"
+#include "daemon/net/named_subscribers.h"
 #include "daemon/sample/metrics_file.h"
 #include "daemon/version.h"
 
@@ -82,7 +83,16 @@ Action define_follow(CLI::App& app, const CliSession& session) {
       ->type_name("SEQ")
       ->check(CLI::NonNegativeNumber);
   with_twin(app.add_option("--rule", options->rule, "Only alerts of this rule"))->type_name("ID");
-  app.footer("Prints one alert per line (JSON) as they come, and resumes by itself.");
+  add_checked(app, "--name", "NAME",
+              "Acknowledge under this name what was printed, and go on there the next time",
+              [options](const std::string& text) -> Status {
+                if (!is_subscriber_name(text)) return Error{"1 to 64 of A-Z a-z 0-9 . _ - only"};
+                options->name = text;
+                return success();
+              });
+  app.footer(
+      "Prints one alert per line (JSON) as they come, and resumes by itself. A line with\n"
+      "\"provisional\":true could not be stored yet; it comes again with its seq.");
   return [options, &session] { return session.commands.follow(*options); };
 }
 

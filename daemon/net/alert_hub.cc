@@ -22,10 +22,15 @@ AlertHub::Subscription::~Subscription() {
   if (hub_ != nullptr) hub_->listeners_.erase(place_);
 }
 
-AlertHub::AlertHub(std::string epoch, std::uint64_t last_seq, std::size_t capacity)
-    : epoch_(std::move(epoch)),
-      last_seq_(last_seq),
-      capacity_(std::max<std::size_t>(capacity, 1)) {}
+AlertHub::AlertHub(std::string epoch, std::uint64_t first_seq, std::uint64_t last_seq,
+                   WindowLimits limits)
+    : epoch_(std::move(epoch)), first_seq_(first_seq), last_seq_(last_seq), limits_(limits) {
+  assert(first_seq_ <= last_seq_ + 1);
+}
+
+bool AlertHub::over_limits() const {
+  return window_.size() > limits_.alerts || bytes_after(0) > limits_.bytes;
+}
 
 void AlertHub::publish(std::vector<PublishedAlertPtr> alerts) {
   if (alerts.empty()) return;
@@ -34,24 +39,24 @@ void AlertHub::publish(std::vector<PublishedAlertPtr> alerts) {
     last_seq_ = alert->seq;
     total_bytes_ += alert->json.size();
     window_.push_back({std::move(alert), total_bytes_});
-    if (window_.size() > capacity_) window_.pop_front();
+    while (over_limits()) window_.pop_front();
   }
-  for (const auto& listener : listeners_) listener();
+  for (const auto& listener : listeners_) listener.published();
+}
+
+void AlertHub::pruned(std::uint64_t first_seq) {
+  first_seq_ = std::max(first_seq_, std::min(first_seq, last_seq_ + 1));
+  while (window_first_seq() < first_seq_) window_.pop_front();
+}
+
+void AlertHub::publish_provisional(const std::vector<PublishedAlertPtr>& alerts) {
+  for (const auto& listener : listeners_) listener.provisional(alerts);
 }
 
 std::deque<AlertHub::Entry>::const_iterator AlertHub::first_after(std::uint64_t seq) const {
   return std::upper_bound(
       window_.begin(), window_.end(), seq,
       [](std::uint64_t wanted, const Entry& entry) { return wanted < entry.alert->seq; });
-}
-
-std::vector<PublishedAlertPtr> AlertHub::after(std::uint64_t seq, std::size_t limit,
-                                               const AlertFilter& filter) const {
-  std::vector<PublishedAlertPtr> found;
-  for (auto entry = first_after(seq); entry != window_.end() && found.size() < limit; ++entry) {
-    if (filter.wants(*entry->alert)) found.push_back(entry->alert);
-  }
-  return found;
 }
 
 PublishedAlertPtr AlertHub::next(std::uint64_t& cursor, const AlertFilter& filter) const {
@@ -68,11 +73,11 @@ std::uint64_t AlertHub::bytes_after(std::uint64_t seq) const {
   return total_bytes_ - (entry->end_bytes - entry->alert->json.size());
 }
 
-std::uint64_t AlertHub::first_seq() const {
+std::uint64_t AlertHub::window_first_seq() const {
   return window_.empty() ? last_seq_ + 1 : window_.front().alert->seq;
 }
 
-AlertHub::Subscription AlertHub::on_publish(Listener listener) {
+AlertHub::Subscription AlertHub::listen(Listener listener) {
   return {*this, listeners_.insert(listeners_.end(), std::move(listener))};
 }
 

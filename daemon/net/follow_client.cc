@@ -34,7 +34,46 @@ constexpr auto kTuple = asio::as_tuple(asio::use_awaitable);
 
 // The server sends a heartbeat every five seconds; silence means that it is gone.
 constexpr std::chrono::seconds kSilence{30};
+constexpr std::chrono::milliseconds kAckEvery{100};
 constexpr std::string_view kAlertHead = R"({"op":"alert",)";
+
+// Acknowledges what was printed: the server takes 20 messages in a second, so at most one in
+// kAckEvery, and the last is never left out.
+class AckWriter : public std::enable_shared_from_this<AckWriter> {
+ public:
+  explicit AckWriter(std::shared_ptr<Socket> socket)
+      : socket_(std::move(socket)), timer_(socket_->get_executor()) {}
+
+  void printed(std::uint64_t seq) {
+    seq_ = seq;
+    if (!busy_) write();
+  }
+
+ private:
+  void write() {
+    busy_ = true;
+    written_ = seq_;
+    text_ = R"({"op":"ack","seq":)" + std::to_string(seq_) + "}";
+    socket_->async_write(asio::buffer(text_),
+                         [self = shared_from_this()](const error_code& error, std::size_t) {
+                           if (!error) self->rest();
+                         });
+  }
+  void rest() {
+    timer_.expires_after(kAckEvery);
+    timer_.async_wait([self = shared_from_this()](const error_code& error) {
+      self->busy_ = false;
+      if (!error && self->written_ != self->seq_) self->write();
+    });
+  }
+
+  std::shared_ptr<Socket> socket_;
+  asio::steady_timer timer_;
+  std::uint64_t seq_ = 0;
+  std::uint64_t written_ = 0;
+  bool busy_ = false;
+  std::string text_;
+};
 
 class FollowClient {
  public:
@@ -55,6 +94,7 @@ class FollowClient {
   asio::awaitable<error_code> open(Socket& socket);
   void opening_failed(const error_code& error, int status);
   bool take(const std::string& message);
+  void greeted(std::string_view epoch, std::uint64_t last_seq);
   bool print_alert(const std::string& message, std::uint64_t seq);
   std::string target() const;
   void fail(const std::string& why);
@@ -67,6 +107,7 @@ class FollowClient {
   simdjson::dom::parser parser_;
   std::optional<std::uint64_t> after_;
   std::string epoch_;
+  std::shared_ptr<AckWriter> acks_;  // of the present connection, under a name
   std::chrono::milliseconds wait_{};
   bool done_ = false;
   int exit_code_ = 0;
@@ -98,6 +139,7 @@ std::string FollowClient::target() const {
   };
   if (after_) add("after", std::to_string(*after_));
   if (!epoch_.empty()) add("epoch", epoch_);
+  if (!options_.name.empty()) add("name", options_.name);
   if (!options_.rule.empty()) add("rules", options_.rule);
   return text;
 }
@@ -135,17 +177,19 @@ asio::awaitable<error_code> FollowClient::open(Socket& socket) {
 }
 
 asio::awaitable<void> FollowClient::serve_connection() {
-  Socket socket(resolver_.get_executor());
-  if (const auto error = co_await open(socket)) {
+  const auto socket = std::make_shared<Socket>(resolver_.get_executor());
+  if (const auto error = co_await open(*socket)) {
     if (!done_ && error != websocket::error::upgrade_declined) opening_failed(error, 0);
     co_return;
   }
+  if (!options_.name.empty()) acks_ = std::make_shared<AckWriter>(socket);
   beast::flat_buffer buffer;
   while (true) {
-    const auto [error, size] = co_await socket.async_read(buffer, kTuple);
+    const auto [error, size] = co_await socket->async_read(buffer, kTuple);
     if (error) {
       err_ << "trainwatch follow: connection lost: " << error.message() << ", connecting again"
            << std::endl;
+      acks_.reset();
       co_return;
     }
     const bool go_on = take(beast::buffers_to_string(buffer.data()));
@@ -168,12 +212,11 @@ bool FollowClient::take(const std::string& message) {
     return document[name].get_uint64().get(value) == simdjson::SUCCESS ? value : 0;
   };
   if (op == "alert") return print_alert(message, number("seq"));
+  if (op == "error") err_ << "trainwatch follow: the server says: " << message << std::endl;
   std::string_view epoch;
   if (document["epoch"].get_string().get(epoch) != simdjson::SUCCESS) epoch = {};
   if (op == "hello") {
-    wait_ = options_.first_wait;
-    if (!after_) after_ = number("last_seq");
-    if (epoch_.empty()) epoch_ = epoch;
+    greeted(epoch, number("last_seq"));
   } else if (op == "reset") {
     err_ << "trainwatch follow: reset: the server counts anew, epoch " << epoch << std::endl;
     epoch_ = epoch;
@@ -186,6 +229,14 @@ bool FollowClient::take(const std::string& message) {
   return true;
 }
 
+void FollowClient::greeted(std::string_view epoch, std::uint64_t last_seq) {
+  wait_ = options_.first_wait;
+  if (epoch_.empty()) epoch_ = epoch;
+  // Under a name the server knows the place, until something is printed.
+  if (!after_ && options_.name.empty()) after_ = last_seq;
+}
+
+// A provisional alert has no number: it moves nothing.
 bool FollowClient::print_alert(const std::string& message, std::uint64_t seq) {
   const std::string_view text = message;
   if (text.starts_with(kAlertHead)) {
@@ -193,10 +244,14 @@ bool FollowClient::print_alert(const std::string& message, std::uint64_t seq) {
   } else {
     out_ << text << std::endl;
   }
+  if (!out_) {
+    fail("cannot write the output");
+    return false;
+  }
+  if (seq == 0) return true;
   after_ = seq;
-  if (out_) return true;
-  fail("cannot write the output");
-  return false;
+  if (acks_) acks_->printed(seq);
+  return true;
 }
 
 }  // namespace

@@ -11,12 +11,14 @@
 namespace trainwatch {
 
 struct FollowOptions {
-  std::string url;                     // ws:// or http://, without a path: /api/v1/stream
-  std::optional<std::uint64_t> after;  // print what is newer; absent: only what comes from now on
-  std::string rule;                    // only of this rule, or these with commas; empty: all
-  std::ostream* out = nullptr;         // alerts, one JSON object per line; null: standard output
-  std::ostream* err = nullptr;         // everything else; null: standard error
-  std::stop_token stop;                // ends it, like SIGINT and SIGTERM do
+  std::string url;  // ws:// or http://, without a path: /api/v1/stream
+  // Print what is newer. Absent: what comes from now on, or what `name` has not acknowledged.
+  std::optional<std::uint64_t> after;
+  std::string rule;             // only of this rule, or these with commas; empty: all
+  std::string name;             // acknowledge under it what was printed; empty: do not
+  std::ostream* out = nullptr;  // alerts, one JSON object per line; null: standard output
+  std::ostream* err = nullptr;  // everything else; null: standard error
+  std::stop_token stop;         // ends it, like SIGINT and SIGTERM do
   std::chrono::milliseconds first_wait{200};  // before a reconnection; doubles up to ...
   std::chrono::milliseconds last_wait{10'000};
 };

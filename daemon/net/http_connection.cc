@@ -30,14 +30,21 @@ void HttpConnection::close() {
   socket_.close(ignored);
   ++deadline_;
   timer_.cancel();
+  waiting_.reset();
   net_->connections.erase(shared_from_this());
 }
 
 void HttpConnection::set_deadline(std::chrono::milliseconds time) {
   timer_.expires_after(time);
   timer_.async_wait([self = shared_from_this(), mine = ++deadline_](const ErrorCode& error) {
-    if (!error && mine == self->deadline_) self->close();
+    if (!error && mine == self->deadline_) self->expired();
   });
+}
+
+void HttpConnection::expired() {
+  if (waiting_ == nullptr) return close();
+  waiting_.reset();
+  refuse(503);
 }
 
 void HttpConnection::wait_for_request() {
@@ -70,10 +77,30 @@ void HttpConnection::head_received(const ErrorCode& error, std::size_t size) {
 }
 
 void HttpConnection::serve(const HttpRequest& request) {
-  const auto reply = answer(*net_, request);
+  auto answered = answer(*net_, request);
+  if (auto* waiting = std::get_if<std::shared_ptr<AlertsReply>>(&answered)) {
+    return wait_for(std::move(*waiting), request);
+  }
+  const auto& reply = std::get<HttpReply>(answered);
+  if (reply.status != 101) return respond(reply, request.method == "HEAD", request.keep_alive);
   net_->counters.count_reply(reply.status);
-  if (reply.status == 101) return upgrade(request);
-  send(reply, request.method == "HEAD", request.keep_alive && !net_->closing);
+  upgrade(request);
+}
+
+void HttpConnection::wait_for(std::shared_ptr<AlertsReply> reply, const HttpRequest& request) {
+  set_deadline(net_->options.http.answer);
+  waiting_ = std::move(reply);
+  // It belongs to this connection, so it calls nobody who is gone.
+  waiting_->later([this, head_only = request.method == "HEAD",
+                   keep_alive = request.keep_alive](const HttpReply& ready) {
+    waiting_.reset();
+    respond(ready, head_only, keep_alive);
+  });
+}
+
+void HttpConnection::respond(const HttpReply& reply, bool head_only, bool keep_alive) {
+  net_->counters.count_reply(reply.status);
+  send(reply, head_only, keep_alive && !net_->closing);
 }
 
 void HttpConnection::upgrade(const HttpRequest& request) {
@@ -84,8 +111,7 @@ void HttpConnection::upgrade(const HttpRequest& request) {
 }
 
 void HttpConnection::refuse(int status) {
-  net_->counters.count_reply(status);
-  send(error_reply(status), false, false);
+  respond(error_reply(status), false, false);
 }
 
 void HttpConnection::send(const HttpReply& reply, bool head_only, bool keep_alive) {

@@ -15,6 +15,8 @@
 
 namespace trainwatch {
 
+class AlertsReply;
+
 class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
  public:
   HttpConnection(std::shared_ptr<NetState> net, boost::asio::ip::tcp::socket socket);
@@ -29,6 +31,8 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   void read_head();
   void head_received(const ErrorCode& error, std::size_t size);
   void serve(const HttpRequest& request);
+  void wait_for(std::shared_ptr<AlertsReply> reply, const HttpRequest& request);
+  void respond(const HttpReply& reply, bool head_only, bool keep_alive);
   void upgrade(const HttpRequest& request);
   // An error that ends the connection.
   void refuse(int status);
@@ -36,8 +40,9 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   void send_rest();
   void linger();
   void discard();
-  // Closes the connection unless it is moved on in time.
+  // expired() comes unless the deadline is moved on in time.
   void set_deadline(std::chrono::milliseconds time);
+  void expired();
 
   std::shared_ptr<NetState> net_;
   boost::asio::ip::tcp::socket socket_;
@@ -47,6 +52,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   std::string output_;
   std::size_t sent_ = 0;  // of output_
   bool keep_alive_ = true;
+  std::shared_ptr<AlertsReply> waiting_;  // not yet answered
   std::array<char, 1024> discarded_{};
   std::size_t discard_left_ = std::size_t{64} * 1024;
 };

@@ -9,13 +9,9 @@
 #include "daemon/net/query_string.h"
 #include "daemon/net/stream_protocol.h"
 #include "daemon/net/web_assets.h"
-#include "trainwatch/json_writer.h"
 
 namespace trainwatch {
 namespace {
-
-constexpr std::size_t kMaxAlertsPerPage = 1000;
-constexpr std::size_t kMaxPageBytes = 4U << 20U;
 
 HttpReply text(int status, std::string body) {
   return {.status = status,
@@ -37,7 +33,7 @@ std::string_view type_of(std::string_view name) {
   return "application/octet-stream";
 }
 
-HttpReply asset(const NetState&, const HttpRequest& request) {
+Answer asset(const NetState&, const HttpRequest& request) {
   const auto path = request.path();
   const auto name = path == "/" ? std::string_view("index.html") : path.substr(1);
   const auto all = web_assets();
@@ -56,8 +52,11 @@ HttpReply asset(const NetState&, const HttpRequest& request) {
   return reply;
 }
 
-HttpReply metrics(const NetState& net, const HttpRequest& request) {
-  auto families = net_metrics(net.counters);
+Answer metrics(const NetState& net, const HttpRequest& request) {
+  auto counters = net.counters;
+  counters.durable_subscribers = net.names.count();
+  counters.durable_subscribers_refused = net.names.refused();
+  auto families = net_metrics(counters);
   std::ranges::move(process_metrics(), std::back_inserter(families));
   if (net.snapshot) {
     families.insert(families.begin(), net.snapshot->metrics.begin(), net.snapshot->metrics.end());
@@ -70,67 +69,28 @@ HttpReply metrics(const NetState& net, const HttpRequest& request) {
   return reply;
 }
 
-HttpReply healthy(const NetState&, const HttpRequest&) {
+Answer healthy(const NetState&, const HttpRequest&) {
   return text(200, "healthy\n");
 }
 
-HttpReply ready(const NetState& net, const HttpRequest&) {
+Answer ready(const NetState& net, const HttpRequest&) {
   if (net.snapshot && net.snapshot->ready) return text(200, "ready\n");
   return text(503, "not ready: the first scan is not done\n");
 }
 
-HttpReply status(const NetState& net, const HttpRequest&) {
+Answer status(const NetState& net, const HttpRequest&) {
   HttpReply reply;
   reply.body = net.snapshot ? net.snapshot->status_json : R"({"ready":false})";
   reply.body += '\n';
   return reply;
 }
 
-struct AlertQuery {
-  std::uint64_t after = 0;
-  std::size_t limit = kMaxAlertsPerPage;
-  AlertFilter filter;
-};
-
-std::optional<AlertQuery> parse_alert_query(std::string_view query) {
-  const auto parameters = parse_query(query);
-  if (!parameters) return std::nullopt;
-  AlertQuery result;
-  for (const auto& [name, value] : *parameters) {
-    if (name == "after" || name == "limit") {
-      const auto number = parse_unsigned(value);
-      if (!number) return std::nullopt;
-      if (name == "after") result.after = *number;
-      if (name == "limit") result.limit = std::min<std::size_t>(*number, kMaxAlertsPerPage);
-    } else if (name == "rule") {
-      for (auto& rule : split_list(value)) result.filter.rules.push_back(std::move(rule));
-    } else if (name == "state") {
-      result.filter.state = alert_state_from(value);
-      if (!result.filter.state) return std::nullopt;
-    } else {
-      return std::nullopt;  // a misspelt filter must not answer with everything
-    }
-  }
-  return result;
-}
-
-HttpReply alerts(const NetState& net, const HttpRequest& request) {
-  const auto query = parse_alert_query(request.query());
+Answer alerts(const NetState& net, const HttpRequest& request) {
+  auto query = parse_alert_query(request.query());
   if (!query) return error_reply(400);
-  JsonWriter json;
-  json.begin_object()
-      .field("epoch", net.hub.epoch())
-      .field("first_seq", net.hub.first_seq())
-      .field("last_seq", net.hub.last_seq());
-  json.key("alerts").begin_array();
-  for (const auto& alert : net.hub.after(query->after, query->limit, query->filter)) {
-    json.raw(alert->json);
-    if (json.text().size() > kMaxPageBytes) break;
-  }
-  json.end_array().end_object();
-  HttpReply reply;
-  reply.body = json.take() + "\n";
-  return reply;
+  auto waiting = std::make_shared<AlertsReply>(net.hub, net.archive, std::move(*query));
+  if (auto reply = waiting->now()) return std::move(*reply);
+  return waiting;
 }
 
 bool contains_token(std::string_view list, std::string_view token) {
@@ -142,7 +102,7 @@ bool contains_token(std::string_view list, std::string_view token) {
   return false;
 }
 
-HttpReply stream(const NetState& net, const HttpRequest& request) {
+Answer stream(const NetState& net, const HttpRequest& request) {
   const bool upgrade = request.method == "GET" && request.version == 11 &&
                        contains_token(request.header("Upgrade"), "websocket") &&
                        contains_token(request.header("Connection"), "upgrade");
@@ -154,12 +114,12 @@ HttpReply stream(const NetState& net, const HttpRequest& request) {
   if (!net.guard.origin_allowed(request)) return error_reply(403);
   if (!wishes_from_query(request.query())) return error_reply(400);
   if (net.closing || net.sessions.size() >= net.options.ws.subscribers) return error_reply(503);
-  return {.status = 101, .body = "", .headers = {}};
+  return HttpReply{.status = 101, .body = "", .headers = {}};
 }
 
 struct Route {
   std::string_view path;
-  HttpReply (*answer)(const NetState&, const HttpRequest&);
+  Answer (*answer)(const NetState&, const HttpRequest&);
 };
 
 constexpr Route kRoutes[] = {
@@ -177,7 +137,7 @@ constexpr Route kRoutes[] = {
 
 }  // namespace
 
-HttpReply answer(const NetState& net, const HttpRequest& request) {
+Answer answer(const NetState& net, const HttpRequest& request) {
   if (!net.guard.host_allowed(request)) return error_reply(403);
   for (const Route& route : kRoutes) {
     if (route.path != request.path()) continue;

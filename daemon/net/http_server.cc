@@ -34,23 +34,27 @@ std::optional<asio::ip::address> address_of(std::string host) {
 }  // namespace
 
 struct NetServer::Impl : std::enable_shared_from_this<NetServer::Impl> {
-  Impl(asio::io_context& io, NetOptions options, AlertHub& hub)
+  Impl(asio::io_context& io, NetOptions options, AlertHub& hub, AlertArchive archive)
       : address(address_of(options.host)),
-        net(std::make_shared<NetState>(std::move(options), hub, address && address->is_loopback())),
+        net(std::make_shared<NetState>(std::move(options), hub, std::move(archive),
+                                       address && address->is_loopback())),
         acceptor(io),
         rest(io),
-        status_timer(io) {}
+        status_timer(io),
+        acks_timer(io) {}
 
   void accept();
   void accepted(const error_code& error, tcp::socket socket);
   void send_status();
   void send_status_later();
+  void store_acks_later();
 
   std::optional<asio::ip::address> address;
   std::shared_ptr<NetState> net;
   tcp::acceptor acceptor;
   asio::steady_timer rest;
   asio::steady_timer status_timer;
+  asio::steady_timer acks_timer;
   bool status_waits = false;
   Clock::time_point next_status{};
   AlertHub::Subscription subscription;
@@ -95,10 +99,26 @@ void NetServer::Impl::send_status_later() {
   });
 }
 
-NetServer::NetServer(asio::io_context& io, NetOptions options, AlertHub& hub)
-    : impl_(std::make_shared<Impl>(io, std::move(options), hub)) {
-  impl_->subscription = hub.on_publish([net = impl_->net] {
-    for (const auto& session : net->sessions) session->alerts_published();
+void NetServer::Impl::store_acks_later() {
+  acks_timer.expires_after(net->options.ws.acks);
+  acks_timer.async_wait([self = shared_from_this()](const error_code& error) {
+    if (!error) self->net->names.tell();
+  });
+}
+
+NetServer::NetServer(asio::io_context& io, NetOptions options, AlertHub& hub, AlertArchive archive)
+    : impl_(std::make_shared<Impl>(io, std::move(options), hub, std::move(archive))) {
+  auto net = impl_->net;
+  net->names.when_due([impl = std::weak_ptr(impl_)] {
+    if (const auto self = impl.lock()) self->store_acks_later();
+  });
+  impl_->subscription = hub.listen({
+      [net] {
+        for (const auto& session : net->sessions) session->alerts_published();
+      },
+      [net](const std::vector<PublishedAlertPtr>& alerts) {
+        for (const auto& session : net->sessions) session->provisional_alerts(alerts);
+      },
   });
 }
 
@@ -141,6 +161,10 @@ void NetServer::show(std::shared_ptr<const Snapshot> snapshot) {
   impl_->send_status();
 }
 
+void NetServer::store_acknowledged() {
+  impl_->net->names.tell();
+}
+
 void NetServer::close() {
   auto& net = *impl_->net;
   if (std::exchange(net.closing, true)) return;
@@ -148,6 +172,8 @@ void NetServer::close() {
   impl_->acceptor.close(ignored);
   impl_->rest.cancel();
   impl_->status_timer.cancel();
+  impl_->acks_timer.cancel();
+  net.names.tell();
   const auto sessions = net.sessions;  // they leave the set while it is walked
   for (const auto& session : sessions) session->shut_down();
   const auto connections = net.connections;

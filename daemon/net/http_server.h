@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "daemon/net/alert_archive.h"
 #include "daemon/net/alert_hub.h"
 #include "trainwatch/result.h"
 #include "trainwatch/snapshot.h"
@@ -20,10 +21,11 @@ class io_context;
 namespace trainwatch {
 
 struct HttpLimits {
-  std::size_t connections = 256;            // HTTP and WebSocket together
-  std::chrono::milliseconds header{5'000};  // from the first byte of a request to its last
-  std::chrono::milliseconds idle{30'000};   // between requests
-  std::chrono::milliseconds write{10'000};  // without one byte accepted by the client
+  std::size_t connections = 256;             // HTTP and WebSocket together
+  std::chrono::milliseconds header{5'000};   // from the first byte of a request to its last
+  std::chrono::milliseconds idle{30'000};    // between requests
+  std::chrono::milliseconds answer{10'000};  // for the archive to give what was asked, then 503
+  std::chrono::milliseconds write{10'000};   // without one byte accepted by the client
 };
 
 struct WsLimits {
@@ -36,6 +38,7 @@ struct WsLimits {
   std::uint64_t lag_bytes = 4U << 20U;        // a client that was live and stays further behind ...
   std::chrono::milliseconds lag_time{5'000};  // ... for this long is closed with 1013
   std::chrono::milliseconds stall{30'000};    // so is one that takes no byte for this long
+  std::chrono::milliseconds acks{1'000};      // acknowledgements are stored within this time
   std::chrono::milliseconds close{1'000};     // for a close handshake, then the connection is cut
 };
 
@@ -50,7 +53,7 @@ struct NetOptions {
 class NetServer {
  public:
   // `hub` and `io` must outlive the server, and `hub` every run of `io`.
-  NetServer(boost::asio::io_context& io, NetOptions options, AlertHub& hub);
+  NetServer(boost::asio::io_context& io, NetOptions options, AlertHub& hub, AlertArchive archive);
   ~NetServer();
 
   // Binds and accepts from now on. Fails when the address cannot be used.
@@ -60,6 +63,9 @@ class NetServer {
 
   // What /metrics, /api/v1/status, /-/ready and status frames show from now on.
   void show(std::shared_ptr<const Snapshot> snapshot);
+
+  // Stores what subscribers have acknowledged so far; for when the archive is about to close.
+  void store_acknowledged();
 
   // Stops accepting, tells WebSocket clients 1001 and closes everything; the io_context runs out of
   // work within WsLimits::close. Idempotent.

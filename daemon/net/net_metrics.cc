@@ -30,6 +30,12 @@ constexpr Row kTable[] = {
      [](const NetCounters& c) { return c.http_requests.data(); }, "HTTP requests answered, by class of the status."},
     {"trainwatch_http_connections_refused_total", MetricType::counter, nullptr, {},
      [](const NetCounters& c) { return &c.connections_refused; }, "Connections closed at once because too many were open."},
+    {"trainwatch_durable_subscribers", MetricType::gauge, nullptr, {},
+     [](const NetCounters& c) { return &c.durable_subscribers; }, "Subscriber names whose acknowledgements are kept."},
+    {"trainwatch_durable_subscribers_refused_total", MetricType::counter, nullptr, {},
+     [](const NetCounters& c) { return &c.durable_subscribers_refused; }, "Subscriptions under a new name refused because there were too many names."},
+    {"trainwatch_ws_provisional_dropped_total", MetricType::counter, nullptr, {},
+     [](const NetCounters& c) { return &c.provisional_dropped; }, "Provisional alerts that a slow client did not get; they come again once they are stored."},
 };
 // clang-format on
 

@@ -25,6 +25,9 @@ struct NetCounters {
   std::array<std::uint64_t, static_cast<std::size_t>(Disconnect::count_)> ws_disconnects{};
   std::array<std::uint64_t, 5> http_requests{};  // by class of the status: 1xx .. 5xx
   std::uint64_t connections_refused = 0;
+  std::uint64_t provisional_dropped = 0;
+  std::uint64_t durable_subscribers = 0;
+  std::uint64_t durable_subscribers_refused = 0;
 
   void count_disconnect(Disconnect why) { ++ws_disconnects[static_cast<std::size_t>(why)]; }
   void count_reply(int status) { ++http_requests[static_cast<std::size_t>(status / 100 - 1)]; }

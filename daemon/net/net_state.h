@@ -4,8 +4,10 @@
 #include <memory>
 #include <set>
 
+#include "daemon/net/alert_archive.h"
 #include "daemon/net/alert_hub.h"
 #include "daemon/net/http_server.h"
+#include "daemon/net/named_subscribers.h"
 #include "daemon/net/net_metrics.h"
 #include "daemon/net/origin_guard.h"
 
@@ -15,11 +17,17 @@ class HttpConnection;
 class WsSession;
 
 struct NetState {
-  NetState(NetOptions chosen, AlertHub& alerts, bool loopback)
-      : options(std::move(chosen)), hub(alerts), guard(loopback, options.allowed_hosts) {}
+  NetState(NetOptions chosen, AlertHub& alerts, AlertArchive older, bool loopback)
+      : options(std::move(chosen)),
+        hub(alerts),
+        archive(std::move(older)),
+        names(archive.acknowledged, archive.acknowledge),
+        guard(loopback, options.allowed_hosts) {}
 
   NetOptions options;
   AlertHub& hub;
+  AlertArchive archive;
+  NamedSubscribers names;
   OriginGuard guard;
   NetCounters counters;
   std::shared_ptr<const Snapshot> snapshot;  // null before the first

@@ -1,24 +1,66 @@
 #include "daemon/net/stream_feed.h"
 
+#include <limits>
 #include <utility>
 
 namespace trainwatch {
+namespace {
 
-StreamFeed::StreamFeed(const AlertHub& hub, const Wishes& wishes)
-    : hub_(hub), cursor_(hub.last_seq()) {
+constexpr std::size_t kMaxProvisional = 256;
+
+}  // namespace
+
+StreamFeed::StreamFeed(const AlertHub& hub, NamedSubscribers& names, const Wishes& wishes)
+    : hub_(hub), names_(names), cursor_(hub.last_seq()) {
   notices_.push_back(hello_frame(hub));
   subscribe(wishes);
 }
 
 void StreamFeed::subscribe(const Wishes& wishes) {
+  take_place(wishes);
+  take_name(wishes);
   wishes_ = wishes;
-  if (!wishes.after) return;
-  live_ = false;
-  cursor_ = *wishes.after;
+}
+
+void StreamFeed::take_place(const Wishes& wishes) {
+  auto place = wishes.after;
+  if (!place && wishes.name != name_) place = names_.find(wishes.name);
   const bool other_epoch = !wishes.epoch.empty() && wishes.epoch != hub_.epoch();
-  if (!other_epoch && cursor_ <= hub_.last_seq()) return;
-  notices_.push_back(reset_frame(hub_.epoch()));
-  cursor_ = 0;
+  if (other_epoch || (place && *place > hub_.last_seq())) {
+    notices_.push_back(reset_frame(hub_.epoch()));
+    place = 0;
+  }
+  if (place) go_to(*place);
+}
+
+void StreamFeed::go_to(std::uint64_t seq) {
+  cursor_ = seq;
+  live_ = false;
+  page_.clear();
+}
+
+// A new name has acknowledged what this client has: nothing newer is dropped from now on.
+void StreamFeed::take_name(const Wishes& wishes) {
+  if (wishes.name.empty() || wishes.name == name_) return;
+  if (names_.find(wishes.name) || names_.add(wishes.name, cursor_)) {
+    name_ = wishes.name;
+  } else {
+    refuse("subscribe: there are " + std::to_string(kMaxNamedSubscribers) +
+           " names already; this connection has none");
+  }
+}
+
+void StreamFeed::acknowledge(std::uint64_t seq) {
+  if (seq > hub_.last_seq()) return refuse("ack: seq is above last_seq");
+  if (!name_.empty()) names_.acknowledge(name_, seq);
+}
+
+bool StreamFeed::offer_provisional(const PublishedAlertPtr& alert) {
+  if (!wishes_.alerts || !wishes_.filter.wants(*alert)) return true;
+  provisional_.push_back(alert);
+  if (provisional_.size() <= kMaxProvisional) return true;
+  provisional_.pop_front();
+  return false;
 }
 
 std::optional<Frame> StreamFeed::next() {
@@ -28,24 +70,72 @@ std::optional<Frame> StreamFeed::next() {
     return notice;
   }
   if (heartbeat_) return heartbeat_frame(*std::exchange(heartbeat_, std::nullopt));
+  if (auto alert = next_provisional()) return alert;
   if (wishes_.alerts) {
     if (auto alert = next_alert()) return alert;
   }
-  live_ = true;
+  live_ = live_ || !wishes_.alerts || hub_.covers(cursor_);
   const auto status = std::exchange(status_, nullptr);
   if (!status || !wishes_.status || status->status_json.size() <= 2) return std::nullopt;
   return status_frame(status);
 }
 
+std::optional<Frame> StreamFeed::next_provisional() {
+  if (provisional_.empty()) return std::nullopt;
+  Frame frame = provisional_frame(std::move(provisional_.front()));
+  provisional_.pop_front();
+  return frame;
+}
+
 std::optional<Frame> StreamFeed::next_alert() {
-  if (cursor_ + 1 < hub_.first_seq()) {
-    const auto from = cursor_ + 1;
-    cursor_ = hub_.first_seq() - 1;
-    return gap_frame(from, cursor_);
+  if (!hub_.covers(cursor_)) {
+    if (auto frame = next_of_page()) return frame;
   }
+  if (cursor_ + 1 < hub_.first_seq()) return skip_to(hub_.first_seq());
+  if (!hub_.covers(cursor_)) return std::nullopt;  // until the next page
+  page_.clear();
   auto alert = hub_.next(cursor_, wishes_.filter);
   if (!alert) return std::nullopt;
   return alert_frame(std::move(alert));
+}
+
+Frame StreamFeed::skip_to(std::uint64_t seq) {
+  const auto from = cursor_ + 1;
+  cursor_ = seq - 1;
+  return gap_frame(from, cursor_);
+}
+
+std::optional<Frame> StreamFeed::next_of_page() {
+  while (!page_.empty() && !hub_.covers(cursor_)) {
+    // What is between was dropped from the store in the meantime.
+    if (page_.front()->seq > cursor_ + 1) return skip_to(page_.front()->seq);
+    const auto alert = std::move(page_.front());
+    page_.pop_front();
+    cursor_ = alert->seq;
+    if (wishes_.filter.wants(*alert)) return alert_frame(alert);
+  }
+  return std::nullopt;
+}
+
+std::optional<std::uint64_t> StreamFeed::ask_page() {
+  if (asked_ || !wishes_.alerts || !page_.empty() || hub_.covers(cursor_)) return std::nullopt;
+  asked_ = cursor_;
+  return asked_;
+}
+
+void StreamFeed::take_page(AlertArchive::Page page) {
+  const auto after = std::exchange(asked_, std::nullopt);
+  if (!page || after != cursor_) return;  // the client went elsewhere meanwhile
+  page_.assign(page->begin(), page->end());
+  if (!page_.empty() || hub_.covers(cursor_)) return;
+  // The store has nothing left of what is older than the window.
+  notices_.push_back(skip_to(hub_.window_first_seq()));
+}
+
+std::uint64_t StreamFeed::lag_bytes() const {
+  if (!wishes_.alerts) return 0;
+  if (!hub_.covers(cursor_)) return std::numeric_limits<std::uint64_t>::max();
+  return hub_.bytes_after(cursor_);
 }
 
 }  // namespace trainwatch

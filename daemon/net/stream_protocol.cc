@@ -5,6 +5,7 @@
 #include <cassert>
 #include <vector>
 
+#include "daemon/net/named_subscribers.h"
 #include "daemon/net/query_string.h"
 #include "trainwatch/json_writer.h"
 
@@ -40,10 +41,16 @@ bool choose_after(Wishes& wishes, std::optional<std::uint64_t> seq) {
   return seq.has_value();
 }
 
+bool choose_name(Wishes& wishes, std::string_view name) {
+  wishes.name = name;
+  return is_subscriber_name(name);
+}
+
 bool apply_parameter(Wishes& wishes, std::string_view name, const std::string& value) {
   if (name == "after") return choose_after(wishes, parse_unsigned(value));
   if (name == "min_severity") return choose_severity(wishes, value);
   if (name == "streams") return choose_streams(wishes, split_list(value));
+  if (name == "name") return choose_name(wishes, value);
   if (name == "epoch") wishes.epoch = value;
   if (name == "rule" || name == "rules") {
     for (auto& rule : split_list(value)) wishes.filter.rules.push_back(std::move(rule));
@@ -80,6 +87,7 @@ bool apply_field(Wishes& wishes, std::string_view name, const dom::element& valu
   if (value.is_null()) return true;
   if (name == "after") return choose_after(wishes, number(value));
   if (name == "min_severity") return choose_severity(wishes, string(value).value_or(""));
+  if (name == "name") return choose_name(wishes, string(value).value_or(""));
   if (name == "streams") {
     const auto names = strings(value);
     return names && choose_streams(wishes, *names);
@@ -103,7 +111,8 @@ ClientMessage parse_subscribe(const dom::object& object) {
     if (!apply_field(wishes, name, value)) {
       return Refusal{
           "subscribe: streams is a list of alerts, steps, status; after a number; epoch a string; "
-          "rules a list of strings; min_severity info, warning or critical"};
+          "rules a list of strings; min_severity info, warning or critical; name 1 to 64 of "
+          "A-Z a-z 0-9 . _ -"};
     }
   }
   return wishes;
@@ -112,6 +121,13 @@ ClientMessage parse_subscribe(const dom::object& object) {
 Frame own(std::string text) {
   auto owner = std::make_shared<const std::string>(std::move(text));
   return {*owner, {}, owner};
+}
+
+// `head` before the fields of the object `json`, which `owner` keeps alive.
+Frame before_fields(std::string_view head, std::string_view json,
+                    std::shared_ptr<const void> owner) {
+  assert(json.starts_with("{\""));
+  return {head, json.substr(1), std::move(owner)};
 }
 
 JsonWriter message(std::string_view op) {
@@ -162,10 +178,12 @@ Frame hello_frame(const AlertHub& hub) {
                  .text());
 }
 
-Frame alert_frame(PublishedAlertPtr alert) {
-  const std::string_view json = alert->json;
-  assert(json.starts_with("{\""));
-  return {R"({"op":"alert",)", json.substr(1), std::move(alert)};
+Frame alert_frame(const PublishedAlertPtr& alert) {
+  return before_fields(R"({"op":"alert",)", alert->json, alert);
+}
+
+Frame provisional_frame(const PublishedAlertPtr& alert) {
+  return before_fields(R"({"op":"alert","provisional":true,)", alert->json, alert);
 }
 
 Frame gap_frame(std::uint64_t from, std::uint64_t to) {
@@ -184,10 +202,8 @@ Frame error_frame(std::string_view what) {
   return own(message("error").field("message", what).end_object().text());
 }
 
-Frame status_frame(std::shared_ptr<const Snapshot> snapshot) {
-  const std::string_view json = snapshot->status_json;
-  assert(json.starts_with("{\""));
-  return {R"({"op":"status",)", json.substr(1), std::move(snapshot)};
+Frame status_frame(const std::shared_ptr<const Snapshot>& snapshot) {
+  return before_fields(R"({"op":"status",)", snapshot->status_json, snapshot);
 }
 
 std::optional<Severity> severity_from(std::string_view name) {

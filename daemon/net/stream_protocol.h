@@ -22,11 +22,12 @@ struct Wishes {
   bool status = false;
   AlertFilter filter{};
   std::optional<std::uint64_t> after{};  // only with a place to resume from
-  std::string epoch{};                   // that `after` belongs to; empty: the present one
+  std::string epoch{};                   // that the client knows; empty: the present one
+  std::string name{};                    // of a subscriber whose acknowledgements are kept
 };
 
-// From the query of the upgrade: after, epoch, rules (or rule), min_severity, streams, lists with
-// commas. Nothing when a parameter is unknown or its value is not allowed.
+// From the query of the upgrade: after, epoch, name, rules (or rule), min_severity, streams, lists
+// with commas. Nothing when a parameter is unknown or its value is not allowed.
 std::optional<Wishes> wishes_from_query(std::string_view query);
 
 struct Ack {
@@ -51,13 +52,15 @@ struct Frame {
 };
 
 Frame hello_frame(const AlertHub& hub);
-Frame alert_frame(PublishedAlertPtr alert);  // its JSON is an object with fields
+Frame alert_frame(const PublishedAlertPtr& alert);  // its JSON is an object with fields
+// The same with "provisional":true, for an alert that is not stored and has no number.
+Frame provisional_frame(const PublishedAlertPtr& alert);
 Frame gap_frame(std::uint64_t from, std::uint64_t to);
 Frame reset_frame(std::string_view epoch);
 Frame heartbeat_frame(double lag_seconds);
 Frame error_frame(std::string_view message);
 // `snapshot` must have a status.
-Frame status_frame(std::shared_ptr<const Snapshot> snapshot);
+Frame status_frame(const std::shared_ptr<const Snapshot>& snapshot);
 
 std::optional<Severity> severity_from(std::string_view name);
 std::optional<Alert::State> alert_state_from(std::string_view name);

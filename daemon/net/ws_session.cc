@@ -46,7 +46,7 @@ class Session final : public WsSession, public std::enable_shared_from_this<Sess
         limits_(net_->options.ws),
         ws_(std::move(socket)),
         timer_(ws_.get_executor()),
-        feed_(net_->hub, wishes) {
+        feed_(net_->hub, net_->names, wishes) {
     if (wishes.status) feed_.offer_status(net_->snapshot);
   }
 
@@ -54,6 +54,12 @@ class Session final : public WsSession, public std::enable_shared_from_this<Sess
 
   void alerts_published() override {
     note_lag();
+    pump();
+  }
+  void provisional_alerts(const std::vector<PublishedAlertPtr>& alerts) override {
+    for (const auto& alert : alerts) {
+      if (!feed_.offer_provisional(alert)) ++net_->counters.provisional_dropped;
+    }
     pump();
   }
   void status_changed() override {
@@ -70,6 +76,8 @@ class Session final : public WsSession, public std::enable_shared_from_this<Sess
   void apply(const Wishes& wishes);
   void heard();
   void pump();
+  void ask_archive();
+  void archive_answered(AlertArchive::Page page);
   void written(const error_code& error);
   void note_lag();
   void arm_tick();
@@ -88,6 +96,7 @@ class Session final : public WsSession, public std::enable_shared_from_this<Sess
   bool open_ = false;  // the handshake is done
   bool writing_ = false;
   bool pinging_ = false;
+  bool archive_rests_ = false;  // it failed; asked again at the next tick
   bool ending_ = false;
   bool finished_ = false;
   unsigned unanswered_pings_ = 0;
@@ -154,6 +163,7 @@ void Session::received() {
     return end(websocket::close_code::bad_payload, Disconnect::protocol);
   }
   if (const auto* wishes = std::get_if<Wishes>(&message)) apply(*wishes);
+  if (const auto* ack = std::get_if<Ack>(&message)) feed_.acknowledge(ack->seq);
   if (const auto* refusal = std::get_if<Refusal>(&message)) feed_.refuse(refusal->message);
   pump();
   if (!ending_) read();
@@ -182,7 +192,7 @@ void Session::heard() {
 void Session::pump() {
   if (!open_ || writing_ || ending_) return;
   auto frame = feed_.next();
-  if (!frame) return;
+  if (!frame) return ask_archive();
   frame_ = std::move(*frame);
   writing_ = true;
   write_start_ = Clock::now();
@@ -193,6 +203,21 @@ void Session::pump() {
   });
 }
 
+void Session::ask_archive() {
+  const auto after = archive_rests_ ? std::nullopt : feed_.ask_page();
+  if (!after) return;
+  behind_since_.reset();  // now the client waits for us
+  net_->archive.fetch(*after, kArchivePage, [weak = weak_from_this()](AlertArchive::Page page) {
+    if (const auto self = weak.lock()) self->archive_answered(std::move(page));
+  });
+}
+
+void Session::archive_answered(AlertArchive::Page page) {
+  archive_rests_ = !page.ok();
+  feed_.take_page(std::move(page));
+  pump();
+}
+
 void Session::written(const error_code& error) {
   if (error) return;  // the read sees it too, and knows better why
   writing_ = false;
@@ -201,7 +226,8 @@ void Session::written(const error_code& error) {
 }
 
 void Session::note_lag() {
-  if (!feed_.was_live() || feed_.lag_bytes() <= limits_.lag_bytes) {
+  const bool waits_for_us = feed_.waits_for_page() || archive_rests_;
+  if (waits_for_us || !feed_.was_live() || feed_.lag_bytes() <= limits_.lag_bytes) {
     behind_since_.reset();
   } else if (!behind_since_) {
     behind_since_ = Clock::now();
@@ -224,6 +250,7 @@ void Session::tick() {
     if (unanswered_pings_ == 2) return finish(Disconnect::timeout);
     ping();
   }
+  archive_rests_ = false;
   feed_.offer_heartbeat(net_->snapshot ? net_->snapshot->lag_seconds : 0);
   pump();
   arm_tick();

@@ -3,6 +3,7 @@
 
 #include <boost/asio/ip/tcp.hpp>
 #include <memory>
+#include <vector>
 
 #include "daemon/net/http_message.h"
 #include "daemon/net/net_state.h"
@@ -13,9 +14,11 @@ class WsSession {
  public:
   virtual ~WsSession() = default;
 
-  // The next two never end the session within the call.
+  // The next three never end the session within the call.
   // The hub has new alerts.
   virtual void alerts_published() = 0;
+  // These have no number and are nowhere to be had later.
+  virtual void provisional_alerts(const std::vector<PublishedAlertPtr>& alerts) = 0;
   // NetState::snapshot is new and may be shown to clients that want it.
   virtual void status_changed() = 0;
   // We are stopping: 1001.

@@ -173,7 +173,7 @@ const handlers = {
     wait = 500;
   },
   alert(message) {
-    cursor.after = message.seq;
+    if (!message.provisional) cursor.after = message.seq;
     showAlert(message);
   },
   status: showStatus,

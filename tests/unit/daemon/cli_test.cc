@@ -119,10 +119,13 @@ TEST_F(CliTest, ReplayTakesPathsAnywhere) {
 }
 
 TEST_F(CliTest, FollowTakesAUrl) {
-  EXPECT_EQ(call({"follow", "http://127.0.0.1:9797", "--after=7", "--rule=stall"}), 13);
+  EXPECT_EQ(call({"follow", "http://127.0.0.1:9797", "--after=7", "--rule=stall", "--name=pager"}),
+            13);
   EXPECT_EQ(follow_.url, "http://127.0.0.1:9797");
   EXPECT_EQ(follow_.after, 7U);
   EXPECT_EQ(follow_.rule, "stall");
+  EXPECT_EQ(follow_.name, "pager");
+  expect_usage_error({"follow", "x", "--name=a b"}, "--name");
   expect_usage_error({"follow", "x", "--after=-1"}, "--after");
 }
 

@@ -77,6 +77,111 @@ TEST(Follow, PrintsResumesAndStops) {
   EXPECT_EQ(code, 0);
 }
 
+// `follow` in a thread of its own, with what it said.
+class Following {
+ public:
+  Following(std::uint16_t port, FollowOptions options) {
+    options.url = "http://127.0.0.1:" + std::to_string(port);
+    options.out = &out_;
+    options.err = &err_;
+    options.first_wait = milliseconds(5);
+    options.last_wait = milliseconds(20);
+    thread_ = std::jthread([this, options](const std::stop_token& stop) mutable {
+      options.stop = stop;
+      EXPECT_EQ(follow(options), 0);
+    });
+  }
+  std::string out(std::size_t lines) { return out_text_.wait_for(lines); }
+  std::string err(std::size_t lines) { return err_text_.wait_for(lines); }
+
+ private:
+  LineBuffer out_text_;
+  LineBuffer err_text_;
+  std::ostream out_{&out_text_};
+  std::ostream err_{&err_text_};
+  std::jthread thread_;  // last: it writes to the others
+};
+
+FollowOptions under_name(const std::string& name) {
+  FollowOptions options;
+  options.name = name;
+  return options;
+}
+
+std::string lines(std::uint64_t first, std::uint64_t last) {
+  std::string text;
+  for (auto seq = first; seq <= last; ++seq) text += make_alert(seq)->json + "\n";
+  return text;
+}
+
+bool pager_has(const MemoryArchive& archive, std::uint64_t seq) {
+  const auto known = archive.acknowledged.find("pager");
+  return known != archive.acknowledged.end() && known->second == seq;
+}
+
+// Under a name it acknowledges what it printed, so the next one with the name goes on there. A
+// thousand alerts are acknowledged in a few messages: the server allows 20 in a second.
+TEST(Follow, UnderANameGoesOnWhereItWas) {
+  NetOptions options;
+  options.ws.acks = milliseconds(5);
+  TestServer server(options);
+  server.publish(1, 2);
+  {
+    Following first(server.port(), under_name("pager"));
+    ASSERT_TRUE(server.archive_becomes([](const auto& a) { return pager_has(a, 2); }));
+    server.publish(3, 1000);
+    EXPECT_EQ(first.out(998), lines(3, 1000));
+    EXPECT_TRUE(server.archive_becomes([](const auto& a) { return pager_has(a, 1000); }));
+    EXPECT_EQ(first.err(0), "");
+  }
+  server.publish(1001, 1003);
+  Following second(server.port(), under_name("pager"));
+  EXPECT_EQ(second.out(3), lines(1001, 1003));
+}
+
+// A server that comes back on the same store, then one that counts anew.
+TEST(Follow, ComesBackAfterRestartsOfTheServer) {
+  std::optional<TestServer> server;
+  server.emplace();
+  const auto port = server->port();
+  server->publish(1, 3);
+  FollowOptions options = under_name("pager");
+  options.after = 1;
+  Following following(port, options);
+  EXPECT_EQ(following.out(2), lines(2, 3));
+  auto kept = server->archive([](const auto& archive) { return archive; });
+  server.reset();
+  EXPECT_THAT(following.err(1), HasSubstr("connection lost"));
+  kept.store(make_alerts(4, 5));
+  server.emplace(NetOptions{}, WindowLimits{}, kept, port);
+  EXPECT_EQ(following.out(4), lines(2, 5));
+  server.reset();
+  MemoryArchive other;
+  other.epoch = "epoch-2";
+  other.store(make_alerts(1, 2));
+  server.emplace(NetOptions{}, WindowLimits{}, other, port);
+  EXPECT_EQ(following.out(6), lines(2, 5) + lines(1, 2));
+  EXPECT_THAT(following.err(0), HasSubstr("reset: the server counts anew, epoch epoch-2"));
+}
+
+// A name that has printed nothing yet still notices that the server counts anew.
+TEST(Follow, ANewEpochIsToldFromItsBeginning) {
+  std::optional<TestServer> server;
+  server.emplace();
+  const auto port = server->port();
+  Following following(port, under_name("pager"));
+  ASSERT_TRUE(server->archive_becomes([](const auto& a) { return pager_has(a, 0); }));
+  server->publish_provisional({make_provisional("p")});
+  EXPECT_EQ(following.out(1), R"({"provisional":true,"id":"p","rule":"step_spike"})"
+                              "\n");
+  server.reset();
+  MemoryArchive other;
+  other.epoch = "epoch-2";
+  other.store(make_alerts(1, 2));
+  server.emplace(NetOptions{}, WindowLimits{}, other, port);
+  EXPECT_THAT(following.out(3), HasSubstr(lines(1, 2)));
+}
+
 TEST(Follow, SaysWhatItCannotDo) {
   std::ostringstream out;
   std::ostringstream err;

@@ -195,9 +195,10 @@ TEST(HttpServer, MetricsByAccept) {
 }
 
 TEST(HttpServer, Alerts) {
-  TestServer server({}, 4);
+  TestServer server({}, {.alerts = 2});
   server.publish({make_alert(1), make_alert(2), make_alert(3, "a"),
                   make_alert(4, "a", Severity::info, Alert::State::resolved), make_alert(5, "b")});
+  server.prune(2);
   const std::string head = R"({"epoch":"epoch-1","first_seq":2,"last_seq":5,"alerts":[)";
   const auto json = [](std::uint64_t seq, const char* rule) { return make_alert(seq, rule)->json; };
   const std::pair<const char*, std::string> cases[] = {
@@ -274,13 +275,16 @@ TEST(HttpServer, SurvivesRunningOutOfFileDescriptors) {
 TEST(HttpServer, SaysWhyItCannotListen) {
   boost::asio::io_context io(1);
   AlertHub hub("e");
+  MemoryArchive archive;
   NetOptions options;
   options.host = "no-such-host";
-  EXPECT_THAT(NetServer(io, options, hub).listen().error().message, HasSubstr("no-such-host"));
+  EXPECT_THAT(NetServer(io, options, hub, archive.api()).listen().error().message,
+              HasSubstr("no-such-host"));
   TestServer other;
   options.host = "127.0.0.1";
   options.port = other.port();
-  EXPECT_THAT(NetServer(io, options, hub).listen().error().message, HasSubstr("in use"));
+  EXPECT_THAT(NetServer(io, options, hub, archive.api()).listen().error().message,
+              HasSubstr("in use"));
 }
 
 TEST(HttpServer, CloseEndsIdleConnections) {

@@ -1,15 +1,8 @@
-// For tests of the network half: a server on a free port, run by a thread, and clients that speak
-// HTTP and WebSocket over a plain socket, byte by byte, so that nothing of the server's library
-// checks itself.
+// For tests of the network half: a server on a free port, run by a thread, above an archive in
+// memory. Its clients are in wire_client.h.
 #pragma once
 
-#include <arpa/inet.h>
 #include <gtest/gtest.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
-#include <sys/socket.h>
-#include <sys/time.h>
-#include <unistd.h>
 
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
@@ -22,6 +15,8 @@
 #include <vector>
 
 #include "daemon/net/http_server.h"
+#include "tests/unit/daemon/memory_archive.h"
+#include "tests/unit/daemon/wire_client.h"
 
 namespace trainwatch {
 
@@ -35,6 +30,12 @@ inline PublishedAlertPtr make_alert(std::uint64_t seq, const std::string& rule =
   return std::make_shared<const PublishedAlert>(std::move(alert));
 }
 
+inline PublishedAlertPtr make_provisional(const std::string& id) {
+  PublishedAlert alert{0, id, "step_spike", Severity::warning, Alert::State::firing, ""};
+  alert.json = R"({"id":")" + id + R"(","rule":"step_spike"})";
+  return std::make_shared<const PublishedAlert>(std::move(alert));
+}
+
 inline std::vector<PublishedAlertPtr> make_alerts(std::uint64_t first, std::uint64_t last,
                                                   std::size_t padding = 0) {
   std::vector<PublishedAlertPtr> alerts;
@@ -45,12 +46,15 @@ inline std::vector<PublishedAlertPtr> make_alerts(std::uint64_t first, std::uint
   return alerts;
 }
 
+// Answers of the archive come at once, unless they are held.
 class TestServer {
  public:
-  explicit TestServer(NetOptions options = {}, std::size_t window = 100'000)
-      : hub_("epoch-1", 0, window) {
-    options.port = 0;
-    server_.emplace(io_, std::move(options), hub_);
+  explicit TestServer(NetOptions options = {}, WindowLimits window = {}, MemoryArchive archive = {},
+                      std::uint16_t port = 0)
+      : archive_(std::move(archive)),
+        hub_(archive_.epoch, archive_.first_seq(), archive_.last_seq, window) {
+    options.port = port;
+    server_.emplace(io_, std::move(options), hub_, archive_.api([this] { answer_later(); }));
     const auto listening = server_->listen();
     if (!listening) throw std::runtime_error(listening.error().message);
     port_ = server_->port();
@@ -80,7 +84,54 @@ class TestServer {
   }
 
   void publish(std::vector<PublishedAlertPtr> alerts) {
-    on_net([&] { hub_.publish(std::move(alerts)); });
+    on_net([&] {
+      archive_.store(alerts);
+      hub_.publish(std::move(alerts));
+    });
+  }
+  void publish_provisional(const std::vector<PublishedAlertPtr>& alerts) {
+    on_net([&] { hub_.publish_provisional(alerts); });
+  }
+  // The store drops what is older; the hub hears of it unless `silently`.
+  void prune(std::uint64_t first_seq, bool silently = false) {
+    on_net([&] {
+      archive_.prune(first_seq);
+      if (!silently) hub_.pruned(first_seq);
+    });
+  }
+  // While held, requests wait for release().
+  void hold() {
+    on_net([this] { held_ = true; });
+  }
+  void release() {
+    on_net([this] {
+      held_ = false;
+      while (archive_.answer()) {
+      }
+    });
+  }
+  // What `look` says of the archive, on the net thread.
+  template <class F>
+  auto archive(F look) {
+    decltype(look(archive_)) seen{};
+    on_net([&] { seen = look(archive_); });
+    return seen;
+  }
+  template <class F>
+  void on_archive(F change) {
+    on_net([&] { change(archive_); });
+  }
+  void store_acknowledged() {
+    on_net([this] { server_->store_acknowledged(); });
+  }
+  // Blocks, for at most ten seconds, until `look` says true.
+  template <class F>
+  bool archive_becomes(F look) {
+    const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+    while (!archive(look)) {
+      if (std::chrono::steady_clock::now() > limit) return false;
+    }
+    return true;
   }
   void publish(std::uint64_t first, std::uint64_t last) { publish(make_alerts(first, last)); }
   void show(Snapshot snapshot) {
@@ -90,183 +141,21 @@ class TestServer {
   std::uint16_t port() const { return port_; }
 
  private:
+  void answer_later() {
+    boost::asio::post(io_, [this] {
+      if (!held_) archive_.answer();
+    });
+  }
+
   boost::asio::io_context io_{1};
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_{
       io_.get_executor()};
+  MemoryArchive archive_;
+  bool held_ = false;
   AlertHub hub_;
   std::optional<NetServer> server_;
   std::uint16_t port_ = 0;
   std::thread thread_;
-};
-
-// A blocking connection; nothing waits longer than ten seconds. Port 0: not connected yet.
-class Wire {
- public:
-  explicit Wire(std::uint16_t port, int receive_buffer = 0)
-      : fd_(::socket(AF_INET, SOCK_STREAM, 0)) {
-    const timeval limit{10, 0};
-    setsockopt(fd_, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
-    setsockopt(fd_, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
-    const int yes = 1;
-    setsockopt(fd_, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
-    if (receive_buffer > 0) {
-      setsockopt(fd_, SOL_SOCKET, SO_RCVBUF, &receive_buffer, sizeof receive_buffer);
-    }
-    if (port != 0) connect_to(port);
-  }
-  Wire(const Wire&) = delete;
-  Wire& operator=(const Wire&) = delete;
-  ~Wire() { ::close(fd_); }
-
-  void connect_to(std::uint16_t port) {
-    sockaddr_in to{};
-    to.sin_family = AF_INET;
-    to.sin_port = htons(port);
-    to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    if (::connect(fd_, reinterpret_cast<const sockaddr*>(&to), sizeof to) != 0) {
-      throw std::runtime_error("cannot connect");
-    }
-  }
-  void send(std::string_view bytes) {
-    while (!bytes.empty()) {
-      const auto n = ::send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
-      if (n <= 0) return;
-      bytes.remove_prefix(static_cast<std::size_t>(n));
-    }
-  }
-  // Nothing at the end of the stream, after a reset, or when ten seconds pass.
-  std::optional<std::string> take(std::size_t size) {
-    while (buffer_.size() < size) {
-      if (!fill()) return std::nullopt;
-    }
-    auto taken = buffer_.substr(0, size);
-    buffer_.erase(0, size);
-    return taken;
-  }
-  std::optional<std::string> take_until(std::string_view end) {
-    std::size_t at = 0;
-    while ((at = buffer_.find(end)) == std::string::npos) {
-      if (!fill()) return std::nullopt;
-    }
-    return take(at + end.size());
-  }
-  bool at_end() { return buffer_.empty() && !fill(); }
-
- private:
-  bool fill() {
-    char chunk[65536];
-    const auto n = ::recv(fd_, chunk, sizeof chunk, 0);
-    if (n <= 0) return false;
-    buffer_.append(chunk, static_cast<std::size_t>(n));
-    return true;
-  }
-
-  int fd_;
-  std::string buffer_;
-};
-
-struct Reply {
-  int status = 0;  // 0: no reply
-  std::string head;
-  std::string body;
-
-  std::string header(const std::string& name) const {
-    const auto at = head.find("\r\n" + name + ": ");
-    if (at == std::string::npos) return {};
-    const auto start = at + name.size() + 4;
-    return head.substr(start, head.find("\r\n", start) - start);
-  }
-};
-
-inline Reply read_reply(Wire& wire, bool with_body = true) {
-  Reply reply;
-  const auto head = wire.take_until("\r\n\r\n");
-  if (!head) return reply;
-  reply.head = *head;
-  reply.status = std::stoi(head->substr(9, 3));
-  const auto length = reply.header("Content-Length");
-  if (with_body && !length.empty()) reply.body = wire.take(std::stoul(length)).value_or("(cut)");
-  return reply;
-}
-
-inline Reply ask(std::uint16_t port, const std::string& request) {
-  Wire wire(port);
-  wire.send(request);
-  return read_reply(wire, !request.starts_with("HEAD"));
-}
-
-inline Reply get(std::uint16_t port, const std::string& target, const std::string& headers = "") {
-  return ask(port, "GET " + target + " HTTP/1.1\r\nHost: localhost\r\n" + headers + "\r\n");
-}
-
-// The client's side of RFC 6455.
-class WsClient {
- public:
-  struct Message {
-    int opcode = -1;  // -1: the connection is gone
-    std::string data;
-    // Of a close frame.
-    int close_code() const {
-      if (opcode != 8 || data.size() < 2) return 0;
-      return static_cast<unsigned char>(data[0]) * 256 + static_cast<unsigned char>(data[1]);
-    }
-  };
-
-  explicit WsClient(std::uint16_t port, const std::string& query = "",
-                    const std::string& headers = "", int receive_buffer = 0)
-      : wire_(port, receive_buffer) {
-    wire_.send("GET /api/v1/stream" + query +
-               " HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-               "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n" +
-               headers + "\r\n");
-    reply_ = read_reply(wire_, false);
-  }
-
-  const Reply& reply() const { return reply_; }
-
-  void send(const std::string& text, int opcode = 1) {
-    std::string frame{static_cast<char>(0x80 | opcode)};
-    if (text.size() < 126) {
-      frame += static_cast<char>(0x80 | text.size());
-    } else {
-      frame += static_cast<char>(0x80 | 126);
-      frame += static_cast<char>(text.size() >> 8U);
-      frame += static_cast<char>(text.size() & 255U);
-    }
-    wire_.send(frame + std::string(4, '\0') + text);  // a mask of zeros changes nothing
-  }
-
-  // The next frame, pongs included; pings are not answered.
-  Message read_frame() {
-    const auto head = wire_.take(2);
-    if (!head) return {};
-    std::size_t size = static_cast<unsigned char>((*head)[1]) & 0x7fU;
-    if (size >= 126) {
-      const auto more = wire_.take(size == 126 ? 2 : 8);
-      if (!more) return {};
-      size = 0;
-      for (const char c : *more) size = size * 256 + static_cast<unsigned char>(c);
-    }
-    auto data = wire_.take(size);
-    if (!data) return {};
-    return {(*head)[0] & 0x0f, std::move(*data)};
-  }
-
-  // The next message that is not a heartbeat.
-  Message read() {
-    while (true) {
-      auto message = read_frame();
-      if (message.opcode == 9) continue;
-      if (message.opcode != 1 || message.data.find(R"("op":"heartbeat")") == std::string::npos) {
-        return message;
-      }
-    }
-  }
-  std::string text() { return read().data; }
-
- private:
-  Wire wire_;
-  Reply reply_;
 };
 
 }  // namespace trainwatch

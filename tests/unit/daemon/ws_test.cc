@@ -45,25 +45,6 @@ TEST(WsSession, AnswersTheSubprotocol) {
   EXPECT_EQ(answer("other"), "");
 }
 
-TEST(WsSession, ResumesByQueryAndByMessage) {
-  TestServer server({}, 5);
-  server.publish(1, 8);
-  WsClient by_query(server.port(), "?after=6&epoch=epoch-1");
-  EXPECT_THAT(by_query.text(), HasSubstr("hello"));
-  EXPECT_EQ(by_query.text(), alert_text(7));
-  EXPECT_EQ(by_query.text(), alert_text(8));
-
-  WsClient by_message(server.port());
-  EXPECT_THAT(by_message.text(), HasSubstr("hello"));
-  by_message.send(R"({"op":"subscribe","streams":["alerts"],"after":2})");
-  EXPECT_EQ(by_message.text(), R"({"op":"gap","from":3,"to":3})");
-  for (std::uint64_t seq = 4; seq <= 8; ++seq) EXPECT_EQ(by_message.text(), alert_text(seq));
-  by_message.send(R"({"op":"subscribe","after":7,"epoch":"another"})");
-  EXPECT_EQ(by_message.text(), R"({"op":"reset","epoch":"epoch-1"})");
-  EXPECT_EQ(by_message.text(), R"({"op":"gap","from":1,"to":3})");
-  EXPECT_EQ(by_message.text(), alert_text(4));
-}
-
 TEST(WsSession, Filters) {
   TestServer server;
   WsClient client(server.port(), "?rules=a,b&min_severity=warning");
@@ -99,17 +80,19 @@ TEST(WsSession, StatusAtOnceThenCoalesced) {
   EXPECT_LE(frames, 10);
 }
 
-TEST(WsSession, AckIsFineAndNonsenseIsAnswered) {
+TEST(WsSession, AnAckWithoutANameIsFineAndNonsenseIsAnswered) {
   TestServer server;
   WsClient client(server.port());
   client.text();
+  server.publish(1, 1);
+  EXPECT_EQ(client.text(), alert_text(1));
   client.send(R"({"op":"ack","seq":1})");
   client.send(R"({"op":"dance"})");
   EXPECT_THAT(client.text(), StartsWith(R"({"op":"error","message":)"));
   client.send(R"({"op":"subscribe","streams":["alarms"]})");
   EXPECT_THAT(client.text(), StartsWith(R"({"op":"error","message":)"));
-  server.publish(1, 1);
-  EXPECT_EQ(client.text(), alert_text(1));
+  server.publish(2, 2);
+  EXPECT_EQ(client.text(), alert_text(2));
 }
 
 TEST(WsSession, BrokenClientsAreClosedWithTheirCode) {
@@ -134,7 +117,7 @@ TEST(WsSession, BrokenClientsAreClosedWithTheirCode) {
   }
   WsClient chatty(server.port());
   chatty.text();
-  for (int i = 0; i < 30; ++i) chatty.send(R"({"op":"ack","seq":1})");
+  for (int i = 0; i < 30; ++i) chatty.send(R"({"op":"ack","seq":0})");
   EXPECT_EQ(chatty.read().close_code(), 1008);
   WsClient pinging(server.port());
   pinging.text();
@@ -214,7 +197,7 @@ TEST(WsSession, WhoAnswersPingsStays) {
 TEST(WsSession, ASlowClientIsClosedAndResumes) {
   NetOptions options;
   options.ws.heartbeat = milliseconds(10);
-  options.ws.lag_time = milliseconds(50);
+  options.ws.lag_time = milliseconds(0);
   options.ws.close = milliseconds(5000);
   TestServer server(options);
   std::uint64_t last = 0;
@@ -228,6 +211,7 @@ TEST(WsSession, ASlowClientIsClosedAndResumes) {
       for (int n = 0; n < 1000; ++n) ASSERT_THAT(quick.text(), StartsWith(R"({"op":"alert")"));
       last += 1000;
     }
+    for (int heartbeats = 0; heartbeats < 5; ++heartbeats) quick.read_frame();
     std::uint64_t seen = 0;
     auto message = client.read();
     for (; message.opcode == 1; message = client.read()) ++seen;

@@ -1,0 +1,54 @@
+#include "daemon/net/named_subscribers.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/daemon/memory_archive.h"
+
+namespace trainwatch {
+namespace {
+
+using testing::ElementsAre;
+using testing::Pair;
+
+class NamedSubscribersTest : public testing::Test {
+ protected:
+  MemoryArchive archive_;
+  NamedSubscribers names_{{{"pager", 2}}, archive_.api().acknowledge};
+};
+
+TEST_F(NamedSubscribersTest, CursorsAreStoredLazily) {
+  int due = 0;
+  names_.when_due([&due] { ++due; });
+  for (std::uint64_t seq = 3; seq <= 50; ++seq) names_.acknowledge("pager", seq);
+  EXPECT_EQ(due, 1);
+  EXPECT_EQ(archive_.acknowledgements, 0U);
+  names_.tell();
+  names_.tell();
+  EXPECT_EQ(archive_.acknowledgements, 1U);
+  EXPECT_THAT(archive_.acknowledged, ElementsAre(Pair("pager", 50)));
+  names_.acknowledge("pager", 51);
+  EXPECT_EQ(due, 2);
+}
+
+TEST_F(NamedSubscribersTest, NewNamesAreStoredAtOnceAndOthersIgnored) {
+  EXPECT_TRUE(names_.add("cron", 7));
+  EXPECT_THAT(archive_.acknowledged, ElementsAre(Pair("cron", 7)));
+  names_.acknowledge("nobody", 9);
+  names_.acknowledge("pager", 2);
+  names_.tell();
+  EXPECT_EQ(archive_.acknowledgements, 1U);
+  EXPECT_EQ(names_.find("nobody"), std::nullopt);
+}
+
+TEST(SubscriberName, HasFewCharacters) {
+  for (const char* good : {"a", "pager", "A-1.b_c"}) EXPECT_TRUE(is_subscriber_name(good)) << good;
+  for (const char* bad : {"", "a b", "a/b", "\xc3\xa4", "a\n", "\""}) {
+    EXPECT_FALSE(is_subscriber_name(bad)) << bad;
+  }
+  EXPECT_TRUE(is_subscriber_name(std::string(64, 'x')));
+  EXPECT_FALSE(is_subscriber_name(std::string(65, 'x')));
+}
+
+}  // namespace
+}  // namespace trainwatch
