@@ -149,18 +149,21 @@ TEST(Follow, ComesBackAfterRestartsOfTheServer) {
   options.after = 1;
   Following following(port, options);
   EXPECT_EQ(following.out(2), lines(2, 3));
+  server->publish_provisional({make_provisional("p")});  // moves no place
+  const auto before = lines(2, 3) + R"({"provisional":true,"id":"p","rule":"step_spike"})" + "\n";
+  EXPECT_EQ(following.out(3), before);
   auto kept = server->archive([](const auto& archive) { return archive; });
   server.reset();
   EXPECT_THAT(following.err(1), HasSubstr("connection lost"));
   kept.store(make_alerts(4, 5));
   server.emplace(NetOptions{}, WindowLimits{}, kept, port);
-  EXPECT_EQ(following.out(4), lines(2, 5));
+  EXPECT_EQ(following.out(5), before + lines(4, 5));
   server.reset();
   MemoryArchive other;
   other.epoch = "epoch-2";
   other.store(make_alerts(1, 2));
   server.emplace(NetOptions{}, WindowLimits{}, other, port);
-  EXPECT_EQ(following.out(6), lines(2, 5) + lines(1, 2));
+  EXPECT_EQ(following.out(7), before + lines(4, 5) + lines(1, 2));
   EXPECT_THAT(following.err(0), HasSubstr("reset: the server counts anew, epoch epoch-2"));
 }
 
