@@ -58,7 +58,7 @@ ReaderOptions reader_options(const Config& config, std::vector<WatchRoot> roots,
 struct App::Parts {
   explicit Parts(RunOptions wanted) : options(std::move(wanted)) {}
 
-  Status start_engine(const Config& config, std::unique_ptr<StateStore> store);
+  Status start_engine(const Config& config, OpenedStore opened);
   EngineThread::Outlets outlets();
   AlertArchive archive(Acknowledged acknowledged);
   void wait_for_signals();
@@ -132,12 +132,12 @@ AlertArchive App::Parts::archive(Acknowledged acknowledged) {
   return archive;
 }
 
-Status App::Parts::start_engine(const Config& config, std::unique_ptr<StateStore> store) {
+Status App::Parts::start_engine(const Config& config, OpenedStore opened) {
   WatchRoots watched = configured_roots(config);
   engine = std::make_unique<EngineThread>(
-      EngineThreadOptions{std::string(version()), config.enabled_rules(),
-                          std::move(watched.ingest)},
-      std::move(store), outlets());
+      EngineThreadOptions{std::string(version()), config.enabled_rules(), std::move(watched.ingest),
+                          std::move(opened.lost)},
+      std::move(opened.store), outlets());
   if (Status started = engine->start(); !started.ok()) return started;
   if (!engine->dropped_state().empty()) {
     log->warn("all files are read again", {{"reason", engine->dropped_state()}});
@@ -236,15 +236,16 @@ std::optional<StartFailure> App::start() {
   parts.log = std::make_unique<Logger>(config->log);
   auto opened = open_store(config->storage);
   if (auto* failure = std::get_if<StartFailure>(&opened)) return std::move(*failure);
-  auto& [store, lost] = std::get<OpenedStore>(opened);
-  if (!lost.empty()) parts.log->error("state was lost", {{"reason", lost}});
+  OpenedStore& state = std::get<OpenedStore>(opened);
+  if (!state.lost.empty()) parts.log->error("state was lost", {{"reason", state.lost}});
+  const StateStore* const store = state.store.get();
   const std::string epoch = store->epoch();
   parts.hub = std::make_unique<AlertHub>(epoch, store->first_seq(), store->last_seq());
   parts.server = std::make_unique<NetServer>(parts.context, net_options(*config, *listen),
                                              *parts.hub, parts.archive(store->acknowledged()));
   if (Status bound = parts.server->listen(); !bound.ok()) return failed(bound.error());
   parts.reloads = {true, std::chrono::system_clock::now()};
-  if (Status started = parts.start_engine(*config, std::move(store)); !started.ok()) {
+  if (Status started = parts.start_engine(*config, std::move(state)); !started.ok()) {
     return failed(started.error());
   }
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) parts.signals.add(signal);

@@ -1,16 +1,19 @@
 #include "daemon/app/engine_thread.h"
 
+#include <algorithm>
 #include <atomic>
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <chrono>
+#include <iterator>
 #include <semaphore>
 #include <thread>
 #include <utility>
 
 #include "daemon/app/commit_health.h"
+#include "daemon/app/daemon_conditions.h"
 
 namespace trainwatch {
 namespace {
@@ -95,12 +98,14 @@ struct EngineThread::Parts {
         store(std::move(state)),
         pipeline(std::move(options.rules), std::move(options.ingest), *store),
         outlets(std::move(out)),
+        state_lost(std::move(options.state_lost)),
         timer(context),
         work(boost::asio::make_work_guard(context)) {}
 
   Status start() {
     if (Status started = pipeline.start(); !started.ok()) return started;
     checkpoint = pipeline.checkpoint();
+    if (state_lost.empty()) state_lost = pipeline.dropped();
     beat();
     commit();
     every_second();
@@ -123,7 +128,7 @@ struct EngineThread::Parts {
   }
 
   void commit_if_told() {
-    if (pipeline.engine().has_told()) commit();
+    if (pipeline.has_told()) commit();
   }
 
   void commit() {
@@ -154,10 +159,21 @@ struct EngineThread::Parts {
       beat();
       pipeline.engine().tick(wall_clock());
       pipeline.engine().flush();
+      look_after_self();
       commit();
       show();
       every_second();
     });
+  }
+
+  void look_after_self() {
+    const Time now = wall_clock();
+    watch.look(now, pipeline.ingest(), report);
+    std::vector<SelfCondition> conditions = conditions_of(watch);
+    const auto silence = SteadyClock::now() - reported;
+    std::ranges::move(daemon_conditions({health, report, state_lost, silence}),
+                      std::back_inserter(conditions));
+    pipeline.tell_about_self(now, conditions);
   }
 
   void show() {
@@ -167,11 +183,11 @@ struct EngineThread::Parts {
     snapshot->ready = header.ready;
     snapshot->lag_seconds = report.lag_seconds;
     engine.metrics().collect(snapshot->metrics);
-    collect_pipeline_metrics(engine, pipeline.ingest(), report, snapshot->metrics);
+    collect_pipeline_metrics(engine, pipeline.ingest(), report, watch, snapshot->metrics);
     health.collect(*store, snapshot->metrics);
     snapshot->active = engine.book().active();
     header.storing = health.failure();
-    snapshot->status_json = status_json(header, engine, pipeline.ingest(), report);
+    snapshot->status_json = status_json(header, engine, pipeline.ingest(), report, watch);
     outlets.snapshot(std::move(snapshot));
   }
 
@@ -183,9 +199,12 @@ struct EngineThread::Parts {
   TailReport report;
   Outlets outlets;
   CommitHealth health;
-  std::uint64_t uncommitted = 0;  // bytes
-  std::ptrdiff_t withheld = 0;    // slots of chunks that were taken while too many alerts wait
-  std::size_t provisional = 0;    // how many of the waiting alerts were sent all the same
+  SourceWatch watch;
+  std::string state_lost;                                 // at the start; empty: nothing was
+  SteadyClock::time_point reported = SteadyClock::now();  // the last report of the reader
+  std::uint64_t uncommitted = 0;                          // bytes
+  std::ptrdiff_t withheld = 0;  // slots of chunks that were taken while too many alerts wait
+  std::size_t provisional = 0;  // how many of the waiting alerts were sent all the same
 
   // Any thread.
   boost::asio::io_context context{1};
@@ -226,6 +245,7 @@ TailSink& EngineThread::inbox() {
 void EngineThread::pass_done(TailReport report) {
   boost::asio::post(parts_->context, [&parts = *parts_, report = std::move(report)]() mutable {
     parts.report = std::move(report);
+    parts.reported = SteadyClock::now();
     if (std::exchange(parts.header.ready, true)) return;
     parts.pipeline.engine().flush();
     parts.commit();

@@ -22,6 +22,7 @@ struct EngineThreadOptions {
   std::string version;
   std::vector<RuleConfig> rules;
   IngestOptions ingest;
+  std::string state_lost{};  // why the store begins anew; empty: it does not
 };
 
 class EngineThread {

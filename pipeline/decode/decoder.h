@@ -59,6 +59,9 @@ class Decoder {
   // True when the file's own end mark was read (`]`, `}`): nothing more can follow.
   virtual bool complete() const = 0;
 
+  // True when the bytes so far end in the middle of a record.
+  virtual bool mid_record() const = 0;
+
   virtual void state(StateIo& io) = 0;
 
   // Records read so far, good ones only.

@@ -182,6 +182,10 @@ bool FileDecoder::complete() const {
   return parts_->inflate == nullptr || parts_->inflate->at_end();
 }
 
+bool FileDecoder::mid_record() const {
+  return parts_->decoder != nullptr && parts_->decoder->mid_record();
+}
+
 std::uint64_t FileDecoder::records() const {
   return parts_->decoder != nullptr ? parts_->decoder->records() - parts_->records_before : 0;
 }

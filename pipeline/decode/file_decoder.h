@@ -41,7 +41,8 @@ class FileDecoder {
   void cut_back(std::uint64_t bytes);
 
   Format format() const;
-  bool complete() const;  // the file's own end was read, gzip trailer included
+  bool complete() const;    // the file's own end was read, gzip trailer included
+  bool mid_record() const;  // the bytes so far end in the middle of a record
   std::uint64_t records() const;
   void state(StateIo& io);
 

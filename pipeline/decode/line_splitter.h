@@ -51,6 +51,9 @@ class LineSplitter {
     carry_.resize(carry_.size() - std::min(bytes, carry_.size()));
   }
 
+  // The bytes so far do not end with a line.
+  bool mid_line() const { return !carry_.empty() || skipping_; }
+
   void state(StateIo& io) {
     io(carry_);
     io(skipping_);

@@ -42,6 +42,9 @@ class RecordSplitter {
   // The end of the document was read. A writer that appends to an old file opens it again.
   bool closed() const { return closed_; }
 
+  // The bytes so far end inside an object of the array.
+  bool mid_record() const { return mode_ == Mode::records && (!carry_.empty() || skipping_); }
+
   void state(StateIo& io);
 
  private:

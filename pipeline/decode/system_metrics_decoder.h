@@ -31,6 +31,7 @@ class SystemMetricsDecoder final : public Decoder {
   void finish(EventBatch& out) override;
   void cut_back(std::size_t bytes) override { lines_.cut_back(bytes); }
   bool complete() const override { return false; }  // a file of lines has no end mark
+  bool mid_record() const override { return lines_.mid_line(); }
   void state(StateIo& io) override;
   std::uint64_t records() const override { return records_; }
 

@@ -24,6 +24,7 @@ class TensorflowTraceDecoder final : public Decoder, private RecordSink {
   void finish(EventBatch& out) override;
   void cut_back(std::size_t bytes) override { splitter_.cut_back(bytes); }
   bool complete() const override { return splitter_.closed(); }
+  bool mid_record() const override { return splitter_.mid_record(); }
   void state(StateIo& io) override;
   std::uint64_t records() const override { return records_; }
 

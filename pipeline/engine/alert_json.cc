@@ -70,7 +70,9 @@ std::string to_json(const Alert& alert, std::string_view epoch) {
       .field("summary", verdict.summary);
   write_cause(json, verdict.cause);
   json.key("evidence").raw(verdict.evidence.empty() ? "{}" : verdict.evidence);
-  json.field("next", verdict.next).field("runbook", "docs/rules/" + alert.rule + ".md");
+  const bool self = alert.rule.starts_with("_self/");
+  json.field("next", verdict.next);
+  json.field("runbook", self ? "docs/self-alerts.md" : "docs/rules/" + alert.rule + ".md");
   return json.end_object().take();
 }
 

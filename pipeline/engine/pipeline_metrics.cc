@@ -92,35 +92,55 @@ void collect_sources(const Ingest& ingest, std::vector<MetricFamily>& out) {
   out.push_back(std::move(rejects));
 }
 
+// One line per figure of a source's health.
+struct HealthFigure {
+  std::string_view name;
+  std::string_view help;
+  double (*value)(const SourceHealth&);
+};
+constexpr std::array kHealthFigures = {
+    HealthFigure{"trainwatch_source_lag_bytes", "Bytes written and not read yet.",
+                 [](const SourceHealth& health) { return static_cast<double>(health.lag_bytes); }},
+    HealthFigure{"trainwatch_source_lag_seconds",
+                 "For how long there have been bytes that are not read yet.",
+                 [](const SourceHealth& health) { return health.lag_seconds; }},
+    HealthFigure{
+        "trainwatch_source_stuck", "Files that end in the middle of a record and do not grow.",
+        [](const SourceHealth& health) { return static_cast<double>(health.stuck_files); }},
+    HealthFigure{
+        "trainwatch_source_unreadable_files", "Files that cannot be read now.",
+        [](const SourceHealth& health) { return static_cast<double>(health.unreadable_files); }},
+};
+
+void collect_health(const SourceWatch& watch, std::vector<MetricFamily>& out) {
+  for (const HealthFigure& figure : kHealthFigures) {
+    MetricFamily made = family(figure.name, figure.help, MetricType::gauge);
+    for (const auto& [name, health] : watch.sources()) {
+      made.points.push_back({{{"source", name}}, figure.value(health), {}, 0});
+    }
+    out.push_back(std::move(made));
+  }
+}
+
 void collect_tail(const Ingest& ingest, const TailReport& tail, std::vector<MetricFamily>& out) {
-  std::map<std::string, std::uint64_t> lag;
   std::map<std::string, std::uint64_t> tracked;
-  for (const auto& [name, source] : ingest.sources()) lag[name] = tracked[name] = 0;
+  for (const auto& [name, source] : ingest.sources()) tracked[name] = 0;
   for (const TailedFile& file : tail.files) {
     const auto known = ingest.files().find(file.file);
-    if (known == ingest.files().end()) continue;
-    lag[known->second.known.source] += file.size > file.offset ? file.size - file.offset : 0;
-    ++tracked[known->second.known.source];
+    if (known != ingest.files().end()) ++tracked[known->second.known.source];
   }
-  MetricFamily bytes =
-      family("trainwatch_source_lag_bytes", "Bytes written and not read yet.", MetricType::gauge);
   MetricFamily files =
       family("trainwatch_files_tracked", "Files being watched.", MetricType::gauge);
-  for (const auto& [name, value] : lag) {
-    bytes.points.push_back({{{"source", name}}, static_cast<double>(value), {}, 0});
-    files.points.push_back({{{"source", name}}, static_cast<double>(tracked[name]), {}, 0});
+  for (const auto& [name, count] : tracked) {
+    files.points.push_back({{{"source", name}}, static_cast<double>(count), {}, 0});
   }
-  MetricFamily seconds =
-      family("trainwatch_source_lag_seconds",
-             "Age of the oldest byte that is written and not read yet.", MetricType::gauge);
-  seconds.points.push_back({{}, tail.lag_seconds, {}, 0});
   MetricFamily degraded = family("trainwatch_watch_degraded",
                                  "1 while changes are only found by polling.", MetricType::gauge);
-  degraded.points.push_back({{{"reason", tail.watch_degraded.empty() ? "none" : "inotify"}},
-                             tail.watch_degraded.empty() ? 0.0 : 1.0,
-                             {},
-                             0});
-  for (MetricFamily* made : {&bytes, &files, &seconds, &degraded}) out.push_back(std::move(*made));
+  const bool polling = !tail.watch_degraded.empty();
+  degraded.points.push_back(
+      {{{"reason", polling ? tail.watch_degraded : "none"}}, polling ? 1.0 : 0.0, {}, 0});
+  out.push_back(std::move(files));
+  out.push_back(std::move(degraded));
 }
 
 void collect_limits(const Engine& engine, const TailReport& tail, std::vector<MetricFamily>& out) {
@@ -179,8 +199,9 @@ void collect_rules(const Engine& engine, std::vector<MetricFamily>& out) {
 }  // namespace
 
 void collect_pipeline_metrics(const Engine& engine, const Ingest& ingest, const TailReport& tail,
-                              std::vector<MetricFamily>& out) {
+                              const SourceWatch& watch, std::vector<MetricFamily>& out) {
   collect_sources(ingest, out);
+  collect_health(watch, out);
   collect_tail(ingest, tail, out);
   collect_limits(engine, tail, out);
   collect_rules(engine, out);

@@ -8,6 +8,7 @@
 
 #include "pipeline/engine/engine.h"
 #include "pipeline/engine/ingest.h"
+#include "pipeline/engine/source_watch.h"
 #include "pipeline/tail/tailer.h"
 #include "trainwatch/snapshot.h"
 
@@ -24,7 +25,7 @@ struct TailReport {
 
 // Appends the families about the pipeline.
 void collect_pipeline_metrics(const Engine& engine, const Ingest& ingest, const TailReport& tail,
-                              std::vector<MetricFamily>& out);
+                              const SourceWatch& watch, std::vector<MetricFamily>& out);
 
 struct StatusHeader {
   std::string version;
@@ -35,6 +36,6 @@ struct StatusHeader {
 
 // The body of /api/v1/status.
 std::string status_json(const StatusHeader& header, const Engine& engine, const Ingest& ingest,
-                        const TailReport& tail);
+                        const TailReport& tail, const SourceWatch& watch);
 
 }  // namespace trainwatch

@@ -1,32 +1,45 @@
 #include <map>
 
 #include "pipeline/engine/pipeline_report.h"
+#include "pipeline/engine/self_alerts.h"
 #include "trainwatch/json_writer.h"
 
 namespace trainwatch {
 namespace {
 
-void write_sources(JsonWriter& json, const Ingest& ingest, const TailReport& tail) {
-  std::map<std::string, std::pair<std::uint64_t, std::uint64_t>> files_and_lag;
+// Words for what is wrong with a source, as the self-alerts name it.
+void write_conditions(JsonWriter& json, const std::string& source, const SourceWatch& watch) {
+  json.key("conditions").begin_array();
+  for (const SelfCondition& condition : conditions_of(watch)) {
+    if (condition.source == source) json.value(condition.kind);
+  }
+  json.end_array();
+}
+
+void write_sources(JsonWriter& json, const Ingest& ingest, const TailReport& tail,
+                   const SourceWatch& watch) {
+  std::map<std::string, std::uint64_t> files;
   for (const TailedFile& file : tail.files) {
     const auto known = ingest.files().find(file.file);
-    if (known == ingest.files().end()) continue;
-    auto& [files, lag] = files_and_lag[known->second.known.source];
-    ++files;
-    lag += file.size > file.offset ? file.size - file.offset : 0;
+    if (known != ingest.files().end()) ++files[known->second.known.source];
   }
   json.key("sources").begin_array();
   for (const auto& [name, source] : ingest.sources()) {
-    const auto [files, lag] = files_and_lag[name];
-    json.begin_object().field("source", name).field("files", files).field("bytes", source.bytes);
-    json.field("lag_bytes", lag).field("events", source.records);
+    const auto found = watch.sources().find(name);
+    const SourceHealth health = found == watch.sources().end() ? SourceHealth{} : found->second;
+    json.begin_object().field("source", name).field("files", files[name]);
+    json.field("bytes", source.bytes).field("lag_bytes", health.lag_bytes);
+    json.field("lag_seconds", health.lag_seconds).field("events", source.records);
     json.field("truncations", source.truncations).field("bytes_lost", source.bytes_lost);
-    json.field("read_errors", source.read_errors).key("rejects").begin_object();
+    json.field("read_errors", source.read_errors).field("unreadable", health.unreadable_files);
+    json.field("stuck", health.stuck_files).key("rejects").begin_object();
     for (std::size_t i = 0; i < source.rejects.size(); ++i) {
       if (source.rejects[i] == 0) continue;
       json.field(to_string(static_cast<RejectReason>(i)), source.rejects[i]);
     }
-    json.end_object().end_object();
+    json.end_object();
+    write_conditions(json, name, watch);
+    json.end_object();
   }
   json.end_array();
 }
@@ -77,7 +90,7 @@ void write_rejected(JsonWriter& json, const Ingest& ingest) {
 }  // namespace
 
 std::string status_json(const StatusHeader& header, const Engine& engine, const Ingest& ingest,
-                        const TailReport& tail) {
+                        const TailReport& tail, const SourceWatch& watch) {
   JsonWriter json;
   json.begin_object().field("version", header.version).field("ready", header.ready);
   json.field("started_at", to_rfc3339(header.started_at));
@@ -85,7 +98,7 @@ std::string status_json(const StatusHeader& header, const Engine& engine, const 
   json.field("lag_seconds", tail.lag_seconds);
   json.field("watch_degraded", tail.watch_degraded);
   json.field("state_degraded", header.storing);
-  write_sources(json, ingest, tail);
+  write_sources(json, ingest, tail, watch);
   write_files(json, ingest, tail);
   write_rules(json, engine);
   write_rejected(json, ingest);

@@ -11,6 +11,7 @@ namespace {
 // Raised whenever a state() function changes what it writes: rows of another version are dropped.
 constexpr std::uint32_t kStateVersion = 1;
 constexpr std::string_view kVersionRow = "version";
+constexpr std::string_view kSelfRow = "self";
 
 std::uint64_t hash_of(const std::string& value) {
   return XXH3_64bits(value.data(), value.size());
@@ -49,12 +50,17 @@ Status DurablePipeline::start() {
     dropped_ = "the stored state does not load";
     make(engine_->rules());
   }
+  load_row(rows, kSelfRow, [this](StateIo& io) { io(self_); });
   return success();
 }
 
 void DurablePipeline::reconfigure(std::vector<RuleConfig> rules) {
   engine_->reconfigure(std::move(rules));
   all_ = true;
+}
+
+void DurablePipeline::tell_about_self(Time now, const std::vector<SelfCondition>& conditions) {
+  std::ranges::move(self_.update(now, conditions), std::back_inserter(waiting_.alerts));
 }
 
 void DurablePipeline::acknowledge(const std::string& name, std::uint64_t seq) {
@@ -65,6 +71,7 @@ void DurablePipeline::acknowledge(const std::string& name, std::uint64_t seq) {
 void DurablePipeline::collect() {
   engine_->save(rows_, all_);
   ingest_->save(rows_, all_);
+  rows_.put(std::string(kSelfRow), [this](StateIo& io) { io(self_); });
   if (!std::exchange(all_, false)) return;
   rows_.put(std::string(kVersionRow), [](StateIo& io) {
     std::uint32_t version = kStateVersion;

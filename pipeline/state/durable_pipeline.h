@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "pipeline/engine/ingest.h"
+#include "pipeline/engine/self_alerts.h"
 #include "pipeline/state/state_store.h"
 
 namespace trainwatch {
@@ -39,12 +40,18 @@ class DurablePipeline {
   // Replaces the rules; see Engine::reconfigure.
   void reconfigure(std::vector<RuleConfig> rules);
 
+  // All that is wrong with trainwatch itself now; what began or ended is told with the next commit.
+  void tell_about_self(Time now, const std::vector<SelfCondition>& conditions);
+  const SelfAlerts& self_alerts() const { return self_; }
+
   // A named subscriber has everything up to `seq`: part of the next commit.
   void acknowledge(const std::string& name, std::uint64_t seq);
 
   // Makes everything durable that happened since the last commit, and returns the alerts that may
   // be published now. After a failure all of it is part of the next attempt.
   Result<PublishedAlerts> commit(Time now);
+  // There are alerts that a commit would bring out.
+  bool has_told() const { return engine_->has_told(); }
   // Alerts that wait for a commit that failed.
   const std::vector<Alert>& waiting() const { return waiting_.alerts; }
 
@@ -56,6 +63,7 @@ class DurablePipeline {
   StateStore& store_;
   std::unique_ptr<Engine> engine_;
   std::unique_ptr<Ingest> ingest_;
+  SelfAlerts self_;
   std::string dropped_;
   bool all_ = true;  // the next commit looks at every row, and removes those that are not there
   StateRows rows_;   // changed and not committed yet

@@ -45,7 +45,7 @@ class Watcher {
   std::string status() const {
     TailReport report;
     report.files = tailer_.files();
-    return status_json({"test", kNoTime, true, {}}, engine_, ingest_, report);
+    return status_json({"test", kNoTime, true, {}}, engine_, ingest_, report, {});
   }
 
  private:

@@ -1,0 +1,115 @@
+#include "pipeline/engine/self_alerts.h"
+
+#include <algorithm>
+#include <string>
+
+#include "pipeline/engine/alert_id.h"
+#include "trainwatch/json_writer.h"
+
+namespace trainwatch {
+namespace {
+
+constexpr double kLaggingSeconds = 60;
+
+std::string whole(double number) {
+  return std::to_string(static_cast<long long>(number));
+}
+
+Alert opened(Time now, const SelfCondition& condition) {
+  Alert alert;
+  alert.rule = "_self/" + std::string(condition.kind);
+  RuleSpec spec;
+  spec.id = alert.rule;
+  alert.id = alert_id(spec, {}, condition.source, now);
+  alert.severity = condition.severity;
+  alert.started_at = now;
+  alert.updated_at = now;
+  Verdict& verdict = alert.verdict;
+  verdict.severity = condition.severity;
+  verdict.at = now;
+  verdict.key = condition.source;
+  verdict.value = condition.value;
+  verdict.unit = condition.unit;
+  verdict.summary = condition.summary;
+  verdict.next = condition.next;
+  JsonWriter evidence;
+  evidence.begin_object();
+  if (!condition.source.empty()) evidence.field("source", condition.source);
+  verdict.evidence = evidence.end_object().take();
+  return alert;
+}
+
+}  // namespace
+
+std::vector<SelfCondition> conditions_of(const SourceWatch& watch) {
+  std::vector<SelfCondition> found;
+  for (const auto& [name, health] : watch.sources()) {
+    const std::string source = "source " + name + ": ";
+    const auto add = [&, &name = name](std::string_view kind, double value, std::string_view unit,
+                                       std::string summary, std::string_view next) {
+      found.push_back({kind, name, Severity::warning, value, unit, std::move(summary), next});
+    };
+    if (health.unreadable_files > 0) {
+      const auto files = static_cast<double>(health.unreadable_files);
+      add("unreadable", files, "files",
+          source + whole(files) + " files cannot be read, " + health.example,
+          "Check permissions and the mount; reading is tried again by itself.");
+    }
+    if (health.lag_seconds >= kLaggingSeconds) {
+      add("lagging", health.lag_seconds, "seconds",
+          source + "unread bytes for " + whole(health.lag_seconds) + " s",
+          "Look at trainwatch's CPU time and at the speed of the disk; alerts come late, none is "
+          "lost.");
+    }
+    if (health.stuck_files > 0) {
+      add("stuck", static_cast<double>(health.stuck_files), "files", source + health.example,
+          "The writer stopped there: see whether it is alive. The record is joined when the rest "
+          "comes.");
+    }
+    if (health.recent_rejects > 0) {
+      const auto records = static_cast<double>(health.recent_rejects);
+      add("rejected", records, "records", source + whole(records) + " records were thrown away",
+          "See rejected_samples in /api/v1/status for the first bytes and the reason.");
+    }
+    if (health.recent_lost > 0) {
+      const auto bytes = static_cast<double>(health.recent_lost);
+      add("truncated", bytes, "bytes",
+          source + whole(bytes) + " bytes were cut off before they were read",
+          "Rotate by renaming, or let the copy stay beside the file until it was read.");
+    }
+  }
+  return found;
+}
+
+std::vector<Alert> SelfAlerts::update(Time now, const std::vector<SelfCondition>& conditions) {
+  std::vector<Alert> told;
+  for (const SelfCondition& condition : conditions) {
+    const auto key = std::pair(std::string(condition.kind), condition.source);
+    const auto known = open_.find(key);
+    const bool fresh = known == open_.end();
+    if (!fresh) known->second.last_seen = now;
+    if (!fresh && (known->second.firing || now - known->second.alert.started_at < kPause)) continue;
+    Open& open = open_[key];
+    open = {true, now, opened(now, condition)};
+    told.push_back(open.alert);
+  }
+  for (auto& [key, open] : open_) {
+    if (!open.firing || now - open.last_seen < kGone) continue;
+    open.firing = false;
+    open.alert.state = Alert::State::resolved;
+    open.alert.updated_at = open.alert.ended_at = now;
+    told.push_back(open.alert);
+  }
+  std::erase_if(open_, [now](const auto& entry) {
+    return !entry.second.firing && now - entry.second.alert.started_at >= kPause;
+  });
+  return told;
+}
+
+std::size_t SelfAlerts::active(std::string_view kind) const {
+  return static_cast<std::size_t>(std::ranges::count_if(open_, [kind](const auto& entry) {
+    return entry.second.firing && entry.first.first == kind;
+  }));
+}
+
+}  // namespace trainwatch

@@ -1,0 +1,133 @@
+#include "pipeline/engine/self_alerts.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "pipeline/engine/pipeline_report.h"
+
+namespace trainwatch {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+Time at(int seconds) {
+  return Time{std::chrono::seconds(1'795'247'800 + seconds)};
+}
+
+SelfCondition lagging() {
+  return {"lagging", "s", Severity::warning, 70, "seconds", "source s: unread bytes for 70 s", "-"};
+}
+
+TEST(SelfAlerts, OneAlertForAsLongAsItLasts) {
+  SelfAlerts alerts;
+  const auto begun = alerts.update(at(0), {lagging()});
+  ASSERT_THAT(begun, SizeIs(1));
+  EXPECT_EQ(begun[0].rule, "_self/lagging");
+  EXPECT_EQ(begun[0].state, Alert::State::firing);
+  EXPECT_EQ(begun[0].verdict.evidence, R"({"source":"s"})");
+  for (int second = 1; second < 100; ++second) {
+    EXPECT_THAT(alerts.update(at(second), {lagging()}), IsEmpty());
+  }
+  EXPECT_THAT(alerts.update(at(150), {}), IsEmpty()) << "it may come back";
+  const auto ended = alerts.update(at(160), {});
+  ASSERT_THAT(ended, SizeIs(1));
+  EXPECT_EQ(ended[0].id, begun[0].id);
+  EXPECT_EQ(ended[0].state, Alert::State::resolved);
+}
+
+TEST(SelfAlerts, TheNextOneComesTenMinutesLaterAtTheEarliest) {
+  SelfAlerts alerts;
+  std::size_t told = 0;
+  for (int second = 0; second < 3600; ++second) {
+    const bool bad = second % 120 < 10;
+    told += alerts.update(at(second), bad ? std::vector{lagging()} : std::vector<SelfCondition>{})
+                .size();
+  }
+  EXPECT_EQ(told, 12U) << "six begun and six ended in an hour";
+}
+
+TEST(SelfAlerts, SurviveARestart) {
+  SelfAlerts before;
+  before.update(at(0), {lagging()});
+  StateIo saving = StateIo::saving();
+  saving(before);
+  const std::string bytes = saving.take();
+  SelfAlerts after;
+  StateIo loading = StateIo::loading(bytes);
+  loading(after);
+  ASSERT_TRUE(loading.complete());
+  EXPECT_EQ(after.active("lagging"), 1U);
+  EXPECT_THAT(after.update(at(10), {lagging()}), IsEmpty());
+  EXPECT_THAT(after.update(at(100), {}), SizeIs(1));
+}
+
+class SourceWatchTest : public testing::Test {
+ protected:
+  void feed(const std::string& bytes) { ingest_.data(FileId{1}, bytes); }
+  std::vector<std::string> kinds(int second, std::uint64_t unread = 0, std::string error = {}) {
+    TailReport report;
+    report.files.push_back({FileId{1}, LaneId{0}, "/r/a.jsonl", read_ + unread, read_, error});
+    watch_.look(at(second), ingest_, report);
+    std::vector<std::string> kinds;
+    for (const SelfCondition& condition : conditions_of(watch_)) kinds.emplace_back(condition.kind);
+    return kinds;
+  }
+
+  SourceWatchTest() {
+    KnownFile known;
+    known.file = FileId{1};
+    known.source = "s";
+    known.path = "/r/a.jsonl";
+    ingest_.opened(known, "file:/r/a.jsonl:", {});
+  }
+
+  static constexpr std::uint64_t read_ = 100;
+  Engine engine_{{}};
+  Ingest ingest_{engine_, {}};
+  SourceWatch watch_;
+};
+
+const std::string kLine =
+    R"({"Type":"cpu","Name":"cpu0","Dimension":"CPUUtilization","Value":5,"NodeId":"n",)"
+    R"("Timestamp":1795247800.5})"
+    "\n";
+
+TEST_F(SourceWatchTest, AHealthySourceHasNoConditions) {
+  feed(kLine);
+  EXPECT_THAT(kinds(0), IsEmpty());
+  EXPECT_THAT(kinds(1000), IsEmpty());
+}
+
+TEST_F(SourceWatchTest, AFileThatEndsInTheMiddleOfARecordIsStuckAfterAWhile) {
+  std::string next = kLine;
+  next.replace(next.find("800.5"), 5, "801.5");
+  feed(kLine + next.substr(0, 20));
+  EXPECT_THAT(kinds(0), IsEmpty());
+  EXPECT_THAT(kinds(29), IsEmpty());
+  EXPECT_THAT(kinds(30), ElementsAre("stuck"));
+  feed(next.substr(20));
+  EXPECT_THAT(kinds(31), IsEmpty());
+  EXPECT_EQ(ingest_.sources().at("s").records, 2U) << "the pieces are joined";
+}
+
+TEST_F(SourceWatchTest, UnreadBytesAreLagAfterAMinute) {
+  EXPECT_THAT(kinds(0, 10), IsEmpty());
+  EXPECT_THAT(kinds(59, 10), IsEmpty());
+  EXPECT_THAT(kinds(60, 10), ElementsAre("lagging"));
+  EXPECT_THAT(kinds(61), IsEmpty());
+}
+
+TEST_F(SourceWatchTest, UnreadableRejectedAndTruncated) {
+  EXPECT_THAT(kinds(0, 0, "read /r/a.jsonl: Input/output error"), ElementsAre("unreadable"));
+  feed(kLine + "nonsense\n");
+  EXPECT_THAT(kinds(1), ElementsAre("rejected"));
+  EXPECT_THAT(kinds(500), ElementsAre("rejected"));
+  EXPECT_THAT(kinds(602), IsEmpty()) << "ten minutes without another";
+  ingest_.restarted(FileId{1}, 70);
+  EXPECT_THAT(kinds(700), ElementsAre("truncated"));
+}
+
+}  // namespace
+}  // namespace trainwatch
