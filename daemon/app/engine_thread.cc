@@ -246,7 +246,7 @@ void EngineThread::pass_done(TailReport report) {
   boost::asio::post(parts_->context, [&parts = *parts_, report = std::move(report)]() mutable {
     parts.report = std::move(report);
     parts.reported = SteadyClock::now();
-    if (std::exchange(parts.header.ready, true)) return;
+    if (!parts.report.complete || std::exchange(parts.header.ready, true)) return;
     parts.pipeline.engine().flush();
     parts.commit();
     parts.show();

@@ -54,7 +54,7 @@ class EngineThread {
   // For the reader thread. data() blocks while too much is on its way: the file is the overflow
   // buffer. It stops blocking when stop() is called.
   TailSink& inbox();
-  // For the reader thread: the end of one pass over all files.
+  // For the reader thread: how a pass over all files goes.
   void pass_done(TailReport report);
 
   // For any thread. Replaces the rules between two messages.

@@ -30,8 +30,8 @@ struct Reader::Parts {
       } else {
         tailer.refresh();
       }
-      while (!stop.stop_requested() && tailer.read(sink)) report(now);
-      report(std::chrono::steady_clock::now());
+      while (!stop.stop_requested() && tailer.read(sink)) report(now, false);
+      report(std::chrono::steady_clock::now(), true);
       changed = hint.wait(std::exchange(rescan, false) ? std::chrono::milliseconds(0)
                                                        : options.poll_interval);
       if (changed == InotifyHint::Wake::timeout) next_scan = std::chrono::steady_clock::now();
@@ -48,15 +48,17 @@ struct Reader::Parts {
 
   // Tells the engine about the files; once a second is enough for people. What is unread was seen
   // unread at `behind_since`.
-  void report(std::chrono::steady_clock::time_point behind_since) {
+  void report(std::chrono::steady_clock::time_point behind_since, bool complete) {
     const auto now = std::chrono::steady_clock::now();
-    if (now < next_report) return;
+    const bool first_pass = complete && !std::exchange(passed, true);
+    if (now < next_report && !first_pass) return;
     next_report = now + std::chrono::seconds(1);
     TailReport made;
     made.files = tailer.files();
     made.files_dropped = tailer.files_dropped();
     made.files_limit = options.limits.max_files;
     made.watch_degraded = hint.degraded();
+    made.complete = complete;
     made.lag_seconds = std::chrono::duration<double>(now - behind_since).count();
     pass_done(std::move(made));
   }
@@ -69,6 +71,7 @@ struct Reader::Parts {
   Tailer tailer;
   std::size_t watched = 0;  // directories
   bool rescan = false;
+  bool passed = false;  // the first pass is over
   std::chrono::steady_clock::time_point next_report{};
   std::jthread thread;  // last: it uses all of the above
 };

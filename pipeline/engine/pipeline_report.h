@@ -21,6 +21,7 @@ struct TailReport {
   std::size_t files_limit = 0;
   std::string watch_degraded;  // why inotify does not help; empty: it does
   double lag_seconds = 0;      // since the oldest unread byte was seen
+  bool complete = false;       // the pass is over: all that its scan found has been read
 };
 
 // Appends the families about the pipeline.

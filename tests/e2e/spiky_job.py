@@ -84,11 +84,11 @@ class Rank:
 
 
 class SpikyJob:
-    def __init__(self, directory, alerts, seed, ranks=4):
+    def __init__(self, directory, alerts, seed, ranks=4, steps_per_file=400):
         numbers = random.Random(seed)
         self._random = numbers
         share = -(-alerts // ranks)
-        self.ranks = [Rank(directory, rank, share, numbers) for rank in range(ranks)]
+        self.ranks = [Rank(directory, rank, share, numbers, steps_per_file) for rank in range(ranks)]
 
     def write_some(self, records):
         """About so many records by ranks at random. False: all is written."""
