@@ -48,6 +48,7 @@ struct FileDecoder::Parts {
   void decode(std::string_view bytes, EventBatch& out);
   void inflated(std::string_view bytes, EventBatch& out);
   void contents(std::string_view bytes, EventBatch& out);
+  std::string_view without_hole(std::string_view bytes);
   void new_contents(EventBatch& out);
   void go_on_from(FileDecoder& plain);
   void decided(Format found, EventBatch& out);
@@ -56,6 +57,7 @@ struct FileDecoder::Parts {
   Encoding encoding = Encoding::undecided;
   Format format = Format::undecided;
   bool damage_reported = false;
+  bool hole_reported = false;
   std::string head;                        // not yet recognised
   std::unique_ptr<InflateStream> inflate;  // gzip only
   std::unique_ptr<Decoder> decoder;        // none before the format is known
@@ -120,9 +122,18 @@ void FileDecoder::Parts::contents(std::string_view bytes, EventBatch& out) {
   if (decoder != nullptr) {
     decoder->feed(bytes, out);
   } else if (format == Format::undecided) {
-    head.append(bytes);
-    decided(recognise(head, context.path), out);
+    head.append(without_hole(bytes));
+    if (!head.empty()) decided(recognise(head, context.path), out);
   }
+}
+
+// A writer that goes on at its old offset in a file that was truncated leaves NULs before its
+// bytes.
+std::string_view FileDecoder::Parts::without_hole(std::string_view bytes) {
+  if (!head.empty()) return bytes;
+  const std::size_t end = std::min(bytes.find_first_not_of('\0'), bytes.size());
+  if (end > 0 && !std::exchange(hole_reported, true)) reject(RejectReason::syntax, bytes);
+  return bytes.substr(end);
 }
 
 void FileDecoder::Parts::decided(Format found, EventBatch& out) {
@@ -195,6 +206,7 @@ void FileDecoder::state(StateIo& io) {
   io(parts.encoding);
   io(parts.format);
   io(parts.damage_reported);
+  io(parts.hole_reported);
   io(parts.head);
   io(parts.beginning);
   io(parts.records_before);

@@ -113,6 +113,23 @@ TEST(Malformed, EverySampleTruncatedEverywhere) {
   }
 }
 
+// A writer that goes on at its old offset after its file was truncated.
+TEST(Malformed, AHoleBeforeTheFirstRecordCostsOneReject) {
+  for (const SampleFile& file : sample_files()) {
+    if (file.content.starts_with("\x1f\x8b")) continue;
+    const Outcome whole = decode(file.path, file.content);
+    const std::string holed = std::string(5000, '\0') + file.content;
+    for (const std::size_t cut : {0U, 1U, 4999U, 5000U, 5001U}) {
+      DecodeRun run{file.path};
+      run.feed(std::string_view{holed}.substr(0, cut));
+      run.feed(std::string_view{holed}.substr(cut));
+      const Outcome out = run.finish();
+      EXPECT_EQ(out.records, whole.records) << file.name << " " << cut;
+      EXPECT_EQ(out.rejects.size(), whole.rejects.size() + 1) << file.name << " " << cut;
+    }
+  }
+}
+
 TEST(Malformed, RandomDamageNeverCrashes) {
   std::mt19937 random{11};
   for (const SampleFile& file : sample_files()) {
