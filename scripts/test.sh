@@ -16,4 +16,6 @@ step "building"
 cmake --preset release --log-level=WARNING
 ninja -C build/release
 step "running the tests"
-ctest --test-dir build/release --output-on-failure -j "$(nproc)" -LE '^long$' "$@"
+without_long=(-LE '^long$')
+case " $* " in *long*) without_long=() ;; esac
+ctest --test-dir build/release --output-on-failure -j "$(nproc)" "${without_long[@]}" "$@"
