@@ -3,7 +3,6 @@
 #pragma once
 
 #include <gtest/gtest.h>
-#include <zlib.h>
 
 #include <functional>
 #include <string>
@@ -11,6 +10,7 @@
 #include <vector>
 
 #include "pipeline/decode/file_decoder.h"
+#include "support/gzip.h"
 
 namespace trainwatch::testing {
 
@@ -142,18 +142,6 @@ inline Outcome decode(const std::string& path, std::string_view content) {
   return run.finish();
 }
 
-inline std::string gzip(std::string_view text) {
-  std::string out(text.size() + text.size() / 100 + 200, '\0');
-  z_stream stream{};
-  deflateInit2(&stream, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY);
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
-  stream.avail_in = static_cast<uInt>(text.size());
-  stream.next_out = reinterpret_cast<Bytef*>(out.data());
-  stream.avail_out = static_cast<uInt>(out.size());
-  EXPECT_EQ(deflate(&stream, Z_FINISH), Z_STREAM_END);
-  out.resize(stream.total_out);
-  deflateEnd(&stream);
-  return out;
-}
+using test::gzip;
 
 }  // namespace trainwatch::testing

@@ -5,6 +5,8 @@
 
 #include <string>
 
+#include "support/saved_state.h"
+
 namespace trainwatch {
 namespace {
 
@@ -31,13 +33,9 @@ Answer ask(const std::vector<KnownBeginning::Candidate>& candidates, std::string
   KnownBeginning beginning(candidates);
   std::string rest;
   for (std::size_t at = 0; at < contents.size(); at += size) {
-    StateIo saving = StateIo::saving();
-    saving(beginning);
-    const std::string state = saving.take();
+    const std::string state = test::saved_state(beginning);
     KnownBeginning restored;
-    StateIo loading = StateIo::loading(state);
-    loading(restored);
-    EXPECT_TRUE(loading.complete());
+    EXPECT_TRUE(test::load_state(state, restored));
     beginning = std::move(restored);
     const std::string_view piece = contents.substr(at, size);
     if (beginning.decided()) {

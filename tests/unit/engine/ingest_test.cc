@@ -3,12 +3,12 @@
 #include "pipeline/engine/ingest.h"
 
 #include <gtest/gtest.h>
-#include <zlib.h>
 
 #include <string>
 
 #include "pipeline/tail/tailer.h"
 #include "support/engine_rows.h"
+#include "support/gzip.h"
 #include "support/model_file_system.h"
 
 namespace trainwatch {
@@ -26,19 +26,7 @@ std::string lines(int first, int last) {
   return text;
 }
 
-std::string gzip(const std::string& text) {
-  std::string out(compressBound(text.size()) + 64, '\0');
-  z_stream stream{};
-  deflateInit2(&stream, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY);
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
-  stream.avail_in = static_cast<uInt>(text.size());
-  stream.next_out = reinterpret_cast<Bytef*>(out.data());
-  stream.avail_out = static_cast<uInt>(out.size());
-  deflate(&stream, Z_FINISH);
-  out.resize(stream.total_out);
-  deflateEnd(&stream);
-  return out;
-}
+using test::gzip;
 
 class IngestTest : public testing::Test {
  protected:

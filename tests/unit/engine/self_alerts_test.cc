@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "pipeline/engine/pipeline_report.h"
+#include "support/saved_state.h"
 
 namespace trainwatch {
 namespace {
@@ -51,13 +52,9 @@ TEST(SelfAlerts, TheNextOneComesTenMinutesLaterAtTheEarliest) {
 TEST(SelfAlerts, SurviveARestart) {
   SelfAlerts before;
   before.update(at(0), {lagging()});
-  StateIo saving = StateIo::saving();
-  saving(before);
-  const std::string bytes = saving.take();
+  const std::string bytes = test::saved_state(before);
   SelfAlerts after;
-  StateIo loading = StateIo::loading(bytes);
-  loading(after);
-  ASSERT_TRUE(loading.complete());
+  ASSERT_TRUE(test::load_state(bytes, after));
   EXPECT_EQ(after.active("lagging"), 1U);
   EXPECT_THAT(after.update(at(10), {lagging()}), IsEmpty());
   EXPECT_THAT(after.update(at(100), {}), SizeIs(1));

@@ -6,6 +6,8 @@
 #include <limits>
 #include <string>
 
+#include "support/saved_state.h"
+
 namespace trainwatch {
 namespace {
 
@@ -41,13 +43,9 @@ TEST(CompensatedSum, StaysFinite) {
 TEST(CompensatedSum, StateIsCompleteAndChecked) {
   CompensatedSum sum;
   for (const double term : {1e16, 1.0, 1.0, 1.0}) sum.add(term);
-  StateIo saving = StateIo::saving();
-  saving(sum);
-  const std::string bytes = saving.take();
+  const std::string bytes = test::saved_state(sum);
   CompensatedSum loaded;
-  StateIo loading = StateIo::loading(bytes);
-  loading(loaded);
-  ASSERT_TRUE(loading.complete());
+  ASSERT_TRUE(test::load_state(bytes, loaded));
   loaded.add(-1e16);
   EXPECT_EQ(loaded.value(), 3);
 

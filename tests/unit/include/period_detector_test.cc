@@ -7,6 +7,8 @@
 #include <set>
 #include <string>
 
+#include "support/saved_state.h"
+
 namespace trainwatch {
 namespace {
 
@@ -79,13 +81,9 @@ TEST(PeriodDetector, RandomSpikesAreRarelyPeriodic) {
 TEST(PeriodDetector, StateSurvivesAndDamageIsRefused) {
   PeriodDetector detector;
   for (const std::int64_t step : {20, 40, 60}) detector.spike(step);
-  StateIo saving = StateIo::saving();
-  saving(detector);
-  const std::string bytes = saving.take();
+  const std::string bytes = test::saved_state(detector);
   PeriodDetector restored;
-  StateIo loading = StateIo::loading(bytes);
-  loading(restored);
-  ASSERT_TRUE(loading.complete());
+  ASSERT_TRUE(test::load_state(bytes, restored));
   restored.spike(80);
   EXPECT_EQ(restored.period(), 20);
 

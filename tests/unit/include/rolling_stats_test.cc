@@ -7,6 +7,7 @@
 #include <random>
 #include <string>
 
+#include "support/saved_state.h"
 #include "trainwatch/stats/rolling_median_mad.h"
 #include "trainwatch/stats/sorted_window.h"
 
@@ -118,13 +119,9 @@ TEST(SortedWindow, StateSurvivesAnywhere) {
   std::mt19937 random(7);
   SortedWindow window(10);
   for (int i = 0; i < 40; ++i) {
-    StateIo saving = StateIo::saving();
-    saving(window);
-    const std::string bytes = saving.take();
+    const std::string bytes = test::saved_state(window);
     SortedWindow restored(10);
-    StateIo loading = StateIo::loading(bytes);
-    loading(restored);
-    ASSERT_TRUE(loading.complete());
+    ASSERT_TRUE(test::load_state(bytes, restored));
     for (int j = 0; j < 15; ++j) {
       const double value = static_cast<double>(random() % 100);
       window.push(value);

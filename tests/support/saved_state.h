@@ -1,0 +1,26 @@
+// What an object's state() writes, and an object that reads it back.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "trainwatch/state_io.h"
+
+namespace trainwatch::test {
+
+template <class T>
+std::string saved_state(T& object) {
+  StateIo io = StateIo::saving();
+  io(object);
+  return io.take();
+}
+
+// True when the bytes are exactly one such object.
+template <class T>
+bool load_state(std::string_view bytes, T& object) {
+  StateIo io = StateIo::loading(bytes);
+  io(object);
+  return io.complete();
+}
+
+}  // namespace trainwatch::test
