@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "daemon/app/commit_health.h"
+#include "daemon/app/daemon_clock.h"
 #include "daemon/app/daemon_conditions.h"
 
 namespace trainwatch {
@@ -25,10 +26,6 @@ constexpr auto kEvery = std::chrono::seconds(1);
 constexpr std::uint64_t kCommitBytes = std::uint64_t{8} << 20U;
 // Alerts that wait for a failing store. With more, reading stops: the files keep the rest.
 constexpr std::size_t kMostWaiting = 10'000;
-
-Time wall_clock() {
-  return std::chrono::time_point_cast<Nanos>(std::chrono::system_clock::now());
-}
 
 PublishedAlerts without_numbers(const std::vector<Alert>& alerts, std::size_t from) {
   PublishedAlerts made;
@@ -134,7 +131,7 @@ struct EngineThread::Parts {
   void commit() {
     uncommitted = 0;
     const auto begun = SteadyClock::now();
-    auto committed = pipeline.commit(wall_clock());
+    auto committed = pipeline.commit(clock.now());
     const auto now = SteadyClock::now();
     if (!committed.ok()) return commit_failed(now, committed.error().message);
     if (health.degraded()) outlets.store_recovered();
@@ -157,7 +154,8 @@ struct EngineThread::Parts {
     timer.async_wait([this](boost::system::error_code failure) {
       if (failure) return;
       beat();
-      pipeline.engine().tick(wall_clock());
+      clock.compare(SteadyClock::now(), wall_clock());
+      pipeline.engine().tick(clock.now());
       pipeline.engine().flush();
       look_after_self();
       commit();
@@ -167,7 +165,7 @@ struct EngineThread::Parts {
   }
 
   void look_after_self() {
-    const Time now = wall_clock();
+    const Time now = clock.now();
     watch.look(now, pipeline.ingest(), report);
     std::vector<SelfCondition> conditions = conditions_of(watch);
     const auto silence = SteadyClock::now() - reported;
@@ -185,6 +183,7 @@ struct EngineThread::Parts {
     engine.metrics().collect(snapshot->metrics);
     collect_pipeline_metrics(engine, pipeline.ingest(), report, watch, snapshot->metrics);
     health.collect(*store, snapshot->metrics);
+    clock.collect(snapshot->metrics);
     snapshot->active = engine.book().active();
     header.storing = health.failure();
     snapshot->status_json = status_json(header, engine, pipeline.ingest(), report, watch);
@@ -192,6 +191,7 @@ struct EngineThread::Parts {
   }
 
   // Engine thread only, once that runs.
+  DaemonClock clock{SteadyClock::now(), wall_clock()};
   StatusHeader header;
   std::unique_ptr<StateStore> store;
   DurablePipeline pipeline;
