@@ -49,8 +49,8 @@ class RuleHost {
   // Puts the rules and the instances that ran since the last call; `all`: every one.
   void save(StateRows& rows, bool all);
   // Loads what a host saved, perhaps one with other rules. Answers for each rule whether it is the
-  // same as the saved one, with the same parameters and timing; others start cold, and so does an
-  // instance whose row is missing or damaged.
+  // same as the saved one, with the same parameters and timing. The instances of others are made,
+  // so that they are seen to be warming, but start cold; so does one whose row is damaged.
   std::vector<bool> load(const StoredRows& rows);
 
  private:

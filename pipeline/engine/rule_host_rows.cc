@@ -52,10 +52,9 @@ std::vector<bool> RuleHost::load(const StoredRows& rows) {
       io(evaluations);
     });
     same[rule] = known && print == fingerprint(rules_[rule]);
-    if (!same[rule]) continue;
-    evaluations_[rule] = evaluations;
+    if (same[rule]) evaluations_[rule] = evaluations;
     for_rows(rows, key + "/", [&](std::string_view subject, std::string_view bytes) {
-      load_instance(rule, subject, bytes);
+      load_instance(rule, subject, same[rule] ? bytes : std::string_view());
       return true;
     });
   }
@@ -69,6 +68,7 @@ void RuleHost::load_instance(std::uint32_t rule, std::string_view subject, std::
   if (error != std::errc{} || stop != end || number >= vocabulary_.subjects.size()) return;
   const auto id = static_cast<SubjectId>(number);
   Instance* const made = make(rule, id);
+  made->ran = true;
   StateIo io = StateIo::loading(bytes);
   made->impl->state(io);
   if (io.complete()) return;

@@ -40,6 +40,7 @@ class LongStep final : public Rule {
     io(seen_);
     io(was_firing_);
   }
+  bool warming() const override { return seen_ == 0; }
 
  private:
   LongStepParams params_;
@@ -182,7 +183,9 @@ TEST_F(EngineTest, AChangedRuleStartsColdAndItsAlertResolves) {
   const auto told = restored.take_told();
   ASSERT_THAT(told, SizeIs(1));
   EXPECT_EQ(told[0].state, Alert::State::resolved);
-  EXPECT_EQ(restored.host().instances(0), 0U);
+  EXPECT_EQ(restored.host().instances(0), 1U);
+  EXPECT_EQ(restored.host().warming(0), 1U);
+  EXPECT_EQ(restored.host().evaluations(0), 0U);
 }
 
 TEST_F(EngineTest, ReconfigureKeepsWhatDidNotChange) {
