@@ -147,7 +147,7 @@ class Trainwatch:
 
         def all_read():
             files = {file["path"]: file["offset"] for file in self.json("/api/v1/status")["files"]}
-            return all(files.get(path) == size for path, size in on_disk.items())
+            return all(files.get(path, 0) == size for path, size in on_disk.items())
         wait_for(all_read, "all of %d files are read" % len(on_disk))
 
     def signal(self, number):

@@ -8,12 +8,13 @@ import harness
 
 
 class Client:
-    """Keeps the last sequence number it has, as README.md tells clients to do."""
+    """Keeps the last sequence number it has, as README.md tells clients to do. It may go on at
+    another address with what an earlier one has."""
 
-    def __init__(self, url):
+    def __init__(self, url, earlier=None):
         self._url = url
-        self.alerts = []
-        self.epoch = None
+        self.alerts = list(earlier.alerts) if earlier else []
+        self.epoch = earlier.epoch if earlier else None
 
     def poll(self):
         """Takes what is new. False: nobody answers."""
@@ -31,12 +32,12 @@ class Client:
         return True
 
 
-def order_by_rank(alerts):
-    """Rank -> ids in the order in which they were first told."""
+def order_by_subject(alerts):
+    """Rank or GPU -> ids in the order in which they were first told."""
     order = collections.defaultdict(dict)
     for alert in alerts:
-        order[alert["subject"]["rank"]].setdefault(alert["id"])
-    return {rank: list(ids) for rank, ids in order.items()}
+        order[json.dumps(alert["subject"])].setdefault(alert["id"])
+    return {subject: list(ids) for subject, ids in order.items()}
 
 
 def judge(delivered, replayed):
@@ -49,5 +50,5 @@ def judge(delivered, replayed):
     return {"lost": len(expected.keys() - told.keys()),
             "wrong": sum(told[id] != expected.get(id) for id in told),
             "duplicated": sum(count - 1 for count in tellings.values()),
-            "out of order": int(order_by_rank(delivered) != order_by_rank(replayed)) +
+            "out of order": int(order_by_subject(delivered) != order_by_subject(replayed)) +
             int(seqs != list(range(1, len(seqs) + 1)))}
