@@ -88,15 +88,19 @@ def final(alerts):
 
 
 class Trainwatch:
-    """`trainwatch run` on a free port, watching `directory`; stopped at the end of the block."""
+    """`trainwatch run` on a free port, watching `directory`; stopped at the end of the block.
 
-    def __init__(self, directory, *arguments, env=None):
+    It keeps its state in `state`, which stays, and is run by the command `prefix`."""
+
+    def __init__(self, directory, *arguments, env=None, state=None, prefix=()):
         self.directory = directory
         self._log = tempfile.NamedTemporaryFile("w+", suffix=".log")
         self._state = tempfile.TemporaryDirectory(prefix="trainwatch-state-")
         self._process = subprocess.Popen(
-            [binary(), "run", "--watch=" + directory, "--web.listen-address=127.0.0.1:0",
-             "--storage.path=" + self._state.name, *arguments], stderr=self._log, env=dict(os.environ, **(env or {})))
+            [*prefix, binary(), "run", "--watch=" + directory, "--web.listen-address=127.0.0.1:0",
+             "--storage.path=" + (state or self._state.name), *arguments],
+            stderr=self._log, env=dict(os.environ, **(env or {})))
+        self.pid = self._process.pid  # of `prefix`, where there is one
 
     def __enter__(self):
         try:
@@ -119,6 +123,9 @@ class Trainwatch:
         with open(self._log.name) as file:
             return file.read()
 
+    def alive(self):
+        return self._process.poll() is None
+
     def get(self, path):
         return fetch(self.url + path)
 
@@ -140,7 +147,7 @@ class Trainwatch:
 
         def all_read():
             files = {file["path"]: file["offset"] for file in self.json("/api/v1/status")["files"]}
-            return all(files.get(path) == size for path, size in on_disk.items())
+            return all(files.get(path, 0) == size for path, size in on_disk.items())
         wait_for(all_read, "all of %d files are read" % len(on_disk))
 
     def signal(self, number):
@@ -194,6 +201,10 @@ class Listener:
     def alerts(self):
         return [frame for frame in self.frames if frame["op"] == "alert"]
 
+    def send(self, message):
+        asyncio.run_coroutine_threadsafe(
+            self._stream.send(json.dumps(message)), self._loop).result(PATIENCE_SECONDS)
+
     def wait_closed(self):
         wait_for(lambda: self.close_code is not None, "the stream is closed")
 
@@ -201,6 +212,7 @@ class Listener:
         self._loop, self._stop = asyncio.get_running_loop(), asyncio.Event()
         async with self._websockets.connect(
                 self._url, subprotocols=["trainwatch.v1.json"], max_size=None) as stream:
+            self._stream = stream
             reading = asyncio.ensure_future(self._read(stream))
             stopping = asyncio.ensure_future(self._stop.wait())
             await asyncio.wait({reading, stopping}, return_when=asyncio.FIRST_COMPLETED)

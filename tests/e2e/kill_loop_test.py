@@ -4,7 +4,6 @@ A job writes while trainwatch is killed and started again, TRAINWATCH_KILLS time
 asks for what is new all the while. In the end what the client has is what a replay of the finished
 files tells: each alert, its last content, the order within a rank, and no number missing."""
 
-import collections
 import os
 import random
 import signal
@@ -13,10 +12,9 @@ import sys
 import tempfile
 import time
 import unittest
-import urllib.error
 
 import harness
-import json
+import judge
 import spiky_job
 
 KILLS = int(os.environ.get("TRAINWATCH_KILLS", "1000"))
@@ -25,56 +23,10 @@ ALERTS_PER_KILL = 20
 SPIKES_PER_KILL = 26  # a few do not become alerts of their own
 
 
-class Client:
-    """Keeps the last sequence number it has, as README.md tells clients to do."""
-
-    def __init__(self, url):
-        self._url = url
-        self.alerts = []
-        self.epoch = None
-
-    def poll(self):
-        """Takes what is new. False: nobody answers."""
-        last = self.alerts[-1]["seq"] if self.alerts else 0
-        try:
-            page = json.loads(harness.fetch("%s/api/v1/alerts?after=%d" % (self._url, last)))
-        except (urllib.error.URLError, OSError, ValueError):
-            return False
-        if self.epoch not in (None, page["epoch"]):
-            raise AssertionError("another epoch")
-        self.epoch = page["epoch"]
-        if page["first_seq"] > last + 1:
-            raise AssertionError("a gap after %d" % last)
-        self.alerts += page["alerts"]
-        return True
-
-
 def start(directory, state, port, log, prefix=()):
     return subprocess.Popen(
         [*prefix, harness.binary(), "run", "--watch=" + directory, "--storage.path=" + state,
          "--web.listen-address=127.0.0.1:%d" % port, *spiky_job.RULES], stderr=log)
-
-
-def order_by_rank(alerts):
-    """Rank -> ids in the order in which they were first told."""
-    order = collections.defaultdict(dict)
-    for alert in alerts:
-        order[alert["subject"]["rank"]].setdefault(alert["id"])
-    return {rank: list(ids) for rank, ids in order.items()}
-
-
-def judge(delivered, replayed):
-    """What is wrong, counted."""
-    told, expected = harness.final(delivered), harness.final(replayed)
-    tellings = collections.Counter(
-        json.dumps({k: v for k, v in alert.items() if k not in ("seq", "epoch")}, sort_keys=True)
-        for alert in delivered)
-    seqs = [alert["seq"] for alert in delivered]
-    return {"lost": len(expected.keys() - told.keys()),
-            "wrong": sum(told[id] != expected.get(id) for id in told),
-            "duplicated": sum(count - 1 for count in tellings.values()),
-            "out of order": int(order_by_rank(delivered) != order_by_rank(replayed)) +
-            int(seqs != list(range(1, len(seqs) + 1)))}
 
 
 class KillLoopTest(unittest.TestCase):
@@ -86,7 +38,7 @@ class KillLoopTest(unittest.TestCase):
             job = spiky_job.SpikyJob(directory, KILLS * SPIKES_PER_KILL, SEED)
             per_kill = SPIKES_PER_KILL * 7
             port = harness.free_port()
-            client = Client("http://127.0.0.1:%d" % port)
+            client = judge.Client("http://127.0.0.1:%d" % port)
             with open(os.path.join(scratch, "log"), "w+") as log:
                 for _ in range(KILLS):
                     process = start(directory, state, port, log)
@@ -108,7 +60,7 @@ class KillLoopTest(unittest.TestCase):
                 self.addCleanup(lambda: process.poll() is None and process.kill())
                 replayed = harness.replay(directory, *spiky_job.RULES)
                 self.finish(client, process, port, replayed)
-            found = judge(client.alerts, replayed)
+            found = judge.judge(client.alerts, replayed)
             print("%d kills, %d alerts in %d tellings: %s" %
                   (KILLS, len(harness.final(replayed)), len(client.alerts), found))
             self.assertEqual(set(found.values()), {0}, found)

@@ -1,0 +1,54 @@
+"""Is what a client was told all that a replay tells, each once and in order?"""
+
+import collections
+import json
+import urllib.error
+
+import harness
+
+
+class Client:
+    """Keeps the last sequence number it has, as README.md tells clients to do. It may go on at
+    another address with what an earlier one has."""
+
+    def __init__(self, url, earlier=None):
+        self._url = url
+        self.alerts = list(earlier.alerts) if earlier else []
+        self.epoch = earlier.epoch if earlier else None
+
+    def poll(self):
+        """Takes what is new. False: nobody answers."""
+        last = self.alerts[-1]["seq"] if self.alerts else 0
+        try:
+            page = json.loads(harness.fetch("%s/api/v1/alerts?after=%d" % (self._url, last)))
+        except (urllib.error.URLError, OSError, ValueError):
+            return False
+        if self.epoch not in (None, page["epoch"]):
+            raise AssertionError("another epoch")
+        self.epoch = page["epoch"]
+        if page["first_seq"] > last + 1:
+            raise AssertionError("a gap after %d" % last)
+        self.alerts += page["alerts"]
+        return True
+
+
+def order_by_subject(alerts):
+    """Rank or GPU -> ids in the order in which they were first told."""
+    order = collections.defaultdict(dict)
+    for alert in alerts:
+        order[json.dumps(alert["subject"])].setdefault(alert["id"])
+    return {subject: list(ids) for subject, ids in order.items()}
+
+
+def judge(delivered, replayed):
+    """What is wrong, counted."""
+    told, expected = harness.final(delivered), harness.final(replayed)
+    tellings = collections.Counter(
+        json.dumps({k: v for k, v in alert.items() if k not in ("seq", "epoch")}, sort_keys=True)
+        for alert in delivered)
+    seqs = [alert["seq"] for alert in delivered]
+    return {"lost": len(expected.keys() - told.keys()),
+            "wrong": sum(told[id] != expected.get(id) for id in told),
+            "duplicated": sum(count - 1 for count in tellings.values()),
+            "out of order": int(order_by_subject(delivered) != order_by_subject(replayed)) +
+            int(seqs != list(range(1, len(seqs) + 1)))}
