@@ -40,13 +40,18 @@ def order_by_subject(alerts):
     return {subject: list(ids) for subject, ids in order.items()}
 
 
+def is_about_itself(alert):
+    return alert["rule"].startswith("_self/")
+
+
 def judge(delivered, replayed):
-    """What is wrong, counted."""
+    """What is wrong with alerts that have a number, counted. Only live does trainwatch tell of itself."""
+    seqs = [alert["seq"] for alert in delivered]
+    delivered = [alert for alert in delivered if not is_about_itself(alert)]
     told, expected = harness.final(delivered), harness.final(replayed)
     tellings = collections.Counter(
         json.dumps({k: v for k, v in alert.items() if k not in ("seq", "epoch")}, sort_keys=True)
         for alert in delivered)
-    seqs = [alert["seq"] for alert in delivered]
     return {"lost": len(expected.keys() - told.keys()),
             "wrong": sum(told[id] != expected.get(id) for id in told),
             "duplicated": sum(count - 1 for count in tellings.values()),
