@@ -31,6 +31,19 @@ class Client:
         self.alerts += page["alerts"]
         return True
 
+    def poll_until_all(self, replayed, seconds=60):
+        """Polls until it has heard how each alert of the replay ended; judge() says what is missing."""
+        last = {alert["id"]: alert["state"] for alert in replayed}
+
+        def heard():
+            self.poll()
+            told = {alert["id"]: alert["state"] for alert in self.alerts}
+            return all(told.get(id) == state for id, state in last.items())
+        try:
+            harness.wait_for(heard, "all is told", seconds)
+        except AssertionError as error:
+            print(error)
+
 
 def order_by_subject(alerts):
     """Rank or GPU -> ids in the order in which they were first told."""
