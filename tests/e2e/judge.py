@@ -31,16 +31,16 @@ class Client:
         self.alerts += page["alerts"]
         return True
 
-    def poll_until_all(self, replayed, seconds=60):
-        """Polls until it has heard how each alert of the replay ended; judge() says what is missing."""
+    def has_all(self, replayed):
+        """Whether it has heard how each alert of the replay ended."""
         last = {alert["id"]: alert["state"] for alert in replayed}
+        told = {alert["id"]: alert["state"] for alert in self.alerts}
+        return all(told.get(id) == state for id, state in last.items())
 
-        def heard():
-            self.poll()
-            told = {alert["id"]: alert["state"] for alert in self.alerts}
-            return all(told.get(id) == state for id, state in last.items())
+    def poll_until_all(self, replayed, seconds=60):
+        """Polls until it has all; judge() says what is missing."""
         try:
-            harness.wait_for(heard, "all is told", seconds)
+            harness.wait_for(lambda: self.poll() and self.has_all(replayed), "all is told", seconds)
         except AssertionError as error:
             print(error)
 

@@ -7,7 +7,6 @@ files tells: each alert, its last content, the order within a rank, and no numbe
 import os
 import random
 import signal
-import subprocess
 import sys
 import tempfile
 import time
@@ -23,12 +22,6 @@ ALERTS_PER_KILL = 20
 SPIKES_PER_KILL = 26  # a few do not become alerts of their own
 
 
-def start(directory, state, port, log, prefix=()):
-    return subprocess.Popen(
-        [*prefix, harness.binary(), "run", "--watch=" + directory, "--storage.path=" + state,
-         "--web.listen-address=127.0.0.1:%d" % port, *spiky_job.RULES], stderr=log)
-
-
 class KillLoopTest(unittest.TestCase):
     def test_random_kills(self):
         numbers = random.Random(SEED)
@@ -41,7 +34,7 @@ class KillLoopTest(unittest.TestCase):
             client = judge.Client("http://127.0.0.1:%d" % port)
             with open(os.path.join(scratch, "log"), "w+") as log:
                 for _ in range(KILLS):
-                    process = start(directory, state, port, log)
+                    process = spiky_job.start(directory, state, port, log)
                     until = time.monotonic() + numbers.uniform(0, 0.12)
                     budget = per_kill
                     while time.monotonic() < until:
@@ -56,7 +49,7 @@ class KillLoopTest(unittest.TestCase):
                     process.kill()
                     process.wait()
                 job.write_all()
-                process = start(directory, state, port, log)
+                process = spiky_job.start(directory, state, port, log)
                 self.addCleanup(lambda: process.poll() is None and process.kill())
                 replayed = harness.replay(directory, *spiky_job.RULES)
                 self.finish(client, process, replayed)
