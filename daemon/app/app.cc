@@ -1,5 +1,6 @@
 #include "daemon/app/app.h"
 
+#include <algorithm>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/signal_set.hpp>
@@ -9,6 +10,7 @@
 #include <iostream>
 
 #include "daemon/app/app_metrics.h"
+#include "daemon/app/descriptor_budget.h"
 #include "daemon/app/engine_thread.h"
 #include "daemon/app/open_store.h"
 #include "daemon/app/reader.h"
@@ -37,6 +39,8 @@ NetOptions net_options(const Config& config, const ListenAddress& listen) {
   options.host = listen.host;
   options.port = listen.port;
   options.allowed_hosts = config.web.allowed_hosts;
+  options.http.connections =
+      std::min(options.http.connections, descriptor_budget(descriptor_limit()).connections);
   options.ws.heartbeat = std::chrono::duration_cast<milliseconds>(config.stream.heartbeat);
   options.ws.subscribers = config.stream.max_subscribers;
   options.ws.lag_bytes = config.stream.queue_bytes;
@@ -49,6 +53,8 @@ ReaderOptions reader_options(const Config& config, std::vector<WatchRoot> roots,
   options.resume = std::move(resume);
   options.roots = std::move(roots);
   options.limits = tail_limits(config.tail);
+  options.limits.max_open_files =
+      std::min(options.limits.max_open_files, descriptor_budget(descriptor_limit()).files);
   options.poll_interval = std::chrono::duration_cast<milliseconds>(config.tail.poll_interval);
   return options;
 }

@@ -3,7 +3,8 @@
 namespace trainwatch {
 namespace {
 
-constexpr auto kPatience = std::chrono::seconds(5);
+// Commits are tried once a second, so this is one less than the longest wait.
+constexpr auto kPatience = std::chrono::seconds(4);
 
 }  // namespace
 

@@ -2,6 +2,7 @@
 
 #include <sqlite3.h>
 
+#include <charconv>
 #include <system_error>
 
 namespace trainwatch {
@@ -123,6 +124,16 @@ Result<SqliteStatement> SqliteDatabase::prepare(std::string_view sql) {
       sqlite3_prepare_v2(database_.get(), sql.data(), static_cast<int>(sql.size()), &raw, nullptr);
   if (code != SQLITE_OK) return error();
   return SqliteStatement(raw);
+}
+
+bool is_read_error(std::string_view found) {
+  constexpr std::string_view kBeforeCode = "unable to get the page. error code=";
+  const std::size_t at = found.find(kBeforeCode);
+  if (at == std::string_view::npos) return false;
+  found.remove_prefix(at + kBeforeCode.size());
+  int code = 0;
+  std::from_chars(found.data(), found.data() + found.size(), code);
+  return (code & 0xff) == SQLITE_IOERR;
 }
 
 SqliteTrouble SqliteDatabase::trouble() const {

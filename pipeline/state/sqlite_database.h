@@ -22,6 +22,10 @@ enum class SqliteTrouble : std::uint8_t {
   io,       // anything else: this connection is not to be trusted any further
 };
 
+// Whether what PRAGMA quick_check found is a page that could not be read, and not one that is
+// wrong.
+bool is_read_error(std::string_view found);
+
 // Bound as a blob; std::string_view is bound as text.
 struct Blob {
   std::string_view bytes;

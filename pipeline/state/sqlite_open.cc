@@ -133,6 +133,8 @@ class Steps {
     database_.log_goes_on_close(true);  // from here on it is a store of ours
     const Result<std::string> pages = database_.ask("PRAGMA quick_check(1)");
     if (!pages) return bad(pages.error());
+    // Nothing is set aside because of a disk that cannot be read now: it may be whole.
+    if (is_read_error(*pages)) return failure({Why::unusable, opening_.path + ": " + *pages});
     if (*pages != "ok") return damage(*pages);
     const Result<std::string> tables = database_.ask(kListTables);
     if (!tables) return bad(tables.error());

@@ -87,6 +87,10 @@ def final(alerts):
                           if key not in ("op", "seq", "epoch")} for alert in alerts}
 
 
+class Ended(AssertionError):
+    """Instead of being ready, trainwatch ended; the arguments are its exit code and its log."""
+
+
 class Trainwatch:
     """`trainwatch run` on a free port, watching `directory`; stopped at the end of the block.
 
@@ -164,7 +168,7 @@ class Trainwatch:
 
     def _listening(self):
         if self._process.poll() is not None:
-            raise AssertionError("trainwatch ended: " + self.log())
+            raise Ended(self._process.returncode, self.log())
         found = re.search(r"listening.*address=\"?([\d.]+:\d+)", self.log())
         return found and found.group(1)
 

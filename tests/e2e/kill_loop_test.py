@@ -7,7 +7,6 @@ files tells: each alert, its last content, the order within a rank, and no numbe
 import os
 import random
 import signal
-import subprocess
 import sys
 import tempfile
 import time
@@ -23,12 +22,6 @@ ALERTS_PER_KILL = 20
 SPIKES_PER_KILL = 26  # a few do not become alerts of their own
 
 
-def start(directory, state, port, log, prefix=()):
-    return subprocess.Popen(
-        [*prefix, harness.binary(), "run", "--watch=" + directory, "--storage.path=" + state,
-         "--web.listen-address=127.0.0.1:%d" % port, *spiky_job.RULES], stderr=log)
-
-
 class KillLoopTest(unittest.TestCase):
     def test_random_kills(self):
         numbers = random.Random(SEED)
@@ -41,7 +34,7 @@ class KillLoopTest(unittest.TestCase):
             client = judge.Client("http://127.0.0.1:%d" % port)
             with open(os.path.join(scratch, "log"), "w+") as log:
                 for _ in range(KILLS):
-                    process = start(directory, state, port, log)
+                    process = spiky_job.start(directory, state, port, log)
                     until = time.monotonic() + numbers.uniform(0, 0.12)
                     budget = per_kill
                     while time.monotonic() < until:
@@ -56,29 +49,19 @@ class KillLoopTest(unittest.TestCase):
                     process.kill()
                     process.wait()
                 job.write_all()
-                process = start(directory, state, port, log)
+                process = spiky_job.start(directory, state, port, log)
                 self.addCleanup(lambda: process.poll() is None and process.kill())
                 replayed = harness.replay(directory, *spiky_job.RULES)
-                self.finish(client, process, port, replayed)
+                self.finish(client, process, replayed)
             found = judge.judge(client.alerts, replayed)
             print("%d kills, %d alerts in %d tellings: %s" %
                   (KILLS, len(harness.final(replayed)), len(client.alerts), found))
             self.assertEqual(set(found.values()), {0}, found)
             self.assertGreaterEqual(len(harness.final(replayed)), KILLS * ALERTS_PER_KILL)
 
-    def finish(self, client, process, port, replayed):
-        """Polls until the client has heard of every alert of the replay, and of nothing more."""
-        last = {alert["id"]: alert["state"] for alert in replayed}
-
-        def heard():
-            client.poll()
-            told = {alert["id"]: alert["state"] for alert in client.alerts}
-            return all(told.get(id) == state for id, state in last.items())
-        harness.wait_for(lambda: client.poll(), "trainwatch answers")
-        try:
-            harness.wait_for(heard, "all is told", seconds=60)
-        except AssertionError:
-            pass  # judge() says what is missing
+    def finish(self, client, process, replayed):
+        harness.wait_for(client.poll, "trainwatch answers")
+        client.poll_until_all(replayed)
         process.send_signal(signal.SIGTERM)
         self.assertEqual(process.wait(harness.PATIENCE_SECONDS), 0)
 

@@ -3,6 +3,9 @@ as smdebug writes it (.tmp, closed by taking two bytes back, moved to pevents/),
 
 import os
 import random
+import subprocess
+
+import harness
 
 # One alert per spike; see docs/rules/step_spike.md.
 RULES = ["--rules=step_spike", "--set=step_spike.window=20", "--set=step_spike.recovery_steps=1"]
@@ -100,3 +103,10 @@ class SpikyJob:
     def write_all(self):
         while self.write_some(5000):
             pass
+
+
+def start(directory, state, port, log, *arguments, prefix=()):
+    """trainwatch on such a job, run by the command `prefix`; whoever starts it ends it."""
+    return subprocess.Popen(
+        [*prefix, harness.binary(), "run", "--watch=" + directory, "--storage.path=" + state,
+         "--web.listen-address=127.0.0.1:%d" % port, *RULES, *arguments], stderr=log)

@@ -13,6 +13,7 @@ except ImportError:
     websockets = None
 
 import harness
+import judge
 import spiky_job
 
 IN_USE, BAD_CONFIG = 73, 78
@@ -142,7 +143,7 @@ class StateStoreTest(unittest.TestCase):
         self.assertNotEqual(epoch, old_epoch)
         alerts = listener.alerts()
         self.assertEqual([alert["seq"] for alert in alerts], list(range(1, len(alerts) + 1)))
-        own = [alert for alert in alerts if alert["rule"].startswith("_self/")]
+        own = [alert for alert in alerts if judge.is_about_itself(alert)]
         self.assertEqual([alert["rule"] for alert in own], ["_self/state_lost"])
         self.assertEqual(harness.final(alert for alert in alerts if alert not in own), expected)
         return epoch, len(alerts)

@@ -1,0 +1,115 @@
+"""Stopping while busy, being suspended, and too few file descriptors for all who connect."""
+
+import os
+import signal
+import socket
+import tempfile
+import time
+import unittest
+
+try:
+    import websockets  # noqa: F401
+except ImportError:
+    websockets = None
+
+import harness
+import judge
+import spiky_job
+
+STOP_SECONDS = 2
+CONNECTIONS = 200
+
+
+def cpu_seconds(pid):
+    with open("/proc/%d/stat" % pid) as stat:
+        fields = stat.read().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+class StopTest(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.directory = os.path.join(scratch.name, "job")
+        self.state = os.path.join(scratch.name, "state")
+        os.mkdir(self.directory)
+
+    def trainwatch(self, prefix=()):
+        return harness.Trainwatch(self.directory, *spiky_job.RULES, state=self.state, prefix=prefix)
+
+    def check(self, alerts):
+        found = judge.judge(alerts, harness.replay(self.directory, *spiky_job.RULES))
+        self.assertEqual(set(found.values()), {0}, found)
+
+    def test_stops_in_the_middle_of_work(self):
+        job = spiky_job.SpikyJob(self.directory, 3000, seed=1)
+        with self.trainwatch() as trainwatch, \
+                harness.Listener(trainwatch.stream, "?after=0") as listener:
+            job.write_all()
+            harness.wait_for(listener.alerts, "it is at work")
+            began = time.monotonic()
+            self.assertEqual(trainwatch.stop(), 0)
+            took = time.monotonic() - began
+            listener.wait_closed()
+            self.assertEqual(listener.close_code, 1001)
+        self.assertLess(took, STOP_SECONDS)
+        before = listener.alerts()
+        replayed = harness.replay(self.directory, *spiky_job.RULES)
+        self.assertLess(len(before), len(replayed))  # it was
+        with self.trainwatch() as trainwatch:
+            client = judge.Client(trainwatch.url)
+            harness.wait_for(lambda: client.poll() and len(client.alerts) > len(before), "it goes on")
+            self.assertEqual(client.alerts[:len(before)],
+                             [{key: value for key, value in alert.items() if key != "op"}
+                              for alert in before])
+            client.poll_until_all(replayed)
+        self.check(client.alerts)
+        print("stopped after %d of %d tellings, in %.2f s" % (len(before), len(replayed), took))
+
+    def test_a_suspended_one_catches_up(self):
+        job = spiky_job.SpikyJob(self.directory, 100, seed=1)
+        with self.trainwatch() as trainwatch, \
+                harness.Listener(trainwatch.stream, "?after=0") as listener:
+            job.write_some(100)
+            harness.wait_for(listener.alerts, "the first alert")
+            trainwatch.signal(signal.SIGSTOP)
+            until = time.monotonic() + 3
+            harness.wait_for(lambda: not job.write_some(5) and time.monotonic() > until, "3 s")
+            trainwatch.signal(signal.SIGCONT)
+            trainwatch.wait_until_read()
+            self.assertEqual(trainwatch.stop(), 0)
+            listener.wait_closed()
+        self.check(listener.alerts())  # and no alert of trainwatch about itself
+        self.assertFalse([alert for alert in listener.alerts() if judge.is_about_itself(alert)])
+
+    def test_connections_do_not_take_the_files_descriptors(self):
+        job = spiky_job.SpikyJob(self.directory, 100, seed=1)
+        with self.trainwatch(["prlimit", "--nofile=64"]) as trainwatch:
+            address = trainwatch.url.rsplit("/", 1)[1].split(":")
+            log = os.path.join(self.state, "state.db-wal")
+            size = os.path.getsize(log)
+            idle = [socket.create_connection((address[0], int(address[1]))) for _ in range(CONNECTIONS)]
+            try:
+                began, used = time.monotonic(), cpu_seconds(trainwatch.pid)
+                job.write_all()
+                harness.wait_for(lambda: os.path.getsize(log) > size + 100000, "it reads and stores", 5)
+                harness.wait_for(lambda: time.monotonic() > began + 2, "2 s")
+                share = (cpu_seconds(trainwatch.pid) - used) / (time.monotonic() - began)
+            finally:
+                for connection in idle:
+                    connection.close()
+            replayed = harness.replay(self.directory, *spiky_job.RULES)
+            client = judge.Client(trainwatch.url)
+            client.poll_until_all(replayed)
+            self.assertEqual(trainwatch.metric("trainwatch_read_errors_total"), 0)
+            self.assertEqual(trainwatch.metric("trainwatch_state_commit_failures_total"), 0)
+            self.assertEqual(trainwatch.stop(), 0)
+        self.check(client.alerts)
+        print("%d connections, CPU share %.2f" % (CONNECTIONS, share))
+        self.assertLess(share, 0.5)
+
+
+if __name__ == "__main__":
+    if websockets is None:
+        harness.skip("python3-websockets is not installed")
+    harness.main()
