@@ -1,6 +1,8 @@
 #include "pipeline/tail/file_table.h"
 
 #include <algorithm>
+#include <limits>
+#include <set>
 #include <utility>
 
 namespace trainwatch {
@@ -93,6 +95,27 @@ void FileTable::move(TrackedFile& file, ReadOrder order, const FileIdentity& ide
   file.touched = true;
   file.doubt = Doubt::none;
   by_identity_[identity] = &file;
+}
+
+void FileTable::place_lost(std::uint64_t scan) {
+  constexpr std::int64_t kPast = std::numeric_limits<std::int64_t>::min() / 2;
+  constexpr std::int64_t kAges = 200'000'000;  // more than names can say
+  const auto is_lost = [](const auto& file) {
+    return file->missing_scans > 0 && !file->at_end() && file->order.age > kPast / 2;
+  };
+  std::set<std::string> overtaken;
+  for (const auto& lost : tracked_) {
+    if (!is_lost(lost)) continue;
+    for (const auto& file : tracked_) {
+      const bool same = file->order.base == lost->order.base;
+      const bool newer = file->missing_scans == 0 && file->id > lost->id;
+      if (same && newer && file->order < lost->order) overtaken.insert(lost->order.base);
+    }
+  }
+  for (const auto& lost : tracked_) {
+    if (!is_lost(lost) || !overtaken.contains(lost->order.base)) continue;
+    lost->order.age += kPast + static_cast<std::int64_t>(scan) * kAges;
+  }
 }
 
 std::vector<TrackedFile*> FileTable::spare(std::size_t wanted) const {

@@ -7,6 +7,7 @@
 #include "pipeline/tail/discovery.h"
 #include "pipeline/tail/file_reader.h"
 #include "pipeline/tail/file_table.h"
+#include "pipeline/tail/read_queue.h"
 #include "pipeline/tail/succession.h"
 
 namespace trainwatch {
@@ -22,12 +23,6 @@ struct Newcomer {
   FoundFile found;
   std::size_t root = 0;
 };
-
-bool reads_before(const TrackedFile* a, const TrackedFile* b) {
-  // A file and the one that took its path are equal: the earlier one goes first.
-  if (const auto order = a->order <=> b->order; order != 0) return order < 0;
-  return a->id < b->id;
-}
 
 }  // namespace
 
@@ -54,7 +49,6 @@ struct Tailer::Parts {
   void make_room(std::size_t wanted, TailSink& sink);
   void find_endings();
   void drop_done(TailSink& sink);
-  void fill_queue();
 
   FileSystem& files;
   std::vector<WatchRoot> roots;
@@ -65,8 +59,7 @@ struct Tailer::Parts {
   Listing listing;
   std::vector<Newcomer> newcomers;
   std::vector<const TrackedFile*> newest_in_lane;
-  std::vector<TrackedFile*> queue;  // files with unread bytes, in ReadOrder
-  std::size_t queue_next = 0;
+  ReadQueue queue;
   std::uint64_t scan_number = 0;
   std::uint64_t dropped = 0;
 };
@@ -190,12 +183,12 @@ void Tailer::Parts::find_endings() {
     if (lane >= newest_in_lane.size()) newest_in_lane.resize(lane + 1, nullptr);
     const TrackedFile*& newest = newest_in_lane[lane];
     if (file->missing_scans > 0) continue;
-    if (newest == nullptr || reads_before(newest, file.get())) newest = file.get();
+    if (newest == nullptr || reads_before(*newest, *file)) newest = file.get();
   }
   for (const auto& file : table.all()) {
     const TrackedFile* newest = newest_in_lane[static_cast<std::size_t>(file->lane)];
     const bool rests = file->order.age == 0 || file->quiet_scans > kLingerScans;
-    const bool superseded = newest != nullptr && reads_before(file.get(), newest) && rests;
+    const bool superseded = newest != nullptr && reads_before(*file, *newest) && rests;
     const bool gone = !file->linked || file->missing_scans >= kGoneScans;
     file->ending = superseded || gone;
   }
@@ -217,15 +210,6 @@ void Tailer::Parts::drop_done(TailSink& sink) {
     table.remove(*file);
     if (announced) sink.forgotten(id, false);
   }
-}
-
-void Tailer::Parts::fill_queue() {
-  queue.clear();
-  queue_next = 0;
-  for (const auto& file : table.all()) {
-    if (file->unread()) queue.push_back(file.get());
-  }
-  std::sort(queue.begin(), queue.end(), reads_before);
 }
 
 Tailer::Tailer(FileSystem& files, std::vector<WatchRoot> roots, TailLimits limits,
@@ -250,9 +234,10 @@ void Tailer::scan(TailSink& sink) {
     }
   }
   p.take_in_newcomers(sink);
+  p.table.place_lost(p.scan_number);
   p.find_endings();
   p.drop_done(sink);
-  p.fill_queue();
+  p.queue.fill(p.table);
 }
 
 void Tailer::refresh() {
@@ -262,19 +247,18 @@ void Tailer::refresh() {
     const auto stat = file->handle ? file->handle->stat() : p.files.stat(file->order.path);
     if (stat && stat->identity == file->identity) observe(*file, *stat);
   }
-  p.fill_queue();
+  p.queue.fill(p.table);
 }
 
 bool Tailer::read(TailSink& sink) {
   Parts& p = *parts_;
-  while (p.queue_next < p.queue.size()) {
-    TrackedFile& file = *p.queue[p.queue_next];
-    if (file.unread()) {
-      if (!p.reader.read_chunk(file, sink)) p.replaced(file, sink);
+  while (TrackedFile* const file = p.queue.front()) {
+    if (file->unread()) {
+      if (!p.reader.read_chunk(*file, sink)) p.replaced(*file, sink);
       return true;
     }
-    p.reader.settle(file, sink);
-    ++p.queue_next;
+    p.reader.settle(*file, sink);
+    p.queue.pop();
   }
   return false;
 }
