@@ -1,8 +1,6 @@
 #include "pipeline/tail/file_table.h"
 
 #include <algorithm>
-#include <limits>
-#include <set>
 #include <utility>
 
 namespace trainwatch {
@@ -97,24 +95,20 @@ void FileTable::move(TrackedFile& file, ReadOrder order, const FileIdentity& ide
   by_identity_[identity] = &file;
 }
 
-void FileTable::place_lost(std::uint64_t scan) {
-  constexpr std::int64_t kPast = std::numeric_limits<std::int64_t>::min() / 2;
-  constexpr std::int64_t kAges = 200'000'000;  // more than names can say
-  const auto is_lost = [](const auto& file) {
-    return file->missing_scans > 0 && !file->at_end() && file->order.age > kPast / 2;
-  };
-  std::set<std::string> overtaken;
+void FileTable::place_lost() {
+  constexpr std::int64_t kIds = std::int64_t{1} << 32U;
   for (const auto& lost : tracked_) {
-    if (!is_lost(lost)) continue;
+    if (lost->missing_scans == 0 || lost->at_end()) continue;
+    const ReadOrder* first = nullptr;  // of those that were found later
     for (const auto& file : tracked_) {
-      const bool same = file->order.base == lost->order.base;
-      const bool newer = file->missing_scans == 0 && file->id > lost->id;
-      if (same && newer && file->order < lost->order) overtaken.insert(lost->order.base);
+      const ReadOrder& order = file->order;
+      const bool same = order.base == lost->order.base && order.stamp_ns == lost->order.stamp_ns;
+      if (!same || file->missing_scans > 0 || file->id < lost->id) continue;
+      if (order <= lost->order && (first == nullptr || order < *first)) first = &order;
     }
-  }
-  for (const auto& lost : tracked_) {
-    if (!is_lost(lost) || !overtaken.contains(lost->order.base)) continue;
-    lost->order.age += kPast + static_cast<std::int64_t>(scan) * kAges;
+    if (first == nullptr) continue;
+    lost->order.age = first->age;
+    lost->order.lost = static_cast<std::int64_t>(lost->id) - kIds;
   }
 }
 

@@ -35,7 +35,7 @@ class FileTable {
   void move(TrackedFile& file, ReadOrder order, const FileIdentity& identity);
   // A file that was rotated several times between two scans, until its name was gone, is older than
   // those that have its names now: it is put before them.
-  void place_lost(std::uint64_t scan);
+  void place_lost();
   const std::string& lane_name(LaneId lane) const;
 
   // Makes room for `wanted` more files: returns those to be forgotten, done ones first, oldest

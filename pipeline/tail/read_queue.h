@@ -15,7 +15,9 @@ bool reads_before(const TrackedFile& a, const TrackedFile& b);
 
 class ReadQueue {
  public:
-  void fill(const FileTable& table);
+  // `holds`: files that are not known yet for want of a look into them. What comes after them in
+  // their lanes waits.
+  void fill(const FileTable& table, const std::vector<FilePlace>& holds);
   // The file whose turn it is, also when it has no unread bytes any more; null when there is none.
   TrackedFile* front();
   void pop();

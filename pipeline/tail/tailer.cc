@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <map>
 #include <utility>
 
 #include "pipeline/tail/discovery.h"
@@ -18,10 +19,13 @@ namespace {
 constexpr unsigned kGoneScans = 300;
 // A writer may go on for a while with a file whose name is gone or was rotated.
 constexpr unsigned kLingerScans = 5;
+// For how long a file that cannot be looked into holds back its lane.
+constexpr unsigned kUnclearScans = 60;
 
 struct Newcomer {
   FoundFile found;
   std::size_t root = 0;
+  bool copy = false;  // of another one
 };
 
 }  // namespace
@@ -44,6 +48,7 @@ struct Tailer::Parts {
   void look_for_missing(TrackedFile& file);
   void take_in_newcomers(TailSink& sink);
   void take_in(Newcomer& newcomer, TailSink& sink);
+  void hold_lane(const FoundFile& found);
   void adopt(TrackedFile& file, FoundFile found, TailSink& sink);
   void replaced(TrackedFile& file, TailSink& sink);
   void make_room(std::size_t wanted, TailSink& sink);
@@ -60,6 +65,8 @@ struct Tailer::Parts {
   std::vector<Newcomer> newcomers;
   std::vector<const TrackedFile*> newest_in_lane;
   ReadQueue queue;
+  std::vector<FilePlace> holds;              // newcomers that are still unclear
+  std::map<FileIdentity, unsigned> unclear;  // for how many scans
   std::uint64_t scan_number = 0;
   std::uint64_t dropped = 0;
 };
@@ -72,7 +79,7 @@ void Tailer::Parts::meet(const Candidate& candidate) {
   if (file == nullptr) {
     FilePlace place = place_of(candidate.path);
     if (table.was_forgotten(place)) return;
-    newcomers.push_back({{std::move(place), *stat}, candidate.root});
+    newcomers.push_back({{std::move(place), *stat}, candidate.root, false});
     return;
   }
   const bool own_name = candidate.path == file->order.path;
@@ -119,10 +126,18 @@ void Tailer::Parts::take_in_newcomers(TailSink& sink) {
   const std::size_t room = limits.max_files - std::min(limits.max_files, table.all().size());
   if (newcomers.size() > room) make_room(newcomers.size() - room, sink);
   dropped = 0;
+  holds.clear();
+  if (newcomers.empty()) unclear.clear();
   if (!newcomers.empty()) succession.begin(scan_number);
   for (Newcomer& newcomer : newcomers) {
+    newcomer.copy = std::ranges::any_of(newcomers, [&](const Newcomer& other) {
+      return &other != &newcomer && succession.copies(newcomer.found, other.found);
+    });
+  }
+  for (Newcomer& newcomer : newcomers) {
     // Known by now: two names of one file.
-    if (table.find(newcomer.found.stat.identity) == nullptr) take_in(newcomer, sink);
+    const bool known = table.find(newcomer.found.stat.identity) != nullptr;
+    if (!known && !newcomer.copy) take_in(newcomer, sink);
   }
   newcomers.clear();
 }
@@ -131,6 +146,7 @@ void Tailer::Parts::take_in(Newcomer& newcomer, TailSink& sink) {
   FoundFile& found = newcomer.found;
   Succession::Relation relation = succession.relate(found);
   if (relation.kind == Succession::Kind::waits) return;
+  if (relation.kind == Succession::Kind::unclear) return hold_lane(found);
   if (relation.kind == Succession::Kind::continues) {
     adopt(*relation.of, std::move(found), sink);
     return;
@@ -147,12 +163,17 @@ void Tailer::Parts::take_in(Newcomer& newcomer, TailSink& sink) {
   if (table.may_open_more()) (void)table.open(file);
 }
 
+// What follows it in its lane waits for it, but not for ever.
+void Tailer::Parts::hold_lane(const FoundFile& found) {
+  if (++unclear[found.stat.identity] <= kUnclearScans) holds.push_back(found.place);
+}
+
 // The content of `file` was found elsewhere: reading goes on there.
 void Tailer::Parts::adopt(TrackedFile& file, FoundFile found, TailSink& sink) {
   table.move(file, std::move(found.place.order), found.stat.identity);
   file.seen_in_scan = scan_number;
   observe(file, found.stat);
-  sink.renamed(reader.known(file));
+  if (file.announced) sink.renamed(reader.known(file));
 }
 
 // Other content stands where `file` was read.
@@ -234,10 +255,10 @@ void Tailer::scan(TailSink& sink) {
     }
   }
   p.take_in_newcomers(sink);
-  p.table.place_lost(p.scan_number);
+  p.table.place_lost();
   p.find_endings();
   p.drop_done(sink);
-  p.queue.fill(p.table);
+  p.queue.fill(p.table, p.holds);
 }
 
 void Tailer::refresh() {
@@ -247,7 +268,7 @@ void Tailer::refresh() {
     const auto stat = file->handle ? file->handle->stat() : p.files.stat(file->order.path);
     if (stat && stat->identity == file->identity) observe(*file, *stat);
   }
-  p.queue.fill(p.table);
+  p.queue.fill(p.table, p.holds);
 }
 
 bool Tailer::read(TailSink& sink) {
