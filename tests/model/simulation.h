@@ -322,12 +322,20 @@ class Simulation {
   }
   std::uint64_t safe_up_to(const std::string& path) {
     if (world_.strict) {
-      drain(2, 0);
+      drain(6, 0);  // a network file system is given four looks to be right about a size
       if (daemon_.committed_up_to(path) != files_.content(path).size()) {
-        fail("not read to its end: " + path);
+        fail("not read to its end: " + path + unread());
       }
     }
     return daemon_.committed_up_to(path);
+  }
+  std::string unread() const {
+    std::string text;
+    for (const TailedFile& file : daemon_.tailer().files()) {
+      text += "\n  " + file.path + ": " + std::to_string(file.offset) + " of " +
+              std::to_string(file.size) + " " + file.error;
+    }
+    return text;
   }
   void finish() {
     for (const auto& writer : writers_) writer->stop();

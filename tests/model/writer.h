@@ -45,7 +45,9 @@ class Writer {
     Piece* const piece = current();
     if (piece == nullptr || busy()) return;
     const std::uint64_t size = size_of(*piece);
-    const std::uint64_t least = std::max(piece->synced, world_.safe_up_to(piece->path));
+    // A first line that is torn hides what format the file has.
+    const std::uint64_t head = piece->marks.empty() ? 0 : piece->marks.front().end;
+    const std::uint64_t least = std::max({piece->synced, world_.safe_up_to(piece->path), head});
     if (least >= size) return;
     const std::uint64_t cut = world_.dice.between(least, size - 1);
     const bool nuls = world_.dice.one_in(3);

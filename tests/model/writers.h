@@ -57,6 +57,8 @@ class LogWriter final : public Writer {
     if (!draft_.empty()) return go_on_rewriting();
     if (current_ == nullptr) return begin_file();
     if (late_ != nullptr && world_.dice.one_in(3)) return switch_to_new();
+    // Half a record in a rotated file is given up after five quiet scans.
+    if (late_ != nullptr && world_.strict) return write_records(1);
     if (late_ != nullptr || !world_.dice.one_in(5)) return write_some();
     change();
   }
@@ -76,12 +78,14 @@ class LogWriter final : public Writer {
     using Change = void (LogWriter::*)();
     static constexpr std::pair<std::string_view, Change> kChanges[] = {
         {"late", &LogWriter::rotate_and_write_on}, {"copytruncate", &LogWriter::begin_copy},
-        {"rewrite", &LogWriter::begin_rewrite},    {"truncate", &LogWriter::cut_to_nothing},
+        {"rewrite", &LogWriter::begin_rewrite},    {"emptied", &LogWriter::cut_to_nothing},
         {"hole", &LogWriter::make_hole},           {"delete", &LogWriter::remove_current},
         {"replace", &LogWriter::replace},
     };
     const auto& [kind, how] = kChanges[world_.dice.pick(std::size(kChanges))];
-    world_.has(kind) ? (this->*how)() : rotate();
+    // A hole swallows the record behind it.
+    const bool loses = kind == "hole";
+    world_.has(kind) && !(loses && world_.strict) ? (this->*how)() : rotate();
   }
 
   void begin_file() {
