@@ -50,7 +50,10 @@ Result<ReadStep> read_on(TrackedFile& file, std::span<char> buffer) {
   const auto same = static_cast<std::size_t>(differs.first - tail.begin());
   const std::size_t cut = known - same;
   const bool short_of_known = same == read.size() && cut > 0;
-  if (file.remote && short_of_known && file.shrunk_looks < kShrunkLooks) return step;  // not yet
+  if (file.remote && short_of_known && file.shrunk_looks < kShrunkLooks) {  // not believed yet
+    file.size = file.offset();  // nothing to read until the next look
+    return step;
+  }
   step.displaced = cut > kLongestCut || (cut > 0 && same == 0 && !read.empty());
   if (step.displaced) return step;
   step.cut = cut;
