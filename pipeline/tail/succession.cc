@@ -34,8 +34,7 @@ bool may_copy(const ReadOrder& found, std::uint64_t found_size, const ReadOrder&
 bool is_mounted_again(const FoundFile& found, const TrackedFile& known) {
   const FileIdentity& a = found.stat.identity;
   const FileIdentity& b = known.identity;
-  return a.device != b.device && a.inode == b.inode && a.birth_ns == b.birth_ns &&
-         found.place.order.path == known.order.path;
+  return a.device != b.device && a.inode == b.inode && a.birth_ns == b.birth_ns;
 }
 
 // The sink has given up on half a record when the file finished: what follows would be the other
