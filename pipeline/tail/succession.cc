@@ -119,10 +119,12 @@ Succession::Relation Succession::relate(const FoundFile& found) {
       if (known.offset() > 0) relation.plain.push_back(known.id);
       continue;
     }
-    const Place place = is_mounted_again(found, known) ? Place::empty : place_of_known(known);
+    const bool mounted_again = is_mounted_again(found, known);
+    const Place place = mounted_again ? Place::empty : place_of_known(known);
     if (place == Place::elsewhere) continue;
     if (place == Place::own && !could_repeat(found, known)) continue;
-    if (place != Place::own && known.size == 0) continue;
+    const bool nothing_known = known.size == 0 && known.offset() == 0;
+    if (place != Place::own && nothing_known && !mounted_again) continue;
     if (place == Place::own && still_a_copy(found)) return {Kind::waits, nullptr, {}};
     const auto same = repeats(found, known, place);
     if (!same) return {Kind::unclear, nullptr, {}};

@@ -209,7 +209,11 @@ void Tailer::Parts::find_endings() {
   for (const auto& file : table.all()) {
     const TrackedFile* newest = newest_in_lane[static_cast<std::size_t>(file->lane)];
     const bool rests = file->order.age == 0 || file->quiet_scans > kLingerScans;
-    const bool superseded = newest != nullptr && reads_before(*file, *newest) && rests;
+    const bool passed = newest != nullptr && reads_before(*file, *newest);
+    // Attributes may lag behind, but the writer is done: reading tells where the file ends.
+    if (passed && !file->passed && file->remote && !file->finished) file->touched = true;
+    file->passed = passed;
+    const bool superseded = passed && rests;
     const bool gone = !file->linked || file->missing_scans >= kGoneScans;
     file->ending = superseded || gone;
   }

@@ -62,6 +62,7 @@ Result<ReadStep> read_on(TrackedFile& file, std::span<char> buffer) {
   file.read.extend(step.bytes);
   if (step.bytes.empty() || file.offset() > file.size) file.size = file.offset();
   file.unread_when_cut = 0;
+  if (file.passed && file.remote && !step.bytes.empty()) file.touched = true;
   return step;
 }
 
