@@ -23,11 +23,16 @@ bool akin(const FilePlace& place, const TrackedFile& file) {
 }
 
 // Rotation by copy makes an older piece of what is there; a rewrite begins with a draft of it.
-bool may_copy(const ReadOrder& found, std::uint64_t found_size, const ReadOrder& of,
-              std::uint64_t size) {
+bool may_copy(const ReadOrder& found, const ReadOrder& of) {
+  const bool draft = found.path.ends_with(".tmp") && found.path != of.path;
+  return found.age < of.age || (found.age == of.age && draft);
+}
+
+// Only a draft grows longer than its original.
+bool fits_copy(const ReadOrder& found, std::uint64_t found_size, const ReadOrder& of,
+               std::uint64_t size) {
   if (size == 0) return found_size == 0;
-  if (found.age < of.age) return found_size <= size;
-  return found.age == of.age && found.path.ends_with(".tmp") && found.path != of.path;
+  return found_size <= size || found.age == of.age;
 }
 
 // The same file on a new device number; an open descriptor may still lead to the old mount.
@@ -42,15 +47,6 @@ bool is_mounted_again(const FoundFile& found, const TrackedFile& known) {
 bool ends_whole(const ContentMark& read) {
   const std::string_view tail = read.tail();
   return !tail.empty() && std::string_view("\n]}").find(tail.back()) != std::string_view::npos;
-}
-
-// Whether `found` can be a copy of what stands, or of what was read and does not stand any more,
-// where `known` is.
-bool could_repeat(const FoundFile& found, const TrackedFile& known) {
-  const ReadOrder& order = found.place.order;
-  const std::uint64_t size = std::max(known.size, known.offset());
-  return may_copy(order, found.stat.size, known.order, size) ||
-         (order.age < known.order.age && known.size < known.offset());
 }
 
 }  // namespace
@@ -85,7 +81,11 @@ Result<bool> Succession::repeats(const FoundFile& found, TrackedFile& known, Pla
   }
   if (present == nullptr) return *whole;
   const auto kept = known.size >= known.offset() ? holds(*present, known.read, buffer_) : false;
-  if (!kept || (!*kept && *whole)) return kept ? whole : kept;
+  if (!kept) return kept;
+  if (!*kept) return whole;
+  const bool fits =
+      place != Place::own || fits_copy(found.place.order, found.stat.size, known.order, known.size);
+  if (!fits) return false;
   return same_beginning(**opened, *present, std::min(found.stat.size, known.size), buffer_);
 }
 
@@ -93,7 +93,8 @@ bool Succession::copies(const FoundFile& found, const FoundFile& other) {
   const ReadOrder& order = found.place.order;
   if (order.base != other.place.order.base || is_compressed(order.path)) return false;
   if (is_compressed(other.place.order.path)) return false;
-  if (!may_copy(order, found.stat.size, other.place.order, other.stat.size)) return false;
+  const ReadOrder& of = other.place.order;
+  if (!may_copy(order, of) || !fits_copy(order, found.stat.size, of, other.stat.size)) return false;
   const auto a = files_.open(order.path);
   const auto b = files_.open(other.place.order.path);
   if (!a || !b) return false;
@@ -120,9 +121,10 @@ Succession::Relation Succession::relate(const FoundFile& found) {
       continue;
     }
     const bool mounted_again = is_mounted_again(found, known);
+    if (mounted_again && known.identity.birth_ns != 0) return {Kind::continues, &known, {}};
     const Place place = mounted_again ? Place::empty : place_of_known(known);
     if (place == Place::elsewhere) continue;
-    if (place == Place::own && !could_repeat(found, known)) continue;
+    if (place == Place::own && !may_copy(found.place.order, known.order)) continue;
     const bool nothing_known = known.size == 0 && known.offset() == 0;
     if (place != Place::own && nothing_known && !mounted_again) continue;
     if (place == Place::own && still_a_copy(found)) return {Kind::waits, nullptr, {}};

@@ -179,7 +179,10 @@ void Tailer::Parts::adopt(TrackedFile& file, FoundFile found, TailSink& sink) {
 // Other content stands where `file` was read.
 void Tailer::Parts::replaced(TrackedFile& file, TailSink& sink) {
   if (auto found = succession.search(file)) {
+    // What stands there now is newer; the next scan finds it, and the lane waits for that.
+    holds.push_back({table.lane_name(file.lane), file.lane_is_single, file.order});
     adopt(file, *std::move(found), sink);
+    queue.fill(table, holds);
   } else {
     const std::uint64_t lost = restart(file);
     if (file.announced) sink.restarted(file.id, lost);

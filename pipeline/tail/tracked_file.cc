@@ -15,6 +15,7 @@ constexpr unsigned kShrunkLooks = 4;
 }  // namespace
 
 bool observe(TrackedFile& file, const FileStat& stat) {
+  file.linked = stat.linked;
   const bool shrunk = file.remote && stat.size < file.offset();
   if (shrunk && ++file.shrunk_looks < kShrunkLooks) return file.unread();
   if (!shrunk) file.shrunk_looks = 0;
@@ -27,7 +28,6 @@ bool observe(TrackedFile& file, const FileStat& stat) {
   }
   file.size = stat.size;
   file.modified_ns = stat.modified_ns;
-  file.linked = stat.linked;
   return file.unread();
 }
 

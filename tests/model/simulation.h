@@ -100,8 +100,10 @@ class Simulation {
   void set_up_files() {
     files_.make_directory("/r/logs");
     files_.make_directory("/r/system/incremental");
-    files_.reuse_inode_numbers(dice_.one_in(2));
-    files_.births(!has("no births"));
+    // Without birth times a number that is used again cannot be told from a renamed file.
+    const bool births = !has("no births");
+    files_.births(births);
+    files_.reuse_inode_numbers(births && dice_.one_in(2));
     files_.generations(dice_.one_in(2));
     remote_ = dice_.one_in(4);
     files_.remote(remote_);
@@ -111,8 +113,17 @@ class Simulation {
     }
   }
 
+  // Copies and drafts are told from originals by looking at both. Where the view is troubled at the
+  // same time they are read as well, which is why no seed has both.
+  static constexpr std::string_view kCopies = "copytruncate,rewrite";
+  static constexpr std::string_view kView =
+      "hide,list fails,read fails,open fails,lag,remount,no births";
+
   bool has(std::string_view kind) const {
-    return plan_.without.find(kind) == std::string_view::npos && Dice::has(plan_.seed, kind);
+    const bool copies = Dice::has(plan_.seed, "copies");
+    const std::string_view excluded = copies ? kView : kCopies;
+    return plan_.without.find(kind) == std::string_view::npos &&
+           excluded.find(kind) == std::string_view::npos && Dice::has(plan_.seed, kind);
   }
   void did(const std::string& what, const std::string& detail) {
     ++coverage_[what];
