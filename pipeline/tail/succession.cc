@@ -82,7 +82,7 @@ Result<bool> Succession::repeats(const FoundFile& found, TrackedFile& known, Pla
   if (present == nullptr) return *whole;
   const auto kept = known.size >= known.offset() ? holds(*present, known.read, buffer_) : false;
   if (!kept) return kept;
-  if (!*kept) return whole;
+  if (!*kept && *whole) return whole;
   const bool fits =
       place != Place::own || fits_copy(found.place.order, found.stat.size, known.order, known.size);
   if (!fits) return false;

@@ -107,11 +107,17 @@ void Tailer::Parts::look_for_missing(TrackedFile& file) {
     return;
   }
   ++file.missing_scans;
-  if (file.handle == nullptr) {
+  const std::string directory = file.order.path.substr(0, file.order.path.rfind('/'));
+  const bool directory_gone =
+      std::ranges::find(listing.directories, directory) == listing.directories.end();
+  if (directory_gone && file.missing_scans <= kLingerScans) {
+    file.blocked = file.handle == nullptr;  // its lane waits: it may be mounted again
+    file.wait_scans = 1;
+  } else if (file.handle == nullptr) {
     file.size = std::min(file.size, file.offset());
     file.touched = false;
-    return;
   }
+  if (file.handle == nullptr) return;
   if (const auto stat = file.handle->stat()) observe(file, *stat);
   if (file.missing_scans > kLingerScans && !file.error.empty()) {  // unreadable and gone
     file.size = file.offset();
