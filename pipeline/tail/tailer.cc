@@ -217,7 +217,10 @@ void Tailer::Parts::find_endings() {
   }
   for (const auto& file : table.all()) {
     const TrackedFile* newest = newest_in_lane[static_cast<std::size_t>(file->lane)];
-    const bool rests = file->order.age == 0 || file->quiet_scans > kLingerScans;
+    // A rotated file may still be written to; one that was not seen again since a restart may have
+    // been copied meanwhile.
+    const bool found = file->missing_scans == 0 || file->doubt == TrackedFile::Doubt::none;
+    const bool rests = (file->order.age == 0 && found) || file->quiet_scans > kLingerScans;
     const bool passed = newest != nullptr && reads_before(*file, *newest);
     // Attributes may lag behind, but the writer is done: reading tells where the file ends.
     if (passed && !file->passed && file->remote && !file->finished) file->touched = true;

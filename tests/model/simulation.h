@@ -113,17 +113,26 @@ class Simulation {
     }
   }
 
-  // Copies and drafts are told from originals by looking at both. Where the view is troubled at the
-  // same time they are read as well, which is why no seed has both.
-  static constexpr std::string_view kCopies = "copytruncate,rewrite";
-  static constexpr std::string_view kView =
-      "hide,list fails,read fails,open fails,lag,remount,no births";
-
   bool has(std::string_view kind) const {
-    const bool copies = Dice::has(plan_.seed, "copies");
-    const std::string_view excluded = copies ? kView : kCopies;
-    return plan_.without.find(kind) == std::string_view::npos &&
-           excluded.find(kind) == std::string_view::npos && Dice::has(plan_.seed, kind);
+    return plan_.without.find(kind) == std::string_view::npos && !is_excluded(kind) &&
+           Dice::has(plan_.seed, kind);
+  }
+  // Kinds that no seed has together. Copies and drafts are told from originals by looking at both:
+  // where the view is troubled at the same time, they are read as well. A file without birth time
+  // that has a new device number and new content is a new file. A directory that goes while one of
+  // its files cannot be opened takes the order of that lane with it.
+  bool is_excluded(std::string_view kind) const {
+    static constexpr std::string_view kCopies = "copytruncate,rewrite";
+    static constexpr std::string_view kView =
+        "hide,list fails,read fails,open fails,lag,remount,no births";
+    static constexpr std::string_view kContents = "emptied,hole,delete,replace,late,remount";
+    const auto names = [kind](std::string_view kinds) {
+      return kinds.find(kind) != std::string_view::npos;
+    };
+    if (Dice::has(plan_.seed, "copies")) return names(kView);
+    if (names(kCopies)) return true;
+    if (Dice::has(plan_.seed, "no births") && names(kContents)) return true;
+    return Dice::has(plan_.seed, "hide") && names("open fails,list fails,read fails");
   }
   void did(const std::string& what, const std::string& detail) {
     ++coverage_[what];
