@@ -116,6 +116,7 @@ void Tailer::Parts::look_for_missing(TrackedFile& file) {
   } else if (file.handle == nullptr) {
     file.size = std::min(file.size, file.offset());
     file.touched = false;
+    file.shrunk_looks = 0;
   }
   if (file.handle == nullptr) return;
   if (const auto stat = file.handle->stat()) observe(file, *stat);

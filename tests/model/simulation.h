@@ -335,7 +335,7 @@ class Simulation {
     calm_ = true;
     int looks = 0;
     for (int row = 0; (row < quiet || looks < least) && wrong_.empty(); ++looks) {
-      if (looks > 300) fail("no end: bytes stay unread");
+      if (looks > 300) fail("no end: bytes stay unread" + unread());
       row = look() ? row + 1 : 0;
     }
     calm_ = false;

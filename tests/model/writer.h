@@ -49,7 +49,11 @@ class Writer {
     const std::uint64_t head = piece->marks.empty() ? 0 : piece->marks.front().end;
     const std::uint64_t least = std::max({piece->synced, world_.safe_up_to(piece->path), head});
     if (least >= size) return;
-    const std::uint64_t cut = world_.dice.between(least, size - 1);
+    std::uint64_t cut = world_.dice.between(least, size - 1);
+    for (const Piece::Mark& mark : piece->marks) {
+      if (cut == mark.end - 1) cut = mark.end - 2;  // or the record is whole all the same
+    }
+    if (cut < least) return;
     const bool nuls = world_.dice.one_in(3);
     for (const Piece::Mark& mark : piece->marks) {
       if (mark.begin >= cut) log_.drop(mark.record);
@@ -82,6 +86,8 @@ class Writer {
       case 0:
         if (rest_.empty()) begin_record();
         put(world_.dice.between(1, rest_.size()));
+        // A line that lacks nothing but its end is a record, and is told whenever the file ends.
+        if (rest_ == "\n") finish_record();
         return world_.did("part of a record", current()->path);
       case 1:
         world_.did("sync", current()->path);
