@@ -281,7 +281,8 @@ void Tailer::scan(TailSink& sink) {
 void Tailer::refresh() {
   Parts& p = *parts_;
   for (const auto& file : p.table.all()) {
-    if (file->blocked || file->ending) continue;
+    // A rotated file may still be written to, and comes before the one that took its name.
+    if (file->blocked || (file->ending && file->order.age == 0)) continue;
     const auto stat = file->handle ? file->handle->stat() : p.files.stat(file->order.path);
     if (stat && stat->identity == file->identity) observe(*file, *stat);
   }

@@ -9,6 +9,7 @@ namespace {
 
 // smdebug takes ",\n" back and writes "\n]"; Python's trace export takes ", " back and writes "]".
 constexpr std::size_t kLongestCut = 2;
+constexpr std::string_view kAfterCut = " \r\n]}";  // anything else is new content
 // A network file system may show an old size for a few seconds (NFS: acregmin, 3 s by default).
 constexpr unsigned kShrunkLooks = 4;
 
@@ -54,10 +55,12 @@ Result<ReadStep> read_on(TrackedFile& file, std::span<char> buffer) {
     file.size = file.offset();  // nothing to read until the next look
     return step;
   }
-  step.displaced = cut > kLongestCut || (cut > 0 && same == 0 && !read.empty());
+  const std::string_view more = read.substr(same);
+  const bool closes = more.empty() || kAfterCut.find(more.front()) != std::string_view::npos;
+  step.displaced = cut > kLongestCut || (cut > 0 && ((same == 0 && !read.empty()) || !closes));
   if (step.displaced) return step;
   step.cut = cut;
-  step.bytes = read.substr(same);
+  step.bytes = more;
   file.read.cut(cut);
   file.read.extend(step.bytes);
   if (step.bytes.empty() || file.offset() > file.size) file.size = file.offset();

@@ -15,6 +15,9 @@ std::uint64_t number_in(const char* variable, std::uint64_t otherwise) {
   return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
 }
 
+// Actions and faults that there are; a run of 2,000 seeds has each at least 20 times.
+constexpr std::size_t kKinds = 41;
+
 std::string report(std::uint64_t seed, const Simulation& run, const std::string& wrong) {
   std::string text = "seed " + std::to_string(seed) + (run.strict() ? " (strict)" : "") + ": " +
                      wrong + "\nthe last actions:\n";
@@ -45,9 +48,12 @@ TEST(Simulation, EverySeedTellsWhatTheOracleExpects) {
   std::printf("%llu seeds, %llu alerts, %llu records lost where bytes were destroyed\n",
               static_cast<unsigned long long>(seeds), static_cast<unsigned long long>(alerts),
               static_cast<unsigned long long>(lost));
+  const bool enough = seeds >= 2000 && without == nullptr;
   for (const auto& [what, count] : coverage) {
     std::printf("%10llu %s\n", static_cast<unsigned long long>(count), what.c_str());
+    EXPECT_TRUE(!enough || count >= 20) << what;
   }
+  EXPECT_TRUE(!enough || coverage.size() >= kKinds) << coverage.size();
 }
 
 }  // namespace
