@@ -86,6 +86,20 @@ Format recognise_array(std::string_view text, std::string_view path) {
   }
 }
 
+// A file that was truncated while a line was being written begins with the rest of that line. Only
+// lines of system metrics are found again behind it.
+Format look_behind_torn_line(std::string_view head, std::string_view path) {
+  const std::size_t end = head.find('\n');
+  if (end == std::string_view::npos) return Format::undecided;
+  head.remove_prefix(end + 1);
+  const std::size_t begin = head.find_first_not_of(kSpace);
+  if (begin == std::string_view::npos) return Format::undecided;
+  if (head[begin] != '{') return Format::unknown;
+  const Format format = recognise_object(head.substr(begin), path);
+  const bool lines = format == Format::system_metrics || format == Format::undecided;
+  return lines ? format : Format::unknown;
+}
+
 Format look(std::string_view head, std::string_view path) {
   if (path.ends_with(".ts")) return Format::empty;
   if (head.starts_with("\xEF\xBB\xBF")) head.remove_prefix(3);
@@ -100,7 +114,7 @@ Format look(std::string_view head, std::string_view path) {
     case '\xEF':
       return head.size() < 3 ? Format::undecided : Format::unknown;
     default:
-      return Format::unknown;
+      return look_behind_torn_line(head, path);
   }
 }
 
@@ -127,8 +141,9 @@ std::string_view to_string(Format format) {
 }
 
 Format recognise(std::string_view head, std::string_view path) {
-  const Format format = look(head.substr(0, kRecogniseBytes), path);
-  const bool gave_up = format == Format::undecided && head.size() >= kRecogniseBytes;
+  head = head.substr(0, kRecogniseBytes);
+  const Format format = look(head, path);
+  const bool gave_up = format == Format::undecided && head.size() == kRecogniseBytes;
   return gave_up ? Format::unknown : format;
 }
 

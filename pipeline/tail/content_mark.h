@@ -19,7 +19,7 @@ namespace trainwatch {
 class ContentMark {
  public:
   static constexpr std::size_t kBlock = 1024;
-  static constexpr std::size_t kTail = 32;
+  static constexpr std::size_t kTail = 256;
   using Digest = std::array<std::uint64_t, 2>;
 
   // The next bytes of the file.

@@ -96,6 +96,23 @@ void FileTable::move(TrackedFile& file, ReadOrder order, const FileIdentity& ide
   by_identity_[identity] = &file;
 }
 
+void FileTable::place_lost() {
+  constexpr std::int64_t kIds = std::int64_t{1} << 32U;
+  for (const auto& lost : tracked_) {
+    if (!lost->missing || lost->at_end()) continue;
+    const ReadOrder* first = nullptr;  // of those that were found later
+    for (const auto& file : tracked_) {
+      const ReadOrder& order = file->order;
+      const bool same = order.base == lost->order.base && order.stamp_ns == lost->order.stamp_ns;
+      if (!same || file->missing || file->id < lost->id) continue;
+      if (order <= lost->order && (first == nullptr || order < *first)) first = &order;
+    }
+    if (first == nullptr) continue;
+    lost->order.age = first->age;
+    lost->order.lost = static_cast<std::int64_t>(lost->id) - kIds;
+  }
+}
+
 std::vector<TrackedFile*> FileTable::spare(std::size_t wanted) const {
   // The newest file of a lane is needed: what is forgotten bars everything older in its lane.
   std::vector<TrackedFile*> spare;

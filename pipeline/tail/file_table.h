@@ -33,6 +33,9 @@ class FileTable {
   void restore(const TailCheckpoint& checkpoint, const std::vector<WatchRoot>& roots);
   // The file's content lies in another inode now, under `order`.
   void move(TrackedFile& file, ReadOrder order, const FileIdentity& identity);
+  // A file that was rotated several times between two scans, until its name was gone, is older than
+  // those that have its names now: it is put before them.
+  void place_lost();
   const std::string& lane_name(LaneId lane) const;
 
   // Makes room for `wanted` more files: returns those to be forgotten, done ones first, oldest

@@ -19,6 +19,8 @@ struct ReadOrder {
   std::int64_t stamp_ns = kNoStamp;
   std::string base;      // the path without what rotation, compression and .tmp add to it
   std::int64_t age = 0;  // 0: not rotated; less: rotated, the lower the earlier
+  std::int64_t lost =
+      0;  // less: it has no name any more, and was written before the one of this age
   std::string path;
   auto operator<=>(const ReadOrder&) const = default;
 };

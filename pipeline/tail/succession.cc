@@ -22,6 +22,33 @@ bool akin(const FilePlace& place, const TrackedFile& file) {
          !is_compressed(place.order.path);
 }
 
+// Rotation by copy makes an older piece of what is there; a rewrite begins with a draft of it.
+bool may_copy(const ReadOrder& found, const ReadOrder& of) {
+  const bool draft = found.path.ends_with(".tmp") && found.path != of.path;
+  return found.age < of.age || (found.age == of.age && draft);
+}
+
+// Only a draft grows longer than its original.
+bool fits_copy(const ReadOrder& found, std::uint64_t found_size, const ReadOrder& of,
+               std::uint64_t size) {
+  if (size == 0) return found_size == 0;
+  return found_size <= size || found.age == of.age;
+}
+
+// The same file on a new device number; an open descriptor may still lead to the old mount.
+bool is_mounted_again(const FoundFile& found, const TrackedFile& known) {
+  const FileIdentity& a = found.stat.identity;
+  const FileIdentity& b = known.identity;
+  return a.device != b.device && a.inode == b.inode && a.birth_ns == b.birth_ns;
+}
+
+// The sink has given up on half a record when the file finished: what follows would be the other
+// half of nothing.
+bool ends_whole(const ContentMark& read) {
+  const std::string_view tail = read.tail();
+  return !tail.empty() && std::string_view("\n]}").find(tail.back()) != std::string_view::npos;
+}
+
 }  // namespace
 
 Succession::Succession(FileSystem& files, const FileTable& table)
@@ -36,13 +63,43 @@ void Succession::begin(std::uint64_t scan) {
 
 // True when `found` holds what was read of `known`; also, while `known` itself still holds that,
 // when it is a copy of a part of it: the copy may still be growing.
-Result<bool> Succession::repeats(const FoundFile& found, TrackedFile& known) {
-  const bool whole = found.stat.size >= known.offset();
-  if (!whole && known.handle == nullptr) return false;
+Result<bool> Succession::repeats(const FoundFile& found, TrackedFile& known, Place place) {
   auto opened = files_.open(found.place.order.path);
   if (!opened) return opened.error();
-  if (whole) return holds(**opened, known.read, buffer_);
-  return same_beginning(**opened, *known.handle, found.stat.size, buffer_);
+  Result<bool> whole = false;
+  if (known.offset() > 0 && found.stat.size >= known.offset()) {
+    whole = holds(**opened, known.read, buffer_);
+  }
+  if (!whole) return whole;
+  std::unique_ptr<OpenFile> reopened;
+  OpenFile* present = known.handle.get();
+  if (present == nullptr && place == Place::own) {
+    auto again = files_.open(known.order.path);
+    if (!again) return again.error();
+    reopened = std::move(*again);
+    present = reopened.get();
+  }
+  if (present == nullptr) return *whole;
+  const auto kept = known.size >= known.offset() ? holds(*present, known.read, buffer_) : false;
+  if (!kept) return kept;
+  if (!*kept && *whole) return whole;
+  const bool fits =
+      place != Place::own || fits_copy(found.place.order, found.stat.size, known.order, known.size);
+  if (!fits) return false;
+  return same_beginning(**opened, *present, std::min(found.stat.size, known.size), buffer_);
+}
+
+bool Succession::copies(const FoundFile& found, const FoundFile& other) {
+  const ReadOrder& order = found.place.order;
+  if (order.base != other.place.order.base || is_compressed(order.path)) return false;
+  if (is_compressed(other.place.order.path)) return false;
+  const ReadOrder& of = other.place.order;
+  if (!may_copy(order, of) || !fits_copy(order, found.stat.size, of, other.stat.size)) return false;
+  const auto a = files_.open(order.path);
+  const auto b = files_.open(other.place.order.path);
+  if (!a || !b) return false;
+  const auto same = same_beginning(**a, **b, std::min(found.stat.size, other.stat.size), buffer_);
+  return same && *same;
 }
 
 bool Succession::still_a_copy(const FoundFile& found) {
@@ -58,19 +115,25 @@ Succession::Relation Succession::relate(const FoundFile& found) {
   const auto [first, last] = by_base_.equal_range(found.place.order.base);
   for (auto entry = first; entry != last; ++entry) {
     TrackedFile& known = *entry->second;
-    if (is_compressed(known.order.path) || known.offset() == 0) continue;
+    if (is_compressed(known.order.path)) continue;
     if (is_compressed(found.place.order.path)) {
-      relation.plain.push_back(known.id);
+      if (known.offset() > 0) relation.plain.push_back(known.id);
       continue;
     }
-    const Place place = place_of_known(known);
-    const bool older = found.place.order.age < known.order.age;
-    if (place == Place::elsewhere || (place == Place::own && !older)) continue;
+    const bool mounted_again = is_mounted_again(found, known);
+    if (mounted_again && known.identity.birth_ns != 0) return {Kind::continues, &known, {}};
+    const Place place = mounted_again ? Place::empty : place_of_known(known);
+    if (place == Place::elsewhere) continue;
+    if (place == Place::own && !may_copy(found.place.order, known.order)) continue;
+    const bool nothing_known = known.size == 0 && known.offset() == 0;
+    if (place != Place::own && nothing_known && !mounted_again) continue;
     if (place == Place::own && still_a_copy(found)) return {Kind::waits, nullptr, {}};
-    const auto same = repeats(found, known);
-    if (!same) return {Kind::waits, nullptr, {}};
+    const auto same = repeats(found, known, place);
+    if (!same) return {Kind::unclear, nullptr, {}};
     if (!*same) continue;
+    if (place == Place::unknown) return {Kind::unclear, nullptr, {}};
     if (place == Place::empty && found.stat.size >= known.offset()) {
+      if (known.finished && !ends_whole(known.read)) continue;
       return {Kind::continues, &known, {}};
     }
     if (place == Place::own) {

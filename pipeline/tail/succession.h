@@ -21,7 +21,8 @@ class Succession {
  public:
   enum class Kind : std::uint8_t {
     fresh,      // none of what is known stands in it
-    waits,      // a copy of what another file still holds, or not readable now: look again
+    waits,      // a copy of what another file still holds: look again
+    unclear,    // not readable now, or it may be one that is not to be seen just now: look again
     continues,  // it holds what was read of `of`, whose own place is empty
   };
   struct Relation {
@@ -34,6 +35,8 @@ class Succession {
 
   // To be called before the first relate() of scan number `scan`.
   void begin(std::uint64_t scan);
+  // Whether a new file is a copy, perhaps a growing one, of another new one.
+  bool copies(const FoundFile& found, const FoundFile& other);
   // What a file that was not seen before has to do with those that were.
   Relation relate(const FoundFile& found);
 
@@ -50,7 +53,7 @@ class Succession {
   enum class Place : std::uint8_t { own, elsewhere, empty, unknown };
 
   Place place_of_known(const TrackedFile& known) const;
-  Result<bool> repeats(const FoundFile& found, TrackedFile& known);
+  Result<bool> repeats(const FoundFile& found, TrackedFile& known, Place place);
   bool still_a_copy(const FoundFile& found);
 
   FileSystem& files_;

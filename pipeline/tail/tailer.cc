@@ -2,26 +2,26 @@
 
 #include <algorithm>
 #include <cassert>
+#include <map>
 #include <utility>
 
 #include "pipeline/tail/discovery.h"
 #include "pipeline/tail/file_reader.h"
 #include "pipeline/tail/file_table.h"
+#include "pipeline/tail/read_queue.h"
 #include "pipeline/tail/succession.h"
 
 namespace trainwatch {
 namespace {
 
+// For how many polls a file that cannot be looked into holds back its lane.
+constexpr unsigned kUnclearPolls = 60;
+
 struct Newcomer {
   FoundFile found;
   std::size_t root = 0;
+  bool copy = false;  // of another one
 };
-
-bool reads_before(const TrackedFile* a, const TrackedFile* b) {
-  // A file and the one that took its path are equal: the earlier one goes first.
-  if (const auto order = a->order <=> b->order; order != 0) return order < 0;
-  return a->id < b->id;
-}
 
 }  // namespace
 
@@ -43,12 +43,12 @@ struct Tailer::Parts {
   void look_for_missing(TrackedFile& file);
   void take_in_newcomers(TailSink& sink);
   void take_in(Newcomer& newcomer, TailSink& sink);
+  void hold_lane(const FoundFile& found);
   void adopt(TrackedFile& file, FoundFile found, TailSink& sink);
   void replaced(TrackedFile& file, TailSink& sink);
   void make_room(std::size_t wanted, TailSink& sink);
   void find_endings();
   void drop_done(TailSink& sink);
-  void fill_queue();
   void grow_older(TrackedFile& file) const;
 
   FileSystem& files;
@@ -60,8 +60,9 @@ struct Tailer::Parts {
   Listing listing;
   std::vector<Newcomer> newcomers;
   std::vector<const TrackedFile*> newest_in_lane;
-  std::vector<TrackedFile*> queue;  // files with unread bytes, in ReadOrder
-  std::size_t queue_next = 0;
+  ReadQueue queue;
+  std::vector<FilePlace> holds;              // newcomers that are still unclear
+  std::map<FileIdentity, unsigned> unclear;  // for how many polls
   std::uint64_t scan_number = 0;
   unsigned age = 1;  // polls that this scan counts for
   std::uint64_t dropped = 0;
@@ -75,7 +76,7 @@ void Tailer::Parts::meet(const Candidate& candidate) {
   if (file == nullptr) {
     FilePlace place = place_of(candidate.path);
     if (table.was_forgotten(place)) return;
-    newcomers.push_back({{std::move(place), *stat}, candidate.root});
+    newcomers.push_back({{std::move(place), *stat}, candidate.root, false});
     return;
   }
   const bool own_name = candidate.path == file->order.path;
@@ -106,11 +107,18 @@ void Tailer::Parts::look_for_missing(TrackedFile& file) {
   }
   file.missing = true;
   file.missing_polls += age;
-  if (file.handle == nullptr) {
+  const std::string directory = file.order.path.substr(0, file.order.path.rfind('/'));
+  const bool directory_gone =
+      std::ranges::find(listing.directories, directory) == listing.directories.end();
+  if (directory_gone && file.missing_polls <= limits.linger_polls) {
+    file.blocked = file.handle == nullptr;  // its lane waits: it may be mounted again
+    file.wait_polls = 1;
+  } else if (file.handle == nullptr) {
     file.size = std::min(file.size, file.offset());
     file.touched = false;
-    return;
+    file.shrunk = false;
   }
+  if (file.handle == nullptr) return;
   if (const auto stat = file.handle->stat()) observe(file, *stat, limits.shrunk_polls);
   if (file.missing_polls > limits.linger_polls && !file.error.empty()) {  // unreadable and gone
     file.size = file.offset();
@@ -125,10 +133,18 @@ void Tailer::Parts::take_in_newcomers(TailSink& sink) {
   const std::size_t room = limits.max_files - std::min(limits.max_files, table.all().size());
   if (newcomers.size() > room) make_room(newcomers.size() - room, sink);
   dropped = 0;
+  holds.clear();
+  if (newcomers.empty()) unclear.clear();
   if (!newcomers.empty()) succession.begin(scan_number);
   for (Newcomer& newcomer : newcomers) {
+    newcomer.copy = std::ranges::any_of(newcomers, [&](const Newcomer& other) {
+      return &other != &newcomer && succession.copies(newcomer.found, other.found);
+    });
+  }
+  for (Newcomer& newcomer : newcomers) {
     // Known by now: two names of one file.
-    if (table.find(newcomer.found.stat.identity) == nullptr) take_in(newcomer, sink);
+    const bool known = table.find(newcomer.found.stat.identity) != nullptr;
+    if (!known && !newcomer.copy) take_in(newcomer, sink);
   }
   newcomers.clear();
 }
@@ -137,6 +153,7 @@ void Tailer::Parts::take_in(Newcomer& newcomer, TailSink& sink) {
   FoundFile& found = newcomer.found;
   Succession::Relation relation = succession.relate(found);
   if (relation.kind == Succession::Kind::waits) return;
+  if (relation.kind == Succession::Kind::unclear) return hold_lane(found);
   if (relation.kind == Succession::Kind::continues) {
     adopt(*relation.of, std::move(found), sink);
     return;
@@ -153,18 +170,26 @@ void Tailer::Parts::take_in(Newcomer& newcomer, TailSink& sink) {
   if (table.may_open_more()) (void)table.open(file);
 }
 
+// What follows it in its lane waits for it, but not for ever.
+void Tailer::Parts::hold_lane(const FoundFile& found) {
+  if ((unclear[found.stat.identity] += age) <= kUnclearPolls) holds.push_back(found.place);
+}
+
 // The content of `file` was found elsewhere: reading goes on there.
 void Tailer::Parts::adopt(TrackedFile& file, FoundFile found, TailSink& sink) {
   table.move(file, std::move(found.place.order), found.stat.identity);
   file.seen_in_scan = scan_number;
   observe(file, found.stat, limits.shrunk_polls);
-  sink.renamed(reader.known(file));
+  if (file.announced) sink.renamed(reader.known(file));
 }
 
 // Other content stands where `file` was read.
 void Tailer::Parts::replaced(TrackedFile& file, TailSink& sink) {
   if (auto found = succession.search(file)) {
+    // What stands there now is newer; the next scan finds it, and the lane waits for that.
+    holds.push_back({table.lane_name(file.lane), file.lane_is_single, file.order});
     adopt(file, *std::move(found), sink);
+    queue.fill(table, holds);
   } else {
     const std::uint64_t lost = restart(file);
     if (file.announced) sink.restarted(file.id, lost);
@@ -189,15 +214,19 @@ void Tailer::Parts::find_endings() {
     if (lane >= newest_in_lane.size()) newest_in_lane.resize(lane + 1, nullptr);
     const TrackedFile*& newest = newest_in_lane[lane];
     if (file->missing) continue;
-    if (newest == nullptr || reads_before(newest, file.get())) newest = file.get();
+    if (newest == nullptr || reads_before(*newest, *file)) newest = file.get();
   }
   for (const auto& file : table.all()) {
     const TrackedFile* newest = newest_in_lane[static_cast<std::size_t>(file->lane)];
     // A rotated file may still be written to; one that was not seen again since a restart may have
-    // been compressed meanwhile.
+    // been copied or compressed meanwhile.
     const bool found = !file->missing || file->doubt == TrackedFile::Doubt::none;
     const bool rests = (file->order.age == 0 && found) || file->quiet_polls > limits.linger_polls;
-    const bool superseded = newest != nullptr && reads_before(file.get(), newest) && rests;
+    const bool passed = newest != nullptr && reads_before(*file, *newest);
+    // Attributes may lag behind, but the writer is done: reading tells where the file ends.
+    if (passed && !file->passed && file->remote && !file->finished) file->touched = true;
+    file->passed = passed;
+    const bool superseded = passed && rests;
     const bool gone = !file->linked || file->missing_polls >= limits.gone_polls;
     file->ending = superseded || gone;
   }
@@ -221,19 +250,10 @@ void Tailer::Parts::drop_done(TailSink& sink) {
   }
 }
 
-void Tailer::Parts::fill_queue() {
-  queue.clear();
-  queue_next = 0;
-  for (const auto& file : table.all()) {
-    if (file->unread()) queue.push_back(file.get());
-  }
-  std::sort(queue.begin(), queue.end(), reads_before);
-}
-
 void Tailer::Parts::grow_older(TrackedFile& file) const {
   file.wait_polls -= std::min(file.wait_polls, age);
   if (file.wait_polls == 0) file.blocked = false;
-  file.shrunk_polls = file.shrunk ? file.shrunk_polls + age : 0;
+  if (file.shrunk) file.shrunk_polls += age;
 }
 
 Tailer::Tailer(FileSystem& files, std::vector<WatchRoot> roots, TailLimits limits,
@@ -258,31 +278,32 @@ void Tailer::scan(TailSink& sink, Look look) {
     }
   }
   p.take_in_newcomers(sink);
+  p.table.place_lost();
   p.find_endings();
   p.drop_done(sink);
-  p.fill_queue();
+  p.queue.fill(p.table, p.holds);
 }
 
 void Tailer::refresh() {
   Parts& p = *parts_;
   for (const auto& file : p.table.all()) {
-    if (file->blocked || file->ending) continue;
+    // A rotated file may still be written to, and comes before the one that took its name.
+    if (file->blocked || (file->ending && file->order.age == 0)) continue;
     const auto stat = file->handle ? file->handle->stat() : p.files.stat(file->order.path);
     if (stat && stat->identity == file->identity) observe(*file, *stat, p.limits.shrunk_polls);
   }
-  p.fill_queue();
+  p.queue.fill(p.table, p.holds);
 }
 
 bool Tailer::read(TailSink& sink) {
   Parts& p = *parts_;
-  while (p.queue_next < p.queue.size()) {
-    TrackedFile& file = *p.queue[p.queue_next];
-    if (file.unread()) {
-      if (!p.reader.read_chunk(file, sink)) p.replaced(file, sink);
+  while (TrackedFile* const file = p.queue.front()) {
+    if (file->unread()) {
+      if (!p.reader.read_chunk(*file, sink)) p.replaced(*file, sink);
       return true;
     }
-    p.reader.settle(file, sink);
-    ++p.queue_next;
+    p.reader.settle(*file, sink);
+    p.queue.pop();
   }
   return false;
 }

@@ -9,13 +9,16 @@ namespace {
 
 // smdebug takes ",\n" back and writes "\n]"; Python's trace export takes ", " back and writes "]".
 constexpr std::size_t kLongestCut = 2;
+constexpr std::string_view kAfterCut = " \r\n]}";  // anything else is new content
 
 }  // namespace
 
 bool observe(TrackedFile& file, const FileStat& stat, unsigned patience) {
-  file.shrunk = file.remote && stat.size < file.offset();
-  if (file.shrunk && file.shrunk_polls < patience) return file.unread();
-  file.shrunk = false;
+  file.linked = stat.linked;
+  const bool shorter = file.remote && stat.size < file.offset();
+  if (!shorter) file.shrunk_polls = 0;
+  file.shrunk = shorter && file.shrunk_polls < patience;
+  if (file.shrunk) return file.unread();
   // A finished file's decoder is gone: only growth is worth hearing of, not a rewritten end.
   const bool rewritten =
       stat.modified_ns != file.modified_ns && file.offset() > 0 && !file.finished;
@@ -25,7 +28,6 @@ bool observe(TrackedFile& file, const FileStat& stat, unsigned patience) {
   }
   file.size = stat.size;
   file.modified_ns = stat.modified_ns;
-  file.linked = stat.linked;
   return file.unread();
 }
 
@@ -48,15 +50,21 @@ Result<ReadStep> read_on(TrackedFile& file, std::span<char> buffer) {
   const auto same = static_cast<std::size_t>(differs.first - tail.begin());
   const std::size_t cut = known - same;
   const bool short_of_known = same == read.size() && cut > 0;
-  if (file.shrunk && short_of_known) return step;  // not believed yet
-  step.displaced = cut > kLongestCut || (cut > 0 && same == 0 && !read.empty());
+  if (file.shrunk && short_of_known) {  // not believed yet
+    file.size = file.offset();          // nothing to read until the next look
+    return step;
+  }
+  const std::string_view more = read.substr(same);
+  const bool closes = more.empty() || kAfterCut.find(more.front()) != std::string_view::npos;
+  step.displaced = cut > kLongestCut || (cut > 0 && ((same == 0 && !read.empty()) || !closes));
   if (step.displaced) return step;
   step.cut = cut;
-  step.bytes = read.substr(same);
+  step.bytes = more;
   file.read.cut(cut);
   file.read.extend(step.bytes);
   if (step.bytes.empty() || file.offset() > file.size) file.size = file.offset();
   file.unread_when_cut = 0;
+  if (file.passed && file.remote && !step.bytes.empty()) file.touched = true;
   return step;
 }
 
@@ -66,6 +74,7 @@ std::uint64_t restart(TrackedFile& file) {
   file.touched = true;
   file.doubt = TrackedFile::Doubt::none;
   file.shrunk = false;
+  file.shrunk_polls = 0;
   return std::exchange(file.unread_when_cut, 0);
 }
 

@@ -42,6 +42,7 @@ struct TrackedFile {
   Doubt doubt = Doubt::none;
 
   bool announced = false;  // the sink heard opened()
+  bool passed = false;     // a newer file of its lane was seen
   bool ending = false;     // gone, replaced, or its lane went on
   bool finished = false;   // the sink heard finished()
   bool blocked = false;    // failed; left alone for `wait_polls`

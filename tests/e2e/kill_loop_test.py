@@ -19,6 +19,8 @@ import spiky_job
 KILLS = int(os.environ.get("TRAINWATCH_KILLS", "1000"))
 SEED = int(os.environ.get("TRAINWATCH_SEED", "1"))
 ALERTS_PER_KILL = 20
+# The client is slower than the job in a long run, and must not be told of a gap.
+KEEP_ALL = ["--storage.retention-alerts=10000000"]
 SPIKES_PER_KILL = 26  # a few do not become alerts of their own
 
 
@@ -34,7 +36,7 @@ class KillLoopTest(unittest.TestCase):
             client = judge.Client("http://127.0.0.1:%d" % port)
             with open(os.path.join(scratch, "log"), "w+") as log:
                 for _ in range(KILLS):
-                    process = spiky_job.start(directory, state, port, log)
+                    process = spiky_job.start(directory, state, port, log, *KEEP_ALL)
                     until = time.monotonic() + numbers.uniform(0, 0.12)
                     budget = per_kill
                     while time.monotonic() < until:
@@ -49,7 +51,7 @@ class KillLoopTest(unittest.TestCase):
                     process.kill()
                     process.wait()
                 job.write_all()
-                process = spiky_job.start(directory, state, port, log)
+                process = spiky_job.start(directory, state, port, log, *KEEP_ALL)
                 self.addCleanup(lambda: process.poll() is None and process.kill())
                 replayed = harness.replay(directory, *spiky_job.RULES)
                 self.finish(client, process, replayed)

@@ -1,5 +1,6 @@
 // A file system in memory that a test writes to and a Tailer reads: inodes, names, hard links,
-// open files that outlive their names, failures, short reads, inode numbers used again.
+// open files that outlive their names, failures, short reads, inode numbers used again, new mounts,
+// attributes that lag behind.
 #pragma once
 
 #include <algorithm>
@@ -31,7 +32,8 @@ class ModelFileSystem final : public FileSystem {
       numbers->push_back(number);  // free once no name and no open file is left
       delete gone;
     });
-    inode->identity = {1, number, births_ ? ++clock_ : 0};
+    inode->identity = {0, number, births_ ? ++clock_ : 0};
+    if (generations_) inode->generation = ++last_generation_;
     inode->content = std::move(content);
     inode->modified_ns = ++clock_;
     inode->links = 1;
@@ -43,6 +45,13 @@ class ModelFileSystem final : public FileSystem {
   }
   void truncate(const std::string& path, std::size_t size) {
     at(path).content.resize(size);  // grows with NULs, as a hole reads
+    at(path).modified_ns = ++clock_;
+  }
+  // As through a descriptor that keeps its own place: what lies before it reads as NULs.
+  void write_at(const std::string& path, std::size_t offset, std::string_view bytes) {
+    std::string& content = at(path).content;
+    if (content.size() < offset + bytes.size()) content.resize(offset + bytes.size());
+    content.replace(offset, bytes.size(), bytes);
     at(path).modified_ns = ++clock_;
   }
   void rename(const std::string& from, const std::string& to) {
@@ -71,7 +80,11 @@ class ModelFileSystem final : public FileSystem {
   void heal() {
     list_errors_.clear();
     open_errors_.clear();
-    for (auto& [path, inode] : names_) inode->error.clear();
+    hidden_.clear();
+    for (auto& [path, inode] : names_) {
+      inode->error.clear();
+      inode->late_looks = 0;
+    }
   }
   // No read gives more than `bytes`.
   void short_reads(std::size_t bytes) { longest_read_ = bytes; }
@@ -79,6 +92,17 @@ class ModelFileSystem final : public FileSystem {
   void reuse_inode_numbers(bool reuse) { reuse_ = reuse; }
   // As a file system without birth times.
   void births(bool known) { births_ = known; }
+  void generations(bool known) { generations_ = known; }
+  // The directory is not there, with all that is in it, until heal(). Open files stay.
+  void hide(const std::string& directory) { hidden_ = directory; }
+  // Mounted again: the same files under another device number. Open files keep the old one.
+  void remount() { ++device_; }
+  void remote(bool remote) { remote_ = remote; }
+  // The next `looks` stat() calls show the file with `size` bytes, and as not changed since.
+  void lag(const std::string& path, std::size_t size, int looks) {
+    at(path).late_size = size;
+    at(path).late_looks = looks;
+  }
   // Called before each list(): a writer that is at work while the tailer looks.
   void before_list(std::function<void(const std::string&)> action) {
     before_list_ = std::move(action);
@@ -87,6 +111,10 @@ class ModelFileSystem final : public FileSystem {
   // -- what the test asks
 
   const std::string& content(const std::string& path) const { return names_.at(path)->content; }
+  bool exists(const std::string& path) const { return names_.contains(path); }
+  std::uint64_t inode_number(const std::string& path) const {
+    return names_.at(path)->identity.inode;
+  }
   std::size_t open_files() const { return *open_; }
   std::uint64_t lists() const { return lists_; }
   std::uint64_t reads() const { return *reads_; }
@@ -99,10 +127,11 @@ class ModelFileSystem final : public FileSystem {
     if (const auto error = list_errors_.find(directory); error != list_errors_.end()) {
       return Error{error->second};
     }
-    if (!directories_.contains(directory)) return Error{"no directory " + directory};
+    if (!directories_.contains(directory) || is_hidden(directory))
+      return Error{"no directory " + directory};
     std::vector<DirectoryEntry> entries;
     for (const std::string& each : directories_) {
-      if (is_in(directory, each)) {
+      if (is_in(directory, each) && !is_hidden(each)) {
         entries.push_back({name(each), DirectoryEntry::Type::directory});
       }
     }
@@ -116,8 +145,8 @@ class ModelFileSystem final : public FileSystem {
 
   Result<FileStat> stat(const std::string& path) override {
     const auto found = names_.find(path);
-    if (found == names_.end()) return Error{"no file " + path};
-    return found->second->stat();
+    if (found == names_.end() || is_hidden(path)) return Error{"no file " + path};
+    return found->second->stat(device_);
   }
 
   Result<std::unique_ptr<OpenFile>> open(const std::string& path) override {
@@ -125,7 +154,7 @@ class ModelFileSystem final : public FileSystem {
       return Error{error->second};
     }
     const auto found = names_.find(path);
-    if (found == names_.end()) return Error{"no file " + path};
+    if (found == names_.end() || is_hidden(path)) return Error{"no file " + path};
     return std::unique_ptr<OpenFile>(std::make_unique<Open>(*this, found->second));
   }
 
@@ -136,21 +165,40 @@ class ModelFileSystem final : public FileSystem {
     std::int64_t modified_ns = 0;
     int links = 0;
     std::string error;
+    std::uint32_t generation = 0;
+    std::size_t late_size = 0;
+    int late_looks = 0;
 
-    FileStat stat() const { return {identity, content.size(), modified_ns, links > 0}; }
+    FileStat stat(std::uint64_t device) {
+      FileStat stat{
+          {device, identity.inode, identity.birth_ns}, content.size(), modified_ns, links > 0};
+      if (late_looks > 0) {
+        --late_looks;
+        stat.size = std::min(late_size, content.size());
+        stat.modified_ns = modified_ns - 1;
+      }
+      return stat;
+    }
   };
 
   class Open final : public OpenFile {
    public:
     Open(const ModelFileSystem& owner, std::shared_ptr<Inode> inode)
         : inode_(std::move(inode)),
+          device_(owner.device_),
+          remote_(owner.remote_),
           longest_read_(owner.longest_read_),
           open_(owner.open_),
           reads_(owner.reads_) {
       ++*open_;
     }
     ~Open() override { --*open_; }
-    Result<FileStat> stat() override { return inode_->stat(); }
+    Result<FileStat> stat() override {
+      FileStat stat = inode_->stat(device_);
+      stat.generation = inode_->generation;
+      stat.remote = remote_;
+      return stat;
+    }
     Result<std::size_t> read(std::uint64_t offset, std::span<char> buffer) override {
       ++*reads_;
       if (!inode_->error.empty()) return Error{inode_->error};
@@ -163,6 +211,8 @@ class ModelFileSystem final : public FileSystem {
 
    private:
     std::shared_ptr<Inode> inode_;
+    std::uint64_t device_;
+    bool remote_;
     std::size_t longest_read_;
     std::shared_ptr<std::size_t> open_;
     std::shared_ptr<std::uint64_t> reads_;
@@ -173,6 +223,9 @@ class ModelFileSystem final : public FileSystem {
     return path.size() > directory.size() + 1 && path.starts_with(directory) &&
            path[directory.size()] == '/' &&
            path.find('/', directory.size() + 1) == std::string::npos;
+  }
+  bool is_hidden(const std::string& path) const {
+    return !hidden_.empty() && (path == hidden_ || path.starts_with(hidden_ + '/'));
   }
   Inode& at(const std::string& path) { return *names_.at(path); }
   void make_directories(const std::string& path) {
@@ -204,6 +257,11 @@ class ModelFileSystem final : public FileSystem {
   std::size_t longest_read_ = std::numeric_limits<std::size_t>::max();
   bool reuse_ = false;
   bool births_ = true;
+  bool generations_ = false;
+  bool remote_ = false;
+  std::string hidden_;
+  std::uint64_t device_ = 1;
+  std::uint32_t last_generation_ = 0;
   std::uint64_t last_inode_ = 0;
   std::int64_t clock_ = 0;
   std::uint64_t lists_ = 0;

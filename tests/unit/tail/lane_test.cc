@@ -126,7 +126,7 @@ TEST(Lane, RotatedPiecesShareOneAndTheOldestComesFirst) {
 
 TEST(ReadOrder, IsStampThenPath) {
   const auto order = [](std::int64_t stamp, std::string path) {
-    return ReadOrder{stamp, path, 0, path};
+    return ReadOrder{stamp, path, 0, 0, path};
   };
   EXPECT_LT(order(1, "/z"), order(2, "/a"));
   EXPECT_LT(order(2, "/a"), order(2, "/b"));

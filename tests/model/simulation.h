@@ -1,0 +1,389 @@
+// One seed, one run: writers, a file system that misbehaves, a daemon that is killed, a subscriber
+// that comes and goes, all by the dice; and the invariants that have to hold all along.
+#pragma once
+
+#include <array>
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "model/daemon.h"
+#include "model/subscriber.h"
+#include "model/sum_rule.h"
+#include "model/writers.h"
+#include "rules/catalog.h"
+
+namespace trainwatch::test {
+
+using Coverage = std::map<std::string, std::uint64_t>;
+
+enum class Discipline : std::uint8_t { right, offsets_only, publish_before_commit };
+
+struct Plan {
+  std::uint64_t seed = 0;
+  Discipline discipline = Discipline::right;
+  bool trace = false;        // print each action
+  std::string_view without;  // kinds of action that are left out, "hole,remount"
+};
+
+class Simulation {
+ public:
+  Simulation(Plan plan, Coverage& coverage)
+      : plan_(plan),
+        coverage_(coverage),
+        dice_(plan.seed),
+        store_(kept_store(plan.discipline)),
+        daemon_(files_, *store_, limits(), rules(0), plan.trace),
+        world_{files_,
+               dice_,
+               [this](const auto& what, const auto& detail) { did(what, detail); },
+               [this](std::string_view kind) { return has(kind); },
+               [this](const auto& path) { return safe_up_to(path); },
+               dice_.one_in(2)} {
+    set_up_files();
+    const std::uint64_t writers = dice_.between(1, 4);
+    for (std::uint64_t i = 0; i < writers; ++i) {
+      const std::string node = "n" + std::to_string(i);
+      if (dice_.one_in(3)) {
+        writers_.push_back(std::make_unique<MinuteWriter>(world_, node, oracle_.lane(node)));
+      } else {
+        writers_.push_back(std::make_unique<LogWriter>(world_, node, oracle_.lane(node)));
+      }
+    }
+  }
+
+  // What went wrong first; empty: nothing.
+  std::string run() {
+    start();
+    const std::uint64_t actions = dice_.between(100, 300);
+    for (std::uint64_t i = 0; i < actions && wrong_.empty(); ++i) act();
+    if (wrong_.empty()) finish();
+    return wrong_;
+  }
+  const std::deque<std::string>& last_actions() const { return last_; }
+  bool strict() const { return world_.strict; }
+  const Oracle& oracle() const { return oracle_; }
+
+ private:
+  static constexpr std::size_t kActionsKept = 40;
+
+  std::unique_ptr<StoreAround> kept_store(Discipline discipline) {
+    switch (discipline) {
+      case Discipline::offsets_only:
+        return std::make_unique<OffsetsOnly>(memory_);
+      case Discipline::publish_before_commit:
+        return std::make_unique<PublishBeforeCommit>(memory_);
+      default:
+        return std::make_unique<StoreAround>(memory_);
+    }
+  }
+  TailLimits limits() {
+    static constexpr std::array<std::size_t, 6> kChunks = {7, 64, 200, 1000, 4096, 65536};
+    TailLimits limits;
+    limits.chunk_bytes = kChunks[dice_.pick(kChunks.size())];
+    limits.max_open_files = dice_.one_in(2) ? dice_.between(1, 4) : 64;
+    limits.max_files = 256;
+    return limits;
+  }
+  static std::vector<RuleConfig> rules(std::uint64_t variant) {
+    std::vector<RuleConfig> rules = {RuleConfig(sum_rule())};
+    for (const RuleSpec* spec : rule_catalog()) rules.emplace_back(*spec);
+    if (variant == 0) return rules;
+    const std::string few = std::to_string(5 * variant);
+    for (RuleConfig& rule : rules) {
+      (void)rule.set("patience", few);  // not every rule has it
+    }
+    return rules;
+  }
+  void set_up_files() {
+    files_.make_directory("/r/logs");
+    files_.make_directory("/r/system/incremental");
+    // Without birth times a number that is used again cannot be told from a renamed file.
+    const bool births = !has("no births");
+    files_.births(births);
+    files_.reuse_inode_numbers(births && dice_.one_in(2));
+    files_.generations(dice_.one_in(2));
+    remote_ = dice_.one_in(4);
+    files_.remote(remote_);
+    if (dice_.one_in(4)) {
+      files_.short_reads(dice_.between(5, 50));
+      did("short reads", "");
+    }
+  }
+
+  bool has(std::string_view kind) const {
+    return plan_.without.find(kind) == std::string_view::npos && !is_excluded(kind) &&
+           Dice::has(plan_.seed, kind);
+  }
+  // Kinds that no seed has together. Copies and drafts are told from originals by looking at both:
+  // where the view is troubled at the same time, they are read as well. A file without birth time
+  // that has a new device number and new content is a new file. A directory that goes while one of
+  // its files cannot be opened takes the order of that lane with it.
+  bool is_excluded(std::string_view kind) const {
+    static constexpr std::string_view kCopies = "copytruncate,rewrite";
+    static constexpr std::string_view kView =
+        "hide,list fails,read fails,open fails,lag,remount,no births";
+    static constexpr std::string_view kContents = "emptied,hole,delete,replace,late,remount";
+    const auto names = [kind](std::string_view kinds) {
+      return kinds.find(kind) != std::string_view::npos;
+    };
+    if (Dice::has(plan_.seed, "copies")) return names(kView);
+    if (names(kCopies)) return true;
+    if (Dice::has(plan_.seed, "no births") && names(kContents)) return true;
+    return Dice::has(plan_.seed, "hide") && names("open fails,list fails,read fails");
+  }
+  void did(const std::string& what, const std::string& detail) {
+    ++coverage_[what];
+    const std::string action = detail.empty() ? what : what + " " + detail;
+    if (plan_.trace) std::printf("%s\n", action.c_str());
+    if (calm_) return;
+    last_.push_back(action);
+    if (last_.size() > kActionsKept) last_.pop_front();
+  }
+  void fail(const std::string& what) {
+    if (wrong_.empty()) wrong_ = what;
+  }
+
+  void act() {
+    const std::uint64_t side = dice_.pick(100);
+    if (side < 45) return writers_[dice_.pick(writers_.size())]->act();
+    if (side < 53) return trouble();
+    if (side < 60) return subscriber_acts();
+    if (!daemon_.up()) {
+      if (dice_.one_in(3)) start();
+      return;
+    }
+    if (side < 64) return rare();
+    work();
+  }
+
+  // -- the daemon
+
+  void start() {
+    if (const std::string why = daemon_.start(); !why.empty()) fail("start: " + why);
+    did("start", "");
+  }
+  void work() {
+    switch (dice_.pick(8)) {
+      case 0:
+        return scan("scan");
+      case 1:
+        did("refresh", "");
+        return daemon_.refresh();
+      case 2:
+        return did("notification lost", "");
+      case 3:
+        return commit();
+      case 4:
+        scan("scan");
+        while (daemon_.read()) {
+        }
+        return;
+      default:
+        did("read", "");
+        for (std::uint64_t chunks = dice_.between(1, 30); chunks > 0 && daemon_.read(); --chunks) {
+        }
+        if (dice_.one_in(3)) commit();
+    }
+  }
+  void scan(const std::string& why) {
+    did(why, "");
+    daemon_.scan();
+    if (daemon_.tailer().files().size() > daemon_.limits().max_files) fail("too many files");
+    if (daemon_.tailer().directories().size() > 64) fail("too many directories");
+  }
+  void commit() {
+    now_ += std::chrono::seconds(1);
+    if (dice_.one_in(3)) daemon_.flush();
+    const auto published = daemon_.commit(now_);
+    did(published ? "commit" : "commit fails", "");
+    if (!published) return;
+    subscriber_.hear(*published);
+    judge();
+  }
+  void rare() {
+    switch (dice_.pick(5)) {
+      case 0:
+      case 1:
+        if (!has("kill")) return;
+        did("kill", "");
+        return daemon_.kill();
+      case 2:
+        if (!has("power")) return;
+        did("power loss", "");
+        daemon_.kill();
+        if (world_.strict) return;
+        for (const auto& writer : writers_) writer->lose_power();
+        return;
+      case 3:
+        if (!has("reconfigure")) return;
+        did("reconfigure", "");
+        return daemon_.reconfigure(rules(dice_.pick(3)));
+      default:
+        return scan("overflow");
+    }
+  }
+
+  // -- what surrounds it
+
+  void trouble() {
+    if (dice_.one_in(3)) return heal();
+    const std::string path = some_file();
+    switch (dice_.pick(4)) {
+      case 0:
+        if (!has("store fails")) return;
+        memory_.fail("no space left");
+        return did("store fails", "");
+      case 1:
+        return mounts();
+      default:
+        if (!path.empty()) file_trouble(path);
+    }
+  }
+  void mounts() {
+    switch (dice_.pick(3)) {
+      case 0:
+        if (!has("list fails")) return;
+        files_.fail_list(some_directory(), "list: Input/output error");
+        return did("list fails", "");
+      case 1:
+        if (!has("hide")) return;
+        files_.hide(some_directory());
+        return did("directory disappears", "");
+      default:
+        if (!has("remount")) return;
+        files_.remount();
+        return did("remount", "");
+    }
+  }
+  void file_trouble(const std::string& path) {
+    switch (dice_.pick(3)) {
+      case 0:
+        if (!has("read fails")) return;
+        files_.fail_read(path, "read: Input/output error");
+        return did("read fails", path);
+      case 1:
+        if (!has("open fails")) return;
+        files_.fail_open(path, "open: Permission denied");
+        return did("open fails", path);
+      default:
+        if (!remote_ || !has("lag")) return;
+        files_.lag(path, dice_.pick(files_.content(path).size() + 1),
+                   static_cast<int>(dice_.between(1, 3)));
+        return did("attributes lag", path);
+    }
+  }
+  void heal() {
+    files_.heal();
+    memory_.fail("");
+    did("heal", "");
+  }
+  std::string some_file() {
+    const auto& pieces = writers_[dice_.pick(writers_.size())]->pieces();
+    if (pieces.empty()) return {};
+    return std::next(pieces.begin(), static_cast<std::ptrdiff_t>(dice_.pick(pieces.size())))->path;
+  }
+  std::string some_directory() { return dice_.one_in(2) ? "/r/logs" : "/r/system/incremental"; }
+
+  // -- the subscriber
+
+  void subscriber_acts() {
+    if (subscriber_.connected()) {
+      did(dice_.one_in(2) ? "subscriber stalls" : "subscriber drops", "");
+      return subscriber_.leave();
+    }
+    switch (dice_.pick(4)) {
+      case 0:
+        did("subscriber comes back from an old place", "");
+        subscriber_.resume(*store_, dice_.pick(subscriber_.last() + 1), memory_.epoch());
+        break;
+      case 1:
+        did("subscriber names another epoch", "");
+        subscriber_.resume(*store_, subscriber_.last(), "another");
+        break;
+      default:
+        did("subscriber comes back", "");
+        subscriber_.resume(*store_, subscriber_.last(), memory_.epoch());
+    }
+    judge();
+  }
+  void judge() {
+    if (!subscriber_.wrong().empty()) fail("subscriber: " + subscriber_.wrong());
+    for (const PublishedAlert& alert : subscriber_.take_new()) {
+      if (alert.rule != sum_rule().id) continue;
+      if (const std::string wrong = oracle_.check(alert.json); !wrong.empty()) fail(wrong);
+    }
+  }
+
+  // -- calm
+
+  // A look at everything and a commit. True when there was nothing new.
+  bool look() {
+    scan("scan");
+    bool quiet = daemon_.tailer().unread_bytes() == 0;
+    while (daemon_.read()) quiet = false;
+    commit();
+    return quiet;
+  }
+  // Until nothing was new for `quiet` looks.
+  void drain(int quiet, int least) {
+    heal();
+    if (!daemon_.up()) start();
+    did("drain", "");
+    calm_ = true;
+    int looks = 0;
+    for (int row = 0; (row < quiet || looks < least) && wrong_.empty(); ++looks) {
+      if (looks > 300) fail("no end: bytes stay unread" + unread());
+      row = look() ? row + 1 : 0;
+    }
+    calm_ = false;
+  }
+  std::uint64_t safe_up_to(const std::string& path) {
+    if (world_.strict) {
+      drain(6, 0);  // a network file system is given four looks to be right about a size
+      if (daemon_.committed_up_to(path) != files_.content(path).size()) {
+        fail("not read to its end: " + path + unread());
+      }
+    }
+    return daemon_.committed_up_to(path);
+  }
+  std::string unread() const {
+    std::string text;
+    for (const TailedFile& file : daemon_.tailer().files()) {
+      text += "\n  " + file.path + ": " + std::to_string(file.offset) + " of " +
+              std::to_string(file.size) + " " + file.error;
+    }
+    return text;
+  }
+  void finish() {
+    for (const auto& writer : writers_) writer->stop();
+    drain(8, 75);
+    if (!subscriber_.connected()) {
+      subscriber_.resume(*store_, subscriber_.last(), memory_.epoch());
+    }
+    judge();
+    if (const std::string missing = oracle_.missing(); !missing.empty()) fail(missing);
+    if (world_.strict && oracle_.lost() > 0) fail("a loss without a reason");
+  }
+
+  Plan plan_;
+  Coverage& coverage_;
+  Dice dice_;
+  ModelFileSystem files_;
+  MemoryStore memory_{"epoch-1"};
+  std::unique_ptr<StoreAround> store_;
+  SimDaemon daemon_;
+  Oracle oracle_;
+  World world_;
+  std::vector<std::unique_ptr<Writer>> writers_;
+  Subscriber subscriber_{"epoch-1"};
+  bool remote_ = false;
+  Time now_ = time_from_ns(1'795'300'000'000'000'000);
+  std::deque<std::string> last_;
+  std::string wrong_;
+  bool calm_ = false;  // only looking, until there is nothing more to see
+};
+
+}  // namespace trainwatch::test

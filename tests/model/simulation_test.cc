@@ -1,0 +1,72 @@
+// Thousands of runs, each from one seed. TRAINWATCH_SEEDS says how many; TRAINWATCH_SEED runs just
+// that one and prints what happens; TRAINWATCH_WITHOUT=hole,remount leaves these out.
+#include "model/simulation.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <iterator>
+
+namespace trainwatch::test {
+namespace {
+
+std::uint64_t number_in(const char* variable, std::uint64_t otherwise) {
+  const char* const text = std::getenv(variable);
+  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
+}
+
+// Actions and faults that there are; a run of 2,000 seeds has each at least 20 times.
+constexpr std::size_t kKinds = 41;
+
+// Seeds of the normal run that still fail, and what happens in them. Their failure is printed; any
+// other one fails the test. A fix takes its seed out.
+//   333: three logs of one name are rotated, deleted and begun anew between two looks, one of them
+//        copied meanwhile; the pieces are then read in another order than they were written in.
+constexpr std::uint64_t kOpen[] = {333};
+
+std::string report(std::uint64_t seed, const Simulation& run, const std::string& wrong) {
+  std::string text = "seed " + std::to_string(seed) + (run.strict() ? " (strict)" : "") + ": " +
+                     wrong + "\nthe last actions:\n";
+  for (const std::string& action : run.last_actions()) text += "  " + action + '\n';
+  return text;
+}
+
+TEST(Simulation, EverySeedTellsWhatTheOracleExpects) {
+  const bool one = std::getenv("TRAINWATCH_SEED") != nullptr;
+  const std::uint64_t first = number_in("TRAINWATCH_SEED", 1);
+  const std::uint64_t seeds = one ? 1 : number_in("TRAINWATCH_SEEDS", 2000);
+  const char* const without = std::getenv("TRAINWATCH_WITHOUT");
+  Coverage coverage;
+  std::uint64_t alerts = 0;
+  std::uint64_t lost = 0;
+  std::uint64_t failures = 0;
+  for (std::uint64_t seed = first; seed < first + seeds; ++seed) {
+    Simulation run({.seed = seed, .trace = one, .without = without == nullptr ? "" : without},
+                   coverage);
+    const std::string wrong = run.run();
+    alerts += run.oracle().told();
+    lost += run.oracle().lost();
+    if (wrong.empty()) continue;
+    if (std::ranges::find(kOpen, seed) != std::end(kOpen) && !one) {
+      std::printf("still open: seed %llu\n", static_cast<unsigned long long>(seed));
+      continue;
+    }
+    ++failures;
+    ADD_FAILURE() << report(seed, run, wrong);
+    if (failures == number_in("TRAINWATCH_STOP", 5)) break;
+  }
+  std::printf("%llu seeds, %llu alerts, %llu records lost where bytes were destroyed\n",
+              static_cast<unsigned long long>(seeds), static_cast<unsigned long long>(alerts),
+              static_cast<unsigned long long>(lost));
+  const bool enough = seeds >= 2000 && without == nullptr;
+  for (const auto& [what, count] : coverage) {
+    std::printf("%10llu %s\n", static_cast<unsigned long long>(count), what.c_str());
+    EXPECT_TRUE(!enough || count >= 20) << what;
+  }
+  EXPECT_TRUE(!enough || coverage.size() >= kKinds) << coverage.size();
+}
+
+}  // namespace
+}  // namespace trainwatch::test

@@ -1,0 +1,58 @@
+// A rule made to be wrong for ever after one lost, repeated or exchanged record: it counts and adds
+// up all samples of a node, and tells count and sum at every sample of 90 and more.
+#pragma once
+
+#include <cstdio>
+#include <string>
+
+#include "trainwatch/rule.h"
+
+namespace trainwatch::test {
+
+class SumRule final : public Rule {
+ public:
+  struct Params {};
+  static constexpr double kTold = 90;
+
+  SumRule(const Params&, const RuleContext&) {}
+
+  void on(const Event& event, Verdicts& out) override {
+    const auto& sample = std::get<Sample>(event);
+    ++count_;
+    sum_ += sample.value;
+    if (sample.value < kTold) return;
+    char text[96];
+    std::snprintf(text, sizeof text, "n=%lld s=%.0f at=%lld", static_cast<long long>(count_), sum_,
+                  static_cast<long long>(to_ns(sample.at)));
+    Verdict verdict;
+    verdict.at = sample.at;
+    verdict.key = std::to_string(count_);
+    verdict.step = count_;
+    verdict.value = sum_;
+    verdict.summary = text;
+    out.push_back(verdict);
+    verdict.state = Verdict::State::ok;
+    out.push_back(verdict);
+  }
+  void state(StateIo& io) override {
+    io(count_);
+    io(sum_);
+  }
+
+ private:
+  std::int64_t count_ = 0;
+  double sum_ = 0;
+};
+
+inline const RuleSpec& sum_rule() {
+  static const RuleSpec spec = make_spec<SumRule, SumRule::Params>(
+      {.id = "sum",
+       .scope = Scope::node,
+       .summary = "Count and sum of all samples.",
+       .doc = "For simulations.",
+       .interest = {.samples = {Resource::cpu_utilization, Resource::gpu_utilization}}},
+      {});
+  return spec;
+}
+
+}  // namespace trainwatch::test
