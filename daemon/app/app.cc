@@ -234,6 +234,8 @@ App::~App() {
 
 std::optional<StartFailure> App::start() {
   Parts& parts = *parts_;
+  // One that comes before run() is heard then.
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) parts.signals.add(signal);
   const auto failed = [](const Error& error, int code = exit_code::failed) {
     return StartFailure{code, error.message};
   };
@@ -260,7 +262,6 @@ std::optional<StartFailure> App::start() {
   if (Status started = parts.start_engine(*config, std::move(state)); !started.ok()) {
     return failed(started.error());
   }
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) parts.signals.add(signal);
   parts.wait_for_signals();
   parts.feed_watchdog();
   parts.log->info("listening",
