@@ -7,6 +7,7 @@
 #include <boost/asio/steady_timer.hpp>
 #include <chrono>
 #include <csignal>
+#include <cstdlib>
 #include <iostream>
 
 #include "daemon/app/app_metrics.h"
@@ -33,6 +34,9 @@ using std::chrono::milliseconds;
 // An engine without a sign of life for this long is stuck, and systemd is not told that all is
 // well.
 constexpr auto kEngineSilence = std::chrono::seconds(10);
+
+// A stop takes 2 s at most, also when a file call does not come back.
+constexpr auto kReaderPatience = std::chrono::seconds(1);
 
 NetOptions net_options(const Config& config, const ListenAddress& listen) {
   NetOptions options;
@@ -80,6 +84,8 @@ struct App::Parts {
   ServiceNotifier service;
   ReloadState reloads;
   bool told_ready = false;
+  bool shutting_down = false;
+  bool reader_hangs = false;
   int code = exit_code::done;
 
   std::unique_ptr<Logger> log;
@@ -204,16 +210,16 @@ Status App::Parts::reload() {
 
 // Stop reading, drain what was read, tell what is held back, close sockets.
 void App::Parts::shut_down() {
-  if (reader == nullptr) return;
+  if (std::exchange(shutting_down, true)) return;
   service.stopping();
   log->info("stopping");
   signals.cancel();
   watchdog.cancel();
   server->store_acknowledged();
   engine->close_inbox();
-  reader->stop();
+  reader_hangs = !reader->stop(kReaderPatience);
   engine->stop();
-  reader.reset();
+  if (!reader_hangs) reader.reset();
   // The last alerts were posted by now; sockets close behind them.
   boost::asio::post(context, [this] { server->close(); });
 }
@@ -228,6 +234,8 @@ App::~App() {
 
 std::optional<StartFailure> App::start() {
   Parts& parts = *parts_;
+  // One that comes before run() is heard then.
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) parts.signals.add(signal);
   const auto failed = [](const Error& error, int code = exit_code::failed) {
     return StartFailure{code, error.message};
   };
@@ -254,7 +262,6 @@ std::optional<StartFailure> App::start() {
   if (Status started = parts.start_engine(*config, std::move(state)); !started.ok()) {
     return failed(started.error());
   }
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) parts.signals.add(signal);
   parts.wait_for_signals();
   parts.feed_watchdog();
   parts.log->info("listening",
@@ -264,7 +271,11 @@ std::optional<StartFailure> App::start() {
 
 int App::run() {
   parts_->context.run();
-  return parts_->code;
+  if (!parts_->reader_hangs) return parts_->code;
+  // All is stored and told. The thread cannot be ended, only the process; on FUSE not even that,
+  // before the call comes back, but the state is free for another one by now.
+  parts_->log->warn("a file call hangs; ending without it");
+  std::_Exit(parts_->code);
 }
 
 std::uint16_t App::port() const {

@@ -294,6 +294,7 @@ void EngineThread::stop() {
     parts.work.reset();
   });
   parts_->thread.join();
+  parts_->store.reset();
 }
 
 }  // namespace trainwatch

@@ -71,7 +71,8 @@ class EngineThread {
 
   // Lets data() return at once; what comes after it is dropped. Call before joining the reader.
   void close_inbox();
-  // Finishes the messages that are queued, tells what is held back, commits, and joins.
+  // Finishes the messages that are queued, tells what is held back, commits, and joins. The store
+  // is closed then: another process may have it.
   void stop();
 
  private:

@@ -1,5 +1,6 @@
 #include "daemon/app/reader.h"
 
+#include <future>
 #include <stop_token>
 #include <thread>
 #include <utility>
@@ -15,7 +16,10 @@ struct Reader::Parts {
         sink(to),
         pass_done(std::move(done)),
         tailer(files, options.roots, options.limits, std::exchange(options.resume, {})),
-        thread([this](const std::stop_token& stop) { run(stop); }) {}
+        thread([this](const std::stop_token& stop) {
+          run(stop);
+          ended.set_value();
+        }) {}
 
   void run(const std::stop_token& stop) {
     auto changed = InotifyHint::Wake::directories_changed;
@@ -73,6 +77,8 @@ struct Reader::Parts {
   bool rescan = false;
   bool passed = false;  // the first pass is over
   std::chrono::steady_clock::time_point next_report{};
+  std::promise<void> ended;
+  std::future<void> end = ended.get_future();
   std::jthread thread;  // last: it uses all of the above
 };
 
@@ -80,14 +86,14 @@ Reader::Reader(ReaderOptions options, TailSink& sink, std::function<void(TailRep
     : parts_(std::make_unique<Parts>(std::move(options), sink, std::move(pass_done))) {}
 
 Reader::~Reader() {
-  stop();
-}
-
-void Reader::stop() {
-  if (!parts_->thread.joinable()) return;
   parts_->thread.request_stop();
   parts_->hint.wake();
-  parts_->thread.join();
+}
+
+bool Reader::stop(std::chrono::milliseconds patience) {
+  parts_->thread.request_stop();
+  parts_->hint.wake();
+  return parts_->end.wait_for(patience) == std::future_status::ready;
 }
 
 }  // namespace trainwatch

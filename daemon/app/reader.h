@@ -23,9 +23,11 @@ class Reader {
  public:
   // `sink` and `pass_done` are called on the reader thread.
   Reader(ReaderOptions options, TailSink& sink, std::function<void(TailReport)> pass_done);
-  ~Reader();
+  ~Reader();  // waits for the thread
 
-  void stop();  // returns when the thread has ended
+  // Asks the thread to end, and waits so long for it. False: it hangs in a file call, and may
+  // still call `sink` and `pass_done` when that returns.
+  bool stop(std::chrono::milliseconds patience);
 
  private:
   struct Parts;

@@ -43,7 +43,8 @@ Result<FileStat> stat_at(int directory, const char* name, int flags, const std::
 }
 
 std::uint32_t generation_of(int descriptor) {
-  int generation = 0;  // the kernel writes an int, whatever the request's name says
+  // Most file systems write an int here. FUSE writes a long, as the number of the request says.
+  long generation = 0;
   return ::ioctl(descriptor, FS_IOC_GETVERSION, &generation) == 0
              ? static_cast<std::uint32_t>(generation)
              : 0;

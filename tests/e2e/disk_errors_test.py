@@ -2,7 +2,6 @@
 with an error so that a new start can mend it. Nothing is lost, and nothing is told twice."""
 
 import os
-import shutil
 import subprocess
 import tempfile
 import unittest
@@ -111,8 +110,6 @@ class DiskErrorsTest(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    if shutil.which("strace") is None:
-        harness.skip("strace is not installed")
-    if subprocess.run(["strace", "-o", os.devnull, "true"], check=False).returncode != 0:
-        harness.skip("strace may not trace here")
+    if not harness.can_trace():
+        harness.skip("strace is not installed, or may not trace here")
     harness.main()

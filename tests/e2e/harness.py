@@ -7,6 +7,7 @@ import asyncio
 import json
 import os
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -37,6 +38,12 @@ def skip(reason):
 
 def main():
     unittest.main(module="__main__", argv=sys.argv[:1])
+
+
+def can_trace():
+    """Whether there is a strace that is allowed to trace."""
+    return shutil.which("strace") is not None and subprocess.run(
+        ["strace", "-o", os.devnull, "true"], stderr=subprocess.DEVNULL, check=False).returncode == 0
 
 
 def truth():

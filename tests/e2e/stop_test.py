@@ -3,6 +3,7 @@
 import os
 import signal
 import socket
+import subprocess
 import tempfile
 import time
 import unittest
@@ -65,6 +66,16 @@ class StopTest(unittest.TestCase):
             client.poll_until_all(replayed)
         self.check(client.alerts)
         print("stopped after %d of %d tellings, in %.2f s" % (len(before), len(replayed), took))
+
+    def test_stops_while_it_starts(self):
+        if not harness.can_trace():
+            self.skipTest("strace is not installed, or may not trace here")
+        process = subprocess.run(
+            ["strace", "-D", "-f", "-o", os.devnull, "-e", "trace=flock", "-e",
+             "inject=flock:signal=SIGTERM:when=1", harness.binary(), "run", "--watch=" + self.directory,
+             "--storage.path=" + self.state, "--web.listen-address=127.0.0.1:0"],
+            stderr=subprocess.PIPE, text=True, timeout=30, check=False)
+        self.assertEqual(process.returncode, 0, process.stderr)
 
     def test_a_suspended_one_catches_up(self):
         job = spiky_job.SpikyJob(self.directory, 100, seed=1)

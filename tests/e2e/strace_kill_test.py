@@ -10,7 +10,6 @@ import os
 import random
 import shutil
 import signal
-import subprocess
 import tempfile
 import time
 import unittest
@@ -122,8 +121,6 @@ class StraceKillTest(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    if shutil.which("strace") is None:
-        harness.skip("strace is not installed")
-    if subprocess.run(["strace", "-o", os.devnull, "true"], check=False).returncode != 0:
-        harness.skip("strace may not trace here")
+    if not harness.can_trace():
+        harness.skip("strace is not installed, or may not trace here")
     harness.main()

@@ -1,0 +1,110 @@
+"""Files on a file system that gives 7 bytes at a time and no notice of changes, fails for a while, or hangs."""
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import unittest
+
+try:
+    import fusepy
+except (ImportError, OSError):
+    fusepy = None
+
+import harness
+import judge
+import spiky_job
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+STOP_SECONDS = 2
+EVERY = os.environ.get("TRAINWATCH_LONG") == "1"
+
+
+class BadMountTest(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.paths = {name: os.path.join(scratch.name, name)
+                      for name in ("backing", "mount", "control", "state")}
+        for path in self.paths.values():
+            os.mkdir(path)
+        self.mount = self.paths["mount"]
+        self.server = subprocess.Popen(
+            [sys.executable, os.path.join(HERE, "faulty_fs.py"), self.paths["backing"], self.mount,
+             self.paths["control"]])
+        self.addCleanup(self.unmount)
+        harness.wait_for(lambda: os.path.ismount(self.mount), "it is mounted")
+        self.job = spiky_job.SpikyJob(self.paths["backing"], 16, seed=1, ranks=2)
+
+    def unmount(self):
+        self.server.kill()  # hung reads end with it
+        self.server.wait()
+        subprocess.run(["umount", "--lazy", self.mount], check=True)
+
+    def trainwatch(self):
+        return harness.Trainwatch(self.mount, *spiky_job.RULES, state=self.paths["state"])
+
+    def say(self, what):
+        with open(os.path.join(self.paths["control"], what), "w"):
+            pass
+
+    def unsay(self, what):
+        os.remove(os.path.join(self.paths["control"], what))
+
+    def own(self, client):
+        client.poll()
+        return [(alert["rule"], alert["state"]) for alert in client.alerts if judge.is_about_itself(alert)]
+
+    def conditions(self, trainwatch):
+        return [condition for source in trainwatch.json("/api/v1/status")["sources"]
+                for condition in source["conditions"]]
+
+    def test_reads_that_fail_for_a_while(self):
+        self.job.write_some(40)
+        with self.trainwatch() as trainwatch:
+            client = judge.Client(trainwatch.url)
+            trainwatch.wait_until_read()
+            self.assertEqual(trainwatch.json("/api/v1/status")["watch_degraded"], "network_fs")
+            self.say("fail")
+            self.job.write_some(40)
+            harness.wait_for(lambda: self.own(client), "it says so")
+            self.unsay("fail")
+            harness.wait_for(lambda: "unreadable" not in self.conditions(trainwatch), "it goes on")
+            self.job.write_all()
+            replayed = harness.replay(self.paths["backing"], *spiky_job.RULES)
+            client.poll_until_all(replayed)
+            said = [("_self/unreadable", "firing")]
+            if EVERY:
+                said.append(("_self/unreadable", "resolved"))
+                harness.wait_for(lambda: len(self.own(client)) > 1, "it is over", 90)
+            self.assertEqual(self.own(client), said)
+        found = judge.judge(client.alerts, replayed)
+        self.assertEqual(set(found.values()), {0}, found)
+
+    def test_a_read_that_hangs(self):
+        self.job.write_some(40)
+        with self.trainwatch() as trainwatch:
+            client = judge.Client(trainwatch.url)
+            trainwatch.wait_until_read()
+            self.say("hang")
+            self.job.write_some(40)
+            harness.wait_for(lambda: ("_self/stuck", "firing") in self.own(client), "it says so", 40)
+            for path in ("/-/healthy", "/-/ready", "/metrics", "/api/v1/status", "/"):
+                trainwatch.get(path)
+            trainwatch.signal(signal.SIGTERM)
+            harness.wait_for(lambda: "ending without it" in trainwatch.log(), "it ends", STOP_SECONDS)
+            # FUSE keeps the process until the server is gone, but not its state and sockets.
+            with harness.Trainwatch(self.paths["control"], state=self.paths["state"]) as another:
+                self.assertEqual(another.json("/api/v1/alerts")["epoch"], client.epoch)
+                self.assertEqual(another.stop(), 0)
+            self.server.kill()
+            self.assertEqual(trainwatch.stop(), 0)
+
+
+if __name__ == "__main__":
+    if fusepy is None:
+        harness.skip("python3-fusepy is not installed")
+    if os.geteuid() != 0 or not os.access("/dev/fuse", os.W_OK):
+        harness.skip("only root may mount, and /dev/fuse is needed")
+    harness.main()
