@@ -9,6 +9,9 @@ namespace {
 
 // smdebug takes ",\n" back and writes "\n]"; Python's trace export takes ", " back and writes "]".
 constexpr std::size_t kLongestCut = 2;
+// The known bytes are read again each time, so that a file system that gives little at a time is
+// asked for at least this much.
+constexpr std::size_t kWorthWhile = 4096;
 constexpr std::string_view kAfterCut = " \r\n]}";  // anything else is new content
 
 }  // namespace
@@ -37,8 +40,10 @@ Result<ReadStep> read_on(TrackedFile& file, std::span<char> buffer) {
   const std::size_t known = tail.size();
   buffer = buffer.first(buffer.size() - ContentMark::kTail + known);
   std::size_t total = 0;
-  for (std::size_t got = 1; got > 0 && total <= known; total += got) {  // short reads are normal
+  const std::size_t enough = std::min(known + kWorthWhile, buffer.size());
+  for (std::size_t got = 1; got > 0 && total < enough; total += got) {  // short reads are normal
     const auto piece = file.handle->read(file.offset() - known + total, buffer.subspan(total));
+    if (!piece && total > known) break;  // what there is comes first
     if (!piece) return piece.error();
     got = *piece;
   }
