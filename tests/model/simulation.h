@@ -65,6 +65,8 @@ class Simulation {
   const std::deque<std::string>& last_actions() const { return last_; }
   bool strict() const { return world_.strict; }
   const Oracle& oracle() const { return oracle_; }
+  // What the subscriber heard, by sequence number.
+  const std::map<std::uint64_t, std::string>& heard() const { return subscriber_.heard(); }
 
  private:
   static constexpr std::size_t kActionsKept = 40;
