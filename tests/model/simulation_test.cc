@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <iterator>
 
 namespace trainwatch::test {
 namespace {
@@ -19,8 +20,10 @@ std::uint64_t number_in(const char* variable, std::uint64_t otherwise) {
 // Actions and faults that there are; a run of 2,000 seeds has each at least 20 times.
 constexpr std::size_t kKinds = 41;
 
-// Seeds among the first 2,000 that still fail. 333: copytruncate and a deletion in turn leave a
-// copy that was held back until files newer than it had been read.
+// Seeds of the normal run that still fail, and what happens in them. Their failure is printed; any
+// other one fails the test. A fix takes its seed out.
+//   333: three logs of one name are rotated, deleted and begun anew between two looks, one of them
+//        copied meanwhile; the pieces are then read in another order than they were written in.
 constexpr std::uint64_t kOpen[] = {333};
 
 std::string report(std::uint64_t seed, const Simulation& run, const std::string& wrong) {
@@ -40,14 +43,16 @@ TEST(Simulation, EverySeedTellsWhatTheOracleExpects) {
   std::uint64_t lost = 0;
   std::uint64_t failures = 0;
   for (std::uint64_t seed = first; seed < first + seeds; ++seed) {
-    const bool open = std::ranges::find(kOpen, seed) != std::end(kOpen);
-    if (open && !one && seeds <= 2000) continue;
     Simulation run({.seed = seed, .trace = one, .without = without == nullptr ? "" : without},
                    coverage);
     const std::string wrong = run.run();
     alerts += run.oracle().told();
     lost += run.oracle().lost();
     if (wrong.empty()) continue;
+    if (std::ranges::find(kOpen, seed) != std::end(kOpen) && !one) {
+      std::printf("still open: seed %llu\n", static_cast<unsigned long long>(seed));
+      continue;
+    }
     ++failures;
     ADD_FAILURE() << report(seed, run, wrong);
     if (failures == number_in("TRAINWATCH_STOP", 5)) break;
