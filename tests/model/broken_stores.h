@@ -2,9 +2,11 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 
+#include "model/plan.h"
 #include "pipeline/state/memory_store.h"
 
 namespace trainwatch::test {
@@ -77,5 +79,16 @@ class PublishBeforeCommit final : public StoreAround {
  private:
   std::optional<Commit> late_;
 };
+
+inline std::unique_ptr<StoreAround> store_around(MemoryStore& store, Discipline discipline) {
+  switch (discipline) {
+    case Discipline::offsets_only:
+      return std::make_unique<OffsetsOnly>(store);
+    case Discipline::publish_before_commit:
+      return std::make_unique<PublishBeforeCommit>(store);
+    default:
+      return std::make_unique<StoreAround>(store);
+  }
+}
 
 }  // namespace trainwatch::test

@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "model/daemon.h"
+#include "model/faults.h"
+#include "model/plan.h"
 #include "model/subscriber.h"
 #include "model/sum_rule.h"
 #include "model/writers.h"
@@ -17,29 +19,18 @@
 
 namespace trainwatch::test {
 
-using Coverage = std::map<std::string, std::uint64_t>;
-
-enum class Discipline : std::uint8_t { right, offsets_only, publish_before_commit };
-
-struct Plan {
-  std::uint64_t seed = 0;
-  Discipline discipline = Discipline::right;
-  bool trace = false;        // print each action
-  std::string_view without;  // kinds of action that are left out, "hole,remount"
-};
-
 class Simulation {
  public:
   Simulation(Plan plan, Coverage& coverage)
       : plan_(plan),
         coverage_(coverage),
         dice_(plan.seed),
-        store_(kept_store(plan.discipline)),
+        store_(store_around(memory_, plan.discipline)),
         daemon_(files_, *store_, limits(), rules(0), plan.trace),
         world_{files_,
                dice_,
                [this](const auto& what, const auto& detail) { did(what, detail); },
-               [this](std::string_view kind) { return has(kind); },
+               [this](std::string_view kind) { return plan_.has(kind); },
                [this](const auto& path) { return safe_up_to(path); },
                dice_.one_in(2)} {
     set_up_files();
@@ -65,20 +56,12 @@ class Simulation {
   const std::deque<std::string>& last_actions() const { return last_; }
   bool strict() const { return world_.strict; }
   const Oracle& oracle() const { return oracle_; }
+  // What the subscriber heard, by sequence number.
+  const std::map<std::uint64_t, std::string>& heard() const { return subscriber_.heard(); }
 
  private:
   static constexpr std::size_t kActionsKept = 40;
 
-  std::unique_ptr<StoreAround> kept_store(Discipline discipline) {
-    switch (discipline) {
-      case Discipline::offsets_only:
-        return std::make_unique<OffsetsOnly>(memory_);
-      case Discipline::publish_before_commit:
-        return std::make_unique<PublishBeforeCommit>(memory_);
-      default:
-        return std::make_unique<StoreAround>(memory_);
-    }
-  }
   TailLimits limits() {
     static constexpr std::array<std::size_t, 6> kChunks = {7, 64, 200, 1000, 4096, 65536};
     TailLimits limits;
@@ -101,39 +84,19 @@ class Simulation {
     files_.make_directory("/r/logs");
     files_.make_directory("/r/system/incremental");
     // Without birth times a number that is used again cannot be told from a renamed file.
-    const bool births = !has("no births");
+    const bool births = !plan_.has("no births");
     files_.births(births);
     files_.reuse_inode_numbers(births && dice_.one_in(2));
     files_.generations(dice_.one_in(2));
-    remote_ = dice_.one_in(4);
-    files_.remote(remote_);
+    const bool remote = dice_.one_in(4);
+    files_.remote(remote);
+    faults_.remote(remote);
     if (dice_.one_in(4)) {
       files_.short_reads(dice_.between(5, 50));
       did("short reads", "");
     }
   }
 
-  bool has(std::string_view kind) const {
-    return plan_.without.find(kind) == std::string_view::npos && !is_excluded(kind) &&
-           Dice::has(plan_.seed, kind);
-  }
-  // Kinds that no seed has together. Copies and drafts are told from originals by looking at both:
-  // where the view is troubled at the same time, they are read as well. A file without birth time
-  // that has a new device number and new content is a new file. A directory that goes while one of
-  // its files cannot be opened takes the order of that lane with it.
-  bool is_excluded(std::string_view kind) const {
-    static constexpr std::string_view kCopies = "copytruncate,rewrite";
-    static constexpr std::string_view kView =
-        "hide,list fails,read fails,open fails,lag,remount,no births";
-    static constexpr std::string_view kContents = "emptied,hole,delete,replace,late,remount";
-    const auto names = [kind](std::string_view kinds) {
-      return kinds.find(kind) != std::string_view::npos;
-    };
-    if (Dice::has(plan_.seed, "copies")) return names(kView);
-    if (names(kCopies)) return true;
-    if (Dice::has(plan_.seed, "no births") && names(kContents)) return true;
-    return Dice::has(plan_.seed, "hide") && names("open fails,list fails,read fails");
-  }
   void did(const std::string& what, const std::string& detail) {
     ++coverage_[what];
     const std::string action = detail.empty() ? what : what + " " + detail;
@@ -149,7 +112,7 @@ class Simulation {
   void act() {
     const std::uint64_t side = dice_.pick(100);
     if (side < 45) return writers_[dice_.pick(writers_.size())]->act();
-    if (side < 53) return trouble();
+    if (side < 53) return dice_.one_in(3) ? faults_.heal() : faults_.strike(some_file());
     if (side < 60) return subscriber_acts();
     if (!daemon_.up()) {
       if (dice_.one_in(3)) start();
@@ -207,18 +170,18 @@ class Simulation {
     switch (dice_.pick(5)) {
       case 0:
       case 1:
-        if (!has("kill")) return;
+        if (!plan_.has("kill")) return;
         did("kill", "");
         return daemon_.kill();
       case 2:
-        if (!has("power")) return;
+        if (!plan_.has("power")) return;
         did("power loss", "");
         daemon_.kill();
         if (world_.strict) return;
         for (const auto& writer : writers_) writer->lose_power();
         return;
       case 3:
-        if (!has("reconfigure")) return;
+        if (!plan_.has("reconfigure")) return;
         did("reconfigure", "");
         return daemon_.reconfigure(rules(dice_.pick(3)));
       default:
@@ -228,64 +191,11 @@ class Simulation {
 
   // -- what surrounds it
 
-  void trouble() {
-    if (dice_.one_in(3)) return heal();
-    const std::string path = some_file();
-    switch (dice_.pick(4)) {
-      case 0:
-        if (!has("store fails")) return;
-        memory_.fail("no space left");
-        return did("store fails", "");
-      case 1:
-        return mounts();
-      default:
-        if (!path.empty()) file_trouble(path);
-    }
-  }
-  void mounts() {
-    switch (dice_.pick(3)) {
-      case 0:
-        if (!has("list fails")) return;
-        files_.fail_list(some_directory(), "list: Input/output error");
-        return did("list fails", "");
-      case 1:
-        if (!has("hide")) return;
-        files_.hide(some_directory());
-        return did("directory disappears", "");
-      default:
-        if (!has("remount")) return;
-        files_.remount();
-        return did("remount", "");
-    }
-  }
-  void file_trouble(const std::string& path) {
-    switch (dice_.pick(3)) {
-      case 0:
-        if (!has("read fails")) return;
-        files_.fail_read(path, "read: Input/output error");
-        return did("read fails", path);
-      case 1:
-        if (!has("open fails")) return;
-        files_.fail_open(path, "open: Permission denied");
-        return did("open fails", path);
-      default:
-        if (!remote_ || !has("lag")) return;
-        files_.lag(path, dice_.pick(files_.content(path).size() + 1),
-                   static_cast<int>(dice_.between(1, 3)));
-        return did("attributes lag", path);
-    }
-  }
-  void heal() {
-    files_.heal();
-    memory_.fail("");
-    did("heal", "");
-  }
   std::string some_file() {
     const auto& pieces = writers_[dice_.pick(writers_.size())]->pieces();
     if (pieces.empty()) return {};
     return std::next(pieces.begin(), static_cast<std::ptrdiff_t>(dice_.pick(pieces.size())))->path;
   }
-  std::string some_directory() { return dice_.one_in(2) ? "/r/logs" : "/r/system/incremental"; }
 
   // -- the subscriber
 
@@ -329,7 +239,7 @@ class Simulation {
   }
   // Until nothing was new for `quiet` looks.
   void drain(int quiet, int least) {
-    heal();
+    faults_.heal();
     if (!daemon_.up()) start();
     did("drain", "");
     calm_ = true;
@@ -376,10 +286,11 @@ class Simulation {
   std::unique_ptr<StoreAround> store_;
   SimDaemon daemon_;
   Oracle oracle_;
+  Faults faults_{plan_, dice_, files_, memory_,
+                 [this](const auto& what, const auto& detail) { did(what, detail); }};
   World world_;
   std::vector<std::unique_ptr<Writer>> writers_;
   Subscriber subscriber_{"epoch-1"};
-  bool remote_ = false;
   Time now_ = time_from_ns(1'795'300'000'000'000'000);
   std::deque<std::string> last_;
   std::string wrong_;

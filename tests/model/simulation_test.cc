@@ -68,5 +68,20 @@ TEST(Simulation, EverySeedTellsWhatTheOracleExpects) {
   EXPECT_TRUE(!enough || coverage.size() >= kKinds) << coverage.size();
 }
 
+TEST(Simulation, OneSeedIsOneRun) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    Coverage first_coverage;
+    Coverage again_coverage;
+    Plan plan;
+    plan.seed = seed;
+    Simulation first(plan, first_coverage);
+    Simulation again(plan, again_coverage);
+    EXPECT_EQ(first.run(), again.run());
+    EXPECT_EQ(first.last_actions(), again.last_actions());
+    EXPECT_EQ(first.heard(), again.heard());
+    EXPECT_EQ(first_coverage, again_coverage);
+  }
+}
+
 }  // namespace
 }  // namespace trainwatch::test

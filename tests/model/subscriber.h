@@ -40,7 +40,8 @@ class Subscriber {
   std::vector<PublishedAlert> take_new() { return std::exchange(new_, {}); }
   // The first thing that was wrong; empty: nothing was.
   const std::string& wrong() const { return wrong_; }
-  std::size_t heard() const { return heard_.size(); }
+  // All that it heard, by sequence number.
+  const std::map<std::uint64_t, std::string>& heard() const { return heard_; }
 
  private:
   void take(const PublishedAlert& alert) {
