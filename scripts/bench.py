@@ -165,6 +165,7 @@ def latency(trainwatch, scratch):
         os.mkdir(watched)
         with open(log_path, "w") as log:
             process = subprocess.Popen([trainwatch, "run", "--watch=" + watched,
+                                        "--storage.path=" + os.path.join(folder, "state"),
                                         "--web.listen-address=127.0.0.1:0"], stderr=log)
         try:
             address = None
