@@ -8,9 +8,10 @@ namespace trainwatch {
 namespace {
 
 // Words for what is wrong with a source, as the self-alerts name it.
-void write_conditions(JsonWriter& json, const std::string& source, const SourceWatch& watch) {
+void write_conditions(JsonWriter& json, const std::string& source,
+                      const std::vector<SelfCondition>& conditions) {
   json.key("conditions").begin_array();
-  for (const SelfCondition& condition : conditions_of(watch)) {
+  for (const SelfCondition& condition : conditions) {
     if (condition.source == source) json.value(condition.kind);
   }
   json.end_array();
@@ -23,6 +24,7 @@ void write_sources(JsonWriter& json, const Ingest& ingest, const TailReport& tai
     const auto known = ingest.files().find(file.file);
     if (known != ingest.files().end()) ++files[known->second.known.source];
   }
+  const std::vector<SelfCondition> conditions = conditions_of(watch);
   json.key("sources").begin_array();
   for (const auto& [name, source] : ingest.sources()) {
     const auto found = watch.sources().find(name);
@@ -38,7 +40,7 @@ void write_sources(JsonWriter& json, const Ingest& ingest, const TailReport& tai
       json.field(to_string(static_cast<RejectReason>(i)), source.rejects[i]);
     }
     json.end_object();
-    write_conditions(json, name, watch);
+    write_conditions(json, name, conditions);
     json.end_object();
   }
   json.end_array();

@@ -88,13 +88,17 @@ Result<PublishedAlerts> DurablePipeline::commit(Time now) {
   waiting_.now = now;
   waiting_.changed.clear();
   waiting_.removed.clear();
+  std::vector<std::uint64_t> hashes;  // of waiting_.changed
   for (const auto& [key, value] : rows_.all()) {
     const auto known = stored_.find(key);
-    if (value && (known == stored_.end() || known->second != hash_of(*value))) {
-      waiting_.changed.push_back({key, *value});
-    } else if (!value && known != stored_.end()) {
-      waiting_.removed.push_back(key);
+    if (!value) {
+      if (known != stored_.end()) waiting_.removed.push_back(key);
+      continue;
     }
+    const std::uint64_t hash = hash_of(*value);
+    if (known != stored_.end() && known->second == hash) continue;
+    waiting_.changed.push_back({key, *value});
+    hashes.push_back(hash);
   }
   if (waiting_.changed.empty() && waiting_.removed.empty() && waiting_.alerts.empty() &&
       waiting_.acknowledged.empty()) {
@@ -103,7 +107,7 @@ Result<PublishedAlerts> DurablePipeline::commit(Time now) {
   }
   auto published = store_.commit(waiting_);
   if (!published) return published;
-  for (const StateRow& row : waiting_.changed) stored_[row.key] = hash_of(row.value);
+  for (std::size_t i = 0; i < hashes.size(); ++i) stored_[waiting_.changed[i].key] = hashes[i];
   for (const std::string& key : waiting_.removed) stored_.erase(key);
   rows_.clear();
   waiting_ = {};

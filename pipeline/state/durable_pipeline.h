@@ -42,7 +42,6 @@ class DurablePipeline {
 
   // All that is wrong with trainwatch itself now; what began or ended is told with the next commit.
   void tell_about_self(Time now, const std::vector<SelfCondition>& conditions);
-  const SelfAlerts& self_alerts() const { return self_; }
 
   // A named subscriber has everything up to `seq`: part of the next commit.
   void acknowledge(const std::string& name, std::uint64_t seq);

@@ -3,9 +3,7 @@ come without a number. When there is room again they come with one: none is lost
 
 import os
 import subprocess
-import tempfile
 import time
-import unittest
 
 try:
     import websockets  # noqa: F401
@@ -19,14 +17,10 @@ import spiky_job
 PROVISIONAL_SECONDS = 6
 
 
-class FullDiskTest(unittest.TestCase):
+class FullDiskTest(harness.JobTest):
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.directory = os.path.join(scratch.name, "job")
-        self.state = os.path.join(scratch.name, "state")
-        for path in (self.directory, self.state):
-            os.mkdir(path)
+        super().setUp()
+        os.mkdir(self.state)
         subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8m", "none", self.state], check=True)
         self.addCleanup(lambda: subprocess.run(["umount", "--lazy", self.state], check=True))
         self.job = spiky_job.SpikyJob(self.directory, 120, seed=1, ranks=2)

@@ -98,6 +98,17 @@ class Ended(AssertionError):
     """Instead of being ready, trainwatch ended; the arguments are its exit code and its log."""
 
 
+class JobTest(unittest.TestCase):
+    """A test with a directory for a job and one for the state of whoever watches it."""
+
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.directory = os.path.join(scratch.name, "job")
+        self.state = os.path.join(scratch.name, "state")
+        os.mkdir(self.directory)
+
+
 class Trainwatch:
     """`trainwatch run` on a free port, watching `directory`; stopped at the end of the block.
 

@@ -4,7 +4,6 @@ import json
 import os
 import signal
 import sqlite3
-import subprocess
 import tempfile
 import time
 import unittest
@@ -14,12 +13,6 @@ import harness
 import spiky_job
 
 FILES, TELLINGS, LIMIT_SECONDS = 1000, 100000, 1.0
-
-
-def start(directory, state, port, log):
-    return subprocess.Popen(
-        [harness.binary(), "run", "--watch=" + directory, "--storage.path=" + state,
-         "--web.listen-address=127.0.0.1:%d" % port, *spiky_job.RULES], stderr=log)
 
 
 def ready(port):
@@ -54,7 +47,7 @@ class RestartSpeedTest(unittest.TestCase):
 
     def run_once(self, directory, state, port, log):
         """The first run: everything is read, 100,000 alerts are told and stored."""
-        process = start(directory, state, port, log)
+        process = spiky_job.start(directory, state, port, log)
         begun = time.monotonic()
         harness.wait_for(lambda: ready(port), "all is read", seconds=240)
         print("read in %.1f s" % (time.monotonic() - begun))
@@ -64,7 +57,7 @@ class RestartSpeedTest(unittest.TestCase):
     def restart(self, directory, state, port, log):
         """Seconds from the start of the process to ready, with a newest alert to be had."""
         begun = time.monotonic()
-        process = start(directory, state, port, log)
+        process = spiky_job.start(directory, state, port, log)
         harness.wait_for(lambda: ready(port), "ready again")
         took = time.monotonic() - begun
         last = get(port, "/api/v1/alerts?after=0&limit=1")["last_seq"]

@@ -1,8 +1,5 @@
 """Stopped and started again on the same state, trainwatch goes on as if it had not been away."""
 
-import os
-import tempfile
-import unittest
 
 try:
     import websockets  # noqa: F401
@@ -16,13 +13,9 @@ import spiky_job
 SPIKES = 120
 
 
-class RestartTest(unittest.TestCase):
+class RestartTest(harness.JobTest):
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.directory = os.path.join(scratch.name, "job")
-        self.state = os.path.join(scratch.name, "state")
-        os.mkdir(self.directory)
+        super().setUp()
         self.job = spiky_job.SpikyJob(self.directory, SPIKES, seed=1, ranks=2)
 
     def trainwatch(self):

@@ -2,9 +2,6 @@
 open resolves. The other rules go on as if nothing had been."""
 
 import datetime
-import os
-import tempfile
-import unittest
 
 import harness
 
@@ -16,13 +13,9 @@ def seconds(text):
     return datetime.datetime.fromisoformat(text.replace("Z", "+00:00")).timestamp()
 
 
-class RuleChangeTest(unittest.TestCase):
+class RuleChangeTest(harness.JobTest):
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.directory = os.path.join(scratch.name, "job")
-        self.state = os.path.join(scratch.name, "state")
-        os.mkdir(self.directory)
+        super().setUp()
         self.replayed = harness.replay(harness.JOB)
         self.steps = list(harness.play.order(harness.play.read_job(harness.JOB), None, 0))
 

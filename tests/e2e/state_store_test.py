@@ -4,8 +4,6 @@ import hashlib
 import os
 import random
 import sqlite3
-import tempfile
-import unittest
 
 try:
     import websockets  # noqa: F401
@@ -48,14 +46,10 @@ def fragment(path):
 DAMAGES = [zeros, noise, noise_behind_the_head, half, fragment]
 
 
-class StateStoreTest(unittest.TestCase):
+class StateStoreTest(harness.JobTest):
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.directory = os.path.join(scratch.name, "job")
-        self.state = os.path.join(scratch.name, "state")
+        super().setUp()
         self.database = os.path.join(self.state, "state.db")
-        os.mkdir(self.directory)
         self.job = spiky_job.SpikyJob(self.directory, 40, seed=1, ranks=2)
 
     def trainwatch(self):

@@ -4,9 +4,7 @@ import os
 import signal
 import socket
 import subprocess
-import tempfile
 import time
-import unittest
 
 try:
     import websockets  # noqa: F401
@@ -27,14 +25,7 @@ def cpu_seconds(pid):
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-class StopTest(unittest.TestCase):
-    def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.directory = os.path.join(scratch.name, "job")
-        self.state = os.path.join(scratch.name, "state")
-        os.mkdir(self.directory)
-
+class StopTest(harness.JobTest):
     def trainwatch(self, prefix=()):
         return harness.Trainwatch(self.directory, *spiky_job.RULES, state=self.state, prefix=prefix)
 
