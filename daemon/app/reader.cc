@@ -27,12 +27,11 @@ struct Reader::Parts {
     while (!stop.stop_requested()) {
       const auto now = std::chrono::steady_clock::now();
       const bool poll = now >= next_scan;
-      if (poll || changed == InotifyHint::Wake::directories_changed) {
+      const bool names = poll || changed == InotifyHint::Wake::directories_changed;
+      if (names || !tailer.refresh()) {
         tailer.scan(sink, poll ? Tailer::Look::poll : Tailer::Look::wake_up);
         if (poll) next_scan = now + options.poll_interval;
         watch_directories();
-      } else {
-        tailer.refresh();
       }
       while (!stop.stop_requested() && tailer.read(sink)) report(now, false);
       report(std::chrono::steady_clock::now(), true);

@@ -2,13 +2,17 @@
 
 #include <algorithm>
 #include <cassert>
-#include <string_view>
 
 namespace trainwatch {
 namespace {
 
-// Reads until `buffer` is full or the file ends: short reads are normal.
-Result<std::string_view> fill(OpenFile& file, std::uint64_t offset, std::span<char> buffer) {
+std::span<char> at_most(std::span<char> buffer, std::uint64_t size) {
+  return buffer.first(std::min<std::uint64_t>(buffer.size(), size));
+}
+
+}  // namespace
+
+Result<std::string_view> read_fully(OpenFile& file, std::uint64_t offset, std::span<char> buffer) {
   std::size_t total = 0;
   for (std::size_t got = 1; got > 0 && total < buffer.size(); total += got) {
     const auto piece = file.read(offset + total, buffer.subspan(total));
@@ -18,15 +22,9 @@ Result<std::string_view> fill(OpenFile& file, std::uint64_t offset, std::span<ch
   return std::string_view(buffer.data(), total);
 }
 
-std::span<char> at_most(std::span<char> buffer, std::uint64_t size) {
-  return buffer.first(std::min<std::uint64_t>(buffer.size(), size));
-}
-
-}  // namespace
-
 Result<bool> begins_alike(OpenFile& file, const ContentMark& read, std::span<char> buffer) {
   assert(buffer.size() >= ContentMark::kBlock);
-  const auto head = fill(file, 0, buffer.first(ContentMark::kBlock));
+  const auto head = read_fully(file, 0, buffer.first(ContentMark::kBlock));
   if (!head) return head.error();
   return read.begins_like(*head);
 }
@@ -36,7 +34,7 @@ Result<bool> holds(OpenFile& file, const ContentMark& read, std::span<char> buff
   if (!alike || !*alike) return alike;
   ContentMark found;
   while (found.offset() < read.offset()) {
-    const auto piece = fill(file, found.offset(), at_most(buffer, read.offset() - found.offset()));
+    const auto piece = read_fully(file, found.offset(), at_most(buffer, read.offset() - found.offset()));
     if (!piece) return piece.error();
     if (piece->empty()) return false;
     found.extend(*piece);
@@ -44,17 +42,24 @@ Result<bool> holds(OpenFile& file, const ContentMark& read, std::span<char> buff
   return found == read;
 }
 
-Result<bool> same_beginning(OpenFile& a, OpenFile& b, std::uint64_t size, std::span<char> buffer) {
+Result<bool> begins_with(OpenFile& file, std::string_view bytes, std::span<char> buffer) {
+  assert(buffer.size() >= bytes.size());
+  const auto head = read_fully(file, 0, buffer.first(bytes.size()));
+  if (!head) return head.error();
+  return *head == bytes;
+}
+
+Result<bool> same_beginning(OpenFile& a, OpenFile& b, std::span<char> buffer) {
   const std::span<char> half = buffer.first(buffer.size() / 2);
   const std::span<char> other = buffer.subspan(half.size(), half.size());
-  for (std::uint64_t at = 0; at < size; at += half.size()) {
-    const auto left = fill(a, at, at_most(half, size - at));
+  for (std::uint64_t at = 0;; at += half.size()) {
+    const auto left = read_fully(a, at, half);
     if (!left) return left.error();
-    const auto right = fill(b, at, at_most(other, size - at));
+    const auto right = read_fully(b, at, other);
     if (!right) return right.error();
-    if (*left != *right) return false;
+    if (!left->starts_with(*right) && !right->starts_with(*left)) return false;
+    if (std::min(left->size(), right->size()) < half.size()) return true;
   }
-  return true;
 }
 
 }  // namespace trainwatch

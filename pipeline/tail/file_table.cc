@@ -21,6 +21,9 @@ bool FileTable::was_forgotten(const FilePlace& place) const {
 TrackedFile& FileTable::add(FilePlace place, std::size_t root, const FileStat& stat) {
   auto file = std::make_unique<TrackedFile>();
   file->id = static_cast<FileId>(next_file_++);
+  const auto former = former_.find(stat.identity);
+  file->since = former == former_.end() ? file->id : former->second;
+  if (former != former_.end()) former_.erase(former);
   file->lane = lane(place.lane).id;
   file->lane_is_single = place.single;
   file->root = root;
@@ -66,6 +69,7 @@ void FileTable::restore(const TailCheckpoint& checkpoint, const std::vector<Watc
     auto file = std::make_unique<TrackedFile>();
     FilePlace place = place_of(known.path);
     file->id = known.file;
+    file->since = known.file;
     file->lane = known.lane;
     file->lane_is_single = place.single;
     file->root = static_cast<std::size_t>(root - roots.begin());
@@ -85,6 +89,7 @@ void FileTable::restore(const TailCheckpoint& checkpoint, const std::vector<Watc
 void FileTable::move(TrackedFile& file, ReadOrder order, const FileIdentity& identity) {
   close(file);
   by_identity_.erase(file.identity);
+  former_[file.identity] = file.since;
   file.identity = identity;
   file.generation = 0;
   file.order = std::move(order);
@@ -104,12 +109,12 @@ void FileTable::place_lost() {
     for (const auto& file : tracked_) {
       const ReadOrder& order = file->order;
       const bool same = order.base == lost->order.base && order.stamp_ns == lost->order.stamp_ns;
-      if (!same || file->missing || file->id < lost->id) continue;
+      if (!same || file->missing || file->since < lost->since) continue;
       if (order <= lost->order && (first == nullptr || order < *first)) first = &order;
     }
     if (first == nullptr) continue;
     lost->order.age = first->age;
-    lost->order.lost = static_cast<std::int64_t>(lost->id) - kIds;
+    lost->order.lost = static_cast<std::int64_t>(lost->since) - kIds;
   }
 }
 

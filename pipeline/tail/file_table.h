@@ -31,8 +31,10 @@ class FileTable {
   TrackedFile& add(FilePlace place, std::size_t root, const FileStat& stat);
   // Takes in what was known before a restart; files of roots that are watched no more are left out.
   void restore(const TailCheckpoint& checkpoint, const std::vector<WatchRoot>& roots);
-  // The file's content lies in another inode now, under `order`.
+  // The file's content lies in another inode now, under `order`. What is in the former one is a new
+  // file for the next add(), as old as `file`, until forget_former().
   void move(TrackedFile& file, ReadOrder order, const FileIdentity& identity);
+  void forget_former() { former_.clear(); }
   // A file that was rotated several times between two scans, until its name was gone, is older than
   // those that have its names now: it is put before them.
   void place_lost();
@@ -67,6 +69,7 @@ class FileTable {
   const TailLimits& limits_;
   std::vector<std::unique_ptr<TrackedFile>> tracked_;
   std::map<FileIdentity, TrackedFile*> by_identity_;
+  std::map<FileIdentity, FileId> former_;  // that files were moved away from
   std::unordered_map<std::string, Lane> lanes_;
   // Values of lanes_, which stay where they are; null: a number that was used before a restart.
   std::vector<Lane*> lane_by_id_;

@@ -61,32 +61,39 @@ void Succession::begin(std::uint64_t scan) {
   std::erase_if(copies_, [scan](const auto& copy) { return copy.second.seen_in_scan + 1 < scan; });
 }
 
-// True when `found` holds what was read of `known`; also, while `known` itself still holds that,
-// when it is a copy of a part of it: the copy may still be growing.
-Result<bool> Succession::repeats(const FoundFile& found, TrackedFile& known, Place place) {
-  auto opened = files_.open(found.place.order.path);
+Result<Succession::Likeness> Succession::compare(const FoundFile& found, const TrackedFile& known,
+                                                 Place place) {
+  const auto opened = files_.open(found.place.order.path);
   if (!opened) return opened.error();
   Result<bool> whole = false;
   if (known.offset() > 0 && found.stat.size >= known.offset()) {
     whole = holds(**opened, known.read, buffer_);
   }
-  if (!whole) return whole;
-  std::unique_ptr<OpenFile> reopened;
-  OpenFile* present = known.handle.get();
-  if (present == nullptr && place == Place::own) {
-    auto again = files_.open(known.order.path);
-    if (!again) return again.error();
-    reopened = std::move(*again);
-    present = reopened.get();
-  }
-  if (present == nullptr) return *whole;
-  const auto kept = known.size >= known.offset() ? holds(*present, known.read, buffer_) : false;
-  if (!kept) return kept;
-  if (!*kept && *whole) return whole;
-  const bool fits =
-      place != Place::own || fits_copy(found.place.order, found.stat.size, known.order, known.size);
-  if (!fits) return false;
-  return same_beginning(**opened, *present, std::min(found.stat.size, known.size), buffer_);
+  if (!whole) return whole.error();
+  const auto present = present_of(known, place);
+  if (!present) return present.error();
+  if (*present == nullptr) return *whole ? Likeness::heir : Likeness::none;
+  const bool large_enough = known.size >= known.offset() || known.shrunk;
+  const auto kept = large_enough ? holds(**present, known.read, buffer_) : false;
+  if (!kept) return kept.error();
+  if (!*kept && *whole) return Likeness::heir;
+  const bool fits = place == Place::own ? fits_copy(found.place.order, found.stat.size,
+                                                    known.order, known.size)
+                                        : *kept;
+  if (!fits) return Likeness::none;
+  const auto same = same_beginning(**opened, **present, buffer_);
+  if (!same) return same.error();
+  return *same ? Likeness::copy : Likeness::none;
+}
+
+// Null when there is no way to it.
+Result<OpenFile*> Succession::present_of(const TrackedFile& known, Place place) {
+  reopened_.reset();
+  if (known.handle != nullptr || place != Place::own) return known.handle.get();
+  auto opened = files_.open(known.order.path);
+  if (!opened) return opened.error();
+  reopened_ = std::move(*opened);
+  return reopened_.get();
 }
 
 bool Succession::copies(const FoundFile& found, const FoundFile& other) {
@@ -98,16 +105,23 @@ bool Succession::copies(const FoundFile& found, const FoundFile& other) {
   const auto a = files_.open(order.path);
   const auto b = files_.open(other.place.order.path);
   if (!a || !b) return false;
-  const auto same = same_beginning(**a, **b, std::min(found.stat.size, other.stat.size), buffer_);
+  const auto same = same_beginning(**a, **b, buffer_);
   return same && *same;
 }
 
-bool Succession::still_a_copy(const FoundFile& found) {
-  const auto known = copies_.find(found.stat.identity);
-  if (known == copies_.end()) return false;
-  known->second.seen_in_scan = scan_;
-  return known->second.size == found.stat.size &&
-         known->second.modified_ns == found.stat.modified_ns;
+// As when last compared, as far as the last bytes that were read of the original show.
+bool Succession::still_a_copy(const FoundFile& found, const TrackedFile& original) {
+  const auto copy = copies_.find(found.stat.identity);
+  if (copy == copies_.end() || original.offset() == 0) return false;
+  copy->second.seen_in_scan = scan_;
+  if (copy->second.size != found.stat.size) return false;
+  if (copy->second.modified_ns != found.stat.modified_ns) return false;
+  const auto present = present_of(original, Place::own);
+  if (!present) return true;
+  const std::string_view tail = original.read.tail();
+  const auto end = read_fully(**present, original.offset() - tail.size(),
+                              std::span(buffer_).first(tail.size()));
+  return !end || *end == tail;
 }
 
 Succession::Relation Succession::relate(const FoundFile& found) {
@@ -120,28 +134,35 @@ Succession::Relation Succession::relate(const FoundFile& found) {
       if (known.offset() > 0) relation.plain.push_back(known.id);
       continue;
     }
-    const bool mounted_again = is_mounted_again(found, known);
-    if (mounted_again && known.identity.birth_ns != 0) return {Kind::continues, &known, {}};
-    const Place place = mounted_again ? Place::empty : place_of_known(known);
-    if (place == Place::elsewhere) continue;
-    if (place == Place::own && !may_copy(found.place.order, known.order)) continue;
-    const bool nothing_known = known.size == 0 && known.offset() == 0;
-    if (place != Place::own && nothing_known && !mounted_again) continue;
-    if (place == Place::own && still_a_copy(found)) return {Kind::waits, nullptr, {}};
-    const auto same = repeats(found, known, place);
-    if (!same) return {Kind::unclear, nullptr, {}};
-    if (!*same) continue;
-    if (place == Place::unknown) return {Kind::unclear, nullptr, {}};
-    if (place == Place::empty && found.stat.size >= known.offset()) {
-      if (known.finished && !ends_whole(known.read)) continue;
-      return {Kind::continues, &known, {}};
-    }
-    if (place == Place::own) {
-      copies_[found.stat.identity] = {found.stat.size, found.stat.modified_ns, scan_};
-    }
-    return {Kind::waits, nullptr, {}};
+    const Kind kind = kind_of(found, known);
+    if (kind != Kind::fresh) return {kind, &known, {}};
   }
   return relation;
+}
+
+// What it has to do with one known file.
+Succession::Kind Succession::kind_of(const FoundFile& found, const TrackedFile& known) {
+  const bool mounted_again = is_mounted_again(found, known);
+  if (mounted_again && known.identity.birth_ns != 0) return Kind::continues;
+  const Place place = mounted_again ? Place::empty : place_of_known(known);
+  if (place == Place::elsewhere) return Kind::fresh;
+  if (place == Place::own && !may_copy(found.place.order, known.order)) return Kind::fresh;
+  const bool nothing_known = known.size == 0 && known.offset() == 0;
+  if (place != Place::own && nothing_known && !mounted_again) return Kind::fresh;
+  if (place == Place::own && still_a_copy(found, known)) return Kind::waits;
+  const auto likeness = compare(found, known, place);
+  if (!likeness) return Kind::unclear;
+  if (*likeness == Likeness::none) return Kind::fresh;
+  if (place == Place::unknown) return Kind::unclear;
+  const bool heir = *likeness == Likeness::heir;
+  if (heir || (place == Place::empty && found.stat.size >= known.offset())) {
+    if (known.finished && !ends_whole(known.read)) return Kind::fresh;
+    return place == Place::own ? Kind::moved : Kind::continues;
+  }
+  if (place == Place::own) {
+    copies_[found.stat.identity] = {found.stat.size, found.stat.modified_ns, scan_};
+  }
+  return Kind::waits;
 }
 
 // Where the file itself is, as far as this scan can tell.
@@ -152,22 +173,27 @@ Succession::Place Succession::place_of_known(const TrackedFile& known) const {
   return known.missing_polls > 1 ? Place::empty : Place::unknown;
 }
 
-std::optional<FoundFile> Succession::search(const TrackedFile& file) {
+Succession::Search Succession::search(const TrackedFile& file) {
+  Search result;
   const std::string directory = directory_of(file.order.path);
   const auto entries = files_.list(directory);
-  if (!entries) return std::nullopt;
+  if (!entries) return result;
   for (const DirectoryEntry& entry : *entries) {
     if (entry.type != DirectoryEntry::Type::file || !is_trace_name(entry.name)) continue;
     FilePlace place = place_of(directory == "/" ? "/" + entry.name : directory + "/" + entry.name);
     if (!akin(place, file)) continue;
     const auto stat = files_.stat(place.order.path);
-    if (!stat || stat->size < file.offset() || table_.find(stat->identity) != nullptr) continue;
+    if (!stat || table_.find(stat->identity) != nullptr) continue;
+    result.strangers = true;
+    if (file.offset() == 0 || stat->size < file.offset()) continue;
     const auto opened = files_.open(place.order.path);
     if (!opened) continue;
     const auto same = holds(**opened, file.read, buffer_);
-    if (same && *same) return FoundFile{std::move(place), *stat};
+    if (!same || !*same) continue;
+    result.heir = FoundFile{std::move(place), *stat};
+    break;
   }
-  return std::nullopt;
+  return result;
 }
 
 }  // namespace trainwatch

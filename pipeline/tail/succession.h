@@ -24,10 +24,11 @@ class Succession {
     waits,      // a copy of what another file still holds: look again
     unclear,    // not readable now, or it may be one that is not to be seen just now: look again
     continues,  // it holds what was read of `of`, whose own place is empty
+    moved,      // as `continues`, but other content stands in that place now
   };
   struct Relation {
     Kind kind = Kind::fresh;
-    TrackedFile* of = nullptr;
+    TrackedFile* of = nullptr;  // with `continues` and `moved`
     std::vector<FileId> plain;  // with `fresh`: see TailSink::opened
   };
 
@@ -40,8 +41,12 @@ class Succession {
   // What a file that was not seen before has to do with those that were.
   Relation relate(const FoundFile& found);
 
+  struct Search {
+    std::optional<FoundFile> heir;  // it holds what was read of the file
+    bool strangers = false;         // there are files of its base name that no scan has seen yet
+  };
   // Where the content of `file` is now that other content stands in its place.
-  std::optional<FoundFile> search(const TrackedFile& file);
+  Search search(const TrackedFile& file);
 
  private:
   struct Copy {
@@ -51,10 +56,17 @@ class Succession {
   };
 
   enum class Place : std::uint8_t { own, elsewhere, empty, unknown };
+  enum class Likeness : std::uint8_t {
+    none,
+    copy,  // of a part of what the other one still holds, or of all; it may still be growing
+    heir,  // it holds all that was read of the other one, which does not hold that any more
+  };
 
   Place place_of_known(const TrackedFile& known) const;
-  Result<bool> repeats(const FoundFile& found, TrackedFile& known, Place place);
-  bool still_a_copy(const FoundFile& found);
+  Result<Likeness> compare(const FoundFile& found, const TrackedFile& known, Place place);
+  Kind kind_of(const FoundFile& found, const TrackedFile& known);
+  Result<OpenFile*> present_of(const TrackedFile& known, Place place);
+  bool still_a_copy(const FoundFile& found, const TrackedFile& original);
 
   FileSystem& files_;
   const FileTable& table_;
@@ -62,6 +74,7 @@ class Succession {
   std::multimap<std::string, TrackedFile*> by_base_;
   std::map<FileIdentity, Copy> copies_;  // that wait, as last looked at
   std::vector<char> buffer_;
+  std::unique_ptr<OpenFile> reopened_;
 };
 
 }  // namespace trainwatch

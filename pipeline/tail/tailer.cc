@@ -17,6 +17,12 @@ namespace {
 // For how many polls a file that cannot be looked into holds back its lane.
 constexpr unsigned kUnclearPolls = 60;
 
+// There are first bytes to read, and they were not looked at yet. Only the name of such a file, not
+// of one that has a time stamp in its name, is used again.
+bool begins(const TrackedFile& file) {
+  return file.lane_is_single && file.offset() == 0 && file.size > 0 && file.first_sight.empty();
+}
+
 struct Newcomer {
   FoundFile found;
   std::size_t root = 0;
@@ -43,6 +49,7 @@ struct Tailer::Parts {
   void look_for_missing(TrackedFile& file);
   void take_in_newcomers(TailSink& sink);
   void take_in(Newcomer& newcomer, TailSink& sink);
+  void note_beginnings();
   void hold_lane(const FoundFile& found);
   void adopt(TrackedFile& file, FoundFile found, TailSink& sink);
   void replaced(TrackedFile& file, TailSink& sink);
@@ -62,6 +69,7 @@ struct Tailer::Parts {
   std::vector<const TrackedFile*> newest_in_lane;
   ReadQueue queue;
   std::vector<FilePlace> holds;              // newcomers that are still unclear
+  std::vector<std::string> moved;            // base names: the last scan found their content moved
   std::map<FileIdentity, unsigned> unclear;  // for how many polls
   std::uint64_t scan_number = 0;
   unsigned age = 1;  // polls that this scan counts for
@@ -134,6 +142,7 @@ void Tailer::Parts::take_in_newcomers(TailSink& sink) {
   if (newcomers.size() > room) make_room(newcomers.size() - room, sink);
   dropped = 0;
   holds.clear();
+  moved.clear();
   if (newcomers.empty()) unclear.clear();
   if (!newcomers.empty()) succession.begin(scan_number);
   for (Newcomer& newcomer : newcomers) {
@@ -147,14 +156,23 @@ void Tailer::Parts::take_in_newcomers(TailSink& sink) {
     if (!known && !newcomer.copy) take_in(newcomer, sink);
   }
   newcomers.clear();
+  table.forget_former();
 }
 
 void Tailer::Parts::take_in(Newcomer& newcomer, TailSink& sink) {
   FoundFile& found = newcomer.found;
+  using Kind = Succession::Kind;
+  // What stands in the place of a moved one is seen as a new file in the next scan; this one may be
+  // a copy of that.
+  if (std::ranges::find(moved, found.place.order.base) != moved.end()) return;
   Succession::Relation relation = succession.relate(found);
-  if (relation.kind == Succession::Kind::waits) return;
-  if (relation.kind == Succession::Kind::unclear) return hold_lane(found);
-  if (relation.kind == Succession::Kind::continues) {
+  if (relation.kind == Kind::waits) return;
+  if (relation.kind == Kind::unclear) return hold_lane(found);
+  if (relation.kind == Kind::continues || relation.kind == Kind::moved) {
+    if (relation.kind == Kind::moved) {
+      moved.push_back(found.place.order.base);
+      holds.push_back(found.place);
+    }
     adopt(*relation.of, std::move(found), sink);
     return;
   }
@@ -170,6 +188,18 @@ void Tailer::Parts::take_in(Newcomer& newcomer, TailSink& sink) {
   if (table.may_open_more()) (void)table.open(file);
 }
 
+// A file that begins may be truncated before it is read.
+void Tailer::Parts::note_beginnings() {
+  for (const auto& file : table.all()) {
+    if (!begins(*file) || file->blocked) continue;
+    if (file->handle != nullptr) {
+      note_first_sight(*file, *file->handle);
+    } else if (const auto opened = files.open(file->order.path)) {
+      note_first_sight(*file, **opened);
+    }
+  }
+}
+
 // What follows it in its lane waits for it, but not for ever.
 void Tailer::Parts::hold_lane(const FoundFile& found) {
   if ((unclear[found.stat.identity] += age) <= kUnclearPolls) holds.push_back(found.place);
@@ -180,20 +210,27 @@ void Tailer::Parts::adopt(TrackedFile& file, FoundFile found, TailSink& sink) {
   table.move(file, std::move(found.place.order), found.stat.identity);
   file.seen_in_scan = scan_number;
   observe(file, found.stat, limits.shrunk_polls);
+  if (table.may_open_more()) (void)table.open(file);
   if (file.announced) sink.renamed(reader.known(file));
 }
 
-// Other content stands where `file` was read.
+// Other content stands where `file` was read, or was to be read for the first time.
 void Tailer::Parts::replaced(TrackedFile& file, TailSink& sink) {
-  if (auto found = succession.search(file)) {
+  Succession::Search search = succession.search(file);
+  if (search.heir) {
     // What stands there now is newer; the next scan finds it, and the lane waits for that.
-    holds.push_back({table.lane_name(file.lane), file.lane_is_single, file.order});
-    adopt(file, *std::move(found), sink);
+    holds.push_back({table.lane_name(file.lane), file.lane_is_single, search.heir->place.order});
+    adopt(file, *std::move(search.heir), sink);
     queue.fill(table, holds);
-  } else {
+    return;
+  }
+  if (file.offset() > 0) {
     const std::uint64_t lost = restart(file);
     if (file.announced) sink.restarted(file.id, lost);
   }
+  file.first_sight.clear();
+  // One of them may hold what was written meanwhile: the next scan finds it, and it is read first.
+  file.blocked = search.strangers;
 }
 
 void Tailer::Parts::make_room(std::size_t wanted, TailSink& sink) {
@@ -221,10 +258,12 @@ void Tailer::Parts::find_endings() {
     // A rotated file may still be written to; one that was not seen again since a restart may have
     // been copied or compressed meanwhile.
     const bool found = !file->missing || file->doubt == TrackedFile::Doubt::none;
-    const bool rests = (file->order.age == 0 && found) || file->quiet_polls > limits.linger_polls;
+    const bool over = file->quiet_polls > limits.linger_polls && file->at_end();
+    const bool rests = (file->order.age == 0 && found) || over;
     const bool passed = newest != nullptr && reads_before(*file, *newest);
     // Attributes may lag behind, but the writer is done: reading tells where the file ends.
-    if (passed && !file->passed && file->remote && !file->finished) file->touched = true;
+    const bool may_lag = file->remote || file->last_used == 0;  // not known before it is opened
+    if (passed && !file->passed && may_lag && !file->finished) file->touched = true;
     file->passed = passed;
     const bool superseded = passed && rests;
     const bool gone = !file->linked || file->missing_polls >= limits.gone_polls;
@@ -278,21 +317,29 @@ void Tailer::scan(TailSink& sink, Look look) {
     }
   }
   p.take_in_newcomers(sink);
+  p.note_beginnings();
   p.table.place_lost();
   p.find_endings();
   p.drop_done(sink);
   p.queue.fill(p.table, p.holds);
 }
 
-void Tailer::refresh() {
+bool Tailer::refresh() {
   Parts& p = *parts_;
+  bool any_begins = false;
   for (const auto& file : p.table.all()) {
     // A rotated file may still be written to, and comes before the one that took its name.
     if (file->blocked || (file->ending && file->order.age == 0)) continue;
     const auto stat = file->handle ? file->handle->stat() : p.files.stat(file->order.path);
-    if (stat && stat->identity == file->identity) observe(*file, *stat, p.limits.shrunk_polls);
+    if (!stat || stat->identity != file->identity) continue;
+    if (!observe(*file, *stat, p.limits.shrunk_polls)) continue;
+    if (file->order.age != 0 && file->linked && !file->missing) file->ending = false;
+    if (!begins(*file)) continue;
+    file->blocked = true;  // what was written before may have another name by now
+    any_begins = true;
   }
   p.queue.fill(p.table, p.holds);
+  return !any_begins;
 }
 
 bool Tailer::read(TailSink& sink) {

@@ -99,7 +99,8 @@ class Tailer {
 
   // Looks whether known, unfinished files have grown or were cut; finds no new, renamed or vanished
   // ones and lists no directory. For wake-ups between scans; does not replace the regular scan.
-  void refresh();
+  // False: a file has begun, and is read only after a scan.
+  bool refresh();
 
   // Reads one chunk of the next file that has unread bytes. False when all are at their end.
   bool read(TailSink& sink);

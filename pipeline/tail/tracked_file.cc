@@ -1,8 +1,11 @@
 #include "pipeline/tail/tracked_file.h"
 
 #include <algorithm>
+#include <array>
 #include <cassert>
 #include <utility>
+
+#include "pipeline/tail/content_search.h"
 
 namespace trainwatch {
 namespace {
@@ -71,6 +74,13 @@ Result<ReadStep> read_on(TrackedFile& file, std::span<char> buffer) {
   file.unread_when_cut = 0;
   if (file.passed && file.remote && !step.bytes.empty()) file.touched = true;
   return step;
+}
+
+void note_first_sight(TrackedFile& file, OpenFile& handle) {
+  std::array<char, ContentMark::kTail> bytes{};
+  const auto head = read_fully(handle, 0, bytes);
+  if (!head || head->size() <= kLongestCut) return;
+  file.first_sight = head->substr(0, head->size() - kLongestCut);
 }
 
 std::uint64_t restart(TrackedFile& file) {

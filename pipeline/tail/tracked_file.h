@@ -19,6 +19,9 @@ namespace trainwatch {
 
 struct TrackedFile {
   FileId id{};
+  // When it was first seen, as the number that its id has. A file that was truncated after a copy was
+  // made of it keeps that of the file that it was: the copy goes on as that.
+  FileId since{};
   LaneId lane{};
   bool lane_is_single = false;
   std::size_t root = 0;
@@ -32,6 +35,8 @@ struct TrackedFile {
   // What was read. Its last bytes are read again with what follows: when they differ, the file was
   // cut or rewritten, however large it is now.
   ContentMark read;
+  // What it began with when it was first seen, until anything of it is read.
+  std::string first_sight;
   std::uint64_t unread_when_cut = 0;  // bytes that were there to read when it got smaller
   std::int64_t modified_ns = 0;
   bool touched = false;  // changed since it was last read
@@ -79,6 +84,9 @@ struct ReadStep {
 // Reads at the offset and moves it: at most `buffer.size() - ContentMark::kTail` new bytes. The
 // result points into `buffer`. The file must be open; it stays as it was after an error.
 Result<ReadStep> read_on(TrackedFile& file, std::span<char> buffer);
+
+// Notes in `first_sight` what `handle` begins with. A file that cannot be read is not noted.
+void note_first_sight(TrackedFile& file, OpenFile& handle);
 
 // The file begins anew: nothing of it was read. Returns how many bytes are known to have gone
 // unread.

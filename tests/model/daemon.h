@@ -39,7 +39,7 @@ class SimDaemon {
   }
 
   void scan() { tailer_->scan(sink()); }
-  void refresh() { tailer_->refresh(); }
+  bool refresh() { return tailer_->refresh(); }
   bool read() { return tailer_->read(sink()); }
   void flush() { pipeline_->engine().flush(); }
   void reconfigure(std::vector<RuleConfig> rules) {
@@ -56,15 +56,14 @@ class SimDaemon {
 
   // How far the content that stands at `path` now has been taken in for good.
   std::uint64_t committed_up_to(const std::string& path) const {
-    const auto stat = files_.stat(path);
-    if (!stat) return 0;
+    const FileIdentity& present = files_.identity(path);
     const std::string& content = files_.content(path);
     std::uint64_t offset = 0;
     for (const FileCheckpoint& file : committed_.files) {
       const FileIdentity& identity = file.known.identity;
       const std::string_view tail = file.read.tail();
-      const bool same = identity.inode == stat->identity.inode &&
-                        identity.birth_ns == stat->identity.birth_ns &&
+      const bool same = identity.inode == present.inode &&
+                        identity.birth_ns == present.birth_ns &&
                         file.read.offset() <= content.size();
       if (same && content.compare(file.read.offset() - tail.size(), tail.size(), tail) == 0) {
         offset = std::max(offset, file.read.offset());

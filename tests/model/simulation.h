@@ -134,7 +134,8 @@ class Simulation {
         return scan("scan");
       case 1:
         did("refresh", "");
-        return daemon_.refresh();
+        if (!daemon_.refresh() && dice_.one_in(2)) scan("scan");
+        return;
       case 2:
         return did("notification lost", "");
       case 3:

@@ -112,9 +112,9 @@ class ModelFileSystem final : public FileSystem {
 
   const std::string& content(const std::string& path) const { return names_.at(path)->content; }
   bool exists(const std::string& path) const { return names_.contains(path); }
-  std::uint64_t inode_number(const std::string& path) const {
-    return names_.at(path)->identity.inode;
-  }
+  // Device 0.
+  const FileIdentity& identity(const std::string& path) const { return names_.at(path)->identity; }
+  std::uint64_t inode_number(const std::string& path) const { return identity(path).inode; }
   std::size_t open_files() const { return *open_; }
   std::uint64_t lists() const { return lists_; }
   std::uint64_t reads() const { return *reads_; }
