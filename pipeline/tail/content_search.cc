@@ -34,7 +34,8 @@ Result<bool> holds(OpenFile& file, const ContentMark& read, std::span<char> buff
   if (!alike || !*alike) return alike;
   ContentMark found;
   while (found.offset() < read.offset()) {
-    const auto piece = read_fully(file, found.offset(), at_most(buffer, read.offset() - found.offset()));
+    const auto piece =
+        read_fully(file, found.offset(), at_most(buffer, read.offset() - found.offset()));
     if (!piece) return piece.error();
     if (piece->empty()) return false;
     found.extend(*piece);
@@ -49,14 +50,15 @@ Result<bool> begins_with(OpenFile& file, std::string_view bytes, std::span<char>
   return *head == bytes;
 }
 
-Result<bool> same_beginning(OpenFile& a, OpenFile& b, std::span<char> buffer) {
+Result<bool> same_beginning(OpenFile& copy, OpenFile& original, std::span<char> buffer) {
   const std::span<char> half = buffer.first(buffer.size() / 2);
   const std::span<char> other = buffer.subspan(half.size(), half.size());
   for (std::uint64_t at = 0;; at += half.size()) {
-    const auto left = read_fully(a, at, half);
+    const auto left = read_fully(copy, at, half);
     if (!left) return left.error();
-    const auto right = read_fully(b, at, other);
+    const auto right = read_fully(original, at, other);
     if (!right) return right.error();
+    if (at == 0 && right->empty()) return left->empty();
     if (!left->starts_with(*right) && !right->starts_with(*left)) return false;
     if (std::min(left->size(), right->size()) < half.size()) return true;
   }

@@ -22,7 +22,8 @@ Result<bool> begins_alike(OpenFile& file, const ContentMark& read, std::span<cha
 // True when `file` begins with `bytes`, which fit into `buffer`.
 Result<bool> begins_with(OpenFile& file, std::string_view bytes, std::span<char> buffer);
 
-// True when the shorter one is the beginning of the other one.
-Result<bool> same_beginning(OpenFile& a, OpenFile& b, std::span<char> buffer);
+// True when the shorter one is the beginning of the other one: a copy may be growing, and a draft
+// be longer. Of an empty original only an empty file is a copy.
+Result<bool> same_beginning(OpenFile& copy, OpenFile& original, std::span<char> buffer);
 
 }  // namespace trainwatch

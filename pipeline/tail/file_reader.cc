@@ -58,11 +58,10 @@ bool FileReader::make_ready(TrackedFile& file, TailSink& sink) {
 
 Result<bool> FileReader::dispel_doubt(TrackedFile& file) {
   using Doubt = TrackedFile::Doubt;
-  if (!file.first_sight.empty()) {
-    const auto same = begins_with(*file.handle, file.first_sight, compare_);
-    if (same && *same) file.first_sight.clear();
-    return same;
+  if (file.offset() < file.first_sight.size()) {
+    return begins_with(*file.handle, file.first_sight, compare_);
   }
+  file.first_sight.clear();
   if (file.doubt == Doubt::none || file.offset() == 0) return true;
   const auto compare = file.doubt == Doubt::all ? &holds : &begins_alike;
   const auto same = compare(*file.handle, file.read, compare_);

@@ -7,6 +7,14 @@ namespace trainwatch {
 
 using Doubt = TrackedFile::Doubt;
 
+namespace {
+
+std::int64_t since(FileId id) {
+  return 2 * static_cast<std::int64_t>(id);
+}
+
+}  // namespace
+
 TrackedFile* FileTable::find(const FileIdentity& identity) const {
   const auto found = by_identity_.find(identity);
   return found == by_identity_.end() ? nullptr : found->second;
@@ -21,9 +29,8 @@ bool FileTable::was_forgotten(const FilePlace& place) const {
 TrackedFile& FileTable::add(FilePlace place, std::size_t root, const FileStat& stat) {
   auto file = std::make_unique<TrackedFile>();
   file->id = static_cast<FileId>(next_file_++);
-  const auto former = former_.find(stat.identity);
-  file->since = former == former_.end() ? file->id : former->second;
-  if (former != former_.end()) former_.erase(former);
+  const auto number = numbers_.extract(stat.identity);
+  file->since = number.empty() ? since(file->id) : number.mapped();
   file->lane = lane(place.lane).id;
   file->lane_is_single = place.single;
   file->root = root;
@@ -69,7 +76,7 @@ void FileTable::restore(const TailCheckpoint& checkpoint, const std::vector<Watc
     auto file = std::make_unique<TrackedFile>();
     FilePlace place = place_of(known.path);
     file->id = known.file;
-    file->since = known.file;
+    file->since = since(known.file);
     file->lane = known.lane;
     file->lane_is_single = place.single;
     file->root = static_cast<std::size_t>(root - roots.begin());
@@ -89,7 +96,7 @@ void FileTable::restore(const TailCheckpoint& checkpoint, const std::vector<Watc
 void FileTable::move(TrackedFile& file, ReadOrder order, const FileIdentity& identity) {
   close(file);
   by_identity_.erase(file.identity);
-  former_[file.identity] = file.since;
+  numbers_[file.identity] = file.since;
   file.identity = identity;
   file.generation = 0;
   file.order = std::move(order);
@@ -101,8 +108,11 @@ void FileTable::move(TrackedFile& file, ReadOrder order, const FileIdentity& ide
   by_identity_[identity] = &file;
 }
 
+void FileTable::reserve_number(const FileIdentity& identity) {
+  if (!numbers_.contains(identity)) numbers_[identity] = since(static_cast<FileId>(next_file_++));
+}
+
 void FileTable::place_lost() {
-  constexpr std::int64_t kIds = std::int64_t{1} << 32U;
   for (const auto& lost : tracked_) {
     if (!lost->missing || lost->at_end()) continue;
     const ReadOrder* first = nullptr;  // of those that were found later
@@ -114,7 +124,7 @@ void FileTable::place_lost() {
     }
     if (first == nullptr) continue;
     lost->order.age = first->age;
-    lost->order.lost = static_cast<std::int64_t>(lost->since) - kIds;
+    lost->order.lost = lost->since - since(FileId{~0U});
   }
 }
 

@@ -31,10 +31,13 @@ class FileTable {
   TrackedFile& add(FilePlace place, std::size_t root, const FileStat& stat);
   // Takes in what was known before a restart; files of roots that are watched no more are left out.
   void restore(const TailCheckpoint& checkpoint, const std::vector<WatchRoot>& roots);
-  // The file's content lies in another inode now, under `order`. What is in the former one is a new
-  // file for the next add(), as old as `file`, until forget_former().
+  // The file's content lies in another inode now, under `order`. What is in the former one will be
+  // a new file, as old as `file`.
   void move(TrackedFile& file, ReadOrder order, const FileIdentity& identity);
-  void forget_former() { former_.clear(); }
+  // Makes a file that is to be added later as old as if it were added now.
+  void reserve_number(const FileIdentity& identity);
+  // What was not added by now is not expected any more.
+  void forget_numbers() { numbers_.clear(); }
   // A file that was rotated several times between two scans, until its name was gone, is older than
   // those that have its names now: it is put before them.
   void place_lost();
@@ -69,7 +72,7 @@ class FileTable {
   const TailLimits& limits_;
   std::vector<std::unique_ptr<TrackedFile>> tracked_;
   std::map<FileIdentity, TrackedFile*> by_identity_;
-  std::map<FileIdentity, FileId> former_;  // that files were moved away from
+  std::map<FileIdentity, std::int64_t> numbers_;  // TrackedFile::since of files still to be added
   std::unordered_map<std::string, Lane> lanes_;
   // Values of lanes_, which stay where they are; null: a number that was used before a restart.
   std::vector<Lane*> lane_by_id_;

@@ -77,9 +77,9 @@ Result<Succession::Likeness> Succession::compare(const FoundFile& found, const T
   const auto kept = large_enough ? holds(**present, known.read, buffer_) : false;
   if (!kept) return kept.error();
   if (!*kept && *whole) return Likeness::heir;
-  const bool fits = place == Place::own ? fits_copy(found.place.order, found.stat.size,
-                                                    known.order, known.size)
-                                        : *kept;
+  const bool fits = place == Place::own
+                        ? fits_copy(found.place.order, found.stat.size, known.order, known.size)
+                        : *kept;
   if (!fits) return Likeness::none;
   const auto same = same_beginning(**opened, **present, buffer_);
   if (!same) return same.error();
@@ -119,8 +119,8 @@ bool Succession::still_a_copy(const FoundFile& found, const TrackedFile& origina
   const auto present = present_of(original, Place::own);
   if (!present) return true;
   const std::string_view tail = original.read.tail();
-  const auto end = read_fully(**present, original.offset() - tail.size(),
-                              std::span(buffer_).first(tail.size()));
+  const auto end =
+      read_fully(**present, original.offset() - tail.size(), std::span(buffer_).first(tail.size()));
   return !end || *end == tail;
 }
 
@@ -135,9 +135,22 @@ Succession::Relation Succession::relate(const FoundFile& found) {
       continue;
     }
     const Kind kind = kind_of(found, known);
-    if (kind != Kind::fresh) return {kind, &known, {}};
+    if (kind != Kind::fresh) {
+      relation.kind = kind;
+      relation.of = &known;
+      return relation;
+    }
+    if (holds_former(found, known)) relation.before = &known;
   }
   return relation;
+}
+
+bool Succession::holds_former(const FoundFile& found, const TrackedFile& known) {
+  if (known.former_sight.empty()) return false;
+  const auto opened = files_.open(found.place.order.path);
+  if (!opened) return false;
+  const auto same = begins_with(**opened, known.former_sight, buffer_);
+  return same && *same;
 }
 
 // What it has to do with one known file.
@@ -189,7 +202,8 @@ Succession::Search Succession::search(const TrackedFile& file) {
     const auto opened = files_.open(place.order.path);
     if (!opened) continue;
     const auto same = holds(**opened, file.read, buffer_);
-    if (!same || !*same) continue;
+    const auto also = begins_with(**opened, file.first_sight, buffer_);
+    if (!same || !*same || !also || !*also) continue;
     result.heir = FoundFile{std::move(place), *stat};
     break;
   }

@@ -2,32 +2,22 @@
 
 #include <algorithm>
 #include <cassert>
-#include <map>
 #include <utility>
 
 #include "pipeline/tail/discovery.h"
 #include "pipeline/tail/file_reader.h"
 #include "pipeline/tail/file_table.h"
+#include "pipeline/tail/newcomers.h"
 #include "pipeline/tail/read_queue.h"
-#include "pipeline/tail/succession.h"
 
 namespace trainwatch {
 namespace {
-
-// For how many polls a file that cannot be looked into holds back its lane.
-constexpr unsigned kUnclearPolls = 60;
 
 // There are first bytes to read, and they were not looked at yet. Only the name of such a file, not
 // of one that has a time stamp in its name, is used again.
 bool begins(const TrackedFile& file) {
   return file.lane_is_single && file.offset() == 0 && file.size > 0 && file.first_sight.empty();
 }
-
-struct Newcomer {
-  FoundFile found;
-  std::size_t root = 0;
-  bool copy = false;  // of another one
-};
 
 }  // namespace
 
@@ -39,21 +29,15 @@ struct Tailer::Parts {
         limits(tail_limits),
         table(files, limits),
         reader(table, roots, limits),
-        succession(files, table) {
+        newcomers(files, table, reader, limits) {
     assert(limits.chunk_bytes > 0);
     table.restore(resume, roots);
   }
 
   void meet(const Candidate& candidate);
   void rename(TrackedFile& file, TailSink& sink);
-  void look_for_missing(TrackedFile& file);
-  void take_in_newcomers(TailSink& sink);
-  void take_in(Newcomer& newcomer, TailSink& sink);
+  void look_for_missing(TrackedFile& file, const ScanContext& scan);
   void note_beginnings();
-  void hold_lane(const FoundFile& found);
-  void adopt(TrackedFile& file, FoundFile found, TailSink& sink);
-  void replaced(TrackedFile& file, TailSink& sink);
-  void make_room(std::size_t wanted, TailSink& sink);
   void find_endings();
   void drop_done(TailSink& sink);
   void grow_older(TrackedFile& file) const;
@@ -63,17 +47,12 @@ struct Tailer::Parts {
   TailLimits limits;
   FileTable table;
   FileReader reader;
-  Succession succession;
+  Newcomers newcomers;
   Listing listing;
-  std::vector<Newcomer> newcomers;
   std::vector<const TrackedFile*> newest_in_lane;
   ReadQueue queue;
-  std::vector<FilePlace> holds;              // newcomers that are still unclear
-  std::vector<std::string> moved;            // base names: the last scan found their content moved
-  std::map<FileIdentity, unsigned> unclear;  // for how many polls
   std::uint64_t scan_number = 0;
   unsigned age = 1;  // polls that this scan counts for
-  std::uint64_t dropped = 0;
 };
 
 // One name of the listing: a file we know, under the name we know or a new one, or a new file.
@@ -84,7 +63,7 @@ void Tailer::Parts::meet(const Candidate& candidate) {
   if (file == nullptr) {
     FilePlace place = place_of(candidate.path);
     if (table.was_forgotten(place)) return;
-    newcomers.push_back({{std::move(place), *stat}, candidate.root, false});
+    newcomers.met(std::move(place), *stat, candidate.root);
     return;
   }
   const bool own_name = candidate.path == file->order.path;
@@ -105,7 +84,7 @@ void Tailer::Parts::rename(TrackedFile& file, TailSink& sink) {
   if (file.announced) sink.renamed(reader.known(file));
 }
 
-void Tailer::Parts::look_for_missing(TrackedFile& file) {
+void Tailer::Parts::look_for_missing(TrackedFile& file, const ScanContext& scan) {
   const auto at_path = files.stat(file.order.path);
   if (at_path && at_path->identity == file.identity) {  // its directory could not be listed
     file.missing = false;
@@ -115,10 +94,7 @@ void Tailer::Parts::look_for_missing(TrackedFile& file) {
   }
   file.missing = true;
   file.missing_polls += age;
-  const std::string directory = file.order.path.substr(0, file.order.path.rfind('/'));
-  const bool directory_gone =
-      std::ranges::find(listing.directories, directory) == listing.directories.end();
-  if (directory_gone && file.missing_polls <= limits.linger_polls) {
+  if (!scan.lists_directory_of(file.order.path) && file.missing_polls <= limits.linger_polls) {
     file.blocked = file.handle == nullptr;  // its lane waits: it may be mounted again
     file.wait_polls = 1;
   } else if (file.handle == nullptr) {
@@ -134,113 +110,16 @@ void Tailer::Parts::look_for_missing(TrackedFile& file) {
   }
 }
 
-void Tailer::Parts::take_in_newcomers(TailSink& sink) {
-  std::sort(newcomers.begin(), newcomers.end(), [](const Newcomer& a, const Newcomer& b) {
-    return a.found.place.order < b.found.place.order;
-  });
-  const std::size_t room = limits.max_files - std::min(limits.max_files, table.all().size());
-  if (newcomers.size() > room) make_room(newcomers.size() - room, sink);
-  dropped = 0;
-  holds.clear();
-  moved.clear();
-  if (newcomers.empty()) unclear.clear();
-  if (!newcomers.empty()) succession.begin(scan_number);
-  for (Newcomer& newcomer : newcomers) {
-    newcomer.copy = std::ranges::any_of(newcomers, [&](const Newcomer& other) {
-      return &other != &newcomer && succession.copies(newcomer.found, other.found);
-    });
-  }
-  for (Newcomer& newcomer : newcomers) {
-    // Known by now: two names of one file.
-    const bool known = table.find(newcomer.found.stat.identity) != nullptr;
-    if (!known && !newcomer.copy) take_in(newcomer, sink);
-  }
-  newcomers.clear();
-  table.forget_former();
-}
-
-void Tailer::Parts::take_in(Newcomer& newcomer, TailSink& sink) {
-  FoundFile& found = newcomer.found;
-  using Kind = Succession::Kind;
-  // What stands in the place of a moved one is seen as a new file in the next scan; this one may be
-  // a copy of that.
-  if (std::ranges::find(moved, found.place.order.base) != moved.end()) return;
-  Succession::Relation relation = succession.relate(found);
-  if (relation.kind == Kind::waits) return;
-  if (relation.kind == Kind::unclear) return hold_lane(found);
-  if (relation.kind == Kind::continues || relation.kind == Kind::moved) {
-    if (relation.kind == Kind::moved) {
-      moved.push_back(found.place.order.base);
-      holds.push_back(found.place);
-    }
-    adopt(*relation.of, std::move(found), sink);
-    return;
-  }
-  if (table.full()) {
-    ++dropped;
-    return;
-  }
-  TrackedFile& file = table.add(std::move(found.place), newcomer.root, found.stat);
-  file.plain = std::move(relation.plain);
-  file.seen_in_scan = scan_number;
-  observe(file, found.stat, limits.shrunk_polls);
-  // Open at once, so that it can be read even if it is deleted next. read() tells what fails.
-  if (table.may_open_more()) (void)table.open(file);
-}
-
 // A file that begins may be truncated before it is read.
 void Tailer::Parts::note_beginnings() {
   for (const auto& file : table.all()) {
-    if (!begins(*file) || file->blocked) continue;
+    file->former_sight.clear();
+    if (!begins(*file) || file->blocked || file->failures > 0) continue;
     if (file->handle != nullptr) {
       note_first_sight(*file, *file->handle);
     } else if (const auto opened = files.open(file->order.path)) {
       note_first_sight(*file, **opened);
     }
-  }
-}
-
-// What follows it in its lane waits for it, but not for ever.
-void Tailer::Parts::hold_lane(const FoundFile& found) {
-  if ((unclear[found.stat.identity] += age) <= kUnclearPolls) holds.push_back(found.place);
-}
-
-// The content of `file` was found elsewhere: reading goes on there.
-void Tailer::Parts::adopt(TrackedFile& file, FoundFile found, TailSink& sink) {
-  table.move(file, std::move(found.place.order), found.stat.identity);
-  file.seen_in_scan = scan_number;
-  observe(file, found.stat, limits.shrunk_polls);
-  if (table.may_open_more()) (void)table.open(file);
-  if (file.announced) sink.renamed(reader.known(file));
-}
-
-// Other content stands where `file` was read, or was to be read for the first time.
-void Tailer::Parts::replaced(TrackedFile& file, TailSink& sink) {
-  Succession::Search search = succession.search(file);
-  if (search.heir) {
-    // What stands there now is newer; the next scan finds it, and the lane waits for that.
-    holds.push_back({table.lane_name(file.lane), file.lane_is_single, search.heir->place.order});
-    adopt(file, *std::move(search.heir), sink);
-    queue.fill(table, holds);
-    return;
-  }
-  if (file.offset() > 0) {
-    const std::uint64_t lost = restart(file);
-    if (file.announced) sink.restarted(file.id, lost);
-  }
-  file.first_sight.clear();
-  // One of them may hold what was written meanwhile: the next scan finds it, and it is read first.
-  file.blocked = search.strangers;
-}
-
-void Tailer::Parts::make_room(std::size_t wanted, TailSink& sink) {
-  for (TrackedFile* const file : table.spare(wanted)) {
-    file->ending = true;
-    reader.settle(*file, sink);
-    const FileId id = file->id;
-    const bool announced = file->announced;
-    const bool barred = table.forget(*file);
-    if (announced) sink.forgotten(id, barred);
   }
 }
 
@@ -308,20 +187,21 @@ void Tailer::scan(TailSink& sink, Look look) {
   list_roots(p.files, p.roots, p.limits.max_depth, p.listing);
   // Only now the sizes: a file older than one that was listed has been written to its end.
   for (const Candidate& candidate : p.listing.files) p.meet(candidate);
+  const ScanContext context{p.scan_number, p.age, p.listing, sink};
   for (const auto& file : p.table.all()) {
     p.grow_older(*file);
     if (file->seen_in_scan != p.scan_number) {
-      p.look_for_missing(*file);
+      p.look_for_missing(*file, context);
     } else if (!file->seen_as.empty()) {
       p.rename(*file, sink);
     }
   }
-  p.take_in_newcomers(sink);
+  p.newcomers.take_in(context);
   p.note_beginnings();
   p.table.place_lost();
   p.find_endings();
   p.drop_done(sink);
-  p.queue.fill(p.table, p.holds);
+  p.queue.fill(p.table, p.newcomers.holds());
 }
 
 bool Tailer::refresh() {
@@ -338,7 +218,7 @@ bool Tailer::refresh() {
     file->blocked = true;  // what was written before may have another name by now
     any_begins = true;
   }
-  p.queue.fill(p.table, p.holds);
+  p.queue.fill(p.table, p.newcomers.holds());
   return !any_begins;
 }
 
@@ -346,7 +226,10 @@ bool Tailer::read(TailSink& sink) {
   Parts& p = *parts_;
   while (TrackedFile* const file = p.queue.front()) {
     if (file->unread()) {
-      if (!p.reader.read_chunk(*file, sink)) p.replaced(*file, sink);
+      if (!p.reader.read_chunk(*file, sink)) {
+        p.newcomers.replaced(*file, sink);
+        p.queue.fill(p.table, p.newcomers.holds());
+      }
       return true;
     }
     p.reader.settle(*file, sink);
@@ -374,7 +257,7 @@ std::uint64_t Tailer::unread_bytes() const {
 }
 
 std::uint64_t Tailer::files_dropped() const {
-  return parts_->dropped;
+  return parts_->newcomers.dropped();
 }
 
 const std::vector<std::string>& Tailer::directories() const {

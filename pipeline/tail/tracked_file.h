@@ -19,9 +19,10 @@ namespace trainwatch {
 
 struct TrackedFile {
   FileId id{};
-  // When it was first seen, as the number that its id has. A file that was truncated after a copy was
-  // made of it keeps that of the file that it was: the copy goes on as that.
-  FileId since{};
+  // The order in which files were first seen: 2 * id. A file that was truncated after a copy was
+  // made of it keeps the number of the file that it was: the copy goes on as that. A copy that was
+  // found only after that is one before it.
+  std::int64_t since = 0;
   LaneId lane{};
   bool lane_is_single = false;
   std::size_t root = 0;
@@ -35,8 +36,9 @@ struct TrackedFile {
   // What was read. Its last bytes are read again with what follows: when they differ, the file was
   // cut or rewritten, however large it is now.
   ContentMark read;
-  // What it began with when it was first seen, until anything of it is read.
+  // What it began with when it was first seen, until that is read.
   std::string first_sight;
+  std::string former_sight;  // as first seen, where other content was found; until the next scan
   std::uint64_t unread_when_cut = 0;  // bytes that were there to read when it got smaller
   std::int64_t modified_ns = 0;
   bool touched = false;  // changed since it was last read

@@ -62,8 +62,7 @@ class SimDaemon {
     for (const FileCheckpoint& file : committed_.files) {
       const FileIdentity& identity = file.known.identity;
       const std::string_view tail = file.read.tail();
-      const bool same = identity.inode == present.inode &&
-                        identity.birth_ns == present.birth_ns &&
+      const bool same = identity.inode == present.inode && identity.birth_ns == present.birth_ns &&
                         file.read.offset() <= content.size();
       if (same && content.compare(file.read.offset() - tail.size(), tail.size(), tail) == 0) {
         offset = std::max(offset, file.read.offset());

@@ -51,6 +51,7 @@ class Simulation {
     const std::uint64_t actions = dice_.between(100, 300);
     for (std::uint64_t i = 0; i < actions && wrong_.empty(); ++i) act();
     if (wrong_.empty()) finish();
+    if (plan_.trace && daemon_.up()) print_rejects();
     return wrong_;
   }
   const std::deque<std::string>& last_actions() const { return last_; }
@@ -104,6 +105,12 @@ class Simulation {
     if (calm_) return;
     last_.push_back(action);
     if (last_.size() > kActionsKept) last_.pop_front();
+  }
+  void print_rejects() const {
+    for (const RejectedSample& rejected : daemon_.ingest().rejected()) {
+      std::printf("rejected of %s as %s: %s\n", rejected.path.c_str(),
+                  std::string(to_string(rejected.reason)).c_str(), rejected.text.c_str());
+    }
   }
   void fail(const std::string& what) {
     if (wrong_.empty()) wrong_ = what;
@@ -224,6 +231,7 @@ class Simulation {
     if (!subscriber_.wrong().empty()) fail("subscriber: " + subscriber_.wrong());
     for (const PublishedAlert& alert : subscriber_.take_new()) {
       if (alert.rule != sum_rule().id) continue;
+      if (plan_.trace) std::printf("    alert %s\n", alert.json.c_str());
       if (const std::string wrong = oracle_.check(alert.json); !wrong.empty()) fail(wrong);
     }
   }

@@ -4,10 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <iterator>
 
 namespace trainwatch::test {
 namespace {
@@ -19,12 +17,6 @@ std::uint64_t number_in(const char* variable, std::uint64_t otherwise) {
 
 // Actions and faults that there are; a run of 2,000 seeds has each at least 20 times.
 constexpr std::size_t kKinds = 41;
-
-// Seeds of the normal run that still fail, and what happens in them. Their failure is printed; any
-// other one fails the test. A fix takes its seed out.
-//   333: three logs of one name are rotated, deleted and begun anew between two looks, one of them
-//        copied meanwhile; the pieces are then read in another order than they were written in.
-constexpr std::uint64_t kOpen[] = {333};
 
 std::string report(std::uint64_t seed, const Simulation& run, const std::string& wrong) {
   std::string text = "seed " + std::to_string(seed) + (run.strict() ? " (strict)" : "") + ": " +
@@ -49,10 +41,6 @@ TEST(Simulation, EverySeedTellsWhatTheOracleExpects) {
     alerts += run.oracle().told();
     lost += run.oracle().lost();
     if (wrong.empty()) continue;
-    if (std::ranges::find(kOpen, seed) != std::end(kOpen) && !one) {
-      std::printf("still open: seed %llu\n", static_cast<unsigned long long>(seed));
-      continue;
-    }
     ++failures;
     ADD_FAILURE() << report(seed, run, wrong);
     if (failures == number_in("TRAINWATCH_STOP", 5)) break;

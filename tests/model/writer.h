@@ -88,15 +88,20 @@ class Writer {
         put(world_.dice.between(1, rest_.size()));
         // A line that lacks nothing but its end is a record, and is told whenever the file ends.
         if (rest_ == "\n") finish_record();
-        return world_.did("part of a record", current()->path);
+        return world_.did("part of a record", place());
       case 1:
         world_.did("sync", current()->path);
         current()->synced = size_of(*current());
         return;
       default:
         write_records(world_.dice.between(1, 6));
-        return world_.did("records", current()->path);
+        return world_.did("records", place());
     }
+  }
+  // For the trace: where the last record stands.
+  std::string place() {
+    return current()->path + " up to " + std::to_string(last_) + ", " +
+           std::to_string(size_of(*current())) + " bytes";
   }
   void write_records(std::uint64_t count) {
     finish_record();

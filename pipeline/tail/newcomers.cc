@@ -1,0 +1,135 @@
+#include "pipeline/tail/newcomers.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace trainwatch {
+namespace {
+
+// For how many polls a file that cannot be looked into holds back its lane.
+constexpr unsigned kUnclearPolls = 60;
+
+}  // namespace
+
+bool ScanContext::lists_directory_of(const std::string& path) const {
+  const std::string directory = path.substr(0, path.rfind('/'));
+  return std::ranges::find(listing.directories, directory) != listing.directories.end();
+}
+
+Newcomers::Newcomers(FileSystem& files, FileTable& table, FileReader& reader,
+                     const TailLimits& limits)
+    : files_(files), table_(table), reader_(reader), limits_(limits), succession_(files, table) {}
+
+void Newcomers::met(FilePlace place, const FileStat& stat, std::size_t root) {
+  found_.push_back({{std::move(place), stat}, root, false});
+}
+
+void Newcomers::take_in(const ScanContext& scan) {
+  scan_ = scan.number;
+  std::sort(found_.begin(), found_.end(), [](const Newcomer& a, const Newcomer& b) {
+    return a.found.place.order < b.found.place.order;
+  });
+  const std::size_t room = limits_.max_files - std::min(limits_.max_files, table_.all().size());
+  if (found_.size() > room) make_room(found_.size() - room, scan.sink);
+  dropped_ = 0;
+  release_holds(scan);
+  moved_.clear();
+  if (found_.empty()) {
+    unclear_.clear();
+    return table_.forget_numbers();
+  }
+  succession_.begin(scan_);
+  for (Newcomer& newcomer : found_) {
+    newcomer.copy = std::ranges::any_of(found_, [&](const Newcomer& other) {
+      return &other != &newcomer && succession_.copies(newcomer.found, other.found);
+    });
+  }
+  for (Newcomer& newcomer : found_) {
+    // Known by now: two names of one file.
+    const bool known = table_.find(newcomer.found.stat.identity) != nullptr;
+    if (!known && !newcomer.copy) take_in(newcomer, scan);
+  }
+  found_.clear();
+}
+
+void Newcomers::take_in(Newcomer& newcomer, const ScanContext& scan) {
+  FoundFile& found = newcomer.found;
+  using Kind = Succession::Kind;
+  // What stands in the place of a moved one is seen as a new file in the next scan; this one may be
+  // a copy of that.
+  if (std::ranges::find(moved_, found.place.order.base) != moved_.end()) return;
+  Succession::Relation relation = succession_.relate(found);
+  if (relation.kind == Kind::waits) return;
+  if (relation.kind == Kind::unclear) return hold_lane(found, scan.age);
+  if (relation.kind == Kind::continues || relation.kind == Kind::moved) {
+    if (relation.kind == Kind::moved) {
+      moved_.push_back(found.place.order.base);
+      holds_.push_back(found.place);
+    }
+    return adopt(*relation.of, std::move(found), scan.sink);
+  }
+  if (table_.full()) {
+    ++dropped_;
+    return;
+  }
+  TrackedFile& file = table_.add(std::move(found.place), newcomer.root, found.stat);
+  file.plain = std::move(relation.plain);
+  if (relation.before != nullptr) file.since = relation.before->since - 1;
+  file.seen_in_scan = scan_;
+  observe(file, found.stat, limits_.shrunk_polls);
+  // Open at once, so that it can be read even if it is deleted next. read() tells what fails.
+  if (table_.may_open_more()) (void)table_.open(file);
+}
+
+// What follows it in its lane waits for it, but not for ever.
+void Newcomers::hold_lane(const FoundFile& found, unsigned age) {
+  table_.reserve_number(found.stat.identity);
+  if ((unclear_[found.stat.identity] += age) <= kUnclearPolls) holds_.push_back(found.place);
+}
+
+// They are found again, unless their directory could not be listed.
+void Newcomers::release_holds(const ScanContext& scan) {
+  std::erase_if(holds_, [&scan](const FilePlace& place) {
+    return scan.lists_directory_of(place.order.path);
+  });
+  held_unlisted_ = holds_.empty() ? 0 : held_unlisted_ + scan.age;
+  if (held_unlisted_ > kUnclearPolls) holds_.clear();
+}
+
+// The content of `file` was found elsewhere: reading goes on there.
+void Newcomers::adopt(TrackedFile& file, FoundFile found, TailSink& sink) {
+  table_.move(file, std::move(found.place.order), found.stat.identity);
+  file.seen_in_scan = scan_;
+  observe(file, found.stat, limits_.shrunk_polls);
+  if (table_.may_open_more()) (void)table_.open(file);
+  if (file.announced) sink.renamed(reader_.known(file));
+}
+
+void Newcomers::replaced(TrackedFile& file, TailSink& sink) {
+  Succession::Search search = succession_.search(file);
+  if (search.heir) {
+    // What stands there now is newer; the next scan finds it, and the lane waits for that.
+    holds_.push_back({table_.lane_name(file.lane), file.lane_is_single, search.heir->place.order});
+    return adopt(file, *std::move(search.heir), sink);
+  }
+  if (file.offset() > 0) {
+    const std::uint64_t lost = restart(file);
+    if (file.announced) sink.restarted(file.id, lost);
+  }
+  file.former_sight = std::exchange(file.first_sight, {});
+  // One of them may hold what was written meanwhile: the next scan finds it, and it is read first.
+  file.blocked = search.strangers;
+}
+
+void Newcomers::make_room(std::size_t wanted, TailSink& sink) {
+  for (TrackedFile* const file : table_.spare(wanted)) {
+    file->ending = true;
+    reader_.settle(*file, sink);
+    const FileId id = file->id;
+    const bool announced = file->announced;
+    const bool barred = table_.forget(*file);
+    if (announced) sink.forgotten(id, barred);
+  }
+}
+
+}  // namespace trainwatch
