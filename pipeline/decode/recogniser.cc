@@ -86,18 +86,22 @@ Format recognise_array(std::string_view text, std::string_view path) {
   }
 }
 
-// A file that was truncated while a line was being written begins with the rest of that line. Only
-// lines of system metrics are found again behind it.
-Format look_behind_torn_line(std::string_view head, std::string_view path) {
-  const std::size_t end = head.find('\n');
-  if (end == std::string_view::npos) return Format::undecided;
-  head.remove_prefix(end + 1);
-  const std::size_t begin = head.find_first_not_of(kSpace);
-  if (begin == std::string_view::npos) return Format::undecided;
-  if (head[begin] != '{') return Format::unknown;
-  const Format format = recognise_object(head.substr(begin), path);
-  const bool lines = format == Format::system_metrics || format == Format::undecided;
-  return lines ? format : Format::unknown;
+// A file that was truncated while a line was being written begins with the rest of that line, and a
+// power failure may have torn the next ones. Only lines of system metrics are found again behind.
+Format look_behind_torn_lines(std::string_view head, std::string_view path) {
+  constexpr int kMost = 4;
+  for (int torn = 1; torn <= kMost; ++torn) {
+    const std::size_t end = head.find('\n');
+    if (end == std::string_view::npos) return Format::undecided;
+    head.remove_prefix(end + 1);
+    const std::string_view line = head.substr(0, head.find('\n'));
+    const bool whole = line.size() < head.size();
+    if (line.empty() && !whole) return Format::undecided;
+    if (!line.starts_with('{')) return Format::unknown;
+    const Format format = recognise_object(line, path);
+    if (format == Format::system_metrics || (format == Format::undecided && !whole)) return format;
+  }
+  return Format::unknown;
 }
 
 Format look(std::string_view head, std::string_view path) {
@@ -114,7 +118,7 @@ Format look(std::string_view head, std::string_view path) {
     case '\xEF':
       return head.size() < 3 ? Format::undecided : Format::unknown;
     default:
-      return look_behind_torn_line(head, path);
+      return look_behind_torn_lines(head, path);
   }
 }
 

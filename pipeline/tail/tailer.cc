@@ -49,7 +49,7 @@ struct Tailer::Parts {
   FileReader reader;
   Newcomers newcomers;
   Listing listing;
-  std::vector<const TrackedFile*> newest_in_lane;
+  std::vector<const TrackedFile*> newest_in_lane;  // of those that the last scan found
   ReadQueue queue;
   std::uint64_t scan_number = 0;
   unsigned age = 1;  // polls that this scan counts for
@@ -94,7 +94,10 @@ void Tailer::Parts::look_for_missing(TrackedFile& file, const ScanContext& scan)
   }
   file.missing = true;
   file.missing_polls += age;
-  if (!scan.lists_directory_of(file.order.path) && file.missing_polls <= limits.linger_polls) {
+  const auto lane = static_cast<std::size_t>(file.lane);
+  const bool lane_goes_on = lane < newest_in_lane.size() && newest_in_lane[lane] != nullptr;
+  const unsigned patience = lane_goes_on ? limits.linger_polls : limits.gone_polls;
+  if (!scan.lists_directory_of(file.order.path) && file.missing_polls <= patience) {
     file.blocked = file.handle == nullptr;  // its lane waits: it may be mounted again
     file.wait_polls = 1;
   } else if (file.handle == nullptr) {
