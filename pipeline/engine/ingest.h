@@ -104,6 +104,7 @@ class Ingest final : public TailSink, private Diagnostics {
   FileContext context_of(FileId id, const File& file);
   std::unique_ptr<FileDecoder> make_decoder(FileId id, const File& file);
   std::unique_ptr<FileDecoder> supersede(FileId id);
+  void unread_first_bytes(FileId id, File& file);
   void finish(FileId id, File& file);
   // Brings the counters of `file` up to date and hands what the gate lets through to the engine.
   void deliver(FileId id, File& file);

@@ -123,7 +123,22 @@ bool Ingest::load(const StoredRows& rows) {
   const bool loaded = for_rows(rows, kFile, load_file) && for_rows(rows, kLane, load_lane) &&
                       for_rows(rows, kSource, load_source) && for_rows(rows, kGate, load_gate);
   gate_.take_changed_lanes();
+  for (auto& [id, file] : files_) unread_first_bytes(id, file);
   return loaded;
+}
+
+// Part of a first line does not prove that the file is still the one that it was read from: it is
+// read from its beginning.
+void Ingest::unread_first_bytes(FileId id, File& file) {
+  const bool compressed = file.read.tail().starts_with('\x1f');
+  const bool begun = file.decoder != nullptr && file.records == 0 && file.read.is_part_of_line();
+  if (compressed || !begun) return;
+  const std::uint64_t bytes = file.read.offset();
+  file.bytes -= std::min(bytes, file.bytes);
+  std::uint64_t& of_source = sources_[file.known.source].bytes;
+  of_source -= std::min(bytes, of_source);
+  file.read.clear();
+  file.decoder = make_decoder(id, file);
 }
 
 TailCheckpoint Ingest::checkpoint() const {

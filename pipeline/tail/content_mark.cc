@@ -51,6 +51,15 @@ std::string_view ContentMark::tail() const {
   return kept.substr(kept.size() - std::min(kTail, kept.size()));
 }
 
+bool ContentMark::is_part_of_line() const {
+  return offset_ < kTail && tail().find('\n') == std::string_view::npos;
+}
+
+bool ContentMark::ends_whole() const {
+  const std::string_view end = tail();
+  return !end.empty() && std::string_view("\n]}").find(end.back()) != std::string_view::npos;
+}
+
 bool ContentMark::begins_like(std::string_view head) const {
   if (offset_ == pending_.size()) {
     const std::size_t known = std::min<std::size_t>(pending_.size(), kBlock);

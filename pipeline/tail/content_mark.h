@@ -31,6 +31,10 @@ class ContentMark {
   std::uint64_t offset() const { return offset_; }
   // The bytes right before the offset: kTail of them, fewer at the beginning of a file.
   std::string_view tail() const;
+  // Not even a first line of some length: what many files begin with.
+  bool is_part_of_line() const;
+  // The last byte may end a record.
+  bool ends_whole() const;
 
   // True when a file that begins with `head` may have this content: all of it is compared, or the
   // first block. `head` needs min(offset, kBlock) bytes to be of use; with fewer, false.

@@ -13,6 +13,11 @@ std::int64_t since(FileId id) {
   return 2 * static_cast<std::int64_t>(id);
 }
 
+FileIdentity on_any_device(FileIdentity identity) {
+  identity.device = 0;
+  return identity;
+}
+
 }  // namespace
 
 TrackedFile* FileTable::find(const FileIdentity& identity) const {
@@ -29,7 +34,7 @@ bool FileTable::was_forgotten(const FilePlace& place) const {
 TrackedFile& FileTable::add(FilePlace place, std::size_t root, const FileStat& stat) {
   auto file = std::make_unique<TrackedFile>();
   file->id = static_cast<FileId>(next_file_++);
-  const auto number = numbers_.extract(stat.identity);
+  const auto number = numbers_.extract(on_any_device(stat.identity));
   file->since = number.empty() ? since(file->id) : number.mapped();
   file->lane = lane(place.lane).id;
   file->lane_is_single = place.single;
@@ -96,7 +101,7 @@ void FileTable::restore(const TailCheckpoint& checkpoint, const std::vector<Watc
 void FileTable::move(TrackedFile& file, ReadOrder order, const FileIdentity& identity) {
   close(file);
   by_identity_.erase(file.identity);
-  numbers_[file.identity] = file.since;
+  numbers_[on_any_device(file.identity)] = file.since;
   file.identity = identity;
   file.generation = 0;
   file.order = std::move(order);
@@ -109,7 +114,8 @@ void FileTable::move(TrackedFile& file, ReadOrder order, const FileIdentity& ide
 }
 
 void FileTable::reserve_number(const FileIdentity& identity) {
-  if (!numbers_.contains(identity)) numbers_[identity] = since(static_cast<FileId>(next_file_++));
+  const auto [number, is_new] = numbers_.try_emplace(on_any_device(identity));
+  if (is_new) number->second = since(static_cast<FileId>(next_file_++));
 }
 
 void FileTable::place_lost() {

@@ -72,7 +72,8 @@ class FileTable {
   const TailLimits& limits_;
   std::vector<std::unique_ptr<TrackedFile>> tracked_;
   std::map<FileIdentity, TrackedFile*> by_identity_;
-  std::map<FileIdentity, std::int64_t> numbers_;  // TrackedFile::since of files still to be added
+  // TrackedFile::since of files still to be added. On whatever device: they may be mounted again.
+  std::map<FileIdentity, std::int64_t> numbers_;
   std::unordered_map<std::string, Lane> lanes_;
   // Values of lanes_, which stay where they are; null: a number that was used before a restart.
   std::vector<Lane*> lane_by_id_;

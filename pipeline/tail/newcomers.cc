@@ -34,10 +34,11 @@ void Newcomers::take_in(const ScanContext& scan) {
   dropped_ = 0;
   release_holds(scan);
   moved_.clear();
-  if (found_.empty()) {
+  if (found_.empty() && holds_.empty()) {
     unclear_.clear();
-    return table_.forget_numbers();
+    table_.forget_numbers();
   }
+  if (found_.empty()) return;
   succession_.begin(scan_);
   for (Newcomer& newcomer : found_) {
     newcomer.copy = std::ranges::any_of(found_, [&](const Newcomer& other) {

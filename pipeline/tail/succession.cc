@@ -35,18 +35,17 @@ bool fits_copy(const ReadOrder& found, std::uint64_t found_size, const ReadOrder
   return found_size <= size || found.age == of.age;
 }
 
+// Nothing, a hole, or the beginning of a first line: many files hold that. Nor is anything lost
+// when such a file is read from its beginning again.
+bool tells_nothing(const ContentMark& read) {
+  return read.is_part_of_line() || read.tail().find_first_not_of('\0') == std::string_view::npos;
+}
+
 // The same file on a new device number; an open descriptor may still lead to the old mount.
 bool is_mounted_again(const FoundFile& found, const TrackedFile& known) {
   const FileIdentity& a = found.stat.identity;
   const FileIdentity& b = known.identity;
   return a.device != b.device && a.inode == b.inode && a.birth_ns == b.birth_ns;
-}
-
-// The sink has given up on half a record when the file finished: what follows would be the other
-// half of nothing.
-bool ends_whole(const ContentMark& read) {
-  const std::string_view tail = read.tail();
-  return !tail.empty() && std::string_view("\n]}").find(tail.back()) != std::string_view::npos;
 }
 
 }  // namespace
@@ -66,7 +65,7 @@ Result<Succession::Likeness> Succession::compare(const FoundFile& found, const T
   const auto opened = files_.open(found.place.order.path);
   if (!opened) return opened.error();
   Result<bool> whole = false;
-  if (known.offset() > 0 && found.stat.size >= known.offset()) {
+  if (!tells_nothing(known.read) && found.stat.size >= known.offset()) {
     whole = holds(**opened, known.read, buffer_);
   }
   if (!whole) return whole.error();
@@ -167,9 +166,12 @@ Succession::Kind Succession::kind_of(const FoundFile& found, const TrackedFile& 
   if (!likeness) return Kind::unclear;
   if (*likeness == Likeness::none) return Kind::fresh;
   if (place == Place::unknown) return Kind::unclear;
-  const bool heir = *likeness == Likeness::heir;
-  if (heir || (place == Place::empty && found.stat.size >= known.offset())) {
-    if (known.finished && !ends_whole(known.read)) return Kind::fresh;
+  // A copy of a file without a name goes on as that when it holds all of it.
+  const bool nameless = place == Place::empty && *likeness == Likeness::copy;
+  if (nameless && found.stat.size == 0) return Kind::fresh;
+  if (*likeness == Likeness::heir || (nameless && found.stat.size >= known.size)) {
+    // The sink has given up on half a record: what follows would be the other half of nothing.
+    if (known.finished && !known.read.ends_whole()) return Kind::fresh;
     return place == Place::own ? Kind::moved : Kind::continues;
   }
   if (place == Place::own) {
@@ -198,7 +200,7 @@ Succession::Search Succession::search(const TrackedFile& file) {
     const auto stat = files_.stat(place.order.path);
     if (!stat || table_.find(stat->identity) != nullptr) continue;
     result.strangers = true;
-    if (file.offset() == 0 || stat->size < file.offset()) continue;
+    if (tells_nothing(file.read) || stat->size < file.offset()) continue;
     const auto opened = files_.open(place.order.path);
     if (!opened) continue;
     const auto same = holds(**opened, file.read, buffer_);

@@ -140,7 +140,8 @@ void Tailer::Parts::find_endings() {
     // A rotated file may still be written to; one that was not seen again since a restart may have
     // been copied or compressed meanwhile.
     const bool found = !file->missing || file->doubt == TrackedFile::Doubt::none;
-    const bool over = file->quiet_polls > limits.linger_polls && file->at_end();
+    const unsigned patience = file->read.ends_whole() ? limits.linger_polls : limits.gone_polls;
+    const bool over = file->quiet_polls > patience && file->at_end();
     const bool rests = (file->order.age == 0 && found) || over;
     const bool passed = newest != nullptr && reads_before(*file, *newest);
     // Attributes may lag behind, but the writer is done: reading tells where the file ends.

@@ -208,18 +208,30 @@ TEST_F(TailerTest, AReplacedFileIsFinishedBeforeTheNewOneBegins) {
 
 // The writer holds on to a rotated file for a while.
 TEST_F(TailerTest, ARotatedFileIsReadOnUntilItHasRested) {
-  fs.create("/r/a.json", "old");
+  fs.create("/r/a.json", "old\n");
   pass();
   fs.rename("/r/a.json", "/r/a.json.1");
   fs.create("/r/a.json", "new");
   EXPECT_THAT(pass(), ElementsAre("renamed a.json.1", "opened a.json", "data a.json"));
   for (int i = 0; i < 3; ++i) EXPECT_THAT(pass(), IsEmpty());
-  fs.append("/r/a.json.1", " late");
+  fs.append("/r/a.json.1", "late\n");
   EXPECT_THAT(pass(), ElementsAre("data a.json.1"));
   for (int i = 0; i < 7; ++i) pass();
-  EXPECT_EQ(sink.file("/r/a.json.1").bytes, "old late");
+  EXPECT_EQ(sink.file("/r/a.json.1").bytes, "old\nlate\n");
   EXPECT_EQ(sink.file("/r/a.json.1").finished, 1);
   EXPECT_EQ(sink.file("/r/a.json").finished, 0);
+}
+
+TEST_F(TailerTest, ARotatedFileThatEndsInARecordRestsForLonger) {
+  start({.gone_polls = 20});
+  fs.create("/r/a.json", "half a");
+  pass();
+  fs.rename("/r/a.json", "/r/a.json.1");
+  fs.create("/r/a.json", "new");
+  for (int i = 0; i < 15; ++i) pass();
+  EXPECT_EQ(sink.file("/r/a.json.1").finished, 0);
+  for (int i = 0; i < 10; ++i) pass();
+  EXPECT_EQ(sink.file("/r/a.json.1").finished, 1);
 }
 
 TEST_F(TailerTest, AnInodeNumberUsedAgainIsAnotherFile) {
