@@ -47,8 +47,9 @@ void Newcomers::take_in(const ScanContext& scan) {
   }
   for (Newcomer& newcomer : found_) {
     // Known by now: two names of one file.
-    const bool known = table_.find(newcomer.found.stat.identity) != nullptr;
-    if (!known && !newcomer.copy) take_in(newcomer, scan);
+    const FileIdentity identity = newcomer.found.stat.identity;
+    if (table_.find(identity) == nullptr && !newcomer.copy) take_in(newcomer, scan);
+    if (table_.find(identity) == nullptr) table_.reserve_number(identity);
   }
   found_.clear();
 }
@@ -84,7 +85,6 @@ void Newcomers::take_in(Newcomer& newcomer, const ScanContext& scan) {
 
 // What follows it in its lane waits for it, but not for ever.
 void Newcomers::hold_lane(const FoundFile& found, unsigned age) {
-  table_.reserve_number(found.stat.identity);
   if ((unclear_[found.stat.identity] += age) <= kUnclearPolls) holds_.push_back(found.place);
 }
 

@@ -65,7 +65,9 @@ Result<Succession::Likeness> Succession::compare(const FoundFile& found, const T
   const auto opened = files_.open(found.place.order.path);
   if (!opened) return opened.error();
   Result<bool> whole = false;
-  if (!tells_nothing(known.read) && found.stat.size >= known.offset()) {
+  const bool to_prove =
+      !tells_nothing(known.read) || (known.offset() > 0 && is_mounted_again(found, known));
+  if (to_prove && found.stat.size >= known.offset()) {
     whole = holds(**opened, known.read, buffer_);
   }
   if (!whole) return whole.error();
@@ -155,7 +157,8 @@ bool Succession::holds_former(const FoundFile& found, const TrackedFile& known) 
 // What it has to do with one known file.
 Succession::Kind Succession::kind_of(const FoundFile& found, const TrackedFile& known) {
   const bool mounted_again = is_mounted_again(found, known);
-  if (mounted_again && known.identity.birth_ns != 0) return Kind::continues;
+  const bool proven = known.identity.birth_ns != 0 || known.offset() == 0;
+  if (mounted_again && proven) return Kind::continues;
   const Place place = mounted_again ? Place::empty : place_of_known(known);
   if (place == Place::elsewhere) return Kind::fresh;
   if (place == Place::own && !may_copy(found.place.order, known.order)) return Kind::fresh;
