@@ -34,6 +34,7 @@ class JsonCursor {
     return p_ == end_;
   }
 
+  std::string_view rest() const { return {p_, static_cast<std::size_t>(end_ - p_)}; }
   bool at_object() const { return p_ != end_ && *p_ == '{'; }
   bool failed() const { return failed_; }
   // It failed only because the text ended too early.

@@ -41,7 +41,9 @@ class LineSplitter {
     }
   }
 
-  // The line that has no line break yet; empties it.
+  // The line that has no line break yet.
+  std::string_view rest() const { return carry_; }
+  // The same; empties it.
   std::string take_rest() {
     skipping_ = false;
     return std::exchange(carry_, {});

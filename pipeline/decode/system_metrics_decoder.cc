@@ -64,6 +64,18 @@ void SystemMetricsDecoder::feed(std::string_view bytes, EventBatch& out) {
       [&](std::string_view beginning) {
         context_.diagnostics.reject(context_.file, RejectReason::too_long, beginning);
       });
+  begun_line(out);
+}
+
+// A whole object is a record: some writers end a line only when they begin the next one.
+void SystemMetricsDecoder::begun_line(EventBatch& out) {
+  const std::string_view text = lines_.rest();
+  if (!text.ends_with('}')) return;
+  Sample sample;
+  std::size_t size = text.size();
+  if (!read_expected(text, sample) && (parse(text, sample, size) || size != text.size())) return;
+  accept(sample, out);
+  lines_.take_rest();
 }
 
 void SystemMetricsDecoder::finish(EventBatch& out) {
@@ -72,21 +84,27 @@ void SystemMetricsDecoder::finish(EventBatch& out) {
 }
 
 void SystemMetricsDecoder::line(std::string_view text, EventBatch& out) {
-  Sample sample;
-  if (!read_expected(text, sample)) {
-    if (is_blank(text)) return;
-    if (const Refusal refusal = parse(text, sample)) {
-      context_.diagnostics.reject(context_.file, *refusal, text);
-      return;
+  do {
+    Sample sample;
+    std::size_t size = text.size();
+    if (!read_expected(text, sample)) {
+      if (is_blank(text)) return;
+      if (const Refusal refusal = parse(text, sample, size)) {
+        context_.diagnostics.reject(context_.file, *refusal, text);
+        return;
+      }
     }
-  } else {
-    last_ = layouts_[last_].next;
-  }
+    accept(sample, out);
+    text.remove_prefix(size);
+  } while (!text.empty());
+}
+
+void SystemMetricsDecoder::accept(const Sample& sample, EventBatch& out) {
   ++records_;
   out.emplace_back(std::in_place_type<Sample>, sample);
 }
 
-bool SystemMetricsDecoder::read_expected(std::string_view text, Sample& sample) const {
+bool SystemMetricsDecoder::read_expected(std::string_view text, Sample& sample) {
   if (layouts_.empty()) return false;
   const Layout& layout = layouts_[layouts_[last_].next];
   if (!text.starts_with(layout.before) || !text.ends_with(layout.after)) return false;
@@ -103,10 +121,12 @@ bool SystemMetricsDecoder::read_expected(std::string_view text, Sample& sample) 
   const auto at = parse_time_ns(layout.value_first ? second : first, TimeUnit::seconds);
   if (!value || !at) return false;
   sample = {time_from_ns(*at), *value, layout.series, layout.resource};
+  last_ = layouts_[last_].next;
   return true;
 }
 
-SystemMetricsDecoder::Refusal SystemMetricsDecoder::parse(std::string_view text, Sample& sample) {
+SystemMetricsDecoder::Refusal SystemMetricsDecoder::parse(std::string_view text, Sample& sample,
+                                                          std::size_t& size) {
   JsonCursor cursor{text};
   Tokens tokens;
   cursor.enter();
@@ -119,7 +139,9 @@ SystemMetricsDecoder::Refusal SystemMetricsDecoder::parse(std::string_view text,
     if (key == "Value") tokens.value = value;
     if (key == "Timestamp") tokens.timestamp = value;
   }
-  if (cursor.failed() || !cursor.at_end()) return RejectReason::syntax;
+  if (cursor.failed()) return RejectReason::syntax;
+  if (!cursor.at_end()) text.remove_suffix(cursor.rest().size());
+  size = text.size();
   const auto value = parse_number(tokens.value);
   if (!value) return RejectReason::type;
   const auto at = parse_time_ns(tokens.timestamp, TimeUnit::seconds);

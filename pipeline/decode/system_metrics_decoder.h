@@ -1,5 +1,5 @@
 // SageMaker's system metrics: one JSON object a line, see specs of the Profiler. Every line is one
-// Sample.
+// Sample; where a line break was lost, objects may follow each other.
 //
 // A node writes the same few hundred series in the same order again and again, and of a line only
 // two numbers change. So a line is first compared with the layout of the line that followed last
@@ -53,8 +53,11 @@ class SystemMetricsDecoder final : public Decoder {
   using Refusal = std::optional<RejectReason>;
 
   void line(std::string_view text, EventBatch& out);
-  bool read_expected(std::string_view text, Sample& sample) const;
-  Refusal parse(std::string_view text, Sample& sample);
+  void begun_line(EventBatch& out);
+  void accept(const Sample& sample, EventBatch& out);
+  bool read_expected(std::string_view text, Sample& sample);
+  // The first object in the text; `size` is how much of it that takes.
+  Refusal parse(std::string_view text, Sample& sample, std::size_t& size);
   // The layout of the series that these tokens name; a new series gets one.
   Refusal find_layout(const Tokens& tokens, std::uint32_t& number);
   Refusal make_series(const Tokens& tokens, Layout& layout);

@@ -1,15 +1,13 @@
 #include "pipeline/tail/newcomers.h"
 
 #include <algorithm>
+#include <set>
+#include <string_view>
 #include <utility>
 
+#include "pipeline/tail/first_sight.h"
+
 namespace trainwatch {
-namespace {
-
-// For how many polls a file that cannot be looked into holds back its lane.
-constexpr unsigned kUnclearPolls = 60;
-
-}  // namespace
 
 bool ScanContext::lists_directory_of(const std::string& path) const {
   const std::string directory = path.substr(0, path.rfind('/'));
@@ -39,12 +37,17 @@ void Newcomers::take_in(const ScanContext& scan) {
     table_.forget_numbers();
   }
   if (found_.empty()) return;
+  notice_new_contents();
   succession_.begin(scan_);
   for (Newcomer& newcomer : found_) {
     newcomer.copy = std::ranges::any_of(found_, [&](const Newcomer& other) {
       return &other != &newcomer && succession_.copies(newcomer.found, other.found);
     });
   }
+  // First where the known files are now: the others may be copies of those.
+  std::ranges::stable_partition(found_, [this](const Newcomer& newcomer) {
+    return succession_.may_be_mounted_again(newcomer.found);
+  });
   for (Newcomer& newcomer : found_) {
     // Known by now: two names of one file.
     const FileIdentity identity = newcomer.found.stat.identity;
@@ -62,7 +65,10 @@ void Newcomers::take_in(Newcomer& newcomer, const ScanContext& scan) {
   if (std::ranges::find(moved_, found.place.order.base) != moved_.end()) return;
   Succession::Relation relation = succession_.relate(found);
   if (relation.kind == Kind::waits) return;
-  if (relation.kind == Kind::unclear) return hold_lane(found, scan.age);
+  if (relation.kind == Kind::unclear) {
+    if (succession_.may_be_mounted_again(found)) moved_.push_back(found.place.order.base);
+    return hold_lane(found, scan.age);
+  }
   if (relation.kind == Kind::continues || relation.kind == Kind::moved) {
     if (relation.kind == Kind::moved) {
       moved_.push_back(found.place.order.base);
@@ -83,9 +89,20 @@ void Newcomers::take_in(Newcomer& newcomer, const ScanContext& scan) {
   if (table_.may_open_more()) (void)table_.open(file);
 }
 
+// One of the newcomers may be a copy of what such a file held before.
+void Newcomers::notice_new_contents() {
+  std::set<std::string_view> bases;
+  for (const Newcomer& newcomer : found_) bases.insert(newcomer.found.place.order.base);
+  for (const auto& file : table_.all()) {
+    if (file->seen_in_scan != scan_ || !bases.contains(file->order.base)) continue;
+    if (has_other_content(files_, *file)) begin_anew(*file);
+  }
+}
+
 // What follows it in its lane waits for it, but not for ever.
 void Newcomers::hold_lane(const FoundFile& found, unsigned age) {
-  if ((unclear_[found.stat.identity] += age) <= kUnclearPolls) holds_.push_back(found.place);
+  if ((unclear_[found.stat.identity] += age) <= limits_.unclear_polls)
+    holds_.push_back(found.place);
 }
 
 // They are found again, unless their directory could not be listed.
@@ -94,7 +111,7 @@ void Newcomers::release_holds(const ScanContext& scan) {
     return scan.lists_directory_of(place.order.path);
   });
   held_unlisted_ = holds_.empty() ? 0 : held_unlisted_ + scan.age;
-  if (held_unlisted_ > kUnclearPolls) holds_.clear();
+  if (held_unlisted_ > limits_.unclear_polls) holds_.clear();
 }
 
 // The content of `file` was found elsewhere: reading goes on there.
@@ -117,7 +134,8 @@ void Newcomers::replaced(TrackedFile& file, TailSink& sink) {
     const std::uint64_t lost = restart(file);
     if (file.announced) sink.restarted(file.id, lost);
   }
-  file.former_sight = std::exchange(file.first_sight, {});
+  file.first_sight.clear();
+  begin_anew(file);
   // One of them may hold what was written meanwhile: the next scan finds it, and it is read first.
   file.blocked = search.strangers;
 }

@@ -65,8 +65,8 @@ Result<Succession::Likeness> Succession::compare(const FoundFile& found, const T
   const auto opened = files_.open(found.place.order.path);
   if (!opened) return opened.error();
   Result<bool> whole = false;
-  const bool to_prove =
-      !tells_nothing(known.read) || (known.offset() > 0 && is_mounted_again(found, known));
+  const bool mounted_again = is_mounted_again(found, known);
+  const bool to_prove = !tells_nothing(known.read) || (known.offset() > 0 && mounted_again);
   if (to_prove && found.stat.size >= known.offset()) {
     whole = holds(**opened, known.read, buffer_);
   }
@@ -76,11 +76,12 @@ Result<Succession::Likeness> Succession::compare(const FoundFile& found, const T
   if (*present == nullptr) return *whole ? Likeness::heir : Likeness::none;
   const bool large_enough = known.size >= known.offset() || known.shrunk;
   const auto kept = large_enough ? holds(**present, known.read, buffer_) : false;
+  if (!kept && place == Place::empty) return *whole ? Likeness::heir : Likeness::none;
   if (!kept) return kept.error();
   if (!*kept && *whole) return Likeness::heir;
   const bool fits = place == Place::own
                         ? fits_copy(found.place.order, found.stat.size, known.order, known.size)
-                        : *kept;
+                        : *kept || mounted_again;
   if (!fits) return Likeness::none;
   const auto same = same_beginning(**opened, **present, buffer_);
   if (!same) return same.error();
@@ -95,6 +96,13 @@ Result<OpenFile*> Succession::present_of(const TrackedFile& known, Place place) 
   if (!opened) return opened.error();
   reopened_ = std::move(*opened);
   return reopened_.get();
+}
+
+bool Succession::may_be_mounted_again(const FoundFile& found) const {
+  const auto [first, last] = by_base_.equal_range(found.place.order.base);
+  return std::any_of(first, last, [&](const auto& entry) {
+    return entry.second->seen_in_scan != scan_ && is_mounted_again(found, *entry.second);
+  });
 }
 
 bool Succession::copies(const FoundFile& found, const FoundFile& other) {
@@ -141,17 +149,9 @@ Succession::Relation Succession::relate(const FoundFile& found) {
       relation.of = &known;
       return relation;
     }
-    if (holds_former(found, known)) relation.before = &known;
+    if (known.begun_anew && may_copy(found.place.order, known.order)) relation.before = &known;
   }
   return relation;
-}
-
-bool Succession::holds_former(const FoundFile& found, const TrackedFile& known) {
-  if (known.former_sight.empty()) return false;
-  const auto opened = files_.open(found.place.order.path);
-  if (!opened) return false;
-  const auto same = begins_with(**opened, known.former_sight, buffer_);
-  return same && *same;
 }
 
 // What it has to do with one known file.
@@ -168,6 +168,7 @@ Succession::Kind Succession::kind_of(const FoundFile& found, const TrackedFile& 
   const auto likeness = compare(found, known, place);
   if (!likeness) return Kind::unclear;
   if (*likeness == Likeness::none) return Kind::fresh;
+  if (mounted_again) return Kind::continues;
   if (place == Place::unknown) return Kind::unclear;
   // A copy of a file without a name goes on as that when it holds all of it.
   const bool nameless = place == Place::empty && *likeness == Likeness::copy;
@@ -177,9 +178,8 @@ Succession::Kind Succession::kind_of(const FoundFile& found, const TrackedFile& 
     if (known.finished && !known.read.ends_whole()) return Kind::fresh;
     return place == Place::own ? Kind::moved : Kind::continues;
   }
-  if (place == Place::own) {
-    copies_[found.stat.identity] = {found.stat.size, found.stat.modified_ns, scan_};
-  }
+  if (place != Place::own) return Kind::unclear;  // it may still grow to all of it
+  copies_[found.stat.identity] = {found.stat.size, found.stat.modified_ns, scan_};
   return Kind::waits;
 }
 
@@ -195,6 +195,7 @@ Succession::Search Succession::search(const TrackedFile& file) {
   Search result;
   const std::string directory = directory_of(file.order.path);
   const auto entries = files_.list(directory);
+  if (!entries) result.strangers = true;
   if (!entries) return result;
   for (const DirectoryEntry& entry : *entries) {
     if (entry.type != DirectoryEntry::Type::file || !is_trace_name(entry.name)) continue;

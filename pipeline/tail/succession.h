@@ -30,7 +30,7 @@ class Succession {
     Kind kind = Kind::fresh;
     TrackedFile* of = nullptr;  // with `continues` and `moved`
     std::vector<FileId> plain;  // with `fresh`: see TailSink::opened
-    // With `fresh`: it holds what this one held before it was truncated, none of which was read.
+    // With `fresh`: it may hold what this one held before it was truncated.
     const TrackedFile* before = nullptr;
   };
 
@@ -38,6 +38,8 @@ class Succession {
 
   // To be called before the first relate() of scan number `scan`.
   void begin(std::uint64_t scan);
+  // Whether it may be one that is known on another device number.
+  bool may_be_mounted_again(const FoundFile& found) const;
   // Whether a new file is a copy, perhaps a growing one, of another new one.
   bool copies(const FoundFile& found, const FoundFile& other);
   // What a file that was not seen before has to do with those that were.
@@ -45,7 +47,7 @@ class Succession {
 
   struct Search {
     std::optional<FoundFile> heir;  // it holds what was read of the file
-    bool strangers = false;         // there are files of its base name that no scan has seen yet
+    bool strangers = false;  // there are, or may be, files of its base name that no scan has seen
   };
   // Where the content of `file` is now that other content stands in its place.
   Search search(const TrackedFile& file);
@@ -66,7 +68,6 @@ class Succession {
 
   Place place_of_known(const TrackedFile& known) const;
   Result<Likeness> compare(const FoundFile& found, const TrackedFile& known, Place place);
-  bool holds_former(const FoundFile& found, const TrackedFile& known);
   Kind kind_of(const FoundFile& found, const TrackedFile& known);
   Result<OpenFile*> present_of(const TrackedFile& known, Place place);
   bool still_a_copy(const FoundFile& found, const TrackedFile& original);

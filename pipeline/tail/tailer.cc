@@ -7,20 +7,11 @@
 #include "pipeline/tail/discovery.h"
 #include "pipeline/tail/file_reader.h"
 #include "pipeline/tail/file_table.h"
+#include "pipeline/tail/first_sight.h"
 #include "pipeline/tail/newcomers.h"
 #include "pipeline/tail/read_queue.h"
 
 namespace trainwatch {
-namespace {
-
-// There are first bytes to read, and they were not looked at yet. Only the name of such a file, not
-// of one that has a time stamp in its name, is used again.
-bool begins(const TrackedFile& file) {
-  return file.lane_is_single && file.offset() == 0 && file.size > 0 && file.first_sight.empty();
-}
-
-}  // namespace
-
 struct Tailer::Parts {
   Parts(FileSystem& file_system, std::vector<WatchRoot> watch_roots, TailLimits tail_limits,
         const TailCheckpoint& resume)
@@ -37,7 +28,7 @@ struct Tailer::Parts {
   void meet(const Candidate& candidate);
   void rename(TrackedFile& file, TailSink& sink);
   void look_for_missing(TrackedFile& file, const ScanContext& scan);
-  void note_beginnings();
+  void note_beginnings(const ScanContext& scan);
   void find_endings();
   void drop_done(TailSink& sink);
   void grow_older(TrackedFile& file) const;
@@ -107,21 +98,24 @@ void Tailer::Parts::look_for_missing(TrackedFile& file, const ScanContext& scan)
   }
   if (file.handle == nullptr) return;
   if (const auto stat = file.handle->stat()) observe(file, *stat, limits.shrunk_polls);
-  if (file.missing_polls > limits.linger_polls && !file.error.empty()) {  // unreadable and gone
+  if (file.missing_polls > patience && !file.error.empty()) {  // unreadable and gone
     file.size = file.offset();
     file.touched = false;
   }
 }
 
-// A file that begins may be truncated before it is read.
-void Tailer::Parts::note_beginnings() {
+// A file that begins may be truncated before it is read. While its directory cannot be listed, what
+// was written before it may be there unseen.
+void Tailer::Parts::note_beginnings(const ScanContext& scan) {
   for (const auto& file : table.all()) {
-    file->former_sight.clear();
-    if (!begins(*file) || file->blocked || file->failures > 0) continue;
-    if (file->handle != nullptr) {
-      note_first_sight(*file, *file->handle);
-    } else if (const auto opened = files.open(file->order.path)) {
-      note_first_sight(*file, **opened);
+    file->begun_anew = false;
+    const bool listed = scan.lists_directory_of(file->order.path);
+    file->unlisted_polls = listed ? 0 : file->unlisted_polls + age;
+    if (!begins(*file) || file->blocked) continue;
+    if (!listed && file->unlisted_polls <= limits.unclear_polls) {
+      file->blocked = true;
+    } else if (file->failures == 0) {
+      note_first_sight(files, *file);
     }
   }
 }
@@ -201,7 +195,7 @@ void Tailer::scan(TailSink& sink, Look look) {
     }
   }
   p.newcomers.take_in(context);
-  p.note_beginnings();
+  p.note_beginnings(context);
   p.table.place_lost();
   p.find_endings();
   p.drop_done(sink);

@@ -1,17 +1,12 @@
 #include "pipeline/tail/tracked_file.h"
 
 #include <algorithm>
-#include <array>
 #include <cassert>
 #include <utility>
-
-#include "pipeline/tail/content_search.h"
 
 namespace trainwatch {
 namespace {
 
-// smdebug takes ",\n" back and writes "\n]"; Python's trace export takes ", " back and writes "]".
-constexpr std::size_t kLongestCut = 2;
 // The known bytes are read again each time, so that a file system that gives little at a time is
 // asked for at least this much.
 constexpr std::size_t kWorthWhile = 4096;
@@ -74,13 +69,6 @@ Result<ReadStep> read_on(TrackedFile& file, std::span<char> buffer) {
   file.unread_when_cut = 0;
   if (file.passed && file.remote && !step.bytes.empty()) file.touched = true;
   return step;
-}
-
-void note_first_sight(TrackedFile& file, OpenFile& handle) {
-  std::array<char, ContentMark::kTail> bytes{};
-  const auto head = read_fully(handle, 0, bytes);
-  if (!head || head->size() <= kLongestCut) return;
-  file.first_sight = head->substr(0, head->size() - kLongestCut);
 }
 
 std::uint64_t restart(TrackedFile& file) {

@@ -17,12 +17,17 @@
 
 namespace trainwatch {
 
+// What a writer may take back: smdebug takes ",\n" and writes "\n]"; Python's trace export takes ",
+// " and writes "]".
+inline constexpr std::size_t kLongestCut = 2;
+
 struct TrackedFile {
   FileId id{};
-  // The order in which files were first seen: 2 * id. A file that was truncated after a copy was
-  // made of it keeps the number of the file that it was: the copy goes on as that. A copy that was
-  // found only after that is one before it.
+  // The order in which files were first seen, as far as their content was: of a file that was
+  // copied and truncated, the copy comes before what was written after that, and both come before
+  // all that was seen later.
   std::int64_t since = 0;
+  bool begun_anew = false;  // other content was found in it since the last scan
   LaneId lane{};
   bool lane_is_single = false;
   std::size_t root = 0;
@@ -38,7 +43,6 @@ struct TrackedFile {
   ContentMark read;
   // What it began with when it was first seen, until that is read.
   std::string first_sight;
-  std::string former_sight;  // as first seen, where other content was found; until the next scan
   std::uint64_t unread_when_cut = 0;  // bytes that were there to read when it got smaller
   std::int64_t modified_ns = 0;
   bool touched = false;  // changed since it was last read
@@ -65,6 +69,7 @@ struct TrackedFile {
   std::string seen_as;          // its name in this scan when that is a new one
   bool missing = false;         // the last scan did not see it
   unsigned missing_polls = 0;   // for how long
+  unsigned unlisted_polls = 0;  // for how long its directory could not be listed
   unsigned quiet_polls = 0;     // for how long there was nothing new in it
   std::uint64_t last_used = 0;  // for choosing which descriptor to close
 
@@ -87,11 +92,14 @@ struct ReadStep {
 // result points into `buffer`. The file must be open; it stays as it was after an error.
 Result<ReadStep> read_on(TrackedFile& file, std::span<char> buffer);
 
-// Notes in `first_sight` what `handle` begins with. A file that cannot be read is not noted.
-void note_first_sight(TrackedFile& file, OpenFile& handle);
-
 // The file begins anew: nothing of it was read. Returns how many bytes are known to have gone
 // unread.
 std::uint64_t restart(TrackedFile& file);
+
+// Other content than before was found in it.
+inline void begin_anew(TrackedFile& file) {
+  ++file.since;
+  file.begun_anew = true;
+}
 
 }  // namespace trainwatch

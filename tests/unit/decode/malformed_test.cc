@@ -31,7 +31,6 @@ TEST(Malformed, EveryKindOfBadLine) {
       {R"({"Type":7,"Dimension":"d","Value":1,"NodeId":"n","Timestamp":1})", "type"},
       {R"({"Type":"cpu","Dimension":"d","Value":1,"NodeId":"n","Timestamp":"1"})", "time"},
       {R"({"Type":"cpu","Dimension":"d","Value":1,"NodeId":"n","Timestamp":NaN})", "time"},
-      {R"({"Type":"cpu","Dimension":"d","Value":1,"NodeId":"n","Timestamp":1} x)", "syntax"},
       {R"({"Type":"cpu" "Dimension":"d","Value":1,"NodeId":"n","Timestamp":1})", "syntax"},
       {R"(["Type"])", "syntax"},
       {R"(garbage)", "syntax"},
@@ -46,6 +45,22 @@ TEST(Malformed, EveryKindOfBadLine) {
     EXPECT_EQ(out.records, 2U) << line;
     EXPECT_EQ(out.rejects, Lines{reason}) << line;
   }
+}
+
+TEST(Malformed, WhatFollowsAWholeObjectCostsOneReject) {
+  const std::string whole = R"({"Type":"cpu","Dimension":"d","Value":1,"NodeId":"n","Timestamp":1})";
+  const Outcome out = decode("/w/x", kLine + whole + " x\n" + kLine);
+  EXPECT_EQ(out.records, 3U);
+  EXPECT_EQ(out.rejects, Lines{"syntax"});
+  EXPECT_EQ(decode("/w/x", kLine + whole + whole + "\n" + kLine).records, 4U);
+}
+
+TEST(Malformed, AnObjectIsARecordBeforeItsLineEnds) {
+  DecodeRun run{"/w/x"};
+  run.feed(kLine.substr(0, kLine.size() - 1));
+  EXPECT_EQ(run.records(), 1U);
+  run.feed("\n" + kLine);
+  EXPECT_EQ(run.records(), 2U);
 }
 
 TEST(Malformed, UnknownFilesCostOneReject) {
