@@ -113,9 +113,19 @@ void FileTable::move(TrackedFile& file, ReadOrder order, const FileIdentity& ide
   by_identity_[identity] = &file;
 }
 
-void FileTable::reserve_number(const FileIdentity& identity) {
-  const auto [number, is_new] = numbers_.try_emplace(on_any_device(identity));
-  if (is_new) number->second = since(static_cast<FileId>(next_file_++));
+void FileTable::order_by_names(std::uint64_t scan) {
+  std::vector<TrackedFile*> seen;
+  for (const auto& file : tracked_) {
+    if (file->seen_in_scan == scan && file->lane_is_single) seen.push_back(file.get());
+  }
+  std::sort(seen.begin(), seen.end(), [](const TrackedFile* a, const TrackedFile* b) {
+    return a->order > b->order;  // the newest first
+  });
+  for (std::size_t i = 1; i < seen.size(); ++i) {
+    const TrackedFile& newer = *seen[i - 1];
+    if (seen[i]->order.base != newer.order.base) continue;
+    seen[i]->since = std::min(seen[i]->since, newer.since - 1);
+  }
 }
 
 void FileTable::place_lost() {

@@ -15,8 +15,4 @@ inline bool begins(const TrackedFile& file) {
 // Notes what the file begins with. One that cannot be read is not noted.
 void note_first_sight(FileSystem& files, TrackedFile& file);
 
-// Whether it begins otherwise by now, or, where it was read, does not hold what was read last.
-// False when it cannot be read.
-bool has_other_content(FileSystem& files, const TrackedFile& file);
-
 }  // namespace trainwatch

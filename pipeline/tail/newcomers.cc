@@ -1,11 +1,7 @@
 #include "pipeline/tail/newcomers.h"
 
 #include <algorithm>
-#include <set>
-#include <string_view>
 #include <utility>
-
-#include "pipeline/tail/first_sight.h"
 
 namespace trainwatch {
 
@@ -37,7 +33,6 @@ void Newcomers::take_in(const ScanContext& scan) {
     table_.forget_numbers();
   }
   if (found_.empty()) return;
-  notice_new_contents();
   succession_.begin(scan_);
   for (Newcomer& newcomer : found_) {
     newcomer.copy = std::ranges::any_of(found_, [&](const Newcomer& other) {
@@ -52,7 +47,6 @@ void Newcomers::take_in(const ScanContext& scan) {
     // Known by now: two names of one file.
     const FileIdentity identity = newcomer.found.stat.identity;
     if (table_.find(identity) == nullptr && !newcomer.copy) take_in(newcomer, scan);
-    if (table_.find(identity) == nullptr) table_.reserve_number(identity);
   }
   found_.clear();
 }
@@ -87,16 +81,6 @@ void Newcomers::take_in(Newcomer& newcomer, const ScanContext& scan) {
   observe(file, found.stat, limits_.shrunk_polls);
   // Open at once, so that it can be read even if it is deleted next. read() tells what fails.
   if (table_.may_open_more()) (void)table_.open(file);
-}
-
-// One of the newcomers may be a copy of what such a file held before.
-void Newcomers::notice_new_contents() {
-  std::set<std::string_view> bases;
-  for (const Newcomer& newcomer : found_) bases.insert(newcomer.found.place.order.base);
-  for (const auto& file : table_.all()) {
-    if (file->seen_in_scan != scan_ || !bases.contains(file->order.base)) continue;
-    if (has_other_content(files_, *file)) begin_anew(*file);
-  }
 }
 
 // What follows it in its lane waits for it, but not for ever.

@@ -48,7 +48,6 @@ class Newcomers {
   };
 
   void take_in(Newcomer& newcomer, const ScanContext& scan);
-  void notice_new_contents();
   void hold_lane(const FoundFile& found, unsigned age);
   void release_holds(const ScanContext& scan);
   void adopt(TrackedFile& file, FoundFile found, TailSink& sink);

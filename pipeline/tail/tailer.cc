@@ -196,6 +196,7 @@ void Tailer::scan(TailSink& sink, Look look) {
   }
   p.newcomers.take_in(context);
   p.note_beginnings(context);
+  p.table.order_by_names(p.scan_number);
   p.table.place_lost();
   p.find_endings();
   p.drop_done(sink);
