@@ -5,6 +5,12 @@
 #include "pipeline/tail/content_search.h"
 
 namespace trainwatch {
+namespace {
+
+constexpr unsigned kRetryWhileLaneWaits = 4;  // polls
+
+}  // namespace
+
 FileReader::FileReader(FileTable& table, const std::vector<WatchRoot>& roots,
                        const TailLimits& limits)
     : table_(table),
@@ -77,7 +83,9 @@ void FileReader::announce(TrackedFile& file, TailSink& sink) {
 
 void FileReader::fail(TrackedFile& file, const Error& error, TailSink& sink) {
   file.blocked = true;
-  file.wait_polls = std::min(limits_.retry_polls, 1U << std::min(file.failures, 16U));
+  const bool lane_waits = file.passed && file.failing_polls <= kLongestHold;
+  const unsigned longest = lane_waits ? kRetryWhileLaneWaits : limits_.retry_polls;
+  file.wait_polls = std::min({longest, limits_.retry_polls, 1U << std::min(file.failures, 16U)});
   ++file.failures;
   // A stale handle never recovers; the name, while there is one, leads to a fresh one.
   if (!file.missing && file.linked) table_.close(file);

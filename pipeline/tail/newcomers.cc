@@ -83,10 +83,14 @@ void Newcomers::take_in(Newcomer& newcomer, const ScanContext& scan) {
   if (table_.may_open_more()) (void)table_.open(file);
 }
 
+bool Newcomers::may_be_unclear(const TrackedFile& file) const {
+  return std::ranges::any_of(
+      holds_, [&file](const FilePlace& place) { return place.order.base == file.order.base; });
+}
+
 // What follows it in its lane waits for it, but not for ever.
 void Newcomers::hold_lane(const FoundFile& found, unsigned age) {
-  if ((unclear_[found.stat.identity] += age) <= limits_.unclear_polls)
-    holds_.push_back(found.place);
+  if ((unclear_[found.stat.identity] += age) <= kLongestHold) holds_.push_back(found.place);
 }
 
 // They are found again, unless their directory could not be listed.
@@ -95,12 +99,14 @@ void Newcomers::release_holds(const ScanContext& scan) {
     return scan.lists_directory_of(place.order.path);
   });
   held_unlisted_ = holds_.empty() ? 0 : held_unlisted_ + scan.age;
-  if (held_unlisted_ > limits_.unclear_polls) holds_.clear();
+  if (held_unlisted_ > kLongestHold) holds_.clear();
 }
 
 // The content of `file` was found elsewhere: reading goes on there.
 void Newcomers::adopt(TrackedFile& file, FoundFile found, TailSink& sink) {
   table_.move(file, std::move(found.place.order), found.stat.identity);
+  file.blocked = false;
+  file.failures = file.failing_polls = file.wait_polls = 0;
   file.seen_in_scan = scan_;
   observe(file, found.stat, limits_.shrunk_polls);
   if (table_.may_open_more()) (void)table_.open(file);
@@ -118,8 +124,8 @@ void Newcomers::replaced(TrackedFile& file, TailSink& sink) {
     const std::uint64_t lost = restart(file);
     if (file.announced) sink.restarted(file.id, lost);
   }
-  file.first_sight.clear();
-  begin_anew(file);
+  file.former_sight = std::exchange(file.first_sight, {});
+  if (!file.former_sight.empty()) ++file.since;
   // One of them may hold what was written meanwhile: the next scan finds it, and it is read first.
   file.blocked = search.strangers;
 }

@@ -37,6 +37,8 @@ class Newcomers {
 
   // What comes after one of these in its lane is not to be read before the next scan.
   const std::vector<FilePlace>& holds() const { return holds_; }
+  // Whether a file of that base name could not be looked into: it may be this one.
+  bool may_be_unclear(const TrackedFile& file) const;
   // How many the last scan left out because of max_files.
   std::uint64_t dropped() const { return dropped_; }
 

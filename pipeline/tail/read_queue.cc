@@ -5,9 +5,6 @@
 namespace trainwatch {
 namespace {
 
-// A lane goes on without a file that failed this often: after about a minute of scans.
-constexpr unsigned kLongestHold = 6;
-
 bool has_more(const TrackedFile& file) {
   return !file.at_end();
 }
@@ -45,7 +42,7 @@ TrackedFile* ReadQueue::front() {
   while (next_ < files_.size()) {
     TrackedFile* const file = files_[next_];
     const bool waits = has_more(*file) ? file->blocked : may_have_restarted(*file);
-    if (waits && file->failures <= kLongestHold) held_.insert(file->lane);
+    if (waits && file->failing_polls <= kLongestHold) held_.insert(file->lane);
     if (!waits && !held_.contains(file->lane)) return file;
     ++next_;
   }

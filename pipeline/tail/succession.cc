@@ -149,9 +149,17 @@ Succession::Relation Succession::relate(const FoundFile& found) {
       relation.of = &known;
       return relation;
     }
-    if (known.begun_anew && may_copy(found.place.order, known.order)) relation.before = &known;
+    if (holds_former(found, known)) relation.before = &known;
   }
   return relation;
+}
+
+bool Succession::holds_former(const FoundFile& found, const TrackedFile& known) {
+  if (known.former_sight.empty()) return false;
+  const auto opened = files_.open(found.place.order.path);
+  if (!opened) return false;
+  const auto same = begins_with(**opened, known.former_sight, buffer_);
+  return same && *same;
 }
 
 // What it has to do with one known file.

@@ -30,7 +30,7 @@ class Succession {
     Kind kind = Kind::fresh;
     TrackedFile* of = nullptr;  // with `continues` and `moved`
     std::vector<FileId> plain;  // with `fresh`: see TailSink::opened
-    // With `fresh`: it may hold what this one held before it was truncated.
+    // With `fresh`: it holds what this one held before it was truncated, none of which was read.
     const TrackedFile* before = nullptr;
   };
 
@@ -68,6 +68,7 @@ class Succession {
 
   Place place_of_known(const TrackedFile& known) const;
   Result<Likeness> compare(const FoundFile& found, const TrackedFile& known, Place place);
+  bool holds_former(const FoundFile& found, const TrackedFile& known);
   Kind kind_of(const FoundFile& found, const TrackedFile& known);
   Result<OpenFile*> present_of(const TrackedFile& known, Place place);
   bool still_a_copy(const FoundFile& found, const TrackedFile& original);

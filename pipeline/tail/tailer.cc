@@ -98,7 +98,8 @@ void Tailer::Parts::look_for_missing(TrackedFile& file, const ScanContext& scan)
   }
   if (file.handle == nullptr) return;
   if (const auto stat = file.handle->stat()) observe(file, *stat, limits.shrunk_polls);
-  if (file.missing_polls > patience && !file.error.empty()) {  // unreadable and gone
+  const unsigned most = file.linked ? patience : limits.linger_polls;
+  if (file.missing_polls > most && !file.error.empty()) {  // unreadable and gone
     file.size = file.offset();
     file.touched = false;
   }
@@ -108,11 +109,11 @@ void Tailer::Parts::look_for_missing(TrackedFile& file, const ScanContext& scan)
 // was written before it may be there unseen.
 void Tailer::Parts::note_beginnings(const ScanContext& scan) {
   for (const auto& file : table.all()) {
-    file->begun_anew = false;
+    file->former_sight.clear();
     const bool listed = scan.lists_directory_of(file->order.path);
     file->unlisted_polls = listed ? 0 : file->unlisted_polls + age;
     if (!begins(*file) || file->blocked) continue;
-    if (!listed && file->unlisted_polls <= limits.unclear_polls) {
+    if (!listed && file->unlisted_polls <= kLongestHold) {
       file->blocked = true;
     } else if (file->failures == 0) {
       note_first_sight(files, *file);
@@ -142,7 +143,7 @@ void Tailer::Parts::find_endings() {
     const bool may_lag = file->remote || file->last_used == 0;  // not known before it is opened
     if (passed && !file->passed && may_lag && !file->finished) file->touched = true;
     file->passed = passed;
-    const bool superseded = passed && rests;
+    const bool superseded = passed && rests && !(file->missing && newcomers.may_be_unclear(*file));
     const bool gone = !file->linked || file->missing_polls >= limits.gone_polls;
     file->ending = superseded || gone;
   }
@@ -169,6 +170,7 @@ void Tailer::Parts::drop_done(TailSink& sink) {
 void Tailer::Parts::grow_older(TrackedFile& file) const {
   file.wait_polls -= std::min(file.wait_polls, age);
   if (file.wait_polls == 0) file.blocked = false;
+  file.failing_polls = file.failures > 0 ? file.failing_polls + age : 0;
   if (file.shrunk) file.shrunk_polls += age;
 }
 

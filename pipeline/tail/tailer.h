@@ -40,8 +40,6 @@ struct TailLimits {
   // A file whose name is nowhere, but whose inode may live on (moved out of the tree, unmounted):
   // it may come back, so its decoder is kept for so long.
   unsigned gone_polls = 300;
-  // For how long a file that cannot be looked into holds back its lane.
-  unsigned unclear_polls = 60;
   // The longest wait between two tries at a file that fails; it doubles from 1.
   unsigned retry_polls = 60;
   // A network file system may show an old size for a while (NFS: 3 s by default).

@@ -21,13 +21,15 @@ namespace trainwatch {
 // " and writes "]".
 inline constexpr std::size_t kLongestCut = 2;
 
+// For how many polls a file that cannot be read or looked into holds back its lane.
+inline constexpr unsigned kLongestHold = 64;
+
 struct TrackedFile {
   FileId id{};
   // The order in which files were first seen, as far as their content was: of a file that was
   // copied and truncated, the copy comes before what was written after that, and both come before
   // all that was seen later.
   std::int64_t since = 0;
-  bool begun_anew = false;  // other content was found in it since the last scan
   LaneId lane{};
   bool lane_is_single = false;
   std::size_t root = 0;
@@ -43,6 +45,7 @@ struct TrackedFile {
   ContentMark read;
   // What it began with when it was first seen, until that is read.
   std::string first_sight;
+  std::string former_sight;  // the same of content that was gone before it was read; for one scan
   std::uint64_t unread_when_cut = 0;  // bytes that were there to read when it got smaller
   std::int64_t modified_ns = 0;
   bool touched = false;  // changed since it was last read
@@ -58,7 +61,8 @@ struct TrackedFile {
   bool finished = false;   // the sink heard finished()
   bool blocked = false;    // failed; left alone for `wait_polls`
   unsigned wait_polls = 0;
-  unsigned failures = 0;  // in a row
+  unsigned failures = 0;       // in a row
+  unsigned failing_polls = 0;  // for how long
   std::string error;
 
   bool remote = false;        // on a network file system
@@ -95,11 +99,5 @@ Result<ReadStep> read_on(TrackedFile& file, std::span<char> buffer);
 // The file begins anew: nothing of it was read. Returns how many bytes are known to have gone
 // unread.
 std::uint64_t restart(TrackedFile& file);
-
-// Other content than before was found in it.
-inline void begin_anew(TrackedFile& file) {
-  ++file.since;
-  file.begun_anew = true;
-}
 
 }  // namespace trainwatch
