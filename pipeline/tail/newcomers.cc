@@ -120,6 +120,11 @@ void Newcomers::replaced(TrackedFile& file, TailSink& sink) {
     holds_.push_back({table_.lane_name(file.lane), file.lane_is_single, search.heir->place.order});
     return adopt(file, *std::move(search.heir), sink);
   }
+  if (!search.listed && file.unlisted_polls <= kLongestHold) {  // look again
+    file.blocked = true;
+    file.touched = true;
+    return;
+  }
   if (file.offset() > 0) {
     const std::uint64_t lost = restart(file);
     if (file.announced) sink.restarted(file.id, lost);

@@ -203,7 +203,7 @@ Succession::Search Succession::search(const TrackedFile& file) {
   Search result;
   const std::string directory = directory_of(file.order.path);
   const auto entries = files_.list(directory);
-  if (!entries) result.strangers = true;
+  result.listed = entries.ok();
   if (!entries) return result;
   for (const DirectoryEntry& entry : *entries) {
     if (entry.type != DirectoryEntry::Type::file || !is_trace_name(entry.name)) continue;

@@ -47,7 +47,8 @@ class Succession {
 
   struct Search {
     std::optional<FoundFile> heir;  // it holds what was read of the file
-    bool strangers = false;  // there are, or may be, files of its base name that no scan has seen
+    bool strangers = false;         // there are files of its base name that no scan has seen yet
+    bool listed = false;            // its directory could be listed
   };
   // Where the content of `file` is now that other content stands in its place.
   Search search(const TrackedFile& file);

@@ -48,7 +48,8 @@ TEST(Malformed, EveryKindOfBadLine) {
 }
 
 TEST(Malformed, WhatFollowsAWholeObjectCostsOneReject) {
-  const std::string whole = R"({"Type":"cpu","Dimension":"d","Value":1,"NodeId":"n","Timestamp":1})";
+  const std::string whole =
+      R"({"Type":"cpu","Dimension":"d","Value":1,"NodeId":"n","Timestamp":1})";
   const Outcome out = decode("/w/x", kLine + whole + " x\n" + kLine);
   EXPECT_EQ(out.records, 3U);
   EXPECT_EQ(out.rejects, Lines{"syntax"});
