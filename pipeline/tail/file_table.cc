@@ -113,6 +113,11 @@ void FileTable::move(TrackedFile& file, ReadOrder order, const FileIdentity& ide
   by_identity_[identity] = &file;
 }
 
+void FileTable::reserve_number(const FileIdentity& identity) {
+  const auto [number, is_new] = numbers_.try_emplace(on_any_device(identity));
+  if (is_new) number->second = since(static_cast<FileId>(next_file_++));
+}
+
 void FileTable::order_by_names(std::uint64_t scan) {
   std::vector<TrackedFile*> seen;
   for (const auto& file : tracked_) {

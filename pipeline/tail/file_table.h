@@ -34,6 +34,8 @@ class FileTable {
   // The file's content lies in another inode now, under `order`. What is in the former one will be
   // a new file, as old as `file`.
   void move(TrackedFile& file, ReadOrder order, const FileIdentity& identity);
+  // Makes a file that is to be added later as old as if it were added now.
+  void reserve_number(const FileIdentity& identity);
   // What was not added by now is not expected any more.
   void forget_numbers() { numbers_.clear(); }
   // The names that one scan saw show an order: what was found late may have been written early.

@@ -47,6 +47,7 @@ void Newcomers::take_in(const ScanContext& scan) {
     // Known by now: two names of one file.
     const FileIdentity identity = newcomer.found.stat.identity;
     if (table_.find(identity) == nullptr && !newcomer.copy) take_in(newcomer, scan);
+    if (table_.find(identity) == nullptr) table_.reserve_number(identity);
   }
   found_.clear();
 }
