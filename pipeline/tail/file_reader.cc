@@ -5,12 +5,6 @@
 #include "pipeline/tail/content_search.h"
 
 namespace trainwatch {
-namespace {
-
-constexpr unsigned kRetryWhileLaneWaits = 4;  // polls
-
-}  // namespace
-
 FileReader::FileReader(FileTable& table, const std::vector<WatchRoot>& roots,
                        const TailLimits& limits)
     : table_(table),

@@ -83,9 +83,18 @@ Result<Succession::Likeness> Succession::compare(const FoundFile& found, const T
                         ? fits_copy(found.place.order, found.stat.size, known.order, known.size)
                         : *kept || mounted_again;
   if (!fits) return Likeness::none;
+  if (place == Place::empty && !mounted_again && known.offset() == 0 && !has_line(**present)) {
+    return Likeness::none;
+  }
   const auto same = same_beginning(**opened, **present, buffer_);
   if (!same) return same.error();
   return *same ? Likeness::copy : Likeness::none;
+}
+
+// Many files begin with the same part of a first line.
+bool Succession::has_line(OpenFile& file) {
+  const auto head = read_fully(file, 0, std::span(buffer_).first(ContentMark::kTail));
+  return head && (head->size() == ContentMark::kTail || head->find('\n') != head->npos);
 }
 
 // Null when there is no way to it.

@@ -71,6 +71,7 @@ class Succession {
   Result<Likeness> compare(const FoundFile& found, const TrackedFile& known, Place place);
   bool holds_former(const FoundFile& found, const TrackedFile& known);
   Kind kind_of(const FoundFile& found, const TrackedFile& known);
+  bool has_line(OpenFile& file);
   Result<OpenFile*> present_of(const TrackedFile& known, Place place);
   bool still_a_copy(const FoundFile& found, const TrackedFile& original);
 

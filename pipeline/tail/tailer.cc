@@ -142,6 +142,10 @@ void Tailer::Parts::find_endings() {
     // Attributes may lag behind, but the writer is done: reading tells where the file ends.
     const bool may_lag = file->remote || file->last_used == 0;  // not known before it is opened
     if (passed && !file->passed && may_lag && !file->finished) file->touched = true;
+    if (passed && !file->passed && file->failures > 0) {  // from now on its lane waits for it
+      file->wait_polls = std::min(file->wait_polls, kRetryWhileLaneWaits);
+      file->failing_polls = 0;
+    }
     file->passed = passed;
     const bool superseded = passed && rests && !(file->missing && newcomers.may_be_unclear(*file));
     const bool gone = !file->linked || file->missing_polls >= limits.gone_polls;

@@ -23,6 +23,8 @@ inline constexpr std::size_t kLongestCut = 2;
 
 // For how many polls a file that cannot be read or looked into holds back its lane.
 inline constexpr unsigned kLongestHold = 64;
+// How often it is tried meanwhile.
+inline constexpr unsigned kRetryWhileLaneWaits = 4;
 
 struct TrackedFile {
   FileId id{};
