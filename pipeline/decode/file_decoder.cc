@@ -49,6 +49,7 @@ struct FileDecoder::Parts {
   void inflated(std::string_view bytes, EventBatch& out);
   void contents(std::string_view bytes, EventBatch& out);
   std::string_view without_hole(std::string_view bytes);
+  void end_of_contents(EventBatch& out);
   void new_contents(EventBatch& out);
   void go_on_from(FileDecoder& plain);
   void decided(Format found, EventBatch& out);
@@ -83,6 +84,7 @@ void FileDecoder::Parts::decode(std::string_view bytes, EventBatch& out) {
   for (std::string_view piece = inflate->pull(); !piece.empty(); piece = inflate->pull()) {
     inflated(piece, out);
   }
+  if (inflate->at_end() && !beginning.decided()) end_of_contents(out);
   if (!inflate->damaged() || damage_reported) return;
   damage_reported = true;
   reject(RejectReason::gzip, bytes);
@@ -92,6 +94,11 @@ void FileDecoder::Parts::inflated(std::string_view bytes, EventBatch& out) {
   if (beginning.decided()) return contents(bytes, out);
   beginning.feed(bytes);
   if (beginning.decided()) new_contents(out);
+}
+
+void FileDecoder::Parts::end_of_contents(EventBatch& out) {
+  beginning.finish();
+  new_contents(out);
 }
 
 void FileDecoder::Parts::new_contents(EventBatch& out) {
@@ -161,8 +168,7 @@ void FileDecoder::feed(std::string_view bytes, EventBatch& out) {
 
 void FileDecoder::finish(EventBatch& out) {
   if (parts_->encoding == Parts::Encoding::gzip && !parts_->beginning.decided()) {
-    parts_->beginning.finish();
-    parts_->new_contents(out);
+    parts_->end_of_contents(out);
   }
   if (parts_->format == Format::undecided) {
     parts_->decided(recognise_all(parts_->head, parts_->context.path), out);

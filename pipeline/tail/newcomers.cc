@@ -121,6 +121,10 @@ void Newcomers::replaced(TrackedFile& file, TailSink& sink) {
     holds_.push_back({table_.lane_name(file.lane), file.lane_is_single, search.heir->place.order});
     return adopt(file, *std::move(search.heir), sink);
   }
+  if (!file.first_sight.empty()) {
+    file.former_sight = file.first_sight;
+    ++file.since;
+  }
   if (!search.listed && file.unlisted_polls <= kLongestHold) {  // look again
     file.blocked = true;
     file.touched = true;
@@ -130,8 +134,7 @@ void Newcomers::replaced(TrackedFile& file, TailSink& sink) {
     const std::uint64_t lost = restart(file);
     if (file.announced) sink.restarted(file.id, lost);
   }
-  file.former_sight = std::exchange(file.first_sight, {});
-  if (!file.former_sight.empty()) ++file.since;
+  file.first_sight.clear();
   // One of them may hold what was written meanwhile: the next scan finds it, and it is read first.
   file.blocked = search.strangers;
 }

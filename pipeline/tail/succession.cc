@@ -149,7 +149,7 @@ Succession::Relation Succession::relate(const FoundFile& found) {
     TrackedFile& known = *entry->second;
     if (is_compressed(known.order.path)) continue;
     if (is_compressed(found.place.order.path)) {
-      if (known.offset() > 0) relation.plain.push_back(known.id);
+      if (!tells_nothing(known.read)) relation.plain.push_back(known.id);
       continue;
     }
     const Kind kind = kind_of(found, known);

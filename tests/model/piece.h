@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,8 @@ struct Piece {
   std::string path;
   std::vector<Mark> marks;
   std::uint64_t synced = 0;  // bytes that a power failure cannot take
+  // Of a compressed one: how much of its content was taken in for good while it was plain.
+  std::optional<std::uint64_t> safe_when_plain;
 
   // The records that have a byte at or after `offset` may never be seen.
   void doubt_from(std::uint64_t offset, LaneLog& log) const {

@@ -16,7 +16,7 @@ std::uint64_t number_in(const char* variable, std::uint64_t otherwise) {
 }
 
 // Actions and faults that there are; a run of 2,000 seeds has each at least 20 times.
-constexpr std::size_t kKinds = 41;
+constexpr std::size_t kKinds = 44;
 
 std::string report(std::uint64_t seed, const Simulation& run, const std::string& wrong) {
   std::string text = "seed " + std::to_string(seed) + (run.strict() ? " (strict)" : "") + ": " +

@@ -121,7 +121,7 @@ class Writer {
 
   Piece& create(const std::string& path) {
     world_.files.create(path);
-    pieces_.push_back({path, {}, 0});
+    pieces_.emplace_back().path = path;
     return pieces_.back();
   }
   void rename(Piece& piece, const std::string& to) {
@@ -131,7 +131,7 @@ class Writer {
   // The bytes from `kept` on are about to be destroyed.
   void destroy(Piece& piece, std::uint64_t kept = 0) {
     const std::uint64_t safe = std::max(kept, world_.safe_up_to(piece.path));
-    if (safe < size_of(piece)) piece.doubt_from(safe, log_);
+    if (safe < size_of(piece)) piece.doubt_from(piece.safe_when_plain.value_or(safe), log_);
     if (mid_record() && &piece == current()) log_.doubt(last_);
   }
   void remove(Piece& piece) {

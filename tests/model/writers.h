@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "model/writer.h"
+#include "support/gzip.h"
 
 namespace trainwatch::test {
 
@@ -55,6 +56,7 @@ class LogWriter final : public Writer {
   void act() override {
     if (copy_ != nullptr) return go_on_copying();
     if (!draft_.empty()) return go_on_rewriting();
+    if (plain_ != nullptr) return go_on_compressing();
     if (current_ == nullptr) return begin_file();
     if (late_ != nullptr && world_.dice.one_in(3)) return switch_to_new();
     // Half a record in a rotated file is given up after five quiet scans.
@@ -65,13 +67,14 @@ class LogWriter final : public Writer {
   void stop() override {
     while (copy_ != nullptr) go_on_copying();
     while (!draft_.empty()) go_on_rewriting();
+    while (plain_ != nullptr) go_on_compressing();
     if (late_ != nullptr) switch_to_new();
     if (current_ != nullptr) finish_record();
   }
 
  private:
   Piece* current() override { return current_; }
-  bool busy() const override { return copy_ != nullptr || !draft_.empty(); }
+  bool busy() const override { return copy_ != nullptr || !draft_.empty() || plain_ != nullptr; }
 
   void change() {
     if (world_.strict) finish_record();
@@ -80,7 +83,7 @@ class LogWriter final : public Writer {
         {"late", &LogWriter::rotate_and_write_on}, {"copytruncate", &LogWriter::begin_copy},
         {"rewrite", &LogWriter::begin_rewrite},    {"emptied", &LogWriter::cut_to_nothing},
         {"hole", &LogWriter::make_hole},           {"delete", &LogWriter::remove_current},
-        {"replace", &LogWriter::replace},
+        {"replace", &LogWriter::replace},          {"compress", &LogWriter::begin_compressing},
     };
     const auto& [kind, how] = kChanges[world_.dice.pick(std::size(kChanges))];
     // A hole swallows the record behind it.
@@ -94,18 +97,20 @@ class LogWriter final : public Writer {
     behind_hole_ = 0;
     world_.did("new log", path_);
   }
-  Piece* piece_at(const std::string& path) {
+  std::string rotated(int age) const { return path_ + "." + std::to_string(age); }
+  Piece* piece_of_age(int age) {
     for (Piece& piece : pieces_) {
-      if (piece.path == path) return &piece;
+      if (piece.path == rotated(age) || piece.path == rotated(age) + ".gz") return &piece;
     }
     return nullptr;
   }
   // Makes way for a new ".1".
   void shift() {
-    if (Piece* const last = piece_at(path_ + ".3")) remove(*last);
-    for (const char* const age : {"2", "1"}) {
-      Piece* const piece = piece_at(path_ + "." + age);
-      if (piece != nullptr) rename(*piece, path_ + "." + std::to_string(std::atoi(age) + 1));
+    if (Piece* const last = piece_of_age(3)) remove(*last);
+    for (const int age : {2, 1}) {
+      Piece* const piece = piece_of_age(age);
+      const char* const end = piece != nullptr && piece->path.ends_with(".gz") ? ".gz" : "";
+      if (piece != nullptr) rename(*piece, rotated(age + 1) + end);
     }
   }
   void rotate() {
@@ -184,6 +189,33 @@ class LogWriter final : public Writer {
     world_.did("atomic rewrite", path_);
   }
 
+  // logrotate compresses what it rotated, and removes the plain file when it has done so.
+  void begin_compressing() {
+    for (const int age : {1, 2, 3}) {
+      Piece* const piece = piece_of_age(age);
+      if (piece == nullptr || piece->safe_when_plain || piece == current_) continue;
+      plain_ = piece;
+      compressed_ = gzip(world_.files.content(piece->path));
+      world_.files.create(piece->path + ".gz");
+      return world_.did("compression begins", piece->path);
+    }
+    rotate();
+  }
+  void go_on_compressing() {
+    const std::string path = plain_->path + ".gz";
+    const std::uint64_t done = world_.files.content(path).size();
+    if (done < compressed_.size()) {
+      const std::uint64_t more = world_.dice.between(1, compressed_.size() - done);
+      world_.files.append(path, compressed_.substr(done, more));
+      return world_.did("compress", path);
+    }
+    plain_->safe_when_plain = world_.safe_up_to(plain_->path);
+    world_.files.unlink(plain_->path);
+    plain_->path = path;
+    plain_ = nullptr;
+    world_.did("compressed", path);
+  }
+
   void cut_to_nothing() {
     destroy(*current_);
     empty_current();
@@ -214,6 +246,8 @@ class LogWriter final : public Writer {
   Piece* late_ = nullptr;     // that will be, while current_ has been rotated away
   Piece* copy_ = nullptr;     // that is being made of current_
   std::string draft_;         // that will replace current_
+  Piece* plain_ = nullptr;    // that is being compressed
+  std::string compressed_;    // what its compressed file will hold
 };
 
 }  // namespace trainwatch::test

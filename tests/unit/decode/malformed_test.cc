@@ -59,9 +59,9 @@ TEST(Malformed, WhatFollowsAWholeObjectCostsOneReject) {
 TEST(Malformed, AnObjectIsARecordBeforeItsLineEnds) {
   DecodeRun run{"/w/x"};
   run.feed(kLine.substr(0, kLine.size() - 1));
-  EXPECT_EQ(run.records(), 1U);
+  EXPECT_EQ(run.decoder().records(), 1U);
   run.feed("\n" + kLine);
-  EXPECT_EQ(run.records(), 2U);
+  EXPECT_EQ(run.decoder().records(), 2U);
 }
 
 TEST(Malformed, UnknownFilesCostOneReject) {
