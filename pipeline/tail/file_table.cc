@@ -141,6 +141,8 @@ void FileTable::place_lost() {
       const ReadOrder& order = file->order;
       const bool same = order.base == lost->order.base && order.stamp_ns == lost->order.stamp_ns;
       if (!same || file->missing || file->since < lost->since) continue;
+      // A copy of what it held before it was truncated.
+      if (file->size > 0 && file->modified_ns < lost->modified_ns) continue;
       if (order <= lost->order && (first == nullptr || order < *first)) first = &order;
     }
     if (first == nullptr) continue;
