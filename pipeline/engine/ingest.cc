@@ -135,6 +135,7 @@ void Ingest::restarted(FileId id, std::uint64_t lost) {
   gate_.again(file.known.lane);
   file.read.clear();
   file.finished = false;
+  file.superseded = false;  // that was its former content
   Source& source = sources_[file.known.source];
   ++source.generations;
   ++source.truncations;

@@ -147,9 +147,13 @@ Succession::Relation Succession::relate(const FoundFile& found) {
   const auto [first, last] = by_base_.equal_range(found.place.order.base);
   for (auto entry = first; entry != last; ++entry) {
     TrackedFile& known = *entry->second;
-    if (is_compressed(known.order.path)) continue;
-    if (is_compressed(found.place.order.path)) {
+    const bool mounted_again = is_mounted_again(found, known);
+    if (is_compressed(known.order.path) && !mounted_again) continue;
+    if (is_compressed(found.place.order.path) && !mounted_again) {
       if (!tells_nothing(known.read)) relation.plain.push_back(known.id);
+      if (known.missing && known.order.path + ".gz" == found.place.order.path) {
+        relation.instead_of = &known;
+      }
       continue;
     }
     const Kind kind = kind_of(found, known);
