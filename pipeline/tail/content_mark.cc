@@ -55,6 +55,10 @@ bool ContentMark::is_part_of_line() const {
   return offset_ < kTail && tail().find('\n') == std::string_view::npos;
 }
 
+bool ContentMark::tells_nothing() const {
+  return is_part_of_line() || tail().find_first_not_of('\0') == std::string_view::npos;
+}
+
 bool ContentMark::ends_whole() const {
   const std::string_view end = tail();
   return !end.empty() && std::string_view("\n]}").find(end.back()) != std::string_view::npos;

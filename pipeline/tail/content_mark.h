@@ -33,6 +33,9 @@ class ContentMark {
   std::string_view tail() const;
   // Not even a first line of some length: what many files begin with.
   bool is_part_of_line() const;
+  // Nothing, a hole, or the beginning of a first line: many files hold that. Nor is anything lost
+  // when such a file is read from its beginning again.
+  bool tells_nothing() const;
   // The last byte may end a record.
   bool ends_whole() const;
 

@@ -35,12 +35,6 @@ bool fits_copy(const ReadOrder& found, std::uint64_t found_size, const ReadOrder
   return found_size <= size || found.age == of.age;
 }
 
-// Nothing, a hole, or the beginning of a first line: many files hold that. Nor is anything lost
-// when such a file is read from its beginning again.
-bool tells_nothing(const ContentMark& read) {
-  return read.is_part_of_line() || read.tail().find_first_not_of('\0') == std::string_view::npos;
-}
-
 // The same file on a new device number; an open descriptor may still lead to the old mount.
 bool is_mounted_again(const FoundFile& found, const TrackedFile& known) {
   const FileIdentity& a = found.stat.identity;
@@ -66,7 +60,7 @@ Result<Succession::Likeness> Succession::compare(const FoundFile& found, const T
   if (!opened) return opened.error();
   Result<bool> whole = false;
   const bool mounted_again = is_mounted_again(found, known);
-  const bool to_prove = !tells_nothing(known.read) || (known.offset() > 0 && mounted_again);
+  const bool to_prove = !known.read.tells_nothing() || (known.offset() > 0 && mounted_again);
   if (to_prove && found.stat.size >= known.offset()) {
     whole = holds(**opened, known.read, buffer_);
   }
@@ -150,7 +144,7 @@ Succession::Relation Succession::relate(const FoundFile& found) {
     const bool mounted_again = is_mounted_again(found, known);
     if (is_compressed(known.order.path) && !mounted_again) continue;
     if (is_compressed(found.place.order.path) && !mounted_again) {
-      if (!tells_nothing(known.read)) relation.plain.push_back(known.id);
+      if (!known.read.tells_nothing()) relation.plain.push_back(known.id);
       if (known.missing && known.order.path + ".gz" == found.place.order.path) {
         relation.instead_of = &known;
       }
@@ -225,7 +219,7 @@ Succession::Search Succession::search(const TrackedFile& file) {
     const auto stat = files_.stat(place.order.path);
     if (!stat || table_.find(stat->identity) != nullptr) continue;
     result.strangers = true;
-    if (tells_nothing(file.read) || stat->size < file.offset()) continue;
+    if (file.read.tells_nothing() || stat->size < file.offset()) continue;
     const auto opened = files_.open(place.order.path);
     if (!opened) continue;
     const auto same = holds(**opened, file.read, buffer_);
