@@ -72,7 +72,13 @@ Result<bool> FileReader::dispel_doubt(TrackedFile& file) {
 void FileReader::announce(TrackedFile& file, TailSink& sink) {
   if (file.announced) return;
   file.announced = true;
-  sink.opened(known(file), table_.lane_name(file.lane), file.plain);
+  std::vector<FileId> plain;
+  for (const auto& other : table_.all()) {
+    const bool repeated = is_compressed(file.order) && other->order.base == file.order.base &&
+                          !is_compressed(other->order) && !other->read.tells_nothing();
+    if (repeated) plain.push_back(other->id);
+  }
+  sink.opened(known(file), table_.lane_name(file.lane), plain);
 }
 
 void FileReader::fail(TrackedFile& file, const Error& error, TailSink& sink) {

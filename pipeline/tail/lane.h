@@ -25,6 +25,10 @@ struct ReadOrder {
   auto operator<=>(const ReadOrder&) const = default;
 };
 
+inline bool is_compressed(const ReadOrder& order) {
+  return order.path.ends_with(".gz") || order.path.ends_with(".gz.tmp");
+}
+
 struct FilePlace {
   std::string lane;     // files of one writer, written one after another, share it
   bool single = false;  // the lane is this file alone

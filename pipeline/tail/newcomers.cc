@@ -76,7 +76,6 @@ void Newcomers::take_in(Newcomer& newcomer, const ScanContext& scan) {
     return;
   }
   TrackedFile& file = table_.add(std::move(found.place), newcomer.root, found.stat);
-  file.plain = std::move(relation.plain);
   if (relation.instead_of != nullptr) file.since = relation.instead_of->since;
   if (relation.before != nullptr) file.since = relation.before->since - 1;
   file.seen_in_scan = scan_;

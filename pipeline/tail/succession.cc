@@ -7,10 +7,6 @@
 namespace trainwatch {
 namespace {
 
-bool is_compressed(const std::string& path) {
-  return path.ends_with(".gz") || path.ends_with(".gz.tmp");
-}
-
 std::string directory_of(const std::string& path) {
   const auto slash = path.rfind('/');
   return slash == std::string::npos ? "." : path.substr(0, std::max<std::size_t>(slash, 1));
@@ -19,7 +15,7 @@ std::string directory_of(const std::string& path) {
 // A file in this place could be another state or another piece of `file`.
 bool akin(const FilePlace& place, const TrackedFile& file) {
   return place.order.base == file.order.base && place.order.path != file.order.path &&
-         !is_compressed(place.order.path);
+         !is_compressed(place.order);
 }
 
 // Rotation by copy makes an older piece of what is there; a rewrite begins with a draft of it.
@@ -110,8 +106,8 @@ bool Succession::may_be_mounted_again(const FoundFile& found) const {
 
 bool Succession::copies(const FoundFile& found, const FoundFile& other) {
   const ReadOrder& order = found.place.order;
-  if (order.base != other.place.order.base || is_compressed(order.path)) return false;
-  if (is_compressed(other.place.order.path)) return false;
+  if (order.base != other.place.order.base || is_compressed(order)) return false;
+  if (is_compressed(other.place.order)) return false;
   const ReadOrder& of = other.place.order;
   if (!may_copy(order, of) || !fits_copy(order, found.stat.size, of, other.stat.size)) return false;
   const auto a = files_.open(order.path);
@@ -142,9 +138,8 @@ Succession::Relation Succession::relate(const FoundFile& found) {
   for (auto entry = first; entry != last; ++entry) {
     TrackedFile& known = *entry->second;
     const bool mounted_again = is_mounted_again(found, known);
-    if (is_compressed(known.order.path) && !mounted_again) continue;
-    if (is_compressed(found.place.order.path) && !mounted_again) {
-      if (!known.read.tells_nothing()) relation.plain.push_back(known.id);
+    if (is_compressed(known.order) && !mounted_again) continue;
+    if (is_compressed(found.place.order) && !mounted_again) {
       if (known.missing && known.order.path + ".gz" == found.place.order.path) {
         relation.instead_of = &known;
       }

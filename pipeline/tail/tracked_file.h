@@ -35,8 +35,7 @@ struct TrackedFile {
   LaneId lane{};
   bool lane_is_single = false;
   std::size_t root = 0;
-  std::vector<FileId> plain;  // files whose content this one, being compressed, may repeat
-  ReadOrder order;            // its path is the file's path
+  ReadOrder order;  // its path is the file's path
   FileIdentity identity;
   std::uint32_t generation = 0;      // 0: not known
   std::unique_ptr<OpenFile> handle;  // null while closed to save descriptors
