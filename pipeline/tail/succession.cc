@@ -140,9 +140,8 @@ Succession::Relation Succession::relate(const FoundFile& found) {
     const bool mounted_again = is_mounted_again(found, known);
     if (is_compressed(known.order) && !mounted_again) continue;
     if (is_compressed(found.place.order) && !mounted_again) {
-      if (known.missing && known.order.path + ".gz" == found.place.order.path) {
-        relation.instead_of = &known;
-      }
+      const bool named = known.order.path + ".gz" == found.place.order.path;
+      if (named && known.missing && !files_.stat(known.order.path)) relation.instead_of = &known;
       continue;
     }
     const Kind kind = kind_of(found, known);

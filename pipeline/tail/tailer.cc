@@ -29,6 +29,7 @@ struct Tailer::Parts {
   void rename(TrackedFile& file, TailSink& sink);
   void look_for_missing(TrackedFile& file, const ScanContext& scan);
   void note_beginnings(const ScanContext& scan);
+  bool goes_on_compressed(const TrackedFile& file) const;
   void find_endings();
   void drop_done(TailSink& sink);
   void grow_older(TrackedFile& file) const;
@@ -121,6 +122,15 @@ void Tailer::Parts::note_beginnings(const ScanContext& scan) {
   }
 }
 
+// The rest of its last record may be in a compressed file that was not read yet.
+bool Tailer::Parts::goes_on_compressed(const TrackedFile& file) const {
+  if (file.read.ends_whole() || file.quiet_polls > limits.linger_polls) return false;
+  return std::ranges::any_of(table.all(), [&file](const auto& other) {
+    return other->order.base == file.order.base && is_compressed(other->order) &&
+           other->offset() == 0;
+  });
+}
+
 void Tailer::Parts::find_endings() {
   newest_in_lane.assign(newest_in_lane.size(), nullptr);
   for (const auto& file : table.all()) {
@@ -147,9 +157,10 @@ void Tailer::Parts::find_endings() {
       file->failing_polls = 0;
     }
     file->passed = passed;
-    const bool superseded = passed && rests && !(file->missing && newcomers.may_be_unclear(*file));
-    const bool gone = !file->linked || file->missing_polls >= limits.gone_polls;
-    file->ending = superseded || gone;
+    const bool may_go_on =
+        file->missing && (newcomers.may_be_unclear(*file) || goes_on_compressed(*file));
+    const bool over_now = (passed && rests) || !file->linked;
+    file->ending = (over_now && !may_go_on) || file->missing_polls >= limits.gone_polls;
   }
 }
 
