@@ -8,13 +8,12 @@ const RuleSpec& step_spike_rule();
 const RuleSpec& cpu_bottleneck_rule();
 const RuleSpec& getnext_outlier_rule();
 const RuleSpec& low_gpu_utilization_rule();
+const RuleSpec& io_bottleneck_rule();
 
 const std::vector<const RuleSpec*>& rule_catalog() {
   static const std::vector<const RuleSpec*> catalog = {
-      &step_spike_rule(),
-      &cpu_bottleneck_rule(),
-      &getnext_outlier_rule(),
-      &low_gpu_utilization_rule(),
+      &step_spike_rule(),          &cpu_bottleneck_rule(), &getnext_outlier_rule(),
+      &low_gpu_utilization_rule(), &io_bottleneck_rule(),
   };
   return catalog;
 }
