@@ -14,6 +14,7 @@ const RuleSpec& gpu_memory_increase_rule();
 const RuleSpec& load_balancing_rule();
 const RuleSpec& step_outlier_rule();
 const RuleSpec& max_initialization_time_rule();
+const RuleSpec& dataloader_rule();
 
 const std::vector<const RuleSpec*>& rule_catalog() {
   static const std::vector<const RuleSpec*> catalog = {
@@ -22,6 +23,7 @@ const std::vector<const RuleSpec*>& rule_catalog() {
       &io_bottleneck_rule(),       &batch_size_rule(),
       &gpu_memory_increase_rule(), &load_balancing_rule(),
       &step_outlier_rule(),        &max_initialization_time_rule(),
+      &dataloader_rule(),
   };
   return catalog;
 }

@@ -6,10 +6,13 @@
 
 #include "config_fake_rules.h"
 #include "daemon/config/config.h"
+#include "rules/catalog.h"
 #include "support/temp_directory.h"
 
 namespace trainwatch {
 namespace {
+
+const std::string kSageMaker = std::string(TRAINWATCH_SOURCE_DIR) + "/config/sagemaker.yaml";
 
 // A rule of SageMaker's beside one that is not.
 class ConfigPresetTest : public testing::Test {
@@ -62,6 +65,37 @@ TEST_F(ConfigPresetTest, TheDocumentedDefaultsStandBelowWhatIsSetByName) {
   flags.settings = {{"rules.preset", {"sagemaker-docs"}}};
   EXPECT_EQ(of("rules:\n  step_spike:\n    window: 50\n").window, 50);
   EXPECT_EQ(of("").window, 20);
+}
+
+TEST_F(ConfigPresetTest, TheProfileRunsAllOfSageMakersRules) {
+  const auto config = load_config(kSageMaker, {}, rule_catalog());
+  ASSERT_TRUE(config) << config.error().message;
+  for (const RuleEntry& rule : config->rules) {
+    if (rule.config.spec->on_by_default) continue;
+    EXPECT_EQ(rule.enabled, true) << rule.config.spec->id;
+    EXPECT_TRUE(rule.set_keys.empty()) << "or the preset would have no effect";
+  }
+}
+
+TEST_F(ConfigPresetTest, ThePresetHasTheParametersOfSageMakersDocumentation) {
+  ConfigFlags flags;
+  flags.settings = {{"rules.preset", {"sagemaker-docs"}}};
+  const auto config = load_config(kSageMaker, flags, rule_catalog());
+  ASSERT_TRUE(config) << config.error().message;
+  std::map<std::string, std::string> changed;
+  for (const RuleConfig& rule : config->enabled_rules()) {
+    for (const Param& param : rule.spec->params) {
+      const std::string value = param.print(rule.params);
+      if (value == param.print(rule.spec->defaults)) continue;
+      changed[std::string(rule.spec->id) + "." + std::string(param.name)] = value;
+    }
+  }
+  const std::map<std::string, std::string> documented = {
+      {"batch_size.patience", "100"},         {"cpu_bottleneck.patience", "100"},
+      {"gpu_memory_increase.increase", "10"}, {"gpu_memory_increase.patience", "100"},
+      {"gpu_memory_increase.window", "500"},  {"io_bottleneck.gpu_threshold", "70"},
+      {"load_balancing.patience", "10"},      {"step_outlier.stddev", "5"}};
+  EXPECT_EQ(changed, documented);
 }
 
 }  // namespace
