@@ -61,11 +61,12 @@ class MaxInitializationTime final : public Rule {
 
   void finish(Verdicts& out) {
     over_ = true;
-    if (first_step_ <= limit()) return;
-    out.push_back(firing(first_step_));
+    const bool late = first_step_ > limit();
+    if (late) out.push_back(firing(first_step_));
+    if (!late && !open_) return;
     Verdict& over = out.emplace_back();
     over.state = Verdict::State::ok;
-    over.at = first_step_;
+    over.at = std::max(first_step_, limit());  // a step is told when it has ended
     open_ = false;
   }
 
