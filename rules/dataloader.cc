@@ -68,7 +68,7 @@ class Dataloader final : public Rule {
       if (cores_.known()) return;
       cores_.add(vocabulary_.series[sample->series].device);
     } else if (const auto* span = std::get_if<Span>(&event)) {
-      if (span->process < 0 || !of_loader(*span)) return;
+      if (!of_loader(*span)) return;
       seconds_.add(*span);
     }
     while (cores_.known()) {
@@ -96,8 +96,10 @@ class Dataloader final : public Rule {
  private:
   static Time end_of(std::int64_t second) { return Time{std::chrono::seconds(second + 1)}; }
 
-  // TensorFlow's iterators are threads of one process.
+  // TensorFlow's iterators are threads of one process, and a profiler's trace is another writer's
+  // word of the same.
   bool of_loader(const Span& span) const {
+    if (span.process < 0 || span.origin != Origin::timeline) return false;
     return span.kind == SpanKind::data_worker ||
            vocabulary_.text(span.phase).starts_with("DataLoader");
   }
