@@ -1,5 +1,5 @@
-// A daemon without threads, sockets and clock: the real tailer, decoders, engine and rules (those
-// that run by default, unless the test says otherwise), which look at the files when the test says so.
+// A daemon without threads, sockets and clock: the real tailer, decoders, engine and rules, which
+// look at the files when the test says so. The rules are those that run by default, or the test's.
 #pragma once
 
 #include <string>
