@@ -8,13 +8,22 @@ const RuleSpec& step_spike_rule();
 const RuleSpec& cpu_bottleneck_rule();
 const RuleSpec& getnext_outlier_rule();
 const RuleSpec& low_gpu_utilization_rule();
+const RuleSpec& io_bottleneck_rule();
+const RuleSpec& batch_size_rule();
+const RuleSpec& gpu_memory_increase_rule();
+const RuleSpec& load_balancing_rule();
+const RuleSpec& step_outlier_rule();
+const RuleSpec& max_initialization_time_rule();
+const RuleSpec& dataloader_rule();
 
 const std::vector<const RuleSpec*>& rule_catalog() {
   static const std::vector<const RuleSpec*> catalog = {
-      &step_spike_rule(),
-      &cpu_bottleneck_rule(),
-      &getnext_outlier_rule(),
-      &low_gpu_utilization_rule(),
+      &step_spike_rule(),          &cpu_bottleneck_rule(),
+      &getnext_outlier_rule(),     &low_gpu_utilization_rule(),
+      &io_bottleneck_rule(),       &batch_size_rule(),
+      &gpu_memory_increase_rule(), &load_balancing_rule(),
+      &step_outlier_rule(),        &max_initialization_time_rule(),
+      &dataloader_rule(),
   };
   return catalog;
 }

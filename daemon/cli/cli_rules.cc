@@ -30,6 +30,12 @@ std::string bounds_of(const Param& param) {
   return detail::number_text(param.min) + ".." + detail::number_text(param.max);
 }
 
+// "; sagemaker-docs: 100"
+std::string docs_text(const Param& param) {
+  if (!param.docs_default) return {};
+  return "; sagemaker-docs: " + detail::number_text(*param.docs_default);
+}
+
 // Breaks at spaces so that no line is longer than a terminal's.
 void append_wrapped(std::string& out, std::string_view text, std::size_t indent) {
   constexpr std::size_t kWidth = 96;
@@ -69,12 +75,13 @@ std::string rules_as_text(RuleCatalog catalog) {
   std::string out;
   for (const RuleSpec* rule : catalog) {
     if (!out.empty()) out += '\n';
-    out.append(rule->id).append(" (one per ").append(name_of(rule->scope)).append(")\n");
+    out.append(rule->id).append(" (one per ").append(name_of(rule->scope));
+    out.append(rule->on_by_default ? ")\n" : "; off unless switched on)\n");
     append_wrapped(out, rule->summary, 2);
     append_wrapped(out, rule->doc, 2);
     for (const Param& param : rule->params) {
       out.append("    ").append(param.name).append(" = ").append(default_of(*rule, param));
-      out.append("   (").append(bounds_of(param)).append(")\n");
+      out.append("   (").append(bounds_of(param)).append(docs_text(param)).append(")\n");
       append_wrapped(out, param.help, 8);
     }
   }
@@ -87,10 +94,12 @@ std::string rules_as_json(RuleCatalog catalog) {
   for (const RuleSpec* rule : catalog) {
     json.begin_object().field("id", rule->id).field("version", rule->version);
     json.field("scope", name_of(rule->scope)).field("summary", rule->summary);
-    json.field("doc", rule->doc).key("params").begin_array();
+    json.field("on_by_default", rule->on_by_default).field("doc", rule->doc);
+    json.key("params").begin_array();
     for (const Param& param : rule->params) {
       json.begin_object().field("name", param.name);
       json.key("default").raw(default_of(*rule, param));
+      if (param.docs_default) json.field("docs_default", *param.docs_default);
       json.field("min", param.min).field("max", param.max).field("help", param.help).end_object();
     }
     json.end_array().end_object();

@@ -1,6 +1,7 @@
 #include "daemon/config/config.h"
 
 #include <algorithm>
+#include <cassert>
 #include <string_view>
 
 #include "daemon/config/config_table.h"
@@ -16,6 +17,19 @@ std::string flag_name(std::string_view key) {
 
 Error at(const std::string& place, const Error& error) {
   return Error{place + ": " + error.message};
+}
+
+RuleConfig with_preset(const RuleEntry& rule, RulePreset preset) {
+  RuleConfig config = rule.config;
+  if (preset == RulePreset::code) return config;
+  for (const Param& param : config.spec->params) {
+    if (!param.docs_default || rule.set_keys.contains(param.name)) continue;
+    const Status within_bounds =
+        param.parse(config.params, detail::number_text(*param.docs_default));
+    assert(within_bounds.ok());
+    (void)within_bounds;
+  }
+  return config;
 }
 
 Status enable_exactly(const std::vector<std::string>& ids, Config& config) {
@@ -52,7 +66,8 @@ Config::Config(RuleCatalog catalog) {
 std::vector<RuleConfig> Config::enabled_rules() const {
   std::vector<RuleConfig> enabled;
   for (const RuleEntry& rule : rules) {
-    if (rule.enabled.value_or(rules_default_enabled)) enabled.push_back(rule.config);
+    const bool by_default = rules_default_enabled && rule.config.spec->on_by_default;
+    if (rule.enabled.value_or(by_default)) enabled.push_back(with_preset(rule, rules_preset));
   }
   return enabled;
 }

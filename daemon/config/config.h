@@ -6,8 +6,10 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -67,9 +69,13 @@ struct StreamConfig {
   std::size_t queue_bytes = std::size_t{4} << 20U;  // of one client
 };
 
+// Where a rule takes the parameters from that are not set by name.
+enum class RulePreset : std::uint8_t { code, sagemaker_docs };
+
 struct RuleEntry {
   RuleConfig config;
-  std::optional<bool> enabled;  // empty: as `rules.default_enabled` says
+  std::optional<bool> enabled;          // empty: as `rules.default_enabled` and the rule say
+  std::set<std::string_view> set_keys;  // parameters that are set by name
 
   explicit RuleEntry(const RuleSpec& spec) : config(spec) {}
 };
@@ -83,9 +89,11 @@ struct Config {
   InputConfig input;
   StreamConfig stream;
   bool rules_default_enabled = true;
+  RulePreset rules_preset = RulePreset::code;
   std::vector<RuleEntry> rules;  // all of the catalog, in its order
 
   explicit Config(RuleCatalog catalog);
+  // The rules that run, with the preset's parameters where none are set by name.
   std::vector<RuleConfig> enabled_rules() const;
 };
 

@@ -115,7 +115,13 @@ std::vector<ConfigField<Config>> make_settings() {
           "A client with more than this unread is disconnected, and resumes by sequence number."),
       boolean_field<Config>(
           "rules.default_enabled", [](auto& c) -> auto& { return c.rules_default_enabled; },
-          "Whether rules run that are not switched on or off by name."),
+          "Whether rules run that are not switched on or off by name, unless they are off by "
+          "default."),
+      choice_field<Config>(
+          "rules.preset", [](auto& c) -> auto& { return c.rules_preset; },
+          {"code", "sagemaker-docs"},
+          "Parameters that are not set by name: the defaults of SageMaker's code, or those of its "
+          "documentation where they differ."),
   };
 }
 
@@ -208,7 +214,10 @@ Status set_rule_key(RuleEntry& rule, std::string_view key, std::string_view text
   std::vector<std::string_view> known;
   for (const auto& field : rule_table()) known.push_back(field.key);
   for (const Param& param : rule.config.spec->params) {
-    if (param.name == key) return set_param(rule.config, param, text);
+    if (param.name == key) {
+      rule.set_keys.insert(param.name);
+      return set_param(rule.config, param, text);
+    }
     known.push_back(param.name);
   }
   return Error{"unknown key" + did_you_mean(key, known)};

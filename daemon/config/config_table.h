@@ -24,7 +24,8 @@ struct ConfigField {
   std::function<std::string(const Target&)> print;
 };
 
-// `web.…`, `storage.…`, `log.…`, `tail.…`, `input.…`, `stream.…` and `rules.default_enabled`.
+// `web.…`, `storage.…`, `log.…`, `tail.…`, `input.…`, `stream.…`, and of `rules.…` what is for all
+// rules.
 const std::vector<ConfigField<Config>>& settings_table();
 // Keys of an entry of `watch`.
 const std::vector<ConfigField<WatchConfig>>& watch_table();

@@ -19,6 +19,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -60,6 +61,9 @@ struct Param {
   double max = 0;
   std::function<Status(std::any& params, std::string_view text)> parse;
   std::function<std::string(const std::any& params)> print;
+  // What SageMaker's documentation gives where its code has another default; the preset
+  // "sagemaker-docs" takes it.
+  std::optional<double> docs_default{};
 };
 
 struct RuleContext {
@@ -75,7 +79,8 @@ struct RuleSpec {
   std::string_view doc;      // how it decides, and the source of the definition
   Interest interest{};
   std::vector<Param> params;
-  std::any defaults;  // a Params
+  std::any defaults;          // a Params
+  bool on_by_default = true;  // false: runs only where it is switched on by name
   std::function<std::unique_ptr<Rule>(const std::any& params, const RuleContext&)> make;
 };
 
@@ -127,9 +132,9 @@ Status parse_number(std::string_view name, std::string_view text, double min, do
 
 // A numeric parameter (double or an integer type) with inclusive bounds.
 template <class Params, class T>
-Param field(std::string_view name, T Params::*member, double min, double max,
-            std::string_view help) {
-  Param param{name, help, min, max, {}, {}};
+Param field(std::string_view name, T Params::*member, double min, double max, std::string_view help,
+            std::optional<double> docs_default = {}) {
+  Param param{name, help, min, max, {}, {}, docs_default};
   param.parse = [=](std::any& params, std::string_view text) {
     return detail::parse_number(name, text, min, max, std::any_cast<Params&>(params).*member);
   };
@@ -147,6 +152,7 @@ struct RuleText {
   std::string_view summary;
   std::string_view doc;
   Interest interest{};
+  bool on_by_default = true;
 };
 
 template <class RuleType, class Params>
@@ -160,6 +166,7 @@ RuleSpec make_spec(RuleText text, std::vector<Param> params) {
   spec.interest = std::move(text.interest);
   spec.params = std::move(params);
   spec.defaults = Params{};
+  spec.on_by_default = text.on_by_default;
   spec.make = [](const std::any& values, const RuleContext& context) -> std::unique_ptr<Rule> {
     return std::make_unique<RuleType>(std::any_cast<const Params&>(values), context);
   };

@@ -1,5 +1,6 @@
 #include "rules/case_driver.h"
 
+#include <algorithm>
 #include <random>
 #include <span>
 #include <stdexcept>
@@ -16,7 +17,18 @@ class Driver {
     engine_.vocabulary() = made.vocabulary;  // the ids in the events of the case refer to it
   }
 
-  void push(std::span<const Event> events) { engine_.push(events); }
+  void push(std::span<const Event> events) {
+    while (!events.empty()) {
+      const auto tick = std::ranges::find_if(
+          events, [](const Event& event) { return std::holds_alternative<Tick>(event); });
+      const auto before = static_cast<std::size_t>(tick - events.begin());
+      engine_.push(events.first(before));
+      events = events.subspan(before);
+      if (events.empty()) return;
+      engine_.tick(std::get<Tick>(events.front()).now);
+      events = events.subspan(1);
+    }
+  }
   std::vector<Alert> told() { return engine_.take_told(); }
   std::vector<Alert> told_all() {
     engine_.flush();

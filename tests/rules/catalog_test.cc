@@ -47,6 +47,10 @@ TEST(Catalog, DefaultsAreWithinBoundsAndReadBack) {
       EXPECT_EQ(param.print(config.params), text);
       EXPECT_FALSE(config.set(param.name, detail::number_text(param.max * 2 + 1)).ok());
       EXPECT_FALSE(config.set(param.name, "nan").ok());
+      if (!param.docs_default) continue;
+      const std::string documented = detail::number_text(*param.docs_default);
+      EXPECT_TRUE(config.set(param.name, documented).ok());
+      EXPECT_NE(documented, text) << "needs no preset";
     }
   }
 }

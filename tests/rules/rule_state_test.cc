@@ -11,13 +11,17 @@
 namespace trainwatch::cases {
 namespace {
 
-// A series for each rule that leaves it with an open alert.
+// A series that leaves each rule with an open alert.
 Case busy_case(std::string_view rule) {
-  const std::string text = "rule " + std::string(rule) +
-                           "\nsteps 0..150 0.2 jitter 0.1 spike 1 every 20 from 19"
-                           "\ncalls 30 0.1 jitter 0.1\ncalls 1 2"
-                           "\nticks 1200 cpu0=97 cpu1=40 gpu0=2"
-                           "\nexpect nothing";
+  std::string text = "rule " + std::string(rule) + "\nticks 1 cpu0=40\ngap 3600";
+  text += rule == "step_outlier" ? "\nsteps 0..300 0.2 jitter 0.1 spike 1 every 20 from 19"
+                                 : "\nsteps 0..150 0.2 jitter 0.1 spike 1 every 20 from 19";
+  text +=
+      "\ncalls 30 0.1 jitter 0.1\ncalls 1 2"
+      "\nticks 1190 cpu0=97 cpu1=40 gpu0=2 gpu1=60 mem0=20 mem1=20 iow0=90"
+      "\nticks 10 cpu0=97 cpu1=40 gpu0=2 gpu1=60 mem0=80 mem1=20 iow0=90"
+      "\nloaders 150 9\nclock 30"
+      "\nexpect nothing";
   Result<Case> made = parse_case(text);
   if (!made.ok()) throw std::runtime_error(made.error().message);
   return *made;
@@ -31,7 +35,8 @@ bool wants(const Interest& interest, const Event& event) {
     return has(interest.samples, sample->resource);
   }
   if (const auto* span = std::get_if<Span>(&event)) return has(interest.spans, span->kind);
-  return std::holds_alternative<Step>(event) && interest.steps;
+  return (std::holds_alternative<Step>(event) && interest.steps) ||
+         (std::holds_alternative<Tick>(event) && interest.ticks);
 }
 
 class RuleState : public testing::TestWithParam<const RuleSpec*> {

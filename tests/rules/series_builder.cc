@@ -79,6 +79,10 @@ Result<bool> SeriesBuilder::line(const Words& words) {
     done = calls(words);
   } else if (words[0] == "ticks") {
     done = ticks(words);
+  } else if (words[0] == "loaders") {
+    done = loaders(words);
+  } else if (words[0] == "clock") {
+    done = clock(words);
   } else if (words[0] == "gap" && words.size() == 2 && read(words[1], seconds)) {
     now_ += nanos(seconds);
   } else if (words[0] == "rank" && words.size() == 2 && read(words[1], rank_)) {
@@ -195,13 +199,62 @@ Status SeriesBuilder::calls(const Words& words) {
   return success();
 }
 
+// One second after the other in which PROCESSES loader workers are at work.
+Status SeriesBuilder::loaders(const Words& words) {
+  std::int64_t count = 0;
+  std::int64_t processes = 0;
+  const bool unnamed = words.size() == 4 && words[3] == "unnamed";
+  if (words.size() < 3 || !read(words[1], count) || !read(words[2], processes) ||
+      (words.size() > 3 && !unnamed)) {
+    return Error{"loaders SECONDS PROCESSES [unnamed]"};
+  }
+  for (std::int64_t i = 0; i < count; ++i, now_ += std::chrono::seconds(1)) {
+    ++seconds_;
+    for (std::int64_t process = 0; process < processes; ++process) {
+      Span span;
+      span.kind = SpanKind::data_worker;
+      span.start = now_ + std::chrono::milliseconds(process % 1000);
+      span.duration = std::chrono::milliseconds(100);
+      span.subject = subject_;
+      span.phase = span.name = case_.vocabulary.symbols.intern("DataLoaderWorker");
+      span.process = unnamed ? -1 : 1000 + process;
+      add(span, "second", seconds_);
+    }
+  }
+  return success();
+}
+
+// The daemon's ticks, one a second.
+Status SeriesBuilder::clock(const Words& words) {
+  std::int64_t count = 0;
+  if (words.size() != 2 || !read(words[1], count)) return Error{"clock SECONDS"};
+  for (std::int64_t i = 0; i < count; ++i) {
+    now_ += std::chrono::seconds(1);
+    add(Tick{now_}, "clock", ++clock_);
+  }
+  return success();
+}
+
+Resource SeriesBuilder::resource_of(std::string_view device) {
+  constexpr std::pair<std::string_view, Resource> kResources[] = {
+      {"cpu", Resource::cpu_utilization},
+      {"iow", Resource::cpu_io_wait},
+      {"gpu", Resource::gpu_utilization},
+      {"mem", Resource::gpu_memory_utilization}};
+  for (const auto& [prefix, resource] : kResources) {
+    if (device.size() > prefix.size() && device.starts_with(prefix)) return resource;
+  }
+  return Resource::other;
+}
+
 SeriesId SeriesBuilder::series(std::string_view device) {
   Vocabulary& vocabulary = case_.vocabulary;
-  const bool gpu = device.starts_with("gpu");
   Series wanted;
+  wanted.resource = resource_of(device);
+  const bool gpu = wanted.resource == Resource::gpu_utilization ||
+                   wanted.resource == Resource::gpu_memory_utilization;
   const std::string index(device.substr(3));
   wanted.subject = vocabulary.subjects.intern({"", node_, kNoRank, gpu ? index : ""});
-  wanted.resource = gpu ? Resource::gpu_utilization : Resource::cpu_utilization;
   wanted.device = static_cast<std::uint32_t>(std::stoul(index));
   wanted.name = vocabulary.symbols.intern(device);
   for (std::size_t i = 0; i < vocabulary.series.size(); ++i) {
@@ -223,8 +276,7 @@ Status SeriesBuilder::ticks(const Words& words) {
   std::vector<Device> devices;
   for (std::size_t i = 2; i < words.size(); ++i) {
     const Words parts = split(words[i], '=');
-    const bool known =
-        parts[0].size() > 3 && (parts[0].starts_with("cpu") || parts[0].starts_with("gpu"));
+    const bool known = resource_of(parts[0]) != Resource::other;
     std::vector<double> cycle;
     if (parts.size() != 2 || !known || !read_cycle(parts[1], cycle)) {
       return Error{"cannot read '" + std::string(words[i]) + "'"};
@@ -237,7 +289,8 @@ Status SeriesBuilder::ticks(const Words& words) {
       const double value = device.cycle[static_cast<std::size_t>(i) % device.cycle.size()];
       if (std::isinf(value)) continue;
       const Resource resource = case_.vocabulary.series[device.id].resource;
-      const Nanos offset = std::chrono::milliseconds(resource == Resource::gpu_utilization ? 2 : 0);
+      const bool core = resource == Resource::cpu_utilization || resource == Resource::cpu_io_wait;
+      const Nanos offset = std::chrono::milliseconds(core ? 0 : 2);
       add(Sample{now_ + offset, value, device.id, resource}, "tick", ticks_);
     }
   }

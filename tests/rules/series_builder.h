@@ -29,8 +29,11 @@ class SeriesBuilder {
   Status steps(const Words& words);
   Status calls(const Words& words);
   Status ticks(const Words& words);
+  Status loaders(const Words& words);
+  Status clock(const Words& words);
   void add(Event event, std::string kind, std::int64_t number);
   void subject();
+  static Resource resource_of(std::string_view device);
   SeriesId series(std::string_view device);
   double jittered(double value, double share);
 
@@ -42,6 +45,8 @@ class SeriesBuilder {
   SubjectId subject_ = SubjectId::none;
   std::int64_t calls_ = 0;
   std::int64_t ticks_ = 0;
+  std::int64_t seconds_ = 0;
+  std::int64_t clock_ = 0;
 };
 
 }  // namespace trainwatch::cases

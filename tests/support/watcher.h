@@ -1,8 +1,9 @@
-// A daemon without threads, sockets and clock: the real tailer, decoders, engine and default rules,
-// which look at the files when the test says so.
+// A daemon without threads, sockets and clock: the real tailer, decoders, engine and rules, which
+// look at the files when the test says so. The rules are those that run by default, or the test's.
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "daemon/app/watch_roots.h"
@@ -17,8 +18,9 @@ namespace trainwatch::test {
 class Watcher {
  public:
   explicit Watcher(const std::string& directory, std::size_t chunk_bytes = std::size_t{256} << 10U,
-                   const TimeGateOptions& time = {})
-      : engine_(Config(rule_catalog()).enabled_rules()),
+                   const TimeGateOptions& time = {},
+                   std::vector<RuleConfig> rules = Config(rule_catalog()).enabled_rules())
+      : engine_(std::move(rules)),
         ingest_(engine_, ingest_options(directory, time)),
         tailer_(files_, {{directory, directory}}, TailLimits{.chunk_bytes = chunk_bytes}) {}
 

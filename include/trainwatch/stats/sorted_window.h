@@ -13,6 +13,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -42,6 +43,12 @@ class SortedWindow {
     arrived_[oldest_] = value;
     oldest_ = oldest_ + 1 == capacity_ ? 0 : oldest_ + 1;
     return true;
+  }
+
+  // The value that the next push drops; nullopt while there is room.
+  std::optional<double> leaving() const {
+    if (arrived_.size() < capacity_) return std::nullopt;
+    return arrived_[oldest_];
   }
 
   std::size_t size() const { return sorted_.size(); }

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <deque>
 #include <limits>
+#include <optional>
 #include <random>
 #include <string>
 
@@ -56,6 +57,8 @@ TEST_P(RollingStats, EqualsSortingEverything) {
   std::deque<double> naive;
   for (int i = 0; i < 1500; ++i) {
     const double value = next(i);
+    const bool full = naive.size() == window();
+    ASSERT_EQ(sorted.leaving(), full ? std::optional(naive.front()) : std::nullopt);
     ASSERT_TRUE(sorted.push(value));
     ASSERT_TRUE(robust.push(value));
     naive.push_back(value);
