@@ -2,7 +2,8 @@
 """Which folder may include what. All headers share one include path, so the linker cannot tell.
 
     include <- rules, include <- pipeline, and daemon sees all three
-    pipeline: tail -> decode -> analysis -> engine -> state, a later part sees the earlier ones
+    pipeline: tail -> decode -> profile -> analysis -> engine -> state, a later part sees the
+    earlier ones
 """
 
 import os
@@ -11,7 +12,7 @@ import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
-PIPELINE = ["tail", "decode", "analysis", "engine", "state"]
+PIPELINE = ["tail", "decode", "profile", "analysis", "engine", "state"]
 
 # Our own headers: folder -> beginnings of the paths it may include.
 OWN = {"include/trainwatch": ["trainwatch/"], "rules": ["trainwatch/", "rules/"],
@@ -25,7 +26,7 @@ LIBRARIES = {
     "boost/": ["daemon"], "prometheus/": ["daemon"], "spdlog/": ["daemon"], "fmt/": ["daemon"],
     "yaml-cpp/": ["daemon"], "CLI/": ["daemon"], "openssl/": ["daemon"], "systemd/": ["daemon"],
     "zlib.h": ["pipeline/decode"], "isa-l": ["pipeline/decode"], "igzip": ["pipeline/decode"],
-    "simdjson": ["pipeline/decode", "daemon"], "sqlite3": ["pipeline/state"],
+    "simdjson": ["pipeline/decode", "pipeline/profile", "daemon"], "sqlite3": ["pipeline/state"],
     "xxhash": ["pipeline/tail", "pipeline/engine", "pipeline/state"],
 }
 
