@@ -118,6 +118,31 @@ TEST(CprofileStats, OfTwoEntriesWithOneKeyTheLaterStays) {
   EXPECT_TRUE(stats.functions().begin()->second.callers.empty());
 }
 
+// As Python 2.7's marshal, version 2: names are interned, and referred to by their number.
+TEST(CprofileStats, DumpsOfPython2) {
+  const std::string zero = test::bytes("R\x00\x00\x00\x00");
+  const std::string first = test::bytes("t\x04\x00\x00\x00") + "a.py";
+  const std::string f = test::bytes("t\x01\x00\x00\x00") + "f";
+  const std::string g = test::bytes("s\x01\x00\x00\x00") + "g";
+  const std::string half = test::bytes("g\x00\x00\x00\x00\x00\x00\xE0\x3F");
+  const std::string tuple3 = test::bytes("(\x03\x00\x00\x00");
+  const std::string tuple4 = test::bytes("(\x04\x00\x00\x00");
+  const std::string tuple5 = test::bytes("(\x05\x00\x00\x00");
+  const std::string one = marshal_int(1);
+  const std::string caller =
+      tuple3 + zero + marshal_int(9) + g + tuple4 + marshal_int(3) + one + half + half;
+  const CprofileStats stats =
+      parsed(dict(tuple3 + first + marshal_int(7) + f,
+                  tuple5 + one + marshal_int(3) + half + half + dict(caller)));
+  ASSERT_EQ(stats.functions().size(), 1);
+  const auto& [function, row] = *stats.functions().begin();
+  EXPECT_EQ(function, (PythonFunction{"a.py", 7, "f"}));
+  EXPECT_EQ(row.calls, (CallStats{1, 3, 500'000'000, 500'000'000}));
+  ASSERT_EQ(row.callers.size(), 1);
+  EXPECT_EQ(row.callers.begin()->first, (PythonFunction{"a.py", 9, "g"}));
+  EXPECT_EQ(row.callers.begin()->second, row.calls);
+}
+
 TEST(CprofileStats, AnEmptyTableIsAProfile) {
   EXPECT_EQ(parsed("{0").functions().size(), 0);
   EXPECT_EQ(parsed("{0").totals(), CallStats{});
