@@ -2,7 +2,8 @@
 """Which folder may include what. All headers share one include path, so the linker cannot tell.
 
     include <- rules, include <- pipeline, and daemon sees all three
-    pipeline: tail -> decode -> analysis -> engine -> state, a later part sees the earlier ones
+    pipeline: tail -> decode -> analysis -> engine -> state, a later part sees the earlier ones;
+              beside the line, profile sees tail and decode and is seen by the daemon alone
 """
 
 import os
@@ -18,6 +19,7 @@ OWN = {"include/trainwatch": ["trainwatch/"], "rules": ["trainwatch/", "rules/"]
        "daemon": ["trainwatch/", "pipeline/", "rules/", "daemon/"]}
 for index, part in enumerate(PIPELINE):
     OWN["pipeline/" + part] = ["trainwatch/"] + ["pipeline/%s/" % p for p in PIPELINE[:index + 1]]
+OWN["pipeline/profile"] = ["trainwatch/", "pipeline/tail/", "pipeline/decode/", "pipeline/profile/"]
 
 # Headers of libraries: beginning -> folders that may use them. What is not listed is C++, C or
 # POSIX, which everyone may use but include/, which is C++ alone.
@@ -25,12 +27,12 @@ LIBRARIES = {
     "boost/": ["daemon"], "prometheus/": ["daemon"], "spdlog/": ["daemon"], "fmt/": ["daemon"],
     "yaml-cpp/": ["daemon"], "CLI/": ["daemon"], "openssl/": ["daemon"], "systemd/": ["daemon"],
     "zlib.h": ["pipeline/decode"], "isa-l": ["pipeline/decode"], "igzip": ["pipeline/decode"],
-    "simdjson": ["pipeline/decode", "daemon"], "sqlite3": ["pipeline/state"],
+    "simdjson": ["pipeline/decode", "pipeline/profile", "daemon"], "sqlite3": ["pipeline/state"],
     "xxhash": ["pipeline/tail", "pipeline/engine", "pipeline/state"],
 }
 
 # No threads, sockets, clocks or logging in what must give the same answer on every replay.
-PURE = ["rules"] + ["pipeline/" + part for part in PIPELINE]
+PURE = ["rules", "pipeline/profile"] + ["pipeline/" + part for part in PIPELINE]
 IMPURE_HEADERS = {"thread", "mutex", "shared_mutex", "condition_variable", "future", "atomic",
                   "random", "iostream", "sys/socket.h", "netinet/in.h", "pthread.h"}
 IMPURE_CALLS = re.compile(r"\b(system_clock|steady_clock|high_resolution_clock)::now\b"

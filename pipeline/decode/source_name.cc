@@ -30,15 +30,6 @@ std::int32_t rank_or_none(std::string_view digits) {
                                                         : kNoRank;
 }
 
-NodeRank split_node(std::string_view node) {
-  const std::size_t dash = node.find('-');
-  if (dash == std::string_view::npos || dash + 1 == node.size() ||
-      !all_digits(node.substr(0, dash))) {
-    return {std::string{node}, kNoRank};
-  }
-  return {std::string{node.substr(dash + 1)}, rank_or_none(node.substr(0, dash))};
-}
-
 // The number behind `word` where it is written as "word3", "word-3" or "word_3".
 std::int32_t rank_after(std::string_view name, std::string_view word) {
   for (std::size_t at = name.find(word); at != std::string_view::npos;
@@ -79,6 +70,15 @@ std::string_view base_name(std::string_view path) {
   return slash == std::string_view::npos ? path : path.substr(slash + 1);
 }
 
+NodeRank writer_source(std::string_view writer) {
+  const std::size_t dash = writer.find('-');
+  if (dash == std::string_view::npos || dash + 1 == writer.size() ||
+      !all_digits(writer.substr(0, dash))) {
+    return {std::string{writer}, kNoRank};
+  }
+  return {std::string{writer.substr(dash + 1)}, rank_or_none(writer.substr(0, dash))};
+}
+
 NodeRank timeline_source(std::string_view path) {
   std::string_view name = base_name(path);
   drop_suffix(name, ".tmp");
@@ -93,7 +93,7 @@ NodeRank timeline_source(std::string_view path) {
   if (stamp_end != std::string_view::npos && all_digits(name.substr(0, stamp_end))) {
     name.remove_prefix(stamp_end + 1);
   }
-  return split_node(name.substr(0, name.find('_')));
+  return writer_source(name.substr(0, name.find('_')));
 }
 
 bool is_communication_timeline(std::string_view path) {

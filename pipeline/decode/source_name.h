@@ -17,13 +17,15 @@ struct NodeRank {
 
 std::string_view base_name(std::string_view path);
 
-// SageMaker timelines: "[<end_us>_]<node>_pythontimeline.json[.tmp]" and the other kinds. Of
-// <node>,
+// What smdebug calls a node, and puts into names:
 //   "0-algo-1"   is rank 0 on node algo-1;
 //   "3-somehost" is rank 3 on somehost; a number of 4096 and more is taken for what else smdebug
 //                writes there, a process id, and tells no rank;
 //   anything else is the node.
-// Other names tell nothing.
+NodeRank writer_source(std::string_view writer);
+
+// SageMaker timelines: "[<end_us>_]<writer>_pythontimeline.json[.tmp]" and the other kinds. Other
+// names tell nothing.
 NodeRank timeline_source(std::string_view path);
 
 // Horovod's and smdataparallel's timelines name their phases after tensors, not after what happens.

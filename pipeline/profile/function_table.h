@@ -1,0 +1,64 @@
+// What a profile says of each function, with a bound on memory: the names in a dump of a few bytes
+// may be referred to so often that they would fill it.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "pipeline/profile/python_function.h"
+
+namespace trainwatch {
+
+template <class Row>
+class FunctionTable {
+ public:
+  using Rows = std::map<PythonFunction, Row>;
+  using Entry = typename Rows::value_type;
+
+  static constexpr std::size_t kMaxBytes = std::size_t{64} << 20U;
+
+  const Rows& rows() const { return rows_; }
+
+  // The function's entry, made when there is none; nullptr when there is no room for it.
+  Entry* entry(const PythonFunction& function) {
+    const auto found = rows_.find(function);
+    if (found != rows_.end()) return &*found;
+    if (!take_room(function)) return nullptr;
+    return &*rows_.try_emplace(function).first;
+  }
+
+  // Room for one more thing with this name that is kept inside a row.
+  bool take_room(const PythonFunction& function) {
+    const std::size_t bytes = sizeof(Entry) + function.file.size() + function.name.size();
+    if (bytes > kMaxBytes - bytes_) return false;
+    bytes_ += bytes;
+    return true;
+  }
+
+  // The `count` entries with the greatest `key(row)`, the greatest first; of equals the function
+  // that comes first by file, line and name. Valid as long as the table.
+  template <class Key>
+  std::vector<const Entry*> top(std::size_t count, Key key) const {
+    std::vector<const Entry*> entries;
+    entries.reserve(rows_.size());
+    for (const Entry& entry : rows_) entries.push_back(&entry);
+    const auto kept = static_cast<std::ptrdiff_t>(std::min(count, entries.size()));
+    std::partial_sort(entries.begin(), entries.begin() + kept, entries.end(),
+                      [&](const Entry* a, const Entry* b) {
+                        const auto of_a = key(a->second);
+                        const auto of_b = key(b->second);
+                        return of_a != of_b ? of_a > of_b : a->first < b->first;
+                      });
+    entries.resize(static_cast<std::size_t>(kept));
+    return entries;
+  }
+
+ private:
+  Rows rows_;
+  std::size_t bytes_ = 0;
+};
+
+}  // namespace trainwatch

@@ -1,0 +1,91 @@
+#include "pipeline/profile/profile_index.h"
+
+#include <algorithm>
+#include <set>
+#include <span>
+#include <tuple>
+#include <utility>
+
+#include "pipeline/decode/source_name.h"
+
+namespace trainwatch {
+namespace {
+
+constexpr std::size_t kReadBytes = std::size_t{256} << 10U;
+
+std::string join(const std::string& directory, const std::string& name) {
+  return directory.ends_with('/') ? directory + name : directory + '/' + name;
+}
+
+class Search {
+ public:
+  Search(FileSystem& files, ProfileIndex& index) : files_(files), index_(index) {}
+
+  bool directory(const std::string& path, int depth) {
+    const auto entries = files_.list(path);
+    if (!entries) return false;
+    for (const DirectoryEntry& entry : *entries) {
+      if (entry.type == DirectoryEntry::Type::directory &&
+          depth < ProfileIndex::kMaxDirectoryDepth) {
+        directory(join(path, entry.name), depth + 1);
+      } else if (entry.type == DirectoryEntry::Type::file) {
+        file(join(path, entry.name));
+      }
+    }
+    return true;
+  }
+
+  void file(const std::string& path) {
+    if (!is_profile_file(base_name(path)) || seen_.contains(path)) return;
+    auto name = parse_profile_path(path);
+    if (name && index_.profiles.size() < ProfileIndex::kMaxProfiles) {
+      index_.profiles.push_back({path, std::move(*name)});
+    } else if (!name && index_.rejected.size() < ProfileIndex::kMaxRejections) {
+      index_.rejected.push_back({path, "its directory is not named <start>_<end>"});
+    } else {
+      ++index_.left_out;
+      return;
+    }
+    seen_.insert(path);
+  }
+
+ private:
+  FileSystem& files_;
+  ProfileIndex& index_;
+  std::set<std::string> seen_;  // roots may lie in each other
+};
+
+}  // namespace
+
+ProfileIndex find_profiles(FileSystem& files, const std::vector<std::string>& roots) {
+  ProfileIndex index;
+  Search search{files, index};
+  for (const std::string& root : roots) {
+    if (!search.directory(root, 0) && files.stat(root)) search.file(root);
+  }
+  std::vector<FoundProfile>& found = index.profiles;
+  std::sort(found.begin(), found.end(), [](const FoundProfile& a, const FoundProfile& b) {
+    return std::tie(a.name.start.at, a.path) < std::tie(b.name.start.at, b.path);
+  });
+  return index;
+}
+
+Result<std::string> read_whole_file(FileSystem& files, const std::string& path,
+                                    std::size_t max_bytes) {
+  const auto file = files.open(path);
+  if (!file) return file.error();
+  std::string bytes;
+  for (;;) {
+    const std::size_t begin = bytes.size();
+    bytes.resize(begin + kReadBytes);
+    const auto n = (*file)->read(begin, std::span{bytes}.subspan(begin));
+    if (!n) return n.error();
+    bytes.resize(begin + *n);
+    if (*n == 0) return bytes;
+    if (bytes.size() > max_bytes) {
+      return Error{"larger than " + std::to_string(max_bytes) + " bytes"};
+    }
+  }
+}
+
+}  // namespace trainwatch

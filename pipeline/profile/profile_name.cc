@@ -1,0 +1,131 @@
+#include "pipeline/profile/profile_name.h"
+
+#include <array>
+#include <cstddef>
+#include <iterator>
+
+#include "pipeline/decode/decimal_time.h"
+#include "pipeline/decode/source_name.h"
+
+namespace trainwatch {
+namespace {
+
+constexpr std::string_view kCprofileFile = "python_stats";
+constexpr std::string_view kPyinstrumentFile = "python_stats.json";
+constexpr std::int64_t kBeforeStepZero = -1;  // in the older names
+
+constexpr std::string_view kModes[] = {"unknown", "train",       "eval",         "predict",
+                                       "global",  "prestepzero", "posthookclose"};
+static_assert(std::size(kModes) == static_cast<std::size_t>(ProfileMode::count_));
+constexpr std::string_view kPhases[] = {"start", "stepstart", "forwardpassend", "stepend", "end"};
+static_assert(std::size(kPhases) == static_cast<std::size_t>(ProfilePhase::count_));
+
+template <class Enum, std::size_t size>
+std::optional<Enum> find(const std::string_view (&names)[size], std::string_view name) {
+  for (std::size_t i = 0; i < size; ++i) {
+    if (names[i] == name) return static_cast<Enum>(i);
+  }
+  return std::nullopt;
+}
+
+// Exactly N parts; nullopt when there are more or fewer.
+template <std::size_t N>
+std::optional<std::array<std::string_view, N>> split(std::string_view text, char separator) {
+  std::array<std::string_view, N> parts;
+  for (std::size_t i = 0; i < N; ++i) {
+    const std::size_t end = text.find(separator);
+    if ((end == std::string_view::npos) != (i + 1 == N)) return std::nullopt;
+    parts[i] = text.substr(0, end);
+    text.remove_prefix(i + 1 == N ? text.size() : end + 1);
+  }
+  return parts;
+}
+
+// Cuts the last name off the path.
+std::string_view pop_name(std::string_view& path) {
+  while (path.ends_with('/')) path.remove_suffix(1);
+  const std::string_view name = base_name(path);
+  path.remove_suffix(name.size());
+  return name;
+}
+
+std::optional<Time> time_of(std::string_view microseconds) {
+  const auto ns = parse_time_ns(microseconds, TimeUnit::microseconds);
+  return ns && *ns >= 0 ? std::optional{time_from_ns(*ns)} : std::nullopt;
+}
+
+std::optional<ProfilePoint> parse_point(std::string_view text) {
+  const auto parts = split<4>(text, '-');
+  if (!parts) return std::nullopt;
+  const auto& [mode_name, step_text, phase_name, time_text] = *parts;
+  const auto mode = find<ProfileMode>(kModes, mode_name);
+  const auto phase = find<ProfilePhase>(kPhases, phase_name);
+  const auto at = time_of(time_text);
+  if (!mode || mode == ProfileMode::unknown || !phase || !at) return std::nullopt;
+  ProfilePoint point{*mode, std::nullopt, *phase, *at};
+  if (step_text != "*") {
+    point.step = parse_integer(step_text);
+    if (!point.step || *point.step < 0) return std::nullopt;
+  }
+  return point;
+}
+
+void set_source(std::string_view writer, ProfileName& name) {
+  NodeRank source = writer_source(writer);
+  name.node = std::move(source.node);
+  name.rank = source.rank;
+}
+
+bool parse_older(std::string_view directory, ProfileName& name) {
+  const auto parts = split<4>(directory, '_');
+  if (!parts) return false;
+  const auto start = time_of((*parts)[0]);
+  const auto end = time_of((*parts)[1]);
+  const auto step = parse_integer((*parts)[3]);
+  if (!start || !end || !step || *step < kBeforeStepZero) return false;
+  set_source((*parts)[2], name);
+  if (*step == kBeforeStepZero) {
+    name.start = {ProfileMode::pre_step_zero, std::nullopt, ProfilePhase::start, *start};
+    name.end = {ProfileMode::unknown, 0, ProfilePhase::step_start, *end};
+  } else {
+    name.start = {ProfileMode::unknown, *step, ProfilePhase::step_start, *start};
+    name.end = {ProfileMode::unknown, *step, ProfilePhase::step_end, *end};
+  }
+  return true;
+}
+
+}  // namespace
+
+std::string_view to_string(ProfileMode mode) {
+  return kModes[static_cast<std::size_t>(mode)];
+}
+
+std::string_view to_string(ProfilePhase phase) {
+  return kPhases[static_cast<std::size_t>(phase)];
+}
+
+bool is_profile_file(std::string_view file_name) {
+  return file_name == kCprofileFile || file_name == kPyinstrumentFile;
+}
+
+std::optional<ProfileName> parse_profile_path(std::string_view path) {
+  const std::string_view file = pop_name(path);
+  if (!is_profile_file(file)) return std::nullopt;
+  ProfileName name;
+  if (file == kPyinstrumentFile) name.profiler = PythonProfiler::pyinstrument;
+  const std::string_view directory = pop_name(path);
+  if (!parse_older(directory, name)) {
+    const auto ends = split<2>(directory, '_');
+    const auto start = ends ? parse_point((*ends)[0]) : std::nullopt;
+    const auto end = ends ? parse_point((*ends)[1]) : std::nullopt;
+    if (!start || !end) return std::nullopt;
+    name.start = *start;
+    name.end = *end;
+    set_source(pop_name(path), name);
+  }
+  pop_name(path);  // the profiler's directory; the file's name told it already
+  name.framework = pop_name(path);
+  return name;
+}
+
+}  // namespace trainwatch

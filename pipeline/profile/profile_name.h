@@ -1,0 +1,68 @@
+// What the path of a Python profile tells: who was profiled, from where in the job to where.
+//   <framework>/<cprofile|pyinstrument>/<node>/<start>_<end>/python_stats[.json]
+// <start> and <end> are <mode>-<step|*>-<phase>-<us>, "train-5-stepstart-1596585375000000.5".
+// Before smdebug had these, the last directory was <start_us>_<end_us>_<node>_<step>, with step -1
+// for what came before step zero.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "trainwatch/subject.h"
+#include "trainwatch/time.h"
+
+namespace trainwatch {
+
+// Named by the file: python_stats is cProfile's, python_stats.json pyinstrument's.
+enum class PythonProfiler : std::uint8_t { cprofile, pyinstrument };
+
+enum class ProfileMode : std::uint8_t {
+  unknown,  // the older names do not tell
+  train,
+  eval,
+  predict,
+  global,
+  pre_step_zero,
+  post_hook_close,
+  count_,
+};
+
+// In the order in which they come in a step.
+enum class ProfilePhase : std::uint8_t {
+  start,
+  step_start,
+  forward_pass_end,
+  step_end,
+  end,
+  count_
+};
+
+// As they stand in names: "prestepzero", "forwardpassend".
+std::string_view to_string(ProfileMode mode);
+std::string_view to_string(ProfilePhase phase);
+
+struct ProfilePoint {
+  ProfileMode mode = ProfileMode::unknown;
+  std::optional<std::int64_t> step;  // none: before the first step, or after the last
+  ProfilePhase phase = ProfilePhase::start;
+  Time at = kNoTime;
+};
+
+struct ProfileName {
+  PythonProfiler profiler = PythonProfiler::cprofile;
+  std::string framework;  // empty: not told
+  std::string node;
+  std::int32_t rank = kNoRank;
+  ProfilePoint start;
+  ProfilePoint end;
+};
+
+// Whether a file of this name is a Python profile.
+bool is_profile_file(std::string_view file_name);
+
+// nullopt: the file is no Python profile, or its directory is not named as above.
+std::optional<ProfileName> parse_profile_path(std::string_view path);
+
+}  // namespace trainwatch

@@ -1,0 +1,30 @@
+// The analysis `python_profile`: where a job's time went, by function.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "pipeline/profile/profile_index.h"
+#include "pipeline/profile/profile_query.h"
+
+namespace trainwatch {
+
+struct ProfileReportOptions {
+  ProfileQuery query;
+  std::size_t top = 50;  // functions in each table
+};
+
+// JSON:
+//   {"nodes": [{"node", "rank"}…], "cprofile": PARTS, "pyinstrument": PARTS,
+//    "rejected": [{"path", "reason"}…], "left_out": N}
+//   PARTS: {"before_step_zero": PART, "training_loop": PART, "after_hook_close": PART,
+//           "phases": [{"start_mode", "start_phase", "end_mode", "end_phase", …PART}…]}
+//   PART: {"profiles", "functions", "dropped", "top_functions": {"columns": […], "rows": […]}} and
+//     cprofile: "pcalls", "ncalls", "total_time_ns" over all functions
+//     pyinstrument: "samples", "duration_ns"
+// "left_out" counts files beyond the index's bounds and rejections beyond its list.
+// Reads every profile that the query asks for, one at a time; what cannot be read is rejected.
+std::string python_profile_json(FileSystem& files, const ProfileIndex& index,
+                                const ProfileReportOptions& options);
+
+}  // namespace trainwatch
