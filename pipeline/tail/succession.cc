@@ -141,7 +141,8 @@ Succession::Relation Succession::relate(const FoundFile& found) {
     if (is_compressed(known.order) && !mounted_again) continue;
     if (is_compressed(found.place.order) && !mounted_again) {
       const bool named = known.order.path + ".gz" == found.place.order.path;
-      if (named && known.missing && !files_.stat(known.order.path)) relation.instead_of = &known;
+      const bool out_of_reach = known.missing && known.handle == nullptr;
+      if (named && out_of_reach && !files_.stat(known.order.path)) relation.instead_of = &known;
       continue;
     }
     const Kind kind = kind_of(found, known);
