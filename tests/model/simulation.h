@@ -32,6 +32,7 @@ class Simulation {
                [this](const auto& what, const auto& detail) { did(what, detail); },
                [this](std::string_view kind) { return plan_.has(kind); },
                [this](const auto& path) { return safe_up_to(path); },
+               [this](const auto& path) { read_first_line(path); },
                dice_.one_in(2)} {
     set_up_files();
     const std::uint64_t writers = dice_.between(1, 4);
@@ -267,6 +268,13 @@ class Simulation {
       }
     }
     return daemon_.committed_up_to(path);
+  }
+  void read_first_line(const std::string& path) {
+    if (!daemon_.up()) return;
+    const std::size_t line = files_.content(path).find('\n');
+    for (const TailedFile& file : daemon_.tailer().files()) {
+      if (file.path == path && file.offset > 0 && file.offset <= line) return drain(6, 0);
+    }
   }
   std::string unread() const {
     std::string text;

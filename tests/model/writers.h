@@ -156,6 +156,7 @@ class LogWriter final : public Writer {
     std::erase_if(copy_->marks, [done](const Piece::Mark& mark) { return mark.begin >= done; });
     copy_->synced = done;
     if (done < all.size() || mid_record()) destroy(*current_, done);
+    world_.read_first_line(path_);
     empty_current();
     copy_ = nullptr;
     world_.did("copytruncate", path_);
