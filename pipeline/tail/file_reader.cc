@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "pipeline/tail/content_search.h"
+#include "pipeline/tail/first_sight.h"
 
 namespace trainwatch {
 FileReader::FileReader(FileTable& table, const std::vector<WatchRoot>& roots,
@@ -15,6 +16,14 @@ FileReader::FileReader(FileTable& table, const std::vector<WatchRoot>& roots,
 
 bool FileReader::read_chunk(TrackedFile& file, TailSink& sink) {
   if (!make_ready(file, sink)) return true;
+  if (file.failures > 0 && begins(file)) {
+    if (const auto noted = note_first_sight(*file.handle, file); !noted) {
+      fail(file, noted.error(), sink);
+      return true;
+    }
+    file.blocked = !file.first_sight.empty();  // the next scan sees what was written before
+    if (file.blocked) return true;
+  }
   const auto proven = dispel_doubt(file);
   if (proven && !*proven) return false;
   const auto step = proven ? read_on(file, buffer_) : Result<ReadStep>(proven.error());

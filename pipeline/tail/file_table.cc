@@ -206,6 +206,7 @@ Result<bool> FileTable::open(TrackedFile& file) {
   const bool shorter = stat->size < file.offset();
   file.shrunk = file.remote && shorter && file.shrunk_polls < limits_.shrunk_polls;
   file.handle = std::move(*opened);
+  file.was_open = true;
   ++open_;
   return true;
 }

@@ -12,7 +12,7 @@ inline bool begins(const TrackedFile& file) {
   return file.lane_is_single && file.offset() == 0 && file.size > 0 && file.first_sight.empty();
 }
 
-// Notes what the file begins with. One that cannot be read is not noted.
-void note_first_sight(FileSystem& files, TrackedFile& file);
+// Notes what the file, open as `handle`, begins with.
+Status note_first_sight(OpenFile& handle, TrackedFile& file);
 
 }  // namespace trainwatch

@@ -116,8 +116,12 @@ void Tailer::Parts::note_beginnings(const ScanContext& scan) {
     if (!begins(*file) || file->blocked) continue;
     if (!listed && file->unlisted_polls <= kLongestHold) {
       file->blocked = true;
-    } else if (file->failures == 0) {
-      note_first_sight(files, *file);
+    } else if (file->failures > 0) {
+      continue;  // the reader tries it, less and less often
+    } else if (file->handle != nullptr) {
+      (void)note_first_sight(*file->handle, *file);  // read() tells what fails
+    } else if (const auto opened = files.open(file->order.path)) {
+      (void)note_first_sight(**opened, *file);
     }
   }
 }
@@ -150,7 +154,7 @@ void Tailer::Parts::find_endings() {
     const bool rests = (file->order.age == 0 && found) || over;
     const bool passed = newest != nullptr && reads_before(*file, *newest);
     // Attributes may lag behind, but the writer is done: reading tells where the file ends.
-    const bool may_lag = file->remote || file->last_used == 0;  // not known before it is opened
+    const bool may_lag = file->remote || !file->was_open;
     if (passed && !file->passed && may_lag && !file->finished) file->touched = true;
     if (passed && !file->passed && file->failures > 0) {  // from now on its lane waits for it
       file->wait_polls = std::min(file->wait_polls, kRetryWhileLaneWaits);

@@ -66,7 +66,8 @@ struct TrackedFile {
   unsigned failing_polls = 0;  // for how long
   std::string error;
 
-  bool remote = false;        // on a network file system
+  bool was_open = false;
+  bool remote = false;        // on a network file system, as far as it was open
   bool shrunk = false;        // remote, and seems shorter than what was read
   unsigned shrunk_polls = 0;  // for how long
 
