@@ -143,7 +143,7 @@ void FileTable::place_lost() {
       if (!same || file->missing || file->since < lost->since) continue;
       // A copy of what it held before it was truncated.
       if (file->size > 0 && file->modified_ns < lost->modified_ns) continue;
-      if (order <= lost->order && (first == nullptr || order < *first)) first = &order;
+      if (order.age <= lost->order.age && (first == nullptr || order < *first)) first = &order;
     }
     if (first == nullptr) continue;
     lost->order.age = first->age;
