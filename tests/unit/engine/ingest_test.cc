@@ -141,6 +141,30 @@ TEST_F(IngestTest, CompressedUnderItsEyes) {
   EXPECT_EQ(run.rejects(), 0U);
 }
 
+TEST_F(IngestTest, HalfARecordGoesOnInTheCompressedFile) {
+  fs_.create("/r/a.jsonl", lines(0, 20) + line(20).substr(0, 30));
+  Run run(fs_);
+  run.look();
+  fs_.create("/r/a.jsonl.1.gz", gzip(lines(0, 25)));
+  fs_.create("/r/a.jsonl", lines(25, 40));
+  run.look(10);
+  EXPECT_EQ(run.records(), 40U);
+  EXPECT_EQ(run.rejects(), 0U);
+}
+
+TEST_F(IngestTest, CopiedTruncatedAndCompressedWhileNobodyLooked) {
+  fs_.create("/r/a.jsonl", lines(0, 20));
+  Run before(fs_);
+  before.look();
+  fs_.create("/r/a.jsonl.1.gz", gzip(lines(0, 30)));
+  fs_.truncate("/r/a.jsonl", 0);
+  fs_.append("/r/a.jsonl", lines(30, 80));
+  Run after(fs_, before.rows());
+  after.look(4);
+  EXPECT_EQ(after.records(), 80U);
+  EXPECT_EQ(after.rejects(), 0U);
+}
+
 TEST_F(IngestTest, AFileSystemThatIsMountedAgain) {
   fs_.create("/r/a.jsonl", lines(0, 20));
   Run before(fs_);
