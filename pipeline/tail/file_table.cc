@@ -141,8 +141,10 @@ void FileTable::place_lost() {
       const ReadOrder& order = file->order;
       const bool same = order.base == lost->order.base && order.stamp_ns == lost->order.stamp_ns;
       if (!same || file->missing || file->since < lost->since) continue;
-      // A copy of what it held before it was truncated.
-      if (file->size > 0 && file->modified_ns < lost->modified_ns) continue;
+      // A copy of what it held before it was truncated. A log is compressed long after it was
+      // written.
+      const bool earlier = file->modified_ns < lost->modified_ns && !is_compressed(lost->order);
+      if (file->size > 0 && earlier) continue;
       if (order.age <= lost->order.age && (first == nullptr || order < *first)) first = &order;
     }
     if (first == nullptr) continue;
