@@ -57,7 +57,9 @@ void Newcomers::take_in(Newcomer& newcomer, const ScanContext& scan) {
   using Kind = Succession::Kind;
   // What stands in the place of a moved one is seen as a new file in the next scan; this one may be
   // a copy of that.
-  if (std::ranges::find(moved_, found.place.order.base) != moved_.end()) return;
+  if (std::ranges::find(moved_, found.place.order.base) != moved_.end()) {
+    return hold_lane(found, scan.age);
+  }
   Succession::Relation relation = succession_.relate(found);
   if (relation.kind == Kind::waits) return;
   if (relation.kind == Kind::unclear) {
@@ -78,6 +80,7 @@ void Newcomers::take_in(Newcomer& newcomer, const ScanContext& scan) {
   TrackedFile& file = table_.add(std::move(found.place), newcomer.root, found.stat);
   if (relation.instead_of != nullptr) file.since = relation.instead_of->since;
   if (relation.before != nullptr) file.since = relation.before->since - 1;
+  if (const TrackedFile* const plain = plain_of(file)) file.since = plain->since;
   file.seen_in_scan = scan_;
   observe(file, found.stat, limits_.shrunk_polls);
   // Open at once, so that it can be read even if it is deleted next. read() tells what fails.
@@ -87,6 +90,15 @@ void Newcomers::take_in(Newcomer& newcomer, const ScanContext& scan) {
 bool Newcomers::may_be_unclear(const TrackedFile& file) const {
   return std::ranges::any_of(
       holds_, [&file](const FilePlace& place) { return place.order.base == file.order.base; });
+}
+
+// The file that it is being made of; null when it is not there, or not compressed.
+const TrackedFile* Newcomers::plain_of(const TrackedFile& compressed) const {
+  if (!is_compressed(compressed.order)) return nullptr;
+  const auto plain = std::ranges::find_if(table_.all(), [&](const auto& file) {
+    return file->seen_in_scan == scan_ && file->order.path + ".gz" == compressed.order.path;
+  });
+  return plain == table_.all().end() ? nullptr : plain->get();
 }
 
 // What follows it in its lane waits for it, but not for ever.

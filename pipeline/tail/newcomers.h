@@ -50,6 +50,7 @@ class Newcomers {
   };
 
   void take_in(Newcomer& newcomer, const ScanContext& scan);
+  const TrackedFile* plain_of(const TrackedFile& compressed) const;
   void hold_lane(const FoundFile& found, unsigned age);
   void release_holds(const ScanContext& scan);
   void adopt(TrackedFile& file, FoundFile found, TailSink& sink);

@@ -29,7 +29,7 @@ class Succession {
   struct Relation {
     Kind kind = Kind::fresh;
     TrackedFile* of = nullptr;  // with `continues` and `moved`
-    // With `fresh`: it has the name of this one, and is compressed.
+    // With `fresh`: it has the name of this one, which is out of reach, and is compressed.
     const TrackedFile* instead_of = nullptr;
     // With `fresh`: it holds what this one held before it was truncated, none of which was read.
     const TrackedFile* before = nullptr;

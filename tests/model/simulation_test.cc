@@ -1,5 +1,6 @@
-// Thousands of runs, each from one seed. TRAINWATCH_SEEDS says how many; TRAINWATCH_SEED runs just
-// that one and prints what happens; TRAINWATCH_WITHOUT=hole,remount leaves these out.
+// Thousands of runs, each from one seed. TRAINWATCH_SEEDS says how many, from TRAINWATCH_FIRST on;
+// TRAINWATCH_SEED runs just that one and prints what happens; TRAINWATCH_WITHOUT=hole,remount leaves
+// these out.
 #include "model/simulation.h"
 
 #include <gtest/gtest.h>
@@ -27,7 +28,7 @@ std::string report(std::uint64_t seed, const Simulation& run, const std::string&
 
 TEST(Simulation, EverySeedTellsWhatTheOracleExpects) {
   const bool one = std::getenv("TRAINWATCH_SEED") != nullptr;
-  const std::uint64_t first = number_in("TRAINWATCH_SEED", 1);
+  const std::uint64_t first = number_in("TRAINWATCH_SEED", number_in("TRAINWATCH_FIRST", 1));
   const std::uint64_t seeds = one ? 1 : number_in("TRAINWATCH_SEEDS", 2000);
   const char* const without = std::getenv("TRAINWATCH_WITHOUT");
   Coverage coverage;
