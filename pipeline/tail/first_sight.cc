@@ -1,6 +1,8 @@
 #include "pipeline/tail/first_sight.h"
 
+#include <algorithm>
 #include <array>
+#include <string_view>
 
 #include "pipeline/tail/content_search.h"
 
@@ -9,7 +11,8 @@ Status note_first_sight(OpenFile& handle, TrackedFile& file) {
   std::array<char, ContentMark::kTail> bytes{};
   const auto head = read_fully(handle, 0, bytes);
   if (!head) return head.error();
-  if (head->size() > kLongestCut) file.first_sight = head->substr(0, head->size() - kLongestCut);
+  const std::string_view seen = head->substr(0, head->size() - std::min(head->size(), kLongestCut));
+  if (seen.starts_with(file.first_sight)) file.first_sight = seen;
   return success();
 }
 

@@ -12,7 +12,15 @@ inline bool begins(const TrackedFile& file) {
   return file.lane_is_single && file.offset() == 0 && file.size > 0 && file.first_sight.empty();
 }
 
-// Notes what the file, open as `handle`, begins with.
+// There is more to see of its first bytes than was noted.
+inline bool shows_more(const TrackedFile& file) {
+  const std::uint64_t noted = file.first_sight.size() + kLongestCut;
+  return file.lane_is_single && file.offset() == 0 && noted < ContentMark::kTail &&
+         file.size > noted;
+}
+
+// Notes what the file, open as `handle`, begins with, unless that contradicts what was noted
+// before.
 Status note_first_sight(OpenFile& handle, TrackedFile& file);
 
 }  // namespace trainwatch

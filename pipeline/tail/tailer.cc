@@ -113,7 +113,7 @@ void Tailer::Parts::note_beginnings(const ScanContext& scan) {
     file->former_sight.clear();
     const bool listed = scan.lists_directory_of(file->order.path);
     file->unlisted_polls = listed ? 0 : file->unlisted_polls + age;
-    if (!begins(*file) || file->blocked) continue;
+    if (!(begins(*file) || shows_more(*file)) || file->blocked) continue;
     if (!listed && file->unlisted_polls <= kLongestHold) {
       file->blocked = true;
     } else if (file->failures > 0) {

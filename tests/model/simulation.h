@@ -273,7 +273,9 @@ class Simulation {
     if (!daemon_.up()) return;
     const std::size_t line = files_.content(path).find('\n');
     for (const TailedFile& file : daemon_.tailer().files()) {
-      if (file.path == path && file.offset > 0 && file.offset <= line) return drain(6, 0);
+      const bool begun = file.size > 0 && std::min(file.offset, file.size) <= line;
+      const bool seen = file.offset == 0 && file.size > line;
+      if (file.path == path && begun && !seen) return drain(6, 0);
     }
   }
   std::string unread() const {

@@ -1,6 +1,6 @@
 // Thousands of runs, each from one seed. TRAINWATCH_SEEDS says how many, from TRAINWATCH_FIRST on;
-// TRAINWATCH_SEED runs just that one and prints what happens; TRAINWATCH_WITHOUT=hole,remount leaves
-// these out.
+// TRAINWATCH_SEED runs just that one and prints what happens; TRAINWATCH_WITHOUT=hole,remount
+// leaves these out.
 #include "model/simulation.h"
 
 #include <gtest/gtest.h>
