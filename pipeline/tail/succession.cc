@@ -141,9 +141,9 @@ Succession::Relation Succession::relate(const FoundFile& found) {
     if (is_compressed(known.order) && !mounted_again) continue;
     if (is_compressed(found.place.order) && !mounted_again) {
       const bool named = known.order.path + ".gz" == found.place.order.path;
-      const bool never_read = known.missing && known.handle == nullptr && known.offset() == 0 &&
-                              !files_.stat(known.order.path);
-      if (named && never_read) relation.instead_of = &known;
+      const bool unread = known.offset() == 0 || known.failures > 0;
+      const bool out_of_reach = known.missing && known.handle == nullptr && unread;
+      if (named && out_of_reach && !files_.stat(known.order.path)) relation.instead_of = &known;
       continue;
     }
     const Kind kind = kind_of(found, known);
