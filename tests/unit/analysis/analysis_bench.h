@@ -45,7 +45,10 @@ class AnalysisBench {
     series.type = vocabulary_.symbols.intern(type);
     series.name = vocabulary_.symbols.intern(name);
     series.dimension = vocabulary_.symbols.intern(dimension);
+    if (dimension == "CPUUtilization") series.resource = Resource::cpu_utilization;
+    if (dimension == "GPUUtilization") series.resource = Resource::gpu_utilization;
     Sample made;
+    made.resource = series.resource;
     made.at = Time{std::chrono::microseconds(at)};
     made.value = value;
     made.series = *vocabulary_.series.intern(series);
