@@ -1,5 +1,6 @@
 #include <iostream>
 
+#include "daemon/app/analyze.h"
 #include "daemon/app/app.h"
 #include "daemon/app/replay.h"
 #include "daemon/cli/cli.h"
@@ -12,6 +13,7 @@ int main(int argc, char** argv) {
   commands.catalog = trainwatch::rule_catalog();
   commands.run = trainwatch::run_app;
   commands.replay = trainwatch::replay;
+  commands.analyze = trainwatch::analyze;
   commands.follow = trainwatch::follow;
   commands.sample = trainwatch::sample;
   return trainwatch::run_command_line(argc, argv, commands, std::cout, std::cerr);

@@ -71,6 +71,7 @@ struct App::Parts {
   Status start_engine(const Config& config, OpenedStore opened);
   EngineThread::Outlets outlets();
   AlertArchive archive(Acknowledged acknowledged);
+  AnalysisSource analyses();
   void wait_for_signals();
   void feed_watchdog();
   void show(std::shared_ptr<Snapshot> snapshot);
@@ -144,11 +145,21 @@ AlertArchive App::Parts::archive(Acknowledged acknowledged) {
   return archive;
 }
 
+AnalysisSource App::Parts::analyses() {
+  return [this](AnalysisQuery query, LaterReply::Done done) {
+    engine->analyze(std::move(query), [this, done = std::move(done)](HttpReply reply) mutable {
+      boost::asio::post(context, [done = std::move(done), reply = std::move(reply)]() mutable {
+        done(std::move(reply));
+      });
+    });
+  };
+}
+
 Status App::Parts::start_engine(const Config& config, OpenedStore opened) {
   WatchRoots watched = configured_roots(config);
   engine = std::make_unique<EngineThread>(
       EngineThreadOptions{std::string(version()), config.enabled_rules(), std::move(watched.ingest),
-                          std::move(opened.lost)},
+                          std::move(opened.lost), config.enabled_analyses()},
       std::move(opened.store), outlets());
   if (Status started = engine->start(); !started.ok()) return started;
   if (!engine->dropped_state().empty()) {
@@ -255,8 +266,9 @@ std::optional<StartFailure> App::start() {
   const StateStore* const store = state.store.get();
   const std::string epoch = store->epoch();
   parts.hub = std::make_unique<AlertHub>(epoch, store->first_seq(), store->last_seq());
-  parts.server = std::make_unique<NetServer>(parts.context, net_options(*config, *listen),
-                                             *parts.hub, parts.archive(store->acknowledged()));
+  parts.server =
+      std::make_unique<NetServer>(parts.context, net_options(*config, *listen), *parts.hub,
+                                  parts.archive(store->acknowledged()), parts.analyses());
   if (Status bound = parts.server->listen(); !bound.ok()) return failed(bound.error());
   parts.reloads = {true, std::chrono::system_clock::now()};
   if (Status started = parts.start_engine(*config, std::move(state)); !started.ok()) {

@@ -12,6 +12,7 @@
 #include <thread>
 #include <utility>
 
+#include "daemon/app/analysis_answer.h"
 #include "daemon/app/commit_health.h"
 #include "daemon/app/daemon_clock.h"
 #include "daemon/app/daemon_conditions.h"
@@ -93,7 +94,8 @@ struct EngineThread::Parts {
   Parts(EngineThreadOptions options, std::unique_ptr<StateStore> state, Outlets out)
       : header{std::move(options.version), wall_clock(), false, {}},
         store(std::move(state)),
-        pipeline(std::move(options.rules), std::move(options.ingest), *store),
+        pipeline(std::move(options.rules), std::move(options.ingest), *store,
+                 std::move(options.analyses)),
         outlets(std::move(out)),
         state_lost(std::move(options.state_lost)),
         timer(context),
@@ -266,6 +268,13 @@ void EngineThread::fetch_alerts(std::uint64_t after, std::size_t limit,
   boost::asio::post(parts_->context, [&parts = *parts_, after, limit, done = std::move(done)] {
     done(parts.store->alerts_after(after, limit));
   });
+}
+
+void EngineThread::analyze(AnalysisQuery query, std::function<void(HttpReply)> done) {
+  boost::asio::post(parts_->context,
+                    [&parts = *parts_, query = std::move(query), done = std::move(done)] {
+                      done(answer_analysis(parts.pipeline.engine().analyses(), query));
+                    });
 }
 
 void EngineThread::acknowledge(const std::string& name, std::uint64_t seq) {

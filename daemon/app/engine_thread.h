@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "daemon/net/analysis_reply.h"
 #include "pipeline/engine/pipeline_report.h"
 #include "pipeline/state/durable_pipeline.h"
 #include "trainwatch/rule.h"
@@ -23,6 +24,7 @@ struct EngineThreadOptions {
   std::vector<RuleConfig> rules;
   IngestOptions ingest;
   std::string state_lost{};  // why the store begins anew; empty: it does not
+  AnalysisList analyses{};
 };
 
 class EngineThread {
@@ -63,6 +65,9 @@ class EngineThread {
   // thread, and dropped when the engine stops first.
   void fetch_alerts(std::uint64_t after, std::size_t limit,
                     std::function<void(Result<PublishedAlerts>)> done);
+  // For any thread. Gives an analysis of what was read so far; `done` is called on the engine
+  // thread, and dropped when the engine stops first.
+  void analyze(AnalysisQuery query, std::function<void(HttpReply)> done);
   // For any thread. Stores how far a named subscriber has come, with the next commit that works.
   void acknowledge(const std::string& name, std::uint64_t seq);
 

@@ -1,15 +1,11 @@
 #include "daemon/app/replay.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <ostream>
 
-#include "daemon/app/watch_roots.h"
+#include "daemon/app/read_all.h"
 #include "daemon/cli/exit_code.h"
-#include "daemon/cli/progress_bar.h"
 #include "daemon/config/config.h"
-#include "pipeline/engine/ingest.h"
-#include "pipeline/tail/posix_file_system.h"
 #include "rules/catalog.h"
 
 namespace trainwatch {
@@ -37,18 +33,6 @@ class AlertPrinter {
   Severity worst_ = Severity::info;
 };
 
-// What was thrown away must be seen, also in a batch run.
-void report_rejects(const Ingest& ingest, std::ostream& err) {
-  for (const auto& [source, counts] : ingest.sources()) {
-    for (std::size_t i = 0; i < counts.rejects.size(); ++i) {
-      if (counts.rejects[i] == 0) continue;
-      err << source << ": " << counts.rejects[i] << " records rejected ("
-          << to_string(static_cast<RejectReason>(i)) << ")\n";
-    }
-    if (counts.read_errors > 0) err << source << ": " << counts.read_errors << " read errors\n";
-  }
-}
-
 }  // namespace
 
 int replay(const ReplayOptions& options, std::ostream& out, std::ostream& err) {
@@ -57,31 +41,18 @@ int replay(const ReplayOptions& options, std::ostream& out, std::ostream& err) {
     err << config.error().message << '\n';
     return exit_code::bad_config;
   }
-  for (const std::string& path : options.paths) {
-    if (std::error_code failure; std::filesystem::exists(path, failure)) continue;
-    err << path << ": no such file or directory\n";
+  if (const auto missing = missing_path(options.paths)) {
+    err << *missing << ": no such file or directory\n";
     return exit_code::failed;
   }
 
   WatchRoots watched = replay_roots(options.paths, *config);
   Engine engine(config->enabled_rules());
   Ingest ingest(engine, std::move(watched.ingest));
-  PosixFileSystem files;
-  Tailer tailer(files, std::move(watched.roots), tail_limits(config->tail));
   AlertPrinter printer(out);
   ProgressBar progress(err, options.progress);
-
-  // More files than the tailer follows at a time come in with the next scan.
-  for (bool more = true; more;) {
-    more = false;
-    tailer.scan(ingest);
-    progress.set_total(tailer.unread_bytes());
-    while (tailer.read(ingest)) {
-      printer.print(engine.take_told());
-      progress.show_left(tailer);
-      more = tailer.files_dropped() > 0;
-    }
-  }
+  read_all(std::move(watched.roots), tail_limits(config->tail), ingest, progress,
+           [&] { printer.print(engine.take_told()); });
   ingest.end_of_input();
   printer.print(engine.take_told());
   out.flush();

@@ -19,6 +19,7 @@ struct Commands {
   RuleCatalog catalog;
   std::function<int(const RunOptions&)> run;
   std::function<int(const ReplayOptions&, std::ostream& out, std::ostream& err)> replay;
+  std::function<int(const AnalyzeOptions&, std::ostream& out, std::ostream& err)> analyze;
   std::function<int(const FollowOptions&)> follow;
   std::function<int(const SampleOptions&, std::ostream& err)> sample;
 };

@@ -76,6 +76,29 @@ Action define_replay(CLI::App& app, const CliSession& session) {
   };
 }
 
+Action define_analyze(CLI::App& app, const CliSession& session) {
+  auto options = std::make_shared<AnalyzeOptions>();
+  auto flags = std::make_shared<ConfigFlagSet>(app, session.commands.catalog);
+  app.add_option("PATH", options->paths, "Files or directory trees, finished or not")->required();
+  with_twin(app.add_option("--what", options->what, "What to say; docs/analyses.md explains each"))
+      ->type_name("NAME,NAME...")
+      ->allow_extra_args(false)
+      ->delimiter(',')
+      ->required();
+  with_twin(app.add_option("--job", options->job,
+                           "Of which job, where the configuration gives the paths several"))
+      ->type_name("NAME");
+  flags->add_file();
+  with_twin(app.add_flag("--progress", options->progress,
+                         "Show a progress bar even where standard error is no terminal"));
+  app.footer("Prints one object (JSON): the result of each analysis under its name.");
+  return [options, flags, &session] {
+    options->config_file = flags->config_file();
+    options->progress = options->progress || isatty(STDERR_FILENO) == 1;
+    return session.commands.analyze(*options, session.out, session.err);
+  };
+}
+
 Action define_follow(CLI::App& app, const CliSession& session) {
   auto options = std::make_shared<FollowOptions>();
   app.add_option("URL", options->url, "Of a running trainwatch, http://127.0.0.1:9797")->required();
@@ -165,6 +188,7 @@ constexpr std::array kCommands = {
     CliCommand{"run", "Watch a running job: alerts and metrics over HTTP and WebSocket",
                define_run},
     CliCommand{"replay", "Print the alerts of files that are there already", define_replay},
+    CliCommand{"analyze", "Print what files that are there already say of the job", define_analyze},
     CliCommand{"follow", "Print the alerts of a running trainwatch as they come", define_follow},
     CliCommand{"sample", "Write metrics of this machine as SageMaker's system files",
                define_sample},

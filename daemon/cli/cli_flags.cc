@@ -66,11 +66,15 @@ CLI::Option* add_duration(CLI::App& app, const std::string& flag, Nanos& target,
                      });
 }
 
-void ConfigFlagSet::add_file_and_rules() {
+void ConfigFlagSet::add_file() {
   with_twin(app_.add_option("--config.file", config_file_,
                             "YAML configuration; see config/trainwatch.yaml. Default: none, "
                             "every setting has a default"))
       ->type_name("FILE");
+}
+
+void ConfigFlagSet::add_file_and_rules() {
+  add_file();
   with_twin(app_.add_option("--rules", rules_, "Enable exactly these rules"))
       ->type_name("ID,ID...")
       ->allow_extra_args(false)

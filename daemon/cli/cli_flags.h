@@ -25,6 +25,7 @@ class ConfigFlagSet {
  public:
   ConfigFlagSet(CLI::App& app, RuleCatalog catalog) : app_(app), catalog_(catalog) {}
 
+  void add_file();            // --config.file
   void add_file_and_rules();  // --config.file, --rules, --set
   void add_settings();        // one flag per row of settings_table()
   void add_watch();           // --watch

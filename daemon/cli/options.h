@@ -25,6 +25,14 @@ struct ReplayOptions {
   bool progress = false;            // asked for, or standard error is a terminal
 };
 
+struct AnalyzeOptions {
+  std::string config_file;
+  std::vector<std::string> paths;  // at least one
+  std::vector<std::string> what;   // names of analyses, at least one
+  std::optional<std::string> job;  // needed where the configuration gives the paths several
+  bool progress = false;           // as above
+};
+
 struct SampleOptions {
   std::string out;  // the job's directory; made when absent
   Nanos interval = std::chrono::milliseconds{500};

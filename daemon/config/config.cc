@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "daemon/config/config_table.h"
+#include "pipeline/analysis/catalog.h"
 
 namespace trainwatch {
 namespace {
@@ -61,6 +62,17 @@ Status set_from_text(const std::string& text, Config& config) {
 
 Config::Config(RuleCatalog catalog) {
   for (const RuleSpec* spec : catalog) rules.emplace_back(*spec);
+}
+
+std::vector<const AnalysisSpec*> Config::enabled_analyses() const {
+  std::vector<const AnalysisSpec*> enabled;
+  for (const AnalysisSpec* spec : analysis_catalog()) {
+    const bool named = std::any_of(analyses.begin(), analyses.end(), [spec](const auto& name) {
+      return name == "all" || name == spec->name;
+    });
+    if (named) enabled.push_back(spec);
+  }
+  return enabled;
 }
 
 std::vector<RuleConfig> Config::enabled_rules() const {

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "trainwatch/analysis.h"
 #include "trainwatch/result.h"
 #include "trainwatch/rule.h"
 #include "trainwatch/time.h"
@@ -88,6 +89,7 @@ struct Config {
   TailConfig tail;
   InputConfig input;
   StreamConfig stream;
+  std::vector<std::string> analyses = {"all"};  // names, or "all"
   bool rules_default_enabled = true;
   RulePreset rules_preset = RulePreset::code;
   std::vector<RuleEntry> rules;  // all of the catalog, in its order
@@ -95,6 +97,8 @@ struct Config {
   explicit Config(RuleCatalog catalog);
   // The rules that run, with the preset's parameters where none are set by name.
   std::vector<RuleConfig> enabled_rules() const;
+  // The analyses that run.
+  std::vector<const AnalysisSpec*> enabled_analyses() const;
 };
 
 // What stands above the file: flags and environment, as text.

@@ -1,5 +1,6 @@
 #include "daemon/config/config_table.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <utility>
@@ -7,11 +8,18 @@
 #include "daemon/config/config_fields.h"
 #include "daemon/config/config_text.h"
 #include "daemon/net/listen_address.h"
+#include "pipeline/analysis/catalog.h"
 
 namespace trainwatch {
 namespace {
 
 using namespace config_fields;
+
+std::string print_list(const std::vector<std::string>& items) {
+  std::string all;
+  for (const std::string& item : items) all.append(all.empty() ? "" : ", ").append(item);
+  return "[" + all + "]";
+}
 
 Status set_listen_address(Config& config, Values values) {
   if (!parse_listen_address(values[0])) return Error{"'" + values[0] + "' is not HOST:PORT"};
@@ -40,13 +48,27 @@ ConfigField<Config> allowed_hosts_field() {
             config.web.allowed_hosts.assign(values.begin(), values.end());
             return success();
           },
-          [](const Config& config) {
-            std::string all;
-            for (const std::string& host : config.web.allowed_hosts) {
-              all.append(all.empty() ? "" : ", ").append(host);
-            }
-            return "[" + all + "]";
-          }};
+          [](const Config& config) { return print_list(config.web.allowed_hosts); }};
+}
+
+ConfigField<Config> analyses_field() {
+  return {
+      "analyses.run",
+      "list of names",
+      "",
+      "Which analyses run beside the rules, or all, or none of them: []. A change needs a restart.",
+      true,
+      [](Config& config, Values values) -> Status {
+        std::vector<std::string_view> known = {"all"};
+        for (const AnalysisSpec* spec : analysis_catalog()) known.push_back(spec->name);
+        for (const std::string& name : values) {
+          if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+          return Error{"unknown analysis '" + name + "'" + did_you_mean(name, known)};
+        }
+        config.analyses.assign(values.begin(), values.end());
+        return success();
+      },
+      [](const Config& config) { return print_list(config.analyses); }};
 }
 
 std::vector<ConfigField<Config>> make_settings() {
@@ -113,6 +135,7 @@ std::vector<ConfigField<Config>> make_settings() {
           "stream.queue_bytes", [](auto& c) -> auto& { return c.stream.queue_bytes; }, 64 * kKiB,
           256 * kMiB,
           "A client with more than this unread is disconnected, and resumes by sequence number."),
+      analyses_field(),
       boolean_field<Config>(
           "rules.default_enabled", [](auto& c) -> auto& { return c.rules_default_enabled; },
           "Whether rules run that are not switched on or off by name, unless they are off by "

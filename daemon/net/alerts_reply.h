@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "daemon/net/alert_archive.h"
-#include "daemon/net/http_message.h"
+#include "daemon/net/later_reply.h"
 
 namespace trainwatch {
 
@@ -23,11 +23,8 @@ struct AlertQuery {
 // Nothing when a parameter is unknown or its value is not allowed.
 std::optional<AlertQuery> parse_alert_query(std::string_view query);
 
-// Net thread only. Whoever drops it gives up waiting.
-class AlertsReply : public std::enable_shared_from_this<AlertsReply> {
+class AlertsReply final : public LaterReply, public std::enable_shared_from_this<AlertsReply> {
  public:
-  using Done = std::function<void(HttpReply)>;
-
   // `hub` and `archive` must outlive it.
   AlertsReply(const AlertHub& hub, const AlertArchive& archive, AlertQuery query)
       : hub_(hub), archive_(archive), query_(std::move(query)) {}
@@ -36,7 +33,7 @@ class AlertsReply : public std::enable_shared_from_this<AlertsReply> {
   std::optional<HttpReply> now();
   // Asks the archive, once after now() gave nothing. `done` is called once, later: 503 when the
   // archive fails.
-  void later(Done done);
+  void later(Done done) override;
 
  private:
   bool full() const;

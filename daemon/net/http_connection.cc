@@ -78,7 +78,7 @@ void HttpConnection::head_received(const ErrorCode& error, std::size_t size) {
 
 void HttpConnection::serve(const HttpRequest& request) {
   auto answered = answer(*net_, request);
-  if (auto* waiting = std::get_if<std::shared_ptr<AlertsReply>>(&answered)) {
+  if (auto* waiting = std::get_if<std::shared_ptr<LaterReply>>(&answered)) {
     return wait_for(std::move(*waiting), request);
   }
   const auto& reply = std::get<HttpReply>(answered);
@@ -87,7 +87,7 @@ void HttpConnection::serve(const HttpRequest& request) {
   upgrade(request);
 }
 
-void HttpConnection::wait_for(std::shared_ptr<AlertsReply> reply, const HttpRequest& request) {
+void HttpConnection::wait_for(std::shared_ptr<LaterReply> reply, const HttpRequest& request) {
   set_deadline(net_->options.http.answer);
   waiting_ = std::move(reply);
   // It belongs to this connection, so it calls nobody who is gone.

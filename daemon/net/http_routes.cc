@@ -4,6 +4,7 @@
 #include <iterator>
 #include <optional>
 
+#include "daemon/net/alerts_reply.h"
 #include "daemon/net/metrics_page.h"
 #include "daemon/net/process_metrics.h"
 #include "daemon/net/query_string.h"
@@ -93,6 +94,20 @@ Answer alerts(const NetState& net, const HttpRequest& request) {
   return waiting;
 }
 
+constexpr std::string_view kAnalyses = "/api/v1/analyses/";
+
+Answer analysis(const NetState& net, const HttpRequest& request) {
+  if (!net.analyses) return error_reply(404);
+  const auto parameters = parse_query(request.query());
+  if (!parameters) return error_reply(400);
+  AnalysisQuery query{std::string(request.path().substr(kAnalyses.size())), std::nullopt};
+  for (const auto& [name, value] : *parameters) {
+    if (name != "job") return error_reply(400);
+    query.job = value;
+  }
+  return std::make_shared<AnalysisReply>(net.analyses, std::move(query));
+}
+
 bool contains_token(std::string_view list, std::string_view token) {
   for (auto item : split_list(list)) {
     item.erase(0, item.find_first_not_of(" \t"));
@@ -118,7 +133,7 @@ Answer stream(const NetState& net, const HttpRequest& request) {
 }
 
 struct Route {
-  std::string_view path;
+  std::string_view path;  // one that ends in '/' stands for all below it
   Answer (*answer)(const NetState&, const HttpRequest&);
 };
 
@@ -133,14 +148,20 @@ constexpr Route kRoutes[] = {
     {"/api/v1/alerts", alerts},
     {"/api/v1/status", status},
     {"/api/v1/stream", stream},
+    {kAnalyses, analysis},
 };
+
+bool leads_to(const Route& route, std::string_view path) {
+  const bool below = route.path.size() > 1 && route.path.ends_with('/');
+  return below ? path.starts_with(route.path) : path == route.path;
+}
 
 }  // namespace
 
 Answer answer(const NetState& net, const HttpRequest& request) {
   if (!net.guard.host_allowed(request)) return error_reply(403);
   for (const Route& route : kRoutes) {
-    if (route.path != request.path()) continue;
+    if (!leads_to(route, request.path())) continue;
     if (request.method == "GET" || request.method == "HEAD") return route.answer(net, request);
     auto reply = error_reply(405);
     reply.headers.emplace_back("Allow", "GET, HEAD");

@@ -34,10 +34,11 @@ std::optional<asio::ip::address> address_of(std::string host) {
 }  // namespace
 
 struct NetServer::Impl : std::enable_shared_from_this<NetServer::Impl> {
-  Impl(asio::io_context& io, NetOptions options, AlertHub& hub, AlertArchive archive)
+  Impl(asio::io_context& io, NetOptions options, AlertHub& hub, AlertArchive archive,
+       AnalysisSource analyses)
       : address(address_of(options.host)),
         net(std::make_shared<NetState>(std::move(options), hub, std::move(archive),
-                                       address && address->is_loopback())),
+                                       std::move(analyses), address && address->is_loopback())),
         acceptor(io),
         rest(io),
         status_timer(io),
@@ -106,8 +107,10 @@ void NetServer::Impl::store_acks_later() {
   });
 }
 
-NetServer::NetServer(asio::io_context& io, NetOptions options, AlertHub& hub, AlertArchive archive)
-    : impl_(std::make_shared<Impl>(io, std::move(options), hub, std::move(archive))) {
+NetServer::NetServer(asio::io_context& io, NetOptions options, AlertHub& hub, AlertArchive archive,
+                     AnalysisSource analyses)
+    : impl_(std::make_shared<Impl>(io, std::move(options), hub, std::move(archive),
+                                   std::move(analyses))) {
   auto net = impl_->net;
   net->names.when_due([impl = std::weak_ptr(impl_)] {
     if (const auto self = impl.lock()) self->store_acks_later();

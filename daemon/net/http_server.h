@@ -11,6 +11,7 @@
 
 #include "daemon/net/alert_archive.h"
 #include "daemon/net/alert_hub.h"
+#include "daemon/net/analysis_reply.h"
 #include "trainwatch/result.h"
 #include "trainwatch/snapshot.h"
 
@@ -53,7 +54,8 @@ struct NetOptions {
 class NetServer {
  public:
   // `hub` and `io` must outlive the server, and `hub` every run of `io`.
-  NetServer(boost::asio::io_context& io, NetOptions options, AlertHub& hub, AlertArchive archive);
+  NetServer(boost::asio::io_context& io, NetOptions options, AlertHub& hub, AlertArchive archive,
+            AnalysisSource analyses = {});
   ~NetServer();
 
   // Binds and accepts from now on. Fails when the address cannot be used.

@@ -6,6 +6,7 @@
 
 #include "daemon/net/alert_archive.h"
 #include "daemon/net/alert_hub.h"
+#include "daemon/net/analysis_reply.h"
 #include "daemon/net/http_server.h"
 #include "daemon/net/named_subscribers.h"
 #include "daemon/net/net_metrics.h"
@@ -17,16 +18,19 @@ class HttpConnection;
 class WsSession;
 
 struct NetState {
-  NetState(NetOptions chosen, AlertHub& alerts, AlertArchive older, bool loopback)
+  NetState(NetOptions chosen, AlertHub& alerts, AlertArchive older, AnalysisSource results,
+           bool loopback)
       : options(std::move(chosen)),
         hub(alerts),
         archive(std::move(older)),
+        analyses(std::move(results)),
         names(archive.acknowledged, archive.acknowledge),
         guard(loopback, options.allowed_hosts) {}
 
   NetOptions options;
   AlertHub& hub;
   AlertArchive archive;
+  AnalysisSource analyses;  // may be empty: there are none
   NamedSubscribers names;
   OriginGuard guard;
   NetCounters counters;

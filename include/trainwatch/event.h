@@ -51,6 +51,9 @@ enum class Origin : std::uint8_t { timeline, profiler };
 inline constexpr std::int64_t kNoStep = -1;
 inline constexpr std::int32_t kNoWorker = -1;
 
+// Whether a loader pins its memory, where the file says.
+enum class PinMemory : std::uint8_t { unknown, no, yes, count_ };
+
 // Something that lasted from `start` for `duration`.
 struct Span {
   Time start{};
@@ -64,6 +67,8 @@ struct Span {
   SpanKind kind = SpanKind::other;
   Mode mode = Mode::unknown;
   Origin origin = Origin::timeline;
+  PinMemory pin_memory = PinMemory::unknown;
+  std::int32_t num_workers = kNoWorker;  // of the loader, where the file says
 
   Time end() const { return start + duration; }
 };

@@ -18,6 +18,13 @@ std::int64_t pid_key(std::string_view token) {
   return static_cast<std::int64_t>(std::hash<std::string_view>{}(token));
 }
 
+// A boolean, or Python's word for it in quotes.
+PinMemory pin_memory(std::string_view token) {
+  if (token.empty()) return PinMemory::unknown;
+  const bool yes = token == "true" || token == "\"True\"" || token == "\"true\"";
+  return yes ? PinMemory::yes : PinMemory::no;
+}
+
 }  // namespace
 
 void TimelineDecoder::feed(std::string_view bytes, EventBatch& out) {
@@ -146,6 +153,8 @@ void TimelineDecoder::emit(const TraceEvent& event, Symbol phase, Symbol name,
   span.kind = kind.kind;
   span.mode = kind.mode;
   span.origin = Origin::timeline;
+  span.pin_memory = pin_memory(event.pin_memory);
+  span.num_workers = static_cast<std::int32_t>(integer_or(event.num_workers, kNoWorker));
 }
 
 TimelineDecoder::Phase* TimelineDecoder::phase_of(const TraceEvent& event) {

@@ -18,6 +18,10 @@ void read_args(JsonCursor& cursor, TraceEvent& event) {
       event.args_name = value;
     } else if (key == "worker_id") {
       event.worker_id = value;
+    } else if (key == "num_workers") {
+      event.num_workers = value;
+    } else if (key == "pin_memory") {
+      event.pin_memory = value;
     } else if (key == "start_time_since_epoch_in_micros") {
       event.start_time_us = value;
     }

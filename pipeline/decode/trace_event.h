@@ -22,6 +22,8 @@ struct TraceEvent {
   std::string_view args_pid;
   std::string_view step_num;
   std::string_view worker_id;
+  std::string_view num_workers;
+  std::string_view pin_memory;
   std::string_view start_time_us;  // start_time_since_epoch_in_micros
 
   // 'X' for "X", '\0' when there is none.

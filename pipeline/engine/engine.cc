@@ -5,8 +5,9 @@
 #include <utility>
 
 namespace trainwatch {
-Engine::Engine(std::vector<RuleConfig> rules)
-    : host_(std::make_unique<RuleHost>(std::move(rules), vocabulary_, listener())) {}
+Engine::Engine(std::vector<RuleConfig> rules, AnalysisList analyses)
+    : host_(std::make_unique<RuleHost>(std::move(rules), vocabulary_, listener())),
+      analyses_(std::move(analyses), vocabulary_) {}
 
 void Engine::push(std::span<const Event> events) {
   for (const Event& event : events) {
@@ -26,6 +27,7 @@ void Engine::on(const Sample& sample, const Event& event) {
   metrics_.on(sample);
   system_.on(sample);
   host_->on(sample, event);
+  analyses_.on(sample, event);
 }
 
 void Engine::on(const Span& span, const Event& event) {
@@ -33,6 +35,7 @@ void Engine::on(const Span& span, const Event& event) {
   metrics_.on(span);
   spans_.on(span);
   host_->on(span, event);
+  analyses_.on(span, event);
   if (const auto step = steps_.on(span)) {
     const Event derived = *step;
     on(*step, derived);

@@ -18,6 +18,7 @@
 #include "pipeline/analysis/system_history.h"
 #include "pipeline/analysis/training_metrics.h"
 #include "pipeline/engine/alert_book.h"
+#include "pipeline/engine/analysis_host.h"
 #include "pipeline/engine/rule_host.h"
 #include "trainwatch/alert.h"
 #include "trainwatch/event.h"
@@ -30,7 +31,7 @@ namespace trainwatch {
 
 class Engine final : RuleHost::Listener {
  public:
-  explicit Engine(std::vector<RuleConfig> rules);
+  explicit Engine(std::vector<RuleConfig> rules, AnalysisList analyses = {});
 
   // Decoders intern into it.
   Vocabulary& vocabulary() { return vocabulary_; }
@@ -55,6 +56,7 @@ class Engine final : RuleHost::Listener {
   const RuleHost& host() const { return *host_; }
   const AlertBook& book() const { return book_; }
   const TrainingMetrics& metrics() const { return metrics_; }
+  const AnalysisHost& analyses() const { return analyses_; }
   // Event time of the newest event, kNoTime before the first.
   Time latest() const { return latest_; }
 
@@ -94,6 +96,7 @@ class Engine final : RuleHost::Listener {
   TrainingMetrics metrics_{vocabulary_};
   AlertBook book_{vocabulary_};
   std::unique_ptr<RuleHost> host_;
+  AnalysisHost analyses_;
   std::deque<Unsettled> unsettled_;
   Time latest_ = kNoTime;
   std::size_t names_saved_ = 0;

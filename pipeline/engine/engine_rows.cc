@@ -22,6 +22,7 @@ void Engine::save(StateRows& rows, bool all) {
   rows.put("unsettled", [&](StateIo& io) { save_unsettled(io); });
   system_.save(rows, all);
   host_->save(rows, all);
+  analyses_.save(rows, all);
   book_.save(rows, host_->rules(), all);
 }
 
@@ -34,6 +35,7 @@ bool Engine::load(const StoredRows& rows) {
                      system_.load(rows);
   if (!whole) return false;
   names_saved_ = names_known();
+  analyses_.load(rows);
   const std::vector<bool> kept = host_->load(rows);
   if (!book_.load(rows, host_->rules(), kept, latest_)) return false;
   const auto load = [&](StateIo& io) { load_unsettled(io, kept); };

@@ -41,6 +41,8 @@ void span_state(StateIo& io, Span& span, const Vocabulary& vocabulary) {
   enum_state(io, span.kind, SpanKind::count_);
   enum_state(io, span.mode, Mode::count_);
   origin_state(io, span.origin);
+  enum_state(io, span.pin_memory, PinMemory::count_);
+  io(span.num_workers);
 }
 
 void step_state(StateIo& io, Step& step, const Vocabulary& vocabulary) {

@@ -9,7 +9,7 @@ namespace trainwatch {
 namespace {
 
 // Raised whenever a state() function changes what it writes: rows of another version are dropped.
-constexpr std::uint32_t kStateVersion = 1;
+constexpr std::uint32_t kStateVersion = 2;
 constexpr std::string_view kVersionRow = "version";
 constexpr std::string_view kSelfRow = "self";
 
@@ -25,13 +25,13 @@ std::uint32_t version_of(const StoredRows& rows) {
 }  // namespace
 
 DurablePipeline::DurablePipeline(std::vector<RuleConfig> rules, IngestOptions options,
-                                 StateStore& store)
-    : options_(std::move(options)), store_(store) {
+                                 StateStore& store, AnalysisList analyses)
+    : options_(std::move(options)), analyses_(std::move(analyses)), store_(store) {
   make(std::move(rules));
 }
 
 void DurablePipeline::make(std::vector<RuleConfig> rules) {
-  engine_ = std::make_unique<Engine>(std::move(rules));
+  engine_ = std::make_unique<Engine>(std::move(rules), analyses_);
   ingest_ = std::make_unique<Ingest>(*engine_, options_);
 }
 

@@ -20,7 +20,8 @@ namespace trainwatch {
 class DurablePipeline {
  public:
   // `store` outlives the pipeline.
-  DurablePipeline(std::vector<RuleConfig> rules, IngestOptions options, StateStore& store);
+  DurablePipeline(std::vector<RuleConfig> rules, IngestOptions options, StateStore& store,
+                  AnalysisList analyses = {});
 
   // Takes up what the store holds. State of another version, or that does not load, is dropped: the
   // files are read from their beginnings again, and alerts that were told before are not told
@@ -59,6 +60,7 @@ class DurablePipeline {
   void collect();
 
   IngestOptions options_;
+  AnalysisList analyses_;
   StateStore& store_;
   std::unique_ptr<Engine> engine_;
   std::unique_ptr<Ingest> ingest_;

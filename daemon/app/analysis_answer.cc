@@ -1,0 +1,25 @@
+#include "daemon/app/analysis_answer.h"
+
+#include <algorithm>
+
+namespace trainwatch {
+
+HttpReply answer_analysis(const AnalysisHost& host, const AnalysisQuery& query) {
+  const std::vector<std::string> jobs = host.jobs();
+  std::string job;
+  if (query.job) {
+    if (std::find(jobs.begin(), jobs.end(), *query.job) == jobs.end()) return error_reply(404);
+    job = *query.job;
+  } else if (jobs.size() > 1) {
+    return error_reply(400);
+  } else if (!jobs.empty()) {
+    job = jobs.front();
+  }
+  auto result = host.result(query.name, job);
+  if (!result) return error_reply(404);
+  HttpReply reply;
+  reply.body = std::move(*result) + "\n";
+  return reply;
+}
+
+}  // namespace trainwatch

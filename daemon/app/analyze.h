@@ -1,0 +1,13 @@
+// `trainwatch analyze`: what old files say, by analysis, as one JSON object.
+#pragma once
+
+#include <iosfwd>
+
+#include "daemon/cli/options.h"
+
+namespace trainwatch {
+
+// Returns the exit code of the command. The object goes to `out`, everything else to `err`.
+int analyze(const AnalyzeOptions& options, std::ostream& out, std::ostream& err);
+
+}  // namespace trainwatch

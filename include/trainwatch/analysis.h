@@ -1,0 +1,61 @@
+// The analysis interface, the twin of rule.h: a rule says when something is wrong, an analysis says
+// what the job was like so far. An analysis is three methods and one spec, in one file of
+// pipeline/analysis/:
+//
+//     class JobStatistics final : public Analysis {
+//       void on(const Event& event) override;           // O(1) or O(log n): no I/O, no clock
+//       void state(StateIo& io) override;               // every field that must survive
+//       void write(JsonWriter& json) const override;    // the result, as docs/analyses.md has it
+//     };
+//     extern const AnalysisSpec job_statistics_spec = {...};
+//
+// The engine makes one instance per job and hands it the events of that job of the kinds that the
+// spec names, in file order within a lane. What it finds must not depend on how lanes interleave.
+// State is bounded: windows are exact, and what covers a whole job is counted or sketched.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "trainwatch/event.h"
+#include "trainwatch/json_writer.h"
+#include "trainwatch/state_io.h"
+#include "trainwatch/vocabulary.h"
+
+namespace trainwatch {
+
+class Analysis {
+ public:
+  virtual ~Analysis() = default;
+  virtual void on(const Event& event) = 0;
+  virtual void state(StateIo& io) = 0;
+  // Puts one value: an object.
+  virtual void write(JsonWriter& json) const = 0;
+};
+
+struct AnalysisSpec {
+  std::string_view name;
+  std::string_view summary;  // one line
+  bool samples = false;
+  std::vector<SpanKind> spans{};
+  std::unique_ptr<Analysis> (*make)(const Vocabulary& vocabulary) = nullptr;
+};
+
+using AnalysisCatalog = std::span<const AnalysisSpec* const>;
+
+inline std::vector<SpanKind> every_span_kind() {
+  std::vector<SpanKind> kinds;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(SpanKind::count_); ++i) {
+    kinds.push_back(static_cast<SpanKind>(i));
+  }
+  return kinds;
+}
+
+template <class AnalysisType>
+std::unique_ptr<Analysis> make_analysis(const Vocabulary& vocabulary) {
+  return std::make_unique<AnalysisType>(vocabulary);
+}
+
+}  // namespace trainwatch

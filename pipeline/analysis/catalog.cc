@@ -1,0 +1,47 @@
+#include "pipeline/analysis/catalog.h"
+
+#include <array>
+
+namespace trainwatch {
+
+extern const AnalysisSpec job_statistics_spec;
+extern const AnalysisSpec step_statistics_spec;
+extern const AnalysisSpec utilization_stats_spec;
+extern const AnalysisSpec device_usage_stats_spec;
+extern const AnalysisSpec training_phase_intervals_spec;
+extern const AnalysisSpec metrics_histogram_spec;
+extern const AnalysisSpec step_histogram_spec;
+extern const AnalysisSpec step_timeline_spec;
+extern const AnalysisSpec heatmap_spec;
+extern const AnalysisSpec dataloader_getnext_spec;
+extern const AnalysisSpec dataloader_workers_spec;
+extern const AnalysisSpec dataloader_initialization_spec;
+extern const AnalysisSpec batchtime_spec;
+
+AnalysisCatalog analysis_catalog() {
+  static constexpr std::array kCatalog = {
+      &job_statistics_spec,
+      &step_statistics_spec,
+      &utilization_stats_spec,
+      &device_usage_stats_spec,
+      &training_phase_intervals_spec,
+      &metrics_histogram_spec,
+      &step_histogram_spec,
+      &step_timeline_spec,
+      &heatmap_spec,
+      &dataloader_getnext_spec,
+      &dataloader_workers_spec,
+      &dataloader_initialization_spec,
+      &batchtime_spec,
+  };
+  return kCatalog;
+}
+
+const AnalysisSpec* find_analysis(std::string_view name) {
+  for (const AnalysisSpec* spec : analysis_catalog()) {
+    if (spec->name == name) return spec;
+  }
+  return nullptr;
+}
+
+}  // namespace trainwatch

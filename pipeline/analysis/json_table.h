@@ -1,0 +1,30 @@
+// A result in the shape of a table: {"columns": [...], "rows": [[...], ...]}.
+#pragma once
+
+#include <initializer_list>
+#include <string_view>
+
+#include "trainwatch/json_writer.h"
+
+namespace trainwatch {
+
+class JsonTable {
+ public:
+  JsonTable(JsonWriter& json, std::initializer_list<std::string_view> columns) : json_(json) {
+    json_.begin_object().key("columns").begin_array();
+    for (const std::string_view column : columns) json_.value(column);
+    json_.end_array().key("rows").begin_array();
+  }
+  template <class... Cells>
+  void row(const Cells&... cells) {
+    json_.begin_array();
+    (json_.value(cells), ...);
+    json_.end_array();
+  }
+  void end() { json_.end_array().end_object(); }
+
+ private:
+  JsonWriter& json_;
+};
+
+}  // namespace trainwatch

@@ -1,0 +1,126 @@
+// How the values of each system series are distributed between 0 and 100, and their mean over the
+// devices of a node.
+#include <array>
+#include <string>
+
+#include "pipeline/analysis/series_groups.h"
+#include "trainwatch/analysis.h"
+#include "trainwatch/stats/compensated_sum.h"
+
+namespace trainwatch {
+namespace {
+
+constexpr std::size_t kBins = 50;
+constexpr double kWidth = 2;
+
+struct Bins {
+  std::array<std::uint64_t, kBins> counts{};
+
+  // The last bin has both its edges; what is outside of all is not counted.
+  void add(double value) {
+    if (!(value >= 0 && value <= kBins * kWidth)) return;
+    ++counts[std::min(static_cast<std::size_t>(value / kWidth), kBins - 1)];
+  }
+};
+
+// The devices of one node in one dimension: their values of the same time make one mean.
+struct Total {
+  Time at = kNoTime;
+  CompensatedSum sum;
+  std::uint64_t values = 0;
+  Bins bins;
+
+  void add(Time time, double value) {
+    if (time != at) {
+      bins = with_last();
+      *this = {time, {}, 0, bins};
+    }
+    if (sum.add(value)) ++values;
+  }
+  // Counts the values of the last time too: there may be more to come of it.
+  Bins with_last() const {
+    Bins all = bins;
+    if (values > 0) all.add(sum.value() / static_cast<double>(values));
+    return all;
+  }
+  void state(StateIo& io) {
+    io(at);
+    io(sum);
+    io(values);
+    io(bins);
+  }
+};
+
+SeriesGroup alone(const Vocabulary&, SeriesGroup of, const Series&) {
+  return of;
+}
+SeriesGroup dimension_of_node(const Vocabulary&, SeriesGroup of, const Series&) {
+  return {of.node, Symbol::none, of.dimension, Symbol::none};
+}
+
+class MetricsHistogram final : public Analysis {
+ public:
+  explicit MetricsHistogram(const Vocabulary& vocabulary)
+      : vocabulary_(vocabulary),
+        series_(vocabulary, alone),
+        totals_(vocabulary, dimension_of_node) {}
+
+  void on(const Event& event) override {
+    const auto* sample = std::get_if<Sample>(&event);
+    if (sample == nullptr) return;
+    auto& [group, bins] = series_.of(sample->series);
+    bins.add(sample->value);
+    // Without a dimension there are series of different quantities, which have no mean.
+    if (group.dimension == Symbol::none) return;
+    totals_.of(sample->series).second.add(sample->at, sample->value);
+  }
+
+  void state(StateIo& io) override {
+    io(series_);
+    io(totals_);
+  }
+
+  void write(JsonWriter& json) const override {
+    std::map<std::string, std::map<std::string, Bins>> ordered;
+    for (const auto& [group, bins] : series_.all()) {
+      ordered[key_of(group)][std::string(vocabulary_.text(group.name))] = bins;
+    }
+    for (const auto& [group, total] : totals_.all()) {
+      ordered[key_of(group)]["total"] = total.with_last();
+    }
+    json.begin_object().key("bin_edges").begin_array();
+    for (std::size_t i = 0; i <= kBins; ++i) json.value(static_cast<double>(i) * kWidth);
+    json.end_array().key("histograms").begin_object();
+    for (const auto& [key, names] : ordered) {
+      json.key(key).begin_object();
+      for (const auto& [name, bins] : names) {
+        json.key(name).begin_array();
+        for (const std::uint64_t count : bins.counts) json.value(count);
+        json.end_array();
+      }
+      json.end_object();
+    }
+    json.end_object().end_object();
+  }
+
+ private:
+  std::string key_of(const SeriesGroup& group) const {
+    return std::string(vocabulary_.text(group.dimension)) +
+           "-nodeid:" + vocabulary_.subjects[group.node].node;
+  }
+
+  const Vocabulary& vocabulary_;
+  SeriesGroups<Bins> series_;
+  SeriesGroups<Total> totals_;
+};
+
+}  // namespace
+
+extern const AnalysisSpec metrics_histogram_spec = {
+    "metrics_histogram",
+    "How often each system series had which value between 0 and 100",
+    true,
+    {},
+    make_analysis<MetricsHistogram>};
+
+}  // namespace trainwatch

@@ -1,0 +1,83 @@
+// The last steps of each rank: when they began and how long they took.
+#include <algorithm>
+#include <deque>
+#include <map>
+#include <tuple>
+#include <vector>
+
+#include "pipeline/analysis/json_table.h"
+#include "pipeline/analysis/micros.h"
+#include "pipeline/analysis/names.h"
+#include "trainwatch/analysis.h"
+
+namespace trainwatch {
+namespace {
+
+constexpr std::size_t kWindow = 1000;  // of a rank
+constexpr std::size_t kMaxRanks = 1024;
+
+struct TimelineStep {
+  Time start{};
+  Nanos duration{};
+  std::int64_t number = kNoStep;
+  Symbol phase = Symbol::none;
+  std::uint32_t reserved = 0;  // no unset bytes in the state
+};
+
+class StepTimeline final : public Analysis {
+ public:
+  explicit StepTimeline(const Vocabulary& vocabulary) : vocabulary_(vocabulary) {}
+
+  void on(const Event& event) override {
+    const auto* span = std::get_if<Span>(&event);
+    if (span == nullptr || span->origin != Origin::timeline) return;
+    auto rank = ranks_.find(span->subject);
+    if (rank == ranks_.end()) {
+      if (ranks_.size() == kMaxRanks) return;
+      rank = ranks_.try_emplace(span->subject).first;
+    }
+    std::deque<TimelineStep>& steps = rank->second;
+    if (steps.size() == kWindow) steps.pop_front();
+    steps.push_back({span->start, span->duration, span->step, span->phase});
+  }
+
+  void state(StateIo& io) override {
+    io(ranks_);
+    for (const auto& [subject, steps] : ranks_) {
+      if (!is_known(vocabulary_, subject) || steps.size() > kWindow) io.fail();
+      for (const TimelineStep& step : steps) {
+        if (!is_known(vocabulary_, step.phase)) io.fail();
+      }
+    }
+  }
+
+  void write(JsonWriter& json) const override {
+    std::vector<std::pair<SubjectId, TimelineStep>> all;
+    for (const auto& [subject, steps] : ranks_) {
+      for (const TimelineStep& step : steps) all.emplace_back(subject, step);
+    }
+    std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) {
+      return std::tuple(a.second.start, a.first) < std::tuple(b.second.start, b.first);
+    });
+    JsonTable table(json, {"start_time_us", "duration_us", "step", "phase", "nodeID"});
+    for (const auto& [subject, step] : all) {
+      table.row(to_us(step.start), to_us(step.duration), step.number, vocabulary_.text(step.phase),
+                rank_name(vocabulary_, subject));
+    }
+    table.end();
+  }
+
+ private:
+  const Vocabulary& vocabulary_;
+  std::map<SubjectId, std::deque<TimelineStep>> ranks_;
+};
+
+}  // namespace
+
+extern const AnalysisSpec step_timeline_spec = {"step_timeline",
+                                                "The last 1000 steps of each rank",
+                                                false,
+                                                {SpanKind::step},
+                                                make_analysis<StepTimeline>};
+
+}  // namespace trainwatch

@@ -1,0 +1,80 @@
+// Runs the analyses that are asked for: one instance of each per job, given only the events it
+// asked for. Costs nothing where none is. Alerts do not depend on it.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "trainwatch/analysis.h"
+#include "trainwatch/state_rows.h"
+
+namespace trainwatch {
+
+using AnalysisList = std::vector<const AnalysisSpec*>;
+
+class AnalysisHost {
+ public:
+  AnalysisHost(AnalysisList analyses, const Vocabulary& vocabulary)
+      : analyses_(std::move(analyses)), vocabulary_(vocabulary) {}
+
+  void on(const Sample& sample, const Event& event) {
+    if (analyses_.empty()) return;
+    const auto index = static_cast<std::size_t>(sample.series);
+    Job* const known = index < by_series_.size() ? by_series_[index] : nullptr;
+    Job& job = known != nullptr ? *known : add_series(sample.series);
+    job.changed = true;
+    for (Analysis* analysis : job.sample_takers) analysis->on(event);
+  }
+  void on(const Span& span, const Event& event) {
+    if (analyses_.empty()) return;
+    Job& job = job_of(span.subject);
+    job.changed = true;
+    for (Analysis* analysis : job.span_takers[static_cast<std::size_t>(span.kind)]) {
+      analysis->on(event);
+    }
+  }
+
+  const AnalysisList& analyses() const { return analyses_; }
+  // The jobs that were seen, in the order in which they were.
+  std::vector<std::string> jobs() const;
+  // The result of an analysis as JSON. Of a job that was not seen it is that of no events. Nothing:
+  // it does not run here.
+  std::optional<std::string> result(std::string_view name, std::string_view job) const;
+
+  // Puts the instances of jobs with events since the last call; `all`: every one.
+  void save(StateRows& rows, bool all);
+  // An instance whose row is damaged or missing begins anew: what it says is of the events from
+  // then on.
+  void load(const StoredRows& rows);
+
+ private:
+  struct Job {
+    SubjectId subject = SubjectId::none;
+    bool changed = false;                                // since it was last saved
+    std::vector<std::unique_ptr<Analysis>> instances{};  // as analyses_
+    std::vector<Analysis*> sample_takers{};
+    std::array<std::vector<Analysis*>, static_cast<std::size_t>(SpanKind::count_)> span_takers{};
+  };
+
+  Job& job_of(SubjectId subject) {
+    const auto index = static_cast<std::size_t>(subject);
+    if (index < by_subject_.size() && by_subject_[index] != nullptr) return *by_subject_[index];
+    return add_subject(subject);
+  }
+  Job& add_subject(SubjectId subject);
+  Job& add_series(SeriesId series);
+  Job& make(SubjectId key);
+  static void route(Job& job, const AnalysisList& analyses);
+
+  AnalysisList analyses_;
+  const Vocabulary& vocabulary_;
+  std::vector<std::unique_ptr<Job>> jobs_;
+  std::vector<Job*> by_subject_;
+  std::vector<Job*> by_series_;
+};
+
+}  // namespace trainwatch

@@ -1,0 +1,75 @@
+"""What the daemon says of a job is what `analyze` says of its files, also after it was killed half-way."""
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import unittest
+
+import harness
+
+SUPPORT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support")
+NAMES = ["job_statistics", "step_statistics", "utilization_stats", "device_usage_stats",
+         "training_phase_intervals", "metrics_histogram", "step_histogram", "step_timeline", "heatmap",
+         "dataloader_getnext", "dataloader_workers", "dataloader_initialization", "batchtime"]
+
+
+class AnalysesTest(harness.JobTest):
+    def generate(self, seconds):
+        where = os.path.join(self.directory + ".all")
+        command = [sys.executable, os.path.join(SUPPORT, "sagemaker_job_gen.py"), "job", "--scenario",
+                   "evalphase", "--seconds", str(seconds), "--out", where]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+        self.addCleanup(shutil.rmtree, where)
+        return where
+
+    def live(self, trainwatch):
+        return {name: trainwatch.json("/api/v1/analyses/" + name) for name in NAMES}
+
+    def old(self):
+        done = harness.run("analyze", self.directory, "--what=" + ",".join(NAMES))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(done.stdout)
+
+    def test_the_same_live_and_on_old_files(self):
+        everything = self.generate(150)
+        files = [os.path.join(root, name) for root, _, names in os.walk(everything) for name in names]
+        files.sort(key=lambda path: os.path.basename(path)[:10])  # the seconds, in both kinds of names
+        self.assertGreater(len(files), 4)
+        half = len(files) // 2
+        with harness.Trainwatch(self.directory, state=self.state) as trainwatch:
+            self.copy(everything, files[:half])
+            trainwatch.wait_until_read()
+            self.assertEqual(self.live(trainwatch), self.old())
+            trainwatch.signal(signal.SIGKILL)
+        with harness.Trainwatch(self.directory, state=self.state) as trainwatch:
+            self.copy(everything, files[half:])
+            trainwatch.wait_until_read()
+            self.assertEqual(self.live(trainwatch), self.old())
+
+    def copy(self, everything, files):
+        for path in files:
+            to = os.path.join(self.directory, os.path.relpath(path, everything))
+            os.makedirs(os.path.dirname(to), exist_ok=True)
+            shutil.copy(path, to)
+
+    def test_what_analyze_says_of_mistakes(self):
+        unknown = harness.run("analyze", self.directory, "--what=heatmap,stepstatistics")
+        self.assertEqual(unknown.returncode, 2)
+        self.assertIn("unknown analysis 'stepstatistics' (did you mean 'step_statistics'?)", unknown.stderr)
+        for name in NAMES:
+            self.assertIn(name, unknown.stderr)
+        missing = harness.run("analyze", "/nowhere", "--what=heatmap")
+        self.assertEqual(missing.returncode, 1)
+        none = harness.run("analyze", self.directory)
+        self.assertEqual(none.returncode, 2)
+
+    def test_python_profile_is_an_analysis(self):
+        done = harness.run("analyze", self.directory, "--what=python_profile")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(json.loads(done.stdout)["python_profile"]["nodes"], [])
+
+
+if __name__ == "__main__":
+    harness.main()

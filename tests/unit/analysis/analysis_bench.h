@@ -1,0 +1,91 @@
+// Feeds one analysis by hand. Times are microseconds.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+
+#include "pipeline/analysis/catalog.h"
+
+namespace trainwatch {
+
+class AnalysisBench {
+ public:
+  explicit AnalysisBench(std::string_view name)
+      : spec_(find_analysis(name)), analysis_(spec_->make(vocabulary_)) {}
+
+  SubjectId rank(const std::string& node, std::int32_t rank) {
+    return vocabulary_.subjects.intern({"", node, rank, ""});
+  }
+
+  Span span(std::string_view phase, std::string_view name, std::int64_t start,
+            std::int64_t duration, std::int64_t step = kNoStep) {
+    Span made;
+    made.start = Time{std::chrono::microseconds(start)};
+    made.duration = std::chrono::microseconds(duration);
+    made.step = step;
+    made.subject = rank("algo-1", 0);
+    made.name = vocabulary_.symbols.intern(name);
+    made.phase = vocabulary_.symbols.intern(phase);
+    if (phase.starts_with("Step:ModeKeys.")) {
+      made.kind = SpanKind::step;
+      made.mode = phase.ends_with("EVAL") ? Mode::eval : Mode::train;
+    }
+    return made;
+  }
+  void step(std::int64_t start, std::int64_t duration, std::int64_t number,
+            std::string_view phase = "Step:ModeKeys.TRAIN") {
+    add(span(phase, phase, start, duration, number));
+  }
+  void sample(std::string_view type, std::string_view name, std::string_view dimension,
+              std::int64_t at, double value) {
+    Series series;
+    series.subject = vocabulary_.subjects.intern({"", "algo-1", kNoRank, ""});
+    series.type = vocabulary_.symbols.intern(type);
+    series.name = vocabulary_.symbols.intern(name);
+    series.dimension = vocabulary_.symbols.intern(dimension);
+    if (dimension == "CPUUtilization") series.resource = Resource::cpu_utilization;
+    if (dimension == "GPUUtilization") series.resource = Resource::gpu_utilization;
+    Sample made;
+    made.resource = series.resource;
+    made.at = Time{std::chrono::microseconds(at)};
+    made.value = value;
+    made.series = *vocabulary_.series.intern(series);
+    add(made);
+  }
+  void add(const Event& event) { analysis_->on(event); }
+
+  std::string text() const {
+    JsonWriter json;
+    analysis_->write(json);
+    return json.take();
+  }
+  std::string save() {
+    StateIo io = StateIo::saving();
+    analysis_->state(io);
+    return io.take();
+  }
+  // Goes on with a new instance from the saved state.
+  void save_and_load() {
+    const std::string bytes = save();
+    analysis_ = spec_->make(vocabulary_);
+    StateIo io = StateIo::loading(bytes);
+    analysis_->state(io);
+    EXPECT_TRUE(io.complete());
+  }
+  // Whether an instance takes these bytes for its state.
+  bool loads(std::string_view bytes) {
+    const auto other = spec_->make(vocabulary_);
+    StateIo io = StateIo::loading(bytes);
+    other->state(io);
+    return io.complete();
+  }
+
+ private:
+  const AnalysisSpec* spec_;
+  Vocabulary vocabulary_;
+  std::unique_ptr<Analysis> analysis_;
+};
+
+}  // namespace trainwatch

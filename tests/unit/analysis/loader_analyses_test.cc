@@ -1,0 +1,77 @@
+// dataloader_getnext, dataloader_workers, dataloader_initialization and batchtime.
+#include "tests/unit/analysis/analysis_bench.h"
+
+namespace trainwatch {
+namespace {
+
+constexpr const char* kGetNext = "_MultiProcessingDataLoaderIter::GetNext";
+
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+TEST(DataloaderGetnext, TwiceTheMedianIsAnOutlier) {
+  AnalysisBench bench("dataloader_getnext");
+  for (const std::int64_t duration : {10, 10, 19, 10, 20, 50}) {
+    Span call = bench.span("DataLoaderIter", kGetNext, 1000 * duration, duration);
+    call.worker = 3;
+    bench.add(call);
+    bench.save_and_load();
+  }
+  bench.add(bench.span("DataIterator", "dataset::GetNext", 0, 999));
+  // The median of 10 10 10 19 20 50 is 14.5.
+  EXPECT_TRUE(has(bench.text(), R"("count":6,"median_us":14.5,"max_us":50,"outlier_count":1)"));
+  EXPECT_TRUE(has(bench.text(), R"("rows":[[50000,50050,50,3,"algo-1-0"]])")) << bench.text();
+}
+
+TEST(DataloaderGetnext, OnlyTheLongestOutliersAreListed) {
+  AnalysisBench bench("dataloader_getnext");
+  for (std::int64_t i = 0; i < 1000; ++i) {
+    bench.add(bench.span("DataLoaderIter", kGetNext, 10'000 * i, i < 600 ? 10 : 100 + i));
+  }
+  EXPECT_TRUE(has(bench.text(), R"("outlier_count":400)")) << "counted";
+  EXPECT_TRUE(has(bench.text(), R"("rows":[[9990000,9991099,1099,)")) << "the longest first";
+  EXPECT_TRUE(has(bench.text(), "[9000000,9001000,1000,"));
+  EXPECT_FALSE(has(bench.text(), "[8990000,")) << "the hundred and first is not";
+}
+
+TEST(DataloaderWorkers, CountsProcesses) {
+  AnalysisBench bench("dataloader_workers");
+  for (std::int64_t i = 0; i < 3; ++i) {
+    bench.add(bench.span("DataLoaderWorker", "_worker_loop", i, 10));
+  }
+  EXPECT_TRUE(has(bench.text(), R"("count":3,"median_us":10,"max_us":10,"outlier_count":0)"));
+}
+
+TEST(DataloaderInitialization, SaysHowEachIteratorIsSetUp) {
+  AnalysisBench bench("dataloader_initialization");
+  for (const std::int64_t start : {200, 100, 300}) {
+    Span made = bench.span("DataLoaderIterInitialize", "_Multi", start, 10);
+    made.num_workers = static_cast<std::int32_t>(start / 100);
+    made.pin_memory = PinMemory::yes;
+    bench.add(made);
+    bench.save_and_load();
+  }
+  bench.add(bench.span("DataLoaderIterInitialize", "_Single", 0, 10));
+  EXPECT_TRUE(has(bench.text(), R"("_Multi":{"pin_memory":true,"num_workers":1,)"))
+      << "the earliest one's, whatever comes first: " << bench.text();
+  EXPECT_TRUE(has(bench.text(), R"("_Single":{"pin_memory":null,"num_workers":null,)"));
+}
+
+TEST(Batchtime, FromOneStartToTheNextOfTheSameProcess) {
+  AnalysisBench bench("batchtime");
+  for (const std::int64_t start : {0, 100, 200, 300, 900}) {
+    for (const std::int64_t process : {1, 2}) {
+      Span call = bench.span("DataLoaderIter", kGetNext, start + process, 5);
+      call.process = process;
+      bench.add(call);
+    }
+    bench.save_and_load();
+  }
+  EXPECT_TRUE(has(bench.text(), R"("count":8,"median_us":100,"max_us":600,"outlier_count":2)"));
+  EXPECT_TRUE(has(bench.text(), R"("rows":[[301,901,600,-1,"algo-1-0"],[302,902,600,)"))
+      << bench.text();
+}
+
+}  // namespace
+}  // namespace trainwatch

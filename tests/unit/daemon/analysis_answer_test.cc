@@ -1,0 +1,47 @@
+#include "daemon/app/analysis_answer.h"
+
+#include <gtest/gtest.h>
+
+#include "pipeline/analysis/catalog.h"
+
+namespace trainwatch {
+namespace {
+
+class AnalysisAnswerTest : public testing::Test {
+ protected:
+  void see(const std::string& job) {
+    Span step;
+    step.kind = SpanKind::step;
+    step.subject = vocabulary_.subjects.intern({job, "algo-1", 0, ""});
+    host_.on(step, Event{step});
+  }
+  int status(const std::string& name, std::optional<std::string> job = {}) {
+    return answer_analysis(host_, {name, std::move(job)}).status;
+  }
+
+  Vocabulary vocabulary_;
+  AnalysisHost host_{{find_analysis("step_timeline")}, vocabulary_};
+};
+
+TEST_F(AnalysisAnswerTest, OneJobNeedsNoName) {
+  EXPECT_EQ(status("step_timeline"), 200) << "nothing seen yet is no mistake";
+  see("a");
+  EXPECT_EQ(status("step_timeline"), 200);
+  EXPECT_EQ(status("step_timeline", "a"), 200);
+}
+
+TEST_F(AnalysisAnswerTest, SeveralJobsNeedOne) {
+  see("a");
+  see("b");
+  EXPECT_EQ(status("step_timeline"), 400);
+  EXPECT_EQ(status("step_timeline", "b"), 200);
+}
+
+TEST_F(AnalysisAnswerTest, WhatIsNotThereIsNotFound) {
+  see("a");
+  EXPECT_EQ(status("step_timeline", "b"), 404);
+  EXPECT_EQ(status("heatmap"), 404) << "it does not run";
+}
+
+}  // namespace
+}  // namespace trainwatch
