@@ -12,7 +12,7 @@ bool ScanContext::lists_directory_of(const std::string& path) const {
 
 Newcomers::Newcomers(FileSystem& files, FileTable& table, FileReader& reader,
                      const TailLimits& limits)
-    : files_(files), table_(table), reader_(reader), limits_(limits), succession_(files, table) {}
+    : table_(table), reader_(reader), limits_(limits), succession_(files, table) {}
 
 void Newcomers::met(FilePlace place, const FileStat& stat, std::size_t root) {
   found_.push_back({{std::move(place), stat}, root, false});
@@ -78,8 +78,7 @@ void Newcomers::take_in(Newcomer& newcomer, const ScanContext& scan) {
     return;
   }
   TrackedFile& file = table_.add(std::move(found.place), newcomer.root, found.stat);
-  if (relation.instead_of != nullptr) file.since = relation.instead_of->since;
-  if (relation.before != nullptr) file.since = relation.before->since - 1;
+  if (relation.since) file.since = *relation.since;
   if (const TrackedFile* const plain = plain_of(file)) file.since = plain->since;
   file.seen_in_scan = scan_;
   observe(file, found.stat, limits_.shrunk_polls);

@@ -56,7 +56,6 @@ class Newcomers {
   void adopt(TrackedFile& file, FoundFile found, TailSink& sink);
   void make_room(std::size_t wanted, TailSink& sink);
 
-  FileSystem& files_;
   FileTable& table_;
   FileReader& reader_;
   const TailLimits& limits_;

@@ -143,7 +143,7 @@ Succession::Relation Succession::relate(const FoundFile& found) {
       const bool named = known.order.path + ".gz" == found.place.order.path;
       const bool unread = known.offset() == 0 || known.failures > 0;
       const bool out_of_reach = known.missing && known.handle == nullptr && unread;
-      if (named && out_of_reach && !files_.stat(known.order.path)) relation.instead_of = &known;
+      if (named && out_of_reach && !files_.stat(known.order.path)) relation.since = known.since;
       continue;
     }
     const Kind kind = kind_of(found, known);
@@ -152,7 +152,7 @@ Succession::Relation Succession::relate(const FoundFile& found) {
       relation.of = &known;
       return relation;
     }
-    if (holds_former(found, known)) relation.before = &known;
+    if (holds_former(found, known)) relation.since = known.since - 1;
   }
   return relation;
 }

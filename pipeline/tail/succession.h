@@ -29,10 +29,9 @@ class Succession {
   struct Relation {
     Kind kind = Kind::fresh;
     TrackedFile* of = nullptr;  // with `continues` and `moved`
-    // With `fresh`: it has the name of this one, which is out of reach, and is compressed.
-    const TrackedFile* instead_of = nullptr;
-    // With `fresh`: it holds what this one held before it was truncated, none of which was read.
-    const TrackedFile* before = nullptr;
+    // With `fresh`, where a known file tells: TrackedFile::since of its content, none of which was
+    // read. It holds what that file held before it was truncated, or that file compressed.
+    std::optional<std::int64_t> since;
   };
 
   Succession(FileSystem& files, const FileTable& table);
