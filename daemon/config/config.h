@@ -89,7 +89,7 @@ struct Config {
   TailConfig tail;
   InputConfig input;
   StreamConfig stream;
-  std::vector<std::string> analyses;  // names, or "all"
+  std::vector<std::string> analyses = {"all"};  // names, or "all"
   bool rules_default_enabled = true;
   RulePreset rules_preset = RulePreset::code;
   std::vector<RuleEntry> rules;  // all of the catalog, in its order

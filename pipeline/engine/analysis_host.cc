@@ -82,6 +82,12 @@ std::optional<std::string> AnalysisHost::result(std::string_view name, std::stri
 }
 
 void AnalysisHost::save(StateRows& rows, bool all) {
+  if (!all && !log_.full()) return log_.save(rows);
+  save_whole(rows, all);
+  log_.clear(rows);
+}
+
+void AnalysisHost::save_whole(StateRows& rows, bool all) {
   for (const auto& job : jobs_) {
     if (!all && !job->changed) continue;
     job->changed = false;
@@ -107,6 +113,12 @@ void AnalysisHost::load(const StoredRows& rows) {
     });
   }
   for (const auto& job : jobs_) route(*job, analyses_);
+  std::vector<Event> events;
+  if (!log_.load(rows, events)) return jobs_.clear();  // not with a hole in what they saw
+  for (const Event& event : events) {
+    if (const auto* sample = std::get_if<Sample>(&event)) on(*sample, event);
+    if (const auto* span = std::get_if<Span>(&event)) on(*span, event);
+  }
 }
 
 }  // namespace trainwatch

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "pipeline/engine/analysis_log.h"
 #include "trainwatch/analysis.h"
 #include "trainwatch/state_rows.h"
 
@@ -19,23 +20,19 @@ using AnalysisList = std::vector<const AnalysisSpec*>;
 class AnalysisHost {
  public:
   AnalysisHost(AnalysisList analyses, const Vocabulary& vocabulary)
-      : analyses_(std::move(analyses)), vocabulary_(vocabulary) {}
+      : analyses_(std::move(analyses)), vocabulary_(vocabulary), log_(vocabulary) {}
 
   void on(const Sample& sample, const Event& event) {
     if (analyses_.empty()) return;
     const auto index = static_cast<std::size_t>(sample.series);
     Job* const known = index < by_series_.size() ? by_series_[index] : nullptr;
     Job& job = known != nullptr ? *known : add_series(sample.series);
-    job.changed = true;
-    for (Analysis* analysis : job.sample_takers) analysis->on(event);
+    hand(event, job, job.sample_takers);
   }
   void on(const Span& span, const Event& event) {
     if (analyses_.empty()) return;
     Job& job = job_of(span.subject);
-    job.changed = true;
-    for (Analysis* analysis : job.span_takers[static_cast<std::size_t>(span.kind)]) {
-      analysis->on(event);
-    }
+    hand(event, job, job.span_takers[static_cast<std::size_t>(span.kind)]);
   }
 
   const AnalysisList& analyses() const { return analyses_; }
@@ -45,7 +42,8 @@ class AnalysisHost {
   // it does not run here.
   std::optional<std::string> result(std::string_view name, std::string_view job) const;
 
-  // Puts the instances of jobs with events since the last call; `all`: every one.
+  // Puts the events since the last call, or the instances of the jobs that had any; `all`: every
+  // instance.
   void save(StateRows& rows, bool all);
   // An instance whose row is damaged or missing begins anew: what it says is of the events from
   // then on.
@@ -54,12 +52,18 @@ class AnalysisHost {
  private:
   struct Job {
     SubjectId subject = SubjectId::none;
-    bool changed = false;                                // since it was last saved
+    bool changed = false;                                // since it was last stored whole
     std::vector<std::unique_ptr<Analysis>> instances{};  // as analyses_
     std::vector<Analysis*> sample_takers{};
     std::array<std::vector<Analysis*>, static_cast<std::size_t>(SpanKind::count_)> span_takers{};
   };
 
+  void hand(const Event& event, Job& job, const std::vector<Analysis*>& takers) {
+    if (takers.empty()) return;
+    job.changed = true;
+    log_.add(event);
+    for (Analysis* const analysis : takers) analysis->on(event);
+  }
   Job& job_of(SubjectId subject) {
     const auto index = static_cast<std::size_t>(subject);
     if (index < by_subject_.size() && by_subject_[index] != nullptr) return *by_subject_[index];
@@ -69,9 +73,11 @@ class AnalysisHost {
   Job& add_series(SeriesId series);
   Job& make(SubjectId key);
   static void route(Job& job, const AnalysisList& analyses);
+  void save_whole(StateRows& rows, bool all);
 
   AnalysisList analyses_;
   const Vocabulary& vocabulary_;
+  AnalysisLog log_;
   std::vector<std::unique_ptr<Job>> jobs_;
   std::vector<Job*> by_subject_;
   std::vector<Job*> by_series_;

@@ -38,12 +38,12 @@ class AnalysesTest(harness.JobTest):
         files.sort(key=lambda path: os.path.basename(path)[:10])  # the seconds, in both kinds of names
         self.assertGreater(len(files), 4)
         half = len(files) // 2
-        with harness.Trainwatch(self.directory, "--analyses.run=all", state=self.state) as trainwatch:
+        with harness.Trainwatch(self.directory, state=self.state) as trainwatch:
             self.copy(everything, files[:half])
             trainwatch.wait_until_read()
             self.assertEqual(self.live(trainwatch), self.old())
             trainwatch.signal(signal.SIGKILL)
-        with harness.Trainwatch(self.directory, "--analyses.run=all", state=self.state) as trainwatch:
+        with harness.Trainwatch(self.directory, state=self.state) as trainwatch:
             self.copy(everything, files[half:])
             trainwatch.wait_until_read()
             self.assertEqual(self.live(trainwatch), self.old())

@@ -28,6 +28,18 @@ class AnalysisHostTest : public testing::Test {
     return all;
   }
 
+  static void keep(const StateRows& rows, StoredRows& store) {
+    for (const auto& [key, value] : rows.all()) {
+      if (value) store.insert_or_assign(key, *value);
+      if (!value) store.erase(key);
+    }
+  }
+  static std::size_t bytes_of(const StateRows& rows) {
+    std::size_t bytes = 0;
+    for (const auto& [key, value] : rows.all()) bytes += value ? value->size() : 0;
+    return bytes;
+  }
+
   Vocabulary vocabulary_;
   AnalysisList two_ = {find_analysis("step_statistics"), find_analysis("step_timeline")};
 };
@@ -65,6 +77,77 @@ TEST_F(AnalysisHostTest, GoesOnWhereItWasSaved) {
   StateRows unchanged;
   before.save(unchanged, false);
   EXPECT_TRUE(unchanged.all().empty());
+}
+
+TEST_F(AnalysisHostTest, ACommitWritesTheEventsAndNotTheState) {
+  AnalysisHost straight(two_, vocabulary_);
+  AnalysisHost stored_often(two_, vocabulary_);
+  StoredRows store;
+  std::size_t most_written = 0;
+  for (std::int64_t i = 0; i < 3000; ++i) {
+    tell(straight, step("a", i));
+    tell(stored_often, step("a", i));
+    StateRows rows;
+    stored_often.save(rows, i == 2000);
+    if (i > 2000) most_written = std::max(most_written, bytes_of(rows));
+    keep(rows, store);
+  }
+  EXPECT_LT(most_written, 200U);
+  AnalysisHost after(two_, vocabulary_);
+  after.load(store);
+  for (const AnalysisSpec* spec : two_) {
+    EXPECT_EQ(straight.result(spec->name, "a"), after.result(spec->name, "a")) << spec->name;
+  }
+  StateRows rows;
+  after.save(rows, false);
+  keep(rows, store);
+  EXPECT_EQ(store.size(), 2U) << "stored whole, without a log";
+}
+
+TEST_F(AnalysisHostTest, ALongLogEndsInTheWholeState) {
+  AnalysisHost host(two_, vocabulary_);
+  StoredRows store;
+  std::size_t longest = 0;
+  for (std::int64_t i = 0; i < 100'000; ++i) {
+    tell(host, step("a", i));
+    if (i % 100 != 0) continue;
+    StateRows rows;
+    host.save(rows, false);
+    keep(rows, store);
+    longest = std::max(longest, store.size());
+  }
+  EXPECT_LT(longest, AnalysisLog::kMostEvents / 100 + 4);
+  StateRows last;
+  host.save(last, false);
+  keep(last, store);
+  AnalysisHost after(two_, vocabulary_);
+  after.load(store);
+  EXPECT_EQ(host.result("step_statistics", "a"), after.result("step_statistics", "a"));
+}
+
+TEST_F(AnalysisHostTest, MoreEventsThanTheLogHoldsInOneCommit) {
+  AnalysisHost before(two_, vocabulary_);
+  for (std::int64_t i = 0; i < 100'000; ++i) tell(before, step("a", i));
+  StateRows rows;
+  before.save(rows, false);
+  AnalysisHost after(two_, vocabulary_);
+  after.load(stored(rows));
+  for (const AnalysisSpec* spec : two_) {
+    EXPECT_EQ(before.result(spec->name, "a"), after.result(spec->name, "a")) << spec->name;
+  }
+}
+
+TEST_F(AnalysisHostTest, ADamagedLogBeginsAllAnew) {
+  AnalysisHost before(two_, vocabulary_);
+  tell(before, step("a", 1));
+  StateRows rows;
+  before.save(rows, false);
+  StoredRows damaged = stored(rows);
+  damaged.begin()->second.pop_back();
+  AnalysisHost after(two_, vocabulary_);
+  after.load(damaged);
+  EXPECT_TRUE(after.jobs().empty());
+  tell(after, step("a", 2));
 }
 
 TEST_F(AnalysisHostTest, ADamagedRowCostsOneAnalysis) {
