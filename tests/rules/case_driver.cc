@@ -1,6 +1,7 @@
 #include "rules/case_driver.h"
 
 #include <algorithm>
+#include <memory>
 #include <random>
 #include <span>
 #include <stdexcept>
@@ -81,18 +82,26 @@ Finals run_cut(const Case& made, std::uint64_t seed) {
   return last;
 }
 
-Finals run_restored(const Case& made, std::uint64_t seed) {
+Finals run_killed(const Case& made, std::uint64_t seed) {
+  constexpr int kKills = 4;
   std::mt19937_64 random(seed);
   const std::span<const Event> events(made.events);
-  const std::size_t cut = random() % (events.size() + 1);
+  const auto up_to = [&](std::size_t from) { return from + random() % (events.size() - from + 1); };
   Finals last;
-  Driver before(made);
-  before.push(events.first(cut));
-  keep_last(before.told(), last);
-  Driver after(made);
-  after.restore(before.save());
-  after.push(events.subspan(cut));
-  keep_last(after.told_all(), last);
+  auto driver = std::make_unique<Driver>(made);
+  std::size_t committed = 0;
+  for (int kill = 0; kill < kKills; ++kill) {
+    const std::size_t commit = up_to(committed);
+    driver->push(events.subspan(committed, commit - committed));
+    keep_last(driver->told(), last);
+    committed = commit;
+    const StoredRows stored = driver->save();
+    driver->push(events.subspan(committed, up_to(committed) - committed));  // is lost
+    driver = std::make_unique<Driver>(made);
+    driver->restore(stored);
+  }
+  driver->push(events.subspan(committed));
+  keep_last(driver->told_all(), last);
   return last;
 }
 

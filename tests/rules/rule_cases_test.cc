@@ -1,5 +1,5 @@
 // Runs every tests/rules/*/*.case: what it expects holds, and the alerts are the same when the
-// events come in random pieces and when the engine is saved and restored half-way.
+// events come in random pieces and when the engine is killed and goes on from what it stored.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -109,7 +109,7 @@ TEST_P(RuleCase, HoldsAndIsTheSameHoweverItIsRead) {
   const Finals straight = finals(told);
   for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
     EXPECT_EQ(run_cut(made, seed), straight) << "cut with seed " << seed;
-    EXPECT_EQ(run_restored(made, seed), straight) << "restored with seed " << seed;
+    EXPECT_EQ(run_killed(made, seed), straight) << "killed with seed " << seed;
   }
   for (const Told& one : told) EXPECT_LE(one.alert.verdict.evidence.size(), 3072U);
 }
