@@ -167,16 +167,28 @@ std::vector<TrackedFile*> FileTable::spare(std::size_t wanted) const {
   return spare;
 }
 
+std::vector<TrackedFile*> FileTable::surplus() const {
+  std::vector<TrackedFile*> done;
+  for (const auto& file : tracked_) {
+    if (!file->lane_is_single && is_done(*file)) done.push_back(file.get());
+  }
+  if (done.size() <= limits_.max_done_files) return {};
+  std::sort(done.begin(), done.end(),
+            [](const TrackedFile* a, const TrackedFile* b) { return a->order < b->order; });
+  done.resize(done.size() - limits_.max_done_files);
+  return done;
+}
+
 bool FileTable::forget(TrackedFile& file) {
   Lane& lane = *lane_by_id_[static_cast<std::size_t>(file.lane)];
-  // Where the name is gone there is nothing to keep from being read again.
-  const bool there = !file.missing;
-  if (there && (!lane.any_forgotten || lane.forgotten < file.order)) {
+  // A name that rotation gave comes again with other content; one with a time stamp does not.
+  const bool bars = !file.missing || !file.lane_is_single;
+  if (bars && (!lane.any_forgotten || lane.forgotten < file.order)) {
     lane.any_forgotten = true;
     lane.forgotten = file.order;
   }
   remove(file);
-  return there;
+  return bars;
 }
 
 void FileTable::remove(TrackedFile& file) {

@@ -48,8 +48,10 @@ class FileTable {
   // Makes room for `wanted` more files: returns those to be forgotten, done ones first, oldest
   // first. Fewer when no more can be spared.
   std::vector<TrackedFile*> spare(std::size_t wanted) const;
-  // Its name will not be read again: only for files that spare() named. True: it is still there,
-  // and bars what comes before it in its lane.
+  // The done files beyond max_done_files, oldest first.
+  std::vector<TrackedFile*> surplus() const;
+  // Its name will not be read again: only for files that spare() or surplus() named. True: it bars
+  // what comes before it in its lane.
   bool forget(TrackedFile& file);
   // The file does not exist any more.
   void remove(TrackedFile& file);

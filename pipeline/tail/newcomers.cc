@@ -24,7 +24,8 @@ void Newcomers::take_in(const ScanContext& scan) {
     return a.found.place.order < b.found.place.order;
   });
   const std::size_t room = limits_.max_files - std::min(limits_.max_files, table_.all().size());
-  if (found_.size() > room) make_room(found_.size() - room, scan.sink);
+  if (found_.size() > room) forget(table_.spare(found_.size() - room), scan.sink);
+  forget(table_.surplus(), scan.sink);
   dropped_ = 0;
   release_holds(scan);
   moved_.clear();
@@ -150,8 +151,8 @@ void Newcomers::replaced(TrackedFile& file, TailSink& sink) {
   file.blocked = search.strangers;
 }
 
-void Newcomers::make_room(std::size_t wanted, TailSink& sink) {
-  for (TrackedFile* const file : table_.spare(wanted)) {
+void Newcomers::forget(const std::vector<TrackedFile*>& files, TailSink& sink) {
+  for (TrackedFile* const file : files) {
     file->ending = true;
     reader_.settle(*file, sink);
     const FileId id = file->id;

@@ -54,7 +54,7 @@ class Newcomers {
   void hold_lane(const FoundFile& found, unsigned age);
   void release_holds(const ScanContext& scan);
   void adopt(TrackedFile& file, FoundFile found, TailSink& sink);
-  void make_room(std::size_t wanted, TailSink& sink);
+  void forget(const std::vector<TrackedFile*>& files, TailSink& sink);
 
   FileTable& table_;
   FileReader& reader_;

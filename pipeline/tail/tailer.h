@@ -33,6 +33,8 @@ struct WatchRoot {
 struct TailLimits {
   std::size_t chunk_bytes = std::size_t{256} << 10U;
   std::size_t max_files = 4096;
+  // Files that were read, and were followed by others of their lane, stay known up to so many.
+  std::size_t max_done_files = 512;
   std::size_t max_open_files = 256;
   int max_depth = 12;
   // A writer may go on for a while with a file whose name is gone or was rotated.

@@ -222,6 +222,24 @@ TEST_F(TailerTest, AnEndlessLaneFitsIntoTheBound) {
   }
 }
 
+TEST_F(TailerTest, DoneFilesAreForgottenBeyondABoundAndNotReadAgain) {
+  start({.max_done_files = 3});
+  const auto path = [](int i) {
+    return "/r/system/" + std::to_string(1591748100 + 60 * i) + ".algo-1.json";
+  };
+  for (int i = 0; i < 20; ++i) {
+    fs.create(path(i), "x");
+    pass();
+  }
+  pass();
+  EXPECT_EQ(tailer->files().size(), 4U) << "three done ones, and the one that is being written";
+  fs.unlink(path(5));
+  fs.create(path(5), "y");  // as after another mount
+  fs.create("/r/0.json", "z");
+  for (int i = 0; i < 3; ++i) pass();
+  EXPECT_EQ(sink.total, 21U);
+}
+
 TEST_F(TailerTest, AThousandFilesAreReadOnceInOrder) {
   for (int i = 0; i < 1000; ++i) {
     fs.create("/r/system/" + std::to_string(1591748100 + 60 * (i * 7 % 1000)) + ".algo-1.json",
