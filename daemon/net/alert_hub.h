@@ -30,8 +30,8 @@ struct AlertFilter {
 
 // The window keeps no more than both allow.
 struct WindowLimits {
-  std::size_t alerts = 4096;
-  std::uint64_t bytes = 8U << 20U;  // of JSON
+  std::size_t alerts = 1024;
+  std::uint64_t bytes = 2U << 20U;  // of JSON
 };
 
 class AlertHub {
