@@ -31,7 +31,7 @@ struct AlertFilter {
 // The window keeps no more than both allow.
 struct WindowLimits {
   std::size_t alerts = 1024;
-  std::uint64_t bytes = 2U << 20U;  // of JSON
+  std::uint64_t bytes = 8U << 20U;  // of JSON
 };
 
 class AlertHub {
