@@ -15,9 +15,6 @@
 namespace trainwatch {
 namespace {
 
-// Of Python profiles, not of events: it reads its files itself.
-constexpr std::string_view kPythonProfile = "python_profile";
-
 // Empty when all of `names` are known.
 std::string unknown_name(const std::vector<std::string>& names) {
   std::vector<std::string_view> known;

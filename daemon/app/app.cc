@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <iostream>
 
+#include "daemon/app/analysis_source.h"
 #include "daemon/app/app_metrics.h"
 #include "daemon/app/descriptor_budget.h"
 #include "daemon/app/engine_thread.h"
@@ -71,7 +72,6 @@ struct App::Parts {
   Status start_engine(const Config& config, OpenedStore opened);
   EngineThread::Outlets outlets();
   AlertArchive archive(Acknowledged acknowledged);
-  AnalysisSource analyses();
   void wait_for_signals();
   void feed_watchdog();
   void show(std::shared_ptr<Snapshot> snapshot);
@@ -89,6 +89,7 @@ struct App::Parts {
   bool reader_hangs = false;
   int code = exit_code::done;
 
+  std::vector<std::string> watched;  // paths
   std::unique_ptr<Logger> log;
   std::unique_ptr<AlertHub> hub;
   std::unique_ptr<NetServer> server;
@@ -145,20 +146,11 @@ AlertArchive App::Parts::archive(Acknowledged acknowledged) {
   return archive;
 }
 
-AnalysisSource App::Parts::analyses() {
-  return [this](AnalysisQuery query, LaterReply::Done done) {
-    engine->analyze(std::move(query), [this, done = std::move(done)](HttpReply reply) mutable {
-      boost::asio::post(context, [done = std::move(done), reply = std::move(reply)]() mutable {
-        done(std::move(reply));
-      });
-    });
-  };
-}
-
 Status App::Parts::start_engine(const Config& config, OpenedStore opened) {
-  WatchRoots watched = configured_roots(config);
+  WatchRoots roots = configured_roots(config);
+  for (const WatchRoot& root : roots.roots) watched.push_back(root.path);
   engine = std::make_unique<EngineThread>(
-      EngineThreadOptions{std::string(version()), config.enabled_rules(), std::move(watched.ingest),
+      EngineThreadOptions{std::string(version()), config.enabled_rules(), std::move(roots.ingest),
                           std::move(opened.lost), config.enabled_analyses()},
       std::move(opened.store), outlets());
   if (Status started = engine->start(); !started.ok()) return started;
@@ -166,7 +158,7 @@ Status App::Parts::start_engine(const Config& config, OpenedStore opened) {
     log->warn("all files are read again", {{"reason", engine->dropped_state()}});
   }
   reader = std::make_unique<Reader>(
-      reader_options(config, std::move(watched.roots), engine->checkpoint()), engine->inbox(),
+      reader_options(config, std::move(roots.roots), engine->checkpoint()), engine->inbox(),
       [this](TailReport report) { engine->pass_done(std::move(report)); });
   return success();
 }
@@ -266,9 +258,10 @@ std::optional<StartFailure> App::start() {
   const StateStore* const store = state.store.get();
   const std::string epoch = store->epoch();
   parts.hub = std::make_unique<AlertHub>(epoch, store->first_seq(), store->last_seq());
-  parts.server =
-      std::make_unique<NetServer>(parts.context, net_options(*config, *listen), *parts.hub,
-                                  parts.archive(store->acknowledged()), parts.analyses());
+  parts.server = std::make_unique<NetServer>(
+      parts.context, net_options(*config, *listen), *parts.hub,
+      parts.archive(store->acknowledged()),
+      analysis_source(parts.context, parts.engine, parts.reader, parts.watched));
   if (Status bound = parts.server->listen(); !bound.ok()) return failed(bound.error());
   parts.reloads = {true, std::chrono::system_clock::now()};
   if (Status started = parts.start_engine(*config, std::move(state)); !started.ok()) {

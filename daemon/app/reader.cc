@@ -1,5 +1,7 @@
 #include "daemon/app/reader.h"
 
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
 #include <future>
 #include <stop_token>
 #include <thread>
@@ -35,6 +37,8 @@ struct Reader::Parts {
       }
       while (!stop.stop_requested() && tailer.read(sink)) report(now, false);
       report(std::chrono::steady_clock::now(), true);
+      tasks.restart();
+      tasks.poll();
       changed = hint.wait(std::exchange(rescan, false) ? std::chrono::milliseconds(0)
                                                        : options.poll_interval);
       if (changed == InotifyHint::Wake::timeout) next_scan = std::chrono::steady_clock::now();
@@ -71,6 +75,7 @@ struct Reader::Parts {
   std::function<void(TailReport)> pass_done;
   PosixFileSystem files;
   InotifyHint hint;
+  boost::asio::io_context tasks;  // of others, for this thread
   Tailer tailer;
   std::size_t watched = 0;  // directories
   bool rescan = false;
@@ -86,6 +91,12 @@ Reader::Reader(ReaderOptions options, TailSink& sink, std::function<void(TailRep
 
 Reader::~Reader() {
   parts_->thread.request_stop();
+  parts_->hint.wake();
+}
+
+void Reader::post(std::function<void(FileSystem&)> task) {
+  boost::asio::post(parts_->tasks,
+                    [task = std::move(task), parts = parts_.get()] { task(parts->files); });
   parts_->hint.wake();
 }
 

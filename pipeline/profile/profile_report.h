@@ -3,11 +3,15 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 
 #include "pipeline/profile/profile_index.h"
 #include "pipeline/profile/profile_query.h"
 
 namespace trainwatch {
+
+// Of files of its own, not of events.
+inline constexpr std::string_view kPythonProfile = "python_profile";
 
 struct ProfileReportOptions {
   ProfileQuery query;

@@ -1,4 +1,5 @@
 """What the daemon says of a job is what `analyze` says of its files, also after it was killed half-way."""
+import cProfile
 import json
 import os
 import shutil
@@ -6,6 +7,7 @@ import signal
 import subprocess
 import sys
 import unittest
+import urllib.error
 
 import harness
 
@@ -64,6 +66,24 @@ class AnalysesTest(harness.JobTest):
         self.assertEqual(missing.returncode, 1)
         none = harness.run("analyze", self.directory)
         self.assertEqual(none.returncode, 2)
+
+    def test_python_profile_of_a_running_job(self):
+        folder = os.path.join(self.directory, "framework", "pytorch", "cprofile", "0-algo-1",
+                              "train-4-stepstart-1596585374963238.0_train-5-stepend-1596585376008161.0")
+        profile = cProfile.Profile()
+        profile.runcall(sum, range(1000))
+        with harness.Trainwatch(self.directory) as trainwatch:
+            none = trainwatch.json("/api/v1/analyses/python_profile")
+            self.assertEqual(none["nodes"], [])
+            os.makedirs(folder)
+            profile.dump_stats(os.path.join(folder, "python_stats"))
+            live = trainwatch.json("/api/v1/analyses/python_profile")
+            self.assertEqual(live["nodes"], [{"node": "algo-1", "rank": 0}])
+            self.assertEqual(live["cprofile"]["training_loop"]["profiles"], 1)
+            with self.assertRaises(urllib.error.HTTPError):
+                trainwatch.get("/api/v1/analyses/python_profile?job=a")
+        done = harness.run("analyze", self.directory, "--what=python_profile")
+        self.assertEqual(json.loads(done.stdout)["python_profile"], live)
 
     def test_python_profile_is_an_analysis(self):
         done = harness.run("analyze", self.directory, "--what=python_profile")
