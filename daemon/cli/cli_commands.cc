@@ -113,6 +113,25 @@ Action define_analyze(CLI::App& app, const CliSession& session) {
   };
 }
 
+Action define_report(CLI::App& app, const CliSession& session) {
+  auto options = std::make_shared<ReportOptions>();
+  auto flags = std::make_shared<ConfigFlagSet>(app, session.commands.catalog);
+  add_old_files(app, *options);
+  with_twin(app.add_option("-o,--output", options->output, "Where to write; - is standard output"))
+      ->type_name("FILE")
+      ->required();
+  add_job(app, options->job);
+  flags->add_file_and_rules();
+  app.footer(
+      "Writes one page (HTML) that needs nothing beside it: the rules and what they found, phases\n"
+      "of the job, steps, utilisation, data loading and Python profiles.");
+  return [options, flags, &session] {
+    const Status given = complete(*options, *flags);
+    if (!given) return refuse(session, given.error(), exit_code::usage);
+    return session.commands.report(*options, session.out, session.err);
+  };
+}
+
 Action define_follow(CLI::App& app, const CliSession& session) {
   auto options = std::make_shared<FollowOptions>();
   app.add_option("URL", options->url, "Of a running trainwatch, http://127.0.0.1:9797")->required();
@@ -203,6 +222,8 @@ constexpr std::array kCommands = {
                define_run},
     CliCommand{"replay", "Print the alerts of files that are there already", define_replay},
     CliCommand{"analyze", "Print what files that are there already say of the job", define_analyze},
+    CliCommand{"report", "Write a page of what files that are there already say of the job",
+               define_report},
     CliCommand{"follow", "Print the alerts of a running trainwatch as they come", define_follow},
     CliCommand{"sample", "Write metrics of this machine as SageMaker's system files",
                define_sample},

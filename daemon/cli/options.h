@@ -34,6 +34,11 @@ struct AnalyzeOptions : OldFilesOptions {
   std::optional<std::string> job;  // needed where the configuration gives the paths several
 };
 
+struct ReportOptions : OldFilesOptions {
+  std::string output;              // a file, or "-" for standard output
+  std::optional<std::string> job;  // as above
+};
+
 struct SampleOptions {
   std::string out;  // the job's directory; made when absent
   Nanos interval = std::chrono::milliseconds{500};
