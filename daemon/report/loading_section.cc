@@ -72,9 +72,10 @@ void write_outliers(HtmlWriter& html, std::string_view id, std::string_view capt
 void write_data_loading(HtmlWriter& html, const ReportContent& content) {
   const JobFigures& job = content.figures;
   if (job.iterators.empty() && job.getnext.count == 0 && job.workers.count == 0) {
-    write_nothing(html,
-                  "These files have no calls of PyTorch's data loaders. SageMaker's hook writes "
-                  "them into the timelines below framework/.");
+    write_nothing(
+        html,
+        "There are no calls of PyTorch's data loaders in these files. SageMaker's hook writes "
+        "them into the timelines below framework/.");
     return;
   }
   write_iterators(html, job.iterators);

@@ -19,8 +19,10 @@ constexpr std::size_t kHistogramsShown = 48;
 constexpr std::size_t kNameShown = 80;
 
 constexpr std::string_view kNoSteps =
-    "These files have no steps. They are in the timelines that SageMaker's hook, or "
-    "python/trainwatch.py in two lines, writes below framework/.";
+    "There are no steps of a SageMaker timeline in these files. SageMaker's hook, or "
+    "python/trainwatch.py with two lines, writes timelines below framework/. Steps of Kineto "
+    "traces "
+    "are judged by the rules and do not count here.";
 
 void write_phase(TableWriter& table, std::string_view name, const JobPhases::Phase& phase) {
   table.begin_row();
@@ -110,7 +112,7 @@ void write_phases(HtmlWriter& html, const ReportContent& content) {
   const JobPhases& phases = content.figures.phases_of_job;
   if (!phases.job_us) {
     write_nothing(html,
-                  "These files have no times of the job: neither system metrics nor timelines.");
+                  "There are no times of the job: neither system metrics nor SageMaker timelines.");
     return;
   }
   html.open("p").text("From " + figures::moment(phases.start_us.value_or(0)) + " to ");

@@ -15,8 +15,8 @@ constexpr std::size_t kHistogramsShown = 64;
 constexpr std::size_t kHeatRowsShown = 200;
 
 constexpr std::string_view kNoSamples =
-    "These files have no system metrics. SageMaker writes them below system/, and so does "
-    "`trainwatch sample --out=DIR` beside the job.";
+    "There are no system metrics in these files. SageMaker writes them below system/, and so does "
+    "trainwatch sample --out=DIR beside the job.";
 
 bool contains(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;

@@ -1,7 +1,9 @@
 """`trainwatch report`: a page that is well-formed, needs nothing beside it, and has the numbers of `analyze`."""
+import cProfile
 import html.parser
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -147,6 +149,26 @@ class ReportTest(harness.JobTest):
         self.assertIn("step_outlier", fired)
         self.assertEqual({rule: times for rule, times in page.fired.items() if times}, fired)
         self.assertEqual(len(page.fired), len(json.loads(harness.run("rules", "--format=json").stdout)))
+
+    def test_steps_are_drawn_and_functions_listed(self):
+        self.generate("evalphase", 60)
+        folder = os.path.join(self.directory, "framework", "pytorch", "cprofile", "0-algo-1",
+                              "train-1-stepstart-1700000001.0_train-2-stepstart-1700000002.0")
+        os.makedirs(folder)
+        profile = cProfile.Profile()
+        profile.runcall(sorted, range(1000), key=lambda number: -number)
+        profile.dump_stats(os.path.join(folder, "python_stats"))
+        text = self.report()
+        page = self.check(text)
+        results = self.analyze("step_timeline", "python_profile")
+        steps = results["step_timeline"]["rows"]
+        self.assertIn(", %d steps" % len(steps), "".join(page.text))
+        self.assertEqual(sum(path.count("h0") for path in re.findall(r'class="dots s\d" d="([^"]*)"', text)),
+                         len(steps))
+        functions = results["python_profile"]["cprofile"]["training_loop"]["top_functions"]
+        self.assertGreater(len(functions["rows"]), 1)
+        self.assertEqual(page.figures("functions-cprofile-training_loop"),
+                         rows_of(functions, ["ncalls", "total_time_ns", "cumulative_time_ns"]))
 
     def test_what_was_read(self):
         self.generate("normal", 30)
