@@ -19,7 +19,8 @@ double round_step(double least) {
 std::vector<double> logarithmic_marks(double from, double to, int most) {
   std::vector<double> fine;
   std::vector<double> coarse;
-  for (double power = std::floor(std::log10(from)); power <= std::log10(to); ++power) {
+  const int last = static_cast<int>(std::floor(std::log10(to)));
+  for (int power = static_cast<int>(std::floor(std::log10(from))); power <= last; ++power) {
     for (const double factor : {1.0, 2.0, 5.0}) {
       const double mark = factor * std::pow(10, power);
       if (mark < from || mark > to) continue;
