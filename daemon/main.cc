@@ -3,6 +3,7 @@
 #include "daemon/app/analyze.h"
 #include "daemon/app/app.h"
 #include "daemon/app/replay.h"
+#include "daemon/app/report.h"
 #include "daemon/cli/cli.h"
 #include "daemon/net/follow_client.h"
 #include "daemon/sample/sample.h"
@@ -14,6 +15,7 @@ int main(int argc, char** argv) {
   commands.run = trainwatch::run_app;
   commands.replay = trainwatch::replay;
   commands.analyze = trainwatch::analyze;
+  commands.report = trainwatch::report;
   commands.follow = trainwatch::follow;
   commands.sample = trainwatch::sample;
   return trainwatch::run_command_line(argc, argv, commands, std::cout, std::cerr);

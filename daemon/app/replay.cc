@@ -3,10 +3,8 @@
 #include <algorithm>
 #include <ostream>
 
-#include "daemon/app/read_all.h"
+#include "daemon/app/old_files.h"
 #include "daemon/cli/exit_code.h"
-#include "daemon/config/config.h"
-#include "rules/catalog.h"
 
 namespace trainwatch {
 namespace {
@@ -36,28 +34,12 @@ class AlertPrinter {
 }  // namespace
 
 int replay(const ReplayOptions& options, std::ostream& out, std::ostream& err) {
-  const auto config = load_config(options.config_file, options.flags, rule_catalog());
-  if (!config.ok()) {
-    err << config.error().message << '\n';
-    return exit_code::bad_config;
-  }
-  if (const auto missing = missing_path(options.paths)) {
-    err << *missing << ": no such file or directory\n";
-    return exit_code::failed;
-  }
-
-  WatchRoots watched = replay_roots(options.paths, *config);
-  Engine engine(config->enabled_rules());
-  Ingest ingest(engine, std::move(watched.ingest));
+  const OldFiles files(options, err);
+  if (files.refused()) return *files.refused();
+  Engine engine(files.config().enabled_rules());
   AlertPrinter printer(out);
-  ProgressBar progress(err, options.progress);
-  read_all(std::move(watched.roots), tail_limits(config->tail), ingest, progress,
-           [&] { printer.print(engine.take_told()); });
-  ingest.end_of_input();
-  printer.print(engine.take_told());
+  files.read_into(engine, [&] { printer.print(engine.take_told()); });
   out.flush();
-  progress.finish();
-  report_rejects(ingest, err);
   if (!out) {
     err << "cannot write the alerts\n";
     return exit_code::failed;

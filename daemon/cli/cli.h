@@ -20,6 +20,7 @@ struct Commands {
   std::function<int(const RunOptions&)> run;
   std::function<int(const ReplayOptions&, std::ostream& out, std::ostream& err)> replay;
   std::function<int(const AnalyzeOptions&, std::ostream& out, std::ostream& err)> analyze;
+  std::function<int(const ReportOptions&, std::ostream& out, std::ostream& err)> report;
   std::function<int(const FollowOptions&)> follow;
   std::function<int(const SampleOptions&, std::ostream& err)> sample;
 };

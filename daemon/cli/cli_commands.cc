@@ -54,24 +54,42 @@ Status parse_severity(const std::string& text, std::optional<Severity>& out) {
   return Error{"'" + text + "' is none of info|warning|critical"};
 }
 
+// What the commands on old files take alike; `options` outlives the parsing.
+void add_old_files(CLI::App& app, OldFilesOptions& options) {
+  app.add_option("PATH", options.paths, "Files or directory trees, finished or not")->required();
+  with_twin(app.add_flag("--progress", options.progress,
+                         "Show a progress bar even where standard error is no terminal"));
+}
+
+void add_job(CLI::App& app, std::optional<std::string>& job) {
+  with_twin(
+      app.add_option("--job", job, "Of which job, where the configuration gives the paths several"))
+      ->type_name("NAME");
+}
+
+// Once parsing is over.
+Status complete(OldFilesOptions& options, const ConfigFlagSet& flags) {
+  const auto given = flags.flags();
+  if (!given) return given.error();
+  options.config_file = flags.config_file();
+  options.flags = *given;
+  options.progress = options.progress || isatty(STDERR_FILENO) == 1;
+  return success();
+}
+
 Action define_replay(CLI::App& app, const CliSession& session) {
   auto options = std::make_shared<ReplayOptions>();
   auto flags = std::make_shared<ConfigFlagSet>(app, session.commands.catalog);
-  app.add_option("PATH", options->paths, "Files or directory trees, finished or not")->required();
+  add_old_files(app, *options);
   flags->add_file_and_rules();
   add_checked(
       app, "--fail-on", "info|warning|critical",
       "Exit with 3 when there is an alert of this severity or above",
       [options](const std::string& text) { return parse_severity(text, options->fail_on); });
-  with_twin(app.add_flag("--progress", options->progress,
-                         "Show a progress bar even where standard error is no terminal"));
   app.footer("Prints one alert per line (JSON), in the order in which they were found.");
   return [options, flags, &session] {
-    const auto given = flags->flags();
+    const Status given = complete(*options, *flags);
     if (!given) return refuse(session, given.error(), exit_code::usage);
-    options->config_file = flags->config_file();
-    options->flags = *given;
-    options->progress = options->progress || isatty(STDERR_FILENO) == 1;
     return session.commands.replay(*options, session.out, session.err);
   };
 }
@@ -79,23 +97,38 @@ Action define_replay(CLI::App& app, const CliSession& session) {
 Action define_analyze(CLI::App& app, const CliSession& session) {
   auto options = std::make_shared<AnalyzeOptions>();
   auto flags = std::make_shared<ConfigFlagSet>(app, session.commands.catalog);
-  app.add_option("PATH", options->paths, "Files or directory trees, finished or not")->required();
+  add_old_files(app, *options);
   with_twin(app.add_option("--what", options->what, "What to say; docs/analyses.md explains each"))
       ->type_name("NAME,NAME...")
       ->allow_extra_args(false)
       ->delimiter(',')
       ->required();
-  with_twin(app.add_option("--job", options->job,
-                           "Of which job, where the configuration gives the paths several"))
-      ->type_name("NAME");
+  add_job(app, options->job);
   flags->add_file();
-  with_twin(app.add_flag("--progress", options->progress,
-                         "Show a progress bar even where standard error is no terminal"));
   app.footer("Prints one object (JSON): the result of each analysis under its name.");
   return [options, flags, &session] {
-    options->config_file = flags->config_file();
-    options->progress = options->progress || isatty(STDERR_FILENO) == 1;
+    const Status given = complete(*options, *flags);
+    if (!given) return refuse(session, given.error(), exit_code::usage);
     return session.commands.analyze(*options, session.out, session.err);
+  };
+}
+
+Action define_report(CLI::App& app, const CliSession& session) {
+  auto options = std::make_shared<ReportOptions>();
+  auto flags = std::make_shared<ConfigFlagSet>(app, session.commands.catalog);
+  add_old_files(app, *options);
+  with_twin(app.add_option("-o,--output", options->output, "Where to write; - is standard output"))
+      ->type_name("FILE")
+      ->required();
+  add_job(app, options->job);
+  flags->add_file_and_rules();
+  app.footer(
+      "Writes one page (HTML) that needs nothing beside it: the rules and what they found, phases\n"
+      "of the job, steps, utilisation, data loading and Python profiles.");
+  return [options, flags, &session] {
+    const Status given = complete(*options, *flags);
+    if (!given) return refuse(session, given.error(), exit_code::usage);
+    return session.commands.report(*options, session.out, session.err);
   };
 }
 
@@ -189,6 +222,8 @@ constexpr std::array kCommands = {
                define_run},
     CliCommand{"replay", "Print the alerts of files that are there already", define_replay},
     CliCommand{"analyze", "Print what files that are there already say of the job", define_analyze},
+    CliCommand{"report", "Write a page of what files that are there already say of the job",
+               define_report},
     CliCommand{"follow", "Print the alerts of a running trainwatch as they come", define_follow},
     CliCommand{"sample", "Write metrics of this machine as SageMaker's system files",
                define_sample},

@@ -17,20 +17,26 @@ struct RunOptions {
   ConfigFlags flags;        // for load_config(), at start and at each reload
 };
 
-struct ReplayOptions {
-  std::string config_file;
-  ConfigFlags flags;
-  std::vector<std::string> paths;   // at least one
-  std::optional<Severity> fail_on;  // exit code 3 for an alert at or above it
-  bool progress = false;            // asked for, or standard error is a terminal
+// What the commands on old files have in common.
+struct OldFilesOptions {
+  std::string config_file;         // empty: the defaults
+  ConfigFlags flags{};             // of the commands that have them
+  std::vector<std::string> paths;  // at least one
+  bool progress = false;           // asked for, or standard error is a terminal
 };
 
-struct AnalyzeOptions {
-  std::string config_file;
-  std::vector<std::string> paths;  // at least one
+struct ReplayOptions : OldFilesOptions {
+  std::optional<Severity> fail_on;  // exit code 3 for an alert at or above it
+};
+
+struct AnalyzeOptions : OldFilesOptions {
   std::vector<std::string> what;   // names of analyses, at least one
   std::optional<std::string> job;  // needed where the configuration gives the paths several
-  bool progress = false;           // as above
+};
+
+struct ReportOptions : OldFilesOptions {
+  std::string output;              // a file, or "-" for standard output
+  std::optional<std::string> job;  // as above
 };
 
 struct SampleOptions {

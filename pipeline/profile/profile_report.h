@@ -10,7 +10,7 @@
 
 namespace trainwatch {
 
-// Of files of its own, not of events.
+// Of files of its own, not of events: they are read when it is asked for.
 inline constexpr std::string_view kPythonProfile = "python_profile";
 
 struct ProfileReportOptions {

@@ -16,13 +16,14 @@ class CommandsTest(unittest.TestCase):
 
     def test_help_and_version(self):
         commands = self.expect(0, "--help").stdout
-        for command in ("run", "replay", "follow", "rules", "check-config", "version", "sample"):
+        for command in ("run", "replay", "analyze", "report", "follow", "rules", "check-config", "version", "sample"):
             self.assertIn(command, commands)
             self.assertIn("--help", self.expect(0, command, "--help").stdout)
         self.assertRegex(self.expect(0, "version").stdout, r"trainwatch.*\d+\.\d+\.\d+")
 
     def test_wrong_usage_is_2(self):
-        for arguments in ([], ["nonsense"], ["run", "--nonsense"], ["run"], ["replay"], ["sample"],
+        for arguments in ([], ["nonsense"], ["run", "--nonsense"], ["run"], ["replay"], ["report", harness.JOB],
+                          ["sample"],
                           ["replay", harness.JOB, "--rules=nonsense"],
                           ["replay", harness.JOB, "--set", "step_spike.nonsense=1"],
                           ["replay", harness.JOB, "--fail-on=nonsense"],

@@ -25,6 +25,12 @@ class CliTest : public testing::Test {
     commands_.replay = [this](const ReplayOptions& options, std::ostream&, std::ostream&) {
       return replay_ = options, 12;
     };
+    commands_.analyze = [this](const AnalyzeOptions& options, std::ostream&, std::ostream&) {
+      return analyze_ = options, 15;
+    };
+    commands_.report = [this](const ReportOptions& options, std::ostream&, std::ostream&) {
+      return report_ = options, 16;
+    };
     commands_.follow = [this](const FollowOptions& options) { return follow_ = options, 13; };
     commands_.sample = [this](const SampleOptions& options, std::ostream&) {
       return sample_ = options, 14;
@@ -45,6 +51,8 @@ class CliTest : public testing::Test {
   Commands commands_;
   RunOptions run_;
   ReplayOptions replay_;
+  AnalyzeOptions analyze_;
+  ReportOptions report_;
   FollowOptions follow_;
   SampleOptions sample_;
   std::ostringstream out_;
@@ -116,6 +124,28 @@ TEST_F(CliTest, ReplayTakesPathsAnywhere) {
   EXPECT_THAT(replay_.flags.set, ElementsAre("stall.sigma=7"));
   EXPECT_EQ(replay_.fail_on, Severity::warning);
   EXPECT_TRUE(replay_.progress);
+}
+
+TEST_F(CliTest, AnalyzeTakesNames) {
+  EXPECT_EQ(call({"analyze", "a", "--what=heatmap,batchtime", "b", "--job=j"}), 15);
+  EXPECT_THAT(analyze_.paths, ElementsAre("a", "b"));
+  EXPECT_THAT(analyze_.what, ElementsAre("heatmap", "batchtime"));
+  EXPECT_EQ(analyze_.job, "j");
+  expect_usage_error({"analyze", "a"}, "--what");
+}
+
+TEST_F(CliTest, ReportTakesAFile) {
+  EXPECT_EQ(call({"report", "a", "b", "-o", "report.html", "--job=j", "--set=stall.sigma=7"}), 16);
+  EXPECT_THAT(report_.paths, ElementsAre("a", "b"));
+  EXPECT_EQ(report_.output, "report.html");
+  EXPECT_EQ(report_.job, "j");
+  EXPECT_THAT(report_.flags.set, ElementsAre("stall.sigma=7"));
+  EXPECT_EQ(call({"report", "a", "-o", "-"}), 16);
+  EXPECT_EQ(report_.output, "-");
+  EXPECT_EQ(call({"report", "a", "--output=x.html"}), 16);
+  EXPECT_EQ(report_.output, "x.html");
+  expect_usage_error({"report", "a"}, "--output");
+  expect_usage_error({"report", "-o", "x.html"}, "PATH");
 }
 
 TEST_F(CliTest, FollowTakesAUrl) {
