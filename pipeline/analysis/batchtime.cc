@@ -18,7 +18,7 @@ class Batchtime final : public Analysis {
     const auto* span = std::get_if<Span>(&event);
     if (span == nullptr || span->origin != Origin::timeline) return;
     const std::string_view name = vocabulary_.text(span->name);
-    if (name.find("DataLoaderIter::GetNext") == std::string_view::npos) return;
+    if (name.find(kTorchGetNext) == std::string_view::npos) return;
     const Key key{span->subject, span->process};
     const auto before = last_start_.find(key);
     if (before == last_start_.end()) {

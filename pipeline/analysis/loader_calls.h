@@ -16,6 +16,9 @@
 
 namespace trainwatch {
 
+// What the names of PyTorch's calls for the next batch contain.
+inline constexpr std::string_view kTorchGetNext = "DataLoaderIter::GetNext";
+
 class LoaderCalls {
  public:
   static constexpr std::size_t kExact = 4096;   // calls, for the median

@@ -6,10 +6,6 @@ namespace {
 
 constexpr const char* kGetNext = "_MultiProcessingDataLoaderIter::GetNext";
 
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
 TEST(DataloaderGetnext, TwiceTheMedianIsAnOutlier) {
   AnalysisBench bench("dataloader_getnext");
   for (const std::int64_t duration : {10, 10, 19, 10, 20, 50}) {
