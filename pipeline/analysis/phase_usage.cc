@@ -118,8 +118,9 @@ std::string PhaseUsage::name_of(const PhasePlace& place) const {
   }
 }
 
-std::map<std::pair<std::string, PhaseUsage::Resource>, Distribution> PhaseUsage::result() const {
-  std::map<std::pair<std::string, Resource>, Distribution> named;
+std::map<std::pair<std::string, PhaseUsage::Resource>, PhaseUsage::Values> PhaseUsage::result()
+    const {
+  std::map<std::pair<std::string, Resource>, Values> named;
   if (!led_) return named;
   for (const Groups* groups : {&groups_, &beyond_}) {
     for (const auto& [group, values] : *groups) {

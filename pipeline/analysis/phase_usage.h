@@ -25,7 +25,7 @@ class PhaseUsage {
   static constexpr Nanos kLateness = std::chrono::seconds(60);
   static constexpr std::size_t kWaiting = 65536;  // samples of a node
   static constexpr std::size_t kMaxNodes = 1024;
-  static constexpr std::size_t kMaxGroups = 1024;
+  static constexpr std::size_t kMaxGroups = 512;
 
   struct Resource {
     Symbol type = Symbol::none;
@@ -37,7 +37,11 @@ class PhaseUsage {
     Resource resource;
     auto operator<=>(const Group&) const = default;
   };
-  using Groups = std::map<Group, Distribution>;
+  // A resource is several series: more values are kept for exact quantiles than of one.
+  struct Values : Distribution {
+    Values() : Distribution(4096) {}
+  };
+  using Groups = std::map<Group, Values>;
 
   explicit PhaseUsage(const Vocabulary& vocabulary) : vocabulary_(vocabulary) {}
 
@@ -45,7 +49,7 @@ class PhaseUsage {
   void on_sample(const Sample& sample, Resource resource);
 
   // By the name of the phase, and what it is of. Empty without steps.
-  std::map<std::pair<std::string, Resource>, Distribution> result() const;
+  std::map<std::pair<std::string, Resource>, Values> result() const;
   std::uint64_t left_out() const { return left_out_; }
 
   void state(StateIo& io);
