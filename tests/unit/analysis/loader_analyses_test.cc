@@ -1,4 +1,6 @@
 // dataloader_getnext, dataloader_workers, dataloader_initialization and batchtime.
+#include <algorithm>
+
 #include "tests/unit/analysis/analysis_bench.h"
 
 namespace trainwatch {
@@ -107,6 +109,30 @@ TEST(Batchtime, SaysWhatTheSystemAndTheFrameworkDidThen) {
     EXPECT_FALSE(has(text, "_worker_loop")) << "it had ended";
     EXPECT_FALSE(has(text, "Step:"));
   }
+}
+
+TEST(Batchtime, AStateThatIsCutShortIsRefused) {
+  AnalysisBench bench("batchtime");
+  play_batches(bench, true, true);
+  const std::string state = bench.save();
+  EXPECT_TRUE(bench.loads(state));
+  for (std::size_t size = 0; size < state.size(); size += 7) {
+    EXPECT_FALSE(bench.loads(std::string_view(state).substr(0, size))) << size;
+  }
+}
+
+TEST(Batchtime, OnlyOutliersThatAreListedAreExplained) {
+  AnalysisBench bench("batchtime");
+  std::int64_t start = 0;
+  for (std::int64_t i = 0; i < 1000; ++i) {
+    start += i < 600 ? 10 : 100 + i;
+    Span call = bench.span("DataLoaderIter", kGetNext, start, 5);
+    call.kind = SpanKind::data_wait;
+    bench.add(call);
+  }
+  const std::string text = bench.text();
+  const std::string activity = text.substr(text.find("outlier_activity"));
+  EXPECT_EQ(std::count(activity.begin(), activity.end(), '['), 2 + 100) << "the longest hundred";
 }
 
 }  // namespace

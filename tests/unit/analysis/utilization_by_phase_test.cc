@@ -103,6 +103,17 @@ TEST(UtilizationByPhase, ALongPauseIsBetweenItsSteps) {
   EXPECT_TRUE(has(bench.text(), R"("left_out_of_phases":0)"));
 }
 
+TEST(UtilizationByPhase, AStateThatIsCutShortIsRefused) {
+  AnalysisBench bench("utilization_stats");
+  play(bench, true, 0, 100);
+  play(bench, false, 0, 100);
+  const std::string state = bench.save();
+  EXPECT_TRUE(bench.loads(state));
+  for (std::size_t size = 0; size < state.size(); size += 13) {
+    EXPECT_FALSE(bench.loads(std::string_view(state).substr(0, size))) << size;
+  }
+}
+
 TEST(UtilizationByPhase, WhatCannotBeKnownAnyLongerIsCounted) {
   AnalysisBench bench("utilization_stats");
   for (std::int64_t i = 0; i < 5000; ++i) bench.step(100 * i, 50, i);
