@@ -15,15 +15,24 @@ const RuleSpec& load_balancing_rule();
 const RuleSpec& step_outlier_rule();
 const RuleSpec& max_initialization_time_rule();
 const RuleSpec& dataloader_rule();
+const RuleSpec& overall_system_usage_rule();
+const RuleSpec& overall_framework_metrics_rule();
 
 const std::vector<const RuleSpec*>& rule_catalog() {
   static const std::vector<const RuleSpec*> catalog = {
-      &step_spike_rule(),          &cpu_bottleneck_rule(),
-      &getnext_outlier_rule(),     &low_gpu_utilization_rule(),
-      &io_bottleneck_rule(),       &batch_size_rule(),
-      &gpu_memory_increase_rule(), &load_balancing_rule(),
-      &step_outlier_rule(),        &max_initialization_time_rule(),
+      &step_spike_rule(),
+      &cpu_bottleneck_rule(),
+      &getnext_outlier_rule(),
+      &low_gpu_utilization_rule(),
+      &io_bottleneck_rule(),
+      &batch_size_rule(),
+      &gpu_memory_increase_rule(),
+      &load_balancing_rule(),
+      &step_outlier_rule(),
+      &max_initialization_time_rule(),
       &dataloader_rule(),
+      &overall_system_usage_rule(),
+      &overall_framework_metrics_rule(),
   };
   return catalog;
 }

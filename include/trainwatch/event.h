@@ -50,6 +50,7 @@ enum class Origin : std::uint8_t { timeline, profiler };
 
 inline constexpr std::int64_t kNoStep = -1;
 inline constexpr std::int32_t kNoWorker = -1;
+inline constexpr std::int64_t kNoThread = -1;
 
 // Whether a loader pins its memory, where the file says.
 enum class PinMemory : std::uint8_t { unknown, no, yes, count_ };
@@ -64,13 +65,18 @@ struct Span {
   Symbol phase = Symbol::none;          // the writer's process name or category
   std::int32_t worker = kNoWorker;      // data-loading worker id
   std::int64_t process = -1;            // operating-system pid, where the file says
+  std::int64_t thread = kNoThread;      // where the file says
   SpanKind kind = SpanKind::other;
   Mode mode = Mode::unknown;
   Origin origin = Origin::timeline;
   PinMemory pin_memory = PinMemory::unknown;
   std::int32_t num_workers = kNoWorker;  // of the loader, where the file says
+  Symbol layer = Symbol::none;           // what the arguments call it, where they do
+  std::uint32_t reserved = 0;            // no unset bytes in the state
 
   Time end() const { return start + duration; }
+  // What SageMaker calls the framework metric.
+  Symbol metric() const { return layer == Symbol::none ? name : layer; }
 };
 
 // One value of one system-metric series. `value` may be NaN.

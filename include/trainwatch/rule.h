@@ -51,6 +51,8 @@ struct Interest {
   std::vector<SpanKind> spans{};
   bool steps = false;
   bool ticks = false;
+  // A rule that asks for nothing says nothing.
+  bool none() const { return samples.empty() && spans.empty() && !steps && !ticks; }
 };
 
 // One parameter as users see it. `text` is what stands in the configuration file or after --set.

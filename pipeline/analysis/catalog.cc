@@ -17,6 +17,9 @@ extern const AnalysisSpec dataloader_getnext_spec;
 extern const AnalysisSpec dataloader_workers_spec;
 extern const AnalysisSpec dataloader_initialization_spec;
 extern const AnalysisSpec batchtime_spec;
+extern const AnalysisSpec tf_getnext_per_step_spec;
+extern const AnalysisSpec overall_system_usage_spec;
+extern const AnalysisSpec overall_framework_metrics_spec;
 
 AnalysisCatalog analysis_catalog() {
   static constexpr std::array kCatalog = {
@@ -33,6 +36,9 @@ AnalysisCatalog analysis_catalog() {
       &dataloader_workers_spec,
       &dataloader_initialization_spec,
       &batchtime_spec,
+      &tf_getnext_per_step_spec,
+      &overall_system_usage_spec,
+      &overall_framework_metrics_spec,
   };
   return kCatalog;
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <tuple>
 #include <vector>
 
@@ -15,6 +16,9 @@
 #include "trainwatch/stats/distribution.h"
 
 namespace trainwatch {
+
+// What the names of PyTorch's calls for the next batch contain.
+inline constexpr std::string_view kTorchGetNext = "DataLoaderIter::GetNext";
 
 class LoaderCalls {
  public:
@@ -29,12 +33,20 @@ class LoaderCalls {
     SubjectId subject = SubjectId::none;
   };
 
-  void add(const Call& call) {
+  // What add() did to the calls that are remembered.
+  struct Change {
+    bool remembered = false;
+    std::optional<Call> forgotten{};
+  };
+  Change add(const Call& call) {
     durations_.add(static_cast<double>(call.duration.count()) / 1e3);
     const auto place = std::upper_bound(longest_.begin(), longest_.end(), call, comes_first);
-    if (place == longest_.end() && longest_.size() == kLongest) return;
+    if (place == longest_.end() && longest_.size() == kLongest) return {};
     longest_.insert(place, call);
-    if (longest_.size() > kLongest) longest_.pop_back();
+    if (longest_.size() <= kLongest) return {true};
+    const Call forgotten = longest_.back();
+    longest_.pop_back();
+    return {true, forgotten};
   }
 
   std::uint64_t count() const { return durations_.count(); }

@@ -3,9 +3,9 @@
 #include <array>
 #include <string>
 
+#include "pipeline/analysis/same_time.h"
 #include "pipeline/analysis/series_groups.h"
 #include "trainwatch/analysis.h"
-#include "trainwatch/stats/compensated_sum.h"
 
 namespace trainwatch {
 namespace {
@@ -25,28 +25,20 @@ struct Bins {
 
 // The devices of one node in one dimension: their values of the same time make one mean.
 struct Total {
-  Time at = kNoTime;
-  CompensatedSum sum;
-  std::uint64_t values = 0;
+  SameTime now;
   Bins bins;
 
   void add(Time time, double value) {
-    if (time != at) {
-      bins = with_last();
-      *this = {time, {}, 0, bins};
-    }
-    if (sum.add(value)) ++values;
+    now.add(time, value,
+            [this](double sum, std::uint64_t count) { bins.add(mean_of(sum, count)); });
   }
-  // Counts the values of the last time too: there may be more to come of it.
   Bins with_last() const {
     Bins all = bins;
-    if (values > 0) all.add(sum.value() / static_cast<double>(values));
+    now.last([&](double sum, std::uint64_t count) { all.add(mean_of(sum, count)); });
     return all;
   }
   void state(StateIo& io) {
-    io(at);
-    io(sum);
-    io(values);
+    io(now);
     io(bins);
   }
 };

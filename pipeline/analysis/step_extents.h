@@ -62,7 +62,7 @@ class StepExtents {
   // Calls `close(step)` with the step that made room, if one did.
   template <class Close>
   void on(const Span& span, Close&& close) {
-    const Names names{span.phase, span.name};
+    const Names names{span.phase, span.metric()};
     const Extent extent{span.start, span.end()};
     if (span.step == kNoStep) return place(names, extent);
     OpenStep& step = touch(span.step, extent, close);

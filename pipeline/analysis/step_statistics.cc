@@ -3,6 +3,7 @@
 #include <string>
 
 #include "pipeline/analysis/json_table.h"
+#include "pipeline/analysis/per_rank.h"
 #include "pipeline/analysis/step_extents.h"
 #include "trainwatch/analysis.h"
 #include "trainwatch/stats/distribution.h"
@@ -11,7 +12,6 @@ namespace trainwatch {
 namespace {
 
 constexpr std::size_t kMaxNames = 500;
-constexpr std::size_t kMaxRanks = 1024;
 
 // The durations of the steps so far, in microseconds.
 struct Durations {
@@ -53,21 +53,19 @@ struct Durations {
 
 class StepStatistics final : public Analysis {
  public:
-  explicit StepStatistics(const Vocabulary& vocabulary) : vocabulary_(vocabulary) {}
+  explicit StepStatistics(const Vocabulary& vocabulary)
+      : vocabulary_(vocabulary), ranks_(vocabulary) {}
 
   void on(const Event& event) override {
     const auto* span = std::get_if<Span>(&event);
     if (span == nullptr || span->origin != Origin::timeline) return;
-    auto rank = ranks_.find(span->subject);
-    if (rank == ranks_.end()) {
-      if (ranks_.size() == kMaxRanks) return;
-      rank = ranks_.try_emplace(span->subject).first;
-    }
-    rank->second.on(*span, [this](const StepExtents::OpenStep& step) { durations_.add(step); });
+    StepExtents* const rank = ranks_.of(span->subject);
+    if (rank == nullptr) return;
+    rank->on(*span, [this](const StepExtents::OpenStep& step) { durations_.add(step); });
   }
 
   void state(StateIo& io) override {
-    ranks_state(io);
+    ranks_.state(io, [&](StepExtents& extents) { extents.state(io, vocabulary_); });
     io(durations_);
     if (!io.is_loading()) return;
     for (const auto* table : {&durations_.by_name, &durations_.by_phase}) {
@@ -79,7 +77,7 @@ class StepStatistics final : public Analysis {
 
   void write(JsonWriter& json) const override {
     Durations all = durations_;
-    for (const auto& [subject, extents] : ranks_) {
+    for (const auto& [subject, extents] : ranks_.all()) {
       for (const auto& step : extents.open()) {
         if (step.known) all.add(step);
       }
@@ -92,26 +90,6 @@ class StepStatistics final : public Analysis {
   }
 
  private:
-  void ranks_state(StateIo& io) {
-    auto count = static_cast<std::uint32_t>(ranks_.size());
-    io(count);
-    if (io.is_loading()) {
-      ranks_.clear();
-      for (std::uint32_t i = 0; i < count && io.ok(); ++i) {
-        SubjectId subject = SubjectId::none;
-        io(subject);
-        if (!is_known(vocabulary_, subject)) io.fail();
-        ranks_[subject].state(io, vocabulary_);
-      }
-    } else {
-      for (auto& [key, extents] : ranks_) {
-        SubjectId subject = key;
-        io(subject);
-        extents.state(io, vocabulary_);
-      }
-    }
-  }
-
   void write_table(JsonWriter& json, std::string_view what,
                    const std::map<Symbol, Distribution>& values, bool steps_only) const {
     std::map<std::string_view, const Distribution*> ordered;
@@ -132,7 +110,7 @@ class StepStatistics final : public Analysis {
   }
 
   const Vocabulary& vocabulary_;
-  std::map<SubjectId, StepExtents> ranks_;
+  PerRank<StepExtents> ranks_;
   Durations durations_;
 };
 

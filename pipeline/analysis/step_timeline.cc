@@ -1,20 +1,19 @@
 // The last steps of each rank: when they began and how long they took.
 #include <algorithm>
 #include <deque>
-#include <map>
 #include <tuple>
 #include <vector>
 
 #include "pipeline/analysis/json_table.h"
 #include "pipeline/analysis/micros.h"
 #include "pipeline/analysis/names.h"
+#include "pipeline/analysis/per_rank.h"
 #include "trainwatch/analysis.h"
 
 namespace trainwatch {
 namespace {
 
 constexpr std::size_t kWindow = 1000;  // of a rank
-constexpr std::size_t kMaxRanks = 1024;
 
 struct TimelineStep {
   Time start{};
@@ -26,34 +25,31 @@ struct TimelineStep {
 
 class StepTimeline final : public Analysis {
  public:
-  explicit StepTimeline(const Vocabulary& vocabulary) : vocabulary_(vocabulary) {}
+  explicit StepTimeline(const Vocabulary& vocabulary)
+      : vocabulary_(vocabulary), ranks_(vocabulary) {}
 
   void on(const Event& event) override {
     const auto* span = std::get_if<Span>(&event);
     if (span == nullptr || span->origin != Origin::timeline) return;
-    auto rank = ranks_.find(span->subject);
-    if (rank == ranks_.end()) {
-      if (ranks_.size() == kMaxRanks) return;
-      rank = ranks_.try_emplace(span->subject).first;
-    }
-    std::deque<TimelineStep>& steps = rank->second;
-    if (steps.size() == kWindow) steps.pop_front();
-    steps.push_back({span->start, span->duration, span->step, span->phase});
+    std::deque<TimelineStep>* const steps = ranks_.of(span->subject);
+    if (steps == nullptr) return;
+    if (steps->size() == kWindow) steps->pop_front();
+    steps->push_back({span->start, span->duration, span->step, span->phase});
   }
 
   void state(StateIo& io) override {
-    io(ranks_);
-    for (const auto& [subject, steps] : ranks_) {
-      if (!is_known(vocabulary_, subject) || steps.size() > kWindow) io.fail();
+    ranks_.state(io, [&](std::deque<TimelineStep>& steps) {
+      io(steps);
+      if (steps.size() > kWindow) io.fail();
       for (const TimelineStep& step : steps) {
         if (!is_known(vocabulary_, step.phase)) io.fail();
       }
-    }
+    });
   }
 
   void write(JsonWriter& json) const override {
     std::vector<std::pair<SubjectId, TimelineStep>> all;
-    for (const auto& [subject, steps] : ranks_) {
+    for (const auto& [subject, steps] : ranks_.all()) {
       for (const TimelineStep& step : steps) all.emplace_back(subject, step);
     }
     std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) {
@@ -69,7 +65,7 @@ class StepTimeline final : public Analysis {
 
  private:
   const Vocabulary& vocabulary_;
-  std::map<SubjectId, std::deque<TimelineStep>> ranks_;
+  PerRank<std::deque<TimelineStep>> ranks_;
 };
 
 }  // namespace

@@ -150,4 +150,28 @@ bool SystemHistory::load(const StoredRows& rows) {
   return true;
 }
 
+void SystemHistory::state(StateIo& io) {
+  auto count = static_cast<std::uint32_t>(nodes_.size());
+  io(count);
+  if (io.is_loading()) {
+    nodes_.clear();
+    node_of_series_.clear();
+  }
+  for (std::uint32_t i = 0; i < count && io.ok(); ++i) {
+    auto& [key, node] = io.is_loading() ? nodes_.emplace_back() : nodes_[i];
+    std::vector<Second> used;
+    std::copy_if(node.ring.begin(), node.ring.end(), std::back_inserter(used),
+                 [](const Second& second) { return second.index >= 0; });
+    io(key);
+    io(node.newest);
+    io(used);
+    if (!io.is_loading()) continue;
+    node.ring.resize(kSeconds);
+    for (const Second& second : used) {
+      if (second.index < 0) return io.fail();
+      node.ring[static_cast<std::size_t>(second.index) % kSeconds] = second;
+    }
+  }
+}
+
 }  // namespace trainwatch

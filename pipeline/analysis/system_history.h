@@ -40,6 +40,8 @@ class SystemHistory {
   // Puts the stretches of time that changed since the last call; `all`: every one.
   void save(StateRows& rows, bool all);
   bool load(const StoredRows& rows);
+  // All of it in one piece, for one who keeps a history of its own.
+  void state(StateIo& io);
 
  private:
   static constexpr std::size_t kRowSeconds = 64;  // one row holds so many

@@ -2,19 +2,18 @@
 // one phase where there are several; and what lies between, before and after them.
 #include <algorithm>
 #include <deque>
-#include <map>
 #include <string>
 
 #include "pipeline/analysis/json_table.h"
 #include "pipeline/analysis/micros.h"
 #include "pipeline/analysis/names.h"
+#include "pipeline/analysis/per_rank.h"
 #include "trainwatch/analysis.h"
 
 namespace trainwatch {
 namespace {
 
 constexpr std::size_t kWindow = 1000;  // steps, and runs, of a rank
-constexpr std::size_t kMaxRanks = 1024;
 
 struct Interval {
   Time start{};
@@ -63,7 +62,8 @@ struct RankPhases {
 
 class TrainingPhaseIntervals final : public Analysis {
  public:
-  explicit TrainingPhaseIntervals(const Vocabulary& vocabulary) : vocabulary_(vocabulary) {}
+  explicit TrainingPhaseIntervals(const Vocabulary& vocabulary)
+      : vocabulary_(vocabulary), ranks_(vocabulary) {}
 
   void on(const Event& event) override {
     if (const auto* sample = std::get_if<Sample>(&event)) {
@@ -71,43 +71,35 @@ class TrainingPhaseIntervals final : public Analysis {
       first_sample_ = std::min(first_sample_, sample->at);
       last_sample_ = std::max(last_sample_, sample->at);
     } else if (const auto* span = std::get_if<Span>(&event)) {
-      const bool step = span->kind == SpanKind::step && span->origin == Origin::timeline;
-      if (step) on(*span);
+      if (span->origin != Origin::timeline) return;
+      if (RankPhases* const rank = ranks_.of(span->subject)) {
+        rank->add({span->start, span->end(), span->phase});
+      }
     }
   }
 
   void state(StateIo& io) override {
     io(first_sample_);
     io(last_sample_);
-    io(ranks_);
-    for (const auto& [subject, rank] : ranks_) {
-      if (!is_known(vocabulary_, subject)) io.fail();
+    ranks_.state(io, [&](RankPhases& rank) {
+      io(rank);
       for (const auto* window : {&rank.steps, &rank.runs}) {
         for (const Interval& interval : *window) {
           if (!is_known(vocabulary_, interval.phase)) io.fail();
         }
       }
-    }
+    });
   }
 
   void write(JsonWriter& json) const override {
     JsonTable table(json, {"start_time_us", "end_time_us", "phase", "nodeID"});
-    for (const auto& [subject, rank] : ranks_) {
+    for (const auto& [subject, rank] : ranks_.all()) {
       write(table, rank, rank_name(vocabulary_, subject));
     }
     table.end();
   }
 
  private:
-  void on(const Span& span) {
-    auto rank = ranks_.find(span.subject);
-    if (rank == ranks_.end()) {
-      if (ranks_.size() == kMaxRanks) return;
-      rank = ranks_.try_emplace(span.subject).first;
-    }
-    rank->second.add({span.start, span.end(), span.phase});
-  }
-
   // An interval without length is no row.
   static void add(JsonTable& table, std::int64_t start_us, std::int64_t end_us,
                   const std::string& phase, const std::string& node) {
@@ -137,7 +129,7 @@ class TrainingPhaseIntervals final : public Analysis {
   const Vocabulary& vocabulary_;
   Time first_sample_ = kNoTime;
   Time last_sample_ = kNoTime;
-  std::map<SubjectId, RankPhases> ranks_;
+  PerRank<RankPhases> ranks_;
 };
 
 }  // namespace

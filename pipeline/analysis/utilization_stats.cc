@@ -1,9 +1,10 @@
-// How much of each resource was used, per node.
+// How much of each resource was used, per node, and in each training phase.
 #include <algorithm>
 #include <array>
 #include <string>
 
 #include "pipeline/analysis/json_table.h"
+#include "pipeline/analysis/phase_usage.h"
 #include "pipeline/analysis/series_groups.h"
 #include "trainwatch/analysis.h"
 #include "trainwatch/stats/distribution.h"
@@ -24,19 +25,30 @@ SeriesGroup devices_together(const Vocabulary& vocabulary, SeriesGroup of, const
 class UtilizationStats final : public Analysis {
  public:
   explicit UtilizationStats(const Vocabulary& vocabulary)
-      : vocabulary_(vocabulary), groups_(vocabulary, devices_together) {}
+      : vocabulary_(vocabulary), groups_(vocabulary, devices_together), phases_(vocabulary) {}
 
   void on(const Event& event) override {
-    const auto* sample = std::get_if<Sample>(&event);
-    if (sample != nullptr) groups_.of(sample->series).second.add(sample->value);
+    if (const auto* sample = std::get_if<Sample>(&event)) {
+      auto& [group, values] = groups_.of(sample->series);
+      values.add(sample->value);
+      phases_.on_sample(*sample, {group.type, group.node});
+    } else if (const auto* span = std::get_if<Span>(&event)) {
+      if (span->origin == Origin::timeline) phases_.on_step(*span);
+    }
   }
 
-  void state(StateIo& io) override { io(groups_); }
+  void state(StateIo& io) override {
+    io(groups_);
+    io(phases_);
+  }
 
   void write(JsonWriter& json) const override {
     json.begin_object();
     json.key("by_node");
     write_by_node(json);
+    json.key("by_phase");
+    write_by_phase(json);
+    json.field("left_out_of_phases", phases_.left_out());
     json.key("by_dimension");
     write_by_dimension(json);
     json.end_object();
@@ -69,6 +81,28 @@ class UtilizationStats final : public Analysis {
     table.end();
   }
 
+  void write_by_phase(JsonWriter& json) const {
+    using Key = std::pair<std::pair<std::size_t, std::string>, std::pair<std::string, std::string>>;
+    const auto named = phases_.result();
+    std::map<Key, const Distribution*> ordered;
+    for (const auto& [key, values] : named) {
+      const auto& [phase, resource] = key;
+      ordered[{place_of(vocabulary_.text(resource.type)),
+               {phase, vocabulary_.subjects[resource.node].node}}] = &values;
+    }
+    JsonTable table(json, {"Resource", "Training_phase", "nodeID", "utilization_mean",
+                           "utilization_min", "utilization_max", "utilization_p50",
+                           "utilization_p95", "utilization_p99", "count"});
+    for (const auto& [key, values] : ordered) {
+      if (values->count() == 0) continue;
+      const auto sorted = values->sorted();
+      table.row(key.first.second, key.second.first, key.second.second, values->mean(),
+                values->min(), values->max(), sorted.quantile(0.5), sorted.quantile(0.95),
+                sorted.quantile(0.99), values->count());
+    }
+    table.end();
+  }
+
   void write_by_dimension(JsonWriter& json) const {
     using Key = std::pair<std::pair<std::size_t, std::string>, std::array<std::string, 3>>;
     std::map<Key, const Distribution*> ordered;
@@ -94,15 +128,16 @@ class UtilizationStats final : public Analysis {
 
   const Vocabulary& vocabulary_;
   SeriesGroups<Distribution> groups_;
+  PhaseUsage phases_;
 };
 
 }  // namespace
 
 extern const AnalysisSpec utilization_stats_spec = {
     "utilization_stats",
-    "How much of each resource was used, per node and per dimension",
+    "How much of each resource was used, per node, training phase and dimension",
     true,
-    {},
+    {SpanKind::step},
     make_analysis<UtilizationStats>};
 
 }  // namespace trainwatch

@@ -83,6 +83,7 @@ TensorflowTraceDecoder::Refusal TensorflowTraceDecoder::apply(std::string_view t
   span.name = symbols.intern(*name);
   span.phase = process != processes_.end() ? process->second : symbols.intern("Unknown");
   span.process = integer_or(event.args_pid, -1);
+  span.thread = integer_or(thread_of(event), kNoThread);
   const SpanClass kind = classifier_.classify(symbols, span.phase, span.name, SpanKind::other);
   span.kind = kind.kind;
   span.mode = kind.mode;

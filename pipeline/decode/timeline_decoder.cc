@@ -150,11 +150,21 @@ void TimelineDecoder::emit(const TraceEvent& event, Symbol phase, Symbol name,
   span.phase = phase;
   span.worker = static_cast<std::int32_t>(integer_or(event.worker_id, kNoWorker));
   span.process = integer_or(event.args_pid, -1);
+  span.thread = integer_or(thread_of(event), kNoThread);
   span.kind = kind.kind;
   span.mode = kind.mode;
   span.origin = Origin::timeline;
   span.pin_memory = pin_memory(event.pin_memory);
   span.num_workers = static_cast<std::int32_t>(integer_or(event.num_workers, kNoWorker));
+  span.layer = layer_of(event);
+}
+
+Symbol TimelineDecoder::layer_of(const TraceEvent& event) {
+  const std::string_view token =
+      event.args_layer_name.empty() ? event.args_name : event.args_layer_name;
+  if (token.empty()) return Symbol::none;
+  const auto text = strings_.read(token);
+  return text ? context_.vocabulary.symbols.intern(*text) : Symbol::none;
 }
 
 TimelineDecoder::Phase* TimelineDecoder::phase_of(const TraceEvent& event) {

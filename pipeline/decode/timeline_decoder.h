@@ -61,6 +61,8 @@ class TimelineDecoder final : public Decoder, private RecordSink {
 
   void emit(const TraceEvent& event, Symbol phase, Symbol name, std::int64_t start_ns,
             std::int64_t duration_ns);
+  // What its arguments call the event, if they do.
+  Symbol layer_of(const TraceEvent& event);
   // The phase of an event, made when it is new; null when the table is full.
   Phase* phase_of(const TraceEvent& event);
   void look_at_path();

@@ -16,6 +16,12 @@ void read_args(JsonCursor& cursor, TraceEvent& event) {
       event.args_pid = value;
     } else if (key == "name") {
       event.args_name = value;
+    } else if (key == "layer_name") {
+      event.args_layer_name = value;
+    } else if (key == "tid") {
+      event.args_tid = value;
+    } else if (key == "thread_id") {
+      event.thread_id = value;
     } else if (key == "worker_id") {
       event.worker_id = value;
     } else if (key == "num_workers") {

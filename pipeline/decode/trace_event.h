@@ -19,7 +19,10 @@ struct TraceEvent {
   std::string_view category;  // "cat"
   // From "args"
   std::string_view args_name;
+  std::string_view args_layer_name;
   std::string_view args_pid;
+  std::string_view args_tid;
+  std::string_view thread_id;
   std::string_view step_num;
   std::string_view worker_id;
   std::string_view num_workers;
@@ -29,6 +32,12 @@ struct TraceEvent {
   // 'X' for "X", '\0' when there is none.
   char type() const { return phase.size() == 3 ? phase[1] : '\0'; }
 };
+
+// The thread of a span, told by its writer in one of three places.
+inline std::string_view thread_of(const TraceEvent& event) {
+  if (!event.tid.empty()) return event.tid;
+  return event.thread_id.empty() ? event.args_tid : event.thread_id;
+}
 
 // False: the record is broken.
 bool read_trace_event(std::string_view record, TraceEvent& event);

@@ -38,11 +38,13 @@ void span_state(StateIo& io, Span& span, const Vocabulary& vocabulary) {
   symbol_state(io, span.phase, vocabulary);
   io(span.worker);
   io(span.process);
+  io(span.thread);
   enum_state(io, span.kind, SpanKind::count_);
   enum_state(io, span.mode, Mode::count_);
   origin_state(io, span.origin);
   enum_state(io, span.pin_memory, PinMemory::count_);
   io(span.num_workers);
+  symbol_state(io, span.layer, vocabulary);
 }
 
 void step_state(StateIo& io, Step& step, const Vocabulary& vocabulary) {

@@ -29,10 +29,10 @@ std::uint64_t print_of(const Sample& sample) {
 }
 
 std::uint64_t print_of(const Span& span) {
-  return print_of(std::array{word(to_ns(span.start)), word(span.duration.count()), word(span.step),
-                             word(span.subject), word(span.name), word(span.phase),
-                             word(span.worker), word(span.process), word(span.kind),
-                             word(span.mode), word(span.origin)});
+  return print_of(std::array{
+      word(to_ns(span.start)), word(span.duration.count()), word(span.step), word(span.subject),
+      word(span.name), word(span.phase), word(span.worker), word(span.process), word(span.thread),
+      word(span.kind), word(span.mode), word(span.origin), word(span.layer)});
 }
 
 }  // namespace

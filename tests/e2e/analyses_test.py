@@ -14,7 +14,8 @@ import harness
 SUPPORT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support")
 NAMES = ["job_statistics", "step_statistics", "utilization_stats", "device_usage_stats",
          "training_phase_intervals", "metrics_histogram", "step_histogram", "step_timeline", "heatmap",
-         "dataloader_getnext", "dataloader_workers", "dataloader_initialization", "batchtime"]
+         "dataloader_getnext", "dataloader_workers", "dataloader_initialization", "batchtime",
+         "tf_getnext_per_step", "overall_system_usage", "overall_framework_metrics"]
 
 
 class AnalysesTest(harness.JobTest):

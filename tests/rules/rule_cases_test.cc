@@ -122,10 +122,12 @@ INSTANTIATE_TEST_SUITE_P(All, RuleCase, testing::ValuesIn(case_files()), [](cons
   return name;
 });
 
-// Every rule has cases for firing, staying quiet, recovering and data that is missing.
+// Every rule has cases for firing, staying quiet, recovering and data that is missing; one that
+// asks for no events can only stay quiet.
 TEST(RuleCases, EveryRuleHasTheFourKinds) {
   for (const RuleSpec* spec : rule_catalog()) {
-    for (const char* kind : {"firing", "quiet", "recovering", "missing"}) {
+    for (const std::string_view kind : {"firing", "quiet", "recovering", "missing"}) {
+      if (spec->interest.none() && kind != "quiet") continue;
       const auto files = case_files();
       EXPECT_TRUE(std::any_of(files.begin(), files.end(),
                               [&](const auto& file) {

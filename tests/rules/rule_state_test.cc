@@ -99,7 +99,14 @@ TEST_P(RuleState, ADamagedStateIsHarmless) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Catalog, RuleState, testing::ValuesIn(rule_catalog()),
+// Those that ask for events: the others keep nothing and say nothing.
+std::vector<const RuleSpec*> judging_rules() {
+  std::vector<const RuleSpec*> rules = rule_catalog();
+  std::erase_if(rules, [](const RuleSpec* spec) { return spec->interest.none(); });
+  return rules;
+}
+
+INSTANTIATE_TEST_SUITE_P(Catalog, RuleState, testing::ValuesIn(judging_rules()),
                          [](const auto& rule) { return std::string(rule.param->id); });
 
 }  // namespace

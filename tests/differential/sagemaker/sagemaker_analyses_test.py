@@ -131,7 +131,11 @@ class Analyses(unittest.TestCase):
             self.equal_rows(mine[part], self.told["step_statistics_" + part])
 
     def test_utilization_stats(self):
-        self.equal_rows(self.analyze("utilization_stats")["by_node"], self.told["utilization_all"])
+        mine = self.analyze("utilization_stats")
+        self.equal_rows(mine["by_node"], self.told["utilization_all"])
+        # By training phase: every row, the samples before, between and after the steps too.
+        self.equal_rows(mine["by_phase"], self.told["utilization_by_phase"])
+        self.assertEqual(mine["left_out_of_phases"], 0)
 
     def test_device_usage_stats(self):
         self.equal_rows(self.analyze("device_usage_stats"), self.told["device_usage_default"]["ok"])

@@ -10,6 +10,10 @@
 
 namespace trainwatch {
 
+inline bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
 class AnalysisBench {
  public:
   explicit AnalysisBench(std::string_view name)
@@ -18,6 +22,8 @@ class AnalysisBench {
   SubjectId rank(const std::string& node, std::int32_t rank) {
     return vocabulary_.subjects.intern({"", node, rank, ""});
   }
+
+  Symbol symbol(std::string_view text) { return vocabulary_.symbols.intern(text); }
 
   Span span(std::string_view phase, std::string_view name, std::int64_t start,
             std::int64_t duration, std::int64_t step = kNoStep) {

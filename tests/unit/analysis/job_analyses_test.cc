@@ -4,10 +4,6 @@
 namespace trainwatch {
 namespace {
 
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
 TEST(JobStatistics, ThreePartsMakeTheJob) {
   AnalysisBench bench("job_statistics");
   bench.sample("cpu", "cpu0", "CPUUtilization", 1000, 5);

@@ -3,10 +3,6 @@
 namespace trainwatch {
 namespace {
 
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
 TEST(StepStatistics, APartOfAStepLastsFromItsFirstStartToItsLastEnd) {
   AnalysisBench bench("step_statistics");
   bench.add(bench.span("Forward", "conv", 100, 10, 0));
@@ -33,6 +29,17 @@ TEST(StepStatistics, StepsOfTwoModesWithOneNumberAreTwoSteps) {
   bench.add(bench.span("Forward", "conv", 900, 10, 3));
   bench.step(900, 50, 3, "Step:ModeKeys.EVAL");
   EXPECT_TRUE(has(bench.text(), R"(["conv",10,10,10,10,10,10,2])")) << bench.text();
+}
+
+TEST(StepStatistics, AMetricIsCalledAsItsArgumentsCallIt) {
+  AnalysisBench bench("step_statistics");
+  Span conv = bench.span("Forward", "op", 100, 10, 0);
+  conv.layer = bench.symbol("conv1");
+  bench.add(conv);
+  EXPECT_FALSE(has(bench.text(), "conv1")) << "its step is not known yet";
+  bench.step(90, 100, 0);
+  EXPECT_TRUE(has(bench.text(), R"(["conv1",10,10,10,10,10,10,1])")) << bench.text();
+  EXPECT_FALSE(has(bench.text(), R"(["op",)")) << bench.text();
 }
 
 TEST(StepStatistics, RanksDoNotMix) {

@@ -4,10 +4,6 @@
 namespace trainwatch {
 namespace {
 
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
 TEST(TrainingPhaseIntervals, EveryStepOfOnePhase) {
   AnalysisBench bench("training_phase_intervals");
   bench.sample("cpu", "cpu0", "CPUUtilization", 50, 1);

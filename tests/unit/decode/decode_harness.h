@@ -36,6 +36,8 @@ inline std::string describe(const Event& event, const Vocabulary& names) {
            "' worker=" + number(span->worker) + " pid=" + number(span->process) +
            " kind=" + number(span->kind) + " mode=" + number(span->mode) +
            " origin=" + number(span->origin);
+    if (span->thread != kNoThread) text += " thread=" + number(span->thread);
+    if (span->layer != Symbol::none) text += " layer=" + std::string{names.text(span->layer)};
   } else if (const auto* sample = std::get_if<Sample>(&event)) {
     const Series& series = names.series[sample->series];
     text = "sample " + number(to_ns(sample->at)) + " " + std::to_string(sample->value) + " " +

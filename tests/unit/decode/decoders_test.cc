@@ -167,6 +167,21 @@ TEST(Timeline, PhaseNamedAgainAndPhaseNeverNamed) {
   EXPECT_EQ(out.rejects, Lines{"time"});
 }
 
+TEST(Timeline, ThreadsAndLayersWhereTheyAreNamed) {
+  const Outcome out = decode("/w/a_model_timeline.json", R"([
+{"ph": "X", "name": "a", "ts": 1, "pid": 1, "dur": 1, "tid": 140213, "args": {"tid": 2}},
+{"ph": "X", "name": "b", "ts": 1, "pid": 1, "dur": 1, "args": {"thread_id": "7", "tid": 2}},
+{"ph": "X", "name": "c", "ts": 1, "pid": 1, "dur": 1, "args": {"tid": 2, "name": "conv"}},
+{"ph": "X", "name": "d", "ts": 1, "pid": 1, "dur": 1, "args": {"name": "x", "layer_name": "fc"}},
+{"ph": "X", "name": "e", "ts": 1, "pid": 1, "dur": 1, "tid": "main", "args": {"name": 5}}])");
+  ASSERT_EQ(out.events.size(), 5U);
+  const char* const ends[] = {"origin=0 thread=140213", "origin=0 thread=7",
+                              "origin=0 thread=2 layer=conv", "origin=0 layer=fc", "origin=0"};
+  for (std::size_t i = 0; i < std::size(ends); ++i) {
+    EXPECT_TRUE(out.events[i].ends_with(ends[i])) << out.events[i];
+  }
+}
+
 TEST(SpanKinds, Catalogue) {
   const auto kind = [](const char* phase, const char* name) {
     return classify_span(phase, name).kind;
@@ -265,7 +280,7 @@ TEST(Tensorflow, StartTimeFromTheMetadataFile) {
   ASSERT_EQ(out.events.size(), 3U);
   EXPECT_EQ(out.events[0],
             "span 1596659864545219457 +63929222 step=-1 job/host/-1/ 'train_function' in "
-            "'/host:CPU' worker=-1 pid=-1 kind=0 mode=0 origin=1");
+            "'/host:CPU' worker=-1 pid=-1 kind=0 mode=0 origin=1 thread=1");
   EXPECT_NE(out.events[1].find("kind=2"), std::string::npos);
   EXPECT_TRUE(out.complete);
 }
