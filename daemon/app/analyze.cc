@@ -35,6 +35,13 @@ AnalysisList wanted(const std::vector<std::string>& names) {
   return analyses;
 }
 
+TimeRange range_of(const AnalyzeOptions& options) {
+  TimeRange range;
+  if (options.from_us) range.from = Time{std::chrono::microseconds(*options.from_us)};
+  if (options.to_us) range.to = Time{std::chrono::microseconds(*options.to_us)};
+  return range;
+}
+
 }  // namespace
 
 int analyze(const AnalyzeOptions& options, std::ostream& out, std::ostream& err) {
@@ -45,6 +52,7 @@ int analyze(const AnalyzeOptions& options, std::ostream& out, std::ostream& err)
   const OldFiles files(options, err);
   if (files.refused()) return *files.refused();
   Engine engine({}, wanted(options.what));
+  engine.analyses().select(range_of(options));
   if (!engine.analyses().analyses().empty()) files.read_into(engine, [] {});
   const auto job = choose_job(options.job, engine.analyses().jobs());
   if (!job.ok()) {

@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <array>
 #include <chrono>
+#include <limits>
 #include <map>
 #include <memory>
 #include <ostream>
@@ -104,11 +105,24 @@ Action define_analyze(CLI::App& app, const CliSession& session) {
       ->delimiter(',')
       ->required();
   add_job(app, options->job);
+  constexpr std::int64_t kLatest = std::numeric_limits<std::int64_t>::max() / 1000;
+  const auto add_time = [&app](const char* name, std::optional<std::int64_t>& time,
+                               const char* what) {
+    with_twin(app.add_option(name, time, what))
+        ->type_name("US")
+        ->check(CLI::Range(std::int64_t{0}, kLatest));
+  };
+  add_time("--from-us", options->from_us,
+           "Only what goes on from this time, in microseconds since 1970");
+  add_time("--to-us", options->to_us, "... up to this time");
   flags->add_file();
   app.footer("Prints one object (JSON): the result of each analysis under its name.");
   return [options, flags, &session] {
     const Status given = complete(*options, *flags);
     if (!given) return refuse(session, given.error(), exit_code::usage);
+    if (options->from_us && options->to_us && *options->to_us < *options->from_us) {
+      return refuse(session, {"--to-us is before --from-us"}, exit_code::usage);
+    }
     return session.commands.analyze(*options, session.out, session.err);
   };
 }

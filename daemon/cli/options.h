@@ -30,8 +30,10 @@ struct ReplayOptions : OldFilesOptions {
 };
 
 struct AnalyzeOptions : OldFilesOptions {
-  std::vector<std::string> what;   // names of analyses, at least one
-  std::optional<std::string> job;  // needed where the configuration gives the paths several
+  std::vector<std::string> what;        // names of analyses, at least one
+  std::optional<std::string> job;       // needed where the configuration gives the paths several
+  std::optional<std::int64_t> from_us;  // only of events that touch the interval between these
+  std::optional<std::int64_t> to_us;
 };
 
 struct ReportOptions : OldFilesOptions {

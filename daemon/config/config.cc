@@ -68,7 +68,7 @@ std::vector<const AnalysisSpec*> Config::enabled_analyses() const {
   std::vector<const AnalysisSpec*> enabled;
   for (const AnalysisSpec* spec : analysis_catalog()) {
     const bool named = std::any_of(analyses.begin(), analyses.end(), [spec](const auto& name) {
-      return name == "all" || name == spec->name;
+      return (name == "all" && spec->live) || name == spec->name;
     });
     if (named) enabled.push_back(spec);
   }

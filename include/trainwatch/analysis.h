@@ -41,6 +41,9 @@ struct AnalysisSpec {
   bool samples = false;
   std::vector<SpanKind> spans{};
   std::unique_ptr<Analysis> (*make)(const Vocabulary& vocabulary) = nullptr;
+  // False: the daemon runs it only where it is named. What it says is of use for an interval, which
+  // only `analyze` can choose.
+  bool live = true;
 };
 
 using AnalysisCatalog = std::span<const AnalysisSpec* const>;

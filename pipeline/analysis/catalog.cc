@@ -20,6 +20,7 @@ extern const AnalysisSpec batchtime_spec;
 extern const AnalysisSpec tf_getnext_per_step_spec;
 extern const AnalysisSpec overall_system_usage_spec;
 extern const AnalysisSpec overall_framework_metrics_spec;
+extern const AnalysisSpec time_annotations_spec;
 
 AnalysisCatalog analysis_catalog() {
   static constexpr std::array kCatalog = {
@@ -39,6 +40,7 @@ AnalysisCatalog analysis_catalog() {
       &tf_getnext_per_step_spec,
       &overall_system_usage_spec,
       &overall_framework_metrics_spec,
+      &time_annotations_spec,
   };
   return kCatalog;
 }

@@ -15,6 +15,14 @@
 
 namespace trainwatch {
 
+// Both ends belong to it.
+struct TimeRange {
+  Time from = Time::min();
+  Time to = Time::max();
+
+  bool touches(Time start, Time end) const { return start <= to && from <= end; }
+};
+
 using AnalysisList = std::vector<const AnalysisSpec*>;
 
 class AnalysisHost {
@@ -22,15 +30,18 @@ class AnalysisHost {
   AnalysisHost(AnalysisList analyses, const Vocabulary& vocabulary)
       : analyses_(std::move(analyses)), vocabulary_(vocabulary), log_(vocabulary) {}
 
+  // Only events in this range are handed out from now on.
+  void select(const TimeRange& range) { range_ = range; }
+
   void on(const Sample& sample, const Event& event) {
-    if (analyses_.empty()) return;
+    if (analyses_.empty() || !range_.touches(sample.at, sample.at)) return;
     const auto index = static_cast<std::size_t>(sample.series);
     Job* const known = index < by_series_.size() ? by_series_[index] : nullptr;
     Job& job = known != nullptr ? *known : add_series(sample.series);
     hand(event, job, job.sample_takers);
   }
   void on(const Span& span, const Event& event) {
-    if (analyses_.empty()) return;
+    if (analyses_.empty() || !range_.touches(span.start, span.end())) return;
     Job& job = job_of(span.subject);
     hand(event, job, job.span_takers[static_cast<std::size_t>(span.kind)]);
   }
@@ -77,6 +88,7 @@ class AnalysisHost {
 
   AnalysisList analyses_;
   const Vocabulary& vocabulary_;
+  TimeRange range_;
   AnalysisLog log_;
   std::vector<std::unique_ptr<Job>> jobs_;
   std::vector<Job*> by_subject_;

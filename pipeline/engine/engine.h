@@ -57,6 +57,7 @@ class Engine final : RuleHost::Listener {
   const AlertBook& book() const { return book_; }
   const TrainingMetrics& metrics() const { return metrics_; }
   const AnalysisHost& analyses() const { return analyses_; }
+  AnalysisHost& analyses() { return analyses_; }
   // Event time of the newest event, kNoTime before the first.
   Time latest() const { return latest_; }
 

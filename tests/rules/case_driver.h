@@ -26,8 +26,8 @@ Finals finals(const std::vector<Told>& told);
 // In pieces of random size; changes are told at the end only.
 Finals run_cut(const Case& made, std::uint64_t seed);
 
-// Killed four times, each some events after a commit: a new engine goes on from what was stored, and
-// gets these events again.
+// Killed four times, each some events after a commit: a new engine goes on from what was stored,
+// and gets these events again.
 Finals run_killed(const Case& made, std::uint64_t seed);
 
 }  // namespace trainwatch::cases

@@ -87,8 +87,8 @@ class Analyses(unittest.TestCase):
     def tearDownClass(cls):
         cls.directory.cleanup()
 
-    def analyze(self, name):
-        command = [TRAINWATCH, "analyze", self.directory.name, "--what=" + name]
+    def analyze(self, name, *options):
+        command = [TRAINWATCH, "analyze", self.directory.name, "--what=" + name, *options]
         done = subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self.assertEqual(done.stderr, "", "nothing is rejected")
         result = json.loads(done.stdout)
@@ -136,6 +136,20 @@ class Analyses(unittest.TestCase):
         # By training phase: every row, the samples before, between and after the steps too.
         self.equal_rows(mine["by_phase"], self.told["utilization_by_phase"])
         self.assertEqual(mine["left_out_of_phases"], 0)
+
+    def test_time_annotations(self):
+        begin, end = self.told["time_annotations"]["interval_us"]
+        mine = self.analyze("time_annotations", "--from-us=%d" % begin, "--to-us=%d" % end)
+        self.assertEqual(mine["left_out"], 0)
+        durations = {}
+        for row in table(mine["annotations"]):
+            # smdebug shows a name without a step as itself, and adds up what has the same text.
+            name = row["framework_metric"] + ("_%d" % row["step"] if row["step"] >= 0 else "")
+            durations[name] = durations.get(name, 0) + row["duration_us"]
+        self.assertEqual(len(durations), self.told["time_annotations"]["names"])
+        # smdebug divides microseconds by 10^9 and calls them milliseconds.
+        for name, shown in self.told["time_annotations"]["shown"].items():
+            self.equal(durations[name], shown * 1e9, name)
 
     def test_device_usage_stats(self):
         self.equal_rows(self.analyze("device_usage_stats"), self.told["device_usage_default"]["ok"])

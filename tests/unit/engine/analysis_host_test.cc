@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "pipeline/analysis/catalog.h"
 
 namespace trainwatch {
@@ -56,6 +58,18 @@ TEST_F(AnalysisHostTest, WhatDoesNotRunHasNoResult) {
   AnalysisHost host(two_, vocabulary_);
   EXPECT_FALSE(host.result("heatmap", ""));
   EXPECT_TRUE(host.result("step_timeline", "never seen")) << "that of no events";
+}
+
+TEST_F(AnalysisHostTest, OnlyWhatTouchesTheChosenInterval) {
+  AnalysisHost host({find_analysis("step_timeline")}, vocabulary_);
+  AnalysisHost same({find_analysis("step_timeline")}, vocabulary_);
+  const auto at = [](double seconds) {
+    return Time{std::chrono::milliseconds(std::lround(seconds * 1e3))};
+  };
+  host.select({at(3.1), at(5)});  // step 3 ends at 3.1, step 5 begins at 5
+  for (std::int64_t i = 0; i < 10; ++i) tell(host, step("a", i));
+  for (std::int64_t i = 3; i <= 5; ++i) tell(same, step("a", i));
+  EXPECT_EQ(host.result("step_timeline", "a"), same.result("step_timeline", "a"));
 }
 
 TEST_F(AnalysisHostTest, GoesOnWhereItWasSaved) {
