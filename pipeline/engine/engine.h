@@ -38,6 +38,7 @@ class Engine final : RuleHost::Listener {
   const Vocabulary& vocabulary() const { return vocabulary_; }
 
   void push(std::span<const Event> events);
+  void on(const CycleTrace& cycle) { analyses_.on(cycle); }
   void tick(Time now);
 
   // Brings causes up to date with all that was read, and tells every held change. Called about
