@@ -14,6 +14,12 @@ enum class NameId : std::uint32_t {};
 
 class NameTable {
  public:
+  NameTable() = default;
+  NameTable(const NameTable&) = delete;  // names_ would point into the other table
+  NameTable& operator=(const NameTable&) = delete;
+  NameTable(NameTable&&) = default;
+  NameTable& operator=(NameTable&&) = default;
+
   NameId intern(std::string_view name) {
     const auto known = ids_.find(name);
     if (known != ids_.end()) return known->second;
