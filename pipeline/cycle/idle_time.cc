@@ -30,14 +30,14 @@ bool is_work(const DeviceRow& row) {
   return row.kind != DeviceKind::sync;
 }
 
-IdleCause cause_of(const CycleTrace& cycle, const DeviceRow& row, std::int64_t idle_since_ns) {
+}  // namespace
+
+IdleCause idle_cause(const CycleTrace& cycle, const DeviceRow& row, std::int64_t idle_since_ns) {
   if (row.launch != kNoRow && cycle.launches[row.launch].start_ns > idle_since_ns)
     return IdleCause::host_wait;
   return row.start_ns - idle_since_ns < kUsualKernelGapNs ? IdleCause::kernel_wait
                                                           : IdleCause::other;
 }
-
-}  // namespace
 
 std::vector<StreamIdle> idle_time(const CycleTrace& cycle, DeviceRows rows) {
   std::vector<StreamIdle> found;
@@ -47,7 +47,7 @@ std::vector<StreamIdle> idle_time(const CycleTrace& cycle, DeviceRows rows) {
     const DeviceRow& row = cycle.device[index];
     if (!is_work(row)) continue;
     if (before != nullptr && before->stream == row.stream) {
-      gaps.add(cause_of(cycle, row, before->end_ns()), row.start_ns - before->end_ns());
+      gaps.add(idle_cause(cycle, row, before->end_ns()), row.start_ns - before->end_ns());
     } else {
       if (before != nullptr) found.push_back(gaps.take());
       gaps = StreamGaps(row.stream);

@@ -19,6 +19,9 @@ enum class IdleCause : std::uint8_t { host_wait, kernel_wait, other, count_ };
 inline constexpr std::size_t kIdleCauses = static_cast<std::size_t>(IdleCause::count_);
 inline constexpr std::int64_t kUsualKernelGapNs = 30'000;
 
+// Why nothing ran between `idle_since_ns` and the start of `row`.
+IdleCause idle_cause(const CycleTrace& cycle, const DeviceRow& row, std::int64_t idle_since_ns);
+
 struct IdleGaps {
   std::int64_t sum_ns = 0;
   Description each_ns;
