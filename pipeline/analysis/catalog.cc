@@ -21,6 +21,7 @@ extern const AnalysisSpec tf_getnext_per_step_spec;
 extern const AnalysisSpec overall_system_usage_spec;
 extern const AnalysisSpec overall_framework_metrics_spec;
 extern const AnalysisSpec time_annotations_spec;
+extern const AnalysisSpec profiler_steps_spec;
 
 AnalysisCatalog analysis_catalog() {
   static constexpr std::array kCatalog = {
@@ -41,6 +42,7 @@ AnalysisCatalog analysis_catalog() {
       &overall_system_usage_spec,
       &overall_framework_metrics_spec,
       &time_annotations_spec,
+      &profiler_steps_spec,
   };
   return kCatalog;
 }

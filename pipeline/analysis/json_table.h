@@ -22,6 +22,8 @@ class JsonTable {
     json_.end_array();
   }
   void end() { json_.end_array().end_object(); }
+  // More members follow, and the end of the object.
+  void end_rows() { json_.end_array(); }
 
  private:
   JsonWriter& json_;
