@@ -101,18 +101,15 @@ void PhaseUsage::merge(const Group& group, const Distribution& values) {
 }
 
 std::string PhaseUsage::name_of(const PhasePlace& place) const {
-  const std::string phase(vocabulary_.text(place.phase));
+  std::string phase(vocabulary_.text(place.phase));
   switch (place.kind) {
     case PhasePlace::Kind::before:
       return "Before " + std::string(vocabulary_.text(phases_.first_phase()));
     case PhasePlace::Kind::after:
       return "After " + phase;
-    case PhasePlace::Kind::between: {
+    case PhasePlace::Kind::between:
       if (phases_.several() && place.phase == place.next) return phase;
-      const std::string next(vocabulary_.text(place.next));
-      const auto& [first, second] = std::minmax(phase, next);
-      return "Between " + first + " and " + second;
-    }
+      return between_phases(phase, vocabulary_.text(place.next));
     default:
       return phase;
   }

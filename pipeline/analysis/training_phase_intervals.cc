@@ -112,9 +112,8 @@ class TrainingPhaseIntervals final : public Analysis {
       const std::string phase(vocabulary_.text(interval.phase));
       const std::int64_t until = to_us(interval.start) - 1;
       if (before != nullptr) {
-        const std::string other(vocabulary_.text(before->phase));
-        const auto& [first, second] = std::minmax(phase, other);
-        add(table, to_us(before->end) + 1, until, "Between " + first + " and " + second, node);
+        add(table, to_us(before->end) + 1, until,
+            between_phases(phase, vocabulary_.text(before->phase)), node);
       } else if (first_sample_ != kNoTime && rank.whole()) {
         add(table, to_us(first_sample_), until, "Before " + phase, node);
       }

@@ -41,7 +41,7 @@ void Newcomers::take_in(const ScanContext& scan) {
     });
   }
   // First where the known files are now: the others may be copies of those.
-  std::ranges::stable_partition(found_, [this](const Newcomer& newcomer) {
+  std::stable_partition(found_.begin(), found_.end(), [this](const Newcomer& newcomer) {
     return succession_.may_be_mounted_again(newcomer.found);
   });
   for (Newcomer& newcomer : found_) {

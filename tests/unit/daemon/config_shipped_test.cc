@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <iomanip>
 #include <sstream>
 
 #include "daemon/config/config.h"
@@ -21,15 +22,27 @@ std::string shipped_text() {
   return text.str();
 }
 
-// The part of a key behind its section stands at the beginning of a line, commented or not.
-bool names_key(const std::string& text, std::string_view key) {
+// The line that begins with the part of a key behind its section, commented or not; empty when
+// there is none.
+std::string line_of(const std::string& text, std::string_view key) {
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
     const std::size_t begin = line.find_first_not_of(" #-");
     if (begin == std::string::npos) continue;
-    if (line.compare(begin, key.size() + 1, std::string(key) + ":") == 0) return true;
+    if (line.compare(begin, key.size() + 1, std::string(key) + ":") == 0) return line;
   }
-  return false;
+  return {};
+}
+
+bool names_key(const std::string& text, std::string_view key) {
+  return !line_of(text, key).empty();
+}
+
+// "(0..1000000)", as the file writes numbers.
+std::string bounds_of(const Param& param) {
+  std::ostringstream text;
+  text << std::setprecision(15) << "(" << param.min << ".." << param.max << ")";
+  return text.str();
 }
 
 TEST(ShippedConfig, IsTheDefaults) {
@@ -67,7 +80,9 @@ TEST(ShippedConfig, NamesEveryRuleWithItsParameters) {
     const std::size_t end = std::min(text.find("\n\n", begin + 1), text.size());
     const std::string block = text.substr(begin, end - begin);
     for (const Param& param : rule->params) {
-      EXPECT_TRUE(names_key(block, param.name)) << rule->id << "." << param.name;
+      const std::string line = line_of(block, param.name);
+      EXPECT_FALSE(line.empty()) << rule->id << "." << param.name;
+      EXPECT_NE(line.find(bounds_of(param)), std::string::npos) << line;
     }
   }
 }
