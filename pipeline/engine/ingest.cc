@@ -34,14 +34,8 @@ Ingest::~Ingest() = default;
 FileContext Ingest::context_of(FileId id, const File& file) {
   const KnownFile& known = file.known;
   const RootOptions& root = options_.roots[known.source];
-  return FileContext{id,
-                     known.lane,
-                     known.path,
-                     root.job,
-                     root.rank,
-                     engine_.vocabulary(),
-                     *this,
-                     options_.list_directory,
+  return FileContext{id,        known.lane,           known.path, root.job,
+                     root.rank, engine_.vocabulary(), *this,      options_.list_directory,
                      this};
 }
 
