@@ -14,7 +14,7 @@
 namespace trainwatch {
 namespace {
 
-constexpr std::size_t kMostKernels = 100;  // of a class in a cycle
+constexpr std::size_t kMostKernels = 256;  // of a class in a cycle
 constexpr std::array kClasses = {
     std::pair{WorkClass::computation, "COMPUTATION"},
     std::pair{WorkClass::communication, "COMMUNICATION"},

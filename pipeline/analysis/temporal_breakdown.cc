@@ -65,10 +65,10 @@ class TemporalBreakdowns final : public CycleAnalysis<CycleBreakdown> {
 
  private:
   void write_steps(JsonWriter& json) const {
-    JsonTable table(
-        json, {"iteration", "rank", "idle_time_ns", "compute_time_ns", "non_compute_time_ns",
-               "kernel_time_ns", "idle_time_pctg", "compute_time_pctg", "non_compute_time_pctg",
-               "comp_comm_overlap_pctg", "cycle", "nodeID"});
+    JsonTable table(json, {"iteration", "rank", "idle_time_ns", "compute_time_ns",
+                           "non_compute_time_ns", "kernel_time_ns", "idle_time_pctg",
+                           "compute_time_pctg", "non_compute_time_pctg", "comp_comm_overlap_pctg",
+                           "communication_time_ns", "overlapped_time_ns", "cycle", "nodeID"});
     results().each([&](const CycleKey& key, const CycleBreakdown& cycle) {
       for (const StepBreakdown& step : cycle.steps) {
         const TemporalBreakdown& of = step.times;
@@ -77,7 +77,7 @@ class TemporalBreakdowns final : public CycleAnalysis<CycleBreakdown> {
                   percentage(of.compute_ns, of.kernel_ns, 2),
                   percentage(of.non_compute_ns, of.kernel_ns, 2),
                   percentage(step.overlap.overlapped_ns, step.overlap.communication_ns, 2),
-                  key.cycle, key.node);
+                  step.overlap.communication_ns, step.overlap.overlapped_ns, key.cycle, key.node);
       }
     });
     table.end();

@@ -99,8 +99,8 @@ TEST(TemporalBreakdownTable, CyclesAndSteps) {
   EXPECT_THAT(text, HasSubstr(R"({"columns":["rank","idle_time_ns","compute_time_ns",)"));
   EXPECT_THAT(text, HasSubstr(R"([[0,70000,50000,30000,150000,46.67,33.33,20,2,"algo-1-0"]])"));
   EXPECT_THAT(text, HasSubstr(R"("per_iteration":{"columns":["iteration","rank",)"));
-  EXPECT_THAT(text, HasSubstr(R"([4,0,0,40000,10000,50000,0,80,20,50,2,"algo-1-0"])"));
-  EXPECT_THAT(text, HasSubstr(R"([5,0,0,10000,20000,30000,0,33.33,66.67,0,2,"algo-1-0"])"));
+  EXPECT_THAT(text, HasSubstr(R"([4,0,0,40000,10000,50000,0,80,20,50,20000,10000,2,"algo-1-0"])"));
+  EXPECT_THAT(text, HasSubstr(R"([5,0,0,10000,20000,30000,0,33.33,66.67,0,10000,0,2,"algo-1-0"])"));
 }
 
 TEST(TemporalBreakdownTable, WithoutTheLastStep) {
