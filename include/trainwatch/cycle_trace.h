@@ -94,7 +94,8 @@ struct CycleTrace {
 class CycleSink {
  public:
   virtual ~CycleSink() = default;
-  virtual void cycle(const CycleTrace& cycle) = 0;
+  // The cycle has no number yet.
+  virtual void cycle(CycleTrace& cycle) = 0;
 };
 
 }  // namespace trainwatch

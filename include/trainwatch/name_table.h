@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -26,6 +27,10 @@ class NameTable {
     const auto id = static_cast<NameId>(names_.size());
     names_.push_back(&ids_.try_emplace(std::string(name), id).first->first);
     return id;
+  }
+  std::optional<NameId> find(std::string_view name) const {
+    const auto known = ids_.find(name);
+    return known == ids_.end() ? std::nullopt : std::optional(known->second);
   }
   std::string_view text(NameId id) const { return *names_[static_cast<std::size_t>(id)]; }
   std::size_t size() const { return names_.size(); }

@@ -21,6 +21,7 @@ extern const AnalysisSpec tf_getnext_per_step_spec;
 extern const AnalysisSpec overall_system_usage_spec;
 extern const AnalysisSpec overall_framework_metrics_spec;
 extern const AnalysisSpec time_annotations_spec;
+extern const AnalysisSpec profiler_steps_spec;
 extern const AnalysisSpec temporal_breakdown_spec;
 extern const AnalysisSpec idle_time_breakdown_spec;
 extern const AnalysisSpec comm_comp_overlap_spec;
@@ -49,6 +50,7 @@ AnalysisCatalog analysis_catalog() {
       &overall_system_usage_spec,
       &overall_framework_metrics_spec,
       &time_annotations_spec,
+      &profiler_steps_spec,
       &temporal_breakdown_spec,
       &idle_time_breakdown_spec,
       &comm_comp_overlap_spec,

@@ -45,6 +45,8 @@ class FileDecoder {
   bool mid_record() const;  // the bytes so far end in the middle of a record
   std::uint64_t records() const;
   void state(StateIo& io);
+  // See Decoder::must_read_again. False where the file goes on with the contents of another one.
+  bool must_read_again() const;
 
  private:
   struct Parts;

@@ -61,6 +61,11 @@ AnalysisHost::Job& AnalysisHost::add_series(SeriesId series) {
   return *by_series_[index];
 }
 
+bool AnalysisHost::takes_cycles() const {
+  return std::any_of(analyses_.begin(), analyses_.end(),
+                     [](const AnalysisSpec* spec) { return spec->cycles; });
+}
+
 void AnalysisHost::on(const CycleTrace& cycle) {
   Job* job = nullptr;
   for (std::size_t i = 0; i < analyses_.size(); ++i) {

@@ -53,6 +53,7 @@ class AnalysisHost {
   // Of the job that the cycle's subject belongs to.
   void on(const CycleTrace& cycle);
 
+  bool takes_cycles() const;
   const AnalysisList& analyses() const { return analyses_; }
   // The jobs that were seen, in the order in which they were.
   std::vector<std::string> jobs() const;

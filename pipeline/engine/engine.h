@@ -38,6 +38,8 @@ class Engine final : RuleHost::Listener {
   const Vocabulary& vocabulary() const { return vocabulary_; }
 
   void push(std::span<const Event> events);
+  // Whether anything takes cycles. They are built only then.
+  bool takes_cycles() const { return analyses_.takes_cycles(); }
   void on(const CycleTrace& cycle) { analyses_.on(cycle); }
   void tick(Time now);
 
