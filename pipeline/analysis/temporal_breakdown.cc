@@ -38,7 +38,7 @@ class TemporalBreakdowns final : public CycleAnalysis<CycleBreakdown> {
   void write(JsonWriter& json) const override {
     JsonTable table(
         json, {"rank", "idle_time_ns", "compute_time_ns", "non_compute_time_ns", "kernel_time_ns",
-               "idle_time_pctg", "compute_time_pctg", "non_compute_time_pctg", "cycle", "nodeID"});
+               "idle_time_pctg", "compute_time_pctg", "non_compute_time_pctg", "cycle", "node"});
     results().each([&](const CycleKey& key, const CycleBreakdown& cycle) {
       const TemporalBreakdown& of = cycle.times;
       table.row(key.rank, of.idle_ns, of.compute_ns, of.non_compute_ns, of.kernel_ns,
@@ -48,18 +48,18 @@ class TemporalBreakdowns final : public CycleAnalysis<CycleBreakdown> {
     table.end_rows();
     json.key("per_iteration");
     write_steps(json);
-    json.end_object();
+    end(json);
   }
 
  protected:
-  CycleBreakdown result_of(const SelectedCycle& selected) const override {
+  CycleBreakdown result_of(const SelectedCycle& selected) override {
     CycleBreakdown found;
     found.times = temporal_breakdown(selected.cycle(), selected.rows());
     for (const StepWork& step : work_by_step(selected)) {
-      if (found.steps.size() == kMostSteps) break;
       found.steps.push_back({step.number, temporal_breakdown(selected.cycle(), step.rows),
                              comm_comp_overlap(selected.cycle(), step.rows)});
     }
+    bound(found.steps, kMostSteps);
     return found;
   }
 
@@ -68,7 +68,7 @@ class TemporalBreakdowns final : public CycleAnalysis<CycleBreakdown> {
     JsonTable table(json, {"iteration", "rank", "idle_time_ns", "compute_time_ns",
                            "non_compute_time_ns", "kernel_time_ns", "idle_time_pctg",
                            "compute_time_pctg", "non_compute_time_pctg", "comp_comm_overlap_pctg",
-                           "communication_time_ns", "overlapped_time_ns", "cycle", "nodeID"});
+                           "communication_time_ns", "overlapped_time_ns", "cycle", "node"});
     results().each([&](const CycleKey& key, const CycleBreakdown& cycle) {
       for (const StepBreakdown& step : cycle.steps) {
         const TemporalBreakdown& of = step.times;

@@ -216,7 +216,7 @@ class HtaAnalyses(unittest.TestCase):
         """By these columns; a rank that the file does not know is 0 in HTA."""
         rows = records(table)
         for row in rows:
-            row["rank"] = max(row["rank"], 0)
+            row["rank"] = row["rank"] or 0
         return by(rows, *names)
 
     def check_times(self, told, said):
