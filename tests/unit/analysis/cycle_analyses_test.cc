@@ -12,10 +12,10 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-const std::vector<std::string> kNames = {"temporal_breakdown",       "idle_time_breakdown",
-                                         "comm_comp_overlap",        "gpu_kernel_breakdown",
-                                         "cuda_kernel_launch_stats", "queue_length_summary",
-                                         "memory_bw_summary",        "user_annotation_breakdown"};
+const std::vector<std::string> kTables = {"temporal_breakdown",       "idle_time_breakdown",
+                                          "comm_comp_overlap",        "gpu_kernel_breakdown",
+                                          "cuda_kernel_launch_stats", "queue_length_summary",
+                                          "memory_bw_summary",        "user_annotation_breakdown"};
 
 // Two steps; in the first 40 us of computation, the last 10 of them beside communication until 50,
 // in the second 10 us of each and a copy.
@@ -31,9 +31,18 @@ CycleTrace two_steps(SubjectId rank, std::int64_t number) {
   return built.build();
 }
 
+std::vector<std::string> all_names() {
+  std::vector<std::string> names = kTables;
+  names.emplace_back("stragglers");
+  return names;
+}
+
+// With a row or more for each cycle.
+class CycleTables : public testing::TestWithParam<std::string> {};
+
 class CycleAnalyses : public testing::TestWithParam<std::string> {};
 
-TEST_P(CycleAnalyses, KeepTheLastEightCyclesOfARank) {
+TEST_P(CycleTables, KeepTheLastEightCyclesOfARank) {
   AnalysisBench bench(GetParam());
   const SubjectId rank = bench.rank("algo-1", 3);
   for (std::int64_t number = 0; number < 9; ++number) bench.add(two_steps(rank, number));
@@ -95,8 +104,12 @@ TEST_P(CycleAnalyses, CountWhatIsBeyondABound) {
   EXPECT_THAT(bench.text(), HasSubstr(R"("left_out":18})"));
 }
 
-INSTANTIATE_TEST_SUITE_P(All, CycleAnalyses, testing::ValuesIn(kNames),
-                         [](const auto& one) { return one.param; });
+std::string name_of(const testing::TestParamInfo<std::string>& tested) {
+  return tested.param;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, CycleTables, testing::ValuesIn(kTables), name_of);
+INSTANTIATE_TEST_SUITE_P(All, CycleAnalyses, testing::ValuesIn(all_names()), name_of);
 
 std::string text_of(const std::string& name, StepSelection steps = StepSelection::included) {
   AnalysisBench bench(name, steps);
@@ -168,6 +181,39 @@ TEST(UserAnnotationBreakdownTable, HostAndGpu) {
   const std::string text = text_of("user_annotation_breakdown");
   EXPECT_THAT(text, HasSubstr(R"(["forward",1,20000,20000,20000,0,20000,0,2,"algo-1"])"));
   EXPECT_THAT(text, HasSubstr(R"(["forward",1,30000,30000,30000,0,30000,0,2,"algo-1"])"));
+}
+
+// A step of 100 us: what is not communication is the rank's own.
+CycleTrace steps_of(SubjectId rank, std::int64_t first, const std::vector<std::int64_t>& own) {
+  CycleBuilder built;
+  built.of(rank, 0);
+  for (std::size_t i = 0; i < own.size(); ++i) {
+    const auto start = static_cast<std::int64_t>(100 * i);
+    built.step(first + static_cast<std::int64_t>(i), start, 100);
+    built.communicate({start + own[i], 100 - own[i], 20, built.launch(start)});
+  }
+  return built.build();
+}
+
+TEST(StragglersTable, WhoIsWaitedForInSeveralSteps) {
+  AnalysisBench bench("stragglers");
+  bench.add(steps_of(bench.rank("algo-1", 0), 4, {50, 50, 50, 51}));
+  bench.add(steps_of(bench.rank("algo-1", 1), 4, {50, 70, 80, 90}));
+  bench.add(steps_of(bench.rank("algo-2", 2), 4, {50, 51, 50, 90}));
+  bench.add(steps_of(bench.rank("algo-2", 3), 4, {49, 50, 50, 51}));
+  bench.add(steps_of(bench.rank("algo-2", 4), 4, {49, 50, 50, 51}));
+  bench.save_and_load();
+  EXPECT_THAT(bench.text(), HasSubstr(R"([0,false,4,0,0,199000,"algo-1"])"));
+  EXPECT_THAT(bench.text(), HasSubstr(R"([1,true,4,3,89000,110000,"algo-1"])"));
+  EXPECT_THAT(bench.text(), HasSubstr(R"([2,false,4,1,39000,159000,"algo-2"])"));
+}
+
+TEST(StragglersTable, StepsAreComparedByTheirNumberWithTwoOthersAtLeast) {
+  AnalysisBench bench("stragglers");
+  bench.add(steps_of(bench.rank("algo-1", 0), 4, {50, 50, 50, 50}));
+  bench.add(steps_of(bench.rank("algo-1", 1), 5, {90, 90, 90, 90}));
+  bench.add(steps_of(bench.rank("algo-1", 2), 6, {50, 50, 50, 50}));
+  EXPECT_THAT(bench.text(), HasSubstr(R"([1,false,2,2,80000,20000,"algo-1"])"));
 }
 
 }  // namespace
