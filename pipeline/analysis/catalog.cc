@@ -30,6 +30,7 @@ extern const AnalysisSpec cuda_kernel_launch_stats_spec;
 extern const AnalysisSpec queue_length_summary_spec;
 extern const AnalysisSpec memory_bw_summary_spec;
 extern const AnalysisSpec user_annotation_breakdown_spec;
+extern const AnalysisSpec stragglers_spec;
 
 AnalysisCatalog analysis_catalog() {
   static constexpr std::array kCatalog = {
@@ -59,6 +60,7 @@ AnalysisCatalog analysis_catalog() {
       &queue_length_summary_spec,
       &memory_bw_summary_spec,
       &user_annotation_breakdown_spec,
+      &stragglers_spec,
   };
   return kCatalog;
 }

@@ -14,16 +14,17 @@ class CommCompOverlaps final : public CycleAnalysis<CommCompOverlap> {
 
   void write(JsonWriter& json) const override {
     JsonTable table(json, {"rank", "comp_comm_overlap_pctg", "communication_time_ns",
-                           "overlapped_time_ns", "cycle", "nodeID"});
+                           "overlapped_time_ns", "cycle", "node"});
     results().each([&](const CycleKey& key, const CommCompOverlap& of) {
       table.row(key.rank, percentage(of.overlapped_ns, of.communication_ns, 2), of.communication_ns,
                 of.overlapped_ns, key.cycle, key.node);
     });
-    table.end();
+    table.end_rows();
+    end(json);
   }
 
  protected:
-  CommCompOverlap result_of(const SelectedCycle& selected) const override {
+  CommCompOverlap result_of(const SelectedCycle& selected) override {
     return comm_comp_overlap(selected.cycle(), selected.rows());
   }
 };

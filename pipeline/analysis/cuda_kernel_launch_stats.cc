@@ -42,7 +42,7 @@ class CudaKernelLaunchStats final : public CycleAnalysis<CycleLaunches> {
 
   void write(JsonWriter& json) const override {
     JsonTable table(json, {"rank", "count", "short_kernels", "runtime_outliers",
-                           "launch_delay_outliers", "cycle", "nodeID"});
+                           "launch_delay_outliers", "cycle", "node"});
     results().each([&](const CycleKey& key, const CycleLaunches& cycle) {
       const LaunchStats& of = cycle.stats;
       table.row(key.rank, of.count, of.short_kernels, of.runtime_outliers, of.launch_delay_outliers,
@@ -53,19 +53,21 @@ class CudaKernelLaunchStats final : public CycleAnalysis<CycleLaunches> {
     write_durations(json);
     json.key("by_name");
     write_names(json);
-    json.end_object();
+    end(json);
   }
 
  protected:
-  CycleLaunches result_of(const SelectedCycle& selected) const override {
-    return {launch_stats(selected.cycle(), selected.rows()),
-            launches_by_name(selected.cycle(), selected.rows(), kMostNames)};
+  CycleLaunches result_of(const SelectedCycle& selected) override {
+    CycleLaunches found{launch_stats(selected.cycle(), selected.rows()),
+                        launches_by_name(selected.cycle(), selected.rows())};
+    bound(found.by_name, kMostNames);
+    return found;
   }
 
  private:
   void write_durations(JsonWriter& json) const {
     JsonTable table(json, {"duration", "sum_ns", "min_ns", "max_ns", "mean_ns", "std_ns", "p50_ns",
-                           "p95_ns", "p99_ns", "rank", "cycle", "nodeID"});
+                           "p95_ns", "p99_ns", "rank", "cycle", "node"});
     results().each([&](const CycleKey& key, const CycleLaunches& cycle) {
       const LaunchStats& stats = cycle.stats;
       const auto put = [&](const char* name, const DurationSummary& of) {
@@ -82,7 +84,7 @@ class CudaKernelLaunchStats final : public CycleAnalysis<CycleLaunches> {
 
   void write_names(JsonWriter& json) const {
     JsonTable table(json, {"name", "count", "launched", "cpu_duration_ns", "gpu_duration_ns",
-                           "launch_delay_ns", "rank", "cycle", "nodeID"});
+                           "launch_delay_ns", "rank", "cycle", "node"});
     results().each([&](const CycleKey& key, const CycleLaunches& cycle) {
       for (const LaunchesOfName& of : cycle.by_name) {
         table.row(of.name, of.count, of.rows, of.cpu_ns, of.gpu_ns, of.delay_ns, key.rank,

@@ -2,9 +2,10 @@
 #pragma once
 
 #include <algorithm>
+#include <compare>
 #include <deque>
+#include <optional>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -16,9 +17,11 @@ namespace trainwatch {
 
 // How a row of a table says which cycle it is about.
 struct CycleKey {
-  std::int32_t rank = kNoRank;
+  std::optional<std::int32_t> rank;  // none where nothing says it
+  std::string node;
   std::int64_t cycle = 0;
-  std::string node;  // as in rank_name()
+
+  auto operator<=>(const CycleKey&) const = default;
 };
 
 template <class Result>
@@ -29,11 +32,13 @@ class CycleResults {
   explicit CycleResults(const Vocabulary& vocabulary)
       : vocabulary_(vocabulary), ranks_(vocabulary) {}
 
-  void add(const CycleTrace& cycle, Result result) {
+  // False when there are too many ranks.
+  bool add(const CycleTrace& cycle, Result result) {
     std::deque<Entry>* const entries = ranks_.of(cycle.subject);
-    if (entries == nullptr) return;
+    if (entries == nullptr) return false;
     if (entries->size() == kKept) entries->pop_front();
     entries->push_back({cycle.number, std::move(result)});
+    return true;
   }
 
   // Calls `use(key, result)` by rank, node and cycle.
@@ -41,18 +46,14 @@ class CycleResults {
   void each(Use&& use) const {
     std::vector<std::pair<CycleKey, const Result*>> ordered;
     for (const auto& [subject, entries] : ranks_.all()) {
-      for (const Entry& entry : entries) {
-        ordered.emplace_back(CycleKey{vocabulary_.subjects[subject].rank, entry.cycle,
-                                      rank_name(vocabulary_, subject)},
-                             &entry.result);
-      }
+      const Subject& who = vocabulary_.subjects[subject];
+      std::optional<std::int32_t> rank;
+      if (who.rank != kNoRank) rank = who.rank;
+      for (const Entry& entry : entries)
+        ordered.emplace_back(CycleKey{rank, who.node, entry.cycle}, &entry.result);
     }
-    std::stable_sort(ordered.begin(), ordered.end(), [](const auto& a, const auto& b) {
-      const auto place = [](const CycleKey& key) {
-        return std::tie(key.rank, key.node, key.cycle);
-      };
-      return place(a.first) < place(b.first);
-    });
+    std::stable_sort(ordered.begin(), ordered.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
     for (const auto& [key, result] : ordered) use(key, *result);
   }
 

@@ -14,7 +14,7 @@
 namespace trainwatch {
 namespace {
 
-constexpr std::size_t kMostKernels = 100;  // of a class in a cycle
+constexpr std::size_t kMostKernels = 256;  // of a class in a cycle
 constexpr std::array kClasses = {
     std::pair{WorkClass::computation, "COMPUTATION"},
     std::pair{WorkClass::communication, "COMMUNICATION"},
@@ -57,11 +57,11 @@ class GpuKernelBreakdown final : public CycleAnalysis<CycleKernels> {
     write_mixes(json, &CycleKernels::mixes_with_memory);
     json.key("kernels");
     write_kernels(json);
-    json.end_object();
+    end(json);
   }
 
  protected:
-  CycleKernels result_of(const SelectedCycle& selected) const override {
+  CycleKernels result_of(const SelectedCycle& selected) override {
     const CycleTrace& cycle = selected.cycle();
     CycleKernels found{time_by_work_mix(cycle, selected.rows(), false),
                        time_by_work_mix(cycle, selected.rows(), true),
@@ -73,7 +73,7 @@ class GpuKernelBreakdown final : public CycleAnalysis<CycleKernels> {
 
  private:
   void write_mixes(JsonWriter& json, MixTimes CycleKernels::*which) const {
-    JsonTable table(json, {"kernel_type", "sum_ns", "percentage", "rank", "cycle", "nodeID"});
+    JsonTable table(json, {"kernel_type", "sum_ns", "percentage", "rank", "cycle", "node"});
     results().each([&](const CycleKey& key, const CycleKernels& cycle) {
       std::vector<std::pair<std::int64_t, std::size_t>> longest;
       std::int64_t total = 0;
@@ -92,7 +92,7 @@ class GpuKernelBreakdown final : public CycleAnalysis<CycleKernels> {
 
   void write_kernels(JsonWriter& json) const {
     JsonTable table(json, {"name", "count", "sum_ns", "max_ns", "min_ns", "stddev_ns", "mean_ns",
-                           "kernel_type", "rank", "cycle", "nodeID"});
+                           "kernel_type", "rank", "cycle", "node"});
     results().each([&](const CycleKey& key, const CycleKernels& cycle) {
       for (std::size_t i = 0; i < kClasses.size(); ++i) {
         for (const auto& [name, of] : cycle.kernels[i]) {

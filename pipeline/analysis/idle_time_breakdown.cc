@@ -45,7 +45,7 @@ class IdleTimeBreakdown final : public CycleAnalysis<CycleIdle> {
 
   void write(JsonWriter& json) const override {
     JsonTable table(json, {"rank", "stream", "idle_category", "idle_time_ns", "idle_time_ratio",
-                           "cycle", "nodeID"});
+                           "cycle", "node"});
     each_cause([&](const CycleKey& key, const StreamIdle& stream, std::size_t cause) {
       table.row(key.rank, stream.stream, kCauseNames[cause], stream.by_cause[cause].sum_ns,
                 share_of(stream, cause), key.cycle, key.node);
@@ -53,13 +53,13 @@ class IdleTimeBreakdown final : public CycleAnalysis<CycleIdle> {
     table.end_rows();
     json.key("interval_stats");
     write_intervals(json);
-    json.end_object();
+    end(json);
   }
 
  protected:
-  CycleIdle result_of(const SelectedCycle& selected) const override {
+  CycleIdle result_of(const SelectedCycle& selected) override {
     CycleIdle found{idle_time(selected.cycle(), selected.rows())};
-    if (found.streams.size() > kMostStreams) found.streams.resize(kMostStreams);
+    bound(found.streams, kMostStreams);
     return found;
   }
 
@@ -77,7 +77,7 @@ class IdleTimeBreakdown final : public CycleAnalysis<CycleIdle> {
 
   void write_intervals(JsonWriter& json) const {
     JsonTable table(json, {"idle_category", "rank", "stream", "count", "mean_ns", "std_ns",
-                           "min_ns", "25%_ns", "50%_ns", "75%_ns", "max_ns", "cycle", "nodeID"});
+                           "min_ns", "25%_ns", "50%_ns", "75%_ns", "max_ns", "cycle", "node"});
     each_cause([&](const CycleKey& key, const StreamIdle& stream, std::size_t cause) {
       const Description& of = stream.by_cause[cause].each_ns;
       table.row(kCauseNames[cause], key.rank, stream.stream, of.count, whole_ns(of.mean),

@@ -24,7 +24,7 @@ class JsonTable {
     json_.end_array();
   }
   void end() { json_.end_array().end_object(); }
-  // Leaves the object open for further keys.
+  // More members follow, and the end of the object.
   void end_rows() { json_.end_array(); }
 
  private:

@@ -29,23 +29,24 @@ class MemoryBwSummary final : public CycleAnalysis<CycleBandwidth> {
     JsonTable table(
         json, {"rank", "name", "memory_bw_gbps_count", "memory_bw_gbps_mean", "memory_bw_gbps_std",
                "memory_bw_gbps_min", "memory_bw_gbps_25%", "memory_bw_gbps_50%",
-               "memory_bw_gbps_75%", "memory_bw_gbps_max", "cycle", "nodeID"});
+               "memory_bw_gbps_75%", "memory_bw_gbps_max", "cycle", "node"});
     results().each([&](const CycleKey& key, const CycleBandwidth& cycle) {
       for (const auto& [kind, of] : cycle.kinds) {
         table.row(key.rank, kind, of.count, of.mean, of.stddev, of.min, of.p25, of.p50, of.p75,
                   of.max, key.cycle, key.node);
       }
     });
-    table.end();
+    table.end_rows();
+    end(json);
   }
 
  protected:
-  CycleBandwidth result_of(const SelectedCycle& selected) const override {
+  CycleBandwidth result_of(const SelectedCycle& selected) override {
     CycleBandwidth found;
     for (const CopyBandwidth& of : memory_bandwidth(selected.cycle(), selected.rows())) {
-      if (found.kinds.size() == kMostKinds) break;
       found.kinds.emplace_back(of.kind, summarize(of));
     }
+    bound(found.kinds, kMostKinds);
     return found;
   }
 };

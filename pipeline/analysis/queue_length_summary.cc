@@ -32,7 +32,7 @@ class QueueLengthSummary final : public CycleAnalysis<CycleQueues> {
     JsonTable table(json, {"rank", "stream", "queue_length_count", "queue_length_mean",
                            "queue_length_std", "queue_length_min", "queue_length_25%",
                            "queue_length_50%", "queue_length_75%", "queue_length_max",
-                           "mean_over_time", "full_queue_ns", "duration_ns", "cycle", "nodeID"});
+                           "mean_over_time", "full_queue_ns", "duration_ns", "cycle", "node"});
     results().each([&](const CycleKey& key, const CycleQueues& cycle) {
       for (const auto& [stream, queue] : cycle.streams) {
         const Description& of = queue.lengths;
@@ -41,16 +41,17 @@ class QueueLengthSummary final : public CycleAnalysis<CycleQueues> {
                   key.node);
       }
     });
-    table.end();
+    table.end_rows();
+    end(json);
   }
 
  protected:
-  CycleQueues result_of(const SelectedCycle& selected) const override {
+  CycleQueues result_of(const SelectedCycle& selected) override {
     CycleQueues found;
     for (const StreamQueue& queue : queue_length(selected.cycle(), selected.rows())) {
-      if (found.streams.size() == kMostStreams) break;
       found.streams.push_back({queue.stream, summarize(queue)});
     }
+    bound(found.streams, kMostStreams);
     return found;
   }
 };

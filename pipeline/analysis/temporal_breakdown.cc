@@ -38,7 +38,7 @@ class TemporalBreakdowns final : public CycleAnalysis<CycleBreakdown> {
   void write(JsonWriter& json) const override {
     JsonTable table(
         json, {"rank", "idle_time_ns", "compute_time_ns", "non_compute_time_ns", "kernel_time_ns",
-               "idle_time_pctg", "compute_time_pctg", "non_compute_time_pctg", "cycle", "nodeID"});
+               "idle_time_pctg", "compute_time_pctg", "non_compute_time_pctg", "cycle", "node"});
     results().each([&](const CycleKey& key, const CycleBreakdown& cycle) {
       const TemporalBreakdown& of = cycle.times;
       table.row(key.rank, of.idle_ns, of.compute_ns, of.non_compute_ns, of.kernel_ns,
@@ -48,27 +48,27 @@ class TemporalBreakdowns final : public CycleAnalysis<CycleBreakdown> {
     table.end_rows();
     json.key("per_iteration");
     write_steps(json);
-    json.end_object();
+    end(json);
   }
 
  protected:
-  CycleBreakdown result_of(const SelectedCycle& selected) const override {
+  CycleBreakdown result_of(const SelectedCycle& selected) override {
     CycleBreakdown found;
     found.times = temporal_breakdown(selected.cycle(), selected.rows());
     for (const StepWork& step : work_by_step(selected)) {
-      if (found.steps.size() == kMostSteps) break;
       found.steps.push_back({step.number, temporal_breakdown(selected.cycle(), step.rows),
                              comm_comp_overlap(selected.cycle(), step.rows)});
     }
+    bound(found.steps, kMostSteps);
     return found;
   }
 
  private:
   void write_steps(JsonWriter& json) const {
-    JsonTable table(
-        json, {"iteration", "rank", "idle_time_ns", "compute_time_ns", "non_compute_time_ns",
-               "kernel_time_ns", "idle_time_pctg", "compute_time_pctg", "non_compute_time_pctg",
-               "comp_comm_overlap_pctg", "cycle", "nodeID"});
+    JsonTable table(json, {"iteration", "rank", "idle_time_ns", "compute_time_ns",
+                           "non_compute_time_ns", "kernel_time_ns", "idle_time_pctg",
+                           "compute_time_pctg", "non_compute_time_pctg", "comp_comm_overlap_pctg",
+                           "communication_time_ns", "overlapped_time_ns", "cycle", "node"});
     results().each([&](const CycleKey& key, const CycleBreakdown& cycle) {
       for (const StepBreakdown& step : cycle.steps) {
         const TemporalBreakdown& of = step.times;
@@ -77,7 +77,7 @@ class TemporalBreakdowns final : public CycleAnalysis<CycleBreakdown> {
                   percentage(of.compute_ns, of.kernel_ns, 2),
                   percentage(of.non_compute_ns, of.kernel_ns, 2),
                   percentage(step.overlap.overlapped_ns, step.overlap.communication_ns, 2),
-                  key.cycle, key.node);
+                  step.overlap.communication_ns, step.overlap.overlapped_ns, key.cycle, key.node);
       }
     });
     table.end();

@@ -31,11 +31,11 @@ class UserAnnotationBreakdown final : public CycleAnalysis<CycleAnnotations> {
     write_side(json, &CycleAnnotations::host);
     json.key("gpu_user_annotation");
     write_side(json, &CycleAnnotations::device);
-    json.end_object();
+    end(json);
   }
 
  protected:
-  CycleAnnotations result_of(const SelectedCycle& selected) const override {
+  CycleAnnotations result_of(const SelectedCycle& selected) override {
     return {annotations_by_name(selected, false, kMostNames),
             annotations_by_name(selected, true, kMostNames)};
   }
@@ -43,7 +43,7 @@ class UserAnnotationBreakdown final : public CycleAnalysis<CycleAnnotations> {
  private:
   void write_side(JsonWriter& json, std::vector<NameStats> CycleAnnotations::*side) const {
     JsonTable table(json, {"name", "count", "sum_ns", "max_ns", "min_ns", "stddev_ns", "mean_ns",
-                           "rank", "cycle", "nodeID"});
+                           "rank", "cycle", "node"});
     results().each([&](const CycleKey& key, const CycleAnnotations& cycle) {
       for (const auto& [name, of] : cycle.*side) {
         table.row(name, of.count, of.sum_ns, of.max_ns, of.min_ns, whole_ns(of.stddev_ns),

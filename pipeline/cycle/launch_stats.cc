@@ -55,8 +55,7 @@ LaunchStats launch_stats(const CycleTrace& cycle, DeviceRows rows) {
   return found;
 }
 
-std::vector<LaunchesOfName> launches_by_name(const CycleTrace& cycle, DeviceRows rows,
-                                             std::size_t most) {
+std::vector<LaunchesOfName> launches_by_name(const CycleTrace& cycle, DeviceRows rows) {
   std::vector<LaunchesOfName> by_id(cycle.names.size());
   for (const LaunchedWork& work : launched_work(cycle, rows)) {
     const LaunchRow& launch = cycle.launches[work.launch];
@@ -71,7 +70,6 @@ std::vector<LaunchesOfName> launches_by_name(const CycleTrace& cycle, DeviceRows
   std::sort(by_id.begin(), by_id.end(), [](const LaunchesOfName& a, const LaunchesOfName& b) {
     return a.cpu_ns != b.cpu_ns ? a.cpu_ns > b.cpu_ns : a.name < b.name;
   });
-  if (by_id.size() > most) by_id.resize(most);
   return by_id;
 }
 

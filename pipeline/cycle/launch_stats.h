@@ -44,8 +44,7 @@ struct LaunchesOfName {
   std::int64_t delay_ns = 0;
 };
 
-// All calls that launched work, graphs among them; by time on the host, the first `most`.
-std::vector<LaunchesOfName> launches_by_name(const CycleTrace& cycle, DeviceRows rows,
-                                             std::size_t most);
+// All calls that launched work, graphs among them; by time on the host, the longest first.
+std::vector<LaunchesOfName> launches_by_name(const CycleTrace& cycle, DeviceRows rows);
 
 }  // namespace trainwatch

@@ -8,7 +8,6 @@
 namespace trainwatch {
 namespace {
 
-constexpr std::size_t kMostKinds = 64;
 constexpr std::int64_t kShortestNs = 1000;
 
 std::string_view kind_of(std::string_view name) {
@@ -50,7 +49,6 @@ std::vector<CopyBandwidth> memory_bandwidth(const CycleTrace& cycle, DeviceRows 
     if (row.work != WorkClass::memory || !(row.memory_gbps > 0) || !std::isfinite(row.memory_gbps))
       continue;
     const std::string_view kind = kind_of(cycle.names.text(row.name));
-    if (edges.size() == kMostKinds && !edges.contains(kind)) continue;
     std::vector<Edge>& of_kind = edges[kind];
     const std::int64_t end = row.duration_ns == 0 ? row.start_ns + kShortestNs : row.end_ns();
     of_kind.push_back({row.start_ns, row.memory_gbps, true});

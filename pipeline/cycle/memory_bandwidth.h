@@ -18,7 +18,7 @@ struct CopyBandwidth {
   std::vector<BandwidthChange> changes;  // by time; of one time what begins comes first
 };
 
-// By kind, the first 64 of them. A copy without length takes a microsecond. O(n log n).
+// By kind. A copy without length takes a microsecond. O(n log n).
 std::vector<CopyBandwidth> memory_bandwidth(const CycleTrace& cycle, DeviceRows rows);
 
 // Over the changes to a bandwidth above zero, not over time, as HTA has it.

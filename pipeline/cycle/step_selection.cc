@@ -66,7 +66,10 @@ bool SelectedCycle::counts(const AnnotationRow& annotation) const {
 std::vector<StepWork> work_by_step(const SelectedCycle& selected) {
   const CycleTrace& cycle = selected.cycle();
   std::vector<StepWork> steps(cycle.steps.size());
-  for (std::size_t i = 0; i < steps.size(); ++i) steps[i].number = cycle.steps[i].number;
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    steps[i].number = cycle.steps[i].number;
+    steps[i].duration_ns = cycle.steps[i].duration_ns;
+  }
   for (const std::uint32_t index : selected.rows()) {
     const DeviceRow& row = cycle.device[index];
     if (row.launch == kNoRow) continue;

@@ -41,6 +41,7 @@ class SelectedCycle {
 
 struct StepWork {
   std::int64_t number = 0;
+  std::int64_t duration_ns = 0;  // on the host
   std::vector<std::uint32_t> rows;
 };
 

@@ -1,6 +1,6 @@
 // Fills the CycleTrace of one document while it is read: device work, launches and annotations.
 // Rows beyond a bound are counted in CycleTrace::left_out; with the bounds as they are a cycle is
-// at most some 90 MiB while it is built.
+// at most some 100 MiB while it is built.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ namespace trainwatch {
 
 class CycleBuilder {
  public:
-  static constexpr std::size_t kMostDeviceRows = 5U << 18U;
+  static constexpr std::size_t kMostDeviceRows = std::size_t{1} << 20U;
   static constexpr std::size_t kMostAnnotations = std::size_t{1} << 17U;
   static constexpr std::size_t kMostNameBytes = std::size_t{8} << 20U;
 

@@ -213,6 +213,10 @@ bool FileDecoder::must_read_again() const {
          parts_->decoder->must_read_again();
 }
 
+bool FileDecoder::may_go_on_from(FileId plain) const {
+  return parts_->beginning.may_repeat(plain);
+}
+
 void FileDecoder::state(StateIo& io) {
   Parts& parts = *parts_;
   io(parts.encoding);

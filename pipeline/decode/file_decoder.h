@@ -47,6 +47,8 @@ class FileDecoder {
   void state(StateIo& io);
   // See Decoder::must_read_again. False where the file goes on with the contents of another one.
   bool must_read_again() const;
+  // It is not known yet whether this compressed file goes on with the contents of `plain`.
+  bool may_go_on_from(FileId plain) const;
 
  private:
   struct Parts;

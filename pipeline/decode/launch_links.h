@@ -17,7 +17,7 @@ namespace trainwatch {
 class LaunchLinks {
  public:
   static constexpr std::size_t kMostWaiting = std::size_t{1} << 17U;
-  static constexpr std::size_t kMostLaunches = 5U << 18U;
+  static constexpr std::size_t kMostLaunches = std::size_t{1} << 20U;
 
   // The newest row of `cycle.device`.
   void device_row(CycleTrace& cycle, std::int64_t correlation);

@@ -153,10 +153,15 @@ void Ingest::unread_first_bytes(FileId id, File& file) {
 }
 
 // Of a cycle that is not complete nothing was told, and what was read of it is not in the state:
-// its document is read from its beginning.
+// its document is read from its beginning. Not one whose compressed copy may be about to go on from
+// where it stands: of that the steps are told, and no cycle.
 void Ingest::unread_cycle(FileId id, File& file) {
   if (file.decoder == nullptr || file.decoder_begins > 0) return;
-  if (file.decoder->must_read_again()) unread(id, file);
+  if (!file.decoder->must_read_again()) return;
+  const bool awaited = std::any_of(files_.begin(), files_.end(), [id](const auto& other) {
+    return other.second.decoder != nullptr && other.second.decoder->may_go_on_from(id);
+  });
+  if (!awaited) unread(id, file);
 }
 
 // As if none of its bytes had been read.

@@ -83,7 +83,7 @@ TEST(LaunchStats, PlainLaunchesOnly) {
 
 TEST(LaunchStats, AGraphIsOneLaunchOfAllItsKernels) {
   const CycleTrace cycle = launches().build();
-  const auto found = launches_by_name(cycle, all_rows(cycle), 10);
+  const auto found = launches_by_name(cycle, all_rows(cycle));
   ASSERT_EQ(found.size(), 4U);
   EXPECT_EQ(found[0].name, "cudaLaunchKernel");
   EXPECT_EQ(found[0].count, 2U);
@@ -93,7 +93,6 @@ TEST(LaunchStats, AGraphIsOneLaunchOfAllItsKernels) {
   EXPECT_EQ(found[1].cpu_ns, 20'000);
   EXPECT_EQ(found[1].gpu_ns, 30'000);
   EXPECT_EQ(found[1].delay_ns, 20'000);
-  EXPECT_EQ(launches_by_name(cycle, all_rows(cycle), 1).size(), 1U);
 }
 
 TEST(LaunchStats, WithoutLaunchesThereAreNoMeans) {
