@@ -62,10 +62,12 @@ const RuleSpec& long_step() {
 
 class EngineTest : public testing::Test {
  protected:
+  static constexpr std::int32_t kRanks = 3;
+
   EngineTest() { intern(engine_); }
 
   void intern(Engine& engine) {
-    for (std::int32_t rank = 0; rank < 2; ++rank) {
+    for (std::int32_t rank = 0; rank < kRanks; ++rank) {
       rank_[rank] = engine.vocabulary().subjects.intern({"", "algo-1", rank, ""});
     }
     node_ = engine.vocabulary().subjects.intern({"", "algo-1", kNoRank, ""});
@@ -97,7 +99,7 @@ class EngineTest : public testing::Test {
   }
 
   Engine engine_{{RuleConfig(long_step())}};
-  SubjectId rank_[2] = {};
+  SubjectId rank_[kRanks] = {};
   SubjectId node_{};
   SeriesId series_{};
 };
@@ -165,7 +167,7 @@ TEST_F(EngineTest, DamagedStateIsRefused) {
 TEST_F(EngineTest, RowsThatChangedAreEnough) {
   StoredRows rows = test::saved(engine_);
   for (int i = 0; i < 40; ++i) {
-    engine_.push(std::vector<Event>{step(i % 3, 10 * i, i % 5), cpu(10 * i, 50 + i)});
+    engine_.push(std::vector<Event>{step(i % kRanks, 10 * i, i % 5), cpu(10 * i, 50 + i)});
     StateRows changes;
     engine_.take_told();
     engine_.save(changes, false);
