@@ -5,6 +5,7 @@
 #include <limits>
 #include <span>
 #include <string_view>
+#include <tuple>
 
 namespace trainwatch {
 namespace {
@@ -72,8 +73,10 @@ std::string shortened(std::string_view name) {
 
 std::vector<NameStats> durations_by_name(const NameTable& names, std::vector<NamedDuration> rows,
                                          std::size_t most) {
-  std::stable_sort(rows.begin(), rows.end(),
-                   [](const NamedDuration& a, const NamedDuration& b) { return a.name < b.name; });
+  // In place: these are as many as there are kernels.
+  std::sort(rows.begin(), rows.end(), [](const NamedDuration& a, const NamedDuration& b) {
+    return std::tuple(a.name, a.duration_ns) < std::tuple(b.name, b.duration_ns);
+  });
   std::vector<Group> groups = groups_of(rows);
   std::sort(groups.begin(), groups.end(), [&](const Group& a, const Group& b) {
     if (a.sum_ns != b.sum_ns) return a.sum_ns > b.sum_ns;

@@ -20,6 +20,7 @@ std::array<std::int64_t, kWorkMixes> time_by_work_mix(const CycleTrace& cycle, D
   std::vector<Change> changes;
   const auto add = [&](WorkClass work, std::size_t bit) {
     const IntervalSet busy = work_intervals(cycle, rows, work);
+    changes.reserve(changes.size() + 2 * busy.intervals().size());
     for (const Interval& interval : busy.intervals()) {
       changes.push_back({interval.start_ns, bit});
       changes.push_back({interval.end_ns, bit});
@@ -43,6 +44,7 @@ std::array<std::int64_t, kWorkMixes> time_by_work_mix(const CycleTrace& cycle, D
 std::vector<NameStats> kernels_by_name(const CycleTrace& cycle, DeviceRows rows, WorkClass work,
                                        std::size_t most) {
   std::vector<NamedDuration> durations;
+  durations.reserve(count_of(cycle, rows, work));
   for (const std::uint32_t index : rows) {
     const DeviceRow& row = cycle.device[index];
     if (row.work == work) durations.push_back({row.name, row.duration_ns});

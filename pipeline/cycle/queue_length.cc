@@ -16,6 +16,11 @@ std::vector<bool> queued_names(const NameTable& names) {
   return queued;
 }
 
+std::size_t rows_of_stream(const CycleTrace& cycle, DeviceRows rows, std::int32_t stream) {
+  const auto stream_of = [&](std::uint32_t index) { return cycle.device[index].stream; };
+  return std::ranges::equal_range(rows, stream, {}, stream_of).size();
+}
+
 // From steps up and down to lengths.
 void accumulate(StreamQueue& queue) {
   std::sort(queue.changes.begin(), queue.changes.end(),
@@ -36,7 +41,10 @@ std::vector<StreamQueue> queue_length(const CycleTrace& cycle, DeviceRows rows) 
     if (row.launch == kNoRow || row.kind == DeviceKind::sync) continue;
     const LaunchRow& launch = cycle.launches[row.launch];
     if (!queued[static_cast<std::size_t>(launch.name)]) continue;
-    if (found.empty() || found.back().stream != row.stream) found.push_back({row.stream, {}});
+    if (found.empty() || found.back().stream != row.stream) {
+      found.push_back({row.stream, {}});
+      found.back().changes.reserve(2 * rows_of_stream(cycle, rows, row.stream));
+    }
     found.back().changes.push_back({launch.start_ns, 1});
     found.back().changes.push_back({row.start_ns, -1});
   }

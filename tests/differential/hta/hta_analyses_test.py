@@ -15,10 +15,9 @@ import subprocess
 import sys
 import unittest
 
-from hta_told import DESCRIBED, SHARED, by, generated_cases, real_cases, records
+from hta_told import DESCRIBED, SHARED, by, generated_cases, have_real, real_cases, records
 
 TRAINWATCH = None
-SKIPPED = 77
 
 ANALYSES = ["temporal_breakdown", "idle_time_breakdown", "comm_comp_overlap", "gpu_kernel_breakdown",
             "cuda_kernel_launch_stats", "queue_length_summary", "memory_bw_summary",
@@ -261,7 +260,7 @@ class HtaAnalyses(unittest.TestCase):
                 else:
                     self.assertIn("stragglers k=1", told.tables["errors"])
                 compared += 1
-        self.assertGreaterEqual(compared, 8)
+        self.assertGreaterEqual(compared, 8 if have_real() else 1)
 
 
 def add_cases(kind, cases):
@@ -272,9 +271,9 @@ def add_cases(kind, cases):
 
 if __name__ == "__main__":
     TRAINWATCH = sys.argv.pop(1)
-    if not os.path.isdir(os.path.join(SHARED, "data", "kineto")):
-        print("skipped: %s is not there" % SHARED)
-        sys.exit(SKIPPED)
-    add_cases("real", real_cases())
+    if have_real():
+        add_cases("real", real_cases())
+    else:
+        print("without the real traces: %s is not there" % SHARED)
     add_cases("generated", generated_cases())
     unittest.main()

@@ -1,6 +1,8 @@
 """What HTA said of traces, whichever way it is stored: ../shared/reference/hta has it of the traces in
-../shared/data/kineto, ../shared/fixtures/hta_reference of those in ../shared/fixtures/kineto."""
+../shared/data/kineto, ../shared/fixtures/hta_reference of those in ../shared/fixtures/kineto; two of the latter
+are in tests/data/hta, too."""
 import glob
+import gzip
 import json
 import os
 import re
@@ -137,12 +139,18 @@ def real_cases():
 
 
 def generated_cases():
+    """All of ../shared/fixtures, or the two of them that are in tests/data."""
     root = os.path.join(SHARED, "fixtures")
-    for name in sorted(os.listdir(os.path.join(root, "hta_reference"))):
-        for path in sorted(glob.glob(os.path.join(root, "hta_reference", name, "*.json"))):
-            with open(path, encoding="utf-8") as file:
-                tables = json.load(file)
-            folder = os.path.join(root, "kineto", name.split(".")[0])
-            files = [os.path.join(folder, file) for file in tables["files"].values()]
-            mode = os.path.splitext(os.path.basename(path))[0]
-            yield Generated(name, files, mode, tables)
+    if not os.path.isdir(root):
+        root = os.path.join(HERE, "..", "..", "data", "hta")
+    for path in sorted(glob.glob(os.path.join(root, "hta_reference", "*", "*.json*"))):
+        with (gzip.open if path.endswith(".gz") else open)(path, "rt", encoding="utf-8") as file:
+            tables = json.load(file)
+        name = os.path.basename(os.path.dirname(path))
+        folder = os.path.join(root, "kineto", name.split(".")[0])
+        files = [os.path.join(folder, file) for file in tables["files"].values()]
+        yield Generated(name, files, os.path.basename(path).split(".")[0], tables)
+
+
+def have_real():
+    return os.path.isdir(os.path.join(SHARED, "data", "kineto"))
