@@ -11,6 +11,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 import harness
@@ -74,17 +75,26 @@ class LongTrace:
         return "".join(parts) + self._last
 
 
+def peak_resident(pid):
+    """In MiB; 0 when the process is over. (wait4 would count what this program took before exec.)"""
+    with open("/proc/%d/status" % pid) as status:
+        peak = re.search(r"VmHWM:\s+(\d+) kB", status.read())
+    return int(peak.group(1)) / 1024 if peak else 0
+
+
 def analyze(path):
     """The result, and the peak of resident memory in MiB."""
-    process = subprocess.Popen([harness.binary(), "analyze", path, "--what=profiler_steps"],
-                               stdout=subprocess.PIPE)
-    output = process.stdout.read()
-    _, status, usage = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    process.stdout.close()
-    if process.returncode != 0:
-        raise AssertionError("analyze exited with %d" % process.returncode)
-    return json.loads(output)["profiler_steps"], usage.ru_maxrss / 1024
+    with tempfile.TemporaryFile("w+") as output:
+        process = subprocess.Popen([harness.binary(), "analyze", path, "--what=profiler_steps"],
+                                   stdout=output)
+        peak = 0
+        while os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT | os.WNOHANG) is None:
+            peak = max(peak, peak_resident(process.pid))
+            time.sleep(0.001)
+        if process.wait() != 0:
+            raise AssertionError("analyze exited with %d" % process.returncode)
+        output.seek(0)
+        return json.load(output)["profiler_steps"], peak
 
 
 class CycleMemoryTest(unittest.TestCase):
