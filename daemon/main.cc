@@ -1,3 +1,5 @@
+#include <malloc.h>
+
 #include <iostream>
 
 #include "daemon/app/analyze.h"
@@ -9,7 +11,21 @@
 #include "daemon/sample/sample.h"
 #include "rules/catalog.h"
 
+namespace {
+
+// What is larger goes back to the system as soon as it is freed. By itself glibc raises that limit
+// to the largest buffer that it has seen, and then the holes that a profiler's cycle leaves stay.
+constexpr int kLargeBuffer = 4 << 20;
+
+void give_large_buffers_back() {
+  mallopt(M_MMAP_THRESHOLD, kLargeBuffer);
+  mallopt(M_TRIM_THRESHOLD, 2 * kLargeBuffer);
+}
+
+}  // namespace
+
 int main(int argc, char** argv) {
+  give_large_buffers_back();
   trainwatch::Commands commands;
   commands.catalog = trainwatch::rule_catalog();
   commands.run = trainwatch::run_app;

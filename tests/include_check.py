@@ -2,7 +2,7 @@
 """Which folder may include what. All headers share one include path, so the linker cannot tell.
 
     include <- rules, include <- pipeline, and daemon sees all three
-    pipeline: tail -> decode -> analysis -> engine -> state, a later part sees the earlier ones;
+    pipeline: tail -> decode -> cycle -> analysis -> engine -> state, a later part sees the earlier ones;
               beside the line, profile sees tail and decode and is seen by the daemon alone
 """
 
@@ -12,7 +12,7 @@ import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
-PIPELINE = ["tail", "decode", "analysis", "engine", "state"]
+PIPELINE = ["tail", "decode", "cycle", "analysis", "engine", "state"]
 
 # Our own headers: folder -> beginnings of the paths it may include.
 OWN = {"include/trainwatch": ["trainwatch/"], "rules": ["trainwatch/", "rules/"],

@@ -52,7 +52,7 @@ int analyze(const AnalyzeOptions& options, std::ostream& out, std::ostream& err)
   const OldFiles files(options, err);
   if (files.refused()) return *files.refused();
   Engine engine({}, wanted(options.what));
-  engine.analyses().select(range_of(options));
+  engine.analyses().select(range_of(options), options.steps);
   if (!engine.analyses().analyses().empty()) files.read_into(engine, [] {});
   const auto job = choose_job(options.job, engine.analyses().jobs());
   if (!job.ok()) {

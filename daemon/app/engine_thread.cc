@@ -183,6 +183,7 @@ struct EngineThread::Parts {
     snapshot->ready = header.ready;
     snapshot->lag_seconds = report.lag_seconds;
     engine.metrics().collect(snapshot->metrics);
+    engine.gpu_metrics().collect(snapshot->metrics);
     collect_pipeline_metrics(engine, pipeline.ingest(), report, watch, snapshot->metrics);
     health.collect(*store, snapshot->metrics);
     clock.collect(snapshot->metrics);

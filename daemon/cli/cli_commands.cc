@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <ostream>
+#include <utility>
 
 #include "daemon/cli/cli_flags.h"
 #include "daemon/cli/cli_rules.h"
@@ -53,6 +54,19 @@ Status parse_severity(const std::string& text, std::optional<Severity>& out) {
     return success();
   }
   return Error{"'" + text + "' is none of info|warning|critical"};
+}
+
+// HTA's names.
+Status parse_steps(const std::string& text, StepSelection& out) {
+  constexpr std::array kNames = {std::pair{"incl", StepSelection::included},
+                                 std::pair{"default", StepSelection::without_last},
+                                 std::pair{"raw", StepSelection::all}};
+  for (const auto& [name, steps] : kNames) {
+    if (text != name) continue;
+    out = steps;
+    return success();
+  }
+  return Error{"'" + text + "' is none of incl|default|raw"};
 }
 
 // What the commands on old files take alike; `options` outlives the parsing.
@@ -115,6 +129,10 @@ Action define_analyze(CLI::App& app, const CliSession& session) {
   add_time("--from-us", options->from_us,
            "Only what goes on from this time, in microseconds since 1970");
   add_time("--to-us", options->to_us, "... up to this time");
+  add_checked(
+      app, "--steps", "incl|default|raw",
+      "Of a profiler's cycle: up to the last step, without it (HTA's default), or everything",
+      [options](const std::string& text) { return parse_steps(text, options->steps); });
   flags->add_file();
   app.footer("Prints one object (JSON): the result of each analysis under its name.");
   return [options, flags, &session] {

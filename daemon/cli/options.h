@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "daemon/config/config.h"
+#include "trainwatch/cycle_trace.h"
 #include "trainwatch/time.h"
 #include "trainwatch/verdict.h"
 
@@ -34,6 +35,7 @@ struct AnalyzeOptions : OldFilesOptions {
   std::optional<std::string> job;       // needed where the configuration gives the paths several
   std::optional<std::int64_t> from_us;  // only of events that touch the interval between these
   std::optional<std::int64_t> to_us;
+  StepSelection steps = StepSelection::included;  // of the cycles of profilers
 };
 
 struct ReportOptions : OldFilesOptions {

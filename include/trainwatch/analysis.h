@@ -4,21 +4,25 @@
 //
 //     class JobStatistics final : public Analysis {
 //       void on(const Event& event) override;           // O(1) or O(log n): no I/O, no clock
+//       void on_cycle(const CycleTrace& cycle) override;  // instead, or also
 //       void state(StateIo& io) override;               // every field that must survive
 //       void write(JsonWriter& json) const override;    // the result, as docs/analyses.md has it
 //     };
 //     extern const AnalysisSpec job_statistics_spec = {...};
 //
 // The engine makes one instance per job and hands it the events of that job of the kinds that the
-// spec names, in file order within a lane. What it finds must not depend on how lanes interleave.
-// State is bounded: windows are exact, and what covers a whole job is counted or sketched.
+// spec names, and the cycles, in file order within a lane. What it finds must not depend on how
+// lanes interleave. State is bounded: windows are exact, and what covers a whole job is counted or
+// sketched.
 #pragma once
 
 #include <memory>
 #include <span>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
+#include "trainwatch/cycle_trace.h"
 #include "trainwatch/event.h"
 #include "trainwatch/json_writer.h"
 #include "trainwatch/state_io.h"
@@ -29,7 +33,8 @@ namespace trainwatch {
 class Analysis {
  public:
   virtual ~Analysis() = default;
-  virtual void on(const Event& event) = 0;
+  virtual void on(const Event& event) { static_cast<void>(event); }
+  virtual void on_cycle(const CycleTrace& cycle) { static_cast<void>(cycle); }
   virtual void state(StateIo& io) = 0;
   // Puts one value: an object.
   virtual void write(JsonWriter& json) const = 0;
@@ -40,10 +45,11 @@ struct AnalysisSpec {
   std::string_view summary;  // one line
   bool samples = false;
   std::vector<SpanKind> spans{};
-  std::unique_ptr<Analysis> (*make)(const Vocabulary& vocabulary) = nullptr;
+  std::unique_ptr<Analysis> (*make)(const Vocabulary& vocabulary, StepSelection steps) = nullptr;
   // False: the daemon runs it only where it is named. What it says is of use for an interval, which
   // only `analyze` can choose.
   bool live = true;
+  bool cycles = false;  // takes the cycles of profilers
 };
 
 using AnalysisCatalog = std::span<const AnalysisSpec* const>;
@@ -56,9 +62,15 @@ inline std::vector<SpanKind> every_span_kind() {
   return kinds;
 }
 
+// With StepSelection for those whose constructor takes it.
 template <class AnalysisType>
-std::unique_ptr<Analysis> make_analysis(const Vocabulary& vocabulary) {
-  return std::make_unique<AnalysisType>(vocabulary);
+std::unique_ptr<Analysis> make_analysis(const Vocabulary& vocabulary, StepSelection steps) {
+  if constexpr (std::is_constructible_v<AnalysisType, const Vocabulary&, StepSelection>) {
+    return std::make_unique<AnalysisType>(vocabulary, steps);
+  } else {
+    static_cast<void>(steps);
+    return std::make_unique<AnalysisType>(vocabulary);
+  }
 }
 
 }  // namespace trainwatch

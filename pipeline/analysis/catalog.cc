@@ -21,6 +21,16 @@ extern const AnalysisSpec tf_getnext_per_step_spec;
 extern const AnalysisSpec overall_system_usage_spec;
 extern const AnalysisSpec overall_framework_metrics_spec;
 extern const AnalysisSpec time_annotations_spec;
+extern const AnalysisSpec profiler_steps_spec;
+extern const AnalysisSpec temporal_breakdown_spec;
+extern const AnalysisSpec idle_time_breakdown_spec;
+extern const AnalysisSpec comm_comp_overlap_spec;
+extern const AnalysisSpec gpu_kernel_breakdown_spec;
+extern const AnalysisSpec cuda_kernel_launch_stats_spec;
+extern const AnalysisSpec queue_length_summary_spec;
+extern const AnalysisSpec memory_bw_summary_spec;
+extern const AnalysisSpec user_annotation_breakdown_spec;
+extern const AnalysisSpec stragglers_spec;
 
 AnalysisCatalog analysis_catalog() {
   static constexpr std::array kCatalog = {
@@ -41,6 +51,16 @@ AnalysisCatalog analysis_catalog() {
       &overall_system_usage_spec,
       &overall_framework_metrics_spec,
       &time_annotations_spec,
+      &profiler_steps_spec,
+      &temporal_breakdown_spec,
+      &idle_time_breakdown_spec,
+      &comm_comp_overlap_spec,
+      &gpu_kernel_breakdown_spec,
+      &cuda_kernel_launch_stats_spec,
+      &queue_length_summary_spec,
+      &memory_bw_summary_spec,
+      &user_annotation_breakdown_spec,
+      &stragglers_spec,
   };
   return kCatalog;
 }

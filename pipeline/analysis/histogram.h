@@ -14,12 +14,19 @@
 
 namespace trainwatch {
 
-class Histogram {
+// Seconds, 1-2.5-5 per decade from 1 ms to 10 min: training steps span all of it.
+inline constexpr std::array kStepBounds = {0.001, 0.0025, 0.005, 0.01,  0.025, 0.05,
+                                           0.1,   0.25,   0.5,   1.0,   2.5,   5.0,
+                                           10.0,  25.0,   50.0,  100.0, 250.0, 600.0};
+// The same from 1 us to 1 s: from the launch of a kernel to its start.
+inline constexpr std::array kLaunchBounds = {1e-6,   2.5e-6, 5e-6, 1e-5,   2.5e-5, 5e-5, 1e-4,
+                                             2.5e-4, 5e-4,   1e-3, 2.5e-3, 5e-3,   1e-2, 2.5e-2,
+                                             5e-2,   0.1,    0.25, 0.5,    1.0};
+
+template <const auto& Bounds>
+class BasicHistogram {
  public:
-  // Seconds, 1-2.5-5 per decade from 1 ms to 10 min: training steps span all of it.
-  static constexpr std::array kBounds = {0.001, 0.0025, 0.005, 0.01,  0.025, 0.05,
-                                         0.1,   0.25,   0.5,   1.0,   2.5,   5.0,
-                                         10.0,  25.0,   50.0,  100.0, 250.0, 600.0};
+  static constexpr const auto& kBounds = Bounds;
 
   // A value that is not finite, or that the sum cannot take, is not counted.
   void observe(double seconds) {
@@ -50,8 +57,10 @@ class Histogram {
     return a + std::min(b, std::numeric_limits<std::uint64_t>::max() - a);
   }
 
-  std::array<std::uint64_t, kBounds.size() + 1> counts_{};
+  std::array<std::uint64_t, Bounds.size() + 1> counts_{};
   CompensatedSum sum_;
 };
+
+using Histogram = BasicHistogram<kStepBounds>;
 
 }  // namespace trainwatch

@@ -1,7 +1,9 @@
-// A result in the shape of a table: {"columns": [...], "rows": [[...], ...]}.
+// A result in the shape of a table: {"columns": [...], "rows": [[...], ...]}. Further tables may
+// stand in the same object.
 #pragma once
 
 #include <initializer_list>
+#include <optional>
 #include <string_view>
 
 #include "trainwatch/json_writer.h"
@@ -18,12 +20,23 @@ class JsonTable {
   template <class... Cells>
   void row(const Cells&... cells) {
     json_.begin_array();
-    (json_.value(cells), ...);
+    (put(cells), ...);
     json_.end_array();
   }
   void end() { json_.end_array().end_object(); }
+  // More members follow, and the end of the object.
+  void end_rows() { json_.end_array(); }
 
  private:
+  template <class Cell>
+  void put(const Cell& cell) {
+    json_.value(cell);
+  }
+  template <class Cell>
+  void put(const std::optional<Cell>& cell) {
+    cell ? json_.value(*cell) : json_.null();
+  }
+
   JsonWriter& json_;
 };
 

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <string_view>
 
+#include "pipeline/analysis/metric_labels.h"
+
 namespace trainwatch {
 namespace {
 
@@ -27,19 +29,6 @@ std::string_view phase_label(SpanKind kind) {
     default:
       return {};
   }
-}
-
-Labels with(Labels labels, std::string name, std::string_view value) {
-  labels.emplace_back(std::move(name), value);
-  return labels;
-}
-
-MetricFamily family(std::string_view name, std::string_view help, MetricType type) {
-  MetricFamily made{std::string(name), std::string(help), type, {}, {}};
-  if (type == MetricType::histogram) {
-    made.bounds.assign(Histogram::kBounds.begin(), Histogram::kBounds.end());
-  }
-  return made;
 }
 
 // How a system series is shown. Percent in the file, a ratio in the metric.
@@ -120,54 +109,44 @@ void TrainingMetrics::on(const Step& step) {
   batches->previous_start = step.start;
 }
 
-Labels TrainingMetrics::labels(SubjectId id) const {
-  const Subject& subject = vocabulary_.subjects[id];
-  Labels labels;
-  if (!subject.job.empty()) labels.emplace_back("train_job", subject.job);
-  if (!subject.node.empty()) labels.emplace_back("node", subject.node);
-  if (subject.rank != kNoRank) labels.emplace_back("rank", std::to_string(subject.rank));
-  return labels;
-}
-
 void TrainingMetrics::collect_steps(std::vector<MetricFamily>& out) const {
-  MetricFamily duration = family("trainwatch_step_duration_seconds", "Duration of training steps.",
-                                 MetricType::histogram);
+  MetricFamily duration =
+      histogram_family("trainwatch_step_duration_seconds", "Duration of training steps.");
   MetricFamily total =
       family("trainwatch_steps_total", "Training steps seen.", MetricType::counter);
   MetricFamily last = family("trainwatch_last_step_timestamp_seconds",
                              "When the latest step ended, unix time.", MetricType::gauge);
   for (const auto& [key, steps] : steps_) {
-    const Labels own = with(labels(key.first), "mode", to_string(key.second));
+    const Labels own = with(labels_of(vocabulary_, key.first), "mode", to_string(key.second));
     duration.points.push_back(steps.duration.point(own));
     total.points.push_back({own, static_cast<double>(steps.count), {}, 0});
     last.points.push_back({own, to_seconds(steps.last), {}, 0});
   }
-  MetricFamily phase = family("trainwatch_step_phase_seconds", "Duration of the phases of a step.",
-                              MetricType::histogram);
+  MetricFamily phase =
+      histogram_family("trainwatch_step_phase_seconds", "Duration of the phases of a step.");
   for (const auto& [key, histogram] : phases_) {
     phase.points.push_back(
-        histogram.point(with(labels(key.first), "phase", phase_label(key.second))));
+        histogram.point(with(labels_of(vocabulary_, key.first), "phase", phase_label(key.second))));
   }
   for (MetricFamily* made : {&duration, &total, &last, &phase}) out.push_back(std::move(*made));
 }
 
 void TrainingMetrics::collect_data_loading(std::vector<MetricFamily>& out) const {
-  MetricFamily getnext =
-      family("trainwatch_getnext_duration_seconds",
-             "How long the training loop waited for each batch.", MetricType::histogram);
+  MetricFamily getnext = histogram_family("trainwatch_getnext_duration_seconds",
+                                          "How long the training loop waited for each batch.");
   for (const auto& [subject, histogram] : getnext_) {
-    getnext.points.push_back(histogram.point(labels(subject)));
+    getnext.points.push_back(histogram.point(labels_of(vocabulary_, subject)));
   }
-  MetricFamily batch =
-      family("trainwatch_batch_time_seconds",
-             "Time from the start of a batch to the start of the next.", MetricType::histogram);
+  MetricFamily batch = histogram_family("trainwatch_batch_time_seconds",
+                                        "Time from the start of a batch to the start of the next.");
   for (const auto& [subject, batches] : batches_) {
-    batch.points.push_back(batches.between.point(labels(subject)));
+    batch.points.push_back(batches.between.point(labels_of(vocabulary_, subject)));
   }
   MetricFamily workers = family("trainwatch_dataloader_workers",
                                 "Distinct data-loading workers seen.", MetricType::gauge);
   for (const auto& [subject, seen] : workers_) {
-    workers.points.push_back({labels(subject), static_cast<double>(seen.size()), {}, 0});
+    workers.points.push_back(
+        {labels_of(vocabulary_, subject), static_cast<double>(seen.size()), {}, 0});
   }
   for (MetricFamily* made : {&getnext, &batch, &workers}) out.push_back(std::move(*made));
 }
@@ -181,7 +160,7 @@ void TrainingMetrics::collect_system(std::vector<MetricFamily>& out) const {
     for (std::size_t i = 0; i < last_.size(); ++i) {
       const Series& series = vocabulary_.series[static_cast<SeriesId>(i)];
       if (series.resource != metric.resource || target.points.size() >= kMaxSeries) continue;
-      Labels own = labels(series.subject);
+      Labels own = labels_of(vocabulary_, series.subject);
       if (!metric.label.empty()) own = with(own, std::string(metric.label), metric.value);
       const std::string_view dimension = vocabulary_.text(series.dimension);
       const bool by_interface = metric.name == kNetwork && !dimension.empty();

@@ -63,7 +63,6 @@ class TrainingMetrics {
   template <class Map, class Key>
   typename Map::mapped_type* entry(Map& map, const Key& key);
 
-  Labels labels(SubjectId subject) const;
   void collect_steps(std::vector<MetricFamily>& out) const;
   void collect_data_loading(std::vector<MetricFamily>& out) const;
   void collect_system(std::vector<MetricFamily>& out) const;

@@ -18,9 +18,8 @@ constexpr std::string_view kStep = "ProfilerStep";
 constexpr std::string_view kLoader = "enumerate(DataLoader)#";
 
 // Categories that steps and waits were ever written under. Device annotations repeat the steps.
-bool may_hold_steps(std::string_view category) {
-  return category == "\"cpu_op\"" || category == "\"user_annotation\"" ||
-         category == "\"Operator\"";
+bool may_hold_steps(EventCategory category) {
+  return category == EventCategory::host || category == EventCategory::annotation;
 }
 
 // "ProfilerStep#12", also with spaces around the '#'.
@@ -68,7 +67,9 @@ ChromeTraceDecoder::Refusal ChromeTraceDecoder::look_at(std::string_view text) {
     if (key == "ph") {
       if (value != "\"X\"") return std::nullopt;
     } else if (key == "cat") {
-      if (!may_hold_steps(value)) return std::nullopt;
+      const EventCategory category = event_category(value);
+      if (const Refusal refusal = add_to_cycle(category, text)) return refusal;
+      if (!may_hold_steps(category)) return std::nullopt;
       tokens.category = value;
     } else if (key == "name") {
       tokens.name = value;
@@ -99,6 +100,13 @@ ChromeTraceDecoder::Refusal ChromeTraceDecoder::look_at(std::string_view text) {
     last_end_ns_ = std::max(last_end_ns_, saturating_add(*start, *duration));
   }
   return std::nullopt;
+}
+
+ChromeTraceDecoder::Refusal ChromeTraceDecoder::add_to_cycle(EventCategory category,
+                                                             std::string_view text) {
+  if (context_.cycles == nullptr || cycle_lost_ || !is_for_cycles(category)) return std::nullopt;
+  if (cycle_ == nullptr) cycle_ = std::make_unique<CycleBuilder>();
+  return cycle_->take(category, text);
 }
 
 ChromeTraceDecoder::Refusal ChromeTraceDecoder::hold(const Tokens& tokens, SpanKind kind,
@@ -147,21 +155,32 @@ void ChromeTraceDecoder::emit_cycle(EventBatch& out) {
   if (emitted_ || records_ == 0) return;
   emitted_ = true;
   const ProfileSource source = profile_source(context_.path);
-  Subject subject{context_.job, host_.empty() ? source.node : host_, context_.rank, ""};
+  const SubjectId who = context_.vocabulary.subjects.intern(subject(source.node, source.rank));
+  const std::int64_t base = time_base(source.end_ns);
+  name_steps_of_waits();
+  if (context_.cycles != nullptr && !cycle_lost_) tell_cycle(who, base);
+  emit_spans(who, base, out);
+}
+
+// `node` and `rank` are what the file is named after.
+Subject ChromeTraceDecoder::subject(const std::string& node, std::int32_t rank) const {
+  Subject subject{context_.job, host_.empty() ? node : host_, context_.rank, ""};
   if (subject.rank == kNoRank && rank_ && *rank_ >= 0) {
     subject.rank = static_cast<std::int32_t>(*rank_);
   }
-  if (subject.rank == kNoRank) subject.rank = source.rank;
-  const std::int64_t base = time_base(source.end_ns);
-  name_steps_of_waits();
+  if (subject.rank == kNoRank) subject.rank = rank;
+  return subject;
+}
+
+void ChromeTraceDecoder::emit_spans(SubjectId subject, std::int64_t base_ns, EventBatch& out) {
   std::stable_sort(held_.begin(), held_.end(),
                    [](const Held& a, const Held& b) { return a.end_ns() < b.end_ns(); });
   Span span;
-  span.subject = context_.vocabulary.subjects.intern(subject);
+  span.subject = subject;
   span.origin = Origin::profiler;
   span.mode = Mode::train;
   for (const Held& held : held_) {
-    span.start = time_from_ns(saturating_add(held.start_ns, base));
+    span.start = time_from_ns(saturating_add(held.start_ns, base_ns));
     span.duration = Nanos{held.duration_ns};
     span.step = held.step;
     span.name = held.name;
@@ -171,8 +190,31 @@ void ChromeTraceDecoder::emit_cycle(EventBatch& out) {
     out.push_back(span);
   }
   held_ = {};
-  out.push_back(SourceNote{time_from_ns(saturating_add(last_end_ns_, base)), context_.lane,
+  out.push_back(SourceNote{time_from_ns(saturating_add(last_end_ns_, base_ns)), context_.lane,
                            SourceNote::Kind::cycle_complete});
+}
+
+void ChromeTraceDecoder::tell_cycle(SubjectId subject, std::int64_t base_ns) {
+  CycleTrace cycle = cycle_ != nullptr ? cycle_->finish(base_ns) : CycleTrace{};
+  cycle_.reset();
+  cycle.subject = subject;
+  cycle.steps = steps(base_ns);
+  context_.cycles->cycle(cycle);
+}
+
+// What is held is by start.
+std::vector<StepRow> ChromeTraceDecoder::steps(std::int64_t base_ns) const {
+  std::vector<StepRow> rows;
+  for (const Held& held : held_) {
+    if (held.kind == SpanKind::step) {
+      const std::int64_t start = CycleBuilder::absolute(held.start_ns, base_ns);
+      const std::int64_t duration = std::min(held.duration_ns, CycleBuilder::kLongestNs);
+      rows.push_back({start, duration, held.step, 0});
+    } else if (held.step != kNoStep && !rows.empty()) {
+      rows.back().data_wait_ns += held.duration_ns;
+    }
+  }
+  return rows;
 }
 
 // A wait belongs to the step that it lies in; the file itself does not say.
@@ -189,6 +231,12 @@ void ChromeTraceDecoder::name_steps_of_waits() {
   }
 }
 
+void ChromeTraceDecoder::take_unsaved(Decoder& old) {
+  auto& other = static_cast<ChromeTraceDecoder&>(old);
+  cycle_ = std::move(other.cycle_);
+  cycle_lost_ = other.cycle_lost_;
+}
+
 void ChromeTraceDecoder::state(StateIo& io) {
   splitter_.state(io);
   io(held_);
@@ -198,6 +246,7 @@ void ChromeTraceDecoder::state(StateIo& io) {
   io(last_end_ns_);
   io(emitted_);
   io(records_);
+  if (io.is_loading()) cycle_lost_ = !emitted_;
 }
 
 }  // namespace trainwatch

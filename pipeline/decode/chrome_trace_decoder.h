@@ -5,11 +5,16 @@
 // the spans of a cycle are held until the document is complete (or the input over) and then come
 // out in the order of their ends, as a writer would tell them live: the waits of a step, then the
 // step. SourceNote::cycle_complete follows.
+//
+// Where somebody takes cycles, a CycleTrace is built on the way and told right before the spans. It
+// is no part of the state: it may be as large as the document.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <vector>
 
+#include "pipeline/decode/cycle_builder.h"
 #include "pipeline/decode/decimal_time.h"
 #include "pipeline/decode/decoder.h"
 #include "pipeline/decode/json_text.h"
@@ -27,6 +32,8 @@ class ChromeTraceDecoder final : public Decoder, private RecordSink {
   bool complete() const override { return splitter_.closed(); }
   bool mid_record() const override { return splitter_.mid_record(); }
   void state(StateIo& io) override;
+  bool must_read_again() const override { return context_.cycles != nullptr && cycle_lost_; }
+  void take_unsaved(Decoder& old) override;
   std::uint64_t records() const override { return records_; }
 
  private:
@@ -53,7 +60,13 @@ class ChromeTraceDecoder final : public Decoder, private RecordSink {
   using Refusal = std::optional<RejectReason>;
   Refusal look_at(std::string_view text);
   Refusal hold(const Tokens& tokens, SpanKind kind, std::int64_t step);
+  // nullopt: the event is good, and may be of use for a span too.
+  Refusal add_to_cycle(EventCategory category, std::string_view text);
   void emit_cycle(EventBatch& out);
+  void emit_spans(SubjectId subject, std::int64_t base_ns, EventBatch& out);
+  void tell_cycle(SubjectId subject, std::int64_t base_ns);
+  std::vector<StepRow> steps(std::int64_t base_ns) const;
+  Subject subject(const std::string& node, std::int32_t rank) const;
   void name_steps_of_waits();
   std::int64_t time_base(std::optional<std::int64_t> file_end_ns) const;
 
@@ -65,6 +78,8 @@ class ChromeTraceDecoder final : public Decoder, private RecordSink {
   std::optional<std::int64_t> rank_;
   std::string host_;
   std::int64_t last_end_ns_ = 0;  // of all events without a category and all held ones, as written
+  std::unique_ptr<CycleBuilder> cycle_;  // once there is something for it
+  bool cycle_lost_ = false;              // its first part is, as the state was loaded
   bool emitted_ = false;
   std::uint64_t records_ = 0;
 };

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "trainwatch/cycle_trace.h"
 #include "trainwatch/diagnostics.h"
 #include "trainwatch/event.h"
 #include "trainwatch/state_io.h"
@@ -39,6 +40,7 @@ struct FileContext {
   // Names of the entries of a directory, for the TensorFlow start time that only a sibling
   // `.metadata` file name tells. Empty when the directory cannot be read.
   std::function<std::vector<std::string>(const std::string& directory)> list_directory;
+  CycleSink* cycles = nullptr;  // null: nobody takes cycles, and none are built
 };
 
 class Decoder {
@@ -63,6 +65,14 @@ class Decoder {
   virtual bool mid_record() const = 0;
 
   virtual void state(StateIo& io) = 0;
+
+  // What it holds is more than its state has, and after a load it is gone: the file has to be read
+  // from its beginning again. Nothing of it was told yet.
+  virtual bool must_read_again() const { return false; }
+
+  // Goes on from `old`, of the same format, whose state was loaded: takes over what that leaves
+  // out.
+  virtual void take_unsaved(Decoder& old) { static_cast<void>(old); }
 
   // Records read so far, good ones only.
   virtual std::uint64_t records() const = 0;

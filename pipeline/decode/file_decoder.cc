@@ -122,6 +122,7 @@ void FileDecoder::Parts::go_on_from(FileDecoder& plain) {
   const std::string state = saving.take();
   StateIo loading = StateIo::loading(state);
   decoder->state(loading);
+  decoder->take_unsaved(*old.decoder);
   records_before = decoder->records();
 }
 
@@ -205,6 +206,15 @@ bool FileDecoder::mid_record() const {
 
 std::uint64_t FileDecoder::records() const {
   return parts_->decoder != nullptr ? parts_->decoder->records() - parts_->records_before : 0;
+}
+
+bool FileDecoder::must_read_again() const {
+  return parts_->decoder != nullptr && parts_->records_before == 0 &&
+         parts_->decoder->must_read_again();
+}
+
+bool FileDecoder::may_go_on_from(FileId plain) const {
+  return parts_->beginning.may_repeat(plain);
 }
 
 void FileDecoder::state(StateIo& io) {

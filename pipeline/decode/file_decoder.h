@@ -45,6 +45,10 @@ class FileDecoder {
   bool mid_record() const;  // the bytes so far end in the middle of a record
   std::uint64_t records() const;
   void state(StateIo& io);
+  // See Decoder::must_read_again. False where the file goes on with the contents of another one.
+  bool must_read_again() const;
+  // It is not known yet whether this compressed file goes on with the contents of `plain`.
+  bool may_go_on_from(FileId plain) const;
 
  private:
   struct Parts;

@@ -5,6 +5,12 @@
 
 namespace trainwatch {
 
+bool KnownBeginning::may_repeat(FileId file) const {
+  if (decided()) return false;
+  return std::any_of(candidates_.begin(), candidates_.end(),
+                     [file](const Candidate& candidate) { return candidate.file == file; });
+}
+
 void KnownBeginning::feed(std::string_view contents) {
   held_.append(contents);
   compare();

@@ -35,6 +35,8 @@ class KnownBeginning {
 
   // True once the question is answered: repeated() and rest() hold then.
   bool decided() const { return candidates_.empty() || repeated_.has_value(); }
+  // Not decided, and it may turn out to be this one.
+  bool may_repeat(FileId file) const;
   void feed(std::string_view contents);
   // The contents end here. When they began like a candidate they are a part of it, and not new.
   void finish();

@@ -28,7 +28,8 @@ AnalysisHost::Job& AnalysisHost::make(SubjectId key) {
   if (known != jobs_.end()) return **known;
   auto job = std::make_unique<Job>();
   job->subject = key;
-  for (const AnalysisSpec* spec : analyses_) job->instances.push_back(spec->make(vocabulary_));
+  for (const AnalysisSpec* spec : analyses_)
+    job->instances.push_back(spec->make(vocabulary_, steps_));
   route(*job, analyses_);
   return *jobs_.emplace_back(std::move(job));
 }
@@ -60,6 +61,18 @@ AnalysisHost::Job& AnalysisHost::add_series(SeriesId series) {
   return *by_series_[index];
 }
 
+void AnalysisHost::on(const CycleTrace& cycle) {
+  Job* job = nullptr;
+  for (std::size_t i = 0; i < analyses_.size(); ++i) {
+    if (!analyses_[i]->cycles) continue;
+    if (job == nullptr) job = &job_of(cycle.subject);
+    job->instances[i]->on_cycle(cycle);
+  }
+  if (job == nullptr) return;
+  job->changed = true;
+  log_.fill();
+}
+
 std::vector<std::string> AnalysisHost::jobs() const {
   std::vector<std::string> names;
   for (const auto& job : jobs_) names.push_back(vocabulary_.subjects[job->subject].job);
@@ -77,7 +90,7 @@ std::optional<std::string> AnalysisHost::result(std::string_view name, std::stri
     known->instances[index]->write(json);
     return json.take();
   }
-  (*wanted)->make(vocabulary_)->write(json);
+  (*wanted)->make(vocabulary_, steps_)->write(json);
   return json.take();
 }
 
@@ -108,7 +121,7 @@ void AnalysisHost::load(const StoredRows& rows) {
       job.changed = true;
       StateIo io = StateIo::loading(bytes);
       job.instances[i]->state(io);
-      if (!io.complete()) job.instances[i] = analyses_[i]->make(vocabulary_);
+      if (!io.complete()) job.instances[i] = analyses_[i]->make(vocabulary_, steps_);
       return true;
     });
   }

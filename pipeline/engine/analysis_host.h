@@ -30,8 +30,12 @@ class AnalysisHost {
   AnalysisHost(AnalysisList analyses, const Vocabulary& vocabulary)
       : analyses_(std::move(analyses)), vocabulary_(vocabulary), log_(vocabulary) {}
 
-  // Only events in this range are handed out from now on.
-  void select(const TimeRange& range) { range_ = range; }
+  // Only events in this range, and the cycles, are handed out from now on. Before the first of
+  // them.
+  void select(const TimeRange& range, StepSelection steps = StepSelection::included) {
+    range_ = range;
+    steps_ = steps;
+  }
 
   void on(const Sample& sample, const Event& event) {
     if (analyses_.empty() || !range_.touches(sample.at, sample.at)) return;
@@ -45,6 +49,9 @@ class AnalysisHost {
     Job& job = job_of(span.subject);
     hand(event, job, job.span_takers[static_cast<std::size_t>(span.kind)]);
   }
+
+  // Of the job that the cycle's subject belongs to.
+  void on(const CycleTrace& cycle);
 
   const AnalysisList& analyses() const { return analyses_; }
   // The jobs that were seen, in the order in which they were.
@@ -89,6 +96,7 @@ class AnalysisHost {
   AnalysisList analyses_;
   const Vocabulary& vocabulary_;
   TimeRange range_;
+  StepSelection steps_ = StepSelection::included;
   AnalysisLog log_;
   std::vector<std::unique_ptr<Job>> jobs_;
   std::vector<Job*> by_subject_;

@@ -48,7 +48,7 @@ bool AnalysisLog::load(const StoredRows& rows, std::vector<Event>& events) {
       event_state(io, event, vocabulary_);
       if (io.ok()) events.push_back(event);
     }
-    saved_ = kMostEvents;
+    fill();
     return io.complete();
   });
 }

@@ -21,7 +21,8 @@ class AnalysisLog {
   void add(const Event& event) {
     if (!full()) unsaved_.push_back(event);
   }
-  bool empty() const { return unsaved_.empty(); }
+  // What is no event was taken: the state has to be stored whole.
+  void fill() { saved_ = kMostEvents; }
   // Events are missing, or will be: the state has to be stored whole.
   bool full() const { return saved_ + unsaved_.size() >= kMostEvents; }
 

@@ -47,6 +47,11 @@ void Engine::on(const Step& step, const Event& event) {
   host_->on(step, event);
 }
 
+void Engine::on(const CycleTrace& cycle) {
+  gpu_metrics_.on(cycle);
+  analyses_.on(cycle);
+}
+
 void Engine::tick(Time now) {
   const Tick tick{now};
   host_->on(tick, Event{tick});

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "pipeline/analysis/attribution.h"
+#include "pipeline/analysis/gpu_metrics.h"
 #include "pipeline/analysis/span_history.h"
 #include "pipeline/analysis/step_tracker.h"
 #include "pipeline/analysis/system_history.h"
@@ -38,6 +39,7 @@ class Engine final : RuleHost::Listener {
   const Vocabulary& vocabulary() const { return vocabulary_; }
 
   void push(std::span<const Event> events);
+  void on(const CycleTrace& cycle);
   void tick(Time now);
 
   // Brings causes up to date with all that was read, and tells every held change. Called about
@@ -56,6 +58,7 @@ class Engine final : RuleHost::Listener {
   const RuleHost& host() const { return *host_; }
   const AlertBook& book() const { return book_; }
   const TrainingMetrics& metrics() const { return metrics_; }
+  const GpuMetrics& gpu_metrics() const { return gpu_metrics_; }
   const AnalysisHost& analyses() const { return analyses_; }
   AnalysisHost& analyses() { return analyses_; }
   // Event time of the newest event, kNoTime before the first.
@@ -95,6 +98,7 @@ class Engine final : RuleHost::Listener {
   SpanHistory spans_;
   Attribution attribution_{system_, spans_};
   TrainingMetrics metrics_{vocabulary_};
+  GpuMetrics gpu_metrics_{vocabulary_};
   AlertBook book_{vocabulary_};
   std::unique_ptr<RuleHost> host_;
   AnalysisHost analyses_;

@@ -35,7 +35,8 @@ FileContext Ingest::context_of(FileId id, const File& file) {
   const KnownFile& known = file.known;
   const RootOptions& root = options_.roots[known.source];
   return FileContext{id,        known.lane,           known.path, root.job,
-                     root.rank, engine_.vocabulary(), *this,      options_.list_directory};
+                     root.rank, engine_.vocabulary(), *this,      options_.list_directory,
+                     this};
 }
 
 std::unique_ptr<FileDecoder> Ingest::make_decoder(FileId id, const File& file) {
@@ -51,8 +52,9 @@ std::unique_ptr<FileDecoder> Ingest::supersede(FileId id) {
   File& file = entry->second;
   file.superseded = true;
   file.changed = true;
-  file.decoder_records = 0;
-  return std::move(file.decoder);
+  std::unique_ptr<FileDecoder> decoder = std::move(file.decoder);
+  forget_decoder(file);
+  return decoder;
 }
 
 Ingest::File& Ingest::changing(FileId id) {
@@ -86,13 +88,17 @@ void Ingest::opened(const KnownFile& known, const std::string& lane,
 void Ingest::data(FileId id, std::string_view bytes) {
   File& file = changing(id);
   file.error.clear();
+  const std::uint64_t offset = file.read.offset();
   file.read.extend(bytes);
   file.finished = false;
   file.bytes += bytes.size();
   sources_[file.known.source].bytes += bytes.size();
   if (file.superseded) return;
   // A file that grew after it seemed finished goes on with a fresh decoder: a line is a line.
-  if (file.decoder == nullptr) file.decoder = make_decoder(id, file);
+  if (file.decoder == nullptr) {
+    file.decoder = make_decoder(id, file);
+    file.decoder_begins = offset;
+  }
   file.decoder->feed(bytes, batch_);
   if (file.decoder->complete()) file.decoder->finish(batch_);
   deliver(id, file);
@@ -168,8 +174,14 @@ void Ingest::finish(FileId id, File& file) {
   deliver(id, file);
   gate_.end_of_file(file.known.lane, batch_, refused_);
   evaluate(id);
-  file.decoder.reset();  // its buffers are worth more than a quick way back
+  forget_decoder(file);  // its buffers are worth more than a quick way back
+}
+
+void Ingest::forget_decoder(File& file) {
+  file.decoder.reset();
+  file.decoder_begins = 0;
   file.decoder_records = 0;
+  file.decoder_rejects = {};
 }
 
 void Ingest::read_error(FileId id, const std::string& what) {
@@ -190,9 +202,17 @@ void Ingest::end_of_input() {
 void Ingest::reject(FileId id, RejectReason reason, std::string_view sample) {
   File& file = files_[id];
   ++file.rejects;
+  ++file.decoder_rejects[static_cast<std::size_t>(reason)];
   ++sources_[file.known.source].rejects[static_cast<std::size_t>(reason)];
   if (rejected_.size() == kRejectsKept) rejected_.pop_front();
   rejected_.push_back({file.known.path, reason, printable(sample)});
+}
+
+// One number after another for each rank, whatever lane or file its cycles come from.
+void Ingest::cycle(CycleTrace& cycle) {
+  cycle.number = cycles_told_[cycle.subject]++;
+  cycles_changed_ = true;
+  engine_.on(cycle);
 }
 
 }  // namespace trainwatch

@@ -43,8 +43,10 @@ struct RejectedSample {
   std::string text;
 };
 
-class Ingest final : public TailSink, private Diagnostics {
+class Ingest final : public TailSink, private Diagnostics, private CycleSink {
  public:
+  using Rejects = std::array<std::uint64_t, static_cast<std::size_t>(RejectReason::count_)>;
+
   struct File {
     KnownFile known;
     ContentMark read;  // the bytes that were taken in
@@ -55,8 +57,10 @@ class Ingest final : public TailSink, private Diagnostics {
     Format format = Format::undecided;
     std::uint64_t bytes = 0;
     std::uint64_t records = 0;          // decoded, whatever the time gate says of them
+    std::uint64_t decoder_begins = 0;   // offset of the first byte of the present decoder
     std::uint64_t decoder_records = 0;  // of the present decoder
     std::uint64_t rejects = 0;
+    Rejects decoder_rejects{};  // of the present decoder
     std::string error;
   };
   struct Source {
@@ -66,7 +70,7 @@ class Ingest final : public TailSink, private Diagnostics {
     std::uint64_t truncations = 0;
     std::uint64_t bytes_lost = 0;
     std::uint64_t read_errors = 0;
-    std::array<std::uint64_t, static_cast<std::size_t>(RejectReason::count_)> rejects{};
+    Rejects rejects{};
     void state(StateIo& io);
   };
   static constexpr std::size_t kRejectsKept = 64;
@@ -101,10 +105,14 @@ class Ingest final : public TailSink, private Diagnostics {
 
  private:
   void reject(FileId file, RejectReason reason, std::string_view sample) override;
+  void cycle(CycleTrace& cycle) override;
   FileContext context_of(FileId id, const File& file);
   std::unique_ptr<FileDecoder> make_decoder(FileId id, const File& file);
   std::unique_ptr<FileDecoder> supersede(FileId id);
   void unread_first_bytes(FileId id, File& file);
+  void unread_cycle(FileId id, File& file);
+  void unread(FileId id, File& file);
+  static void forget_decoder(File& file);
   void finish(FileId id, File& file);
   // Brings the counters of `file` up to date and hands what the gate lets through to the engine.
   void deliver(FileId id, File& file);
@@ -121,6 +129,8 @@ class Ingest final : public TailSink, private Diagnostics {
   std::set<LaneId> changed_lanes_;
   std::map<std::string, Source> sources_;
   std::deque<RejectedSample> rejected_;
+  std::map<SubjectId, std::int64_t> cycles_told_;  // by rank
+  bool cycles_changed_ = false;                    // since the last save
   TimeGate gate_;
   EventBatch batch_;              // reused
   std::vector<Refused> refused_;  // reused

@@ -6,6 +6,7 @@
 #include <ranges>
 #include <string>
 #include <type_traits>
+#include <utility>
 
 #include "pipeline/engine/ingest.h"
 
@@ -16,6 +17,7 @@ constexpr std::string_view kFile = "file/";
 constexpr std::string_view kLane = "lane/";
 constexpr std::string_view kSource = "source/";
 constexpr std::string_view kGate = "gate/";
+constexpr std::string_view kCycles = "cycles";
 
 template <class Id>
 std::string key_of(std::string_view prefix, Id id) {
@@ -31,6 +33,11 @@ std::optional<Id> id_in(std::string_view text) {
   return static_cast<Id>(number);
 }
 
+void take_off(std::uint64_t count, std::uint64_t& of_file, std::uint64_t& of_source) {
+  of_file -= std::min(count, of_file);
+  of_source -= std::min(count, of_source);
+}
+
 void account(Ingest::File& file, StateIo& io) {
   io(file.known);
   io(file.read);
@@ -39,8 +46,10 @@ void account(Ingest::File& file, StateIo& io) {
   io(file.format);
   io(file.bytes);
   io(file.records);
+  io(file.decoder_begins);
   io(file.decoder_records);
   io(file.rejects);
+  io(file.decoder_rejects);
   io(file.error);
 }
 
@@ -79,6 +88,9 @@ void Ingest::save(StateRows& rows, bool all) {
   if (all) std::ranges::copy(std::views::keys(lanes_), std::back_inserter(gates));
   for (const LaneId id : gates) {
     rows.put(key_of(kGate, id), [this, id](StateIo& io) { gate_.lane_state(id, io); });
+  }
+  if (std::exchange(cycles_changed_, false) || all) {
+    rows.put(std::string(kCycles), [this](StateIo& io) { io(cycles_told_); });
   }
   for (auto& [name, source] : sources_) {
     rows.put(std::string(kSource) + name, [&source = source](StateIo& io) { io(source); });
@@ -120,10 +132,15 @@ bool Ingest::load(const StoredRows& rows) {
     gate_.lane_state(*id, io);
     return io.complete();
   };
+  const auto load_cycles = [this](StateIo& io) { io(cycles_told_); };
+  if (rows.contains(kCycles) && !load_row(rows, kCycles, load_cycles)) return false;
   const bool loaded = for_rows(rows, kFile, load_file) && for_rows(rows, kLane, load_lane) &&
                       for_rows(rows, kSource, load_source) && for_rows(rows, kGate, load_gate);
   gate_.take_changed_lanes();
-  for (auto& [id, file] : files_) unread_first_bytes(id, file);
+  for (auto& [id, file] : files_) {
+    unread_first_bytes(id, file);
+    unread_cycle(id, file);
+  }
   return loaded;
 }
 
@@ -132,11 +149,30 @@ bool Ingest::load(const StoredRows& rows) {
 void Ingest::unread_first_bytes(FileId id, File& file) {
   const bool compressed = file.read.tail().starts_with('\x1f');
   const bool begun = file.decoder != nullptr && file.records == 0 && file.read.is_part_of_line();
-  if (compressed || !begun) return;
-  const std::uint64_t bytes = file.read.offset();
-  file.bytes -= std::min(bytes, file.bytes);
-  std::uint64_t& of_source = sources_[file.known.source].bytes;
-  of_source -= std::min(bytes, of_source);
+  if (!compressed && begun) unread(id, file);
+}
+
+// Of a cycle that is not complete nothing was told, and what was read of it is not in the state:
+// its document is read from its beginning. Not one whose compressed copy may be about to go on from
+// where it stands: of that the steps are told, and no cycle.
+void Ingest::unread_cycle(FileId id, File& file) {
+  if (file.decoder == nullptr || file.decoder_begins > 0) return;
+  if (!file.decoder->must_read_again()) return;
+  const bool awaited = std::any_of(files_.begin(), files_.end(), [id](const auto& other) {
+    return other.second.decoder != nullptr && other.second.decoder->may_go_on_from(id);
+  });
+  if (!awaited) unread(id, file);
+}
+
+// As if none of its bytes had been read.
+void Ingest::unread(FileId id, File& file) {
+  Source& source = sources_[file.known.source];
+  take_off(file.read.offset(), file.bytes, source.bytes);
+  take_off(file.decoder_records, file.records, source.records);
+  for (std::size_t i = 0; i < file.decoder_rejects.size(); ++i) {
+    take_off(file.decoder_rejects[i], file.rejects, source.rejects[i]);
+  }
+  forget_decoder(file);
   file.read.clear();
   file.decoder = make_decoder(id, file);
 }

@@ -4,7 +4,8 @@
 //     decode_bench FILE...
 //
 // prints for each file: format, bytes, records, CPU seconds of trainwatch's FileDecoder, CPU
-// seconds of the simdjson pass, and the ratio of the two speeds (1: as fast as simdjson alone).
+// seconds of the simdjson pass, and the ratio of the two speeds (1: as fast as simdjson alone); of
+// profiler traces also the CPU seconds when cycles are taken.
 // Both read from memory; medians of five alternating runs, after one run of each that is not
 // counted.
 #include <simdjson.h>
@@ -41,6 +42,12 @@ class CountRejects final : public trainwatch::Diagnostics {
   std::uint64_t count = 0;
 };
 
+class CountCycles final : public trainwatch::CycleSink {
+ public:
+  void cycle(trainwatch::CycleTrace& cycle) override { rows += cycle.device.size(); }
+  std::uint64_t rows = 0;
+};
+
 struct Pass {
   std::uint64_t records = 0;
   double checksum = 0;  // keeps the compiler from leaving the reading out
@@ -52,10 +59,12 @@ struct Decoded {
   Format format = Format::undecided;
 };
 
-Decoded run_trainwatch(std::string_view data, const std::string& path) {
+Decoded run_trainwatch(std::string_view data, const std::string& path,
+                       trainwatch::CycleSink* cycles = nullptr) {
   trainwatch::Vocabulary vocabulary;
   CountRejects rejects;
-  trainwatch::FileDecoder decoder{{{}, {}, path, "", trainwatch::kNoRank, vocabulary, rejects, {}}};
+  trainwatch::FileDecoder decoder{
+      {{}, {}, path, "", trainwatch::kNoRank, vocabulary, rejects, {}, cycles}};
   trainwatch::EventBatch events;
   for (std::size_t at = 0; at < data.size(); at += kChunk) {
     events.clear();
@@ -182,6 +191,8 @@ int measure(const std::string& path) {
   const Pass expected = plain_pass(parser, text);
   std::array<double, kRuns> ours{};
   std::array<double, kRuns> plain{};
+  std::array<double, kRuns> with_cycles{};
+  CountCycles cycles;
   for (std::size_t run = 0; run < kRuns; ++run) {
     double start = cpu_seconds();
     run_trainwatch(content, path);
@@ -189,17 +200,22 @@ int measure(const std::string& path) {
     start = cpu_seconds();
     plain_pass(parser, text);
     plain[run] = cpu_seconds() - start;
+    start = cpu_seconds();
+    if (decoded.format == Format::chrome_trace) run_trainwatch(content, path, &cycles);
+    with_cycles[run] = cpu_seconds() - start;
   }
   const double decode_seconds = median(ours);
   const double plain_seconds = median(plain);
   std::printf(
       "%s format=%s bytes=%zu records=%llu rejects=%llu simdjson_records=%llu "
-      "simdjson_cpu_seconds=%.4f trainwatch_cpu_seconds=%.4f ratio=%.2f\n",
+      "simdjson_cpu_seconds=%.4f trainwatch_cpu_seconds=%.4f ratio=%.2f cycles_cpu_seconds=%.4f "
+      "device_rows=%llu\n",
       path.c_str(), std::string{to_string(decoded.format)}.c_str(), content.size(),
       static_cast<unsigned long long>(decoded.records),
       static_cast<unsigned long long>(decoded.rejects),
       static_cast<unsigned long long>(expected.records), plain_seconds, decode_seconds,
-      plain_seconds / decode_seconds);
+      plain_seconds / decode_seconds, median(with_cycles),
+      static_cast<unsigned long long>(cycles.rows / kRuns));
   return 0;
 }
 

@@ -16,8 +16,8 @@ inline bool has(const std::string& text, const std::string& part) {
 
 class AnalysisBench {
  public:
-  explicit AnalysisBench(std::string_view name)
-      : spec_(find_analysis(name)), analysis_(spec_->make(vocabulary_)) {}
+  explicit AnalysisBench(std::string_view name, StepSelection steps = StepSelection::included)
+      : spec_(find_analysis(name)), steps_(steps), analysis_(make()) {}
 
   SubjectId rank(const std::string& node, std::int32_t rank) {
     return vocabulary_.subjects.intern({"", node, rank, ""});
@@ -61,6 +61,7 @@ class AnalysisBench {
     add(made);
   }
   void add(const Event& event) { analysis_->on(event); }
+  void add(const CycleTrace& cycle) { analysis_->on_cycle(cycle); }
 
   std::string text() const {
     JsonWriter json;
@@ -75,21 +76,24 @@ class AnalysisBench {
   // Goes on with a new instance from the saved state.
   void save_and_load() {
     const std::string bytes = save();
-    analysis_ = spec_->make(vocabulary_);
+    analysis_ = make();
     StateIo io = StateIo::loading(bytes);
     analysis_->state(io);
     EXPECT_TRUE(io.complete());
   }
   // Whether an instance takes these bytes for its state.
   bool loads(std::string_view bytes) {
-    const auto other = spec_->make(vocabulary_);
+    const auto other = make();
     StateIo io = StateIo::loading(bytes);
     other->state(io);
     return io.complete();
   }
 
  private:
+  std::unique_ptr<Analysis> make() { return spec_->make(vocabulary_, steps_); }
+
   const AnalysisSpec* spec_;
+  StepSelection steps_;
   Vocabulary vocabulary_;
   std::unique_ptr<Analysis> analysis_;
 };

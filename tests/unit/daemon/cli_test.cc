@@ -110,6 +110,7 @@ TEST_F(CliTest, ABadFlagIsWrongUsage) {
                      "--set: stall.sigma: 0 is outside 1..50");
   expect_usage_error({"replay", "x", "--rules=stal"}, "did you mean 'stall'?");
   expect_usage_error({"replay", "x", "--fail-on=bad"}, "info|warning|critical");
+  expect_usage_error({"analyze", "x", "--what=heatmap", "--steps=last"}, "incl|default|raw");
   expect_usage_error({"replay"}, "PATH");
   expect_usage_error({"run", "--nonsense"}, "--nonsense");
   expect_usage_error({"replya", "x"}, "no command 'replya' (did you mean 'replay'?)");
@@ -127,10 +128,11 @@ TEST_F(CliTest, ReplayTakesPathsAnywhere) {
 }
 
 TEST_F(CliTest, AnalyzeTakesNames) {
-  EXPECT_EQ(call({"analyze", "a", "--what=heatmap,batchtime", "b", "--job=j"}), 15);
+  EXPECT_EQ(call({"analyze", "a", "--what=heatmap,batchtime", "b", "--job=j", "--steps=raw"}), 15);
   EXPECT_THAT(analyze_.paths, ElementsAre("a", "b"));
   EXPECT_THAT(analyze_.what, ElementsAre("heatmap", "batchtime"));
   EXPECT_EQ(analyze_.job, "j");
+  EXPECT_EQ(analyze_.steps, StepSelection::all);
   expect_usage_error({"analyze", "a"}, "--what");
 }
 

@@ -1,0 +1,101 @@
+// One cycle of a profiler (one Kineto trace file), reduced to what the analyses of GPU work read:
+// rows of device work, the runtime calls that launched it, and annotations. Operators, arguments
+// and all other events are not kept, so a cycle takes some 50 bytes per kernel.
+//
+// A value: the decoder fills it while the document is read, and hands it on once the document is
+// complete, when rank and time base are known. Nothing of it outlives the call that gets it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "trainwatch/name_table.h"
+#include "trainwatch/subject.h"
+#include "trainwatch/time.h"
+
+namespace trainwatch {
+
+inline constexpr std::int32_t kNoStream = -1;
+inline constexpr std::uint32_t kNoRow = 0xFFFFFFFF;
+
+// From the category; where a file has older names for it, as the newer one.
+enum class DeviceKind : std::uint8_t { kernel, memory_copy, memory_set, sync, accelerator, count_ };
+
+// What device work is for, by HTA's patterns for names (specs B10), with ncclDevKernel_* counted as
+// communication.
+enum class WorkClass : std::uint8_t { computation, communication, memory, other, count_ };
+
+// Work on a device's stream.
+struct DeviceRow {
+  std::int64_t start_ns = 0;  // since the epoch, once the cycle is complete
+  std::int64_t duration_ns = 0;
+  NameId name{};
+  std::uint32_t launch = kNoRow;  // index into CycleTrace::launches
+  std::int32_t stream = kNoStream;
+  std::int32_t device = 0;
+  float memory_gbps = 0;  // of copies and fills, where the file says
+  DeviceKind kind{};
+  WorkClass work{};
+
+  std::int64_t end_ns() const { return start_ns + duration_ns; }
+};
+
+// A runtime or driver call with a correlation; those that launched nothing are kept only if their
+// name says that they launch.
+struct LaunchRow {
+  std::int64_t start_ns = 0;
+  std::int64_t duration_ns = 0;
+  NameId name{};
+  std::uint32_t rows = 0;  // how much device work it launched; a graph launches many
+
+  std::int64_t end_ns() const { return start_ns + duration_ns; }
+};
+
+struct AnnotationRow {
+  std::int64_t start_ns = 0;
+  std::int64_t duration_ns = 0;
+  NameId name{};
+  bool on_device = false;  // gpu_user_annotation, else user_annotation
+
+  std::int64_t end_ns() const { return start_ns + duration_ns; }
+};
+
+// "ProfilerStep#12" of the host.
+struct StepRow {
+  std::int64_t start_ns = 0;
+  std::int64_t duration_ns = 0;
+  std::int64_t number = 0;
+  std::int64_t data_wait_ns = 0;  // waits for data inside it
+
+  std::int64_t end_ns() const { return start_ns + duration_ns; }
+};
+
+// Which steps an analysis of a cycle is about.
+enum class StepSelection : std::uint8_t {
+  included,      // up to the end of the last step
+  without_last,  // HTA's default: launches before the last step begins
+  all,           // the whole file
+};
+
+struct CycleTrace {
+  SubjectId subject = SubjectId::none;  // job, node, rank
+  std::int64_t number = 0;              // of this rank's cycles, in the order of its lane
+  NameTable names;
+  std::vector<DeviceRow> device;  // by stream, then start
+  std::vector<LaunchRow> launches;
+  std::vector<AnnotationRow> annotations;
+  std::vector<StepRow> steps;  // by start
+  std::uint64_t left_out = 0;  // rows beyond a bound
+};
+
+// Gets every cycle as it completes. Called on the thread that decodes.
+class CycleSink {
+ public:
+  virtual ~CycleSink() = default;
+  // The cycle has no number yet.
+  virtual void cycle(CycleTrace& cycle) = 0;
+};
+
+}  // namespace trainwatch

@@ -1,0 +1,118 @@
+// Which ranks the others wait for: those that take longer than the rest in what is not
+// communication.
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "pipeline/analysis/cycle_analysis.h"
+#include "pipeline/analysis/json_table.h"
+#include "pipeline/analysis/table_numbers.h"
+#include "pipeline/cycle/late_ranks.h"
+#include "pipeline/cycle/work_intervals.h"
+
+namespace trainwatch {
+namespace {
+
+constexpr std::size_t kMostSteps = 1024;  // of a cycle
+constexpr std::uint64_t kFewestLateSteps = 3;
+constexpr std::uint64_t kStepsPerLateStep = 4;
+
+struct StepTime {
+  std::int64_t number = 0;
+  std::int64_t duration_ns = 0;
+  std::int64_t communication_ns = 0;
+};
+
+struct CycleSteps {
+  std::vector<StepTime> steps;
+
+  void state(StateIo& io) {
+    io(steps);
+    if (steps.size() > kMostSteps) io.fail();
+  }
+};
+
+using Rank = std::pair<std::optional<std::int32_t>, std::string>;  // and its node
+
+// What was found of a rank over the steps that others have, too.
+struct RankRecord {
+  std::uint64_t steps = 0;
+  std::uint64_t late_steps = 0;
+  std::int64_t communication_ns = 0;
+  std::int64_t late_ns = 0;  // behind the median, in the steps in which it was late
+
+  bool straggles() const {
+    return late_steps >= kFewestLateSteps && late_steps * kStepsPerLateStep >= steps;
+  }
+};
+
+class Stragglers final : public CycleAnalysis<CycleSteps> {
+ public:
+  using CycleAnalysis::CycleAnalysis;
+
+  void write(JsonWriter& json) const override {
+    const std::map<Rank, RankRecord> records = compare();
+    JsonTable table(json, {"rank", "straggler", "steps", "late_steps", "late_time_ns",
+                           "communication_time_ns", "node"});
+    for (const auto& [rank, of] : records) {
+      table.row(rank.first, of.straggles(), of.steps, of.late_steps, of.late_ns,
+                of.communication_ns, rank.second);
+    }
+    table.end_rows();
+    end(json);
+  }
+
+ protected:
+  CycleSteps result_of(const SelectedCycle& selected) override {
+    CycleSteps found;
+    for (const StepWork& step : work_by_step(selected)) {
+      const IntervalSet communication =
+          work_intervals(selected.cycle(), step.rows, WorkClass::communication);
+      found.steps.push_back({step.number, step.duration_ns, communication.covered_ns()});
+    }
+    bound(found.steps, kMostSteps);
+    return found;
+  }
+
+ private:
+  // Steps of one number are the same step.
+  std::map<Rank, RankRecord> compare() const {
+    std::map<std::int64_t, std::map<Rank, StepTime>> by_step;
+    results().each([&](const CycleKey& key, const CycleSteps& cycle) {
+      for (const StepTime& step : cycle.steps) by_step[step.number][{key.rank, key.node}] = step;
+    });
+    std::map<Rank, RankRecord> records;
+    for (const auto& [number, ranks] : by_step) {
+      if (ranks.size() >= kFewestRanks) add_step(ranks, records);
+    }
+    return records;
+  }
+
+  static void add_step(const std::map<Rank, StepTime>& ranks, std::map<Rank, RankRecord>& records) {
+    std::vector<std::int64_t> own_times;
+    for (const auto& [rank, step] : ranks)
+      own_times.push_back(step.duration_ns - step.communication_ns);
+    const LateRanks found = late_ranks(own_times);
+    std::size_t i = 0;
+    for (const auto& [rank, step] : ranks) {
+      RankRecord& record = records[rank];
+      ++record.steps;
+      record.communication_ns += step.communication_ns;
+      if (found.late[i]) {
+        ++record.late_steps;
+        record.late_ns += own_times[i] - found.median_ns;
+      }
+      ++i;
+    }
+  }
+};
+
+}  // namespace
+
+extern const AnalysisSpec stragglers_spec =
+    cycle_analysis_spec<Stragglers>("stragglers", "Which ranks the others wait for");
+
+}  // namespace trainwatch

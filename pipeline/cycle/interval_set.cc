@@ -1,0 +1,50 @@
+#include "pipeline/cycle/interval_set.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace trainwatch {
+
+IntervalSet::IntervalSet(std::vector<Interval> intervals) : intervals_(std::move(intervals)) {
+  std::sort(intervals_.begin(), intervals_.end(),
+            [](const Interval& a, const Interval& b) { return a.start_ns < b.start_ns; });
+  std::size_t kept = 0;
+  for (const Interval& next : intervals_) {
+    if (kept > 0 && next.start_ns <= intervals_[kept - 1].end_ns) {
+      std::int64_t& end = intervals_[kept - 1].end_ns;
+      end = std::max(end, next.end_ns);
+    } else {
+      intervals_[kept++] = next;
+    }
+  }
+  intervals_.resize(kept);
+}
+
+std::int64_t IntervalSet::covered_ns() const {
+  std::int64_t total = 0;
+  for (const Interval& interval : intervals_) total += interval.end_ns - interval.start_ns;
+  return total;
+}
+
+std::int64_t IntervalSet::extent_ns() const {
+  return intervals_.empty() ? 0 : intervals_.back().end_ns - intervals_.front().start_ns;
+}
+
+IntervalSet intersection(const IntervalSet& a, const IntervalSet& b) {
+  std::vector<Interval> common;
+  auto left = a.intervals().begin();
+  auto right = b.intervals().begin();
+  while (left != a.intervals().end() && right != b.intervals().end()) {
+    const std::int64_t start = std::max(left->start_ns, right->start_ns);
+    const std::int64_t end = std::min(left->end_ns, right->end_ns);
+    if (start < end) common.push_back({start, end});
+    if (left->end_ns < right->end_ns) {
+      ++left;
+    } else {
+      ++right;
+    }
+  }
+  return IntervalSet(std::move(common));
+}
+
+}  // namespace trainwatch

@@ -1,0 +1,32 @@
+// Time that is covered: intervals merged into disjoint ones. Those that touch become one.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace trainwatch {
+
+struct Interval {
+  std::int64_t start_ns = 0;
+  std::int64_t end_ns = 0;
+};
+
+class IntervalSet {
+ public:
+  IntervalSet() = default;
+  // In any order. O(n log n).
+  explicit IntervalSet(std::vector<Interval> intervals);
+
+  // Disjoint, by start.
+  const std::vector<Interval>& intervals() const { return intervals_; }
+  std::int64_t covered_ns() const;
+  // From the first start to the last end; 0 when there is nothing.
+  std::int64_t extent_ns() const;
+
+ private:
+  std::vector<Interval> intervals_;
+};
+
+IntervalSet intersection(const IntervalSet& a, const IntervalSet& b);
+
+}  // namespace trainwatch

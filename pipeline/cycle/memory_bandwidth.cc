@@ -1,0 +1,71 @@
+#include "pipeline/cycle/memory_bandwidth.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <string_view>
+
+namespace trainwatch {
+namespace {
+
+constexpr std::int64_t kShortestNs = 1000;
+
+std::string_view kind_of(std::string_view name) {
+  if (name.starts_with("Memset")) return "Memset";
+  if (!name.starts_with("Memcpy")) return "Memcpy Unknown";
+  return name.substr(0, std::string_view("Memcpy DtoH").size());
+}
+
+// A copy begins or ends.
+struct Edge {
+  std::int64_t at_ns = 0;
+  double gbps = 0;
+  bool begins = false;
+};
+
+std::vector<BandwidthChange> changes_of(std::vector<Edge> edges) {
+  std::stable_sort(edges.begin(), edges.end(), [](const Edge& a, const Edge& b) {
+    return a.at_ns != b.at_ns ? a.at_ns < b.at_ns : a.begins && !b.begins;
+  });
+  std::vector<BandwidthChange> changes;
+  double gbps = 0;
+  std::size_t active = 0;
+  for (const Edge& edge : edges) {
+    gbps += edge.begins ? edge.gbps : -edge.gbps;
+    active += edge.begins ? 1 : -1;
+    if (active == 0) gbps = 0;  // what the additions rounded
+    changes.push_back({edge.at_ns, gbps});
+  }
+  return changes;
+}
+
+}  // namespace
+
+std::vector<CopyBandwidth> memory_bandwidth(const CycleTrace& cycle, DeviceRows rows) {
+  std::map<std::string_view, std::vector<Edge>> edges;
+  for (const std::uint32_t index : rows) {
+    const DeviceRow& row = cycle.device[index];
+    // Without a bandwidth it would change nothing.
+    if (row.work != WorkClass::memory || !(row.memory_gbps > 0) || !std::isfinite(row.memory_gbps))
+      continue;
+    const std::string_view kind = kind_of(cycle.names.text(row.name));
+    std::vector<Edge>& of_kind = edges[kind];
+    const std::int64_t end = row.duration_ns == 0 ? row.start_ns + kShortestNs : row.end_ns();
+    of_kind.push_back({row.start_ns, row.memory_gbps, true});
+    of_kind.push_back({end, row.memory_gbps, false});
+  }
+  std::vector<CopyBandwidth> found;
+  for (auto& [kind, of_kind] : edges)
+    found.push_back({std::string(kind), changes_of(std::move(of_kind))});
+  return found;
+}
+
+Description summarize(const CopyBandwidth& bandwidth) {
+  std::vector<double> values;
+  for (const BandwidthChange& change : bandwidth.changes) {
+    if (change.gbps > 0) values.push_back(change.gbps);
+  }
+  return describe(std::move(values));
+}
+
+}  // namespace trainwatch

@@ -1,0 +1,27 @@
+// The bandwidth of copies and fills by kind, those at the same time added up.
+#pragma once
+
+#include <string>
+
+#include "pipeline/cycle/sorted_values.h"
+#include "pipeline/cycle/step_selection.h"
+
+namespace trainwatch {
+
+struct BandwidthChange {
+  std::int64_t at_ns = 0;
+  double gbps = 0;  // from then on
+};
+
+struct CopyBandwidth {
+  std::string kind;                      // "Memcpy DtoH", "Memset", "Memcpy Unknown"
+  std::vector<BandwidthChange> changes;  // by time; of one time what begins comes first
+};
+
+// By kind. A copy without length takes a microsecond. O(n log n).
+std::vector<CopyBandwidth> memory_bandwidth(const CycleTrace& cycle, DeviceRows rows);
+
+// Over the changes to a bandwidth above zero, not over time, as HTA has it.
+Description summarize(const CopyBandwidth& bandwidth);
+
+}  // namespace trainwatch

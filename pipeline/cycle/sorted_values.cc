@@ -1,0 +1,56 @@
+#include "pipeline/cycle/sorted_values.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "trainwatch/stats/compensated_sum.h"
+
+namespace trainwatch {
+namespace {
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+double mean_of(const std::vector<double>& values) {
+  CompensatedSum sum;
+  for (const double value : values) sum.add(value);
+  return values.empty() ? kNaN : sum.value() / static_cast<double>(values.size());
+}
+
+}  // namespace
+
+SortedValues::SortedValues(std::vector<double> values)
+    : values_(std::move(values)), mean_(mean_of(values_)) {
+  std::sort(values_.begin(), values_.end());
+}
+
+double SortedValues::min() const {
+  return values_.empty() ? kNaN : values_.front();
+}
+double SortedValues::max() const {
+  return values_.empty() ? kNaN : values_.back();
+}
+
+double SortedValues::stddev() const {
+  if (values_.size() < 2) return kNaN;
+  CompensatedSum squares;
+  for (const double value : values_) squares.add((value - mean_) * (value - mean_));
+  return std::sqrt(squares.value() / static_cast<double>(values_.size() - 1));
+}
+
+double SortedValues::quantile(double q) const {
+  if (values_.empty()) return kNaN;
+  const double place = q * static_cast<double>(values_.size() - 1);
+  const auto below = static_cast<std::size_t>(place);
+  const double lower = values_[below];
+  const double upper = values_[std::min(below + 1, values_.size() - 1)];
+  return lower + (upper - lower) * (place - static_cast<double>(below));
+}
+
+Description describe(std::vector<double> values) {
+  const SortedValues sorted(std::move(values));
+  return {sorted.count(),        sorted.mean(),         sorted.stddev(),       sorted.min(),
+          sorted.quantile(0.25), sorted.quantile(0.50), sorted.quantile(0.75), sorted.max()};
+}
+
+}  // namespace trainwatch

@@ -1,0 +1,42 @@
+// Statistics of values, as pandas has them.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace trainwatch {
+
+class SortedValues {
+ public:
+  explicit SortedValues(std::vector<double> values);
+
+  std::uint64_t count() const { return values_.size(); }
+  // NaN when there are none.
+  double min() const;
+  double max() const;
+  double mean() const { return mean_; }
+  // With n - 1 below the line; NaN for fewer than two values.
+  double stddev() const;
+  // Linear between neighbours; NaN when there are none.
+  double quantile(double q) const;
+
+ private:
+  std::vector<double> values_;
+  double mean_;
+};
+
+// What pandas' describe() says.
+struct Description {
+  std::uint64_t count = 0;
+  double mean = 0;
+  double stddev = 0;
+  double min = 0;
+  double p25 = 0;
+  double p50 = 0;
+  double p75 = 0;
+  double max = 0;
+};
+
+Description describe(std::vector<double> values);
+
+}  // namespace trainwatch

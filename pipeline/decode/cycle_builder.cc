@@ -1,0 +1,198 @@
+#include "pipeline/decode/cycle_builder.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "pipeline/decode/decimal_time.h"
+#include "pipeline/decode/json_cursor.h"
+#include "pipeline/decode/work_class.h"
+
+namespace trainwatch {
+namespace {
+
+// From here on a vector of rows takes its whole address space, of which only what is used becomes
+// memory. Growing by copies would need up to twice the memory.
+constexpr std::size_t kManyRows = std::size_t{1} << 16U;
+
+template <class Row>
+void make_room(std::vector<Row>& rows, std::size_t most) {
+  if (rows.size() == kManyRows && rows.capacity() < most) rows.reserve(most);
+}
+
+std::optional<std::int32_t> small_integer(std::string_view token) {
+  const auto number = parse_integer(token);
+  if (!number || *number < std::numeric_limits<std::int32_t>::min() ||
+      *number > std::numeric_limits<std::int32_t>::max()) {
+    return std::nullopt;
+  }
+  return static_cast<std::int32_t>(*number);
+}
+
+// Of what is written as N/A or inf: none.
+float bandwidth(std::string_view token) {
+  const double gbps = parse_number(token).value_or(0);
+  return gbps > 0 && gbps < 1e9 ? static_cast<float>(gbps) : 0.0F;
+}
+
+}  // namespace
+
+// Of an event, what the rows are made of. Absent members are empty.
+struct CycleBuilder::Tokens {
+  std::string_view type, name, ts, dur, pid;
+  std::string_view stream, device, correlation, bandwidth;  // of "args"
+  std::int64_t start_ns = 0;
+  std::int64_t duration_ns = 0;
+
+  // False: the record is broken.
+  bool read(EventCategory category, std::string_view event);
+  bool read_times();
+
+ private:
+  bool has_all(EventCategory category) const;
+  void read_arguments(EventCategory category, JsonCursor& cursor);
+  std::string_view* member(std::string_view key);
+  std::string_view* argument(std::string_view key);
+};
+
+std::string_view* CycleBuilder::Tokens::member(std::string_view key) {
+  if (key == "ts") return &ts;
+  if (key == "dur") return &dur;
+  if (key == "name") return &name;
+  if (key == "pid") return &pid;
+  return key == "ph" ? &type : nullptr;
+}
+
+std::string_view* CycleBuilder::Tokens::argument(std::string_view key) {
+  if (key == "stream" || (key == "stream_id" && stream.empty())) return &stream;
+  if (key == "device") return &device;
+  if (key == "correlation") return &correlation;
+  return key == "memory bandwidth (GB/s)" ? &bandwidth : nullptr;
+}
+
+// The rest of the event, which is long for kernels, need not be read.
+bool CycleBuilder::Tokens::has_all(EventCategory category) const {
+  if (correlation.empty() || name.empty() || ts.empty() || dur.empty()) return false;
+  if (category == EventCategory::call) return true;
+  if (stream.empty() || device.empty()) return false;
+  const bool memory =
+      category == EventCategory::memory_copy || category == EventCategory::memory_set;
+  return !memory || !bandwidth.empty();
+}
+
+void CycleBuilder::Tokens::read_arguments(EventCategory category, JsonCursor& cursor) {
+  cursor.enter();
+  for (std::string_view key; cursor.next(key);) {
+    const std::string_view value = cursor.value();
+    std::string_view* const place = argument(key);
+    if (place == nullptr) continue;
+    *place = value;
+    if (has_all(category)) return;
+  }
+}
+
+bool CycleBuilder::Tokens::read(EventCategory category, std::string_view event) {
+  JsonCursor cursor{event};
+  cursor.enter();
+  for (std::string_view key; cursor.next(key);) {
+    if (key == "args" && cursor.at_object()) {
+      read_arguments(category, cursor);
+    } else {
+      const std::string_view value = cursor.value();
+      if (std::string_view* const place = member(key)) *place = value;
+    }
+    if (has_all(category)) return !cursor.failed();
+  }
+  return !cursor.failed();
+}
+
+bool CycleBuilder::Tokens::read_times() {
+  const auto start = parse_time_ns(ts, TimeUnit::microseconds);
+  const auto duration = parse_time_ns(dur, TimeUnit::microseconds);
+  if (!start || !duration || *duration > kLongestNs) return false;
+  start_ns = *start;
+  duration_ns = std::max<std::int64_t>(*duration, 0);  // as the writer itself clamps it
+  return true;
+}
+
+std::optional<RejectReason> CycleBuilder::take(EventCategory category, std::string_view event) {
+  Tokens tokens;
+  if (!tokens.read(category, event)) return RejectReason::syntax;
+  if (!tokens.type.empty() && tokens.type != "\"X\"") return std::nullopt;
+  if (is_device_work(category)) return device_row(category, tokens);
+  if (category == EventCategory::call && tokens.correlation.empty()) return std::nullopt;
+  if (!tokens.read_times()) return RejectReason::time;
+  const auto text = strings_.read(tokens.name);
+  if (!text) return RejectReason::utf8;
+  const auto name = name_id(*text);
+  if (category == EventCategory::call) {
+    if (!name) return std::nullopt;
+    links_.call(cycle_, {tokens.start_ns, tokens.duration_ns, *name, 0},
+                integer_or(tokens.correlation, CorrelationIndex::kNone),
+                facts_[static_cast<std::size_t>(*name)].launches);
+    make_room(cycle_.launches, LaunchLinks::kMostLaunches);
+  } else if (name && cycle_.annotations.size() < kMostAnnotations) {
+    cycle_.annotations.push_back(
+        {tokens.start_ns, tokens.duration_ns, *name, category == EventCategory::device_annotation});
+  } else if (name) {
+    ++cycle_.left_out;
+  }
+  return std::nullopt;
+}
+
+std::optional<RejectReason> CycleBuilder::device_row(EventCategory category, Tokens& tokens) {
+  const auto stream = small_integer(tokens.stream);
+  if (!stream || *stream == kNoStream) return std::nullopt;  // of a whole context
+  if (!tokens.read_times()) return RejectReason::time;
+  const auto text = strings_.read(tokens.name);
+  if (!text) return RejectReason::utf8;
+  const auto name = name_id(*text);
+  if (!name) return std::nullopt;
+  if (cycle_.device.size() >= kMostDeviceRows) {
+    ++cycle_.left_out;
+    return std::nullopt;
+  }
+  make_room(cycle_.device, kMostDeviceRows);
+  DeviceRow& row = cycle_.device.emplace_back();
+  row.start_ns = tokens.start_ns;
+  row.duration_ns = tokens.duration_ns;
+  row.name = *name;
+  row.stream = *stream;
+  row.device = small_integer(tokens.device.empty() ? tokens.pid : tokens.device).value_or(0);
+  row.memory_gbps = bandwidth(tokens.bandwidth);
+  row.kind = device_kind(category);
+  row.work = facts_[static_cast<std::size_t>(*name)].work;
+  links_.device_row(cycle_, integer_or(tokens.correlation, CorrelationIndex::kNone));
+  return std::nullopt;
+}
+
+// Nothing: there is no room for one more name, which is counted.
+std::optional<NameId> CycleBuilder::name_id(std::string_view name) {
+  if (const auto known = cycle_.names.find(name)) return known;
+  if (name_bytes_ + name.size() > kMostNameBytes) {
+    ++cycle_.left_out;
+    return std::nullopt;
+  }
+  name_bytes_ += name.size();
+  facts_.push_back({work_class(name), is_launch(name)});
+  return cycle_.names.intern(name);
+}
+
+std::int64_t CycleBuilder::absolute(std::int64_t ns, std::int64_t base_ns) {
+  constexpr std::int64_t kFar = std::int64_t{1} << 62U;
+  return std::clamp(saturating_add(ns, base_ns), -kFar, kFar);
+}
+
+CycleTrace CycleBuilder::finish(std::int64_t base_ns) {
+  links_.finish(cycle_);
+  for (auto& row : cycle_.device) row.start_ns = absolute(row.start_ns, base_ns);
+  for (auto& row : cycle_.launches) row.start_ns = absolute(row.start_ns, base_ns);
+  for (auto& row : cycle_.annotations) row.start_ns = absolute(row.start_ns, base_ns);
+  std::stable_sort(cycle_.device.begin(), cycle_.device.end(),
+                   [](const DeviceRow& a, const DeviceRow& b) {
+                     return std::pair{a.stream, a.start_ns} < std::pair{b.stream, b.start_ns};
+                   });
+  return std::move(cycle_);
+}
+
+}  // namespace trainwatch

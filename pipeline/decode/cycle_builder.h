@@ -1,0 +1,54 @@
+// Fills the CycleTrace of one document while it is read: device work, launches and annotations.
+// Rows beyond a bound are counted in CycleTrace::left_out; with the bounds as they are a cycle is
+// at most some 100 MiB while it is built.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "pipeline/decode/event_category.h"
+#include "pipeline/decode/json_text.h"
+#include "pipeline/decode/launch_links.h"
+#include "trainwatch/cycle_trace.h"
+#include "trainwatch/diagnostics.h"
+
+namespace trainwatch {
+
+class CycleBuilder {
+ public:
+  static constexpr std::size_t kMostDeviceRows = std::size_t{1} << 20U;
+  static constexpr std::size_t kMostAnnotations = std::size_t{1} << 17U;
+  static constexpr std::size_t kMostNameBytes = std::size_t{8} << 20U;
+
+  // CUPTI sometimes writes durations of centuries. HTA names this limit too: a week.
+  static constexpr std::int64_t kLongestNs = 604'800'000'000'000;
+
+  // A time of the file on the clock of the world, within what ends can be reckoned with.
+  static std::int64_t absolute(std::int64_t ns, std::int64_t base_ns);
+
+  // One event of this category, whole. nullopt: it was taken, or is none for a cycle.
+  std::optional<RejectReason> take(EventCategory category, std::string_view event);
+
+  // All events were taken. Adds `base_ns` to their times and sorts them.
+  CycleTrace finish(std::int64_t base_ns);
+
+ private:
+  struct Tokens;
+  struct NameFacts {
+    WorkClass work{};
+    bool launches = false;
+  };
+
+  std::optional<RejectReason> device_row(EventCategory category, Tokens& tokens);
+  std::optional<NameId> name_id(std::string_view name);
+
+  CycleTrace cycle_;
+  LaunchLinks links_;
+  StringReader strings_;
+  std::size_t name_bytes_ = 0;
+  std::vector<NameFacts> facts_;  // by NameId
+};
+
+}  // namespace trainwatch

@@ -1,0 +1,45 @@
+// Keeps what it is told of the cycles of profilers.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "trainwatch/cycle_trace.h"
+
+namespace trainwatch::test {
+
+class CycleLog final : public CycleSink {
+ public:
+  void cycle(CycleTrace& cycle) override { cycles.push_back(std::move(cycle)); }
+
+  std::vector<CycleTrace> cycles;
+};
+
+// All of a cycle, so that two compare with ==; the subject belongs to a vocabulary and is left out.
+inline std::string describe(const CycleTrace& cycle) {
+  const auto text = [](auto number) { return std::to_string(number) + " "; };
+  std::string out = text(cycle.number) + text(cycle.left_out);
+  for (const DeviceRow& row : cycle.device) {
+    out += "\ndevice " + text(row.start_ns) + text(row.duration_ns) + text(row.launch) +
+           text(row.stream) + text(row.device) + text(row.memory_gbps) +
+           text(static_cast<int>(row.kind)) + text(static_cast<int>(row.work));
+    out += cycle.names.text(row.name);
+  }
+  for (const LaunchRow& row : cycle.launches) {
+    out += "\nlaunch " + text(row.start_ns) + text(row.duration_ns) + text(row.rows);
+    out += cycle.names.text(row.name);
+  }
+  for (const AnnotationRow& row : cycle.annotations) {
+    out +=
+        "\nannotation " + text(row.start_ns) + text(row.duration_ns) + text(row.on_device ? 1 : 0);
+    out += cycle.names.text(row.name);
+  }
+  for (const StepRow& row : cycle.steps) {
+    out += "\nstep " + text(row.start_ns) + text(row.duration_ns) + text(row.number) +
+           text(row.data_wait_ns);
+  }
+  return out;
+}
+
+}  // namespace trainwatch::test

@@ -1,0 +1,220 @@
+// The analyses of cycles: what they write, keep and load. The numbers themselves are tested in
+// unit/cycle.
+#include <gmock/gmock.h>
+
+#include "pipeline/analysis/catalog.h"
+#include "unit/analysis/analysis_bench.h"
+#include "unit/cycle/cycle_builder.h"
+
+namespace trainwatch {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+const std::vector<std::string> kTables = {"temporal_breakdown",       "idle_time_breakdown",
+                                          "comm_comp_overlap",        "gpu_kernel_breakdown",
+                                          "cuda_kernel_launch_stats", "queue_length_summary",
+                                          "memory_bw_summary",        "user_annotation_breakdown"};
+
+// Two steps; in the first 40 us of computation, the last 10 of them beside communication until 50,
+// in the second 10 us of each and a copy.
+CycleTrace two_steps(SubjectId rank, std::int64_t number) {
+  CycleBuilder built;
+  built.of(rank, number).step(4, 0, 100).step(5, 100, 100);
+  built.compute({10, 40, 7, built.launch(0)});
+  built.communicate({40, 20, 20, built.launch(30)});
+  built.compute({130, 10, 7, built.launch(105)});
+  built.communicate({140, 10, 20, built.launch(110)});
+  built.copy({150, 10, 7, built.launch(120, 5, "cudaMemcpyAsync")}, 12.5F);
+  built.annotate(0, 20, "forward").annotate(10, 30, "forward", true);
+  return built.build();
+}
+
+std::vector<std::string> all_names() {
+  std::vector<std::string> names = kTables;
+  names.emplace_back("stragglers");
+  return names;
+}
+
+// With a row or more for each cycle.
+class CycleTables : public testing::TestWithParam<std::string> {};
+
+class CycleAnalyses : public testing::TestWithParam<std::string> {};
+
+TEST_P(CycleTables, KeepTheLastEightCyclesOfARank) {
+  AnalysisBench bench(GetParam());
+  const SubjectId rank = bench.rank("algo-1", 3);
+  for (std::int64_t number = 0; number < 9; ++number) bench.add(two_steps(rank, number));
+  EXPECT_THAT(bench.text(), Not(HasSubstr(R"(,0,"algo-1"])"))) << bench.text();
+  EXPECT_THAT(bench.text(), HasSubstr(R"(,1,"algo-1"])"));
+  EXPECT_THAT(bench.text(), HasSubstr(R"(,8,"algo-1"])"));
+}
+
+TEST_P(CycleAnalyses, SayTheSameAfterSavingAndLoading) {
+  AnalysisBench bench(GetParam());
+  bench.add(two_steps(bench.rank("algo-1", 0), 0));
+  const std::string before = bench.text();
+  bench.save_and_load();
+  EXPECT_EQ(bench.text(), before);
+}
+
+TEST_P(CycleAnalyses, DoNotDependOnTheOrderOfRanks) {
+  AnalysisBench one(GetParam());
+  AnalysisBench other(GetParam());
+  one.add(two_steps(one.rank("algo-1", 0), 0));
+  one.add(two_steps(one.rank("algo-2", 1), 0));
+  other.add(two_steps(other.rank("algo-2", 1), 0));
+  other.add(two_steps(other.rank("algo-1", 0), 0));
+  EXPECT_EQ(one.text(), other.text());
+}
+
+TEST_P(CycleAnalyses, BrokenStateIsNotLoaded) {
+  AnalysisBench bench(GetParam());
+  bench.add(two_steps(bench.rank("algo-1", 0), 0));
+  const std::string bytes = bench.save();
+  EXPECT_TRUE(bench.loads(bytes));
+  for (std::size_t cut = 0; cut < bytes.size(); ++cut)
+    EXPECT_FALSE(bench.loads(bytes.substr(0, cut)));
+  EXPECT_FALSE(bench.loads(bytes + "x"));
+  std::string strange_rank = bytes;
+  strange_rank[4] = '\x7f';
+  EXPECT_FALSE(bench.loads(strange_rank));
+  std::string many_cycles = bytes;
+  many_cycles[8] = '\x09';
+  EXPECT_FALSE(bench.loads(many_cycles));
+}
+
+TEST_P(CycleAnalyses, ACycleWithoutGpuWorkIsNoError) {
+  AnalysisBench bench(GetParam());
+  CycleBuilder built;
+  built.of(bench.rank("algo-1", 0), 0).step(1, 0, 100);
+  bench.add(built.build());
+  EXPECT_THAT(bench.text(), HasSubstr("columns"));
+  bench.save_and_load();
+}
+
+TEST_P(CycleAnalyses, CountWhatIsBeyondABound) {
+  AnalysisBench bench(GetParam());
+  CycleTrace cycle = two_steps(bench.rank("algo-1", 0), 0);
+  cycle.left_out = 17;
+  bench.add(cycle);
+  for (int rank = 1; rank < 1025; ++rank) bench.add(two_steps(bench.rank("algo-1", rank), 0));
+  bench.save_and_load();
+  EXPECT_THAT(bench.text(), HasSubstr(R"("left_out":18})"));
+}
+
+std::string name_of(const testing::TestParamInfo<std::string>& tested) {
+  return tested.param;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, CycleTables, testing::ValuesIn(kTables), name_of);
+INSTANTIATE_TEST_SUITE_P(All, CycleAnalyses, testing::ValuesIn(all_names()), name_of);
+
+std::string text_of(const std::string& name, StepSelection steps = StepSelection::included) {
+  AnalysisBench bench(name, steps);
+  bench.add(two_steps(bench.rank("algo-1", 0), 2));
+  return bench.text();
+}
+
+TEST(TemporalBreakdownTable, CyclesAndSteps) {
+  const std::string text = text_of("temporal_breakdown");
+  EXPECT_THAT(text, HasSubstr(R"({"columns":["rank","idle_time_ns","compute_time_ns",)"));
+  EXPECT_THAT(text, HasSubstr(R"([[0,70000,50000,30000,150000,46.67,33.33,20,2,"algo-1"]])"));
+  EXPECT_THAT(text, HasSubstr(R"("per_iteration":{"columns":["iteration","rank",)"));
+  EXPECT_THAT(text, HasSubstr(R"([4,0,0,40000,10000,50000,0,80,20,50,20000,10000,2,"algo-1"])"));
+  EXPECT_THAT(text, HasSubstr(R"([5,0,0,10000,20000,30000,0,33.33,66.67,0,10000,0,2,"algo-1"])"));
+}
+
+TEST(TemporalBreakdownTable, WithoutTheLastStep) {
+  const std::string text = text_of("temporal_breakdown", StepSelection::without_last);
+  EXPECT_THAT(text, HasSubstr(R"([[0,0,40000,10000,50000,0,80,20,2,"algo-1"]])"));
+  EXPECT_THAT(text, Not(HasSubstr("[5,0,")));
+}
+
+TEST(TemporalBreakdownTable, SharesOfNothingAreNull) {
+  AnalysisBench bench("temporal_breakdown");
+  bench.add(CycleTrace{});
+  EXPECT_THAT(bench.text(), HasSubstr(R"([null,0,0,0,0,null,null,null,0,""])"));
+}
+
+TEST(CommCompOverlapTable, Share) {
+  EXPECT_THAT(text_of("comm_comp_overlap"), HasSubstr(R"([[0,33.33,30000,10000,2,"algo-1"]])"));
+}
+
+TEST(IdleTimeBreakdownTable, CausesAndIntervals) {
+  const std::string text = text_of("idle_time_breakdown");
+  EXPECT_THAT(text, HasSubstr(R"([0,7,"host_wait",80000,0.89,2,"algo-1"])"));
+  EXPECT_THAT(text, HasSubstr(R"([0,7,"kernel_wait",10000,0.11,2,"algo-1"])"));
+  EXPECT_THAT(text, HasSubstr(R"([0,7,"other",0,0,2,"algo-1"])"));
+  EXPECT_THAT(text, HasSubstr(R"(["host_wait",0,7,1,80000,null,80000,80000,80000,80000,80000,2,)"));
+}
+
+TEST(GpuKernelBreakdownTable, MixesAndKernels) {
+  const std::string text = text_of("gpu_kernel_breakdown");
+  EXPECT_THAT(text, HasSubstr(R"(["COMPUTATION",40000,57.1,0,2,"algo-1"])"));
+  EXPECT_THAT(text, HasSubstr(R"(["COMPUTATION overlapping COMMUNICATION",10000,14.3,0,)"));
+  EXPECT_THAT(text, HasSubstr(R"(["MEMORY",10000,12.5,0,2,"algo-1"])"));
+  EXPECT_THAT(text,
+              HasSubstr(R"(["gemm",2,50000,40000,10000,21213,25000,"COMPUTATION",0,2,"algo-1"])"));
+}
+
+TEST(CudaKernelLaunchStatsTable, CountsDurationsAndNames) {
+  const std::string text = text_of("cuda_kernel_launch_stats");
+  EXPECT_THAT(text, HasSubstr(R"([[0,5,0,0,0,2,"algo-1"]])"));
+  EXPECT_THAT(text, HasSubstr(R"(["cpu_duration",25000,5000,5000,5000,0,5000,5000,5000,0,2,)"));
+  EXPECT_THAT(text, HasSubstr(R"(["cudaMemcpyAsync",1,1,5000,10000,25000,0,2,"algo-1"])"));
+}
+
+TEST(QueueLengthSummaryTable, OneRowPerStream) {
+  const std::string text = text_of("queue_length_summary");
+  EXPECT_THAT(text, HasSubstr(R"([0,7,6,0.8333333333333334,)"));
+  EXPECT_THAT(text, HasSubstr(R"([0,20,4,0.5,)"));
+}
+
+TEST(MemoryBwSummaryTable, OneRowPerKind) {
+  EXPECT_THAT(text_of("memory_bw_summary"),
+              HasSubstr(R"([[0,"Memcpy HtoD",1,12.5,null,12.5,12.5,12.5,12.5,12.5,2,)"));
+}
+
+TEST(UserAnnotationBreakdownTable, HostAndGpu) {
+  const std::string text = text_of("user_annotation_breakdown");
+  EXPECT_THAT(text, HasSubstr(R"(["forward",1,20000,20000,20000,0,20000,0,2,"algo-1"])"));
+  EXPECT_THAT(text, HasSubstr(R"(["forward",1,30000,30000,30000,0,30000,0,2,"algo-1"])"));
+}
+
+// A step of 100 us: what is not communication is the rank's own.
+CycleTrace steps_of(SubjectId rank, std::int64_t first, const std::vector<std::int64_t>& own) {
+  CycleBuilder built;
+  built.of(rank, 0);
+  for (std::size_t i = 0; i < own.size(); ++i) {
+    const auto start = static_cast<std::int64_t>(100 * i);
+    built.step(first + static_cast<std::int64_t>(i), start, 100);
+    built.communicate({start + own[i], 100 - own[i], 20, built.launch(start)});
+  }
+  return built.build();
+}
+
+TEST(StragglersTable, WhoIsWaitedForInSeveralSteps) {
+  AnalysisBench bench("stragglers");
+  bench.add(steps_of(bench.rank("algo-1", 0), 4, {50, 50, 50, 51}));
+  bench.add(steps_of(bench.rank("algo-1", 1), 4, {50, 70, 80, 90}));
+  bench.add(steps_of(bench.rank("algo-2", 2), 4, {50, 51, 50, 90}));
+  bench.add(steps_of(bench.rank("algo-2", 3), 4, {49, 50, 50, 51}));
+  bench.add(steps_of(bench.rank("algo-2", 4), 4, {49, 50, 50, 51}));
+  bench.save_and_load();
+  EXPECT_THAT(bench.text(), HasSubstr(R"([0,false,4,0,0,199000,"algo-1"])"));
+  EXPECT_THAT(bench.text(), HasSubstr(R"([1,true,4,3,89000,110000,"algo-1"])"));
+  EXPECT_THAT(bench.text(), HasSubstr(R"([2,false,4,1,39000,159000,"algo-2"])"));
+}
+
+TEST(StragglersTable, StepsAreComparedByTheirNumberWithTwoOthersAtLeast) {
+  AnalysisBench bench("stragglers");
+  bench.add(steps_of(bench.rank("algo-1", 0), 4, {50, 50, 50, 50}));
+  bench.add(steps_of(bench.rank("algo-1", 1), 5, {90, 90, 90, 90}));
+  bench.add(steps_of(bench.rank("algo-1", 2), 6, {50, 50, 50, 50}));
+  EXPECT_THAT(bench.text(), HasSubstr(R"([1,false,2,2,80000,20000,"algo-1"])"));
+}
+
+}  // namespace
+}  // namespace trainwatch

@@ -1,0 +1,68 @@
+#include "pipeline/analysis/gpu_metrics.h"
+
+#include <gtest/gtest.h>
+
+#include "unit/cycle/cycle_builder.h"
+
+namespace trainwatch {
+namespace {
+
+class GpuMetricsTest : public testing::Test {
+ protected:
+  CycleTrace cycle(std::int32_t rank, std::int64_t busy_us) {
+    CycleBuilder builder;
+    builder.compute({0, busy_us, 7, builder.launch(-20)});
+    builder.communicate({busy_us, 100, 20, builder.launch(-10)});
+    builder.compute({1000, 100, 7, builder.launch(900)});
+    builder.step(1, -50, 1000);
+    builder.of(vocabulary_.subjects.intern({"", "node", rank, ""}));
+    return builder.build();
+  }
+  // The values of a family in the order of its points.
+  std::vector<double> values(const std::string& name) const {
+    std::vector<MetricFamily> families;
+    metrics_.collect(families);
+    std::vector<double> found;
+    for (const MetricFamily& family : families) {
+      if (family.name != "trainwatch_" + name) continue;
+      for (const MetricPoint& point : family.points) found.push_back(point.value);
+    }
+    return found;
+  }
+
+  Vocabulary vocabulary_;
+  GpuMetrics metrics_{vocabulary_};
+};
+
+TEST_F(GpuMetricsTest, RatiosOfTheLatestCycleAndTotalsOfAll) {
+  metrics_.on(cycle(0, 300));
+  metrics_.on(cycle(0, 900));
+  EXPECT_EQ(values("gpu_busy_ratio"), std::vector{1.0});
+  EXPECT_EQ(values("comm_comp_overlap_ratio"), std::vector{0.0});
+  EXPECT_EQ(values("gpu_idle_seconds_total"), (std::vector{600e-6, 0.0, 0.0}));
+  EXPECT_EQ(values("gpu_time_seconds_total"), (std::vector{1400e-6, 200e-6, 0.0}));
+  EXPECT_EQ(values("data_wait_ratio"), std::vector{0.0});
+}
+
+TEST_F(GpuMetricsTest, RanksAreApart) {
+  metrics_.on(cycle(0, 300));
+  metrics_.on(cycle(1, 400));
+  EXPECT_EQ(values("gpu_busy_ratio"), (std::vector{500.0 / 1100, 600.0 / 1100}));
+}
+
+TEST_F(GpuMetricsTest, GoesOnWhereItWasSaved) {
+  metrics_.on(cycle(0, 300));
+  StateIo out = StateIo::saving();
+  metrics_.state(out);
+  const std::string bytes = out.take();
+  GpuMetrics other(vocabulary_);
+  StateIo in = StateIo::loading(bytes);
+  other.state(in);
+  EXPECT_TRUE(in.complete());
+  StateIo again = StateIo::saving();
+  other.state(again);
+  EXPECT_EQ(again.take(), bytes);
+}
+
+}  // namespace
+}  // namespace trainwatch

@@ -1,0 +1,86 @@
+// A cycle built by hand. Times in microseconds.
+#pragma once
+
+#include <algorithm>
+#include <numeric>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "pipeline/cycle/step_selection.h"
+#include "trainwatch/cycle_trace.h"
+
+namespace trainwatch {
+
+class CycleBuilder {
+ public:
+  struct Work {
+    std::int64_t start = 0;
+    std::int64_t duration = 0;
+    std::int32_t stream = 7;
+    std::uint32_t launch = kNoRow;
+  };
+
+  // What launches return is for the work that they launch.
+  std::uint32_t launch(std::int64_t start, std::int64_t duration = 5,
+                       const std::string& name = "cudaLaunchKernel") {
+    cycle_.launches.push_back({start * 1000, duration * 1000, cycle_.names.intern(name)});
+    return static_cast<std::uint32_t>(cycle_.launches.size() - 1);
+  }
+  CycleBuilder& compute(const Work& work, const std::string& name = "gemm") {
+    return add(work, name, DeviceKind::kernel, WorkClass::computation);
+  }
+  CycleBuilder& communicate(const Work& work, const std::string& name = "ncclDevKernel_AllReduce") {
+    return add(work, name, DeviceKind::kernel, WorkClass::communication);
+  }
+  CycleBuilder& copy(const Work& work, float gbps, const std::string& name = "Memcpy HtoD") {
+    add(work, name, DeviceKind::memory_copy, WorkClass::memory);
+    cycle_.device.back().memory_gbps = gbps;
+    return *this;
+  }
+  CycleBuilder& wait(const Work& work) {
+    return add(work, "Stream Sync", DeviceKind::sync, WorkClass::other);
+  }
+  CycleBuilder& annotate(std::int64_t start, std::int64_t duration, const std::string& name,
+                         bool on_device = false) {
+    cycle_.annotations.push_back(
+        {start * 1000, duration * 1000, cycle_.names.intern(name), on_device});
+    return *this;
+  }
+  CycleBuilder& step(std::int64_t number, std::int64_t start, std::int64_t duration) {
+    cycle_.steps.push_back({start * 1000, duration * 1000, number, 0});
+    return *this;
+  }
+  CycleBuilder& of(SubjectId subject, std::int64_t number = 0) {
+    cycle_.subject = subject;
+    cycle_.number = number;
+    return *this;
+  }
+
+  // Once.
+  CycleTrace build() {
+    std::stable_sort(cycle_.device.begin(), cycle_.device.end(),
+                     [](const DeviceRow& a, const DeviceRow& b) {
+                       return std::tuple(a.stream, a.start_ns) < std::tuple(b.stream, b.start_ns);
+                     });
+    return std::move(cycle_);
+  }
+
+ private:
+  CycleBuilder& add(const Work& work, const std::string& name, DeviceKind kind, WorkClass type) {
+    if (work.launch != kNoRow) ++cycle_.launches[work.launch].rows;
+    cycle_.device.push_back({work.start * 1000, work.duration * 1000, cycle_.names.intern(name),
+                             work.launch, work.stream, 0, 0, kind, type});
+    return *this;
+  }
+
+  CycleTrace cycle_;
+};
+
+inline std::vector<std::uint32_t> all_rows(const CycleTrace& cycle) {
+  std::vector<std::uint32_t> rows(cycle.device.size());
+  std::iota(rows.begin(), rows.end(), 0U);
+  return rows;
+}
+
+}  // namespace trainwatch

@@ -1,0 +1,44 @@
+#include "pipeline/cycle/cycle_measure.h"
+
+#include <gtest/gtest.h>
+
+#include "unit/cycle/cycle_builder.h"
+
+namespace trainwatch {
+namespace {
+
+CycleMeasure measured(const CycleTrace& cycle) {
+  const SelectedCycle selected(cycle, StepSelection::included);
+  return measure(cycle, selected.rows());
+}
+
+TEST(CycleMeasure, NothingWithoutWork) {
+  CycleBuilder builder;
+  builder.step(1, 0, 100);
+  const CycleMeasure found = measured(builder.build());
+  EXPECT_EQ(found.window_ns, 0);
+  EXPECT_EQ(found.idle_sum_ns(), 0);
+  EXPECT_EQ(found.steps, 1);
+  EXPECT_EQ(found.step_ns, 100'000);
+}
+
+TEST(CycleMeasure, IdleByWhatEndsTheGapOnAnyStream) {
+  CycleBuilder builder;
+  builder.compute({0, 100, 7, builder.launch(-20)});
+  builder.communicate({50, 100, 20, builder.launch(-10)});  // hidden for half of it
+  builder.compute({160, 40, 7, builder.launch(-5)});        // launched long before: 10 us of gap
+  builder.compute({300, 50, 20, builder.launch(250)});      // not yet launched when the gap began
+  builder.copy({450, 10, 7, builder.launch(10)}, 1.0F);     // launched; 100 us is no usual gap
+  const CycleMeasure found = measured(builder.build());
+  EXPECT_EQ(found.window_ns, 460'000);
+  EXPECT_EQ(found.busy_ns, 250'000);
+  EXPECT_EQ(found.idle_ns, (std::array<std::int64_t, kIdleCauses>{100'000, 10'000, 100'000}));
+  EXPECT_EQ(found.idle_sum_ns(), 210'000);
+  EXPECT_EQ(found.computation_ns, 190'000);
+  EXPECT_EQ(found.communication_ns, 100'000);
+  EXPECT_EQ(found.overlapped_ns, 50'000);
+  EXPECT_EQ(found.memory_ns, 10'000);
+}
+
+}  // namespace
+}  // namespace trainwatch

@@ -1,0 +1,183 @@
+// What is counted along a stream, or from launch to work: idle time, launches, queues, bandwidth.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "pipeline/cycle/idle_time.h"
+#include "pipeline/cycle/launch_stats.h"
+#include "pipeline/cycle/memory_bandwidth.h"
+#include "pipeline/cycle/queue_length.h"
+#include "unit/cycle/cycle_builder.h"
+
+namespace trainwatch {
+namespace {
+
+const IdleGaps& gaps(const StreamIdle& idle, IdleCause cause) {
+  return idle.by_cause[static_cast<std::size_t>(cause)];
+}
+
+TEST(IdleTime, EachGapHasItsCause) {
+  CycleBuilder built;
+  built.compute({0, 10, 7, built.launch(-10)});
+  built.compute({12, 8, 7, built.launch(-5)});    // launched before 10: a usual gap of 2
+  built.compute({70, 10, 7, built.launch(20)});   // launched at 20, not after: a gap of 50
+  built.compute({100, 10, 7, built.launch(81)});  // launched after 80: the host was late by 20
+  built.compute({130, 5, 7});                     // no launch known: a usual gap of 20
+  built.wait({111, 9});                           // no work
+  built.compute({0, 10, 20, built.launch(-3)});
+  const CycleTrace cycle = built.build();
+  const auto found = idle_time(cycle, all_rows(cycle));
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_EQ(found[0].stream, 7);
+  EXPECT_EQ(gaps(found[0], IdleCause::host_wait).sum_ns, 20'000);
+  EXPECT_EQ(gaps(found[0], IdleCause::kernel_wait).sum_ns, 22'000);
+  EXPECT_EQ(gaps(found[0], IdleCause::kernel_wait).each_ns.count, 2U);
+  EXPECT_DOUBLE_EQ(gaps(found[0], IdleCause::kernel_wait).each_ns.mean, 11'000);
+  EXPECT_EQ(gaps(found[0], IdleCause::other).sum_ns, 50'000);
+  EXPECT_EQ(found[1].stream, 20);
+  EXPECT_EQ(gaps(found[1], IdleCause::other).each_ns.count, 0U);
+  EXPECT_TRUE(std::isnan(gaps(found[1], IdleCause::other).each_ns.mean));
+}
+
+TEST(IdleTime, AGapOf30MicrosecondsIsNotUsual) {
+  CycleBuilder built;
+  built.compute({0, 10, 7, built.launch(-10)}).compute({40, 10, 7, built.launch(-5)});
+  const CycleTrace cycle = built.build();
+  const auto found = idle_time(cycle, all_rows(cycle));
+  EXPECT_EQ(gaps(found[0], IdleCause::other).sum_ns, 30'000);
+}
+
+TEST(IdleTime, WithoutWorkThereIsNone) {
+  CycleBuilder built;
+  built.wait({0, 10});
+  const CycleTrace cycle = built.build();
+  EXPECT_TRUE(idle_time(cycle, all_rows(cycle)).empty());
+}
+
+CycleBuilder launches() {
+  CycleBuilder built;
+  built.compute({20, 2, 7, built.launch(0, 10)});                         // short, waits 10
+  built.compute({300, 80, 7, built.launch(100, 51)});                     // long call, waits 149
+  built.copy({205, 50, 8, built.launch(200, 10, "cudaMemcpyAsync")}, 1);  // begins in the call
+  built.compute({500, 9, 7, built.launch(400, 4, "cuLaunchKernel")});
+  const std::uint32_t graph = built.launch(600, 20, "cudaGraphLaunch");
+  built.compute({640, 10, 7, graph}).compute({650, 10, 7, graph}).compute({660, 10, 8, graph});
+  built.wait({700, 5, 7, built.launch(690, 20, "cudaStreamSynchronize")});
+  built.launch(800, 1);  // launched nothing
+  return built;
+}
+
+TEST(LaunchStats, PlainLaunchesOnly) {
+  const CycleTrace cycle = launches().build();
+  const LaunchStats found = launch_stats(cycle, all_rows(cycle));
+  EXPECT_EQ(found.count, 3U);
+  EXPECT_EQ(found.short_kernels, 1U);
+  EXPECT_EQ(found.runtime_outliers, 1U);
+  EXPECT_EQ(found.launch_delay_outliers, 1U);
+  EXPECT_EQ(found.cpu_duration.sum_ns, 71'000);
+  EXPECT_EQ(found.gpu_duration.sum_ns, 132'000);
+  EXPECT_EQ(found.launch_delay.sum_ns, 159'000);
+  EXPECT_DOUBLE_EQ(found.launch_delay.min_ns, 0);
+  EXPECT_DOUBLE_EQ(found.launch_delay.p50_ns, 10'000);
+}
+
+TEST(LaunchStats, AGraphIsOneLaunchOfAllItsKernels) {
+  const CycleTrace cycle = launches().build();
+  const auto found = launches_by_name(cycle, all_rows(cycle));
+  ASSERT_EQ(found.size(), 4U);
+  EXPECT_EQ(found[0].name, "cudaLaunchKernel");
+  EXPECT_EQ(found[0].count, 2U);
+  EXPECT_EQ(found[1].name, "cudaGraphLaunch");
+  EXPECT_EQ(found[1].count, 1U);
+  EXPECT_EQ(found[1].rows, 3U);
+  EXPECT_EQ(found[1].cpu_ns, 20'000);
+  EXPECT_EQ(found[1].gpu_ns, 30'000);
+  EXPECT_EQ(found[1].delay_ns, 20'000);
+}
+
+TEST(LaunchStats, WithoutLaunchesThereAreNoMeans) {
+  const LaunchStats found = launch_stats(CycleTrace{}, {});
+  EXPECT_EQ(found.count, 0U);
+  EXPECT_TRUE(std::isnan(found.cpu_duration.mean_ns));
+}
+
+TEST(QueueLength, WorkWaitsFromItsLaunchToItsStart) {
+  CycleBuilder built;
+  built.compute({20, 5, 7, built.launch(0)});
+  built.compute({30, 5, 7, built.launch(10)});
+  built.compute({5, 5, 8, built.launch(2)});
+  const CycleTrace cycle = built.build();
+  const auto found = queue_length(cycle, all_rows(cycle));
+  ASSERT_EQ(found.size(), 2U);
+  ASSERT_EQ(found[0].changes.size(), 4U);
+  EXPECT_EQ(found[0].stream, 7);
+  EXPECT_EQ(found[0].changes[1].at_ns, 10'000);
+  EXPECT_EQ(found[0].changes[1].length, 2);
+  EXPECT_EQ(found[0].changes[3].length, 0);
+  const QueueSummary summary = summarize(found[0]);
+  EXPECT_EQ(summary.lengths.count, 4U);
+  EXPECT_DOUBLE_EQ(summary.lengths.mean, 1);  // 1, 2, 1, 0
+  EXPECT_DOUBLE_EQ(summary.mean_over_time, 40.0 / 30);
+  EXPECT_EQ(summary.duration_ns, 30'000);
+  EXPECT_EQ(summary.full_ns, 0);
+}
+
+TEST(QueueLength, AGraphQueuesAllItsKernels) {
+  CycleBuilder built;
+  const std::uint32_t graph = built.launch(0, 5, "cudaGraphLaunch");
+  built.compute({10, 5, 7, graph}).compute({20, 5, 7, graph});
+  const CycleTrace cycle = built.build();
+  const auto found = queue_length(cycle, all_rows(cycle));
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].changes[1].length, 2);
+  EXPECT_EQ(found[0].changes[3].length, 0);
+}
+
+TEST(QueueLength, TheHostIsBlockedWhileTheQueueIsFull) {
+  CycleBuilder built;
+  for (int i = 0; i < 1024; ++i) built.compute({2000 + i, 1, 7, built.launch(i)});
+  const CycleTrace cycle = built.build();
+  const QueueSummary summary = summarize(queue_length(cycle, all_rows(cycle))[0]);
+  EXPECT_DOUBLE_EQ(summary.lengths.max, 1024);
+  EXPECT_EQ(summary.full_ns, (2000 - 1023) * 1000);
+}
+
+TEST(QueueLength, WaitsAndCallsThatDoNotQueueAreLeftOut) {
+  CycleBuilder built;
+  built.wait({10, 5, 7, built.launch(0, 20, "cudaStreamSynchronize")});
+  built.copy({10, 5, 7, built.launch(0, 20, "cudaMemcpy")}, 1);
+  built.compute({0, 5, 7});
+  const CycleTrace cycle = built.build();
+  EXPECT_TRUE(queue_length(cycle, all_rows(cycle)).empty());
+}
+
+TEST(MemoryBandwidth, CopiesAtTheSameTimeAddUp) {
+  CycleBuilder built;
+  built.copy({0, 20, 7}, 2).copy({10, 20, 8}, 3).copy({50, 0, 7}, 4);
+  built.copy({0, 5, 7}, 0).copy({0, 5, 7}, 1, "Memset (Device)").copy({0, 5}, 1, "dma transfer");
+  const CycleTrace cycle = built.build();
+  const auto found = memory_bandwidth(cycle, all_rows(cycle));
+  ASSERT_EQ(found.size(), 3U);
+  EXPECT_EQ(found[0].kind, "Memcpy HtoD");
+  ASSERT_EQ(found[0].changes.size(), 6U);
+  EXPECT_DOUBLE_EQ(found[0].changes[1].gbps, 5);
+  EXPECT_DOUBLE_EQ(found[0].changes[2].gbps, 3);
+  EXPECT_EQ(found[0].changes[5].at_ns, 51'000);  // a copy without length takes a microsecond
+  const Description summary = summarize(found[0]);
+  EXPECT_EQ(summary.count, 4U);
+  EXPECT_DOUBLE_EQ(summary.mean, (2 + 5 + 3 + 4) / 4.0);
+  EXPECT_EQ(found[1].kind, "Memcpy Unknown");
+  EXPECT_EQ(found[2].kind, "Memset");
+}
+
+// In HTA what the additions rounded stays, and counts as bandwidth.
+TEST(MemoryBandwidth, WhereNothingIsCopiedTheBandwidthIsExactlyZero) {
+  CycleBuilder built;
+  built.copy({0, 20, 7}, 0.1F).copy({10, 20, 8}, 1e9F).copy({15, 30, 9}, 0.3F);
+  const CycleTrace cycle = built.build();
+  const auto found = memory_bandwidth(cycle, all_rows(cycle));
+  EXPECT_EQ(found[0].changes.back().gbps, 0);
+}
+
+}  // namespace
+}  // namespace trainwatch

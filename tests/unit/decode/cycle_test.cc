@@ -1,0 +1,297 @@
+// What of a profiler's document goes into a CycleTrace.
+#include <gtest/gtest.h>
+
+#include "decode_harness.h"
+#include "pipeline/decode/launch_links.h"
+#include "support/cycle_log.h"
+
+namespace trainwatch::testing {
+namespace {
+
+using test::CycleLog;
+
+constexpr const char* kLoad = "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__";
+constexpr std::int64_t kBase = 1'782'967'788'000'000'000;
+
+struct Reading {
+  CycleLog log;
+  Vocabulary vocabulary;
+  RecordingDiagnostics diagnostics;
+  FileDecoder decoder;
+  EventBatch events;
+
+  explicit Reading(const std::string& path = "/w/host_1.1795235697709.pt.trace.json")
+      : decoder(FileContext{
+            FileId{7}, LaneId{3}, path, "job", kNoRank, vocabulary, diagnostics, {}, &log}) {}
+
+  void feed(std::string_view bytes, std::size_t piece = 97) {
+    for (; !bytes.empty(); bytes.remove_prefix(std::min(piece, bytes.size()))) {
+      decoder.feed(bytes.substr(0, piece), events);
+    }
+  }
+  const CycleTrace& cycle(const std::string& content) {
+    feed(content);
+    decoder.finish(events);
+    EXPECT_EQ(log.cycles.size(), 1U);
+    return log.cycles.at(0);
+  }
+};
+
+std::string document(const std::string& events) {
+  return "{\"schemaVersion\": 1, \"traceEvents\": [\n" + events +
+         "\n],\n\"distributedInfo\": {\"rank\": 3}, \"baseTimeNanoseconds\": " +
+         std::to_string(kBase) + "}";
+}
+
+std::string event(const std::string& category, const std::string& name, const std::string& ts,
+                  const std::string& dur, const std::string& args = {}) {
+  return R"({"ph": "X", "cat": ")" + category + R"(", "name": ")" + name +
+         R"(", "pid": 1, "tid": 7, "ts": )" + ts + R"(, "dur": )" + dur + R"(, "args": {)" + args +
+         "}}";
+}
+std::string bandwidth(const char* value) {
+  return std::string{"\"memory bandwidth (GB/s)\": "} + value;
+}
+std::string work(const std::string& ts, int correlation, int stream = 7) {
+  return event("kernel", "gemm", ts, "10",
+               R"("device": 2, "stream": )" + std::to_string(stream) + R"(, "correlation": )" +
+                   std::to_string(correlation) + R"(, "grid": [1, 2, 3])");
+}
+std::string call(const std::string& name, const std::string& ts, int correlation) {
+  return event("cuda_runtime", name, ts, "2.5",
+               R"("cbid": 1, "correlation": )" + std::to_string(correlation));
+}
+
+template <class... More>
+std::string list(const std::string& first, const More&... more) {
+  std::string text = first;
+  ((text.append(",\n").append(more)), ...);
+  return text;
+}
+
+TEST(Cycle, RowsOfEveryKindWithTheirPlaceInTime) {
+  Reading reading;
+  const CycleTrace& cycle = reading.cycle(document(
+      list(event("user_annotation", "ProfilerStep#4", "100.001", "50.5"),
+           event("cpu_op", "aten::add", "101", "2"), event("user_annotation", kLoad, "102", "3.25"),
+           event("gpu_memcpy", "Memcpy HtoD", "110", "0",
+                 R"("device": 0, "stream": 9, "correlation": 5, )" + bandwidth("12.5")),
+           call("cudaMemcpyAsync", "109.5", 5), work("120", 6), call("cudaLaunchKernel", "119", 6),
+           event("gpu_memset", "Memset (Device)", "105", "1",
+                 R"("stream": 7, "correlation": 0, )" + bandwidth("N/A")),
+           event("cuda_sync", "Stream Sync", "126", "1", R"("stream": 7, "correlation": 8)"),
+           event("cuda_sync", "Context Sync", "127", "1", R"("stream": -1, "correlation": 9)"),
+           event("gpu_user_annotation", "ProfilerStep#4", "104", "30"),
+           R"({"ph": "f", "id": 6, "cat": "kernel", "name": "x", "ts": 1, "pid": 1, "tid": 7})")));
+  EXPECT_EQ(reading.diagnostics.reasons, std::vector<std::string>{});
+  EXPECT_EQ(reading.decoder.records(), 12U);
+  const auto at = [](const char* kind, int after_base, const char* rest) {
+    return std::string{"\n"} + kind + " " + std::to_string(kBase + after_base) + " " + rest;
+  };
+  EXPECT_EQ(test::describe(cycle),
+            "0 0 " + at("device", 105000, "1000 4294967295 7 1 0.000000 2 2 Memset (Device)") +
+                at("device", 120000, "10000 1 7 2 0.000000 0 0 gemm") +
+                at("device", 126000, "1000 4294967295 7 1 0.000000 3 3 Stream Sync") +
+                at("device", 110000, "0 0 9 0 12.500000 1 2 Memcpy HtoD") +
+                at("launch", 109500, "2500 1 cudaMemcpyAsync") +
+                at("launch", 119000, "2500 1 cudaLaunchKernel") +
+                at("annotation", 100001, "50500 0 ProfilerStep#4") +
+                at("annotation", 102000, "3250 0 ") + kLoad +
+                at("annotation", 104000, "30000 1 ProfilerStep#4") +
+                at("step", 100001, "50500 4 3250 "));
+  const Subject& rank = reading.vocabulary.subjects[cycle.subject];
+  EXPECT_EQ(rank.rank, 3);
+  EXPECT_EQ(rank.job, "job");
+}
+
+TEST(Cycle, LaunchesAreFoundInAnyOrderAndAtAnyDistance) {
+  for (const bool calls_first : {false, true}) {
+    std::string calls;
+    std::string rows;
+    for (int i = 1; i <= 3000; ++i) {
+      calls += call("cudaLaunchKernel", std::to_string(i), i) + ",\n";
+      rows += work(std::to_string(10 * i), i) + ",\n";
+    }
+    Reading reading;
+    const CycleTrace& cycle =
+        reading.cycle(document((calls_first ? calls + rows : rows + calls) + work("1", 0)));
+    ASSERT_EQ(cycle.device.size(), 3001U);
+    ASSERT_EQ(cycle.launches.size(), 3000U);
+    EXPECT_EQ(cycle.device[0].launch, kNoRow);
+    for (std::size_t i = 1; i <= 3000; ++i) {
+      const LaunchRow& launch = cycle.launches.at(cycle.device[i].launch);
+      ASSERT_EQ(launch.start_ns - kBase, static_cast<std::int64_t>(i) * 1000);
+      ASSERT_EQ(launch.rows, 1U);
+    }
+  }
+}
+
+TEST(Cycle, OneLaunchMayHaveManyRows) {
+  Reading reading;
+  const CycleTrace& cycle =
+      reading.cycle(document(list(work("50", 4), work("40", 4, 8), call("cudaGraphLaunch", "30", 4),
+                                  work("60", 4, 9), work("70", 5))));
+  ASSERT_EQ(cycle.launches.size(), 1U);
+  EXPECT_EQ(cycle.launches[0].rows, 3U);
+  ASSERT_EQ(cycle.device.size(), 4U);
+  EXPECT_EQ(cycle.device[0].launch, 0U);
+  EXPECT_EQ(cycle.device[1].launch, kNoRow);  // whose call is not in the file
+  EXPECT_EQ(cycle.device[2].launch, 0U);
+  EXPECT_EQ(cycle.device[3].launch, 0U);
+}
+
+TEST(Cycle, CallsThatLaunchedNothingAreKeptByName) {
+  Reading reading;
+  const CycleTrace& cycle = reading.cycle(document(
+      list(call("cudaEventRecord", "1", 1), call("cudaLaunchKernel", "2", 2),
+           call("cudaStreamWaitEvent", "3", 3),
+           event("cuda_sync", "Stream Wait Event", "4", "1", R"("stream": 7, "correlation": 3)"),
+           event("cuda_runtime", "cudaLaunchKernel", "5", "1"))));
+  ASSERT_EQ(cycle.launches.size(), 2U);
+  EXPECT_EQ(cycle.names.text(cycle.launches[0].name), "cudaLaunchKernel");
+  EXPECT_EQ(cycle.launches[0].rows, 0U);
+  EXPECT_EQ(cycle.names.text(cycle.launches[1].name), "cudaStreamWaitEvent");
+  EXPECT_EQ(cycle.launches[1].rows, 1U);
+}
+
+TEST(Cycle, CategoriesOfEveryEraAndDevice) {
+  const std::string args = R"("device": 1, "stream": "108", "correlation": 3)";
+  const std::pair<const char*, DeviceKind> kinds[] = {
+      {"kernel", DeviceKind::kernel},          {"Kernel", DeviceKind::kernel},
+      {"gpu_memcpy", DeviceKind::memory_copy}, {"Memcpy", DeviceKind::memory_copy},
+      {"gpu_memset", DeviceKind::memory_set},  {"Memset", DeviceKind::memory_set},
+      {"cuda_sync", DeviceKind::sync},         {"xpu_sync", DeviceKind::sync},
+      {"cuda_event", DeviceKind::sync},        {"mtia_ccp_events", DeviceKind::accelerator},
+      {"hpu_op", DeviceKind::accelerator},     {"collective_comm", DeviceKind::accelerator}};
+  for (const auto& [category, kind] : kinds) {
+    Reading reading;
+    const CycleTrace& cycle = reading.cycle(document(event(category, "n", "1", "1", args)));
+    ASSERT_EQ(cycle.device.size(), 1U) << category;
+    EXPECT_EQ(cycle.device[0].kind, kind);
+    EXPECT_EQ(cycle.device[0].stream, 108);
+  }
+  for (const char* category :
+       {"cuda_runtime", "cuda_driver", "Runtime", "xpu_runtime", "xpu_driver", "mtia_runtime",
+        "glow_runtime", "privateuse1_runtime", "privateuse1_driver"}) {
+    Reading reading;
+    EXPECT_EQ(reading.cycle(document(event(category, "xLaunch", "1", "1", args))).launches.size(),
+              1U)
+        << category;
+  }
+}
+
+// ROCm's calls carry a stream, and so do some operators; HTA takes the latter for device work.
+TEST(Cycle, OnlyWorkOfADeviceIsDeviceWork) {
+  Reading reading;
+  const CycleTrace& cycle = reading.cycle(document(list(
+      event("cuda_runtime", "hipMemcpyAsync", "1", "1", R"("stream": "0x0", "correlation": 1)"),
+      event("cpu_op", "triton_add", "1", "1", R"("stream": 7)"),
+      event("kernel", "no stream", "1", "1", R"("correlation": 1)"),
+      event("kernel", "no number", "1", "1", R"("stream": "0x0", "correlation": 1)"),
+      event("kernel", "the default stream", "1", "1", R"("stream": 0, "correlation": 1)"))));
+  ASSERT_EQ(cycle.device.size(), 1U);
+  EXPECT_EQ(cycle.device[0].stream, 0);
+  EXPECT_EQ(cycle.device[0].device, 1);  // the pid's, where the arguments have none
+  EXPECT_EQ(cycle.device[0].launch, 0U);
+}
+
+TEST(Cycle, ABrokenEventIsCountedAndNothingElseIsLost) {
+  Reading reading;
+  const CycleTrace& cycle = reading.cycle(document(
+      list(work("1", 1), work("\"one\"", 2), work("9", 3), call("cudaLaunchKernel", "x", 3),
+           event("kernel", "long", "1", "604800000001", R"("stream": 7)"),
+           event("kernel", "\\u00zz", "1", "1", R"("stream": 7)"),
+           R"({"ph": "X", "cat": "kernel", "name" "gemm"})", call("cudaLaunchKernel", "0", 1))));
+  EXPECT_EQ(reading.diagnostics.reasons,
+            (std::vector<std::string>{"time", "time", "time", "utf8", "syntax"}));
+  EXPECT_EQ(cycle.device.size(), 2U);
+  EXPECT_EQ(cycle.launches.size(), 1U);
+  EXPECT_EQ(cycle.launches[0].rows, 1U);
+  EXPECT_EQ(cycle.left_out, 0U);
+}
+
+TEST(Cycle, TimesAtTheEndOfTheWorldDoNotOverflow) {
+  Reading reading;
+  const CycleTrace& cycle = reading.cycle(
+      document(list(work("9223372036854775807", 1), work("-9223372036854775807", 2))));
+  ASSERT_EQ(cycle.device.size(), 2U);
+  EXPECT_LT(cycle.device[0].end_ns(), 0);
+  EXPECT_GT(cycle.device[1].end_ns(), cycle.device[1].start_ns);
+}
+
+TEST(Cycle, NamesTakeABoundedRoom) {
+  Reading reading;
+  std::string events = work("1", 1);
+  for (int i = 0; i < 10; ++i) {
+    events += ",\n" + event("kernel", std::string(900'000, static_cast<char>('a' + i)), "1", "1",
+                            R"("stream": 7)");
+  }
+  reading.feed(document(events), 1U << 16U);
+  ASSERT_EQ(reading.log.cycles.size(), 1U);
+  EXPECT_EQ(reading.log.cycles[0].device.size(), 10U);
+  EXPECT_EQ(reading.log.cycles[0].left_out, 1U);
+}
+
+TEST(Cycle, IsNotToldBeforeTheDocumentIsComplete) {
+  const std::string content = document(work("1", 1));
+  Reading reading;
+  reading.feed(content.substr(0, content.size() - 1));
+  EXPECT_TRUE(reading.log.cycles.empty());
+  reading.feed(content.substr(content.size() - 1));
+  EXPECT_EQ(reading.log.cycles.size(), 1U);
+  reading.decoder.finish(reading.events);
+  EXPECT_EQ(reading.log.cycles.size(), 1U);
+}
+
+TEST(Cycle, EveryCutGivesTheSame) {
+  const std::string content =
+      document(list(event("user_annotation", "ProfilerStep#4", "100.001", "50.5"), work("120", 6),
+                    call("cudaLaunchKernel", "119", 6), work("1", 1)));
+  Reading whole;
+  const std::string expected = test::describe(whole.cycle(content));
+  for (std::size_t cut = 1; cut < content.size(); ++cut) {
+    Reading reading;
+    reading.feed(content.substr(0, cut), cut);
+    reading.feed(content.substr(cut), content.size());
+    ASSERT_EQ(reading.log.cycles.size(), 1U);
+    EXPECT_EQ(test::describe(reading.log.cycles[0]), expected) << cut;
+  }
+}
+
+// The state has no cycle: rather none than the second half of one.
+TEST(Cycle, ALoadedDecoderHasToReadAgain) {
+  const std::string content = document(list(work("120", 6), call("cudaLaunchKernel", "119", 6)));
+  Reading first;
+  first.feed(content.substr(0, content.size() / 2));
+  EXPECT_FALSE(first.decoder.must_read_again());
+  StateIo saving = StateIo::saving();
+  first.decoder.state(saving);
+  const std::string state = saving.take();
+  Reading second;
+  StateIo loading = StateIo::loading(state);
+  second.decoder.state(loading);
+  EXPECT_TRUE(second.decoder.must_read_again());
+  second.feed(content.substr(content.size() / 2));
+  EXPECT_TRUE(second.log.cycles.empty());
+  EXPECT_FALSE(second.events.empty());
+}
+
+TEST(LaunchLinks, OldCallsThatLaunchNothingAreGivenUp) {
+  CycleTrace cycle;
+  const NameId name = cycle.names.intern("cudaStreamWaitEvent");
+  LaunchLinks links;
+  constexpr auto kCalls = static_cast<std::int64_t>(LaunchLinks::kMostWaiting) + 10;
+  for (std::int64_t i = 1; i <= kCalls; ++i) links.call(cycle, {i, 1, name, 0}, i, false);
+  for (const std::int64_t correlation : {kCalls, std::int64_t{11}, std::int64_t{10}}) {
+    cycle.device.emplace_back();
+    links.device_row(cycle, correlation);
+  }
+  links.finish(cycle);
+  ASSERT_EQ(cycle.launches.size(), 2U);
+  EXPECT_EQ(cycle.launches[cycle.device[0].launch].start_ns, kCalls);
+  EXPECT_EQ(cycle.launches[cycle.device[1].launch].start_ns, 11);
+  EXPECT_EQ(cycle.device[2].launch, kNoRow);
+}
+
+}  // namespace
+}  // namespace trainwatch::testing
