@@ -49,10 +49,15 @@ int analyze(const AnalyzeOptions& options, std::ostream& out, std::ostream& err)
     err << unknown << '\n';
     return exit_code::usage;
   }
+  const TimeRange range = range_of(options);
+  if (range.to < range.from) {
+    err << "--to-us is before --from-us\n";
+    return exit_code::usage;
+  }
   const OldFiles files(options, err);
   if (files.refused()) return *files.refused();
   Engine engine({}, wanted(options.what));
-  engine.analyses().select(range_of(options), options.steps);
+  engine.analyses().select(range, options.steps);
   if (!engine.analyses().analyses().empty()) files.read_into(engine, [] {});
   const auto job = choose_job(options.job, engine.analyses().jobs());
   if (!job.ok()) {

@@ -14,13 +14,16 @@
 
 namespace trainwatch {
 
+template <class Options>
+using OldFilesCommand = std::function<int(const Options&, std::ostream& out, std::ostream& err)>;
+
 // What the commands do that are more than text; main.cc fills it in, tests listen instead.
 struct Commands {
   RuleCatalog catalog;
   std::function<int(const RunOptions&)> run;
-  std::function<int(const ReplayOptions&, std::ostream& out, std::ostream& err)> replay;
-  std::function<int(const AnalyzeOptions&, std::ostream& out, std::ostream& err)> analyze;
-  std::function<int(const ReportOptions&, std::ostream& out, std::ostream& err)> report;
+  OldFilesCommand<ReplayOptions> replay;
+  OldFilesCommand<AnalyzeOptions> analyze;
+  OldFilesCommand<ReportOptions> report;
   std::function<int(const FollowOptions&)> follow;
   std::function<int(const SampleOptions&, std::ostream& err)> sample;
 };

@@ -92,6 +92,17 @@ Status complete(OldFilesOptions& options, const ConfigFlagSet& flags) {
   return success();
 }
 
+// Runs `command` with all that was given.
+template <class Options>
+Action with_old_files(std::shared_ptr<Options> options, std::shared_ptr<ConfigFlagSet> flags,
+                      const CliSession& session, OldFilesCommand<Options> Commands::*command) {
+  return [options, flags, &session, command] {
+    const Status given = complete(*options, *flags);
+    if (!given) return refuse(session, given.error(), exit_code::usage);
+    return (session.commands.*command)(*options, session.out, session.err);
+  };
+}
+
 Action define_replay(CLI::App& app, const CliSession& session) {
   auto options = std::make_shared<ReplayOptions>();
   auto flags = std::make_shared<ConfigFlagSet>(app, session.commands.catalog);
@@ -102,11 +113,7 @@ Action define_replay(CLI::App& app, const CliSession& session) {
       "Exit with 3 when there is an alert of this severity or above",
       [options](const std::string& text) { return parse_severity(text, options->fail_on); });
   app.footer("Prints one alert per line (JSON), in the order in which they were found.");
-  return [options, flags, &session] {
-    const Status given = complete(*options, *flags);
-    if (!given) return refuse(session, given.error(), exit_code::usage);
-    return session.commands.replay(*options, session.out, session.err);
-  };
+  return with_old_files(options, flags, session, &Commands::replay);
 }
 
 Action define_analyze(CLI::App& app, const CliSession& session) {
@@ -135,14 +142,7 @@ Action define_analyze(CLI::App& app, const CliSession& session) {
       [options](const std::string& text) { return parse_steps(text, options->steps); });
   flags->add_file();
   app.footer("Prints one object (JSON): the result of each analysis under its name.");
-  return [options, flags, &session] {
-    const Status given = complete(*options, *flags);
-    if (!given) return refuse(session, given.error(), exit_code::usage);
-    if (options->from_us && options->to_us && *options->to_us < *options->from_us) {
-      return refuse(session, {"--to-us is before --from-us"}, exit_code::usage);
-    }
-    return session.commands.analyze(*options, session.out, session.err);
-  };
+  return with_old_files(options, flags, session, &Commands::analyze);
 }
 
 Action define_report(CLI::App& app, const CliSession& session) {
@@ -157,11 +157,7 @@ Action define_report(CLI::App& app, const CliSession& session) {
   app.footer(
       "Writes one page (HTML) that needs nothing beside it: the rules and what they found, phases\n"
       "of the job, steps, utilisation, data loading and Python profiles.");
-  return [options, flags, &session] {
-    const Status given = complete(*options, *flags);
-    if (!given) return refuse(session, given.error(), exit_code::usage);
-    return session.commands.report(*options, session.out, session.err);
-  };
+  return with_old_files(options, flags, session, &Commands::report);
 }
 
 Action define_follow(CLI::App& app, const CliSession& session) {

@@ -65,6 +65,8 @@ class AnalysesTest(harness.JobTest):
             self.assertIn(name, unknown.stderr)
         missing = harness.run("analyze", "/nowhere", "--what=heatmap")
         self.assertEqual(missing.returncode, 1)
+        backwards = harness.run("analyze", self.directory, "--what=heatmap", "--from-us=2", "--to-us=1")
+        self.assertEqual((backwards.returncode, backwards.stderr), (2, "--to-us is before --from-us\n"))
         none = harness.run("analyze", self.directory)
         self.assertEqual(none.returncode, 2)
 
