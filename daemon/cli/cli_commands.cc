@@ -94,8 +94,9 @@ Status complete(OldFilesOptions& options, const ConfigFlagSet& flags) {
 
 // Runs `command` with all that was given.
 template <class Options>
-Action with_old_files(std::shared_ptr<Options> options, std::shared_ptr<ConfigFlagSet> flags,
-                      const CliSession& session, OldFilesCommand<Options> Commands::*command) {
+Action with_old_files(const std::shared_ptr<Options>& options,
+                      const std::shared_ptr<ConfigFlagSet>& flags, const CliSession& session,
+                      OldFilesCommand<Options> Commands::*command) {
   return [options, flags, &session, command] {
     const Status given = complete(*options, *flags);
     if (!given) return refuse(session, given.error(), exit_code::usage);
