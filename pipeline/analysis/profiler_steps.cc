@@ -1,8 +1,8 @@
 // The steps that profilers recorded, of the last cycles of every rank.
 #include <algorithm>
 #include <deque>
-#include <iterator>
 #include <limits>
+#include <span>
 #include <vector>
 
 #include "pipeline/analysis/json_table.h"
@@ -45,7 +45,8 @@ class ProfilerSteps final : public Analysis {
     if (cycles->size() == kCycles) cycles->pop_front();
     Cycle& cycle = cycles->emplace_back();
     cycle.number = trace.number;
-    cycle.steps.assign(trace.steps.begin(), std::next(trace.steps.begin(), kept));
+    const auto first = std::span(trace.steps).first(kept);
+    cycle.steps.assign(first.begin(), first.end());
   }
 
   void state(StateIo& io) override {

@@ -93,6 +93,7 @@ class Stragglers final : public CycleAnalysis<CycleSteps> {
 
   static void add_step(const std::map<Rank, StepTime>& ranks, std::map<Rank, RankRecord>& records) {
     std::vector<std::int64_t> own_times;
+    own_times.reserve(ranks.size());
     for (const auto& [rank, step] : ranks)
       own_times.push_back(step.duration_ns - step.communication_ns);
     const LateRanks found = late_ranks(own_times);
