@@ -15,11 +15,11 @@ namespace {
 
 // What is larger goes back to the system as soon as it is freed. By itself glibc raises that limit
 // to the largest buffer that it has seen, and then the holes that a profiler's cycle leaves stay.
-constexpr int kLargeBuffer = 4 << 20;
+constexpr int kLargeBuffer = 1 << 20;
 
 void give_large_buffers_back() {
   mallopt(M_MMAP_THRESHOLD, kLargeBuffer);
-  mallopt(M_TRIM_THRESHOLD, 2 * kLargeBuffer);
+  mallopt(M_TRIM_THRESHOLD, kLargeBuffer);
 }
 
 }  // namespace
