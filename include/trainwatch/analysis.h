@@ -50,6 +50,8 @@ struct AnalysisSpec {
   // only `analyze` can choose.
   bool live = true;
   bool cycles = false;  // takes the cycles of profilers
+  // Cycles with CycleTrace::host, which take several times the memory. Never `live`.
+  bool host_rows = false;
 };
 
 using AnalysisCatalog = std::span<const AnalysisSpec* const>;

@@ -1,6 +1,7 @@
 // One cycle of a profiler (one Kineto trace file), reduced to what the analyses of GPU work read:
 // rows of device work, the runtime calls that launched it, and annotations. Operators, arguments
-// and all other events are not kept, so a cycle takes some 50 bytes per kernel.
+// and all other events are not kept, so a cycle takes some 50 bytes per kernel; only analyses of
+// old files may ask for the events of the host as well.
 //
 // A value: the decoder fills it while the document is read, and hands it on once the document is
 // complete, when rank and time base are known. Nothing of it outlives the call that gets it.
@@ -72,6 +73,36 @@ struct StepRow {
   std::int64_t end_ns() const { return start_ns + duration_ns; }
 };
 
+enum class HostKind : std::uint8_t { op, call, annotation, other, count_ };
+
+// An event of a thread of the host: an operator, a runtime or driver call, an annotation, a Python
+// function.
+struct HostRow {
+  std::int64_t start_ns = 0;
+  std::int64_t duration_ns = 0;
+  NameId name{};
+  std::uint32_t thread = 0;       // one number for each thread of the file, from 0 on
+  std::uint32_t launch = kNoRow;  // of a call: index into CycleTrace::launches
+  HostKind kind{};
+
+  std::int64_t end_ns() const { return start_ns + duration_ns; }
+};
+
+// A synchronisation as the device saw it: "Stream Sync", "Context Sync", "Event Sync" (the host
+// waited), "Stream Wait Event" (a stream did). Only profilers that are asked for them write these.
+struct SyncRow {
+  std::int64_t start_ns = 0;
+  std::int64_t duration_ns = 0;
+  NameId name{};
+  std::int32_t device = 0;
+  std::int32_t stream = kNoStream;      // kNoStream: the whole context
+  std::int32_t waits_for = kNoStream;   // the stream that was waited for, where the file says
+  std::uint32_t launch = kNoRow;        // the call that waited
+  std::uint32_t event_record = kNoRow;  // the call that recorded the event waited for
+
+  std::int64_t end_ns() const { return start_ns + duration_ns; }
+};
+
 // Which steps an analysis of a cycle is about.
 enum class StepSelection : std::uint8_t {
   included,      // up to the end of the last step
@@ -88,6 +119,10 @@ struct CycleTrace {
   std::vector<AnnotationRow> annotations;
   std::vector<StepRow> steps;  // by start
   std::uint64_t left_out = 0;  // rows beyond a bound
+
+  // Only where an analysis asks for them (AnalysisSpec::host_rows); else they are empty.
+  std::vector<HostRow> host;   // by thread, then start, the longer first
+  std::vector<SyncRow> syncs;  // by start
 };
 
 // Gets every cycle as it completes. Called on the thread that decodes.
@@ -96,6 +131,8 @@ class CycleSink {
   virtual ~CycleSink() = default;
   // The cycle has no number yet.
   virtual void cycle(CycleTrace& cycle) = 0;
+  // Whether cycles are to have CycleTrace::host and syncs.
+  virtual bool wants_host_rows() const { return false; }
 };
 
 }  // namespace trainwatch
