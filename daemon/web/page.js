@@ -141,6 +141,7 @@ function showStatus(status) {
     ['instances', 'number', (r) => count(r.instances)],
     ['warming up', 'number', (r) => count(r.warming)],
     ['firing', 'number', (r) => count(r.firing)],
+    ['cannot judge for want of', '', (r) => (r.missing || []).join(', ')],
   ]);
   table('files', 'Files', (status.files || []).slice(0, 100), [
     ['file', 'path', (f) => f.path],

@@ -63,6 +63,22 @@ struct AnnotationRow {
   std::int64_t end_ns() const { return start_ns + duration_ns; }
 };
 
+struct Interval {
+  std::int64_t start_ns = 0;
+  std::int64_t end_ns = 0;
+};
+
+// One rank's part in a collective whose writer says which one it was: with the process group and
+// the number it is matched with those of other ranks.
+struct CollectiveRow {
+  std::int64_t start_ns = 0;
+  std::int64_t duration_ns = 0;
+  std::int64_t sequence = 0;  // "Seq": counts the collectives of the group
+  NameId group{};
+
+  std::int64_t end_ns() const { return start_ns + duration_ns; }
+};
+
 // "ProfilerStep#12" of the host.
 struct StepRow {
   std::int64_t start_ns = 0;
@@ -117,8 +133,14 @@ struct CycleTrace {
   std::vector<DeviceRow> device;  // by stream, then start
   std::vector<LaunchRow> launches;
   std::vector<AnnotationRow> annotations;
-  std::vector<StepRow> steps;  // by start
-  std::uint64_t left_out = 0;  // rows beyond a bound
+  std::vector<StepRow> steps;              // by start
+  std::vector<CollectiveRow> collectives;  // by start
+  // What the host did; each by start.
+  std::vector<Interval> data_waits;      // the training thread waited for its next batch
+  std::vector<Interval> blocking_calls;  // a runtime call waited for the device
+  std::vector<Interval> host_pauses;     // nothing that the profiler saw
+  std::int64_t world_size = 0;           // ranks of the job; 0: nothing says it
+  std::uint64_t left_out = 0;            // rows beyond a bound
 
   // Only where an analysis asks for them (AnalysisSpec::host_rows); else they are empty.
   std::vector<HostRow> host;   // by thread, then start, the longer first

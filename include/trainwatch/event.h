@@ -120,7 +120,18 @@ struct Tick {
   Time now{};
 };
 
-using Event = std::variant<Span, Sample, Step, SourceNote, Tick>;
+struct CycleMeasure;  // cycle_measure.h
+
+// A profiler cycle of a rank is complete. Made by the engine, and valid only during the call that
+// it is handed to; it is never stored.
+struct Cycle {
+  const CycleMeasure* measure = nullptr;
+};
+
+// Nothing will follow: old files were read to their ends. A daemon never says so.
+struct EndOfInput {};
+
+using Event = std::variant<Span, Sample, Step, SourceNote, Tick, Cycle, EndOfInput>;
 static_assert(std::is_trivially_copyable_v<Event>);
 
 // Reused between calls, so that decoding allocates nothing in steady state.

@@ -43,6 +43,9 @@ class Rule {
   virtual void state(StateIo& io) = 0;
   // True while the rule has seen too little to judge; shown as `rule_warming`.
   virtual bool warming() const { return false; }
+  // What it would need to judge, as INCOMPLETE_DATA of the status page: "gpu work". While this is
+  // not empty, the rule abstains: what is missing is not taken for zero.
+  virtual std::vector<std::string_view> missing() const { return {}; }
 };
 
 // Which events a rule wants. Ticks go only to rules that ask for them.
@@ -51,8 +54,9 @@ struct Interest {
   std::vector<SpanKind> spans{};
   bool steps = false;
   bool ticks = false;
+  bool cycles = false;  // of profilers, and the end of the input
   // A rule that asks for nothing says nothing.
-  bool none() const { return samples.empty() && spans.empty() && !steps && !ticks; }
+  bool none() const { return samples.empty() && spans.empty() && !steps && !ticks && !cycles; }
 };
 
 // One parameter as users see it. `text` is what stands in the configuration file or after --set.

@@ -79,6 +79,8 @@ struct Verdict {
   // Distinguishes episodes that one instance of a rule may have open side by side ("train",
   // "gpu0 fluctuating"). Part of the alert id.
   std::string key;
+  // Whom it is about, where that is narrower than what the rule looks after: one rank of a job.
+  SubjectId subject = SubjectId::none;
   std::int64_t step = kNoStep;
   double value = 0;
   double threshold = 0;
@@ -96,6 +98,7 @@ struct Verdict {
     io(window_start);
     io(window_end);
     io(key);
+    io(subject);
     io(step);
     io(value);
     io(threshold);

@@ -5,11 +5,12 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <string>
 #include <vector>
 
 #include "pipeline/analysis/histogram.h"
-#include "pipeline/cycle/cycle_measure.h"
-#include "trainwatch/cycle_trace.h"
+#include "pipeline/cycle/step_selection.h"
+#include "trainwatch/cycle_measure.h"
 #include "trainwatch/snapshot.h"
 #include "trainwatch/vocabulary.h"
 
@@ -21,8 +22,10 @@ class GpuMetrics {
 
   explicit GpuMetrics(const Vocabulary& vocabulary) : vocabulary_(vocabulary) {}
 
-  // A cycle without GPU work tells nothing but its steps.
-  void on(const CycleTrace& cycle);
+  static constexpr std::size_t kMaxKinds = 8;  // of copies and fills, per rank
+
+  // `measured` is the same cycle's. A cycle without GPU work tells nothing but its steps.
+  void on(const SelectedCycle& selected, const CycleMeasure& measured);
 
   // Appends the families.
   void collect(std::vector<MetricFamily>& out) const;
@@ -32,23 +35,47 @@ class GpuMetrics {
   void state(StateIo& io);
 
  private:
+  // Why steps took longer than they computed.
+  enum class Lost : std::uint8_t {
+    input_wait,
+    host_pause,
+    synchronization,
+    kernel_launch,
+    unattributed,
+    communication,
+    memory_copy,
+    count_
+  };
+  static constexpr std::size_t kLost = static_cast<std::size_t>(Lost::count_);
+
   struct Rank {
-    CycleMeasure latest;
+    // Of the latest cycle.
+    std::int64_t window_ns = 0;
+    std::int64_t busy_ns = 0;
+    std::int64_t cycle_communication_ns = 0;
+    std::int64_t overlapped_ns = 0;
+    std::int64_t step_ns = 0;
+    std::int64_t data_wait_ns = 0;
+    std::int64_t longest_queue = 0;
+    std::map<std::string, double> bytes_per_second;  // by kind of copy, while it goes on
     // The sums over all cycles, in nanoseconds.
     std::array<std::int64_t, kIdleCauses> idle_ns{};
+    std::array<std::int64_t, kLost> lost_ns{};
     std::int64_t computation_ns = 0;
     std::int64_t communication_ns = 0;
     std::int64_t memory_ns = 0;
     BasicHistogram<kLaunchBounds> launch_delay;
-    std::int64_t longest_queue = 0;  // in the latest cycle
 
     void add(const CycleMeasure& measured);
+    void lose(Lost cause, std::int64_t ns) { lost_ns[static_cast<std::size_t>(cause)] += ns; }
     void state(StateIo& io);
   };
 
   void collect_ratios(std::vector<MetricFamily>& out) const;
   void collect_totals(std::vector<MetricFamily>& out) const;
+  void collect_lost(std::vector<MetricFamily>& out) const;
   void collect_launches(std::vector<MetricFamily>& out) const;
+  void collect_bandwidth(std::vector<MetricFamily>& out) const;
 
   const Vocabulary& vocabulary_;
   std::map<SubjectId, Rank> ranks_;

@@ -1,94 +1,69 @@
-// The steps that profilers recorded, of the last cycles of every rank.
-#include <algorithm>
-#include <deque>
-#include <limits>
-#include <span>
+// The steps that profilers recorded, of the last cycles of every rank: how long they took, what the
+// device did meanwhile, and why it did nothing.
 #include <vector>
 
+#include "pipeline/analysis/cycle_analysis.h"
 #include "pipeline/analysis/json_table.h"
-#include "pipeline/analysis/per_rank.h"
-#include "trainwatch/analysis.h"
+#include "pipeline/analysis/table_numbers.h"
+#include "pipeline/cycle/cycle_measure.h"
 
 namespace trainwatch {
 namespace {
 
-constexpr std::size_t kCycles = 8;  // of a rank
-constexpr std::size_t kMaxSteps = 512;
-constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();  // null in JSON
+constexpr std::size_t kMaxSteps = 512;  // of a cycle
 
-struct Cycle {
-  std::int64_t number = 0;
-  std::vector<StepRow> steps;
+struct CycleSteps {
+  std::vector<StepMeasure> steps;
 
   void state(StateIo& io) {
-    io(number);
     io(steps);
     if (steps.size() > kMaxSteps) io.fail();
   }
 };
 
-class ProfilerSteps final : public Analysis {
+class ProfilerSteps final : public CycleAnalysis<CycleSteps> {
  public:
   ProfilerSteps(const Vocabulary& vocabulary, StepSelection selection)
-      : vocabulary_(vocabulary), selection_(selection), ranks_(vocabulary) {}
-
-  void on_cycle(const CycleTrace& trace) override {
-    auto* const cycles = ranks_.of(trace.subject);
-    if (cycles == nullptr) {
-      left_out_ += trace.steps.size();
-      return;
-    }
-    const bool without_last = selection_ == StepSelection::without_last && trace.steps.size() > 1;
-    const std::size_t wanted = trace.steps.size() - (without_last ? 1 : 0);
-    const std::size_t kept = std::min(wanted, kMaxSteps);
-    left_out_ += wanted - kept;
-    if (cycles->size() == kCycles) cycles->pop_front();
-    Cycle& cycle = cycles->emplace_back();
-    cycle.number = trace.number;
-    const auto first = std::span(trace.steps).first(kept);
-    cycle.steps.assign(first.begin(), first.end());
-  }
-
-  void state(StateIo& io) override {
-    ranks_.state(io, [&io](std::deque<Cycle>& cycles) {
-      io(cycles);
-      if (cycles.size() > kCycles) io.fail();
-    });
-    io(left_out_);
-  }
+      : CycleAnalysis(vocabulary, selection), selection_(selection) {}
 
   void write(JsonWriter& json) const override {
-    JsonTable table(json, {"rank", "cycle", "step", "ts_ns", "dur_ns", "data_wait_ns", "node"});
-    for (const auto& [subject, cycles] : ranks_.all()) {
-      const Subject& who = vocabulary_.subjects[subject];
-      const double rank = who.rank == kNoRank ? kUnknown : who.rank;
-      for (const Cycle& cycle : cycles) {
-        for (const StepRow& step : cycle.steps) {
-          table.row(rank, cycle.number, step.number, step.start_ns, step.duration_ns,
-                    step.data_wait_ns, who.node);
-        }
+    JsonTable table(
+        json,
+        {"rank", "cycle", "step", "ts_ns", "dur_ns", "data_wait_ns", "compute_time_ns",
+         "communication_time_ns", "exposed_memory_time_ns", "exposed_communication_time_ns",
+         "exposed_other_time_ns", "idle_data_wait_time_ns", "idle_host_pause_time_ns",
+         "idle_synchronization_time_ns", "idle_launch_time_ns", "idle_queued_time_ns", "node"});
+    results().each([&table](const CycleKey& key, const CycleSteps& cycle) {
+      for (const StepMeasure& step : cycle.steps) {
+        table.row(key.rank, key.cycle, step.number, step.start_ns, step.duration_ns,
+                  step.data_wait_ns, step.computation_ns, step.communication_ns,
+                  step.exposed_memory_ns, step.exposed_communication_ns, step.exposed_other_ns,
+                  step.idle(IdleReason::data_wait), step.idle(IdleReason::host_pause),
+                  step.idle(IdleReason::synchronization), step.idle(IdleReason::launch),
+                  step.idle(IdleReason::queued), key.node);
       }
-    }
+    });
     table.end_rows();
-    json.field("left_out", left_out_).end_object();
+    end(json);
+  }
+
+ protected:
+  CycleSteps result_of(const SelectedCycle& selected) override {
+    CycleSteps found{measure(selected).steps};
+    if (selection_ == StepSelection::without_last && found.steps.size() > 1) found.steps.pop_back();
+    std::erase_if(found.steps, [](const StepMeasure& step) { return step.number == kNoStep; });
+    for (StepMeasure& step : found.steps) step.collectives.clear();
+    bound(found.steps, kMaxSteps);
+    return found;
   }
 
  private:
-  const Vocabulary& vocabulary_;
   StepSelection selection_;
-  PerRank<std::deque<Cycle>> ranks_;
-  std::uint64_t left_out_ = 0;  // steps beyond a bound
 };
 
 }  // namespace
 
-extern const AnalysisSpec profiler_steps_spec = {
-    "profiler_steps",
-    "The steps in the last cycles of a profiler, and their waits for data",
-    false,
-    {},
-    make_analysis<ProfilerSteps>,
-    true,
-    true};
+extern const AnalysisSpec profiler_steps_spec = cycle_analysis_spec<ProfilerSteps>(
+    "profiler_steps", "The steps in the last cycles of a profiler, and where their time went");
 
 }  // namespace trainwatch

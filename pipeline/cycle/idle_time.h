@@ -1,8 +1,4 @@
-// Why the streams of a device were idle between one piece of work and the next.
-//
-//   host_wait    the work had not been launched when the work before it ended
-//   kernel_wait  it had been, and began within 30 us: the usual gap between two kernels
-//   other        it had been, and began later: it waited for another stream, or for an event
+// Why the streams of a device were idle between one piece of work and the next (IdleCause).
 //
 // Work whose launch is not known is not host_wait. A gap is counted from the end of the work that
 // began before it on the stream, so work that overlaps it makes one below zero.
@@ -12,11 +8,10 @@
 
 #include "pipeline/cycle/sorted_values.h"
 #include "pipeline/cycle/step_selection.h"
+#include "trainwatch/cycle_measure.h"
 
 namespace trainwatch {
 
-enum class IdleCause : std::uint8_t { host_wait, kernel_wait, other, count_ };
-inline constexpr std::size_t kIdleCauses = static_cast<std::size_t>(IdleCause::count_);
 inline constexpr std::int64_t kUsualKernelGapNs = 30'000;
 
 // Why nothing ran between `idle_since_ns` and the start of `row`.

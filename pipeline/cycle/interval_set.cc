@@ -26,6 +26,18 @@ std::int64_t IntervalSet::covered_ns() const {
   return total;
 }
 
+std::int64_t IntervalSet::covered_ns(const Interval& within) const {
+  std::int64_t total = 0;
+  auto interval = std::upper_bound(
+      intervals_.begin(), intervals_.end(), within.start_ns,
+      [](std::int64_t time, const Interval& known) { return time < known.end_ns; });
+  for (; interval != intervals_.end() && interval->start_ns < within.end_ns; ++interval) {
+    total +=
+        std::min(interval->end_ns, within.end_ns) - std::max(interval->start_ns, within.start_ns);
+  }
+  return total;
+}
+
 std::int64_t IntervalSet::extent_ns() const {
   return intervals_.empty() ? 0 : intervals_.back().end_ns - intervals_.front().start_ns;
 }

@@ -4,12 +4,9 @@
 #include <cstdint>
 #include <vector>
 
-namespace trainwatch {
+#include "trainwatch/cycle_trace.h"
 
-struct Interval {
-  std::int64_t start_ns = 0;
-  std::int64_t end_ns = 0;
-};
+namespace trainwatch {
 
 class IntervalSet {
  public:
@@ -20,6 +17,8 @@ class IntervalSet {
   // Disjoint, by start.
   const std::vector<Interval>& intervals() const { return intervals_; }
   std::int64_t covered_ns() const;
+  // Of it, within the interval. O(log n), and the intervals within.
+  std::int64_t covered_ns(const Interval& within) const;
   // From the first start to the last end; 0 when there is nothing.
   std::int64_t extent_ns() const;
 

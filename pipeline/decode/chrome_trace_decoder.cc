@@ -71,6 +71,7 @@ ChromeTraceDecoder::Refusal ChromeTraceDecoder::look_at(std::string_view text) {
       if (const Refusal refusal = add_to_cycle(category, text)) return refusal;
       if (!may_hold_steps(category)) return std::nullopt;
       tokens.category = value;
+      tokens.kind = category;
     } else if (key == "name") {
       tokens.name = value;
     } else if (key == "ts") {
@@ -85,7 +86,11 @@ ChromeTraceDecoder::Refusal ChromeTraceDecoder::look_at(std::string_view text) {
     const bool decided = !tokens.category.empty() && !tokens.name.empty();
     if (!decided) continue;
     const std::string_view name = between_quotes(tokens.name);
-    if (!name.starts_with(kStep) && !name.starts_with(kLoader)) return std::nullopt;
+    if (name.starts_with(kStep) || name.starts_with(kLoader)) continue;
+    if (!tells_activity(tokens)) return std::nullopt;
+    if (tokens.ts.empty() || tokens.dur.empty()) continue;
+    host_active(tokens);
+    return std::nullopt;
   }
   if (cursor.failed()) return RejectReason::syntax;
   const std::string_view name = between_quotes(tokens.name);
@@ -107,6 +112,20 @@ ChromeTraceDecoder::Refusal ChromeTraceDecoder::add_to_cycle(EventCategory categ
   if (context_.cycles == nullptr || cycle_lost_ || !is_for_cycles(category)) return std::nullopt;
   if (cycle_ == nullptr) cycle_ = std::make_unique<CycleBuilder>();
   return cycle_->take(category, text);
+}
+
+// Operators show that the host was not idle. In 2021 annotations had their category.
+bool ChromeTraceDecoder::tells_activity(const Tokens& tokens) const {
+  if (context_.cycles == nullptr || cycle_lost_ || tokens.kind != EventCategory::host) return false;
+  return tokens.category == "\"cpu_op\"" || tokens.name.find("::") != std::string_view::npos;
+}
+
+void ChromeTraceDecoder::host_active(const Tokens& tokens) {
+  const auto start = parse_time_ns(tokens.ts, TimeUnit::microseconds);
+  const auto duration = parse_time_ns(tokens.dur, TimeUnit::microseconds);
+  if (!start || !duration) return;
+  if (cycle_ == nullptr) cycle_ = std::make_unique<CycleBuilder>();
+  cycle_->host_active({*start, saturating_add(*start, std::max<std::int64_t>(*duration, 0))});
 }
 
 ChromeTraceDecoder::Refusal ChromeTraceDecoder::hold(const Tokens& tokens, SpanKind kind,
@@ -141,6 +160,7 @@ void ChromeTraceDecoder::member(std::string_view key, std::string_view value) {
     for (std::string_view name; cursor.next(name);) {
       const std::string_view token = cursor.value();
       if (name == "rank") rank_ = parse_integer(token);
+      if (name == "world_size") world_size_ = std::max<std::int64_t>(integer_or(token, 0), 0);
     }
   }
 }
@@ -195,9 +215,11 @@ void ChromeTraceDecoder::emit_spans(SubjectId subject, std::int64_t base_ns, Eve
 }
 
 void ChromeTraceDecoder::tell_cycle(SubjectId subject, std::int64_t base_ns) {
-  CycleTrace cycle = cycle_ != nullptr ? cycle_->finish(base_ns) : CycleTrace{};
+  if (cycle_ == nullptr) cycle_ = std::make_unique<CycleBuilder>();
+  CycleTrace cycle = cycle_->finish(base_ns, data_waits());
   cycle_.reset();
   cycle.subject = subject;
+  cycle.world_size = world_size_;
   cycle.steps = steps(base_ns);
   context_.cycles->cycle(cycle);
 }
@@ -215,6 +237,14 @@ std::vector<StepRow> ChromeTraceDecoder::steps(std::int64_t base_ns) const {
     }
   }
   return rows;
+}
+
+std::vector<Interval> ChromeTraceDecoder::data_waits() const {
+  std::vector<Interval> waits;
+  for (const Held& held : held_) {
+    if (held.kind == SpanKind::data_wait) waits.push_back({held.start_ns, held.end_ns()});
+  }
+  return waits;
 }
 
 // A wait belongs to the step that it lies in; the file itself does not say.
@@ -242,6 +272,7 @@ void ChromeTraceDecoder::state(StateIo& io) {
   io(held_);
   io(base_ns_);
   io(rank_);
+  io(world_size_);
   io(host_);
   io(last_end_ns_);
   io(emitted_);

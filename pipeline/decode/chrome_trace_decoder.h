@@ -51,6 +51,7 @@ class ChromeTraceDecoder final : public Decoder, private RecordSink {
   // An event that somebody reads, as raw tokens.
   struct Tokens {
     std::string_view name, category, ts, dur, pid;
+    EventCategory kind = EventCategory::other;
   };
 
   void record(std::string_view text) override;
@@ -65,7 +66,10 @@ class ChromeTraceDecoder final : public Decoder, private RecordSink {
   void emit_cycle(EventBatch& out);
   void emit_spans(SubjectId subject, std::int64_t base_ns, EventBatch& out);
   void tell_cycle(SubjectId subject, std::int64_t base_ns);
+  bool tells_activity(const Tokens& tokens) const;
+  void host_active(const Tokens& tokens);
   std::vector<StepRow> steps(std::int64_t base_ns) const;
+  std::vector<Interval> data_waits() const;
   Subject subject(const std::string& node, std::int32_t rank) const;
   void name_steps_of_waits();
   std::int64_t time_base(std::optional<std::int64_t> file_end_ns) const;
@@ -76,6 +80,7 @@ class ChromeTraceDecoder final : public Decoder, private RecordSink {
   std::vector<Held> held_;
   std::optional<std::int64_t> base_ns_;
   std::optional<std::int64_t> rank_;
+  std::int64_t world_size_ = 0;
   std::string host_;
   std::int64_t last_end_ns_ = 0;  // of all events without a category and all held ones, as written
   std::unique_ptr<CycleBuilder> cycle_;  // once there is something for it

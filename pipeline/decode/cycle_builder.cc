@@ -40,7 +40,7 @@ float bandwidth(std::string_view token) {
 // Of an event, what the rows are made of. Absent members are empty.
 struct CycleBuilder::Tokens {
   std::string_view type, name, ts, dur, pid;
-  std::string_view stream, device, correlation, bandwidth;  // of "args"
+  std::string_view stream, device, correlation, bandwidth, group, sequence;  // of "args"
   std::int64_t start_ns = 0;
   std::int64_t duration_ns = 0;
 
@@ -67,6 +67,8 @@ std::string_view* CycleBuilder::Tokens::argument(std::string_view key) {
   if (key == "stream" || (key == "stream_id" && stream.empty())) return &stream;
   if (key == "device") return &device;
   if (key == "correlation") return &correlation;
+  if (key == "Process Group Name") return &group;
+  if (key == "Seq") return &sequence;
   return key == "memory bandwidth (GB/s)" ? &bandwidth : nullptr;
 }
 
@@ -75,6 +77,7 @@ bool CycleBuilder::Tokens::has_all(EventCategory category) const {
   if (correlation.empty() || name.empty() || ts.empty() || dur.empty()) return false;
   if (category == EventCategory::call) return true;
   if (stream.empty() || device.empty()) return false;
+  if (between_quotes(name).starts_with("nccl")) return !group.empty() && !sequence.empty();
   const bool memory =
       category == EventCategory::memory_copy || category == EventCategory::memory_set;
   return !memory || !bandwidth.empty();
@@ -120,24 +123,51 @@ std::optional<RejectReason> CycleBuilder::take(EventCategory category, std::stri
   if (!tokens.read(category, event)) return RejectReason::syntax;
   if (!tokens.type.empty() && tokens.type != "\"X\"") return std::nullopt;
   if (is_device_work(category)) return device_row(category, tokens);
-  if (category == EventCategory::call && tokens.correlation.empty()) return std::nullopt;
   if (!tokens.read_times()) return RejectReason::time;
+  if (category == EventCategory::call) return call(tokens);
   const auto text = strings_.read(tokens.name);
   if (!text) return RejectReason::utf8;
   const auto name = name_id(*text);
-  if (category == EventCategory::call) {
-    if (!name) return std::nullopt;
-    links_.call(cycle_, {tokens.start_ns, tokens.duration_ns, *name, 0},
-                integer_or(tokens.correlation, CorrelationIndex::kNone),
-                facts_[static_cast<std::size_t>(*name)].launches);
-    make_room(cycle_.launches, LaunchLinks::kMostLaunches);
-  } else if (name && cycle_.annotations.size() < kMostAnnotations) {
+  if (name && cycle_.annotations.size() < kMostAnnotations) {
     cycle_.annotations.push_back(
         {tokens.start_ns, tokens.duration_ns, *name, category == EventCategory::device_annotation});
   } else if (name) {
     ++cycle_.left_out;
   }
   return std::nullopt;
+}
+
+std::optional<RejectReason> CycleBuilder::call(Tokens& tokens) {
+  const Interval active{tokens.start_ns, tokens.start_ns + tokens.duration_ns};
+  activity_.add(active);
+  const auto text = strings_.read(tokens.name);
+  if (!text) return RejectReason::utf8;
+  const auto name = name_id(*text);
+  if (!name) return std::nullopt;
+  const NameFacts facts = facts_[static_cast<std::size_t>(*name)];
+  if (facts.blocks && cycle_.blocking_calls.size() < kMostBlockingCalls) {
+    cycle_.blocking_calls.push_back(active);
+  } else if (facts.blocks) {
+    ++cycle_.left_out;
+  }
+  if (tokens.correlation.empty()) return std::nullopt;
+  links_.call(cycle_, {tokens.start_ns, tokens.duration_ns, *name, 0},
+              integer_or(tokens.correlation, CorrelationIndex::kNone), facts.launches);
+  make_room(cycle_.launches, LaunchLinks::kMostLaunches);
+  return std::nullopt;
+}
+
+// Where the writer says which collective it is.
+void CycleBuilder::collective(const Tokens& tokens) {
+  const auto sequence = parse_integer(tokens.sequence);
+  if (!sequence || tokens.group.empty()) return;
+  if (cycle_.collectives.size() == kMostCollectives) {
+    ++cycle_.left_out;
+    return;
+  }
+  const auto text = strings_.read(tokens.group);
+  const auto group = text ? name_id(*text) : std::nullopt;
+  if (group) cycle_.collectives.push_back({tokens.start_ns, tokens.duration_ns, *sequence, *group});
 }
 
 std::optional<RejectReason> CycleBuilder::device_row(EventCategory category, Tokens& tokens) {
@@ -162,6 +192,7 @@ std::optional<RejectReason> CycleBuilder::device_row(EventCategory category, Tok
   row.memory_gbps = bandwidth(tokens.bandwidth);
   row.kind = device_kind(category);
   row.work = facts_[static_cast<std::size_t>(*name)].work;
+  if (row.work == WorkClass::communication) collective(tokens);
   links_.device_row(cycle_, integer_or(tokens.correlation, CorrelationIndex::kNone));
   return std::nullopt;
 }
@@ -174,7 +205,7 @@ std::optional<NameId> CycleBuilder::name_id(std::string_view name) {
     return std::nullopt;
   }
   name_bytes_ += name.size();
-  facts_.push_back({work_class(name), is_launch(name)});
+  facts_.push_back({work_class(name), is_launch(name), is_blocking(name)});
   return cycle_.names.intern(name);
 }
 
@@ -183,11 +214,24 @@ std::int64_t CycleBuilder::absolute(std::int64_t ns, std::int64_t base_ns) {
   return std::clamp(saturating_add(ns, base_ns), -kFar, kFar);
 }
 
-CycleTrace CycleBuilder::finish(std::int64_t base_ns) {
+CycleTrace CycleBuilder::finish(std::int64_t base_ns, std::vector<Interval> data_waits) {
   links_.finish(cycle_);
-  for (auto& row : cycle_.device) row.start_ns = absolute(row.start_ns, base_ns);
-  for (auto& row : cycle_.launches) row.start_ns = absolute(row.start_ns, base_ns);
-  for (auto& row : cycle_.annotations) row.start_ns = absolute(row.start_ns, base_ns);
+  for (const Interval& wait : data_waits) activity_.add(wait);
+  cycle_.host_pauses = activity_.pauses();
+  cycle_.data_waits = std::move(data_waits);
+  const auto make_absolute = [base_ns](auto& rows) {
+    for (auto& row : rows) row.start_ns = absolute(row.start_ns, base_ns);
+  };
+  make_absolute(cycle_.device);
+  make_absolute(cycle_.launches);
+  make_absolute(cycle_.annotations);
+  make_absolute(cycle_.collectives);
+  for (auto* intervals : {&cycle_.data_waits, &cycle_.blocking_calls, &cycle_.host_pauses}) {
+    make_absolute(*intervals);
+    for (Interval& interval : *intervals) interval.end_ns = absolute(interval.end_ns, base_ns);
+    std::ranges::sort(*intervals, {}, &Interval::start_ns);
+  }
+  std::ranges::stable_sort(cycle_.collectives, {}, &CollectiveRow::start_ns);
   std::stable_sort(cycle_.device.begin(), cycle_.device.end(),
                    [](const DeviceRow& a, const DeviceRow& b) {
                      return std::pair{a.stream, a.start_ns} < std::pair{b.stream, b.start_ns};

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "pipeline/decode/event_category.h"
+#include "pipeline/decode/host_activity.h"
 #include "pipeline/decode/json_text.h"
 #include "pipeline/decode/launch_links.h"
 #include "trainwatch/cycle_trace.h"
@@ -20,6 +21,8 @@ class CycleBuilder {
  public:
   static constexpr std::size_t kMostDeviceRows = std::size_t{1} << 20U;
   static constexpr std::size_t kMostAnnotations = std::size_t{1} << 17U;
+  static constexpr std::size_t kMostCollectives = std::size_t{1} << 17U;
+  static constexpr std::size_t kMostBlockingCalls = std::size_t{1} << 17U;
   static constexpr std::size_t kMostNameBytes = std::size_t{8} << 20U;
 
   // CUPTI sometimes writes durations of centuries. HTA names this limit too: a week.
@@ -31,21 +34,28 @@ class CycleBuilder {
   // One event of this category, whole. nullopt: it was taken, or is none for a cycle.
   std::optional<RejectReason> take(EventCategory category, std::string_view event);
 
-  // All events were taken. Adds `base_ns` to their times and sorts them.
-  CycleTrace finish(std::int64_t base_ns);
+  // The host did something then, in times as written.
+  void host_active(const Interval& active) { activity_.add(active); }
+
+  // All events were taken, and these waits for data. Adds `base_ns` to all times and sorts them.
+  CycleTrace finish(std::int64_t base_ns, std::vector<Interval> data_waits);
 
  private:
   struct Tokens;
   struct NameFacts {
     WorkClass work{};
     bool launches = false;
+    bool blocks = false;
   };
 
   std::optional<RejectReason> device_row(EventCategory category, Tokens& tokens);
+  std::optional<RejectReason> call(Tokens& tokens);
+  void collective(const Tokens& tokens);
   std::optional<NameId> name_id(std::string_view name);
 
   CycleTrace cycle_;
   LaunchLinks links_;
+  HostActivity activity_;
   StringReader strings_;
   std::size_t name_bytes_ = 0;
   std::vector<NameFacts> facts_;  // by NameId

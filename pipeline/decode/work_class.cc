@@ -64,4 +64,9 @@ bool is_launch(std::string_view call) {
   return holds_one(call, kLaunchInside);
 }
 
+// cudaStreamSynchronize, cuCtxSynchronize, hipEventSynchronize, zeCommandQueueSynchronize
+bool is_blocking(std::string_view call) {
+  return holds(call, "Synchronize");
+}
+
 }  // namespace trainwatch

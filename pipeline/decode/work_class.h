@@ -13,5 +13,7 @@ WorkClass work_class(std::string_view name);
 
 // Whether a runtime or driver call of this name launches device work.
 bool is_launch(std::string_view call);
+// Whether it returns only when work on a device is done.
+bool is_blocking(std::string_view call);
 
 }  // namespace trainwatch

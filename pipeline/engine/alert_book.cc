@@ -32,7 +32,8 @@ const Alert* AlertBook::apply(std::uint32_t rule, const RuleSpec& spec, Timing t
     alert.id = alert_id(spec, vocabulary_.subjects[subject], verdict.key, at);
     alert.rule = std::string(spec.id);
     alert.severity = verdict.severity;
-    alert.subject = vocabulary_.subjects[subject];
+    alert.subject =
+        vocabulary_.subjects[verdict.subject == SubjectId::none ? subject : verdict.subject];
     alert.started_at = at;
     alert.updated_at = at;
     alert.verdict = std::move(verdict);

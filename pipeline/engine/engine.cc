@@ -4,6 +4,8 @@
 #include <string>
 #include <utility>
 
+#include "pipeline/cycle/cycle_measure.h"
+
 namespace trainwatch {
 Engine::Engine(std::vector<RuleConfig> rules, AnalysisList analyses)
     : host_(std::make_unique<RuleHost>(std::move(rules), vocabulary_, listener())),
@@ -48,13 +50,23 @@ void Engine::on(const Step& step, const Event& event) {
 }
 
 void Engine::on(const CycleTrace& cycle) {
-  gpu_metrics_.on(cycle);
+  const SelectedCycle selected(cycle, StepSelection::included);
+  const CycleMeasure measured = measure(selected);
+  gpu_metrics_.on(selected, measured);
+  const Cycle event{&measured};
+  host_->on(event, Event{event});
   analyses_.on(cycle);
 }
 
 void Engine::tick(Time now) {
   const Tick tick{now};
   host_->on(tick, Event{tick});
+}
+
+void Engine::end_of_input() {
+  const EndOfInput end;
+  host_->on(end, Event{end}, latest_);
+  flush();
 }
 
 AlertBook::Timing Engine::timing(std::uint32_t rule) const {

@@ -41,6 +41,8 @@ class Engine final : RuleHost::Listener {
   void push(std::span<const Event> events);
   void on(const CycleTrace& cycle);
   void tick(Time now);
+  // Nothing will follow.
+  void end_of_input();
 
   // Brings causes up to date with all that was read, and tells every held change. Called about
   // once a second in a daemon and at the end of the input.

@@ -196,7 +196,7 @@ void Ingest::end_of_input() {
     gate_.end_of_input(file.known.lane, batch_, refused_);
     evaluate(id);
   }
-  engine_.flush();
+  engine_.end_of_input();
 }
 
 void Ingest::reject(FileId id, RejectReason reason, std::string_view sample) {

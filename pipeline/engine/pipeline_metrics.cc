@@ -49,6 +49,11 @@ constexpr std::array kRuleFigures = {
                [](const Engine& engine, std::uint32_t rule) {
                  return static_cast<double>(engine.host().warming(rule));
                }},
+    RuleFigure{"trainwatch_rule_abstaining",
+               "Subjects the rule cannot judge, as what it needs is missing.", MetricType::gauge,
+               [](const Engine& engine, std::uint32_t rule) {
+                 return static_cast<double>(engine.host().abstaining(rule));
+               }},
 };
 
 // One line per alert figure, by rule and severity.

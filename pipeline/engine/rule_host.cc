@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string>
 
+#include "trainwatch/cycle_measure.h"
+
 namespace trainwatch {
 
 RuleHost::RuleHost(std::vector<RuleConfig> rules, const Vocabulary& vocabulary, Listener& listener)
@@ -21,6 +23,7 @@ RuleHost::RuleHost(std::vector<RuleConfig> rules, const Vocabulary& vocabulary, 
     }
     if (interest.steps) step_rules_.push_back(rule);
     if (interest.ticks) tick_rules_.push_back(rule);
+    if (interest.cycles) cycle_rules_.push_back(rule);
   }
 }
 
@@ -74,6 +77,21 @@ void RuleHost::on(const Tick& tick, const Event& event) {
   }
 }
 
+void RuleHost::on(const Cycle& cycle, const Event& event) {
+  const CycleMeasure& measure = *cycle.measure;
+  for (const std::uint32_t rule : cycle_rules_) {
+    run(*instance(rule, measure.subject), event, time_from_ns(measure.end_ns()));
+  }
+}
+
+void RuleHost::on(const EndOfInput&, const Event& event, Time latest) {
+  for (const std::uint32_t rule : cycle_rules_) {
+    for (const auto& made : instances_) {
+      if (made->rule == rule) run(*made, event, latest);
+    }
+  }
+}
+
 std::size_t RuleHost::instances(std::uint32_t rule) const {
   return static_cast<std::size_t>(std::count_if(
       instances_.begin(), instances_.end(), [&](const auto& made) { return made->rule == rule; }));
@@ -83,6 +101,21 @@ std::size_t RuleHost::warming(std::uint32_t rule) const {
   return static_cast<std::size_t>(
       std::count_if(instances_.begin(), instances_.end(),
                     [&](const auto& made) { return made->rule == rule && made->impl->warming(); }));
+}
+
+std::size_t RuleHost::abstaining(std::uint32_t rule) const {
+  return static_cast<std::size_t>(std::ranges::count_if(instances_, [&](const auto& made) {
+    return made->rule == rule && !made->impl->missing().empty();
+  }));
+}
+
+std::set<std::string_view> RuleHost::missing(std::uint32_t rule) const {
+  std::set<std::string_view> all;
+  for (const auto& made : instances_) {
+    if (made->rule != rule) continue;
+    for (const std::string_view input : made->impl->missing()) all.insert(input);
+  }
+  return all;
 }
 
 }  // namespace trainwatch

@@ -5,7 +5,9 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "trainwatch/event.h"
@@ -37,6 +39,8 @@ class RuleHost {
   void on(const Span& span, const Event& event);
   void on(const Step& step, const Event& event);
   void on(const Tick& tick, const Event& event);
+  void on(const Cycle& cycle, const Event& event);
+  void on(const EndOfInput& end, const Event& event, Time latest);
 
   // While true, the listener hears the event time each instance has reached.
   void want_times(bool wanted) { want_times_ = wanted; }
@@ -44,6 +48,9 @@ class RuleHost {
   const std::vector<RuleConfig>& rules() const { return rules_; }
   std::size_t instances(std::uint32_t rule) const;
   std::size_t warming(std::uint32_t rule) const;
+  // Instances that abstain, and all that they miss.
+  std::size_t abstaining(std::uint32_t rule) const;
+  std::set<std::string_view> missing(std::uint32_t rule) const;
   std::uint64_t evaluations(std::uint32_t rule) const { return evaluations_[rule]; }
 
   // Puts the rules and the instances that ran since the last call; `all`: every one.
@@ -101,6 +108,7 @@ class RuleHost {
   std::array<std::vector<std::uint32_t>, static_cast<std::size_t>(SpanKind::count_)> span_rules_;
   std::vector<std::uint32_t> step_rules_;
   std::vector<std::uint32_t> tick_rules_;
+  std::vector<std::uint32_t> cycle_rules_;
 };
 
 }  // namespace trainwatch

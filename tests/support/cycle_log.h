@@ -39,7 +39,18 @@ inline std::string describe(const CycleTrace& cycle) {
     out += "\nstep " + text(row.start_ns) + text(row.duration_ns) + text(row.number) +
            text(row.data_wait_ns);
   }
-  return out;
+  for (const CollectiveRow& row : cycle.collectives) {
+    out += "\ncollective " + text(row.start_ns) + text(row.duration_ns) + text(row.sequence);
+    out += cycle.names.text(row.group);
+  }
+  const auto add = [&](const char* what, const std::vector<Interval>& intervals) {
+    for (const Interval& interval : intervals)
+      out += std::string("\n") + what + " " + text(interval.start_ns) + text(interval.end_ns);
+  };
+  add("data wait", cycle.data_waits);
+  add("blocking call", cycle.blocking_calls);
+  add("host pause", cycle.host_pauses);
+  return out + "\nworld " + text(cycle.world_size);
 }
 
 }  // namespace trainwatch::test

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "pipeline/cycle/cycle_measure.h"
 #include "unit/cycle/cycle_builder.h"
 
 namespace trainwatch {
@@ -17,6 +18,10 @@ class GpuMetricsTest : public testing::Test {
     builder.step(1, -50, 1000);
     builder.of(vocabulary_.subjects.intern({"", "node", rank, ""}));
     return builder.build();
+  }
+  void add(const CycleTrace& cycle) {
+    const SelectedCycle selected(cycle, StepSelection::included);
+    metrics_.on(selected, measure(selected));
   }
   // The values of a family in the order of its points.
   std::vector<double> values(const std::string& name) const {
@@ -35,23 +40,26 @@ class GpuMetricsTest : public testing::Test {
 };
 
 TEST_F(GpuMetricsTest, RatiosOfTheLatestCycleAndTotalsOfAll) {
-  metrics_.on(cycle(0, 300));
-  metrics_.on(cycle(0, 900));
+  add(cycle(0, 300));
+  add(cycle(0, 900));
   EXPECT_EQ(values("gpu_busy_ratio"), std::vector{1.0});
   EXPECT_EQ(values("comm_comp_overlap_ratio"), std::vector{0.0});
   EXPECT_EQ(values("gpu_idle_seconds_total"), (std::vector{600e-6, 0.0, 0.0}));
   EXPECT_EQ(values("gpu_time_seconds_total"), (std::vector{1400e-6, 200e-6, 0.0}));
   EXPECT_EQ(values("data_wait_ratio"), std::vector{0.0});
+  // By cause: both steps last a millisecond from -50 us on.
+  EXPECT_EQ(values("lost_gpu_seconds_total"),
+            (std::vector{0.0, 0.0, 0.0, 650e-6, 0.0, 150e-6, 0.0}));
 }
 
 TEST_F(GpuMetricsTest, RanksAreApart) {
-  metrics_.on(cycle(0, 300));
-  metrics_.on(cycle(1, 400));
+  add(cycle(0, 300));
+  add(cycle(1, 400));
   EXPECT_EQ(values("gpu_busy_ratio"), (std::vector{500.0 / 1100, 600.0 / 1100}));
 }
 
 TEST_F(GpuMetricsTest, GoesOnWhereItWasSaved) {
-  metrics_.on(cycle(0, 300));
+  add(cycle(0, 300));
   StateIo out = StateIo::saving();
   metrics_.state(out);
   const std::string bytes = out.take();

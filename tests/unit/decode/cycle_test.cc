@@ -98,10 +98,52 @@ TEST(Cycle, RowsOfEveryKindWithTheirPlaceInTime) {
                 at("annotation", 100001, "50500 0 ProfilerStep#4") +
                 at("annotation", 102000, "3250 0 ") + kLoad +
                 at("annotation", 104000, "30000 1 ProfilerStep#4") +
-                at("step", 100001, "50500 4 3250 "));
+                at("step", 100001, "50500 4 3250 ") + at("data wait", 102000, "") +
+                std::to_string(kBase + 105250) + " \nworld 0 ");
   const Subject& rank = reading.vocabulary.subjects[cycle.subject];
   EXPECT_EQ(rank.rank, 3);
   EXPECT_EQ(rank.job, "job");
+}
+
+TEST(Cycle, WhatTheHostDid) {
+  Reading reading;
+  const CycleTrace& cycle = reading.cycle(document(list(
+      event("user_annotation", "ProfilerStep#4", "0", "200000"),
+      event("cpu_op", "aten::add", "100", "50000"),  // then nothing for 30 ms but an annotation
+      event("user_annotation", "forward", "50100", "40000"), call("cudaLaunchKernel", "80100", 1),
+      event("cuda_runtime", "cudaStreamSynchronize", "80200", "20000", R"("cbid": 131)"),
+      event("Operator", "Optimizer.step", "100000", "90000"),  // of 2021: may be an annotation
+      event("Operator", "aten::mul", "120200", "10"))));
+  const auto text = test::describe(cycle);
+  const auto interval = [](const char* what, int start, int end) {
+    return std::string{"\n"} + what + " " + std::to_string(kBase + start) + " " +
+           std::to_string(kBase + end) + " ";
+  };
+  EXPECT_NE(text.find(interval("blocking call", 80'200'000, 100'200'000)), std::string::npos);
+  EXPECT_NE(text.find(interval("host pause", 50'100'000, 80'100'000) +
+                      interval("host pause", 100'200'000, 120'200'000)),
+            std::string::npos)
+      << text;
+}
+
+TEST(Cycle, CollectivesThatSayWhichTheyAre) {
+  const auto collective = [](const char* ts, const char* args) {
+    return event("kernel", "ncclDevKernel_AllReduce_Sum_f32_RING_LL(x)", ts, "5",
+                 std::string{R"("device": 0, "stream": 20, "correlation": 0, "Seq")"} + args);
+  };
+  Reading reading;
+  std::string text = document(list(collective("30", R"(: 4, "Process Group Name": "tp\/0")"),
+                                   collective("10", R"(: 3, "Process Group Name": "dp")"),
+                                   collective("50", R"(: 4)"),
+                                   event("kernel", "gemm", "1", "1", R"("stream": 7, "Seq": 1)")));
+  text.replace(text.find(R"({"rank": 3})"), 11, R"({"rank": 3, "world_size": 16})");
+  const CycleTrace& cycle = reading.cycle(text);
+  ASSERT_EQ(cycle.collectives.size(), 2U);
+  EXPECT_EQ(cycle.collectives[0].sequence, 3);
+  EXPECT_EQ(cycle.names.text(cycle.collectives[0].group), "dp");
+  EXPECT_EQ(cycle.collectives[1].start_ns, kBase + 30'000);
+  EXPECT_EQ(cycle.names.text(cycle.collectives[1].group), "tp/0");
+  EXPECT_EQ(cycle.world_size, 16);
 }
 
 TEST(Cycle, LaunchesAreFoundInAnyOrderAndAtAnyDistance) {

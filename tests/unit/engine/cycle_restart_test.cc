@@ -116,9 +116,10 @@ TEST(CycleRestart, CyclesAreNumberedAndNeverMix) {
   for (const char* told : {"job/1 0 0", "job/1 1 0", "job/2 0 0"}) {
     EXPECT_NE(outcome.find(told), std::string::npos) << outcome;
   }
-  EXPECT_NE(outcome.find(R"("rows":[[1,0,1,1782967788001000000,10000,0,"host"],)"
-                         R"([1,1,2,1782967788002000000,10000,0,"host"],)"
-                         R"([2,0,1,1782967788001000000,10000,0,"host"]])"),
+  EXPECT_NE(outcome.find(
+                R"("rows":[[1,0,1,1782967788001000000,10000,0,8000,0,0,0,0,0,0,0,2000,0,"host"],)"
+                R"([1,1,2,1782967788002000000,10000,0,8000,0,0,0,0,0,0,0,2000,0,"host"],)"
+                R"([2,0,1,1782967788001000000,10000,0,8000,0,0,0,0,0,0,0,2000,0,"host"]])"),
             std::string::npos)
       << outcome;
   EXPECT_NE(outcome.find("18 records"), std::string::npos) << outcome;
