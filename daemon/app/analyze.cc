@@ -57,7 +57,7 @@ int analyze(const AnalyzeOptions& options, std::ostream& out, std::ostream& err)
   const OldFiles files(options, err);
   if (files.refused()) return *files.refused();
   Engine engine({}, wanted(options.what));
-  engine.analyses().select(range, options.steps);
+  engine.analyses().select(range, {options.steps, options.op});
   if (!engine.analyses().analyses().empty()) files.read_into(engine, [] {});
   const auto job = choose_job(options.job, engine.analyses().jobs());
   if (!job.ok()) {
