@@ -1,4 +1,6 @@
 // The events of the host and the synchronisations in a CycleTrace, where somebody asks for them.
+#include "pipeline/decode/host_rows.h"
+
 #include <gtest/gtest.h>
 
 #include "cycle_reading.h"
@@ -120,6 +122,19 @@ TEST(HostRows, OnlyForThoseWhoAsk) {
   Reading with(kPath, true);
   EXPECT_EQ(with.cycle(content).host.size(), 2U);
   EXPECT_EQ(with.diagnostics.reasons, std::vector<std::string>{"time"});
+}
+
+TEST(HostRows, TooManyThreadsAreLeftOut) {
+  Reading reading(kPath, true);
+  std::string events = on_thread("cpu_op", "a", "1", '"' + std::string(300, 'x') + '"', "1", "1");
+  constexpr int kThreads = static_cast<int>(HostRows::kMostThreads) + 2;
+  for (int i = 0; i < kThreads; ++i)
+    events += ",\n" + on_thread("cpu_op", "a", "1", std::to_string(i), "1", "1");
+  events += ",\n" + on_thread("cpu_op", "a", "1", "5", "3", "1");  // known
+  const CycleTrace& cycle = reading.cycle(document(events));
+  EXPECT_EQ(cycle.host.size(), HostRows::kMostThreads + 1);
+  EXPECT_EQ(cycle.host.back().thread, HostRows::kMostThreads - 1);
+  EXPECT_EQ(cycle.left_out, 3U);
 }
 
 TEST(HostRows, CutsDoNotMatter) {
