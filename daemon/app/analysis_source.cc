@@ -3,6 +3,7 @@
 #include <boost/asio/post.hpp>
 #include <utility>
 
+#include "daemon/app/trace_comparison.h"
 #include "pipeline/profile/profile_report.h"
 
 namespace trainwatch {
@@ -25,7 +26,9 @@ AnalysisSource analysis_source(boost::asio::io_context& net,
       boost::asio::post(net,
                         [done, reply = std::move(reply)]() mutable { done(std::move(reply)); });
     };
-    if (query.name != kPythonProfile) {
+    if (query.name == kTraceDiff) {
+      answer(error_reply(400, kTraceDiffUsage));
+    } else if (query.name != kPythonProfile) {
       if (engine != nullptr) engine->analyze(std::move(query), answer);
     } else if (query.job) {  // a profile does not say of which job it is
       answer(error_reply(400));

@@ -5,6 +5,7 @@
 
 #include "daemon/app/job_results.h"
 #include "daemon/app/old_files.h"
+#include "daemon/app/trace_comparison.h"
 #include "daemon/cli/exit_code.h"
 #include "daemon/config/config_text.h"
 #include "pipeline/analysis/catalog.h"
@@ -16,6 +17,7 @@ namespace {
 std::string unknown_name(const std::vector<std::string>& names) {
   std::vector<std::string_view> known;
   for (const AnalysisSpec* spec : analysis_catalog()) known.push_back(spec->name);
+  known.push_back(kTraceDiff);
   known.push_back(kPythonProfile);
   for (const std::string& name : names) {
     if (std::find(known.begin(), known.end(), name) != known.end()) continue;
@@ -33,6 +35,10 @@ AnalysisList wanted(const std::vector<std::string>& names) {
     if (std::find(names.begin(), names.end(), spec->name) != names.end()) analyses.push_back(spec);
   }
   return analyses;
+}
+
+bool contains(const std::vector<std::string>& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
 }
 
 TimeRange range_of(const AnalyzeOptions& options) {
@@ -54,17 +60,31 @@ int analyze(const AnalyzeOptions& options, std::ostream& out, std::ostream& err)
     err << "--to-us is before --from-us\n";
     return exit_code::usage;
   }
+  const bool compares = contains(options.what, kTraceDiff);
+  if (compares && options.paths.size() != 2) {
+    err << kTraceDiffUsage << '\n';
+    return exit_code::usage;
+  }
   const OldFiles files(options, err);
   if (files.refused()) return *files.refused();
   Engine engine({}, wanted(options.what));
-  engine.analyses().select(range, options.steps);
-  if (!engine.analyses().analyses().empty()) files.read_into(engine, [] {});
-  const auto job = choose_job(options.job, engine.analyses().jobs());
+  engine.analyses().select(range, {options.steps, options.op});
+  const bool reads = !engine.analyses().analyses().empty();
+  if (reads) files.read_into(engine, [] {});
+  const auto job = reads || !compares ? choose_job(options.job, engine.analyses().jobs())
+                                      : Result<std::string>(std::string());
   if (!job.ok()) {
     err << job.error().message << '\n';
     return exit_code::usage;
   }
-  out << job_results(engine.analyses(), options.what, *job, options.paths) << '\n' << std::flush;
+  std::map<std::string, std::string> said;
+  if (compares) {
+    auto compared = compare_traces(options, err);
+    if (const int* const refused = std::get_if<int>(&compared)) return *refused;
+    said.emplace(kTraceDiff, std::get<std::string>(std::move(compared)));
+  }
+  out << job_results(engine.analyses(), options.what, *job, options.paths, said) << '\n'
+      << std::flush;
   if (out) return exit_code::done;
   err << "cannot write the result\n";
   return exit_code::failed;

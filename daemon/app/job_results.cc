@@ -25,10 +25,15 @@ Result<std::string> choose_job(const std::optional<std::string>& asked,
 }
 
 std::string job_results(const AnalysisHost& analyses, const std::vector<std::string>& names,
-                        std::string_view job, const std::vector<std::string>& paths) {
+                        std::string_view job, const std::vector<std::string>& paths,
+                        const std::map<std::string, std::string>& said) {
   JsonWriter json;
   json.begin_object();
   for (const std::string& name : names) {
+    if (const auto known = said.find(name); known != said.end()) {
+      json.key(name).raw(known->second);
+      continue;
+    }
     const auto result = analyses.result(name, job);
     json.key(name).raw(result ? *result : python_profile(paths));
   }

@@ -1,6 +1,7 @@
 // What the analyses say of one job, as one JSON object {NAME: result}.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,8 +17,10 @@ namespace trainwatch {
 Result<std::string> choose_job(const std::optional<std::string>& asked,
                                const std::vector<std::string>& seen);
 
-// `names` are analyses that run in `analyses`, or kPythonProfile, of the files below `paths`.
+// `names` are analyses that run in `analyses`, or in `said` with their results, or kPythonProfile,
+// of the files below `paths`.
 std::string job_results(const AnalysisHost& analyses, const std::vector<std::string>& names,
-                        std::string_view job, const std::vector<std::string>& paths);
+                        std::string_view job, const std::vector<std::string>& paths,
+                        const std::map<std::string, std::string>& said = {});
 
 }  // namespace trainwatch

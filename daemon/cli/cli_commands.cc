@@ -141,6 +141,9 @@ Action define_analyze(CLI::App& app, const CliSession& session) {
       app, "--steps", "incl|default|raw",
       "Of a profiler's cycle: up to the last step, without it (HTA's default), or everything",
       [options](const std::string& text) { return parse_steps(text, options->steps); });
+  with_twin(app.add_option("--operator", options->op,
+                           "Of frequent_kernel_sequences: operators whose names contain this"))
+      ->type_name("TEXT");
   flags->add_file();
   app.footer("Prints one object (JSON): the result of each analysis under its name.");
   return with_old_files(options, flags, session, &Commands::analyze);

@@ -36,6 +36,7 @@ struct AnalyzeOptions : OldFilesOptions {
   std::optional<std::int64_t> from_us;  // only of events that touch the interval between these
   std::optional<std::int64_t> to_us;
   StepSelection steps = StepSelection::included;  // of the cycles of profilers
+  std::string op;                                 // part of operators' names; empty: all
 };
 
 struct ReportOptions : OldFilesOptions {

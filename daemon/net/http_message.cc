@@ -130,8 +130,12 @@ std::string_view reason_phrase(int status) {
 }
 
 HttpReply error_reply(int status) {
+  return error_reply(status, reason_phrase(status));
+}
+
+HttpReply error_reply(int status, std::string_view error) {
   JsonWriter json;
-  json.begin_object().field("status", status).field("error", reason_phrase(status)).end_object();
+  json.begin_object().field("status", status).field("error", error).end_object();
   return {.status = status, .body = json.take() + "\n", .headers = {}};
 }
 

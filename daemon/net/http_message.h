@@ -43,6 +43,7 @@ struct HttpReply {
 
 // A JSON object with the text of the status. Never contains anything of the request.
 HttpReply error_reply(int status);
+HttpReply error_reply(int status, std::string_view error);
 
 std::string_view reason_phrase(int status);
 

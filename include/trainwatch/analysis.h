@@ -18,6 +18,7 @@
 
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 #include <type_traits>
 #include <vector>
@@ -40,12 +41,19 @@ class Analysis {
   virtual void write(JsonWriter& json) const = 0;
 };
 
+// What `analyze` may ask of an analysis.
+struct AnalysisOptions {
+  StepSelection steps = StepSelection::included;
+  std::string op{};  // part of the names of the operators that are asked for; empty: all
+};
+
 struct AnalysisSpec {
   std::string_view name;
   std::string_view summary;  // one line
   bool samples = false;
   std::vector<SpanKind> spans{};
-  std::unique_ptr<Analysis> (*make)(const Vocabulary& vocabulary, StepSelection steps) = nullptr;
+  std::unique_ptr<Analysis> (*make)(const Vocabulary& vocabulary,
+                                    const AnalysisOptions& options) = nullptr;
   // False: the daemon runs it only where it is named. What it says is of use for an interval, which
   // only `analyze` can choose.
   bool live = true;
@@ -64,13 +72,16 @@ inline std::vector<SpanKind> every_span_kind() {
   return kinds;
 }
 
-// With StepSelection for those whose constructor takes it.
+// With the options, or the steps, for those whose constructor takes them.
 template <class AnalysisType>
-std::unique_ptr<Analysis> make_analysis(const Vocabulary& vocabulary, StepSelection steps) {
-  if constexpr (std::is_constructible_v<AnalysisType, const Vocabulary&, StepSelection>) {
-    return std::make_unique<AnalysisType>(vocabulary, steps);
+std::unique_ptr<Analysis> make_analysis(const Vocabulary& vocabulary,
+                                        const AnalysisOptions& options) {
+  if constexpr (std::is_constructible_v<AnalysisType, const Vocabulary&, const AnalysisOptions&>) {
+    return std::make_unique<AnalysisType>(vocabulary, options);
+  } else if constexpr (std::is_constructible_v<AnalysisType, const Vocabulary&, StepSelection>) {
+    return std::make_unique<AnalysisType>(vocabulary, options.steps);
   } else {
-    static_cast<void>(steps);
+    static_cast<void>(options);
     return std::make_unique<AnalysisType>(vocabulary);
   }
 }

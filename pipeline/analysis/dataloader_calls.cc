@@ -34,7 +34,7 @@ extern const AnalysisSpec dataloader_getnext_spec = {
     "PyTorch's calls for the next batch, and the slow ones",
     false,
     {SpanKind::data_wait},
-    [](const Vocabulary& vocabulary, StepSelection) -> std::unique_ptr<Analysis> {
+    [](const Vocabulary& vocabulary, const AnalysisOptions&) -> std::unique_ptr<Analysis> {
       return std::make_unique<DataloaderCalls>(vocabulary, kTorchGetNext);
     }};
 
@@ -43,7 +43,7 @@ extern const AnalysisSpec dataloader_workers_spec = {
     "PyTorch's loader processes, and those that ran long",
     false,
     {SpanKind::data_worker},
-    [](const Vocabulary& vocabulary, StepSelection) -> std::unique_ptr<Analysis> {
+    [](const Vocabulary& vocabulary, const AnalysisOptions&) -> std::unique_ptr<Analysis> {
       return std::make_unique<DataloaderCalls>(vocabulary, "");
     }};
 

@@ -5,6 +5,7 @@
 #include <initializer_list>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "trainwatch/json_writer.h"
 
@@ -31,6 +32,12 @@ class JsonTable {
   template <class Cell>
   void put(const Cell& cell) {
     json_.value(cell);
+  }
+  template <class Cell>
+  void put(const std::vector<Cell>& cells) {
+    json_.begin_array();
+    for (const Cell& cell : cells) put(cell);
+    json_.end_array();
   }
   template <class Cell>
   void put(const std::optional<Cell>& cell) {

@@ -10,8 +10,6 @@
 namespace trainwatch {
 namespace {
 
-constexpr std::size_t kLongestName = 2048;
-
 struct Group {
   NameId name{};
   std::int64_t sum_ns = 0;
@@ -59,7 +57,9 @@ std::vector<Group> groups_of(const std::vector<NamedDuration>& rows) {
   return groups;
 }
 
-std::string shortened(std::string_view name) {
+}  // namespace
+
+std::string cut_name(std::string_view name) {
   if (name.size() <= kLongestName) return std::string(name);
   std::size_t end = kLongestName;
   const auto continues = [&](std::size_t at) {
@@ -68,8 +68,6 @@ std::string shortened(std::string_view name) {
   while (end > 0 && continues(end)) --end;
   return std::string(name.substr(0, end));
 }
-
-}  // namespace
 
 std::vector<NameStats> durations_by_name(const NameTable& names, std::vector<NamedDuration> rows,
                                          std::size_t most) {
@@ -92,7 +90,7 @@ std::vector<NameStats> durations_by_name(const NameTable& names, std::vector<Nam
     }
     Accumulator accumulator;
     accumulator.add(own);
-    found.push_back({shortened(names.text(groups[i].name)), accumulator.stats()});
+    found.push_back({cut_name(names.text(groups[i].name)), accumulator.stats()});
   }
   if (groups.size() > most) found.push_back({kOtherNames, others.stats()});
   return found;

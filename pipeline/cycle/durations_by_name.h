@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "trainwatch/name_table.h"
@@ -30,8 +31,12 @@ struct NameStats {
 
 inline constexpr char kOtherNames[] = "others";
 
+// At most this many bytes of a name, whole characters.
+inline constexpr std::size_t kLongestName = 2048;
+std::string cut_name(std::string_view name);
+
 // By sum, the longest first. Names beyond the first `most` become one, "others", whose figures are
-// those of their rows. A name longer than 2048 bytes is cut. O(n log n).
+// those of their rows. Names are cut. O(n log n).
 std::vector<NameStats> durations_by_name(const NameTable& names, std::vector<NamedDuration> rows,
                                          std::size_t most);
 

@@ -30,6 +30,9 @@ class SelectedCycle {
   // Work on streams that counts.
   DeviceRows rows() const { return rows_; }
   bool counts(const AnnotationRow& annotation) const;
+  // What begins before the selection ends.
+  bool counts(const HostRow& row) const { return row.start_ns <= last_host_start_ns_; }
+  bool counts(const StepRow& step) const { return step.start_ns <= last_host_start_ns_; }
 
  private:
   const CycleTrace& cycle_;

@@ -29,7 +29,7 @@ AnalysisHost::Job& AnalysisHost::make(SubjectId key) {
   auto job = std::make_unique<Job>();
   job->subject = key;
   for (const AnalysisSpec* spec : analyses_)
-    job->instances.push_back(spec->make(vocabulary_, steps_));
+    job->instances.push_back(spec->make(vocabulary_, options_));
   route(*job, analyses_);
   return *jobs_.emplace_back(std::move(job));
 }
@@ -73,24 +73,36 @@ void AnalysisHost::on(const CycleTrace& cycle) {
   log_.fill();
 }
 
+bool AnalysisHost::wants_host_rows() const {
+  return std::ranges::any_of(analyses_, [](const auto* spec) { return spec->host_rows; });
+}
+
 std::vector<std::string> AnalysisHost::jobs() const {
   std::vector<std::string> names;
   for (const auto& job : jobs_) names.push_back(vocabulary_.subjects[job->subject].job);
   return names;
 }
 
+const Analysis* AnalysisHost::find(std::string_view name, std::string_view job) const {
+  for (std::size_t i = 0; i < analyses_.size(); ++i) {
+    if (analyses_[i]->name != name) continue;
+    for (const auto& known : jobs_) {
+      if (vocabulary_.subjects[known->subject].job == job) return known->instances[i].get();
+    }
+  }
+  return nullptr;
+}
+
 std::optional<std::string> AnalysisHost::result(std::string_view name, std::string_view job) const {
   const auto wanted = std::find_if(analyses_.begin(), analyses_.end(),
                                    [name](const auto* spec) { return spec->name == name; });
   if (wanted == analyses_.end()) return std::nullopt;
-  const auto index = static_cast<std::size_t>(wanted - analyses_.begin());
   JsonWriter json;
-  for (const auto& known : jobs_) {
-    if (vocabulary_.subjects[known->subject].job != job) continue;
-    known->instances[index]->write(json);
-    return json.take();
+  if (const Analysis* const known = find(name, job)) {
+    known->write(json);
+  } else {
+    (*wanted)->make(vocabulary_, options_)->write(json);
   }
-  (*wanted)->make(vocabulary_, steps_)->write(json);
   return json.take();
 }
 
@@ -121,7 +133,7 @@ void AnalysisHost::load(const StoredRows& rows) {
       job.changed = true;
       StateIo io = StateIo::loading(bytes);
       job.instances[i]->state(io);
-      if (!io.complete()) job.instances[i] = analyses_[i]->make(vocabulary_, steps_);
+      if (!io.complete()) job.instances[i] = analyses_[i]->make(vocabulary_, options_);
       return true;
     });
   }

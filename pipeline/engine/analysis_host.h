@@ -32,9 +32,9 @@ class AnalysisHost {
 
   // Only events in this range, and the cycles, are handed out from now on. Before the first of
   // them.
-  void select(const TimeRange& range, StepSelection steps = StepSelection::included) {
+  void select(const TimeRange& range, AnalysisOptions options = {}) {
     range_ = range;
-    steps_ = steps;
+    options_ = std::move(options);
   }
 
   void on(const Sample& sample, const Event& event) {
@@ -54,8 +54,12 @@ class AnalysisHost {
   void on(const CycleTrace& cycle);
 
   const AnalysisList& analyses() const { return analyses_; }
+  // Whether one of them reads the events of the host in cycles.
+  bool wants_host_rows() const;
   // The jobs that were seen, in the order in which they were.
   std::vector<std::string> jobs() const;
+  // The analysis of a job that was seen; null where there is none.
+  const Analysis* find(std::string_view name, std::string_view job) const;
   // The result of an analysis as JSON. Of a job that was not seen it is that of no events. Nothing:
   // it does not run here.
   std::optional<std::string> result(std::string_view name, std::string_view job) const;
@@ -96,7 +100,7 @@ class AnalysisHost {
   AnalysisList analyses_;
   const Vocabulary& vocabulary_;
   TimeRange range_;
-  StepSelection steps_ = StepSelection::included;
+  AnalysisOptions options_;
   AnalysisLog log_;
   std::vector<std::unique_ptr<Job>> jobs_;
   std::vector<Job*> by_subject_;

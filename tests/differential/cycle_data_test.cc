@@ -1,6 +1,8 @@
 // The cycles in real profiler traces have the device work, the launches and the steps that HTA
 // finds in them; those of generated traces what their truth says. Skipped without ../shared.
+#include <functional>
 #include <map>
+#include <random>
 
 #include "decode_shared_data.h"
 #include "support/cycle_log.h"
@@ -8,21 +10,30 @@
 namespace trainwatch::testing {
 namespace {
 
-CycleTrace cycle_of(const fs::path& path, std::vector<std::string>& rejects) {
-  test::CycleLog log;
+// In pieces of the sizes that `next_size` gives.
+CycleTrace cycle_of(const fs::path& path, std::vector<std::string>& rejects, bool host_rows,
+                    const std::function<std::size_t()>& next_size) {
+  test::CycleLog log(host_rows);
   Vocabulary vocabulary;
   CollectRejects diagnostics;
   FileDecoder decoder{{FileId{}, LaneId{}, path.string(), "", kNoRank, vocabulary, diagnostics,
                        &list_directory, &log}};
   const std::string bytes = read_file(path);
   EventBatch batch;
-  for (std::size_t at = 0; at < bytes.size(); at += 60000) {
-    decoder.feed(std::string_view{bytes}.substr(at, 60000), batch);
+  std::string_view left = bytes;
+  while (!left.empty()) {
+    const std::size_t size = std::min(next_size(), left.size());
+    decoder.feed(left.substr(0, size), batch);
+    left.remove_prefix(size);
   }
   decoder.finish(batch);
   rejects = diagnostics.reasons;
   EXPECT_EQ(log.cycles.size(), 1U) << path;
   return std::move(log.cycles.at(0));
+}
+
+CycleTrace cycle_of(const fs::path& path, std::vector<std::string>& rejects) {
+  return cycle_of(path, rejects, false, [] { return std::size_t{60000}; });
 }
 
 struct Facts {
@@ -108,6 +119,32 @@ TEST_F(SharedData, CyclesHaveTheClassesThatHtaGivesToNames) {
     }
   }
   EXPECT_GT(compared, 300U);
+}
+
+// Also when the events of the host are kept, and however the bytes come.
+TEST_F(SharedData, CyclesWithEventsOfTheHostAreTheSame) {
+  std::mt19937 random{5};
+  for (const Facts& facts : kFacts) {
+    SCOPED_TRACE(facts.file);
+    const fs::path path = kShared / "data/kineto" / facts.file;
+    std::vector<std::string> rejects;
+    const CycleTrace without = cycle_of(path, rejects);
+    CycleTrace cycle = cycle_of(path, rejects, true, [] { return std::size_t{60000}; });
+    EXPECT_EQ(rejects, std::vector<std::string>{});
+    EXPECT_GT(cycle.host.size(), 0U);
+    const std::string whole = test::describe(cycle);
+    const CycleTrace in_pieces = cycle_of(path, rejects, true, [&random] {
+      return std::uniform_int_distribution<std::size_t>{1, 5000}(random);
+    });
+    EXPECT_TRUE(test::describe(in_pieces) == whole);
+    std::size_t launches = 0;
+    for (const HostRow& row : cycle.host) launches += row.launch != kNoRow ? 1 : 0;
+    EXPECT_EQ(launches, cycle.launches.size());
+    cycle.host.clear();
+    cycle.syncs.clear();
+    cycle.launches.resize(without.launches.size());  // those that only synchronisations name follow
+    EXPECT_TRUE(test::describe(cycle) == test::describe(without));
+  }
 }
 
 // Every step and wait, and all work whose launch is in the file is found to be launched by it.

@@ -70,6 +70,14 @@ class AnalysesTest(harness.JobTest):
         none = harness.run("analyze", self.directory)
         self.assertEqual(none.returncode, 2)
 
+    def test_trace_diff_is_of_two_traces(self):
+        with harness.Trainwatch(self.directory) as trainwatch:
+            with self.assertRaises(urllib.error.HTTPError) as refused:
+                trainwatch.get("/api/v1/analyses/trace_diff")
+            self.assertEqual(refused.exception.code, 400)
+            self.assertIn("analyze CONTROL TEST --what=trace_diff",
+                          json.loads(refused.exception.read())["error"])
+
     def test_python_profile_of_a_running_job(self):
         folder = os.path.join(self.directory, "framework", "pytorch", "cprofile", "0-algo-1",
                               "train-4-stepstart-1596585374963238.0_train-5-stepend-1596585376008161.0")

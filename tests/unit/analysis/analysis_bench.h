@@ -16,8 +16,9 @@ inline bool has(const std::string& text, const std::string& part) {
 
 class AnalysisBench {
  public:
-  explicit AnalysisBench(std::string_view name, StepSelection steps = StepSelection::included)
-      : spec_(find_analysis(name)), steps_(steps), analysis_(make()) {}
+  explicit AnalysisBench(std::string_view name, StepSelection steps = StepSelection::included,
+                         const std::string& op = {})
+      : spec_(find_analysis(name)), options_{steps, op}, analysis_(make()) {}
 
   SubjectId rank(const std::string& node, std::int32_t rank) {
     return vocabulary_.subjects.intern({"", node, rank, ""});
@@ -90,10 +91,10 @@ class AnalysisBench {
   }
 
  private:
-  std::unique_ptr<Analysis> make() { return spec_->make(vocabulary_, steps_); }
+  std::unique_ptr<Analysis> make() { return spec_->make(vocabulary_, options_); }
 
   const AnalysisSpec* spec_;
-  StepSelection steps_;
+  AnalysisOptions options_;
   Vocabulary vocabulary_;
   std::unique_ptr<Analysis> analysis_;
 };

@@ -12,10 +12,10 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-const std::vector<std::string> kTables = {"temporal_breakdown",       "idle_time_breakdown",
-                                          "comm_comp_overlap",        "gpu_kernel_breakdown",
-                                          "cuda_kernel_launch_stats", "queue_length_summary",
-                                          "memory_bw_summary",        "user_annotation_breakdown"};
+const std::vector<std::string> kTables = {
+    "temporal_breakdown",   "idle_time_breakdown",       "comm_comp_overlap",
+    "gpu_kernel_breakdown", "cuda_kernel_launch_stats",  "queue_length_summary",
+    "memory_bw_summary",    "user_annotation_breakdown", "frequent_kernel_sequences"};
 
 // Two steps; in the first 40 us of computation, the last 10 of them beside communication until 50,
 // in the second 10 us of each and a copy.
@@ -24,9 +24,10 @@ CycleTrace two_steps(SubjectId rank, std::int64_t number) {
   built.of(rank, number).step(4, 0, 100).step(5, 100, 100);
   built.compute({10, 40, 7, built.launch(0)});
   built.communicate({40, 20, 20, built.launch(30)});
-  built.compute({130, 10, 7, built.launch(105)});
-  built.communicate({140, 10, 20, built.launch(110)});
-  built.copy({150, 10, 7, built.launch(120, 5, "cudaMemcpyAsync")}, 12.5F);
+  built.host(101, 60, "aten::linear");
+  built.compute({130, 10, 7, built.call(105)});
+  built.communicate({140, 10, 20, built.call(110)});
+  built.copy({150, 10, 7, built.call(120, 0, 5, "cudaMemcpyAsync")}, 12.5F);
   built.annotate(0, 20, "forward").annotate(10, 30, "forward", true);
   return built.build();
 }
@@ -106,6 +107,45 @@ TEST_P(CycleAnalyses, CountWhatIsBeyondABound) {
 
 std::string name_of(const testing::TestParamInfo<std::string>& tested) {
   return tested.param;
+}
+
+TEST(FrequentKernelSequences, AreRowsOfTheOperatorAskedFor) {
+  const auto said = [](const std::string& op, StepSelection steps = StepSelection::included) {
+    AnalysisBench bench("frequent_kernel_sequences", steps, op);
+    bench.add(two_steps(bench.rank("algo-1", 3), 5));
+    return bench.text();
+  };
+  const std::string row =
+      R"(["aten::linear",["gemm","ncclDevKernel_AllReduce","Memcpy HtoD"],3,1,30000,60000,3,5,"algo-1"])";
+  const std::string columns =
+      R"({"columns":["operator","kernels","length","count","gpu_kernel_duration_ns",)"
+      R"("cpu_op_duration_ns","rank","cycle","node"],"rows":[)";
+  EXPECT_EQ(said(""), columns + row + R"(],"left_out":0})");
+  EXPECT_EQ(said("linear"), said(""));
+  EXPECT_EQ(said("conv"), columns + R"(],"left_out":0})");
+  EXPECT_EQ(said("", StepSelection::without_last), said("conv"));
+}
+
+TEST(FrequentKernelSequences, AreBounded) {
+  AnalysisBench bench("frequent_kernel_sequences");
+  CycleBuilder built;
+  built.of(bench.rank("algo-1", 0));
+  for (int i = 0; i < 40; ++i) {
+    built.host(1000 * i, 900, "op" + std::to_string(i));
+    const std::uint32_t graph = built.call(1000 * i + 1);
+    for (int kernel = 0; kernel < 100; ++kernel)
+      built.compute({1000 * i + 2 + kernel, 1, 7, graph});
+  }
+  bench.add(built.build());
+  const std::string text = bench.text();
+  std::size_t kernels = 0;
+  for (std::size_t at = text.find("gemm"); at != std::string::npos; at = text.find("gemm", at + 1))
+    ++kernels;
+  EXPECT_EQ(kernels, 32U * 64U);
+  EXPECT_THAT(text, HasSubstr(R"("gemm"],100,1,100000,900000,)"));
+  EXPECT_THAT(text, HasSubstr(R"("left_out":8})"));
+  bench.save_and_load();
+  EXPECT_EQ(bench.text(), text);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, CycleTables, testing::ValuesIn(kTables), name_of);

@@ -47,6 +47,21 @@ class CycleBuilder {
         {start * 1000, duration * 1000, cycle_.names.intern(name), on_device});
     return *this;
   }
+  // An event of a thread of the host.
+  CycleBuilder& host(std::int64_t start, std::int64_t duration, const std::string& name,
+                     std::uint32_t thread = 0, HostKind kind = HostKind::op) {
+    cycle_.host.push_back(
+        {start * 1000, duration * 1000, cycle_.names.intern(name), thread, kNoRow, kind});
+    return *this;
+  }
+  // A launch as its thread has it; what it returns is for the work that it launches.
+  std::uint32_t call(std::int64_t start, std::uint32_t thread = 0, std::int64_t duration = 5,
+                     const std::string& name = "cudaLaunchKernel") {
+    const std::uint32_t index = launch(start, duration, name);
+    host(start, duration, name, thread, HostKind::call);
+    cycle_.host.back().launch = index;
+    return index;
+  }
   CycleBuilder& step(std::int64_t number, std::int64_t start, std::int64_t duration) {
     cycle_.steps.push_back({start * 1000, duration * 1000, number, 0});
     return *this;
@@ -62,6 +77,11 @@ class CycleBuilder {
     std::stable_sort(cycle_.device.begin(), cycle_.device.end(),
                      [](const DeviceRow& a, const DeviceRow& b) {
                        return std::tuple(a.stream, a.start_ns) < std::tuple(b.stream, b.start_ns);
+                     });
+    std::stable_sort(cycle_.host.begin(), cycle_.host.end(),
+                     [](const HostRow& a, const HostRow& b) {
+                       return std::tuple(a.thread, a.start_ns, -a.duration_ns) <
+                              std::tuple(b.thread, b.start_ns, -b.duration_ns);
                      });
     return std::move(cycle_);
   }

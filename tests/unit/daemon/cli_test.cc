@@ -128,11 +128,14 @@ TEST_F(CliTest, ReplayTakesPathsAnywhere) {
 }
 
 TEST_F(CliTest, AnalyzeTakesNames) {
-  EXPECT_EQ(call({"analyze", "a", "--what=heatmap,batchtime", "b", "--job=j", "--steps=raw"}), 15);
+  EXPECT_EQ(call({"analyze", "a", "--what=heatmap,batchtime", "b", "--job=j", "--steps=raw",
+                  "--operator=aten::mm"}),
+            15);
   EXPECT_THAT(analyze_.paths, ElementsAre("a", "b"));
   EXPECT_THAT(analyze_.what, ElementsAre("heatmap", "batchtime"));
   EXPECT_EQ(analyze_.job, "j");
   EXPECT_EQ(analyze_.steps, StepSelection::all);
+  EXPECT_EQ(analyze_.op, "aten::mm");
   expect_usage_error({"analyze", "a"}, "--what");
 }
 

@@ -60,6 +60,12 @@ TEST_F(AnalysisHostTest, WhatDoesNotRunHasNoResult) {
   EXPECT_TRUE(host.result("step_timeline", "never seen")) << "that of no events";
 }
 
+TEST_F(AnalysisHostTest, AsksForEventsOfTheHostWhereOneReadsThem) {
+  EXPECT_FALSE(AnalysisHost(two_, vocabulary_).wants_host_rows());
+  two_.push_back(find_analysis("frequent_kernel_sequences"));
+  EXPECT_TRUE(AnalysisHost(two_, vocabulary_).wants_host_rows());
+}
+
 TEST_F(AnalysisHostTest, OnlyWhatTouchesTheChosenInterval) {
   AnalysisHost host({find_analysis("step_timeline")}, vocabulary_);
   AnalysisHost same({find_analysis("step_timeline")}, vocabulary_);

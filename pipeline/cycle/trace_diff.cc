@@ -1,0 +1,73 @@
+#include "pipeline/cycle/trace_diff.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <utility>
+
+#include "pipeline/cycle/durations_by_name.h"
+
+namespace trainwatch {
+namespace {
+
+std::string trace_name(std::string_view name) {
+  constexpr std::string_view kStep = "ProfilerStep";
+  return name.starts_with(kStep) ? std::string(kStep) : cut_name(name);
+}
+
+}  // namespace
+
+void TraceTotals::add(const SelectedCycle& selected) {
+  const CycleTrace& cycle = selected.cycle();
+  std::vector<TraceTotal> by_id(2 * cycle.names.size());
+  const auto count = [&](NameId name, bool on_device, std::int64_t duration_ns) {
+    TraceTotal& total = by_id[2 * static_cast<std::size_t>(name) + (on_device ? 1 : 0)];
+    ++total.count;
+    total.duration_ns += duration_ns;
+  };
+  for (const HostRow& row : cycle.host) {
+    if (selected.counts(row)) count(row.name, false, row.duration_ns);
+  }
+  for (const std::uint32_t index : selected.rows())
+    count(cycle.device[index].name, true, cycle.device[index].duration_ns);
+  for (std::size_t i = 0; i < by_id.size(); ++i) {
+    if (by_id[i].count == 0) continue;
+    TraceName of{trace_name(cycle.names.text(static_cast<NameId>(i / 2))), i % 2 == 1};
+    const auto known = names.find(of);
+    if (known == names.end() && names.size() >= kMostNames) {
+      left_out += by_id[i].count;
+      continue;
+    }
+    TraceTotal& total = known != names.end() ? known->second : names[std::move(of)];
+    total.count += by_id[i].count;
+    total.duration_ns += by_id[i].duration_ns;
+  }
+  steps += static_cast<std::uint64_t>(std::ranges::count_if(
+      cycle.steps, [&](const StepRow& step) { return selected.counts(step); }));
+  left_out += cycle.left_out;
+}
+
+void TraceTotals::state(StateIo& io) {
+  io(names);
+  if (names.size() > kMostNames) io.fail();
+  io(steps);
+  io(left_out);
+}
+
+std::vector<TraceChange> trace_diff(const TraceTotals& control, const TraceTotals& test) {
+  std::map<TraceName, TraceChange> by_name;
+  for (const auto& [of, total] : control.names) by_name[of].control = total;
+  for (const auto& [of, total] : test.names) by_name[of].test = total;
+  std::vector<TraceChange> changes;
+  changes.reserve(by_name.size());
+  for (auto& [of, change] : by_name) {
+    change.of = of;
+    changes.push_back(std::move(change));
+  }
+  // By name they are already.
+  std::stable_sort(changes.begin(), changes.end(), [](const TraceChange& a, const TraceChange& b) {
+    return std::abs(a.duration_difference_ns()) > std::abs(b.duration_difference_ns());
+  });
+  return changes;
+}
+
+}  // namespace trainwatch
