@@ -44,7 +44,7 @@ struct DeviceRow {
 };
 
 // A runtime or driver call with a correlation; those that launched nothing are kept only if their
-// name says that they launch.
+// name says that they launch, or a SyncRow names them.
 struct LaunchRow {
   std::int64_t start_ns = 0;
   std::int64_t duration_ns = 0;
@@ -76,13 +76,13 @@ struct StepRow {
 enum class HostKind : std::uint8_t { op, call, annotation, other, count_ };
 
 // An event of a thread of the host: an operator, a runtime or driver call, an annotation, a Python
-// function.
+// function. Whatever has a duration and a category of its own, but "Trace".
 struct HostRow {
   std::int64_t start_ns = 0;
   std::int64_t duration_ns = 0;
   NameId name{};
-  std::uint32_t thread = 0;       // one number for each thread of the file, from 0 on
-  std::uint32_t launch = kNoRow;  // of a call: index into CycleTrace::launches
+  std::uint32_t thread = 0;       // by process and thread, numbered in the order of the file
+  std::uint32_t launch = kNoRow;  // of a call: index into CycleTrace::launches, where it is there
   HostKind kind{};
 
   std::int64_t end_ns() const { return start_ns + duration_ns; }
@@ -95,8 +95,9 @@ struct SyncRow {
   std::int64_t duration_ns = 0;
   NameId name{};
   std::int32_t device = 0;
-  std::int32_t stream = kNoStream;      // kNoStream: the whole context
-  std::int32_t waits_for = kNoStream;   // the stream that was waited for, where the file says
+  std::int32_t stream = kNoStream;     // kNoStream: the whole context
+  std::int32_t waits_for = kNoStream;  // the stream that was waited for, where the file says
+  // Indices into CycleTrace::launches, kNoRow where the file does not have them.
   std::uint32_t launch = kNoRow;        // the call that waited
   std::uint32_t event_record = kNoRow;  // the call that recorded the event waited for
 

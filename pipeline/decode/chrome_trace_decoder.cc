@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "pipeline/decode/decimal_time.h"
+#include "pipeline/decode/event_times.h"
 #include "pipeline/decode/json_cursor.h"
 #include "pipeline/decode/source_name.h"
 
@@ -104,8 +105,9 @@ ChromeTraceDecoder::Refusal ChromeTraceDecoder::look_at(std::string_view text) {
 
 ChromeTraceDecoder::Refusal ChromeTraceDecoder::add_to_cycle(EventCategory category,
                                                              std::string_view text) {
-  if (context_.cycles == nullptr || cycle_lost_ || !is_for_cycles(category)) return std::nullopt;
-  if (cycle_ == nullptr) cycle_ = std::make_unique<CycleBuilder>();
+  if (context_.cycles == nullptr || cycle_lost_) return std::nullopt;
+  if (!is_for_cycles(category) && !host_rows_) return std::nullopt;
+  if (cycle_ == nullptr) cycle_ = std::make_unique<CycleBuilder>(host_rows_);
   return cycle_->take(category, text);
 }
 
@@ -207,8 +209,8 @@ std::vector<StepRow> ChromeTraceDecoder::steps(std::int64_t base_ns) const {
   std::vector<StepRow> rows;
   for (const Held& held : held_) {
     if (held.kind == SpanKind::step) {
-      const std::int64_t start = CycleBuilder::absolute(held.start_ns, base_ns);
-      const std::int64_t duration = std::min(held.duration_ns, CycleBuilder::kLongestNs);
+      const std::int64_t start = absolute_ns(held.start_ns, base_ns);
+      const std::int64_t duration = std::min(held.duration_ns, kLongestNs);
       rows.push_back({start, duration, held.step, 0});
     } else if (held.step != kNoStep && !rows.empty()) {
       rows.back().data_wait_ns += held.duration_ns;

@@ -24,7 +24,9 @@ namespace trainwatch {
 
 class ChromeTraceDecoder final : public Decoder, private RecordSink {
  public:
-  explicit ChromeTraceDecoder(const FileContext& context) : context_(context) {}
+  explicit ChromeTraceDecoder(const FileContext& context)
+      : context_(context),
+        host_rows_(context.cycles != nullptr && context.cycles->wants_host_rows()) {}
 
   void feed(std::string_view bytes, EventBatch& out) override;
   void finish(EventBatch& out) override;
@@ -71,6 +73,7 @@ class ChromeTraceDecoder final : public Decoder, private RecordSink {
   std::int64_t time_base(std::optional<std::int64_t> file_end_ns) const;
 
   const FileContext& context_;
+  const bool host_rows_;
   RecordSplitter splitter_;
   StringReader strings_;
   std::vector<Held> held_;

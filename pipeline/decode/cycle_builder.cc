@@ -1,33 +1,14 @@
 #include "pipeline/decode/cycle_builder.h"
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
-#include "pipeline/decode/decimal_time.h"
+#include "pipeline/decode/event_times.h"
 #include "pipeline/decode/json_cursor.h"
-#include "pipeline/decode/work_class.h"
+#include "pipeline/decode/row_vector.h"
 
 namespace trainwatch {
 namespace {
-
-// From here on a vector of rows takes its whole address space, of which only what is used becomes
-// memory. Growing by copies would need up to twice the memory.
-constexpr std::size_t kManyRows = std::size_t{1} << 16U;
-
-template <class Row>
-void make_room(std::vector<Row>& rows, std::size_t most) {
-  if (rows.size() == kManyRows && rows.capacity() < most) rows.reserve(most);
-}
-
-std::optional<std::int32_t> small_integer(std::string_view token) {
-  const auto number = parse_integer(token);
-  if (!number || *number < std::numeric_limits<std::int32_t>::min() ||
-      *number > std::numeric_limits<std::int32_t>::max()) {
-    return std::nullopt;
-  }
-  return static_cast<std::int32_t>(*number);
-}
 
 // Of what is written as N/A or inf: none.
 float bandwidth(std::string_view token) {
@@ -107,15 +88,21 @@ bool CycleBuilder::Tokens::read(EventCategory category, std::string_view event) 
 }
 
 bool CycleBuilder::Tokens::read_times() {
-  const auto start = parse_time_ns(ts, TimeUnit::microseconds);
-  const auto duration = parse_time_ns(dur, TimeUnit::microseconds);
-  if (!start || !duration || *duration > kLongestNs) return false;
-  start_ns = *start;
-  duration_ns = std::max<std::int64_t>(*duration, 0);  // as the writer itself clamps it
+  const auto times = event_times(ts, dur);
+  if (!times) return false;
+  start_ns = times->start_ns;
+  duration_ns = times->duration_ns;
   return true;
 }
 
 std::optional<RejectReason> CycleBuilder::take(EventCategory category, std::string_view event) {
+  if (is_for_cycles(category)) {
+    if (const auto refusal = take_row(category, event)) return refusal;
+  }
+  return host_ == nullptr ? std::nullopt : host_->take(category, event, names_);
+}
+
+std::optional<RejectReason> CycleBuilder::take_row(EventCategory category, std::string_view event) {
   Tokens tokens;
   if (!tokens.read(category, event)) return RejectReason::syntax;
   if (!tokens.type.empty() && tokens.type != "\"X\"") return std::nullopt;
@@ -128,8 +115,7 @@ std::optional<RejectReason> CycleBuilder::take(EventCategory category, std::stri
   if (category == EventCategory::call) {
     if (!name) return std::nullopt;
     links_.call(cycle_, {tokens.start_ns, tokens.duration_ns, *name, 0},
-                integer_or(tokens.correlation, CorrelationIndex::kNone),
-                facts_[static_cast<std::size_t>(*name)].launches);
+                integer_or(tokens.correlation, CorrelationIndex::kNone), names_.launches(*name));
     make_room(cycle_.launches, LaunchLinks::kMostLaunches);
   } else if (name && cycle_.annotations.size() < kMostAnnotations) {
     cycle_.annotations.push_back(
@@ -161,37 +147,29 @@ std::optional<RejectReason> CycleBuilder::device_row(EventCategory category, Tok
   row.device = small_integer(tokens.device.empty() ? tokens.pid : tokens.device).value_or(0);
   row.memory_gbps = bandwidth(tokens.bandwidth);
   row.kind = device_kind(category);
-  row.work = facts_[static_cast<std::size_t>(*name)].work;
+  row.work = names_.work(*name);
   links_.device_row(cycle_, integer_or(tokens.correlation, CorrelationIndex::kNone));
   return std::nullopt;
 }
 
 // Nothing: there is no room for one more name, which is counted.
 std::optional<NameId> CycleBuilder::name_id(std::string_view name) {
-  if (const auto known = cycle_.names.find(name)) return known;
-  if (name_bytes_ + name.size() > kMostNameBytes) {
-    ++cycle_.left_out;
-    return std::nullopt;
-  }
-  name_bytes_ += name.size();
-  facts_.push_back({work_class(name), is_launch(name)});
-  return cycle_.names.intern(name);
-}
-
-std::int64_t CycleBuilder::absolute(std::int64_t ns, std::int64_t base_ns) {
-  constexpr std::int64_t kFar = std::int64_t{1} << 62U;
-  return std::clamp(saturating_add(ns, base_ns), -kFar, kFar);
+  const auto id = names_.intern(name);
+  if (!id) ++cycle_.left_out;
+  return id;
 }
 
 CycleTrace CycleBuilder::finish(std::int64_t base_ns) {
+  if (host_ != nullptr) host_->finish(cycle_, links_, base_ns);
   links_.finish(cycle_);
-  for (auto& row : cycle_.device) row.start_ns = absolute(row.start_ns, base_ns);
-  for (auto& row : cycle_.launches) row.start_ns = absolute(row.start_ns, base_ns);
-  for (auto& row : cycle_.annotations) row.start_ns = absolute(row.start_ns, base_ns);
+  for (auto& row : cycle_.device) row.start_ns = absolute_ns(row.start_ns, base_ns);
+  for (auto& row : cycle_.launches) row.start_ns = absolute_ns(row.start_ns, base_ns);
+  for (auto& row : cycle_.annotations) row.start_ns = absolute_ns(row.start_ns, base_ns);
   std::stable_sort(cycle_.device.begin(), cycle_.device.end(),
                    [](const DeviceRow& a, const DeviceRow& b) {
                      return std::pair{a.stream, a.start_ns} < std::pair{b.stream, b.start_ns};
                    });
+  cycle_.names = names_.take();
   return std::move(cycle_);
 }
 

@@ -1,14 +1,16 @@
 // Fills the CycleTrace of one document while it is read: device work, launches and annotations.
 // Rows beyond a bound are counted in CycleTrace::left_out; with the bounds as they are a cycle is
-// at most some 100 MiB while it is built.
+// at most some 100 MiB while it is built, and some 300 MiB with the events of the host.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string_view>
-#include <vector>
 
+#include "pipeline/decode/cycle_names.h"
 #include "pipeline/decode/event_category.h"
+#include "pipeline/decode/host_rows.h"
 #include "pipeline/decode/json_text.h"
 #include "pipeline/decode/launch_links.h"
 #include "trainwatch/cycle_trace.h"
@@ -20,13 +22,11 @@ class CycleBuilder {
  public:
   static constexpr std::size_t kMostDeviceRows = std::size_t{1} << 20U;
   static constexpr std::size_t kMostAnnotations = std::size_t{1} << 17U;
-  static constexpr std::size_t kMostNameBytes = std::size_t{8} << 20U;
 
-  // CUPTI sometimes writes durations of centuries. HTA names this limit too: a week.
-  static constexpr std::int64_t kLongestNs = 604'800'000'000'000;
-
-  // A time of the file on the clock of the world, within what ends can be reckoned with.
-  static std::int64_t absolute(std::int64_t ns, std::int64_t base_ns);
+  // `host_rows`: with CycleTrace::host and syncs.
+  explicit CycleBuilder(bool host_rows) {
+    if (host_rows) host_ = std::make_unique<HostRows>();
+  }
 
   // One event of this category, whole. nullopt: it was taken, or is none for a cycle.
   std::optional<RejectReason> take(EventCategory category, std::string_view event);
@@ -36,19 +36,16 @@ class CycleBuilder {
 
  private:
   struct Tokens;
-  struct NameFacts {
-    WorkClass work{};
-    bool launches = false;
-  };
 
+  std::optional<RejectReason> take_row(EventCategory category, std::string_view event);
   std::optional<RejectReason> device_row(EventCategory category, Tokens& tokens);
   std::optional<NameId> name_id(std::string_view name);
 
   CycleTrace cycle_;
   LaunchLinks links_;
   StringReader strings_;
-  std::size_t name_bytes_ = 0;
-  std::vector<NameFacts> facts_;  // by NameId
+  CycleNames names_;
+  std::unique_ptr<HostRows> host_;  // null: nobody asks for them
 };
 
 }  // namespace trainwatch

@@ -146,6 +146,15 @@ std::optional<std::int64_t> parse_integer(std::string_view token) {
   return with_sign(magnitude, negative);
 }
 
+std::optional<std::int32_t> small_integer(std::string_view token) {
+  const auto number = parse_integer(token);
+  if (!number || *number < std::numeric_limits<std::int32_t>::min() ||
+      *number > std::numeric_limits<std::int32_t>::max()) {
+    return std::nullopt;
+  }
+  return static_cast<std::int32_t>(*number);
+}
+
 std::optional<double> parse_number(std::string_view text) {
   if (text == "NaN") return std::numeric_limits<double>::quiet_NaN();
   if (text == "Infinity") return std::numeric_limits<double>::infinity();

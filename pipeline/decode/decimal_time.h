@@ -28,6 +28,9 @@ inline std::int64_t integer_or(std::string_view token, std::int64_t none) {
   return token.empty() ? none : parse_integer(token).value_or(none);
 }
 
+// One that fits into 32 bits.
+std::optional<std::int32_t> small_integer(std::string_view token);
+
 // A JSON number, or one of the literals that Python's json writes and JSON does not know: NaN,
 // Infinity, -Infinity. nullopt: neither.
 std::optional<double> parse_number(std::string_view text);

@@ -62,6 +62,11 @@ void LaunchLinks::call(CycleTrace& cycle, const LaunchRow& call, std::int64_t co
   *known = entry(What::launch, launch);
 }
 
+std::uint32_t LaunchLinks::launch_of(std::int64_t correlation) {
+  const std::uint32_t* const known = index_.find(correlation);
+  return known != nullptr && what(*known) == What::launch ? number(*known) : kNoRow;
+}
+
 std::uint32_t LaunchLinks::add(CycleTrace& cycle, const LaunchRow& call) {
   if (cycle.launches.size() >= kMostLaunches) {
     ++cycle.left_out;

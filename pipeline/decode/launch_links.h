@@ -23,6 +23,10 @@ class LaunchLinks {
   void device_row(CycleTrace& cycle, std::int64_t correlation);
   // `launches`: its name says so.
   void call(CycleTrace& cycle, const LaunchRow& call, std::int64_t correlation, bool launches);
+  // The call of a correlation, kNoRow where none launched anything.
+  std::uint32_t launch_of(std::int64_t correlation);
+  // The index of a new launch, kNoRow when there are too many.
+  static std::uint32_t add(CycleTrace& cycle, const LaunchRow& call);
   // Nothing follows. Gives its memory back.
   void finish(CycleTrace& cycle);
 
@@ -32,8 +36,6 @@ class LaunchLinks {
     std::int64_t correlation = 0;  // CorrelationIndex::kNone: it waits no longer
   };
 
-  // Its index, kNoRow when there are too many.
-  static std::uint32_t add(CycleTrace& cycle, const LaunchRow& call);
   static void link(CycleTrace& cycle, std::uint32_t last_row, std::uint32_t launch);
   void wait(const LaunchRow& call, std::int64_t correlation);
 

@@ -73,6 +73,10 @@ void AnalysisHost::on(const CycleTrace& cycle) {
   log_.fill();
 }
 
+bool AnalysisHost::wants_host_rows() const {
+  return std::ranges::any_of(analyses_, [](const auto* spec) { return spec->host_rows; });
+}
+
 std::vector<std::string> AnalysisHost::jobs() const {
   std::vector<std::string> names;
   for (const auto& job : jobs_) names.push_back(vocabulary_.subjects[job->subject].job);

@@ -54,6 +54,8 @@ class AnalysisHost {
   void on(const CycleTrace& cycle);
 
   const AnalysisList& analyses() const { return analyses_; }
+  // Whether one of them reads the events of the host in cycles.
+  bool wants_host_rows() const;
   // The jobs that were seen, in the order in which they were.
   std::vector<std::string> jobs() const;
   // The result of an analysis as JSON. Of a job that was not seen it is that of no events. Nothing:

@@ -106,6 +106,7 @@ class Ingest final : public TailSink, private Diagnostics, private CycleSink {
  private:
   void reject(FileId file, RejectReason reason, std::string_view sample) override;
   void cycle(CycleTrace& cycle) override;
+  bool wants_host_rows() const override { return engine_.analyses().wants_host_rows(); }
   FileContext context_of(FileId id, const File& file);
   std::unique_ptr<FileDecoder> make_decoder(FileId id, const File& file);
   std::unique_ptr<FileDecoder> supersede(FileId id);

@@ -11,9 +11,14 @@ namespace trainwatch::test {
 
 class CycleLog final : public CycleSink {
  public:
+  explicit CycleLog(bool host_rows = false) : host_rows_(host_rows) {}
   void cycle(CycleTrace& cycle) override { cycles.push_back(std::move(cycle)); }
+  bool wants_host_rows() const override { return host_rows_; }
 
   std::vector<CycleTrace> cycles;
+
+ private:
+  bool host_rows_;
 };
 
 // All of a cycle, so that two compare with ==; the subject belongs to a vocabulary and is left out.
@@ -38,6 +43,16 @@ inline std::string describe(const CycleTrace& cycle) {
   for (const StepRow& row : cycle.steps) {
     out += "\nstep " + text(row.start_ns) + text(row.duration_ns) + text(row.number) +
            text(row.data_wait_ns);
+  }
+  for (const HostRow& row : cycle.host) {
+    out += "\nhost " + text(row.start_ns) + text(row.duration_ns) + text(row.thread) +
+           text(row.launch) + text(static_cast<int>(row.kind));
+    out += cycle.names.text(row.name);
+  }
+  for (const SyncRow& row : cycle.syncs) {
+    out += "\nsync " + text(row.start_ns) + text(row.duration_ns) + text(row.device) +
+           text(row.stream) + text(row.waits_for) + text(row.launch) + text(row.event_record);
+    out += cycle.names.text(row.name);
   }
   return out;
 }
