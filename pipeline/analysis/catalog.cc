@@ -31,6 +31,7 @@ extern const AnalysisSpec queue_length_summary_spec;
 extern const AnalysisSpec memory_bw_summary_spec;
 extern const AnalysisSpec user_annotation_breakdown_spec;
 extern const AnalysisSpec stragglers_spec;
+extern const AnalysisSpec critical_path_spec;
 
 AnalysisCatalog analysis_catalog() {
   static constexpr std::array kCatalog = {
@@ -61,6 +62,7 @@ AnalysisCatalog analysis_catalog() {
       &memory_bw_summary_spec,
       &user_annotation_breakdown_spec,
       &stragglers_spec,
+      &critical_path_spec,
   };
   return kCatalog;
 }

@@ -37,7 +37,7 @@ CriticalPath critical_path(const PathGraph& graph, const NameTable& names);
 // The graphs of the steps of a cycle. What is kept for all of them is O(rows of the cycle).
 class StepGraphs {
  public:
-  // `selected` must outlive the object.
+  // The cycle must outlive the object.
   explicit StepGraphs(const SelectedCycle& selected);
 
   // O(events of the step log n).

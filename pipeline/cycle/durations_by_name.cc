@@ -59,6 +59,8 @@ std::vector<Group> groups_of(const std::vector<NamedDuration>& rows) {
   return groups;
 }
 
+}  // namespace
+
 std::string shortened(std::string_view name) {
   if (name.size() <= kLongestName) return std::string(name);
   std::size_t end = kLongestName;
@@ -68,8 +70,6 @@ std::string shortened(std::string_view name) {
   while (end > 0 && continues(end)) --end;
   return std::string(name.substr(0, end));
 }
-
-}  // namespace
 
 std::vector<NameStats> durations_by_name(const NameTable& names, std::vector<NamedDuration> rows,
                                          std::size_t most) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "trainwatch/name_table.h"
@@ -30,8 +31,11 @@ struct NameStats {
 
 inline constexpr char kOtherNames[] = "others";
 
+// A name of more than 2048 bytes is cut.
+std::string shortened(std::string_view name);
+
 // By sum, the longest first. Names beyond the first `most` become one, "others", whose figures are
-// those of their rows. A name longer than 2048 bytes is cut. O(n log n).
+// those of their rows. Names are shortened. O(n log n).
 std::vector<NameStats> durations_by_name(const NameTable& names, std::vector<NamedDuration> rows,
                                          std::size_t most);
 

@@ -41,7 +41,7 @@ struct StepEvents {
 // Of a cycle, built once for all its steps: O(rows of the cycle log n).
 class StepEventIndex {
  public:
-  // `selected` must outlive the object.
+  // The cycle must outlive the object.
   explicit StepEventIndex(const SelectedCycle& selected);
 
   const CycleTrace& cycle() const { return cycle_; }

@@ -30,12 +30,15 @@ class SelectedCycle {
   // Work on streams that counts.
   DeviceRows rows() const { return rows_; }
   bool counts(const AnnotationRow& annotation) const;
+  // As a whole: all but the last one in without_last, whatever of that one counts.
+  bool counts(const StepRow& step) const;
 
  private:
   const CycleTrace& cycle_;
   std::int64_t last_host_start_ns_;
   std::int64_t last_device_start_ns_;
   bool all_ = false;
+  bool without_last_ = false;
   std::vector<std::uint32_t> rows_;
 };
 
