@@ -32,6 +32,7 @@ extern const AnalysisSpec memory_bw_summary_spec;
 extern const AnalysisSpec user_annotation_breakdown_spec;
 extern const AnalysisSpec stragglers_spec;
 extern const AnalysisSpec frequent_kernel_sequences_spec;
+extern const AnalysisSpec critical_path_spec;
 
 AnalysisCatalog analysis_catalog() {
   static constexpr std::array kCatalog = {
@@ -63,6 +64,7 @@ AnalysisCatalog analysis_catalog() {
       &user_annotation_breakdown_spec,
       &stragglers_spec,
       &frequent_kernel_sequences_spec,
+      &critical_path_spec,
   };
   return kCatalog;
 }

@@ -31,6 +31,8 @@ class CycleAnalysis : public Analysis {
   virtual Result result_of(const SelectedCycle& selected) = 0;
   const CycleResults<Result>& results() const { return results_; }
 
+  // A part of a result is beyond a bound, which was not made.
+  void leave_out() { ++left_out_; }
   // Drops what is beyond a bound, and counts it.
   template <class Item>
   void bound(std::vector<Item>& items, std::size_t most) {

@@ -44,9 +44,9 @@ std::size_t step_at(const CycleTrace& cycle, std::int64_t time_ns) {
 SelectedCycle::SelectedCycle(const CycleTrace& cycle, StepSelection steps)
     : cycle_(cycle), last_host_start_ns_(kNoLimit), last_device_start_ns_(kNoLimit) {
   all_ = steps == StepSelection::all || has_one_step_at_most(cycle);
+  without_last_ = !all_ && steps == StepSelection::without_last;
   if (!all_ && steps == StepSelection::included) last_host_start_ns_ = end_of_last_step(cycle);
-  if (!all_ && steps == StepSelection::without_last)
-    last_host_start_ns_ = last_device_start_ns_ = start_of_last_step(cycle) - 1;
+  if (without_last_) last_host_start_ns_ = last_device_start_ns_ = start_of_last_step(cycle) - 1;
   rows_.reserve(cycle.device.size());
   for (std::uint32_t i = 0; i < cycle.device.size(); ++i) {
     const DeviceRow& row = cycle.device[i];
@@ -61,6 +61,10 @@ SelectedCycle::SelectedCycle(const CycleTrace& cycle, StepSelection steps)
 bool SelectedCycle::counts(const AnnotationRow& annotation) const {
   return annotation.start_ns <=
          (annotation.on_device ? last_device_start_ns_ : last_host_start_ns_);
+}
+
+bool SelectedCycle::counts(const StepRow& step) const {
+  return !without_last_ || step.number != cycle_.steps.back().number;
 }
 
 std::vector<StepWork> work_by_step(const SelectedCycle& selected) {

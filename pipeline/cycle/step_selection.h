@@ -32,13 +32,15 @@ class SelectedCycle {
   bool counts(const AnnotationRow& annotation) const;
   // What begins before the selection ends.
   bool counts(const HostRow& row) const { return row.start_ns <= last_host_start_ns_; }
-  bool counts(const StepRow& step) const { return step.start_ns <= last_host_start_ns_; }
+  // As a whole: all but the last one in without_last, whatever of that one counts.
+  bool counts(const StepRow& step) const;
 
  private:
   const CycleTrace& cycle_;
   std::int64_t last_host_start_ns_;
   std::int64_t last_device_start_ns_;
   bool all_ = false;
+  bool without_last_ = false;
   std::vector<std::uint32_t> rows_;
 };
 

@@ -4,7 +4,7 @@
 
 #include "pipeline/analysis/catalog.h"
 #include "unit/analysis/analysis_bench.h"
-#include "unit/cycle/cycle_builder.h"
+#include "unit/cycle/step_builder.h"
 
 namespace trainwatch {
 namespace {
@@ -12,10 +12,11 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-const std::vector<std::string> kTables = {
-    "temporal_breakdown",   "idle_time_breakdown",       "comm_comp_overlap",
-    "gpu_kernel_breakdown", "cuda_kernel_launch_stats",  "queue_length_summary",
-    "memory_bw_summary",    "user_annotation_breakdown", "frequent_kernel_sequences"};
+const std::vector<std::string> kTables = {"temporal_breakdown",        "idle_time_breakdown",
+                                          "comm_comp_overlap",         "gpu_kernel_breakdown",
+                                          "cuda_kernel_launch_stats",  "queue_length_summary",
+                                          "memory_bw_summary",         "user_annotation_breakdown",
+                                          "frequent_kernel_sequences", "critical_path"};
 
 // Two steps; in the first 40 us of computation, the last 10 of them beside communication until 50,
 // in the second 10 us of each and a copy.
@@ -221,6 +222,50 @@ TEST(UserAnnotationBreakdownTable, HostAndGpu) {
   const std::string text = text_of("user_annotation_breakdown");
   EXPECT_THAT(text, HasSubstr(R"(["forward",1,20000,20000,20000,0,20000,0,2,"algo-1"])"));
   EXPECT_THAT(text, HasSubstr(R"(["forward",1,30000,30000,30000,0,30000,0,2,"algo-1"])"));
+}
+
+TEST(CriticalPathTable, StepsAndContributors) {
+  AnalysisBench bench("critical_path");
+  StepBuilder built;
+  built.of(bench.rank("algo-1", 0), 2).step(4, 0, 100);
+  built.op(0, 20, "aten::linear").compute({10, 60, 7, built.call(5)});
+  bench.add(built.build());
+  bench.save_and_load();
+  const std::string text = bench.text();
+  EXPECT_THAT(text, HasSubstr(R"({"columns":["iteration","rank","critical_path_ns","step_ns",)"));
+  EXPECT_THAT(text, HasSubstr(R"([[4,0,70000,100000,5000,0,60000,0,0,0,5000,7.14,0,85.71,0,0,0,)"
+                              R"(7.14,false,0,2,"algo-1"]])"));
+  EXPECT_THAT(text, HasSubstr(R"([4,0,"gemm","device","gpu_compute_bound",60000,85.71,1,2,)"));
+  EXPECT_THAT(text, HasSubstr(R"([4,0,"gemm","device","gpu_kernel_launch_overhead",5000,7.14,1,)"));
+  EXPECT_THAT(text, HasSubstr(R"([4,0,"aten::linear","host","cpu_bound",5000,7.14,1,2,)"));
+  EXPECT_THAT(text, HasSubstr(R"("sync_events":false,"left_out":0})"));
+}
+
+TEST(CriticalPathTable, HasSyncEventsWhereAllCyclesHave) {
+  AnalysisBench bench("critical_path");
+  const auto add = [&](int rank, bool with_syncs) {
+    StepBuilder built;
+    built.of(bench.rank("algo-1", rank), 0).step(4, 0, 100);
+    const std::uint32_t call = built.call(5, 10, "cudaDeviceSynchronize");
+    if (with_syncs) built.sync("Context Sync", {call});
+    bench.add(built.build());
+  };
+  add(0, true);
+  EXPECT_THAT(bench.text(), HasSubstr(R"("sync_events":true)"));
+  add(1, false);
+  EXPECT_THAT(bench.text(), HasSubstr(R"("sync_events":false)"));
+}
+
+TEST(CriticalPathTable, BoundsSteps) {
+  AnalysisBench bench("critical_path");
+  CycleBuilder built;
+  built.of(bench.rank("algo-1", 0), 0);
+  for (int i = 0; i < 130; ++i) built.step(i, 100 * i, 100);
+  bench.add(built.build());
+  bench.save_and_load();
+  EXPECT_THAT(bench.text(), HasSubstr("[127,0,0,"));
+  EXPECT_THAT(bench.text(), Not(HasSubstr("[128,0,0,")));
+  EXPECT_THAT(bench.text(), HasSubstr(R"("left_out":2})"));
 }
 
 // A step of 100 us: what is not communication is the rank's own.

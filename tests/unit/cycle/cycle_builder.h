@@ -86,7 +86,7 @@ class CycleBuilder {
     return std::move(cycle_);
   }
 
- private:
+ protected:
   CycleBuilder& add(const Work& work, const std::string& name, DeviceKind kind, WorkClass type) {
     if (work.launch != kNoRow) ++cycle_.launches[work.launch].rows;
     cycle_.device.push_back({work.start * 1000, work.duration * 1000, cycle_.names.intern(name),

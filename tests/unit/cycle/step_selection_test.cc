@@ -48,6 +48,21 @@ TEST(StepSelection, WithFewerThanTwoStepsEverythingCounts) {
   EXPECT_EQ(counted(cycle, StepSelection::without_last), "left_over ");
 }
 
+TEST(StepSelection, StepsAsAWholeAreAllButTheLast) {
+  CycleBuilder built = two_steps();
+  built.annotate(160, 50, "ProfilerStep#5", true);
+  CycleTrace cycle = built.build();
+  const auto counts = [&](StepSelection steps, std::size_t index) {
+    return SelectedCycle(cycle, steps).counts(cycle.steps[index]);
+  };
+  EXPECT_TRUE(counts(StepSelection::included, 1));
+  EXPECT_TRUE(counts(StepSelection::all, 1));
+  EXPECT_TRUE(counts(StepSelection::without_last, 0));
+  EXPECT_FALSE(counts(StepSelection::without_last, 1));
+  cycle.steps.pop_back();
+  EXPECT_TRUE(counts(StepSelection::without_last, 0));
+}
+
 TEST(StepSelection, WorkOnNoStreamNeverCounts) {
   CycleBuilder built;
   built.wait({0, 10, kNoStream});
