@@ -198,6 +198,7 @@ void ChromeTraceDecoder::tell_cycle(SubjectId subject, std::int64_t base_ns) {
   CycleTrace cycle = cycle_ != nullptr ? cycle_->finish(base_ns) : CycleTrace{};
   cycle_.reset();
   cycle.subject = subject;
+  cycle.base_ns = base_ns;
   cycle.steps = steps(base_ns);
   context_.cycles->cycle(cycle);
 }
