@@ -31,7 +31,7 @@ Status can_replace(const std::string& path) {
 Status replace_file(const std::string& path, std::string_view content) {
   auto file = FileReplacement::begin(path);
   if (!file) return file.error();
-  if (const Status written = file->write(content); !written) return written;
+  if (Status written = file->write(content); !written) return written;
   return file->commit();
 }
 

@@ -40,10 +40,12 @@ std::vector<TraceFile> trace_files(FileSystem& files, const std::vector<std::str
     if (!added && preference(order) < preference(place->second.order)) place->second = found;
   }
   std::vector<Found> all;
+  all.reserve(by_base.size());
   for (auto& [base, found] : by_base) all.push_back(std::move(found));
   std::sort(all.begin(), all.end(),
             [](const Found& a, const Found& b) { return a.order < b.order; });
   std::vector<TraceFile> ordered;
+  ordered.reserve(all.size());
   for (Found& found : all) ordered.push_back(std::move(found.file));
   return ordered;
 }
