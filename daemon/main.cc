@@ -6,6 +6,7 @@
 #include "daemon/app/app.h"
 #include "daemon/app/replay.h"
 #include "daemon/app/report.h"
+#include "daemon/app/timeline.h"
 #include "daemon/cli/cli.h"
 #include "daemon/net/follow_client.h"
 #include "daemon/sample/sample.h"
@@ -32,6 +33,7 @@ int main(int argc, char** argv) {
   commands.replay = trainwatch::replay;
   commands.analyze = trainwatch::analyze;
   commands.report = trainwatch::report;
+  commands.timeline = trainwatch::timeline;
   commands.follow = trainwatch::follow;
   commands.sample = trainwatch::sample;
   return trainwatch::run_command_line(argc, argv, commands, std::cout, std::cerr);

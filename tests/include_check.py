@@ -3,7 +3,7 @@
 
     include <- rules, include <- pipeline, and daemon sees all three
     pipeline: tail -> decode -> cycle -> analysis -> engine -> state, a later part sees the earlier ones;
-              beside the line, profile sees tail and decode and is seen by the daemon alone
+              beside the line, profile sees tail and decode, timeline sees decode and cycle; only the daemon sees them
 """
 
 import os
@@ -20,6 +20,7 @@ OWN = {"include/trainwatch": ["trainwatch/"], "rules": ["trainwatch/", "rules/"]
 for index, part in enumerate(PIPELINE):
     OWN["pipeline/" + part] = ["trainwatch/"] + ["pipeline/%s/" % p for p in PIPELINE[:index + 1]]
 OWN["pipeline/profile"] = ["trainwatch/", "pipeline/tail/", "pipeline/decode/", "pipeline/profile/"]
+OWN["pipeline/timeline"] = ["trainwatch/", "pipeline/decode/", "pipeline/cycle/", "pipeline/timeline/"]
 
 # Headers of libraries: beginning -> folders that may use them. What is not listed is C++, C or
 # POSIX, which everyone may use but include/, which is C++ alone.
@@ -32,7 +33,7 @@ LIBRARIES = {
 }
 
 # No threads, sockets, clocks or logging in what must give the same answer on every replay.
-PURE = ["rules", "pipeline/profile"] + ["pipeline/" + part for part in PIPELINE]
+PURE = ["rules", "pipeline/profile", "pipeline/timeline"] + ["pipeline/" + part for part in PIPELINE]
 IMPURE_HEADERS = {"thread", "mutex", "shared_mutex", "condition_variable", "future", "atomic",
                   "random", "iostream", "sys/socket.h", "netinet/in.h", "pthread.h"}
 IMPURE_CALLS = re.compile(r"\b(system_clock|steady_clock|high_resolution_clock)::now\b"

@@ -7,8 +7,7 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
-
-#include "daemon/file_handle.h"
+#include <utility>
 
 namespace trainwatch {
 namespace {
@@ -17,18 +16,6 @@ namespace fs = std::filesystem;
 
 Error failure(const std::string& path) {
   return {path + ": " + std::strerror(errno)};
-}
-
-Status write_to(const std::string& path, int flags, std::string_view content) {
-  const FileHandle file(open(path.c_str(), O_WRONLY | O_CLOEXEC | flags, 0666));
-  if (!file.valid()) return failure(path);
-  while (!content.empty()) {
-    const ssize_t written = write(file.get(), content.data(), content.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return failure(path);
-    content.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return success();
 }
 
 }  // namespace
@@ -42,17 +29,49 @@ Status can_replace(const std::string& path) {
 }
 
 Status replace_file(const std::string& path, std::string_view content) {
+  auto file = FileReplacement::begin(path);
+  if (!file) return file.error();
+  if (Status written = file->write(content); !written) return written;
+  return file->commit();
+}
+
+Result<FileReplacement> FileReplacement::begin(const std::string& path) {
   std::error_code unknown;
-  if (fs::exists(path, unknown) && !fs::is_regular_file(path, unknown)) {
-    return write_to(path, 0, content);
-  }
+  const bool special = fs::exists(path, unknown) && !fs::is_regular_file(path, unknown);
   const fs::path resolved = fs::weakly_canonical(path, unknown);
-  const std::string target = unknown ? path : resolved.string();
-  const std::string beside = target + "." + std::to_string(getpid()) + ".tmp";
-  Status written = write_to(beside, O_CREAT | O_TRUNC, content);
-  if (written && std::rename(beside.c_str(), target.c_str()) != 0) written = failure(target);
-  if (!written) unlink(beside.c_str());
-  return written;
+  const std::string target = special || unknown ? path : resolved.string();
+  const std::string beside = special ? "" : target + "." + std::to_string(getpid()) + ".tmp";
+  const std::string& written = special ? target : beside;
+  const int flags = O_WRONLY | O_CLOEXEC | (special ? 0 : O_CREAT | O_TRUNC);
+  FileHandle file(open(written.c_str(), flags, 0666));
+  if (!file.valid()) return failure(written);
+  return FileReplacement(std::move(file), target, beside);
+}
+
+FileReplacement::FileReplacement(FileReplacement&& other) noexcept
+    : file_(std::move(other.file_)),
+      target_(std::move(other.target_)),
+      beside_(std::exchange(other.beside_, {})) {}
+
+FileReplacement::~FileReplacement() {
+  if (!beside_.empty()) unlink(beside_.c_str());
+}
+
+Status FileReplacement::write(std::string_view piece) {
+  while (!piece.empty()) {
+    const ssize_t written = ::write(file_.get(), piece.data(), piece.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return failure(beside_.empty() ? target_ : beside_);
+    piece.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return success();
+}
+
+Status FileReplacement::commit() {
+  if (beside_.empty()) return success();
+  if (std::rename(beside_.c_str(), target_.c_str()) != 0) return failure(target_);
+  beside_.clear();
+  return success();
 }
 
 }  // namespace trainwatch

@@ -24,6 +24,7 @@ struct Commands {
   OldFilesCommand<ReplayOptions> replay;
   OldFilesCommand<AnalyzeOptions> analyze;
   OldFilesCommand<ReportOptions> report;
+  OldFilesCommand<TimelineOptions> timeline;
   std::function<int(const FollowOptions&)> follow;
   std::function<int(const SampleOptions&, std::ostream& err)> sample;
 };

@@ -70,10 +70,25 @@ Status parse_steps(const std::string& text, StepSelection& out) {
 }
 
 // What the commands on old files take alike; `options` outlives the parsing.
-void add_old_files(CLI::App& app, OldFilesOptions& options) {
+void add_paths(CLI::App& app, OldFilesOptions& options) {
   app.add_option("PATH", options.paths, "Files or directory trees, finished or not")->required();
+}
+
+void add_old_files(CLI::App& app, OldFilesOptions& options) {
+  add_paths(app, options);
   with_twin(app.add_flag("--progress", options.progress,
                          "Show a progress bar even where standard error is no terminal"));
+}
+
+void add_output(CLI::App& app, std::string& output, const char* what) {
+  with_twin(app.add_option("-o,--output", output, what))->type_name("FILE")->required();
+}
+
+void add_steps(CLI::App& app, StepSelection& steps) {
+  add_checked(
+      app, "--steps", "incl|default|raw",
+      "Of a profiler's cycle: up to the last step, without it (HTA's default), or everything",
+      [&steps](const std::string& text) { return parse_steps(text, steps); });
 }
 
 void add_job(CLI::App& app, std::optional<std::string>& job) {
@@ -137,10 +152,7 @@ Action define_analyze(CLI::App& app, const CliSession& session) {
   add_time("--from-us", options->from_us,
            "Only what goes on from this time, in microseconds since 1970");
   add_time("--to-us", options->to_us, "... up to this time");
-  add_checked(
-      app, "--steps", "incl|default|raw",
-      "Of a profiler's cycle: up to the last step, without it (HTA's default), or everything",
-      [options](const std::string& text) { return parse_steps(text, options->steps); });
+  add_steps(app, options->steps);
   with_twin(app.add_option("--operator", options->op,
                            "Of frequent_kernel_sequences: operators whose names contain this"))
       ->type_name("TEXT");
@@ -153,15 +165,29 @@ Action define_report(CLI::App& app, const CliSession& session) {
   auto options = std::make_shared<ReportOptions>();
   auto flags = std::make_shared<ConfigFlagSet>(app, session.commands.catalog);
   add_old_files(app, *options);
-  with_twin(app.add_option("-o,--output", options->output, "Where to write; - is standard output"))
-      ->type_name("FILE")
-      ->required();
+  add_output(app, options->output, "Where to write; - is standard output");
   add_job(app, options->job);
   flags->add_file_and_rules();
   app.footer(
       "Writes one page (HTML) that needs nothing beside it: the rules and what they found, phases\n"
       "of the job, steps, utilisation, data loading and Python profiles.");
   return with_old_files(options, flags, session, &Commands::report);
+}
+
+Action define_timeline(CLI::App& app, const CliSession& session) {
+  auto options = std::make_shared<TimelineOptions>();
+  auto flags = std::make_shared<ConfigFlagSet>(app, session.commands.catalog);
+  add_paths(app, *options);
+  with_twin(app.add_flag("--counters", options->counters,
+                         "Add counters: queue length by stream, bandwidth of copies by kind"));
+  add_steps(app, options->steps);
+  add_output(app, options->output,
+             "Where to write; compressed when it ends in .gz; - is standard output");
+  flags->add_file();
+  app.footer(
+      "Copies traces of PyTorch's profiler into one that Perfetto and chrome://tracing show, with\n"
+      "counters added. Of several, the processes of each rank stand together under its name.");
+  return with_old_files(options, flags, session, &Commands::timeline);
 }
 
 Action define_follow(CLI::App& app, const CliSession& session) {
@@ -256,6 +282,8 @@ constexpr std::array kCommands = {
     CliCommand{"analyze", "Print what files that are there already say of the job", define_analyze},
     CliCommand{"report", "Write a page of what files that are there already say of the job",
                define_report},
+    CliCommand{"timeline", "Write a profiler's traces with counters, for Perfetto",
+               define_timeline},
     CliCommand{"follow", "Print the alerts of a running trainwatch as they come", define_follow},
     CliCommand{"sample", "Write metrics of this machine as SageMaker's system files",
                define_sample},

@@ -44,6 +44,12 @@ struct ReportOptions : OldFilesOptions {
   std::optional<std::string> job;  // as above
 };
 
+struct TimelineOptions : OldFilesOptions {
+  std::string output;     // a file, compressed where it ends in .gz, or "-" for standard output
+  bool counters = false;  // traces of profilers with counters of queues and bandwidth
+  StepSelection steps = StepSelection::included;  // of which the counters are
+};
+
 struct SampleOptions {
   std::string out;  // the job's directory; made when absent
   Nanos interval = std::chrono::milliseconds{500};

@@ -130,6 +130,7 @@ enum class StepSelection : std::uint8_t {
 struct CycleTrace {
   SubjectId subject = SubjectId::none;  // job, node, rank
   std::int64_t number = 0;              // of this rank's cycles, in the order of its lane
+  std::int64_t base_ns = 0;             // what was added to the times that the file has
   NameTable names;
   std::vector<DeviceRow> device;  // by stream, then start
   std::vector<LaunchRow> launches;

@@ -222,6 +222,7 @@ void ChromeTraceDecoder::tell_cycle(SubjectId subject, std::int64_t base_ns) {
   cycle_.reset();
   cycle.subject = subject;
   cycle.world_size = world_size_;
+  cycle.base_ns = base_ns;
   cycle.steps = steps(base_ns);
   context_.cycles->cycle(cycle);
 }

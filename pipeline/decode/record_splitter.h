@@ -42,6 +42,9 @@ class RecordSplitter {
   // The end of the document was read. A writer that appends to an old file opens it again.
   bool closed() const { return closed_; }
 
+  // The document is an object with the array in it. Known before the first call of the sink.
+  bool object_root() const { return object_root_; }
+
   // The bytes so far end inside an object of the array.
   bool mid_record() const { return mode_ == Mode::records && (!carry_.empty() || skipping_); }
 

@@ -31,6 +31,9 @@ class CliTest : public testing::Test {
     commands_.report = [this](const ReportOptions& options, std::ostream&, std::ostream&) {
       return report_ = options, 16;
     };
+    commands_.timeline = [this](const TimelineOptions& options, std::ostream&, std::ostream&) {
+      return timeline_ = options, 17;
+    };
     commands_.follow = [this](const FollowOptions& options) { return follow_ = options, 13; };
     commands_.sample = [this](const SampleOptions& options, std::ostream&) {
       return sample_ = options, 14;
@@ -53,6 +56,7 @@ class CliTest : public testing::Test {
   ReplayOptions replay_;
   AnalyzeOptions analyze_;
   ReportOptions report_;
+  TimelineOptions timeline_;
   FollowOptions follow_;
   SampleOptions sample_;
   std::ostringstream out_;
@@ -151,6 +155,19 @@ TEST_F(CliTest, ReportTakesAFile) {
   EXPECT_EQ(report_.output, "x.html");
   expect_usage_error({"report", "a"}, "--output");
   expect_usage_error({"report", "-o", "x.html"}, "PATH");
+}
+
+TEST_F(CliTest, TimelineTakesPathsAndAFile) {
+  EXPECT_EQ(call({"timeline", "a", "b", "--counters", "--steps=raw", "-o", "out.json.gz"}), 17);
+  EXPECT_THAT(timeline_.paths, ElementsAre("a", "b"));
+  EXPECT_EQ(timeline_.output, "out.json.gz");
+  EXPECT_TRUE(timeline_.counters);
+  EXPECT_EQ(timeline_.steps, StepSelection::all);
+  EXPECT_EQ(call({"timeline", "a", "-o", "-"}), 17);
+  EXPECT_FALSE(timeline_.counters);
+  EXPECT_EQ(timeline_.steps, StepSelection::included);
+  expect_usage_error({"timeline", "a", "--counters"}, "--output");
+  expect_usage_error({"timeline", "--counters", "-o", "x.json"}, "PATH");
 }
 
 TEST_F(CliTest, FollowTakesAUrl) {

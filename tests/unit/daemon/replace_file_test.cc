@@ -35,6 +35,31 @@ TEST(ReplaceFile, WritesToADeviceAndLeavesItThere) {
   EXPECT_TRUE(fs::is_character_file("/dev/null"));
 }
 
+TEST(FileReplacement, ChangesNothingBeforeItIsComplete) {
+  const test::TempDirectory directory;
+  directory.append("page.html", "old");
+  const auto count = [&directory] {
+    const auto files = fs::directory_iterator(directory.path());
+    return std::distance(begin(files), end(files));
+  };
+  {
+    auto left = FileReplacement::begin(directory / "page.html");
+    ASSERT_TRUE(left);
+    ASSERT_TRUE(left->write("a part"));
+    EXPECT_EQ(count(), 2);
+  }
+  EXPECT_EQ(count(), 1);
+  EXPECT_EQ(directory.read("page.html"), "old");
+  auto file = FileReplacement::begin(directory / "page.html");
+  ASSERT_TRUE(file);
+  ASSERT_TRUE(file->write("one, "));
+  ASSERT_TRUE(file->write("two"));
+  EXPECT_EQ(directory.read("page.html"), "old");
+  ASSERT_TRUE(file->commit());
+  EXPECT_EQ(directory.read("page.html"), "one, two");
+  EXPECT_EQ(count(), 1);
+}
+
 TEST(ReplaceFile, SaysWhyItCannot) {
   const test::TempDirectory directory;
   EXPECT_TRUE(can_replace(directory / "page.html"));
