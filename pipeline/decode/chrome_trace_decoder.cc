@@ -250,6 +250,27 @@ std::vector<Interval> ChromeTraceDecoder::data_waits() const {
   return waits;
 }
 
+std::optional<ProvisionalCycle> ChromeTraceDecoder::provisional() const {
+  if (emitted_ || records_ == 0) return std::nullopt;
+  ProvisionalCycle found;
+  found.device_rows = cycle_ != nullptr ? cycle_->device_rows() : 0;
+  for (const Held& held : held_) {
+    if (held.kind != SpanKind::step) continue;
+    ++found.steps_seen;
+    const auto place = std::ranges::upper_bound(found.steps, held.start_ns, {}, &StepRow::start_ns);
+    found.steps.insert(place, {held.start_ns, held.duration_ns, held.step, 0});
+    if (found.steps.size() > ProvisionalCycle::kShown) found.steps.pop_back();
+  }
+  for (const Held& held : held_) {
+    if (held.kind != SpanKind::data_wait) continue;
+    for (StepRow& step : found.steps) {
+      if (held.start_ns >= step.start_ns && held.end_ns() <= step.end_ns())
+        step.data_wait_ns += held.duration_ns;
+    }
+  }
+  return found;
+}
+
 // A wait belongs to the step that it lies in; the file itself does not say.
 void ChromeTraceDecoder::name_steps_of_waits() {
   std::stable_sort(held_.begin(), held_.end(),

@@ -37,6 +37,7 @@ class ChromeTraceDecoder final : public Decoder, private RecordSink {
   bool must_read_again() const override { return context_.cycles != nullptr && cycle_lost_; }
   void take_unsaved(Decoder& old) override;
   std::uint64_t records() const override { return records_; }
+  std::optional<ProvisionalCycle> provisional() const override;
 
  private:
   struct Held {

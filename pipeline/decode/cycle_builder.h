@@ -35,6 +35,8 @@ class CycleBuilder {
   // One event of this category, whole. nullopt: it was taken, or is none for a cycle.
   std::optional<RejectReason> take(EventCategory category, std::string_view event);
 
+  std::size_t device_rows() const { return cycle_.device.size(); }
+
   // The host did something then, in times as written.
   void host_active(const Interval& active) { activity_.add(active); }
 

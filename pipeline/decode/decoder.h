@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -43,6 +44,16 @@ struct FileContext {
   CycleSink* cycles = nullptr;  // null: nobody takes cycles, and none are built
 };
 
+// What a profiler's document that is not complete says so far: more steps, earlier ones too, and
+// more waits within these may follow.
+struct ProvisionalCycle {
+  static constexpr std::size_t kShown = 16;
+
+  std::vector<StepRow> steps;  // the first ones by start, in times as written
+  std::uint64_t steps_seen = 0;
+  std::uint64_t device_rows = 0;
+};
+
 class Decoder {
  public:
   virtual ~Decoder() = default;
@@ -73,6 +84,9 @@ class Decoder {
   // Goes on from `old`, of the same format, whose state was loaded: takes over what that leaves
   // out.
   virtual void take_unsaved(Decoder& old) { static_cast<void>(old); }
+
+  // nullopt: it has none, or they were told.
+  virtual std::optional<ProvisionalCycle> provisional() const { return std::nullopt; }
 
   // Records read so far, good ones only.
   virtual std::uint64_t records() const = 0;

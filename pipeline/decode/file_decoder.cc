@@ -208,6 +208,10 @@ std::uint64_t FileDecoder::records() const {
   return parts_->decoder != nullptr ? parts_->decoder->records() - parts_->records_before : 0;
 }
 
+std::optional<ProvisionalCycle> FileDecoder::provisional() const {
+  return parts_->decoder != nullptr ? parts_->decoder->provisional() : std::nullopt;
+}
+
 bool FileDecoder::must_read_again() const {
   return parts_->decoder != nullptr && parts_->records_before == 0 &&
          parts_->decoder->must_read_again();

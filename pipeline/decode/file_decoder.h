@@ -44,6 +44,7 @@ class FileDecoder {
   bool complete() const;    // the file's own end was read, gzip trailer included
   bool mid_record() const;  // the bytes so far end in the middle of a record
   std::uint64_t records() const;
+  std::optional<ProvisionalCycle> provisional() const;
   void state(StateIo& io);
   // See Decoder::must_read_again. False where the file goes on with the contents of another one.
   bool must_read_again() const;

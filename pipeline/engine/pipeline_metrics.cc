@@ -172,7 +172,9 @@ void collect_limits(const Engine& engine, const TailReport& tail, std::vector<Me
   MetricFamily dropped =
       family("trainwatch_series_dropped_total",
              "Series left out of /metrics because a family was full.", MetricType::counter);
-  dropped.points.push_back({{}, static_cast<double>(engine.metrics().series_dropped()), {}, 0});
+  const std::uint64_t left_out =
+      engine.metrics().series_dropped() + engine.gpu_metrics().ranks_dropped();
+  dropped.points.push_back({{}, static_cast<double>(left_out), {}, 0});
   for (MetricFamily* made : {&values, &hits, &dropped}) out.push_back(std::move(*made));
 }
 

@@ -46,6 +46,20 @@ void write_sources(JsonWriter& json, const Ingest& ingest, const TailReport& tai
   json.end_array();
 }
 
+// Of a profiler's file that is still being written.
+void write_provisional(JsonWriter& json, const Ingest::File& file) {
+  const auto found = file.decoder != nullptr ? file.decoder->provisional() : std::nullopt;
+  if (!found) return;
+  json.key("provisional").begin_object().field("steps_seen", found->steps_seen);
+  json.field("gpu_rows", found->device_rows).key("steps").begin_array();
+  for (const StepRow& step : found->steps) {
+    json.begin_object().field("step", step.number);
+    json.field("seconds", static_cast<double>(step.duration_ns) / 1e9);
+    json.field("data_wait_seconds", static_cast<double>(step.data_wait_ns) / 1e9).end_object();
+  }
+  json.end_array().end_object();
+}
+
 void write_files(JsonWriter& json, const Ingest& ingest, const TailReport& tail) {
   json.key("files").begin_array();
   for (const TailedFile& tailed : tail.files) {
@@ -55,7 +69,9 @@ void write_files(JsonWriter& json, const Ingest& ingest, const TailReport& tail)
     json.begin_object().field("path", file.known.path).field("format", to_string(file.format));
     json.field("size", tailed.size).field("offset", tailed.offset);
     json.field("records", file.records).field("rejects", file.rejects);
-    json.field("error", tailed.error.empty() ? file.error : tailed.error).end_object();
+    json.field("error", tailed.error.empty() ? file.error : tailed.error);
+    write_provisional(json, file);
+    json.end_object();
   }
   json.end_array();
 }
@@ -112,6 +128,7 @@ std::string status_json(const StatusHeader& header, const Engine& engine, const 
   json.field("subjects_dropped", engine.vocabulary().subjects.dropped());
   json.field("symbols_dropped", engine.vocabulary().symbols.dropped());
   json.field("series_dropped", engine.metrics().series_dropped());
+  json.field("gpu_ranks_dropped", engine.gpu_metrics().ranks_dropped());
   return json.end_object().end_object().take();
 }
 
