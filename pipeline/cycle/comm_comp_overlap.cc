@@ -1,13 +1,18 @@
 #include "pipeline/cycle/comm_comp_overlap.h"
 
-#include "pipeline/cycle/work_intervals.h"
+#include "pipeline/cycle/work_sweep.h"
 
 namespace trainwatch {
 
 CommCompOverlap comm_comp_overlap(const CycleTrace& cycle, DeviceRows rows) {
-  const IntervalSet communication = work_intervals(cycle, rows, WorkClass::communication);
-  const IntervalSet computation = work_intervals(cycle, rows, WorkClass::computation);
-  return {communication.covered_ns(), intersection(communication, computation).covered_ns()};
+  CommCompOverlap found;
+  sweep_work(cycle, rows_by_start(cycle, rows), [&found](const WorkSegment& segment) {
+    if (!segment.has(WorkClass::communication)) return;
+    const std::int64_t lasts = segment.end_ns - segment.start_ns;
+    found.communication_ns += lasts;
+    if (segment.has(WorkClass::computation)) found.overlapped_ns += lasts;
+  });
+  return found;
 }
 
 }  // namespace trainwatch

@@ -6,32 +6,27 @@
 #include "pipeline/cycle/idle_time.h"
 #include "pipeline/cycle/launches.h"
 #include "pipeline/cycle/step_measure.h"
-#include "pipeline/cycle/work_intervals.h"
 
 namespace trainwatch {
 namespace {
 
-std::vector<std::uint32_t> sorted_by_start(const CycleTrace& cycle, DeviceRows rows) {
-  std::vector<std::uint32_t> by_start(rows.begin(), rows.end());
-  std::sort(by_start.begin(), by_start.end(), [&cycle](std::uint32_t a, std::uint32_t b) {
-    return cycle.device[a].start_ns < cycle.device[b].start_ns;
-  });
-  return by_start;
-}
-
 // Of the device as a whole: work on any stream ends a gap.
-std::array<std::int64_t, kIdleCauses> device_idle(const CycleTrace& cycle, DeviceRows by_start) {
-  std::array<std::int64_t, kIdleCauses> idle{};
-  std::int64_t busy_until = by_start.empty() ? 0 : cycle.device[by_start.front()].start_ns;
-  for (const std::uint32_t index : by_start) {
-    const DeviceRow& row = cycle.device[index];
-    if (row.start_ns > busy_until) {
-      const auto cause = static_cast<std::size_t>(idle_cause(cycle, row, busy_until));
-      idle[cause] += row.start_ns - busy_until;
-    }
-    busy_until = std::max(busy_until, row.end_ns());
+void add_segment(const CycleTrace& cycle, const WorkSegment& segment, CycleMeasure& to) {
+  const std::int64_t lasts = segment.end_ns - segment.start_ns;
+  to.window_ns += lasts;
+  if (segment.classes == 0) {
+    const IdleCause cause = idle_cause(cycle, *segment.next, segment.start_ns);
+    to.idle_ns[static_cast<std::size_t>(cause)] += lasts;
+    return;
   }
-  return idle;
+  to.busy_ns += lasts;
+  const bool computes = segment.has(WorkClass::computation);
+  if (computes) to.computation_ns += lasts;
+  if (segment.has(WorkClass::memory)) to.memory_ns += lasts;
+  if (segment.has(WorkClass::communication)) {
+    to.communication_ns += lasts;
+    if (computes) to.overlapped_ns += lasts;
+  }
 }
 
 void count_work(const CycleTrace& cycle, DeviceRows rows, CycleMeasure& found) {
@@ -51,23 +46,14 @@ void count_work(const CycleTrace& cycle, DeviceRows rows, CycleMeasure& found) {
 
 CycleMeasure measure(const SelectedCycle& selected) {
   const CycleTrace& cycle = selected.cycle();
-  const std::vector<std::uint32_t> rows = sorted_by_start(cycle, selected.rows());
   CycleMeasure found;
   found.subject = cycle.subject;
   found.number = cycle.number;
   found.world_size = cycle.world_size;
-  const IntervalSet busy = busy_intervals(cycle, rows);
-  found.window_ns = busy.extent_ns();
-  found.busy_ns = busy.covered_ns();
-  found.idle_ns = device_idle(cycle, rows);
-  const IntervalSet computation = work_intervals(cycle, rows, WorkClass::computation);
-  const IntervalSet communication = work_intervals(cycle, rows, WorkClass::communication);
-  found.computation_ns = computation.covered_ns();
-  found.communication_ns = communication.covered_ns();
-  found.overlapped_ns = intersection(communication, computation).covered_ns();
-  found.memory_ns = work_intervals(cycle, rows, WorkClass::memory).covered_ns();
-  count_work(cycle, rows, found);
-  found.steps = measure_steps(cycle, rows);
+  count_work(cycle, selected.rows(), found);
+  found.steps =
+      measure_steps(cycle, rows_by_start(cycle, selected.rows()),
+                    [&](const WorkSegment& segment) { add_segment(cycle, segment, found); });
   return found;
 }
 

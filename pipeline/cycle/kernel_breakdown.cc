@@ -2,41 +2,20 @@
 
 #include <algorithm>
 
-#include "pipeline/cycle/work_intervals.h"
+#include "pipeline/cycle/work_sweep.h"
 
 namespace trainwatch {
-namespace {
-
-// A kind of work begins or ends.
-struct Change {
-  std::int64_t at_ns = 0;
-  std::size_t bit = 0;
-};
-
-}  // namespace
 
 std::array<std::int64_t, kWorkMixes> time_by_work_mix(const CycleTrace& cycle, DeviceRows rows,
                                                       bool with_memory) {
-  std::vector<Change> changes;
-  const auto add = [&](WorkClass work, std::size_t bit) {
-    const IntervalSet busy = work_intervals(cycle, rows, work);
-    changes.reserve(changes.size() + 2 * busy.intervals().size());
-    for (const Interval& interval : busy.intervals()) {
-      changes.push_back({interval.start_ns, bit});
-      changes.push_back({interval.end_ns, bit});
-    }
-  };
-  add(WorkClass::computation, kComputationBit);
-  add(WorkClass::communication, kCommunicationBit);
-  if (with_memory) add(WorkClass::memory, kMemoryBit);
-  std::sort(changes.begin(), changes.end(),
-            [](const Change& a, const Change& b) { return a.at_ns < b.at_ns; });
   std::array<std::int64_t, kWorkMixes> times{};
-  std::size_t mix = 0;
-  for (std::size_t i = 0; i < changes.size(); ++i) {
-    if (i > 0) times[mix] += changes[i].at_ns - changes[i - 1].at_ns;
-    mix ^= changes[i].bit;  // disjoint intervals: each change begins or ends its kind
-  }
+  sweep_work(cycle, rows_by_start(cycle, rows), [&](const WorkSegment& segment) {
+    std::size_t mix = 0;
+    if (segment.has(WorkClass::computation)) mix |= kComputationBit;
+    if (segment.has(WorkClass::communication)) mix |= kCommunicationBit;
+    if (with_memory && segment.has(WorkClass::memory)) mix |= kMemoryBit;
+    times[mix] += segment.end_ns - segment.start_ns;
+  });
   times[0] = 0;
   return times;
 }
@@ -44,10 +23,11 @@ std::array<std::int64_t, kWorkMixes> time_by_work_mix(const CycleTrace& cycle, D
 std::vector<NameStats> kernels_by_name(const CycleTrace& cycle, DeviceRows rows, WorkClass work,
                                        std::size_t most) {
   std::vector<NamedDuration> durations;
-  durations.reserve(count_of(cycle, rows, work));
+  const auto is_one = [&](std::uint32_t index) { return cycle.device[index].work == work; };
+  durations.reserve(static_cast<std::size_t>(std::ranges::count_if(rows, is_one)));
   for (const std::uint32_t index : rows) {
     const DeviceRow& row = cycle.device[index];
-    if (row.work == work) durations.push_back({row.name, row.duration_ns});
+    if (is_one(index)) durations.push_back({row.name, row.duration_ns});
   }
   return durations_by_name(cycle.names, std::move(durations), most);
 }

@@ -12,46 +12,45 @@ std::int64_t delay_of(const CycleTrace& cycle, const LaunchedWork& work) {
   return std::max<std::int64_t>(0, work.first_start_ns - cycle.launches[work.launch].end_ns());
 }
 
-class Durations {
- public:
-  void add(std::int64_t duration_ns) {
-    sum_ns_ += duration_ns;
-    values_.push_back(static_cast<double>(duration_ns));
+// Of what `duration` says of each piece of work.
+template <class Duration>
+DurationSummary summary_of(const std::vector<LaunchedWork>& all, Duration&& duration) {
+  std::int64_t sum_ns = 0;
+  std::vector<double> values;
+  values.reserve(all.size());
+  for (const LaunchedWork& work : all) {
+    sum_ns += duration(work);
+    values.push_back(static_cast<double>(duration(work)));
   }
-  DurationSummary take() {
-    const SortedValues sorted(std::move(values_));
-    return {sum_ns_,         sorted.min(),          sorted.max(),          sorted.mean(),
-            sorted.stddev(), sorted.quantile(0.50), sorted.quantile(0.95), sorted.quantile(0.99)};
-  }
-
- private:
-  std::int64_t sum_ns_ = 0;
-  std::vector<double> values_;
-};
+  const SortedValues sorted(std::move(values));
+  return {sum_ns,          sorted.min(),          sorted.max(),          sorted.mean(),
+          sorted.stddev(), sorted.quantile(0.50), sorted.quantile(0.95), sorted.quantile(0.99)};
+}
 
 }  // namespace
 
 LaunchStats launch_stats(const CycleTrace& cycle, DeviceRows rows) {
+  std::vector<LaunchedWork> all = launched_work(cycle, rows);
+  const auto launch_of = [&cycle](const LaunchedWork& work) -> const LaunchRow& {
+    return cycle.launches[work.launch];
+  };
+  std::erase_if(all, [&](const LaunchedWork& work) {
+    return !is_plain_launch(cycle.names.text(launch_of(work).name));
+  });
   LaunchStats found;
-  Durations cpu;
-  Durations gpu;
-  Durations delay;
-  for (const LaunchedWork& work : launched_work(cycle, rows)) {
-    const LaunchRow& launch = cycle.launches[work.launch];
-    if (!is_plain_launch(cycle.names.text(launch.name))) continue;
-    const std::int64_t delay_ns = delay_of(cycle, work);
-    const bool is_long = launch.duration_ns > kLongLaunchNs;
-    ++found.count;
+  found.count = all.size();
+  for (const LaunchedWork& work : all) {
+    const std::int64_t call_ns = launch_of(work).duration_ns;
+    const bool is_long = call_ns > kLongLaunchNs;
     if (is_long) ++found.runtime_outliers;
-    if (!is_long && work.device_ns < launch.duration_ns) ++found.short_kernels;
-    if (delay_ns > kLongLaunchDelayNs) ++found.launch_delay_outliers;
-    cpu.add(launch.duration_ns);
-    gpu.add(work.device_ns);
-    delay.add(delay_ns);
+    if (!is_long && work.device_ns < call_ns) ++found.short_kernels;
+    if (delay_of(cycle, work) > kLongLaunchDelayNs) ++found.launch_delay_outliers;
   }
-  found.cpu_duration = cpu.take();
-  found.gpu_duration = gpu.take();
-  found.launch_delay = delay.take();
+  found.cpu_duration =
+      summary_of(all, [&](const LaunchedWork& work) { return launch_of(work).duration_ns; });
+  found.gpu_duration = summary_of(all, [](const LaunchedWork& work) { return work.device_ns; });
+  found.launch_delay =
+      summary_of(all, [&](const LaunchedWork& work) { return delay_of(cycle, work); });
   return found;
 }
 

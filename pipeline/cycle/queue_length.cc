@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <tuple>
 
 #include "pipeline/cycle/launches.h"
@@ -54,19 +55,18 @@ std::vector<StreamQueue> queue_length(const CycleTrace& cycle, DeviceRows rows) 
 
 QueueSummary summarize(const StreamQueue& queue) {
   QueueSummary found;
-  std::vector<double> lengths;
-  lengths.reserve(queue.changes.size());
+  std::map<std::int64_t, std::uint64_t> lengths;  // far fewer than changes
   double area = 0;
   for (std::size_t i = 0; i < queue.changes.size(); ++i) {
     const QueueChange& change = queue.changes[i];
-    lengths.push_back(static_cast<double>(change.length));
+    ++lengths[change.length];
     if (i + 1 == queue.changes.size()) break;
     const std::int64_t held_ns = queue.changes[i + 1].at_ns - change.at_ns;
     area += static_cast<double>(change.length) * static_cast<double>(held_ns);
     found.duration_ns += held_ns;
     if (change.length >= kFullQueue) found.full_ns += held_ns;
   }
-  found.lengths = describe(std::move(lengths));
+  found.lengths = describe(lengths);
   found.mean_over_time = found.duration_ns == 0 ? std::numeric_limits<double>::quiet_NaN()
                                                 : area / static_cast<double>(found.duration_ns);
   return found;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <vector>
 
 namespace trainwatch {
@@ -38,5 +39,7 @@ struct Description {
 };
 
 Description describe(std::vector<double> values);
+// Of whole numbers, by how often each occurs.
+Description describe(const std::map<std::int64_t, std::uint64_t>& counts);
 
 }  // namespace trainwatch

@@ -1,17 +1,64 @@
 // What the device did in each step of the host, and why it had nothing to do.
 #pragma once
 
+#include <algorithm>
+#include <limits>
+#include <utility>
 #include <vector>
 
 #include "pipeline/cycle/interval_set.h"
-#include "pipeline/cycle/step_selection.h"
+#include "pipeline/cycle/work_sweep.h"
 #include "trainwatch/cycle_measure.h"
 
 namespace trainwatch {
 
-// By time, not by where work was launched: each moment of a step counts once. One for each step of
-// the cycle, in its order; where there are none, one for all of the work. `by_start` are the rows
-// that count, by start. O(n log n).
-std::vector<StepMeasure> measure_steps(const CycleTrace& cycle, DeviceRows by_start);
+// By time, not by where work was launched: each moment of a step counts once. Of steps that
+// overlap, the later one begins where the earlier one ends.
+class StepMeter {
+ public:
+  // `extent` is from the first start of work to the last end: the only step of a cycle that has
+  // none. `cycle` outlives the object.
+  StepMeter(const CycleTrace& cycle, const Interval& extent);
+
+  // The segments of the work in order, with the times without work before and after it that lie
+  // in steps.
+  void add(const WorkSegment& segment);
+  // Once. In the order of the cycle's steps.
+  std::vector<StepMeasure> take() { return std::move(steps_); }
+
+ private:
+  void add_part(const WorkSegment& segment, const Interval& part, StepMeasure& to) const;
+  void add_gap(const Interval& gap, const DeviceRow* next, StepMeasure& to) const;
+  IdleReason reason_of(const Interval& gap, const DeviceRow* next) const;
+  void add_collectives(const Interval& within, StepMeasure& to) const;
+
+  const CycleTrace& cycle_;
+  IntervalSet data_waits_;
+  IntervalSet host_pauses_;
+  IntervalSet blocking_calls_;
+  std::vector<StepMeasure> steps_;
+  std::vector<Interval> times_;  // of steps_, disjoint
+  std::size_t first_open_ = 0;   // the steps before it are over
+};
+
+// All steps of a cycle. `by_start` are the rows that count, by start; `each(segment)` hears of the
+// work as well.
+template <class Each>
+std::vector<StepMeasure> measure_steps(const CycleTrace& cycle, DeviceRows by_start, Each&& each) {
+  Interval extent;
+  if (!by_start.empty()) extent.start_ns = cycle.device[by_start.front()].start_ns;
+  for (const std::uint32_t index : by_start)
+    extent.end_ns = std::max(extent.end_ns, cycle.device[index].end_ns());
+  StepMeter meter(cycle, extent);
+  if (by_start.empty()) return meter.take();
+  const auto far = std::numeric_limits<std::int64_t>::max();
+  meter.add({-far, extent.start_ns, 0, &cycle.device[by_start.front()]});
+  sweep_work(cycle, by_start, [&](const WorkSegment& segment) {
+    meter.add(segment);
+    each(segment);
+  });
+  meter.add({extent.end_ns, far, 0, nullptr});
+  return meter.take();
+}
 
 }  // namespace trainwatch

@@ -50,9 +50,12 @@ void Engine::on(const Step& step, const Event& event) {
 }
 
 void Engine::on(const CycleTrace& cycle) {
-  const SelectedCycle selected(cycle, StepSelection::included);
-  const CycleMeasure measured = measure(selected);
-  gpu_metrics_.on(selected, measured);
+  CycleMeasure measured;
+  {
+    const SelectedCycle selected(cycle, StepSelection::included);
+    measured = measure(selected);
+    gpu_metrics_.on(selected, measured);
+  }
   const Cycle event{&measured};
   host_->on(event, Event{event});
   analyses_.on(cycle);

@@ -16,6 +16,10 @@ import unittest
 
 import harness
 
+# All that a daemon runs of each cycle; its metrics and rules' measures are made in any case.
+ANALYSES = ("profiler_steps", "temporal_breakdown", "idle_time_breakdown", "comm_comp_overlap", "gpu_kernel_breakdown",
+            "cuda_kernel_launch_stats", "queue_length_summary", "memory_bw_summary", "user_annotation_breakdown",
+            "stragglers")
 MEGABYTES = int(os.environ.get("TRAINWATCH_TRACE_MB", "200"))
 LIMIT_MIB = 128
 CYCLES = 10
@@ -85,7 +89,7 @@ def peak_resident(pid):
 def analyze(path):
     """The result, and the peak of resident memory in MiB."""
     with tempfile.TemporaryFile("w+") as output:
-        process = subprocess.Popen([harness.binary(), "analyze", path, "--what=profiler_steps"],
+        process = subprocess.Popen([harness.binary(), "analyze", path, "--what=" + ",".join(ANALYSES)],
                                    stdout=output)
         peak = 0
         while os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT | os.WNOHANG) is None:

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "pipeline/cycle/cycle_measure.h"
 #include "unit/cycle/cycle_builder.h"
 
 namespace trainwatch {
@@ -9,9 +10,12 @@ namespace {
 
 constexpr std::int64_t kUs = 1000;
 
-// Rows of the builder's cycles are by start where there is one stream.
+std::vector<StepMeasure> steps_of(const CycleTrace& cycle) {
+  return measure(SelectedCycle(cycle, StepSelection::all)).steps;
+}
+
 StepMeasure only_step(const CycleTrace& cycle) {
-  const auto steps = measure_steps(cycle, all_rows(cycle));
+  const auto steps = steps_of(cycle);
   EXPECT_EQ(steps.size(), 1U);
   return steps.at(0);
 }
@@ -65,7 +69,7 @@ TEST(StepMeasure, WorkGoesToTheStepInWhoseTimeItRuns) {
   builder.compute({50, 100, 7, builder.launch(10)});
   builder.step(1, 0, 100).step(2, 100, 100);
   const CycleTrace cycle = builder.build();
-  const auto steps = measure_steps(cycle, all_rows(cycle));
+  const auto steps = steps_of(cycle);
   ASSERT_EQ(steps.size(), 2U);
   EXPECT_EQ(steps[0].computation_ns, 50 * kUs);
   EXPECT_EQ(steps[1].computation_ns, 50 * kUs);
@@ -81,7 +85,19 @@ TEST(StepMeasure, WithoutStepsTheWholeIsOne) {
   EXPECT_EQ(step.start_ns, 50 * kUs);
   EXPECT_EQ(step.duration_ns, 50 * kUs);
   EXPECT_EQ(step.idle(IdleReason::launch), 20 * kUs);
-  EXPECT_TRUE(measure_steps(CycleTrace{}, {}).empty());
+  EXPECT_TRUE(steps_of(CycleTrace{}).empty());
+}
+
+TEST(StepMeasure, NoMomentCountsInTwoSteps) {
+  CycleBuilder builder;
+  builder.compute({10, 80, 7, builder.launch(5)});
+  builder.step(1, 0, 60).step(2, 20, 20).step(3, 50, 50);
+  const auto steps = steps_of(builder.build());
+  ASSERT_EQ(steps.size(), 3U);
+  EXPECT_EQ(steps[0].computation_ns, 50 * kUs);
+  EXPECT_EQ(steps[1].computation_ns, 0);
+  EXPECT_EQ(steps[2].computation_ns, 30 * kUs);
+  EXPECT_EQ(steps[2].idle_sum_ns(), 10 * kUs);
 }
 
 TEST(StepMeasure, CollectivesThatBeginInTheStep) {
