@@ -25,12 +25,6 @@ CommunicationRule::CommunicationRule(std::int64_t window, const RuleContext& con
       hidden_(static_cast<std::size_t>(window)) {}
 
 void CommunicationRule::on(const Event& event, Verdicts& out) {
-  if (const auto* cycle = std::get_if<Cycle>(&event)) {
-    without_work_ = cycle->measure->work == 0;
-    without_steps_ = std::ranges::all_of(
-        cycle->measure->steps, [](const StepMeasure& step) { return step.number == kNoStep; });
-    if (without_work_) return;
-  }
   for (const JobStep& step : steps_.on(event)) add(step, out);
 }
 
@@ -79,16 +73,8 @@ void CommunicationRule::state(StateIo& io) {
   io(exposed_);
   io(communication_);
   io(hidden_);
-  io(without_work_);
-  io(without_steps_);
   io(open_);
   io(told_);
-}
-
-std::vector<std::string_view> CommunicationRule::missing() const {
-  if (without_work_) return {"gpu work"};
-  if (without_steps_) return {"steps"};
-  return {};
 }
 
 }  // namespace trainwatch

@@ -19,7 +19,7 @@ class CommunicationRule : public Rule {
   void on(const Event& event, Verdicts& out) final;
   void state(StateIo& io) final;
   bool warming() const final { return exposed_.size() < kFewestSteps; }
-  std::vector<std::string_view> missing() const final;
+  std::vector<std::string_view> missing() const final { return steps_.missing(); }
 
  protected:
   static constexpr std::size_t kFewestSteps = 3;
@@ -44,8 +44,6 @@ class CommunicationRule : public Rule {
   SortedWindow exposed_;
   SortedWindow communication_;
   SortedWindow hidden_;
-  bool without_work_ = false;   // the latest cycle
-  bool without_steps_ = false;  // the latest cycle has none that could be compared
   bool open_ = false;
   double told_ = 0;  // the value
 };

@@ -40,6 +40,7 @@ ReasonText text_of(IdleReason reason) {
 void CycleRule::on(const Event& event, Verdicts& out) {
   const auto* told = std::get_if<Cycle>(&event);
   if (told == nullptr || !is_judgeable(*told->measure)) return;
+  judged_ = true;
   std::optional<Verdict> found = judge(*told->measure);
   if (!found && !open_) return;
   open_ = found.has_value();
@@ -56,6 +57,7 @@ bool CycleRule::is_judgeable(const CycleMeasure& cycle) {
 
 void CycleRule::state(StateIo& io) {
   io(open_);
+  io(judged_);
   io(without_work_);
   io(without_launches_);
 }

@@ -20,6 +20,7 @@ class CycleRule : public Rule {
 
   void on(const Event& event, Verdicts& out) final;
   void state(StateIo& io) final;
+  bool warming() const final { return !judged_; }
   std::vector<std::string_view> missing() const final;
 
  protected:
@@ -33,6 +34,7 @@ class CycleRule : public Rule {
 
   Needs needs_;
   bool open_ = false;
+  bool judged_ = false;            // some cycle
   bool without_work_ = false;      // the latest cycle
   bool without_launches_ = false;  // most work of the latest cycle
 };

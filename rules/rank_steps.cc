@@ -29,6 +29,10 @@ std::vector<JobStep> RankSteps::on(const Event& event) {
 }
 
 std::vector<JobStep> RankSteps::add(const CycleMeasure& cycle) {
+  without_work_ = cycle.work == 0;
+  without_steps_ = std::ranges::all_of(
+      cycle.steps, [](const StepMeasure& step) { return step.number == kNoStep; });
+  if (without_work_ || without_steps_) return {};
   std::vector<JobStep> complete;
   if (cycle.world_size > 0) world_size_ = cycle.world_size;
   fresh_ = true;
@@ -84,10 +88,18 @@ std::vector<JobStep> RankSteps::take_all() {
   return take(kLast);
 }
 
+std::vector<std::string_view> RankSteps::missing() const {
+  if (without_work_) return {"gpu work"};
+  if (without_steps_) return {"steps"};
+  return {};
+}
+
 void RankSteps::state(StateIo& io) {
   io(pending_);
   io(newest_);
   io(world_size_);
+  io(without_work_);
+  io(without_steps_);
   io(fresh_);
   io(quiet_since_);
   pending_size_ = 0;

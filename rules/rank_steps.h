@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "trainwatch/cycle_measure.h"
@@ -41,8 +42,12 @@ class RankSteps {
   RankSteps(const Vocabulary& vocabulary, Collectives collectives)
       : vocabulary_(vocabulary), collectives_(collectives) {}
 
-  // Takes a cycle, a tick or the end of the input. The steps that are now complete, in order.
+  // Takes a cycle, a tick or the end of the input. The steps that are now complete, in order. A
+  // cycle without work on a device is left out: nothing says what its steps went into.
   std::vector<JobStep> on(const Event& event);
+
+  // What the latest cycle lacks for its steps to be compared: "gpu work", "steps".
+  std::vector<std::string_view> missing() const;
 
   void state(StateIo& io);
 
@@ -60,6 +65,8 @@ class RankSteps {
   std::map<SubjectId, std::int64_t> newest_;  // step of each rank
   std::size_t pending_size_ = 0;
   std::int64_t world_size_ = 0;
+  bool without_work_ = false;          // the latest cycle
+  bool without_steps_ = false;         // the latest cycle
   bool fresh_ = false;                 // a cycle came since the last tick
   std::optional<Time> quiet_since_{};  // of the daemon's clock, while something is pending
 };

@@ -1,5 +1,6 @@
 // A rank that the others wait for; see docs/rules/straggler.md.
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -23,6 +24,8 @@ struct Params {
 };
 
 constexpr std::size_t kMostRanks = 4096;
+// It is told again when the late steps have doubled, or are late by so many times more or less.
+constexpr double kMaterial = 1.5;
 
 double seconds(std::int64_t ns) {
   return static_cast<double>(ns) / 1e9;
@@ -38,12 +41,14 @@ struct Part {
 };
 
 struct Record {
-  std::deque<Part> parts;  // of the last steps
-  bool open = false;
+  std::deque<Part> parts;     // of the last steps
+  std::uint64_t episode = 0;  // late steps of the open alert; 0: none is open
+  double told_ns = 0;         // how late it was on average
 
   void state(StateIo& io) {
     io(parts);
-    io(open);
+    io(episode);
+    io(told_ns);
   }
 };
 
@@ -54,6 +59,10 @@ struct Sums {
   std::int64_t behind_ns = 0;   // the median, in the steps in which it was late
   std::uint64_t matched = 0;
   std::uint64_t last = 0;
+
+  double mean_behind_ns() const {
+    return static_cast<double>(behind_ns) / static_cast<double>(late);
+  }
 
   explicit Sums(const std::deque<Part>& parts) {
     for (const Part& part : parts) {
@@ -91,8 +100,8 @@ class Straggler final : public Rule {
 
   bool warming() const override { return judged_ < params_.late_steps; }
   std::vector<std::string_view> missing() const override {
-    if (too_few_) return {"the same steps of three ranks"};
-    return {};
+    if (too_few_ && steps_.missing().empty()) return {"the same steps of three ranks"};
+    return steps_.missing();
   }
 
  private:
@@ -117,11 +126,16 @@ class Straggler final : public Rule {
   void judge(const RankStep& rank, Record& record, std::size_t ranks, Verdicts& out) const {
     const Sums sums(record.parts);
     const bool late_now = record.parts.back().late != 0;
-    if (late_now && (record.open || sums.late >= params_.late_steps)) {
-      record.open = true;
+    if (late_now && (record.episode > 0 || sums.late >= params_.late_steps)) {
+      const double mean_ns = sums.mean_behind_ns();
+      const bool more = std::has_single_bit(++record.episode);
+      const bool moved =
+          mean_ns > kMaterial * record.told_ns || record.told_ns > kMaterial * mean_ns;
+      if (!more && !moved) return;
+      record.told_ns = mean_ns;
       out.push_back(firing(rank, record, sums, ranks));
-    } else if (record.open && sums.since_late >= recovery()) {
-      record.open = false;
+    } else if (record.episode > 0 && sums.since_late >= recovery()) {
+      record.episode = 0;
       Verdict& over = out.emplace_back();
       over.state = Verdict::State::ok;
       over.at = time_from_ns(rank.step.end_ns());
@@ -155,8 +169,7 @@ class Straggler final : public Rule {
     verdict.summary = "The others wait for " + name_of(rank.rank) + ": it was late in " +
                       std::to_string(sums.late) + " of the last " +
                       std::to_string(record.parts.size()) + " steps, by " +
-                      text::seconds(seconds(sums.behind_ns) / static_cast<double>(sums.late)) +
-                      " on average.";
+                      text::seconds(sums.mean_behind_ns() / 1e9) + " on average.";
     verdict.cause = {CauseName::straggler,
                      1,
                      "In step " + std::to_string(rank.step.number) + " it took " +
