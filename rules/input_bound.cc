@@ -1,4 +1,5 @@
 // Training waits for its data; see docs/rules/input_bound.md.
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
@@ -51,8 +52,14 @@ struct Lane {
     wait += step.data_wait;
     waited = waited || step.data_wait > Nanos{};
   }
+  Entry longest() const {
+    return *std::ranges::max_element(recent, {}, [](const Entry& entry) { return entry.wait; });
+  }
+  // Without the longest wait: one stall is no lack of data.
   double percent() const {
-    return duration <= Nanos{} ? 0 : 100 * to_seconds(wait) / to_seconds(duration);
+    const Entry left_out = longest();
+    const Nanos rest = duration - left_out.duration;
+    return rest <= Nanos{} ? 0 : 100 * to_seconds(wait - left_out.wait) / to_seconds(rest);
   }
 
   void state(StateIo& io) {
@@ -99,7 +106,7 @@ class InputBound final : public Rule {
 
  private:
   bool judgeable(const Lane& lane) const {
-    return std::cmp_greater_equal(lane.recent.size(), params_.min_steps);
+    return std::cmp_greater_equal(lane.recent.size(), std::min(params_.min_steps, params_.window));
   }
   static std::string key_of(const Step& step) {
     return step.origin == Origin::profiler ? "profiler" : "";
@@ -138,8 +145,9 @@ class InputBound final : public Rule {
     verdict.threshold =
         lane.severity == Severity::warning ? params_.high_percent : params_.moderate_percent;
     verdict.unit = "percent";
-    verdict.summary = "Training waited for data in " + text::percent(percent) + " of the last " +
-                      std::to_string(lane.recent.size()) + " steps' time.";
+    verdict.summary = "Training waited for data in " + text::percent(percent) +
+                      " of the time of the last " + std::to_string(lane.recent.size()) +
+                      " steps, the longest wait left out.";
     verdict.cause = {CauseName::input_wait,
                      percent / 100,
                      text::seconds(to_seconds(lane.wait)) + " of " +
@@ -150,8 +158,7 @@ class InputBound final : public Rule {
                            .field("steps", lane.recent.size())
                            .field("step_seconds", to_seconds(lane.duration))
                            .field("data_wait_seconds", to_seconds(lane.wait))
-                           .field("mean_data_wait_seconds",
-                                  to_seconds(lane.wait) / static_cast<double>(lane.recent.size()))
+                           .field("longest_data_wait_seconds", to_seconds(lane.longest().wait))
                            .end_object()
                            .take();
     verdict.next =
@@ -171,8 +178,9 @@ const RuleSpec& input_bound_rule() {
       {.id = "input_bound",
        .scope = Scope::rank,
        .summary = "Training waits for its data.",
-       .doc = "The share of the last `window` training steps that went into waits for the next "
-              "batch; the bands are those of TensorBoard's input-pipeline analysis.",
+       .doc = "The share of the time of the last `window` training steps that went into waits for "
+              "the next batch, the step with the longest wait left out; the bands are those of "
+              "TensorBoard's input-pipeline analysis.",
        .interest = {.steps = true}},
       {field("moderate_percent", &Params::moderate_percent, 0, 100,
              "Share of the time of steps in waits for data that is told."),

@@ -98,7 +98,7 @@ class Straggler final : public Rule {
     }
   }
 
-  bool warming() const override { return judged_ < params_.late_steps; }
+  bool warming() const override { return judged_ < fewest_late(); }
   std::vector<std::string_view> missing() const override {
     if (too_few_ && steps_.missing().empty()) return {"the same steps of three ranks"};
     return steps_.missing();
@@ -108,7 +108,7 @@ class Straggler final : public Rule {
   void add(const JobStep& step, Verdicts& out) {
     too_few_ = step.size() < kFewestRanks;
     if (too_few_) return;
-    judged_ = std::min(judged_ + 1, params_.late_steps);
+    judged_ = std::min(judged_ + 1, fewest_late());
     std::vector<const StepMeasure*> measures;
     for (const RankStep& rank : step) measures.push_back(&rank.step);
     const RankTimes times = own_times(measures);
@@ -126,7 +126,7 @@ class Straggler final : public Rule {
   void judge(const RankStep& rank, Record& record, std::size_t ranks, Verdicts& out) const {
     const Sums sums(record.parts);
     const bool late_now = record.parts.back().late != 0;
-    if (late_now && (record.episode > 0 || sums.late >= params_.late_steps)) {
+    if (late_now && (record.episode > 0 || sums.late >= fewest_late())) {
       const double mean_ns = sums.mean_behind_ns();
       const bool more = std::has_single_bit(++record.episode);
       const bool moved =
@@ -144,6 +144,7 @@ class Straggler final : public Rule {
   }
 
   // No more than are remembered.
+  std::int64_t fewest_late() const { return std::min(params_.late_steps, params_.window); }
   std::int64_t recovery() const { return std::min(params_.recovery_steps, params_.window); }
 
   std::string name_of(SubjectId rank) const {
