@@ -8,6 +8,13 @@ const RuleSpec& step_spike_rule();
 const RuleSpec& cpu_bottleneck_rule();
 const RuleSpec& getnext_outlier_rule();
 const RuleSpec& low_gpu_utilization_rule();
+const RuleSpec& input_bound_rule();
+const RuleSpec& gpu_idle_rule();
+const RuleSpec& host_bound_rule();
+const RuleSpec& kernel_launch_bound_rule();
+const RuleSpec& communication_bound_rule();
+const RuleSpec& low_overlap_rule();
+const RuleSpec& straggler_rule();
 const RuleSpec& io_bottleneck_rule();
 const RuleSpec& batch_size_rule();
 const RuleSpec& gpu_memory_increase_rule();
@@ -24,6 +31,13 @@ const std::vector<const RuleSpec*>& rule_catalog() {
       &cpu_bottleneck_rule(),
       &getnext_outlier_rule(),
       &low_gpu_utilization_rule(),
+      &input_bound_rule(),
+      &gpu_idle_rule(),
+      &host_bound_rule(),
+      &kernel_launch_bound_rule(),
+      &communication_bound_rule(),
+      &low_overlap_rule(),
+      &straggler_rule(),
       &io_bottleneck_rule(),
       &batch_size_rule(),
       &gpu_memory_increase_rule(),

@@ -51,7 +51,7 @@ struct CollectiveMeasure {
 // computation + exposed_memory + exposed_communication + exposed_other + the sum of idle. All of
 // these are 0 in a cycle without work on a device: nothing is known of one.
 struct StepMeasure {
-  static constexpr std::size_t kMostCollectives = 256;
+  static constexpr std::size_t kMostCollectives = 128;
 
   std::int64_t number = kNoStep;  // kNoStep: the whole cycle, which has no steps
   std::int64_t start_ns = 0;      // since the epoch

@@ -10,24 +10,20 @@
 #include "pipeline/analysis/cycle_analysis.h"
 #include "pipeline/analysis/json_table.h"
 #include "pipeline/analysis/table_numbers.h"
-#include "pipeline/cycle/late_ranks.h"
-#include "pipeline/cycle/work_intervals.h"
+#include "pipeline/cycle/cycle_measure.h"
+#include "trainwatch/rank_times.h"
+#include "trainwatch/stats/late_ranks.h"
 
 namespace trainwatch {
 namespace {
 
-constexpr std::size_t kMostSteps = 1024;  // of a cycle
+constexpr std::size_t kMostSteps = 1024;        // of a cycle
+constexpr std::size_t kMostCollectives = 4096;  // of a cycle
 constexpr std::uint64_t kFewestLateSteps = 3;
 constexpr std::uint64_t kStepsPerLateStep = 4;
 
-struct StepTime {
-  std::int64_t number = 0;
-  std::int64_t duration_ns = 0;
-  std::int64_t communication_ns = 0;
-};
-
 struct CycleSteps {
-  std::vector<StepTime> steps;
+  std::vector<StepMeasure> steps;
 
   void state(StateIo& io) {
     io(steps);
@@ -42,7 +38,9 @@ struct RankRecord {
   std::uint64_t steps = 0;
   std::uint64_t late_steps = 0;
   std::int64_t communication_ns = 0;
-  std::int64_t late_ns = 0;  // behind the median, in the steps in which it was late
+  std::uint64_t collectives = 0;  // that were matched with those of other ranks
+  std::uint64_t last_to = 0;      // of these
+  std::int64_t late_ns = 0;       // behind the median, in the steps in which it was late
 
   bool straggles() const {
     return late_steps >= kFewestLateSteps && late_steps * kStepsPerLateStep >= steps;
@@ -56,10 +54,10 @@ class Stragglers final : public CycleAnalysis<CycleSteps> {
   void write(JsonWriter& json) const override {
     const std::map<Rank, RankRecord> records = compare();
     JsonTable table(json, {"rank", "straggler", "steps", "late_steps", "late_time_ns",
-                           "communication_time_ns", "node"});
+                           "communication_time_ns", "collectives", "last_to", "node"});
     for (const auto& [rank, of] : records) {
       table.row(rank.first, of.straggles(), of.steps, of.late_steps, of.late_ns,
-                of.communication_ns, rank.second);
+                of.communication_ns, of.collectives, of.last_to, rank.second);
     }
     table.end_rows();
     end(json);
@@ -67,22 +65,26 @@ class Stragglers final : public CycleAnalysis<CycleSteps> {
 
  protected:
   CycleSteps result_of(const SelectedCycle& selected) override {
-    CycleSteps found;
-    for (const StepWork& step : work_by_step(selected)) {
-      const IntervalSet communication =
-          work_intervals(selected.cycle(), step.rows, WorkClass::communication);
-      found.steps.push_back({step.number, step.duration_ns, communication.covered_ns()});
-    }
+    CycleSteps found{measure(selected).steps};
+    std::erase_if(found.steps, [](const StepMeasure& step) {
+      return step.number == kNoStep || step.idle_sum_ns() == step.duration_ns;
+    });
     bound(found.steps, kMostSteps);
+    std::size_t collectives = 0;
+    for (StepMeasure& step : found.steps) {
+      bound(step.collectives, kMostCollectives - collectives);
+      collectives += step.collectives.size();
+    }
     return found;
   }
 
  private:
   // Steps of one number are the same step.
   std::map<Rank, RankRecord> compare() const {
-    std::map<std::int64_t, std::map<Rank, StepTime>> by_step;
+    std::map<std::int64_t, std::map<Rank, const StepMeasure*>> by_step;
     results().each([&](const CycleKey& key, const CycleSteps& cycle) {
-      for (const StepTime& step : cycle.steps) by_step[step.number][{key.rank, key.node}] = step;
+      for (const StepMeasure& step : cycle.steps)
+        by_step[step.number][{key.rank, key.node}] = &step;
     });
     std::map<Rank, RankRecord> records;
     for (const auto& [number, ranks] : by_step) {
@@ -91,20 +93,23 @@ class Stragglers final : public CycleAnalysis<CycleSteps> {
     return records;
   }
 
-  static void add_step(const std::map<Rank, StepTime>& ranks, std::map<Rank, RankRecord>& records) {
-    std::vector<std::int64_t> own_times;
-    own_times.reserve(ranks.size());
-    for (const auto& [rank, step] : ranks)
-      own_times.push_back(step.duration_ns - step.communication_ns);
-    const LateRanks found = late_ranks(own_times);
+  static void add_step(const std::map<Rank, const StepMeasure*>& ranks,
+                       std::map<Rank, RankRecord>& records) {
+    std::vector<const StepMeasure*> steps;
+    steps.reserve(ranks.size());
+    for (const auto& [rank, step] : ranks) steps.push_back(step);
+    const RankTimes times = own_times(steps);
+    const LateRanks found = late_ranks(times.own_ns);
     std::size_t i = 0;
     for (const auto& [rank, step] : ranks) {
       RankRecord& record = records[rank];
       ++record.steps;
-      record.communication_ns += step.communication_ns;
+      record.communication_ns += step->communication_ns;
+      record.collectives += times.matched;
+      record.last_to += times.last[i];
       if (found.late[i]) {
         ++record.late_steps;
-        record.late_ns += own_times[i] - found.median_ns;
+        record.late_ns += times.own_ns[i] - found.median_ns;
       }
       ++i;
     }

@@ -19,6 +19,10 @@ void Engine::push(std::span<const Event> events) {
       on(*span, event);
     } else if (const auto* step = std::get_if<Step>(&event)) {
       on(*step, event);
+    } else if (const auto* cycle = std::get_if<Cycle>(&event)) {
+      host_->on(*cycle, event);
+    } else if (const auto* end = std::get_if<EndOfInput>(&event)) {
+      host_->on(*end, event, latest_);
     }
   }
   if (!unsettled_.empty()) refine(false);

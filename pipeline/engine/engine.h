@@ -38,6 +38,7 @@ class Engine final : RuleHost::Listener {
   Vocabulary& vocabulary() { return vocabulary_; }
   const Vocabulary& vocabulary() const { return vocabulary_; }
 
+  // A Cycle and EndOfInput go to the rules alone.
   void push(std::span<const Event> events);
   void on(const CycleTrace& cycle);
   void tick(Time now);

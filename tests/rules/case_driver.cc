@@ -5,6 +5,7 @@
 #include <random>
 #include <span>
 #include <stdexcept>
+#include <utility>
 
 #include "pipeline/engine/engine.h"
 #include "support/engine_rows.h"
@@ -36,6 +37,11 @@ class Driver {
     return engine_.take_told();
   }
 
+  std::set<std::string> missing() const {
+    const std::set<std::string_view> inputs = engine_.host().missing(0);
+    return {inputs.begin(), inputs.end()};
+  }
+
   StoredRows save() { return test::saved(engine_); }
   void restore(const StoredRows& rows) {
     if (!engine_.load(rows)) throw std::runtime_error("the saved state does not load");
@@ -51,14 +57,14 @@ void keep_last(const std::vector<Alert>& told, Finals& out) {
 
 }  // namespace
 
-std::vector<Told> run_straight(const Case& made) {
+Outcome run_straight(const Case& made) {
   Driver driver(made);
   std::vector<Told> all;
   for (std::size_t i = 0; i < made.events.size(); ++i) {
     driver.push(std::span(made.events).subspan(i, 1));
     for (const Alert& alert : driver.told_all()) all.push_back({i, alert});
   }
-  return all;
+  return {std::move(all), driver.missing()};
 }
 
 Finals finals(const std::vector<Told>& told) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -16,8 +17,13 @@ struct Told {
   Alert alert;
 };
 
+struct Outcome {
+  std::vector<Told> told;
+  std::set<std::string> missing;  // at the end, for want of which the rule abstains
+};
+
 // One event at a time; every change is told at once.
-std::vector<Told> run_straight(const Case& made);
+Outcome run_straight(const Case& made);
 
 // The last content of each alert as JSON, by id.
 using Finals = std::map<std::string, std::string>;

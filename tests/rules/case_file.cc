@@ -1,9 +1,8 @@
 #include "rules/case_file.h"
 
-#include <charconv>
-
 #include "rules/catalog.h"
 #include "rules/series_builder.h"
+#include "rules/words.h"
 
 namespace trainwatch::cases {
 namespace {
@@ -38,16 +37,10 @@ Status read_wanted(const Words& words, std::size_t from, Wanted& out) {
   return success();
 }
 
-template <class T>
-bool read_number(std::string_view text, T& out) {
-  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), out);
-  return failure == std::errc{} && end == text.data() + text.size();
-}
-
 Status read_expectation(const Words& words, Expectation& out) {
   using Kind = Expectation::Kind;
   const std::string_view what = words.size() > 1 ? words[1] : "";
-  if (what == "at" && words.size() > 4 && read_number(words[3], out.label.number)) {
+  if (what == "at" && words.size() > 4 && read(words[3], out.label.number)) {
     out.kind = Kind::at;
     out.label.kind = words[2];
     return read_wanted(words, 4, out.wanted);
@@ -68,11 +61,18 @@ Status read_expectation(const Words& words, Expectation& out) {
     out.kind = Kind::resolved;
     return success();
   }
-  if (what == "alerts" && words.size() == 3 && read_number(words[2], out.count)) {
+  if (what == "alerts" && words.size() == 3 && read(words[2], out.count)) {
     out.kind = Kind::alerts;
     return success();
   }
-  return Error{"expect at KIND N ... | last ... | nothing [at SEVERITY] | resolved | alerts N"};
+  if (what == "missing" && words.size() > 2) {
+    out.kind = Kind::missing;
+    out.input = std::string(words[2].data(), words.back().data() + words.back().size());
+    return success();
+  }
+  return Error{
+      "expect at KIND N ... | last ... | nothing [at SEVERITY] | resolved | alerts N | missing "
+      "..."};
 }
 
 Status read_line(const Words& words, int line, Case& made, SeriesBuilder& series) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "trainwatch/alert.h"
+#include "trainwatch/cycle_measure.h"
 #include "trainwatch/event.h"
 #include "trainwatch/result.h"
 #include "trainwatch/rule.h"
@@ -40,17 +42,21 @@ struct Expectation {
     nothing,   // no alert was told, or none at `wanted.severity` or above
     resolved,  // every alert is resolved at the end
     alerts,    // exactly `count` alerts
+    missing,   // at the end the rule abstains for want of `input`
   };
   int line = 0;
   Kind kind = Kind::nothing;
   Label label;
   Wanted wanted;
   std::size_t count = 0;
+  std::string input;
 };
 
 struct Case {
   std::optional<RuleConfig> rule;
   Vocabulary vocabulary;
+  // What the events of kind Cycle point to; copies of a case share them.
+  std::vector<std::shared_ptr<const CycleMeasure>> cycles;
   std::vector<Event> events;
   std::vector<Label> labels;  // one for each event
   std::vector<Expectation> expectations;

@@ -61,8 +61,9 @@ std::string listing(const Case& made, const std::vector<Told>& told) {
   return out.str();
 }
 
-bool met(const Expectation& expectation, const Case& made, const std::vector<Told>& told) {
+bool met(const Expectation& expectation, const Case& made, const Outcome& outcome) {
   const Wanted& wanted = expectation.wanted;
+  const std::vector<Told>& told = outcome.told;
   switch (expectation.kind) {
     case Expectation::Kind::at:
       return std::any_of(told.begin(), told.end(), [&](const Told& one) {
@@ -82,6 +83,8 @@ bool met(const Expectation& expectation, const Case& made, const std::vector<Tol
     }
     case Expectation::Kind::alerts:
       return finals(told).size() == expectation.count;
+    case Expectation::Kind::missing:
+      return outcome.missing.contains(expectation.input);
   }
   return false;
 }
@@ -100,9 +103,10 @@ class RuleCase : public testing::TestWithParam<std::filesystem::path> {
 
 TEST_P(RuleCase, HoldsAndIsTheSameHoweverItIsRead) {
   const Case made = load();
-  const std::vector<Told> told = run_straight(made);
+  const Outcome outcome = run_straight(made);
+  const std::vector<Told>& told = outcome.told;
   for (const Expectation& expectation : made.expectations) {
-    EXPECT_TRUE(met(expectation, made, told))
+    EXPECT_TRUE(met(expectation, made, outcome))
         << GetParam().string() << ":" << expectation.line << " is not met. Told:\n"
         << listing(made, told);
   }
@@ -151,6 +155,9 @@ TEST(RuleCases, ErrorsNameTheLine) {
             "line 2: cannot read 'weight 3'");
   EXPECT_EQ(message("rule step_spike\nticks 10 cpu0=1*x\n"), "line 2: cannot read 'cpu0=1*x'");
   EXPECT_EQ(message("rule step_spike\nexpect at step 3 loudly\n"), "line 2: cannot read 'loudly'");
+  EXPECT_EQ(message("rule gpu_idle\ncycle 0..9 0.2 wait\n"), "line 2: cannot read 'wait '");
+  EXPECT_EQ(message("rule gpu_idle\ncycle 0..9 0.2 wait 60 launch 50\n"),
+            "line 2: the parts of a step are more than 100 percent");
   EXPECT_EQ(message("rule step_spike\nsteps 0..9 0.2\n"), "nothing is expected");
 }
 

@@ -14,13 +14,18 @@ namespace {
 // A series that leaves each rule with an open alert.
 Case busy_case(std::string_view rule) {
   std::string text = "rule " + std::string(rule) + "\nticks 1 cpu0=40\ngap 3600";
-  text += rule == "step_outlier" ? "\nsteps 0..300 0.2 jitter 0.1 spike 1 every 20 from 19"
-                                 : "\nsteps 0..150 0.2 jitter 0.1 spike 1 every 20 from 19";
+  text += rule == "step_outlier"
+              ? "\nsteps 0..300 0.2 wait 0.05 jitter 0.1 spike 1 every 20 from 19"
+              : "\nsteps 0..150 0.2 wait 0.05 jitter 0.1 spike 1 every 20 from 19";
   text +=
       "\ncalls 30 0.1 jitter 0.1\ncalls 1 2"
       "\nticks 1190 cpu0=97 cpu1=40 gpu0=2 gpu1=60 mem0=20 mem1=20 iow0=90"
       "\nticks 10 cpu0=97 cpu1=40 gpu0=2 gpu1=60 mem0=80 mem1=20 iow0=90"
       "\nloaders 150 9\nclock 30"
+      "\ncycle 0..9 0.1 launch 60 work_us 10 exposed 30 meet 25"
+      "\nrank 1\ncycle 0..9 0.1 launch 60 work_us 10 exposed 30 meet 25"
+      "\nrank 2\ncycle 0..9 0.1 launch 60 work_us 10 exposed 30 meet 1"
+      "\nend"
       "\nexpect nothing";
   Result<Case> made = parse_case(text);
   if (!made.ok()) throw std::runtime_error(made.error().message);
@@ -35,7 +40,9 @@ bool wants(const Interest& interest, const Event& event) {
     return has(interest.samples, sample->resource);
   }
   if (const auto* span = std::get_if<Span>(&event)) return has(interest.spans, span->kind);
-  return (std::holds_alternative<Step>(event) && interest.steps) ||
+  const bool cycles =
+      std::holds_alternative<Cycle>(event) || std::holds_alternative<EndOfInput>(event);
+  return (std::holds_alternative<Step>(event) && interest.steps) || (cycles && interest.cycles) ||
          (std::holds_alternative<Tick>(event) && interest.ticks);
 }
 

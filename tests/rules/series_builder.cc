@@ -1,23 +1,14 @@
 #include "rules/series_builder.h"
 
-#include <charconv>
 #include <cmath>
 #include <limits>
+#include <memory>
+#include <utility>
+
+#include "rules/cycle_line.h"
 
 namespace trainwatch::cases {
 namespace {
-
-template <class T>
-bool read(std::string_view text, T& out) {
-  if constexpr (std::is_floating_point_v<T>) {
-    if (text == "nan") {
-      out = std::numeric_limits<T>::quiet_NaN();
-      return true;
-    }
-  }
-  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), out);
-  return failure == std::errc{} && end == text.data() + text.size();
-}
 
 Nanos nanos(double seconds) {
   return Nanos{static_cast<std::int64_t>(std::llround(seconds * 1e9))};
@@ -60,16 +51,6 @@ struct SeriesBuilder::Options {
   Origin origin = Origin::timeline;
 };
 
-Words split(std::string_view text, char separator) {
-  Words words;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find(separator), text.size());
-    if (end > 0) words.push_back(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return words;
-}
-
 Result<bool> SeriesBuilder::line(const Words& words) {
   Status done = success();
   double seconds = 0;
@@ -83,6 +64,10 @@ Result<bool> SeriesBuilder::line(const Words& words) {
     done = loaders(words);
   } else if (words[0] == "clock") {
     done = clock(words);
+  } else if (words[0] == "cycle") {
+    done = cycle(words);
+  } else if (words[0] == "end" && words.size() == 1) {
+    add(EndOfInput{}, "end", 1);
   } else if (words[0] == "gap" && words.size() == 2 && read(words[1], seconds)) {
     now_ += nanos(seconds);
   } else if (words[0] == "rank" && words.size() == 2 && read(words[1], rank_)) {
@@ -148,13 +133,10 @@ double SeriesBuilder::jittered(double value, double share) {
 
 Status SeriesBuilder::steps(const Words& words) {
   std::int64_t first = 0;
+  std::int64_t last = 0;
   double seconds = 0;
-  if (words.size() < 3 || !read(words[2], seconds)) return Error{"steps A..B SECONDS [options]"};
-  const std::size_t dots = words[1].find("..");
-  if (!read(words[1].substr(0, dots), first)) return Error{"no step number"};
-  std::int64_t last = first;
-  if (dots != std::string_view::npos && !read(words[1].substr(dots + 2), last)) {
-    return Error{"no step number after .."};
+  if (words.size() < 3 || !read_range(words[1], first, last) || !read(words[2], seconds)) {
+    return Error{"steps A..B SECONDS [options]"};
   }
   Options options;
   if (Status read_all = this->options(words, 3, options); !read_all.ok()) return read_all;
@@ -232,6 +214,18 @@ Status SeriesBuilder::clock(const Words& words) {
     now_ += std::chrono::seconds(1);
     add(Tick{now_}, "clock", ++clock_);
   }
+  return success();
+}
+
+// One cycle of the profiler.
+Status SeriesBuilder::cycle(const Words& words) {
+  Result<CycleMeasure> made = read_cycle_line(words, now_);
+  if (!made.ok()) return made.error();
+  made->subject = subject_;
+  made->number = cycles_++;
+  now_ = time_from_ns(made->end_ns());
+  case_.cycles.push_back(std::make_shared<const CycleMeasure>(*std::move(made)));
+  add(Cycle{case_.cycles.back().get()}, "cycle", cycles_);
   return success();
 }
 

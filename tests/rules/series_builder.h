@@ -5,15 +5,11 @@
 #include <random>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "rules/case_file.h"
+#include "rules/words.h"
 
 namespace trainwatch::cases {
-
-using Words = std::vector<std::string_view>;
-
-Words split(std::string_view text, char separator = ' ');
 
 class SeriesBuilder {
  public:
@@ -31,6 +27,7 @@ class SeriesBuilder {
   Status ticks(const Words& words);
   Status loaders(const Words& words);
   Status clock(const Words& words);
+  Status cycle(const Words& words);
   void add(Event event, std::string kind, std::int64_t number);
   void subject();
   static Resource resource_of(std::string_view device);
@@ -47,6 +44,7 @@ class SeriesBuilder {
   std::int64_t ticks_ = 0;
   std::int64_t seconds_ = 0;
   std::int64_t clock_ = 0;
+  std::int64_t cycles_ = 0;
 };
 
 }  // namespace trainwatch::cases

@@ -1,4 +1,4 @@
-#include "pipeline/cycle/late_ranks.h"
+#include "trainwatch/stats/late_ranks.h"
 
 #include <gmock/gmock.h>
 

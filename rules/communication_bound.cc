@@ -1,0 +1,59 @@
+// Steps wait for transfers between GPUs; see docs/rules/communication_bound.md.
+#include "rules/communication_rule.h"
+#include "rules/text.h"
+
+namespace trainwatch {
+namespace {
+
+struct Params {
+  double threshold_percent = 20;
+  std::int64_t window = 20;
+};
+
+class CommunicationBound final : public CommunicationRule {
+ public:
+  CommunicationBound(const Params& params, const RuleContext& context)
+      : CommunicationRule(params.window, context), params_(params) {}
+
+ protected:
+  std::optional<Verdict> judge(const Shares& shares) const override {
+    if (shares.exposed < params_.threshold_percent) return std::nullopt;
+    Verdict verdict;
+    verdict.value = shares.exposed;
+    verdict.threshold = params_.threshold_percent;
+    verdict.summary = "Communication that nothing hides takes " + text::percent(shares.exposed) +
+                      " of a step, even on the rank that waits least.";
+    verdict.cause = {CauseName::communication,
+                     shares.exposed / 100,
+                     text::percent(shares.hidden) +
+                         " of the communication is hidden behind "
+                         "computation.",
+                     {}};
+    verdict.next =
+        "Communicate less or earlier: gradient accumulation, larger buckets, compression, overlap "
+        "with the backward pass; check the links between the GPUs.";
+    return verdict;
+  }
+
+ private:
+  Params params_;
+};
+
+}  // namespace
+
+const RuleSpec& communication_bound_rule() {
+  static const RuleSpec spec = make_spec<CommunicationBound, Params>(
+      {.id = "communication_bound",
+       .scope = Scope::job,
+       .summary = "Steps wait for transfers between GPUs.",
+       .doc = "The share of a step with communication while nothing is computed or copied, of the "
+              "rank for which it is least; the median over the last `window` steps of a profiler. "
+              "Waiting for a slow rank is not counted: straggler tells it.",
+       .interest = {.ticks = true, .cycles = true}},
+      {field("threshold_percent", &Params::threshold_percent, 0, 100,
+             "Share of a step in communication that nothing hides."),
+       field("window", &Params::window, 3, 1000, "Steps that are looked at.")});
+  return spec;
+}
+
+}  // namespace trainwatch

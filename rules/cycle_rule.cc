@@ -1,0 +1,107 @@
+#include "rules/cycle_rule.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "rules/text.h"
+#include "trainwatch/stats/late_ranks.h"
+
+namespace trainwatch {
+namespace {
+
+constexpr double kCovered = 0.5;             // of the idle time, to name a cause
+constexpr std::uint64_t kLaunchedShare = 2;  // one half of the work must have a launch
+
+struct ReasonText {
+  CauseName cause;
+  std::string_view what;
+};
+
+ReasonText text_of(IdleReason reason) {
+  switch (reason) {
+    case IdleReason::data_wait:
+      return {CauseName::input_wait, "the training thread waited for its next batch"};
+    case IdleReason::host_pause:
+      return {CauseName::host_pause,
+              "the host did nothing that the profiler saw, such as collecting garbage"};
+    case IdleReason::synchronization:
+      return {CauseName::synchronization, "the host had waited for the GPU before it went on"};
+    case IdleReason::launch:
+      return {CauseName::kernel_launch, "the host was on its way to the next launch"};
+    case IdleReason::queued:
+    case IdleReason::count_:
+      break;
+  }
+  return {CauseName::unattributed, "the next work had been launched already"};
+}
+
+}  // namespace
+
+void CycleRule::on(const Event& event, Verdicts& out) {
+  const auto* told = std::get_if<Cycle>(&event);
+  if (told == nullptr || !is_judgeable(*told->measure)) return;
+  judged_ = true;
+  std::optional<Verdict> found = judge(*told->measure);
+  if (!found && !open_) return;
+  open_ = found.has_value();
+  Verdict& verdict = out.emplace_back(found ? *std::move(found) : Verdict{});
+  if (!open_) verdict.state = Verdict::State::ok;
+  verdict.at = time_from_ns(told->measure->end_ns());
+}
+
+bool CycleRule::is_judgeable(const CycleMeasure& cycle) {
+  without_work_ = cycle.work == 0;
+  without_launches_ = cycle.launched_work * kLaunchedShare < cycle.work;
+  return !without_work_ && (needs_ == Needs::work || !without_launches_);
+}
+
+void CycleRule::state(StateIo& io) {
+  io(open_);
+  io(judged_);
+  io(without_work_);
+  io(without_launches_);
+}
+
+std::vector<std::string_view> CycleRule::missing() const {
+  if (without_work_) return {"gpu work"};
+  if (without_launches_ && needs_ == Needs::launched_work) return {"launches of gpu work"};
+  return {};
+}
+
+namespace cycle_text {
+
+Cause cause_of_idle(const CycleMeasure& cycle, std::initializer_list<IdleReason> reasons,
+                    std::int64_t whole_ns) {
+  const IdleReason largest =
+      std::max(reasons, [&](IdleReason a, IdleReason b) { return cycle.idle(a) < cycle.idle(b); });
+  const double coverage = static_cast<double>(cycle.idle(largest)) / static_cast<double>(whole_ns);
+  const ReasonText text = text_of(largest);
+  if (coverage < kCovered || text.cause == CauseName::unattributed) return {};
+  return {
+      text.cause,
+      coverage,
+      "In " + text::percent(100 * coverage) + " of the idle time " + std::string(text.what) + ".",
+      {}};
+}
+
+void write_idle(JsonWriter& json, const CycleMeasure& cycle) {
+  json.key("idle_seconds_by_reason").begin_object();
+  for (std::size_t i = 0; i < kIdleReasons; ++i)
+    json.field(kReasons[i], static_cast<double>(cycle.idle(static_cast<IdleReason>(i))) / 1e9);
+  json.end_object();
+}
+
+}  // namespace cycle_text
+
+double median_percent(const std::vector<StepMeasure>& steps,
+                      std::int64_t (*part)(const StepMeasure& step)) {
+  std::vector<double> shares;
+  for (const StepMeasure& step : steps) {
+    if (step.duration_ns <= 0) continue;
+    shares.push_back(100.0 * static_cast<double>(part(step)) /
+                     static_cast<double>(step.duration_ns));
+  }
+  return shares.empty() ? 0 : median_of(std::move(shares));
+}
+
+}  // namespace trainwatch

@@ -1,0 +1,66 @@
+// Communication that could be hidden behind computation; see docs/rules/low_overlap.md.
+#include "rules/communication_rule.h"
+#include "rules/text.h"
+
+namespace trainwatch {
+namespace {
+
+struct Params {
+  double threshold_percent = 50;
+  double communication_percent = 10;
+  std::int64_t window = 20;
+};
+
+class LowOverlap final : public CommunicationRule {
+ public:
+  LowOverlap(const Params& params, const RuleContext& context)
+      : CommunicationRule(params.window, context), params_(params) {}
+
+ protected:
+  std::optional<Verdict> judge(const Shares& shares) const override {
+    if (shares.communication < params_.communication_percent ||
+        shares.hidden >= params_.threshold_percent) {
+      return std::nullopt;
+    }
+    Verdict verdict;
+    verdict.severity = Severity::info;
+    verdict.value = shares.hidden;
+    verdict.threshold = params_.threshold_percent;
+    verdict.summary = "Only " + text::percent(shares.hidden) +
+                      " of the communication is hidden behind computation; it takes " +
+                      text::percent(shares.communication) + " of a step.";
+    verdict.cause = {CauseName::communication,
+                     (100 - shares.hidden) / 100,
+                     "The rest is done while nothing is computed.",
+                     {}};
+    verdict.next =
+        "Let communication begin earlier: smaller first buckets, DDP or FSDP prefetching, a stream "
+        "of its own, no synchronisation in between.";
+    return verdict;
+  }
+
+ private:
+  Params params_;
+};
+
+}  // namespace
+
+const RuleSpec& low_overlap_rule() {
+  static const RuleSpec spec = make_spec<LowOverlap, Params>(
+      {.id = "low_overlap",
+       .scope = Scope::job,
+       .summary = "Communication could be hidden behind computation, and is not.",
+       .doc =
+           "Communication takes much of a step, and little of it runs while something is "
+           "computed; both of the rank that waits least, as medians over the last `window` steps "
+           "of a profiler.",
+       .interest = {.ticks = true, .cycles = true}},
+      {field("threshold_percent", &Params::threshold_percent, 0, 100,
+             "Share of the communication that is hidden."),
+       field("communication_percent", &Params::communication_percent, 0, 100,
+             "Share of a step in communication from which on it matters."),
+       field("window", &Params::window, 3, 1000, "Steps that are looked at.")});
+  return spec;
+}
+
+}  // namespace trainwatch
