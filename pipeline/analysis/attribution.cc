@@ -6,7 +6,6 @@
 namespace trainwatch {
 namespace {
 
-constexpr double kEnough = 0.5;          // a cause must explain at least half of the lost time
 constexpr double kSaturatedCore = 90.0;  // percent; SageMaker's cpu_threshold
 constexpr double kHeavyIoWait = 50.0;    // percent; SageMaker's io_threshold
 constexpr double kRise = 10.0;           // percentage points above the minute before
@@ -46,7 +45,7 @@ Cause from_system(const SystemUsage& usage, const SystemUsage& before) {
 }  // namespace
 
 Cause Attribution::explain(const Verdict& verdict, SubjectId subject) const {
-  if (verdict.cause.coverage >= kEnough) return verdict.cause;
+  if (is_enough(verdict.cause)) return verdict.cause;
   const Nanos window = verdict.window_end - verdict.window_start;
   if (window <= Nanos{}) return verdict.cause;
 

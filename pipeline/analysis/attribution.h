@@ -19,6 +19,10 @@ class Attribution {
   // what was missing to tell.
   Cause explain(const Verdict& verdict, SubjectId subject) const;
 
+  // A cause must explain this share of the lost time.
+  static constexpr double kEnough = 0.5;
+  static bool is_enough(const Cause& cause) { return cause.coverage >= kEnough; }
+
   // True when nothing that is read later can change explain(): the node's samples have passed the
   // end of the window.
   bool settled(const Verdict& verdict, SubjectId subject) const {

@@ -60,6 +60,7 @@ void Engine::on(const CycleTrace& cycle) {
     measured = measure(selected);
     gpu_metrics_.on(selected, measured);
   }
+  cycles_.on(measured);
   const Cycle event{&measured};
   host_->on(event, Event{event});
   analyses_.on(cycle);
@@ -83,9 +84,14 @@ AlertBook::Timing Engine::timing(std::uint32_t rule) const {
 
 void Engine::judged(std::uint32_t rule, SubjectId subject, Verdicts& verdicts) {
   for (Verdict& verdict : verdicts) {
-    const Verdict before = verdict;
     const bool explainable =
         verdict.state == Verdict::State::firing && verdict.window_end > verdict.window_start;
+    // For good, as the next cycle takes the place of this one.
+    if (explainable && !attribution_.is_enough(verdict.cause)) {
+      const auto cause = cycles_.explain(subject, verdict.window_start);
+      if (cause && attribution_.is_enough(*cause)) verdict.cause = *cause;
+    }
+    const Verdict before = verdict;
     if (explainable) verdict.cause = attribution_.explain(verdict, subject);
     const RuleSpec& spec = *host_->rules()[rule].spec;
     const Alert* alert = book_.apply(rule, spec, timing(rule), subject, std::move(verdict));

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "pipeline/analysis/attribution.h"
+#include "pipeline/analysis/cycle_history.h"
 #include "pipeline/analysis/gpu_metrics.h"
 #include "pipeline/analysis/span_history.h"
 #include "pipeline/analysis/step_tracker.h"
@@ -99,6 +100,7 @@ class Engine final : RuleHost::Listener {
   StepTracker steps_;
   SystemHistory system_{vocabulary_};
   SpanHistory spans_;
+  CycleHistory cycles_;
   Attribution attribution_{system_, spans_};
   TrainingMetrics metrics_{vocabulary_};
   GpuMetrics gpu_metrics_{vocabulary_};

@@ -19,6 +19,7 @@ void Engine::save(StateRows& rows, bool all) {
   rows.put("spans", [&](StateIo& io) { io(spans_); });
   rows.put("metrics", [&](StateIo& io) { io(metrics_); });
   rows.put("gpu_metrics", [&](StateIo& io) { io(gpu_metrics_); });
+  if (cycles_.take_changed() || all) rows.put("cycle_steps", [&](StateIo& io) { io(cycles_); });
   rows.put("latest", [&](StateIo& io) { io(latest_); });
   rows.put("unsettled", [&](StateIo& io) { save_unsettled(io); });
   system_.save(rows, all);
@@ -33,6 +34,7 @@ bool Engine::load(const StoredRows& rows) {
                      load_row(rows, "spans", [&](StateIo& io) { io(spans_); }) &&
                      load_row(rows, "metrics", [&](StateIo& io) { io(metrics_); }) &&
                      load_row(rows, "gpu_metrics", [&](StateIo& io) { io(gpu_metrics_); }) &&
+                     load_row(rows, "cycle_steps", [&](StateIo& io) { io(cycles_); }) &&
                      load_row(rows, "latest", [&](StateIo& io) { io(latest_); }) &&
                      system_.load(rows);
   if (!whole) return false;

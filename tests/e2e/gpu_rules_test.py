@@ -73,6 +73,12 @@ class GpuRulesTest(harness.JobTest):
                     if cause is not None:
                         self.assertEqual(alert["cause"]["name"], cause, alert)
 
+    def test_a_slow_step_is_explained_by_its_cycle(self):
+        made = self.generate("gc_pause", "--steps=30", "--fault-step=120", "--fault-rank=1")
+        alerts = harness.final(harness.replay(made, "--rules=step_spike")).values()
+        causes = {alert["subject"]["rank"]: (alert["step"], alert["cause"]["name"]) for alert in alerts}
+        self.assertEqual(causes, {rank: (120, "host_pause" if rank == 1 else "communication") for rank in EVERYONE})
+
     def test_a_pause_of_the_host_is_told_of_its_rank_alone(self):
         for rank in (0, 3):
             with self.subTest(rank=rank):
