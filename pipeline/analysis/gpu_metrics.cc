@@ -101,8 +101,7 @@ void GpuMetrics::on(const SelectedCycle& selected, const CycleMeasure& measured)
   rank.bytes_per_second.clear();
   for (const CopyBandwidth& copies : memory_bandwidth(cycle, selected.rows())) {
     const double mean = mean_bytes_per_second(copies);
-    const bool text = std::ranges::all_of(copies.kind, [](char c) { return c >= ' ' && c <= '~'; });
-    if (text && mean > 0 && rank.bytes_per_second.size() < kMaxKinds)
+    if (mean > 0 && rank.bytes_per_second.size() < kMaxKinds)
       rank.bytes_per_second[copies.kind] = mean;
   }
 }

@@ -10,10 +10,14 @@ namespace {
 
 constexpr std::int64_t kShortestNs = 1000;
 
+constexpr std::string_view kUnknown = "Memcpy Unknown";
+
 std::string_view kind_of(std::string_view name) {
   if (name.starts_with("Memset")) return "Memset";
-  if (!name.starts_with("Memcpy")) return "Memcpy Unknown";
-  return name.substr(0, std::string_view("Memcpy DtoH").size());
+  if (!name.starts_with("Memcpy")) return kUnknown;
+  const std::string_view kind = name.substr(0, std::string_view("Memcpy DtoH").size());
+  const bool is_plain = std::ranges::all_of(kind, [](char c) { return c >= ' ' && c <= '~'; });
+  return is_plain ? kind : kUnknown;  // the cut may have parted a character
 }
 
 // A copy begins or ends.

@@ -10,8 +10,6 @@
 namespace trainwatch {
 namespace {
 
-// More steps and waits than this in one cycle are a mistake in the profiler's schedule.
-constexpr std::size_t kMaxHeld = std::size_t{1} << 18U;
 // Times as written that are later than this are since the epoch (this is March 1973).
 constexpr std::int64_t kFirstAbsoluteNs = 100'000'000'000'000'000;
 
@@ -137,9 +135,8 @@ ChromeTraceDecoder::Refusal ChromeTraceDecoder::hold(const Tokens& tokens, SpanK
   if (!start || !duration) return RejectReason::time;
   const auto name = strings_.read(tokens.name);
   if (!name) return RejectReason::utf8;
-  if (held_.size() >= kMaxHeld) return RejectReason::cardinality;
   SymbolTable& symbols = context_.vocabulary.symbols;
-  Held& span = held_.emplace_back();
+  StepMark span;
   span.start_ns = *start;
   span.duration_ns = std::max<std::int64_t>(*duration, 0);  // as the writer itself clamps it
   span.step = step;
@@ -147,6 +144,7 @@ ChromeTraceDecoder::Refusal ChromeTraceDecoder::hold(const Tokens& tokens, SpanK
   span.name = symbols.intern(*name);
   span.phase = symbols.intern(between_quotes(tokens.category));
   span.kind = kind;
+  if (!marks_.add(span)) return RejectReason::cardinality;
   last_end_ns_ = std::max(last_end_ns_, saturating_add(*start, span.duration_ns));
   return std::nullopt;
 }
@@ -179,7 +177,7 @@ void ChromeTraceDecoder::emit_cycle(EventBatch& out) {
   const ProfileSource source = profile_source(context_.path);
   const SubjectId who = context_.vocabulary.subjects.intern(subject(source.node, source.rank));
   const std::int64_t base = time_base(source.end_ns);
-  name_steps_of_waits();
+  marks_.complete();
   if (context_.cycles != nullptr && !cycle_lost_) tell_cycle(who, base);
   emit_spans(who, base, out);
 }
@@ -195,94 +193,31 @@ Subject ChromeTraceDecoder::subject(const std::string& node, std::int32_t rank) 
 }
 
 void ChromeTraceDecoder::emit_spans(SubjectId subject, std::int64_t base_ns, EventBatch& out) {
-  std::stable_sort(held_.begin(), held_.end(),
-                   [](const Held& a, const Held& b) { return a.end_ns() < b.end_ns(); });
   Span span;
   span.subject = subject;
   span.origin = Origin::profiler;
   span.mode = Mode::train;
-  for (const Held& held : held_) {
-    span.start = time_from_ns(saturating_add(held.start_ns, base_ns));
-    span.duration = Nanos{held.duration_ns};
-    span.step = held.step;
-    span.name = held.name;
-    span.phase = held.phase;
-    span.process = held.process;
-    span.kind = held.kind;
-    out.push_back(span);
-  }
-  held_ = {};
+  marks_.take_spans(span, base_ns, out);
   out.push_back(SourceNote{time_from_ns(saturating_add(last_end_ns_, base_ns)), context_.lane,
                            SourceNote::Kind::cycle_complete});
 }
 
 void ChromeTraceDecoder::tell_cycle(SubjectId subject, std::int64_t base_ns) {
   if (cycle_ == nullptr) cycle_ = std::make_unique<CycleBuilder>(host_rows_);
-  CycleTrace cycle = cycle_->finish(base_ns, data_waits());
+  CycleTrace cycle = cycle_->finish(base_ns, marks_.data_waits());
   cycle_.reset();
   cycle.subject = subject;
   cycle.world_size = world_size_;
   cycle.base_ns = base_ns;
-  cycle.steps = steps(base_ns);
+  cycle.steps = marks_.steps(base_ns);
   context_.cycles->cycle(cycle);
-}
-
-// What is held is by start.
-std::vector<StepRow> ChromeTraceDecoder::steps(std::int64_t base_ns) const {
-  std::vector<StepRow> rows;
-  for (const Held& held : held_) {
-    if (held.kind == SpanKind::step) {
-      const std::int64_t start = absolute_ns(held.start_ns, base_ns);
-      const std::int64_t duration = std::min(held.duration_ns, kLongestNs);
-      rows.push_back({start, duration, held.step, 0});
-    } else if (held.step != kNoStep && !rows.empty()) {
-      rows.back().data_wait_ns += held.duration_ns;
-    }
-  }
-  return rows;
-}
-
-std::vector<Interval> ChromeTraceDecoder::data_waits() const {
-  std::vector<Interval> waits;
-  for (const Held& held : held_) {
-    if (held.kind == SpanKind::data_wait) waits.push_back({held.start_ns, held.end_ns()});
-  }
-  return waits;
 }
 
 std::optional<ProvisionalCycle> ChromeTraceDecoder::provisional() const {
   if (emitted_ || records_ == 0) return std::nullopt;
-  ProvisionalCycle found;
+  ProvisionalCycle found = marks_.provisional();
   found.device_rows = cycle_ != nullptr ? cycle_->device_rows() : 0;
-  for (const Held& held : held_) {
-    if (held.kind != SpanKind::step) continue;
-    ++found.steps_seen;
-    const auto place = std::ranges::upper_bound(found.steps, held.start_ns, {}, &StepRow::start_ns);
-    found.steps.insert(place, {held.start_ns, held.duration_ns, held.step, 0});
-    if (found.steps.size() > ProvisionalCycle::kShown) found.steps.pop_back();
-  }
-  for (const Held& held : held_) {
-    if (held.kind != SpanKind::data_wait) continue;
-    for (StepRow& step : found.steps) {
-      if (held.start_ns >= step.start_ns && held.end_ns() <= step.end_ns())
-        step.data_wait_ns += held.duration_ns;
-    }
-  }
   return found;
-}
-
-// A wait belongs to the step that it lies in; the file itself does not say.
-void ChromeTraceDecoder::name_steps_of_waits() {
-  std::stable_sort(held_.begin(), held_.end(),
-                   [](const Held& a, const Held& b) { return a.start_ns < b.start_ns; });
-  const Held* step = nullptr;
-  for (Held& held : held_) {
-    if (held.kind == SpanKind::step) {
-      step = &held;
-    } else if (step != nullptr && held.end_ns() <= step->end_ns()) {
-      held.step = step->step;
-    }
-  }
 }
 
 void ChromeTraceDecoder::take_unsaved(Decoder& old) {
@@ -293,7 +228,7 @@ void ChromeTraceDecoder::take_unsaved(Decoder& old) {
 
 void ChromeTraceDecoder::state(StateIo& io) {
   splitter_.state(io);
-  io(held_);
+  io(marks_);
   io(base_ns_);
   io(rank_);
   io(world_size_);

@@ -19,6 +19,7 @@
 #include "pipeline/decode/decoder.h"
 #include "pipeline/decode/json_text.h"
 #include "pipeline/decode/record_splitter.h"
+#include "pipeline/decode/step_marks.h"
 
 namespace trainwatch {
 
@@ -40,17 +41,6 @@ class ChromeTraceDecoder final : public Decoder, private RecordSink {
   std::optional<ProvisionalCycle> provisional() const override;
 
  private:
-  struct Held {
-    std::int64_t start_ns = 0;  // as written
-    std::int64_t duration_ns = 0;
-    std::int64_t step = kNoStep;
-    std::int64_t process = -1;
-    Symbol name{};
-    Symbol phase{};
-    SpanKind kind{};
-
-    std::int64_t end_ns() const { return saturating_add(start_ns, duration_ns); }
-  };
   // An event that somebody reads, as raw tokens.
   struct Tokens {
     std::string_view name, category, ts, dur, pid;
@@ -71,17 +61,14 @@ class ChromeTraceDecoder final : public Decoder, private RecordSink {
   void tell_cycle(SubjectId subject, std::int64_t base_ns);
   bool tells_activity(const Tokens& tokens) const;
   void host_active(const Tokens& tokens);
-  std::vector<StepRow> steps(std::int64_t base_ns) const;
-  std::vector<Interval> data_waits() const;
   Subject subject(const std::string& node, std::int32_t rank) const;
-  void name_steps_of_waits();
   std::int64_t time_base(std::optional<std::int64_t> file_end_ns) const;
 
   const FileContext& context_;
   const bool host_rows_;
   RecordSplitter splitter_;
   StringReader strings_;
-  std::vector<Held> held_;
+  StepMarks marks_;
   std::optional<std::int64_t> base_ns_;
   std::optional<std::int64_t> rank_;
   std::int64_t world_size_ = 0;

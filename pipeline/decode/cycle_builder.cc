@@ -125,7 +125,7 @@ std::optional<RejectReason> CycleBuilder::take_row(EventCategory category, std::
 }
 
 std::optional<RejectReason> CycleBuilder::call(Tokens& tokens) {
-  const Interval active{tokens.start_ns, tokens.start_ns + tokens.duration_ns};
+  const Interval active{tokens.start_ns, saturating_add(tokens.start_ns, tokens.duration_ns)};
   activity_.add(active);
   const auto text = strings_.read(tokens.name);
   if (!text) return RejectReason::utf8;

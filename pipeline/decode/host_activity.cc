@@ -2,11 +2,13 @@
 
 #include <algorithm>
 
+#include "pipeline/decode/decimal_time.h"
+
 namespace trainwatch {
 namespace {
 
 bool reaches(const Interval& earlier, const Interval& later) {
-  return later.start_ns - earlier.end_ns < HostActivity::kShortestPauseNs;
+  return later.start_ns < saturating_add(earlier.end_ns, HostActivity::kShortestPauseNs);
 }
 
 }  // namespace

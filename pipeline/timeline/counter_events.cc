@@ -26,12 +26,6 @@ std::map<std::int32_t, std::vector<std::uint32_t>> by_device(const SelectedCycle
   return devices;
 }
 
-// Kinds are names that were cut, maybe inside a character.
-std::string_view without_torn_end(std::string_view kind) {
-  while (!kind.empty() && static_cast<unsigned char>(kind.back()) > 0x7F) kind.remove_suffix(1);
-  return kind;
-}
-
 // One track: all but the time and the value of its events is the same.
 class Track {
  public:
@@ -83,7 +77,7 @@ void tell_counters(const CycleTrace& cycle, StepSelection steps, const TellEvent
         track.tell(change.at_ns, change.length, event);
     }
     for (const CopyBandwidth& copies : memory_bandwidth(cycle, rows)) {
-      Track track(kBandwidth, device, without_torn_end(copies.kind), cycle.base_ns);
+      Track track(kBandwidth, device, copies.kind, cycle.base_ns);
       for (const BandwidthChange& change : copies.changes)
         track.tell(change.at_ns, change.gbps, event);
     }

@@ -151,6 +151,15 @@ TEST(QueueLength, WaitsAndCallsThatDoNotQueueAreLeftOut) {
   EXPECT_TRUE(queue_length(cycle, all_rows(cycle)).empty());
 }
 
+TEST(MemoryBandwidth, AKindIsNeverHalfACharacter) {
+  CycleBuilder builder;
+  builder.copy({10, 20}, 2.5F, "Memcpy abc\xC3\xA4");
+  const CycleTrace cycle = builder.build();
+  const auto found = memory_bandwidth(cycle, all_rows(cycle));
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].kind, "Memcpy Unknown");
+}
+
 TEST(MemoryBandwidth, CopiesAtTheSameTimeAddUp) {
   CycleBuilder built;
   built.copy({0, 20, 7}, 2).copy({10, 20, 8}, 3).copy({50, 0, 7}, 4);

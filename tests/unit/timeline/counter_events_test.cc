@@ -60,12 +60,6 @@ TEST(CounterEvents, BandwidthByKind) {
                           event("Memset", "40", "4"), event("Memset", "41", "0")));
 }
 
-TEST(CounterEvents, AKindEndsWithAWholeCharacter) {
-  CycleBuilder built;
-  built.copy({10, 20}, 2.5F, "Memcpy abc\xC3\xA4");
-  EXPECT_THAT(counters(built.build())[0], testing::HasSubstr("\"id\":\"Memcpy abc\","));
-}
-
 TEST(CounterEvents, TimesAreThoseOfTheFile) {
   CycleBuilder built;
   built.compute({1000, 5, 7, built.launch(900)});
