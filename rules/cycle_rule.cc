@@ -50,7 +50,7 @@ void CycleRule::on(const Event& event, Verdicts& out) {
 }
 
 bool CycleRule::is_judgeable(const CycleMeasure& cycle) {
-  without_work_ = cycle.work == 0;
+  without_work_ = cycle.work == 0 || cycle.steps.empty();  // all of it may have no length
   without_launches_ = cycle.launched_work * kLaunchedShare < cycle.work;
   return !without_work_ && (needs_ == Needs::work || !without_launches_);
 }
