@@ -56,7 +56,7 @@ std::vector<JobStep> RankSteps::add(const CycleMeasure& cycle) {
 }
 
 void RankSteps::put(RankStep step) {
-  if (collectives_ == Collectives::dropped) step.step.collectives.clear();
+  if (collectives_ == Collectives::dropped) step.step.collectives = {};
   const Subject& who = vocabulary_.subjects[step.rank];
   JobStep& ranks = pending_[step.step.number];
   const auto place = std::ranges::find_if(ranks, [&](const RankStep& known) {

@@ -109,9 +109,9 @@ class Straggler final : public Rule {
     too_few_ = step.size() < kFewestRanks;
     if (too_few_) return;
     judged_ = std::min(judged_ + 1, fewest_late());
-    std::vector<const StepMeasure*> measures;
-    for (const RankStep& rank : step) measures.push_back(&rank.step);
-    const RankTimes times = own_times(measures);
+    std::vector<RankPart> parts;
+    for (const RankStep& rank : step) parts.emplace_back(rank.step);
+    const RankTimes times = own_times(parts);
     const LateRanks found = late_ranks(times.own_ns);
     for (std::size_t i = 0; i < step.size(); ++i) {
       if (records_.size() == kMostRanks && !records_.contains(step[i].rank)) continue;

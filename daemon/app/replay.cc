@@ -31,6 +31,22 @@ class AlertPrinter {
   Severity worst_ = Severity::info;
 };
 
+// Silence of a rule that could not judge must not look like good news.
+void print_abstentions(const RuleHost& host, std::ostream& err) {
+  for (std::uint32_t rule = 0; rule < host.rules().size(); ++rule) {
+    const auto missing = host.missing(rule);
+    if (missing.empty()) continue;
+    err << host.rules()[rule].spec->id << ": INCOMPLETE_DATA for " << host.abstaining(rule)
+        << " of " << host.instances(rule) << ", without";
+    const char* separator = " ";
+    for (const std::string_view input : missing) {
+      err << separator << input;
+      separator = ", ";
+    }
+    err << '\n';
+  }
+}
+
 }  // namespace
 
 int replay(const ReplayOptions& options, std::ostream& out, std::ostream& err) {
@@ -40,6 +56,7 @@ int replay(const ReplayOptions& options, std::ostream& out, std::ostream& err) {
   AlertPrinter printer(out);
   files.read_into(engine, [&] { printer.print(engine.take_told()); });
   out.flush();
+  print_abstentions(engine.host(), err);
   if (!out) {
     err << "cannot write the alerts\n";
     return exit_code::failed;

@@ -68,6 +68,9 @@ struct StepMeasure {
 
   std::int64_t end_ns() const { return start_ns + duration_ns; }
   std::int64_t idle(IdleReason reason) const { return idle_ns[static_cast<std::size_t>(reason)]; }
+  std::int64_t busy_ns() const {
+    return computation_ns + exposed_memory_ns + exposed_communication_ns + exposed_other_ns;
+  }
   std::int64_t idle_sum_ns() const {
     std::int64_t sum = 0;
     for (const std::int64_t idle : idle_ns) sum += idle;

@@ -13,6 +13,19 @@
 
 namespace trainwatch {
 
+// What is known of one rank.
+struct RankPart {
+  std::int64_t duration_ns = 0;  // of the step
+  std::int64_t communication_ns = 0;
+  std::span<const CollectiveMeasure> collectives{};
+
+  RankPart(std::int64_t duration, std::int64_t communication,
+           std::span<const CollectiveMeasure> with)
+      : duration_ns(duration), communication_ns(communication), collectives(with) {}
+  explicit RankPart(const StepMeasure& step)
+      : RankPart(step.duration_ns, step.communication_ns, step.collectives) {}
+};
+
 struct RankTimes {
   std::vector<std::int64_t> own_ns;  // in the order of the ranks
   // Collectives that all or some of the ranks took part in, matched by process group and number. 0:
@@ -32,10 +45,10 @@ struct Meeting {
 
 using Meetings = std::map<std::pair<std::uint64_t, std::int64_t>, Meeting>;
 
-inline Meetings meetings_of(std::span<const StepMeasure* const> ranks) {
+inline Meetings meetings_of(std::span<const RankPart> ranks) {
   Meetings meetings;
   for (std::size_t i = 0; i < ranks.size(); ++i) {
-    for (const CollectiveMeasure& part : ranks[i]->collectives) {
+    for (const CollectiveMeasure& part : ranks[i].collectives) {
       Meeting& meeting = meetings[{part.group, part.sequence}];
       if (meeting.ranks == 0 || part.duration_ns < meeting.shortest_ns) {
         meeting.shortest_ns = part.duration_ns;
@@ -52,19 +65,19 @@ inline Meetings meetings_of(std::span<const StepMeasure* const> ranks) {
 
 // A collective ends for all ranks at once, so the longer a rank took part, the longer it waited.
 // Where collectives cannot be matched, all communication counts as waiting. O(n log n).
-inline RankTimes own_times(std::span<const StepMeasure* const> ranks) {
+inline RankTimes own_times(std::span<const RankPart> ranks) {
   RankTimes times;
   const detail::Meetings meetings = detail::meetings_of(ranks);
   times.matched = static_cast<std::uint32_t>(meetings.size());
   times.last.resize(ranks.size());
   for (const auto& [which, meeting] : meetings) ++times.last[meeting.last_rank];
-  for (const StepMeasure* step : ranks) {
-    std::int64_t waited = meetings.empty() ? step->communication_ns : 0;
-    for (const CollectiveMeasure& part : step->collectives) {
+  for (const RankPart& rank : ranks) {
+    std::int64_t waited = meetings.empty() ? rank.communication_ns : 0;
+    for (const CollectiveMeasure& part : rank.collectives) {
       const auto meeting = meetings.find({part.group, part.sequence});
       if (meeting != meetings.end()) waited += part.duration_ns - meeting->second.shortest_ns;
     }
-    times.own_ns.push_back(std::max<std::int64_t>(step->duration_ns - waited, 0));
+    times.own_ns.push_back(std::max<std::int64_t>(rank.duration_ns - waited, 0));
   }
   return times;
 }

@@ -61,7 +61,7 @@ void CycleHistory::on(const CycleMeasure& cycle) {
   std::vector<StepMeasure>& kept = ranks_[cycle.subject];
   kept.assign(cycle.steps.begin(), cycle.steps.begin() + static_cast<std::ptrdiff_t>(std::min(
                                                              cycle.steps.size(), kMaxSteps)));
-  for (StepMeasure& step : kept) step.collectives.clear();
+  for (StepMeasure& step : kept) step.collectives = {};
 }
 
 std::optional<Cause> CycleHistory::explain(SubjectId rank, Time step_start) const {

@@ -52,8 +52,9 @@ class ProfilerSteps final : public CycleAnalysis<CycleSteps> {
     CycleSteps found{measure(selected).steps};
     if (selection_ == StepSelection::without_last && found.steps.size() > 1) found.steps.pop_back();
     std::erase_if(found.steps, [](const StepMeasure& step) { return step.number == kNoStep; });
-    for (StepMeasure& step : found.steps) step.collectives.clear();
     bound(found.steps, kMaxSteps);
+    for (StepMeasure& step : found.steps) step.collectives = {};
+    found.steps.shrink_to_fit();
     return found;
   }
 

@@ -22,8 +22,23 @@ constexpr std::size_t kMostCollectives = 4096;  // of a cycle
 constexpr std::uint64_t kFewestLateSteps = 3;
 constexpr std::uint64_t kStepsPerLateStep = 4;
 
+struct StepTime {
+  std::int64_t number = 0;
+  std::int64_t duration_ns = 0;
+  std::int64_t communication_ns = 0;
+  std::vector<CollectiveMeasure> collectives{};
+
+  void state(StateIo& io) {
+    io(number);
+    io(duration_ns);
+    io(communication_ns);
+    io(collectives);
+    if (collectives.size() > StepMeasure::kMostCollectives) io.fail();
+  }
+};
+
 struct CycleSteps {
-  std::vector<StepMeasure> steps;
+  std::vector<StepTime> steps;
 
   void state(StateIo& io) {
     io(steps);
@@ -65,15 +80,19 @@ class Stragglers final : public CycleAnalysis<CycleSteps> {
 
  protected:
   CycleSteps result_of(const SelectedCycle& selected) override {
-    CycleSteps found{measure(selected).steps};
-    std::erase_if(found.steps, [](const StepMeasure& step) {
-      return step.number == kNoStep || step.idle_sum_ns() == step.duration_ns;
+    CycleSteps found;
+    std::size_t room = kMostCollectives;
+    std::vector<StepMeasure> steps = measure(selected).steps;
+    std::erase_if(steps, [](const StepMeasure& step) {
+      return step.number == kNoStep || step.busy_ns() == 0;
     });
-    bound(found.steps, kMostSteps);
-    std::size_t collectives = 0;
-    for (StepMeasure& step : found.steps) {
-      bound(step.collectives, kMostCollectives - collectives);
-      collectives += step.collectives.size();
+    bound(steps, kMostSteps);
+    for (StepMeasure& step : steps) {
+      bound(step.collectives, room);
+      room -= step.collectives.size();
+      step.collectives.shrink_to_fit();
+      found.steps.push_back(
+          {step.number, step.duration_ns, step.communication_ns, std::move(step.collectives)});
     }
     return found;
   }
@@ -81,10 +100,9 @@ class Stragglers final : public CycleAnalysis<CycleSteps> {
  private:
   // Steps of one number are the same step.
   std::map<Rank, RankRecord> compare() const {
-    std::map<std::int64_t, std::map<Rank, const StepMeasure*>> by_step;
+    std::map<std::int64_t, std::map<Rank, const StepTime*>> by_step;
     results().each([&](const CycleKey& key, const CycleSteps& cycle) {
-      for (const StepMeasure& step : cycle.steps)
-        by_step[step.number][{key.rank, key.node}] = &step;
+      for (const StepTime& step : cycle.steps) by_step[step.number][{key.rank, key.node}] = &step;
     });
     std::map<Rank, RankRecord> records;
     for (const auto& [number, ranks] : by_step) {
@@ -93,12 +111,13 @@ class Stragglers final : public CycleAnalysis<CycleSteps> {
     return records;
   }
 
-  static void add_step(const std::map<Rank, const StepMeasure*>& ranks,
+  static void add_step(const std::map<Rank, const StepTime*>& ranks,
                        std::map<Rank, RankRecord>& records) {
-    std::vector<const StepMeasure*> steps;
-    steps.reserve(ranks.size());
-    for (const auto& [rank, step] : ranks) steps.push_back(step);
-    const RankTimes times = own_times(steps);
+    std::vector<RankPart> parts;
+    parts.reserve(ranks.size());
+    for (const auto& [rank, step] : ranks)
+      parts.emplace_back(step->duration_ns, step->communication_ns, step->collectives);
+    const RankTimes times = own_times(parts);
     const LateRanks found = late_ranks(times.own_ns);
     std::size_t i = 0;
     for (const auto& [rank, step] : ranks) {

@@ -87,8 +87,11 @@ void write_rules(JsonWriter& json, const Engine& engine) {
     json.begin_object().field("rule", rules[rule].spec->id);
     json.field("instances", engine.host().instances(rule));
     json.field("warming", engine.host().warming(rule)).field("firing", firing);
-    json.field("abstaining", engine.host().abstaining(rule)).key("missing").begin_array();
-    for (const std::string_view input : engine.host().missing(rule)) json.value(input);
+    const auto missing = engine.host().missing(rule);
+    json.field("abstaining", engine.host().abstaining(rule));
+    if (!missing.empty()) json.field("abstention", "INCOMPLETE_DATA");
+    json.key("missing").begin_array();
+    for (const std::string_view input : missing) json.value(input);
     json.end_array();
     json.key("params").begin_object();
     for (const Param& param : rules[rule].spec->params) {

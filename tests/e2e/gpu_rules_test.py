@@ -137,6 +137,8 @@ class GpuRulesTest(harness.JobTest):
     def check_abstention(self, path):
         found = [alert for alert in alerts_of(path) if alert["rule"] in NEED_GPU_WORK]
         self.assertEqual(found, [])
+        said = harness.run("replay", path, "--rules=gpu_idle").stderr
+        self.assertIn("gpu_idle: INCOMPLETE_DATA for 1 of 1, without gpu work\n", said)
         with harness.Trainwatch(path) as trainwatch:
             trainwatch.wait_until_read()
 

@@ -17,9 +17,9 @@ StepMeasure step(std::int64_t duration, std::int64_t communication,
 }
 
 RankTimes times_of(const std::vector<StepMeasure>& ranks) {
-  std::vector<const StepMeasure*> pointers;
-  for (const StepMeasure& rank : ranks) pointers.push_back(&rank);
-  return own_times(pointers);
+  std::vector<RankPart> parts;
+  for (const StepMeasure& rank : ranks) parts.emplace_back(rank);
+  return own_times(parts);
 }
 
 TEST(RankTimes, WithoutNumbersAllCommunicationIsWaiting) {
