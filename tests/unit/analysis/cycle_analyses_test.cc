@@ -21,7 +21,7 @@ const std::vector<std::string> kTables = {"temporal_breakdown",        "idle_tim
 // Two steps; in the first 40 us of computation, the last 10 of them beside communication until 50,
 // in the second 10 us of each and a copy.
 CycleTrace two_steps(SubjectId rank, std::int64_t number) {
-  CycleBuilder built;
+  HandMadeCycle built;
   built.of(rank, number).step(4, 0, 100).step(5, 100, 100);
   built.compute({10, 40, 7, built.launch(0)});
   built.communicate({40, 20, 20, built.launch(30)});
@@ -89,7 +89,7 @@ TEST_P(CycleAnalyses, BrokenStateIsNotLoaded) {
 
 TEST_P(CycleAnalyses, ACycleWithoutGpuWorkIsNoError) {
   AnalysisBench bench(GetParam());
-  CycleBuilder built;
+  HandMadeCycle built;
   built.of(bench.rank("algo-1", 0), 0).step(1, 0, 100);
   bench.add(built.build());
   EXPECT_THAT(bench.text(), HasSubstr("columns"));
@@ -129,7 +129,7 @@ TEST(FrequentKernelSequences, AreRowsOfTheOperatorAskedFor) {
 
 TEST(FrequentKernelSequences, AreBounded) {
   AnalysisBench bench("frequent_kernel_sequences");
-  CycleBuilder built;
+  HandMadeCycle built;
   built.of(bench.rank("algo-1", 0));
   for (int i = 0; i < 40; ++i) {
     built.host(1000 * i, 900, "op" + std::to_string(i));
@@ -258,7 +258,7 @@ TEST(CriticalPathTable, HasSyncEventsWhereAllCyclesHave) {
 
 TEST(CriticalPathTable, BoundsSteps) {
   AnalysisBench bench("critical_path");
-  CycleBuilder built;
+  HandMadeCycle built;
   built.of(bench.rank("algo-1", 0), 0);
   for (int i = 0; i < 130; ++i) built.step(i, 100 * i, 100);
   bench.add(built.build());
@@ -270,7 +270,7 @@ TEST(CriticalPathTable, BoundsSteps) {
 
 // A step of 100 us: what is not communication is the rank's own.
 CycleTrace steps_of(SubjectId rank, std::int64_t first, const std::vector<std::int64_t>& own) {
-  CycleBuilder built;
+  HandMadeCycle built;
   built.of(rank, 0);
   for (std::size_t i = 0; i < own.size(); ++i) {
     const auto start = static_cast<std::int64_t>(100 * i);

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "pipeline/cycle/cycle_measure.h"
-#include "unit/cycle/cycle_builder.h"
+#include "unit/cycle/hand_made_cycle.h"
 
 namespace trainwatch {
 namespace {
@@ -11,7 +11,7 @@ namespace {
 class GpuMetricsTest : public testing::Test {
  protected:
   CycleTrace cycle(std::int32_t rank, std::int64_t busy_us) {
-    CycleBuilder builder;
+    HandMadeCycle builder;
     builder.compute({0, busy_us, 7, builder.launch(-20)});
     builder.communicate({busy_us, 100, 20, builder.launch(-10)});
     builder.compute({1000, 100, 7, builder.launch(900)});

@@ -5,7 +5,7 @@
 #include "pipeline/cycle/interval_set.h"
 #include "pipeline/cycle/kernel_breakdown.h"
 #include "pipeline/cycle/temporal_breakdown.h"
-#include "unit/cycle/cycle_builder.h"
+#include "unit/cycle/hand_made_cycle.h"
 
 namespace trainwatch {
 namespace {
@@ -39,7 +39,7 @@ TEST(IntervalSet, Intersection) {
 }
 
 CycleTrace mixed() {
-  CycleBuilder built;
+  HandMadeCycle built;
   built.compute({0, 40});           // alone until 20
   built.communicate({20, 40, 20});  // with computation until 40, alone until 60
   built.copy({50, 30, 21}, 1);      // with communication until 60
@@ -84,7 +84,7 @@ TEST(WorkMix, EachMixOfKindsHasItsTime) {
 }
 
 TEST(WorkMix, WorkOfOneKindOnTwoStreamsCountsOnce) {
-  CycleBuilder built;
+  HandMadeCycle built;
   built.compute({0, 10, 7}).compute({5, 10, 8});
   const CycleTrace cycle = built.build();
   EXPECT_EQ(time_by_work_mix(cycle, all_rows(cycle), true)[kComputationBit], 15'000);

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "unit/cycle/cycle_builder.h"
+#include "unit/cycle/hand_made_cycle.h"
 
 namespace trainwatch {
 namespace {
@@ -12,7 +12,7 @@ CycleMeasure measured(const CycleTrace& cycle) {
 }
 
 TEST(CycleMeasure, NothingWithoutWork) {
-  CycleBuilder builder;
+  HandMadeCycle builder;
   builder.step(1, 0, 100);
   const CycleMeasure found = measured(builder.build());
   EXPECT_EQ(found.window_ns, 0);
@@ -23,7 +23,7 @@ TEST(CycleMeasure, NothingWithoutWork) {
 }
 
 TEST(CycleMeasure, IdleByWhatEndsTheGapOnAnyStream) {
-  CycleBuilder builder;
+  HandMadeCycle builder;
   builder.compute({0, 100, 7, builder.launch(-20)});
   builder.communicate({50, 100, 20, builder.launch(-10)});  // hidden for half of it
   builder.compute({160, 40, 7, builder.launch(-5)});        // launched long before: 10 us of gap

@@ -6,13 +6,13 @@
 
 #include "pipeline/cycle/annotation_breakdown.h"
 #include "pipeline/cycle/kernel_breakdown.h"
-#include "unit/cycle/cycle_builder.h"
+#include "unit/cycle/hand_made_cycle.h"
 
 namespace trainwatch {
 namespace {
 
 CycleTrace kernels() {
-  CycleBuilder built;
+  HandMadeCycle built;
   for (int i = 0; i < 3; ++i) built.compute({100 * i, 10 + i}, "long");
   built.compute({30, 8}, "b").compute({50, 2}, "c").compute({60, 4}, "c").compute({70, 3}, "d");
   built.communicate({80, 99});
@@ -62,7 +62,7 @@ TEST(DurationsByName, NothingHasNoNames) {
 }
 
 TEST(AnnotationBreakdown, OfTheHostAndOfTheDevice) {
-  CycleBuilder built;
+  HandMadeCycle built;
   built.step(1, 0, 100).step(2, 100, 100);
   built.annotate(0, 50, "forward").annotate(100, 60, "forward").annotate(10, 3, "forward", true);
   const CycleTrace cycle = built.build();

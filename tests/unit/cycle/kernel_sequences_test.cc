@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-#include "cycle_builder.h"
+#include "hand_made_cycle.h"
 
 namespace trainwatch {
 namespace {
@@ -22,7 +22,7 @@ std::vector<std::string> lines(const CycleTrace& cycle, const std::string& text 
 }
 
 // An operator that launches one kernel of each name, the first one at `start` + 1.
-void launch_all(CycleBuilder& builder, std::int64_t start, const std::string& op,
+void launch_all(HandMadeCycle& builder, std::int64_t start, const std::string& op,
                 const std::vector<std::string>& kernels, std::uint32_t thread = 0) {
   builder.host(start, 90, op, thread);
   for (std::size_t i = 0; i < kernels.size(); ++i) {
@@ -32,7 +32,7 @@ void launch_all(CycleBuilder& builder, std::int64_t start, const std::string& op
 }
 
 TEST(KernelSequences, AreCountedByOperatorAndKernels) {
-  CycleBuilder builder;
+  HandMadeCycle builder;
   for (const int start : {100, 200, 300}) launch_all(builder, start, "aten::a", {"x", "y", "z"});
   for (const int start : {400, 500}) launch_all(builder, start, "aten::b", {"x", "y", "z"});
   for (const int start : {600, 700}) launch_all(builder, start, "aten::b", {"x", "z", "y", "y"});
@@ -42,7 +42,7 @@ TEST(KernelSequences, AreCountedByOperatorAndKernels) {
 }
 
 TEST(KernelSequences, TiesAreInTheOrderOfNames) {
-  CycleBuilder builder;
+  HandMadeCycle builder;
   launch_all(builder, 100, "b", {"x", "y", "z"});
   launch_all(builder, 200, "a", {"x", "y", "z"});
   launch_all(builder, 300, "a", {"x", "y", "x"});
@@ -51,13 +51,13 @@ TEST(KernelSequences, TiesAreInTheOrderOfNames) {
 }
 
 TEST(KernelSequences, ShortOnesAreNone) {
-  CycleBuilder builder;
+  HandMadeCycle builder;
   launch_all(builder, 100, "aten::a", {"x", "y"});
   EXPECT_THAT(lines(builder.build()), ElementsAre());
 }
 
 TEST(KernelSequences, AreInTheOrderOfTheirStartsNotOfTheirLaunches) {
-  CycleBuilder builder;
+  HandMadeCycle builder;
   builder.host(0, 90, "aten::a");
   builder.compute({90, 1, 7, builder.call(1)}, "last");
   builder.compute({40, 1, 8, builder.call(10)}, "first");
@@ -66,7 +66,7 @@ TEST(KernelSequences, AreInTheOrderOfTheirStartsNotOfTheirLaunches) {
 }
 
 TEST(KernelSequences, TheOutermostOperatorHasThemAll) {
-  CycleBuilder builder;
+  HandMadeCycle builder;
   builder.host(90, 500, "ProfilerStep#1", 0, HostKind::annotation)
       .host(95, 400, "forward", 0, HostKind::other)
       .host(100, 200, "aten::linear")
@@ -83,7 +83,7 @@ TEST(KernelSequences, TheOutermostOperatorHasThemAll) {
 // HTA looks at the matches that are nested least in the whole trace: the one outside of the step
 // would hide the other.
 TEST(KernelSequences, OfAllDepthsAtOnce) {
-  CycleBuilder builder;
+  HandMadeCycle builder;
   launch_all(builder, 100, "aten::a", {"x", "y", "z"});
   builder.host(200, 300, "ProfilerStep#1", 0, HostKind::annotation).host(205, 200, "outer");
   launch_all(builder, 210, "aten::a", {"x", "y", "z"});
@@ -92,14 +92,14 @@ TEST(KernelSequences, OfAllDepthsAtOnce) {
 
 // In 2021 steps are written as operators.
 TEST(KernelSequences, AStepIsNoOperator) {
-  CycleBuilder builder;
+  HandMadeCycle builder;
   builder.host(90, 500, "ProfilerStep#1");
   launch_all(builder, 100, "aten::a", {"x", "y", "z"});
   EXPECT_THAT(lines(builder.build()), ElementsAre("aten::a: x y z | 1 30 90"));
 }
 
 TEST(KernelSequences, CallsOfAnotherThreadAreNotIts) {
-  CycleBuilder builder;
+  HandMadeCycle builder;
   builder.host(100, 900, "aten::waits", 0);
   launch_all(builder, 100, "autograd", {"x", "y", "z"}, 1);
   EXPECT_THAT(lines(builder.build()), ElementsAre("autograd: x y z | 1 30 90"));
@@ -107,7 +107,7 @@ TEST(KernelSequences, CallsOfAnotherThreadAreNotIts) {
 
 // HTA counts the last kernel of a graph only.
 TEST(KernelSequences, AGraphLaunchesAllItsKernels) {
-  CycleBuilder builder;
+  HandMadeCycle builder;
   builder.host(100, 50, "CudaGraph.replay");
   const std::uint32_t graph = builder.call(110, 0, 5, "cudaGraphLaunch");
   for (const int start : {120, 130, 140, 150}) builder.compute({start, 10, 7, graph}, "node");
@@ -116,7 +116,7 @@ TEST(KernelSequences, AGraphLaunchesAllItsKernels) {
 }
 
 TEST(KernelSequences, WaitsAreNoWorkAndCallsMayLaunchNothing) {
-  CycleBuilder builder;
+  HandMadeCycle builder;
   launch_all(builder, 100, "aten::a", {"x", "y"});
   builder.wait({160, 10, 7, builder.call(150, 0, 5, "cudaStreamSynchronize")});
   builder.call(160, 0, 5, "cudaFree");
@@ -124,7 +124,7 @@ TEST(KernelSequences, WaitsAreNoWorkAndCallsMayLaunchNothing) {
 }
 
 TEST(KernelSequences, OperatorsOfNoLengthHaveWhatBeginsWithThem) {
-  CycleBuilder builder;
+  HandMadeCycle builder;
   builder.host(100, 0, "aten::empty").host(100, 90, "aten::a");
   for (const int at : {100, 120, 140}) builder.compute({at + 8, 1, 7, builder.call(at)}, "x");
   builder.host(300, 0, "aten::empty");
@@ -133,7 +133,7 @@ TEST(KernelSequences, OperatorsOfNoLengthHaveWhatBeginsWithThem) {
 }
 
 TEST(KernelSequences, OnlyRowsThatCount) {
-  CycleBuilder builder;
+  HandMadeCycle builder;
   launch_all(builder, 100, "aten::a", {"x", "y", "z", "w"});
   const CycleTrace cycle = builder.build();
   const std::vector<std::uint32_t> rows = {0, 2, 3};

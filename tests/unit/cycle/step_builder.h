@@ -7,11 +7,11 @@
 #include <utility>
 
 #include "pipeline/cycle/critical_path.h"
-#include "unit/cycle/cycle_builder.h"
+#include "unit/cycle/hand_made_cycle.h"
 
 namespace trainwatch {
 
-class StepBuilder : public CycleBuilder {
+class StepBuilder : public HandMadeCycle {
  public:
   struct Synced {
     std::uint32_t call = kNoRow;
@@ -48,7 +48,7 @@ class StepBuilder : public CycleBuilder {
                        return std::tuple(a.thread, a.start_ns, -a.duration_ns) <
                               std::tuple(b.thread, b.start_ns, -b.duration_ns);
                      });
-    return CycleBuilder::build();
+    return HandMadeCycle::build();
   }
 };
 

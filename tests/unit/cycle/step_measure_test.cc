@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "pipeline/cycle/cycle_measure.h"
-#include "unit/cycle/cycle_builder.h"
+#include "unit/cycle/hand_made_cycle.h"
 
 namespace trainwatch {
 namespace {
@@ -26,7 +26,7 @@ std::int64_t parts_sum(const StepMeasure& step) {
 }
 
 TEST(StepMeasure, EachMomentCountsOnce) {
-  CycleBuilder builder;
+  HandMadeCycle builder;
   builder.compute({10, 30, 7, builder.launch(5)});
   builder.copy({30, 30, 8, builder.launch(6)}, 1.0F);   // 20 us beyond the kernel
   builder.communicate({50, 40, 9, builder.launch(7)});  // 30 us beyond the copy
@@ -45,7 +45,7 @@ TEST(StepMeasure, EachMomentCountsOnce) {
 }
 
 TEST(StepMeasure, IdleByWhatTheHostDid) {
-  CycleBuilder builder;
+  HandMadeCycle builder;
   builder.compute({20, 10, 7, builder.launch(12)});  // idle from 0 for want of data until 10
   builder.compute({40, 10, 7, builder.launch(25)});  // launched before the gap: queued
   builder.compute({70, 10, 7, builder.launch(65)});  // the gap began in a synchronisation
@@ -65,7 +65,7 @@ TEST(StepMeasure, IdleByWhatTheHostDid) {
 }
 
 TEST(StepMeasure, WorkGoesToTheStepInWhoseTimeItRuns) {
-  CycleBuilder builder;
+  HandMadeCycle builder;
   builder.compute({50, 100, 7, builder.launch(10)});
   builder.step(1, 0, 100).step(2, 100, 100);
   const CycleTrace cycle = builder.build();
@@ -77,7 +77,7 @@ TEST(StepMeasure, WorkGoesToTheStepInWhoseTimeItRuns) {
 }
 
 TEST(StepMeasure, WithoutStepsTheWholeIsOne) {
-  CycleBuilder builder;
+  HandMadeCycle builder;
   builder.compute({50, 20, 7, builder.launch(10)});
   builder.compute({90, 10, 7, builder.launch(80)});
   const StepMeasure step = only_step(builder.build());
@@ -89,7 +89,7 @@ TEST(StepMeasure, WithoutStepsTheWholeIsOne) {
 }
 
 TEST(StepMeasure, NoMomentCountsInTwoSteps) {
-  CycleBuilder builder;
+  HandMadeCycle builder;
   builder.compute({10, 80, 7, builder.launch(5)});
   builder.step(1, 0, 60).step(2, 20, 20).step(3, 50, 50);
   const auto steps = steps_of(builder.build());
@@ -101,7 +101,7 @@ TEST(StepMeasure, NoMomentCountsInTwoSteps) {
 }
 
 TEST(StepMeasure, CollectivesThatBeginInTheStep) {
-  CycleBuilder builder;
+  HandMadeCycle builder;
   builder.step(1, 0, 100);
   CycleTrace cycle = builder.build();
   const NameId group = cycle.names.intern("default_pg");

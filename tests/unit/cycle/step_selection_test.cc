@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "unit/cycle/cycle_builder.h"
+#include "unit/cycle/hand_made_cycle.h"
 
 namespace trainwatch {
 namespace {
@@ -16,8 +16,8 @@ std::string counted(const CycleTrace& cycle, StepSelection steps) {
   return names;
 }
 
-CycleBuilder two_steps() {
-  CycleBuilder built;
+HandMadeCycle two_steps() {
+  HandMadeCycle built;
   built.step(4, 0, 100).step(5, 100, 100);
   built.compute({-50, 10}, "left_over");
   built.compute({20, 10, 7, built.launch(10)}, "first");
@@ -34,13 +34,13 @@ TEST(StepSelection, WorkCountsWhenItsLaunchDoes) {
 }
 
 TEST(StepSelection, LaunchesAtTheVeryEndOfTheLastStepAreIncluded) {
-  CycleBuilder built = two_steps();
+  HandMadeCycle built = two_steps();
   built.compute({310, 10, 7, built.launch(200)}, "end");
   EXPECT_EQ(counted(built.build(), StepSelection::included), "first last end ");
 }
 
 TEST(StepSelection, WithFewerThanTwoStepsEverythingCounts) {
-  CycleBuilder built;
+  HandMadeCycle built;
   built.compute({0, 10}, "left_over");
   CycleTrace cycle = built.build();
   EXPECT_EQ(counted(cycle, StepSelection::without_last), "left_over ");
@@ -49,7 +49,7 @@ TEST(StepSelection, WithFewerThanTwoStepsEverythingCounts) {
 }
 
 TEST(StepSelection, StepsAsAWholeAreAllButTheLast) {
-  CycleBuilder built = two_steps();
+  HandMadeCycle built = two_steps();
   built.annotate(160, 50, "ProfilerStep#5", true);
   CycleTrace cycle = built.build();
   const auto counts = [&](StepSelection steps, std::size_t index) {
@@ -64,19 +64,19 @@ TEST(StepSelection, StepsAsAWholeAreAllButTheLast) {
 }
 
 TEST(StepSelection, WorkOnNoStreamNeverCounts) {
-  CycleBuilder built;
+  HandMadeCycle built;
   built.wait({0, 10, kNoStream});
   EXPECT_EQ(counted(built.build(), StepSelection::all), "");
 }
 
 TEST(StepSelection, TheLastStepOfTheDeviceIsTheCutWithoutTheLast) {
-  CycleBuilder built = two_steps();
+  HandMadeCycle built = two_steps();
   built.annotate(160, 50, "ProfilerStep#5", true);
   EXPECT_EQ(counted(built.build(), StepSelection::without_last), "first last ");
 }
 
 TEST(StepSelection, AnnotationsOnTheDeviceMayComeAfterTheLastStep) {
-  CycleBuilder built = two_steps();
+  HandMadeCycle built = two_steps();
   built.annotate(10, 5, "host").annotate(210, 5, "late").annotate(210, 5, "device", true);
   const CycleTrace cycle = built.build();
   const SelectedCycle with(cycle, StepSelection::included);
@@ -90,7 +90,7 @@ TEST(StepSelection, AnnotationsOnTheDeviceMayComeAfterTheLastStep) {
 
 // HTA gives work on stream 0, where ROCm does everything, no step.
 TEST(StepSelection, WorkBelongsToTheStepThatLaunchedItOnStream0Too) {
-  CycleBuilder built;
+  HandMadeCycle built;
   built.step(4, 0, 100).step(5, 100, 100).step(6, 200, 100);
   built.compute({150, 10, 0, built.launch(99)});
   built.compute({160, 10, 0, built.launch(100)});
@@ -108,7 +108,7 @@ TEST(StepSelection, WorkBelongsToTheStepThatLaunchedItOnStream0Too) {
 }
 
 TEST(StepSelection, WorkLaunchedBetweenStepsHasNone) {
-  CycleBuilder built;
+  HandMadeCycle built;
   built.step(4, 0, 100).step(5, 150, 100);
   built.compute({0, 10, 7, built.launch(-1)});
   built.compute({120, 10, 7, built.launch(110)});

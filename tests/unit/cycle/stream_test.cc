@@ -7,7 +7,7 @@
 #include "pipeline/cycle/launch_stats.h"
 #include "pipeline/cycle/memory_bandwidth.h"
 #include "pipeline/cycle/queue_length.h"
-#include "unit/cycle/cycle_builder.h"
+#include "unit/cycle/hand_made_cycle.h"
 
 namespace trainwatch {
 namespace {
@@ -17,7 +17,7 @@ const IdleGaps& gaps(const StreamIdle& idle, IdleCause cause) {
 }
 
 TEST(IdleTime, EachGapHasItsCause) {
-  CycleBuilder built;
+  HandMadeCycle built;
   built.compute({0, 10, 7, built.launch(-10)});
   built.compute({12, 8, 7, built.launch(-5)});    // launched before 10: a usual gap of 2
   built.compute({70, 10, 7, built.launch(20)});   // launched at 20, not after: a gap of 50
@@ -40,7 +40,7 @@ TEST(IdleTime, EachGapHasItsCause) {
 }
 
 TEST(IdleTime, AGapOf30MicrosecondsIsNotUsual) {
-  CycleBuilder built;
+  HandMadeCycle built;
   built.compute({0, 10, 7, built.launch(-10)}).compute({40, 10, 7, built.launch(-5)});
   const CycleTrace cycle = built.build();
   const auto found = idle_time(cycle, all_rows(cycle));
@@ -48,14 +48,14 @@ TEST(IdleTime, AGapOf30MicrosecondsIsNotUsual) {
 }
 
 TEST(IdleTime, WithoutWorkThereIsNone) {
-  CycleBuilder built;
+  HandMadeCycle built;
   built.wait({0, 10});
   const CycleTrace cycle = built.build();
   EXPECT_TRUE(idle_time(cycle, all_rows(cycle)).empty());
 }
 
-CycleBuilder launches() {
-  CycleBuilder built;
+HandMadeCycle launches() {
+  HandMadeCycle built;
   built.compute({20, 2, 7, built.launch(0, 10)});                         // short, waits 10
   built.compute({300, 80, 7, built.launch(100, 51)});                     // long call, waits 149
   built.copy({205, 50, 8, built.launch(200, 10, "cudaMemcpyAsync")}, 1);  // begins in the call
@@ -102,7 +102,7 @@ TEST(LaunchStats, WithoutLaunchesThereAreNoMeans) {
 }
 
 TEST(QueueLength, WorkWaitsFromItsLaunchToItsStart) {
-  CycleBuilder built;
+  HandMadeCycle built;
   built.compute({20, 5, 7, built.launch(0)});
   built.compute({30, 5, 7, built.launch(10)});
   built.compute({5, 5, 8, built.launch(2)});
@@ -123,7 +123,7 @@ TEST(QueueLength, WorkWaitsFromItsLaunchToItsStart) {
 }
 
 TEST(QueueLength, AGraphQueuesAllItsKernels) {
-  CycleBuilder built;
+  HandMadeCycle built;
   const std::uint32_t graph = built.launch(0, 5, "cudaGraphLaunch");
   built.compute({10, 5, 7, graph}).compute({20, 5, 7, graph});
   const CycleTrace cycle = built.build();
@@ -134,7 +134,7 @@ TEST(QueueLength, AGraphQueuesAllItsKernels) {
 }
 
 TEST(QueueLength, TheHostIsBlockedWhileTheQueueIsFull) {
-  CycleBuilder built;
+  HandMadeCycle built;
   for (int i = 0; i < 1024; ++i) built.compute({2000 + i, 1, 7, built.launch(i)});
   const CycleTrace cycle = built.build();
   const QueueSummary summary = summarize(queue_length(cycle, all_rows(cycle))[0]);
@@ -143,7 +143,7 @@ TEST(QueueLength, TheHostIsBlockedWhileTheQueueIsFull) {
 }
 
 TEST(QueueLength, WaitsAndCallsThatDoNotQueueAreLeftOut) {
-  CycleBuilder built;
+  HandMadeCycle built;
   built.wait({10, 5, 7, built.launch(0, 20, "cudaStreamSynchronize")});
   built.copy({10, 5, 7, built.launch(0, 20, "cudaMemcpy")}, 1);
   built.compute({0, 5, 7});
@@ -152,7 +152,7 @@ TEST(QueueLength, WaitsAndCallsThatDoNotQueueAreLeftOut) {
 }
 
 TEST(MemoryBandwidth, AKindIsNeverHalfACharacter) {
-  CycleBuilder builder;
+  HandMadeCycle builder;
   builder.copy({10, 20}, 2.5F, "Memcpy abc\xC3\xA4");
   const CycleTrace cycle = builder.build();
   const auto found = memory_bandwidth(cycle, all_rows(cycle));
@@ -161,7 +161,7 @@ TEST(MemoryBandwidth, AKindIsNeverHalfACharacter) {
 }
 
 TEST(MemoryBandwidth, CopiesAtTheSameTimeAddUp) {
-  CycleBuilder built;
+  HandMadeCycle built;
   built.copy({0, 20, 7}, 2).copy({10, 20, 8}, 3).copy({50, 0, 7}, 4);
   built.copy({0, 5, 7}, 0).copy({0, 5, 7}, 1, "Memset (Device)").copy({0, 5}, 1, "dma transfer");
   const CycleTrace cycle = built.build();
@@ -181,7 +181,7 @@ TEST(MemoryBandwidth, CopiesAtTheSameTimeAddUp) {
 
 // In HTA what the additions rounded stays, and counts as bandwidth.
 TEST(MemoryBandwidth, WhereNothingIsCopiedTheBandwidthIsExactlyZero) {
-  CycleBuilder built;
+  HandMadeCycle built;
   built.copy({0, 20, 7}, 0.1F).copy({10, 20, 8}, 1e9F).copy({15, 30, 9}, 0.3F);
   const CycleTrace cycle = built.build();
   const auto found = memory_bandwidth(cycle, all_rows(cycle));

@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-#include "cycle_builder.h"
+#include "hand_made_cycle.h"
 
 namespace trainwatch {
 namespace {
@@ -26,7 +26,7 @@ std::vector<std::string> lines(const std::vector<TraceChange>& changes) {
 }
 
 CycleTrace trace(int adds, std::int64_t add_us, const std::string& kernel) {
-  CycleBuilder builder;
+  HandMadeCycle builder;
   for (int i = 0; i < adds; ++i) builder.host(100 + 20 * i, add_us, "aten::add");
   builder.host(90, 3, "aten::same");
   builder.compute({200, 40, 7, builder.call(150)}, kernel);
@@ -55,14 +55,14 @@ TEST(TraceDiff, TheOtherWayAround) {
 }
 
 TEST(TraceDiff, OneNameOnHostAndDeviceIsTwo) {
-  CycleBuilder builder;
+  HandMadeCycle builder;
   builder.host(100, 20, "both").compute({100, 30}, "both");
   EXPECT_THAT(lines(trace_diff(TraceTotals{}, totals(builder.build()))),
               ElementsAre("both on device + 1 30000", "both + 1 20000"));
 }
 
 TEST(TraceDiff, StepsHaveOneNameAndAreCounted) {
-  CycleBuilder builder;
+  HandMadeCycle builder;
   for (const int step : {7, 8, 9}) {
     builder.step(step, 100 * step, 90);
     builder.host(100 * step, 90, "ProfilerStep#" + std::to_string(step), 0, HostKind::annotation);
@@ -90,7 +90,7 @@ TEST(TraceDiff, CyclesOfARankAddUp) {
 }
 
 TEST(TraceDiff, NamesBeyondABoundAreLeftOut) {
-  CycleBuilder builder;
+  HandMadeCycle builder;
   constexpr auto kMost = static_cast<int>(TraceTotals::kMostNames);
   for (int i = 0; i < kMost + 3; ++i) builder.host(i, 1, "op" + std::to_string(i));
   const TraceTotals found = totals(builder.build());

@@ -6,7 +6,7 @@
 #include <limits>
 #include <vector>
 
-#include "unit/cycle/cycle_builder.h"
+#include "unit/cycle/hand_made_cycle.h"
 
 namespace trainwatch {
 namespace {
@@ -32,7 +32,7 @@ TEST(MicrosText, IsExact) {
 }
 
 TEST(CounterEvents, QueueLengthOfEachStream) {
-  CycleBuilder built;
+  HandMadeCycle built;
   built.compute({20, 5, 7, built.launch(10)}).compute({30, 5, 7, built.launch(12)});
   built.compute({50, 5, 20, built.launch(40)});
   EXPECT_THAT(
@@ -47,7 +47,7 @@ TEST(CounterEvents, QueueLengthOfEachStream) {
 }
 
 TEST(CounterEvents, BandwidthByKind) {
-  CycleBuilder built;
+  HandMadeCycle built;
   built.copy({10, 20}, 2.5F, "Memcpy HtoD (Pageable -> Device)");
   built.copy({15, 5}, 1.25F, "Memcpy HtoD (Pinned -> Device)").copy({40, 0}, 4, "Memset (Device)");
   const auto event = [](const std::string& kind, const std::string& ts, const std::string& gbps) {
@@ -61,7 +61,7 @@ TEST(CounterEvents, BandwidthByKind) {
 }
 
 TEST(CounterEvents, TimesAreThoseOfTheFile) {
-  CycleBuilder built;
+  HandMadeCycle built;
   built.compute({1000, 5, 7, built.launch(900)});
   CycleTrace cycle = built.build();
   cycle.base_ns = 899'999;
@@ -72,7 +72,7 @@ TEST(CounterEvents, TimesAreThoseOfTheFile) {
 }
 
 TEST(CounterEvents, EachDeviceHasItsOwn) {
-  CycleBuilder built;
+  HandMadeCycle built;
   built.compute({20, 5, 7, built.launch(10)}).compute({30, 5, 7, built.launch(12)});
   CycleTrace cycle = built.build();
   cycle.device[1].device = 3;
@@ -84,7 +84,7 @@ TEST(CounterEvents, EachDeviceHasItsOwn) {
 }
 
 TEST(CounterEvents, OfTheStepsThatAreAskedFor) {
-  CycleBuilder built;
+  HandMadeCycle built;
   built.step(1, 0, 100).step(2, 100, 100);
   for (const std::int64_t at : {50, 150, 250}) built.compute({at, 5, 7, built.launch(at - 10)});
   const CycleTrace cycle = built.build();
