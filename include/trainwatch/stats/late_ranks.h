@@ -43,6 +43,7 @@ inline LateRanks late_ranks(const std::vector<std::int64_t>& own_times_ns) {
   found.median_ns = std::llround(median);
   if (values.size() < kFewestRanks) return found;
   std::vector<double> deviations;
+  deviations.reserve(values.size());
   for (const double value : values) deviations.push_back(std::fabs(value - median));
   const double spread =
       std::max(median_of(std::move(deviations)), LateRanks::kLeastDeviation * median);
