@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "rules/text.h"
-#include "trainwatch/stats/late_ranks.h"
+#include "trainwatch/stats/median.h"
 
 namespace trainwatch {
 namespace {

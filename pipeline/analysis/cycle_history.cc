@@ -4,7 +4,7 @@
 #include <array>
 #include <cstdio>
 
-#include "trainwatch/stats/late_ranks.h"
+#include "trainwatch/stats/median.h"
 
 namespace trainwatch {
 namespace {

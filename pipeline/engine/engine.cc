@@ -55,7 +55,7 @@ void Engine::on(const Step& step, const Event& event) {
 
 void Engine::on(const CycleTrace& cycle) {
   CycleMeasure measured;
-  {
+  {  // its list of rows is large, and nobody reads it afterwards
     const SelectedCycle selected(cycle, StepSelection::included);
     measured = measure(selected);
     gpu_metrics_.on(selected, measured);

@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "trainwatch/stats/median.h"
+
 namespace trainwatch {
 
 inline constexpr std::size_t kFewestRanks = 3;
@@ -22,14 +24,6 @@ struct LateRanks {
   std::int64_t median_ns = 0;
   std::vector<bool> late;  // in the order of the times
 };
-
-// Not of an empty list; of an even number the mean of the two in the middle.
-inline double median_of(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  if (values.size() % 2 == 1) return *middle;
-  return (*std::max_element(values.begin(), middle) + *middle) / 2;
-}
 
 // Late is who took a tenth longer than the median and has a modified z-score above 3.5 (Iglewicz
 // and Hoaglin 1993; the deviation counts as a hundredth of the median at least). Of fewer than

@@ -6,12 +6,9 @@
 #include <vector>
 
 #include "pipeline/analysis/catalog.h"
-#include "pipeline/engine/ingest.h"
-#include "pipeline/tail/tailer.h"
 #include "support/cycle_log.h"
-#include "support/engine_rows.h"
 #include "support/gzip.h"
-#include "support/model_file_system.h"
+#include "support/ingest_run.h"
 
 namespace trainwatch {
 namespace {
@@ -35,28 +32,11 @@ class Probe final : public Analysis {
 };
 const AnalysisSpec kProbe{"probe", "", false, {}, make_analysis<Probe>, true, true};
 
-struct Reader {
+struct Reader : test::IngestRun {
   explicit Reader(test::ModelFileSystem& files, const StoredRows& rows = {})
-      : engine({}, {&kProbe, find_analysis("profiler_steps")}),
-        ingest(engine, {{{"r", {"job", kNoRank}}}, {}, {}}),
-        loaded(rows.empty() || (engine.load(rows) && ingest.load(rows))),
-        tailer(files, {{"/r", "r"}}, TailLimits{.chunk_bytes = 150}, ingest.checkpoint()) {}
+      : IngestRun(files, rows, {&kProbe, find_analysis("profiler_steps")},
+                  {{{"r", {"job", kNoRank}}}, {}, {}}, TailLimits{.chunk_bytes = 150}) {}
 
-  void look(int times = 1) {
-    for (int i = 0; i < times; ++i) {
-      tailer.scan(ingest);
-      while (tailer.read(ingest)) {
-      }
-    }
-  }
-  StoredRows rows() {
-    StateRows changes;
-    engine.save(changes, true);
-    ingest.save(changes, true);
-    StoredRows rows;
-    test::store(changes, rows);
-    return rows;
-  }
   // All that a user sees.
   std::string outcome() {
     look(3);
@@ -74,11 +54,6 @@ struct Reader {
     }
     return text;
   }
-
-  Engine engine;
-  Ingest ingest;
-  bool loaded;
-  Tailer tailer;
 };
 
 std::string event(const std::string& category, const std::string& name, int ts,

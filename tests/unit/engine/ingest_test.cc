@@ -6,10 +6,8 @@
 
 #include <string>
 
-#include "pipeline/tail/tailer.h"
-#include "support/engine_rows.h"
 #include "support/gzip.h"
-#include "support/model_file_system.h"
+#include "support/ingest_run.h"
 
 namespace trainwatch {
 namespace {
@@ -30,38 +28,15 @@ using test::gzip;
 
 class IngestTest : public testing::Test {
  protected:
-  struct Run {
-    explicit Run(test::ModelFileSystem& files, const StoredRows& rows = {})
-        : ingest(engine, {}),
-          loaded(rows.empty() || (engine.load(rows) && ingest.load(rows))),
-          tailer(files, {{"/r", "r"}}, {}, ingest.checkpoint()) {}
+  struct Run : test::IngestRun {
+    using IngestRun::IngestRun;
 
-    void look(int times = 1) {
-      for (int i = 0; i < times; ++i) {
-        tailer.scan(ingest);
-        while (tailer.read(ingest)) {
-        }
-      }
-    }
-    StoredRows rows() {
-      StateRows changes;
-      engine.save(changes, true);
-      ingest.save(changes, true);
-      StoredRows rows;
-      test::store(changes, rows);
-      return rows;
-    }
     std::uint64_t records() const { return ingest.sources().at("r").records; }
     std::uint64_t rejects() const {
       std::uint64_t sum = 0;
       for (const std::uint64_t count : ingest.sources().at("r").rejects) sum += count;
       return sum;
     }
-
-    Engine engine{{}};
-    Ingest ingest;
-    bool loaded;
-    Tailer tailer;
   };
 
   test::ModelFileSystem fs_;
