@@ -1,4 +1,4 @@
-// Which trainwatch this is.
+// Version, revision and compiler.
 #pragma once
 
 #include <string>

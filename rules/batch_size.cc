@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "rules/snapshot.h"
-#include "rules/text.h"
+#include "rules/format.h"
+#include "rules/sampling_tick.h"
 #include "trainwatch/json_writer.h"
 #include "trainwatch/rule.h"
 #include "trainwatch/stats/sorted_window.h"
@@ -15,7 +15,7 @@
 namespace trainwatch {
 namespace {
 
-constexpr double kMaterialPoints = 5;  // percent points; a smaller change is not told
+constexpr double kMinChange = 5;       // percent points of the 95th percentile
 constexpr std::size_t kMaxGpus = 256;  // of a node
 
 struct Params {
@@ -35,11 +35,6 @@ struct Gpu {
   SortedWindow utilisation;
   SortedWindow memory;
   bool sampled = false;  // in this snapshot
-  bool open = false;
-  std::uint64_t held = 0;  // snapshots in the open condition
-  std::int64_t other = 0;  // snapshots in a row without it
-  double told_value = 0;
-  std::uint64_t told_held = 0;
 
   std::string key() const { return "gpu" + std::to_string(number); }
   bool full() const { return is_full(utilisation) && is_full(memory); }
@@ -48,11 +43,6 @@ struct Gpu {
     io(utilisation);
     io(memory);
     io(sampled);
-    io(open);
-    io(held);
-    io(other);
-    io(told_value);
-    io(told_held);
   }
 
  private:
@@ -63,22 +53,21 @@ class BatchSize final : public Rule {
  public:
   BatchSize(const Params& params, const RuleContext& context)
       : params_(params),
-        vocabulary_(context.vocabulary),
+        interner_(context.interner),
         cpu_(static_cast<std::size_t>(params.window)) {}
 
-  void on(const Event& event, Verdicts& out) override {
-    const Sample* sample = std::get_if<Sample>(&event);
-    if (sample == nullptr || !(std::fabs(sample->value) <= SortedWindow::kLargest)) return;
-    if (!snapshot_.holds(sample->at)) {
-      if (!snapshot_.empty()) close(out);
-      snapshot_.begin(sample->at);
+  void on_sample(const Sample& sample, Verdicts& out) override {
+    if (!(std::fabs(sample.value) <= SortedWindow::kLargest)) return;
+    if (!tick_.holds(sample.at)) {
+      if (!tick_.empty()) close(out);
+      tick_.begin(sample.at);
     }
-    snapshot_.add(sample->at);
-    add(*sample);
+    tick_.add(sample.at);
+    add(sample);
   }
 
   void state(StateIo& io) override {
-    io(snapshot_);
+    io(tick_);
     io(core_sum_);
     io(cores_);
     io(cpu_);
@@ -95,6 +84,11 @@ class BatchSize final : public Rule {
     }
   }
 
+  Lifecycle lifecycle() const override {
+    return {.recover_after = params_.recovery_samples,
+            .change = Lifecycle::Change::points,
+            .min_change = kMinChange};
+  }
   bool warming() const override {
     return !patient() || std::ranges::none_of(gpus_, [](const Gpu& gpu) { return gpu.full(); });
   }
@@ -110,7 +104,7 @@ class BatchSize final : public Rule {
       ++cores_;
       return;
     }
-    Gpu* gpu = gpu_of(vocabulary_.series[sample.series].device);
+    Gpu* gpu = gpu_of(interner_.series[sample.series].device);
     if (gpu == nullptr) return;
     gpu->sampled = true;
     const bool memory = sample.resource == Resource::gpu_memory_utilization;
@@ -140,42 +134,31 @@ class BatchSize final : public Rule {
            gpu.memory.quantile(0.95) < params_.gpu_memory_threshold_p95;
   }
 
-  void judge(Gpu& gpu, Verdicts& out) {
-    if (has_room(gpu)) {
-      gpu.other = 0;
-      if (!gpu.open) gpu.held = 0;
-      ++gpu.held;
-      const double moved = std::fabs(gpu.utilisation.quantile(0.95) - gpu.told_value);
-      if (gpu.open && moved < kMaterialPoints && gpu.held < 2 * gpu.told_held) return;
-      gpu.open = true;
-      gpu.told_value = gpu.utilisation.quantile(0.95);
-      gpu.told_held = std::max(gpu.held, static_cast<std::uint64_t>(params_.window));
-      out.push_back(firing(gpu));
-    } else if (gpu.open && ++gpu.other >= params_.recovery_samples) {
-      gpu.open = false;
-      Verdict& over = out.emplace_back();
-      over.state = Verdict::State::ok;
-      over.at = snapshot_.last();
-      over.key = gpu.key();
-    }
+  void judge(const Gpu& gpu, Verdicts& out) const {
+    const std::string key = gpu.key();
+    if (!has_room(gpu)) return out.clear(key, tick_.last());
+    const std::uint64_t held = out.firings(key) + 1;
+    out.fires({.key = key,
+               .at = tick_.last(),
+               .severity = Severity::info,
+               .amount = std::max(held, static_cast<std::uint64_t>(params_.window)),
+               .figure = gpu.utilisation.quantile(0.95)},
+              [&] { return describe(gpu, held); });
   }
 
-  Verdict firing(const Gpu& gpu) const {
+  Verdict describe(const Gpu& gpu, std::uint64_t held) const {
     const double used = gpu.utilisation.quantile(0.95);
     const double memory = gpu.memory.quantile(0.95);
     const double cpu = cpu_.quantile(0.95);
     Verdict verdict;
-    verdict.severity = Severity::info;
-    verdict.at = snapshot_.last();
-    verdict.key = gpu.key();
     verdict.value = used;
     verdict.threshold = params_.gpu_threshold_p95;
     verdict.baseline = gpu.utilisation.median();
     verdict.unit = "percent";
     verdict.summary =
-        "The batch may be larger: 95 % of the last " + std::to_string(gpu.utilisation.size()) +
-        " samples of " + gpu.key() + " are below " + text::percent(used) + " utilisation and " +
-        text::percent(memory) + " memory, and the CPUs below " + text::percent(cpu) + ".";
+        "The batch can be larger: 95 % of the last " + std::to_string(gpu.utilisation.size()) +
+        " samples show " + gpu.key() + " below " + format::percent(used) + " utilisation and " +
+        format::percent(memory) + " memory, and the CPUs below " + format::percent(cpu) + ".";
     verdict.evidence = JsonWriter{}
                            .begin_object()
                            .field("gpu", gpu.key())
@@ -187,18 +170,18 @@ class BatchSize final : public Rule {
                            .field("cpu_p50", cpu_.median())
                            .field("window_samples", gpu.utilisation.size())
                            .field("samples_seen", seen_)
-                           .field("samples_in_condition", gpu.held)
+                           .field("samples_in_condition", held)
                            .end_object()
                            .take();
     verdict.next =
-        "Make the batch larger until the GPU or its memory is well used, or take a smaller "
+        "Increase the batch size until the GPU or its memory is well used, or use a smaller "
         "instance.";
     return verdict;
   }
 
   Params params_;
-  const Vocabulary& vocabulary_;
-  Snapshot snapshot_;
+  const Interner& interner_;
+  SamplingTick tick_;
   double core_sum_ = 0;  // of this snapshot
   std::uint64_t cores_ = 0;
   SortedWindow cpu_;        // mean utilisation of the cores, one value per snapshot
@@ -212,24 +195,24 @@ const RuleSpec& batch_size_rule() {
   static const RuleSpec spec = make_spec<BatchSize, Params>(
       {.id = "batch_size",
        .scope = Scope::node,
-       .summary = "GPU, GPU memory and CPUs all have room: the batch may be larger.",
+       .summary = "GPU, GPU memory and CPUs all have headroom: the batch can be larger.",
        .doc = "SageMaker's BatchSize: over the last `window` samples of a node, once more than "
               "`patience` were seen, the 95th percentiles of the mean CPU utilisation, of a GPU's "
               "utilisation and of its memory are all below their thresholds.",
-       .interest = {.samples = {Resource::cpu_utilization, Resource::gpu_utilization,
-                                Resource::gpu_memory_utilization}},
+       .samples = {Resource::cpu_utilization, Resource::gpu_utilization,
+                   Resource::gpu_memory_utilization},
        .on_by_default = false},
       {field("cpu_threshold_p95", &Params::cpu_threshold_p95, 0, 100,
-             "Percent; the CPUs have room below it."),
+             "Percent; the CPUs have headroom below it."),
        field("gpu_threshold_p95", &Params::gpu_threshold_p95, 0, 100,
-             "Percent; a GPU has room below it."),
+             "Percent; a GPU has headroom below it."),
        field("gpu_memory_threshold_p95", &Params::gpu_memory_threshold_p95, 0, 100,
-             "Percent; a GPU's memory has room below it."),
-       field("window", &Params::window, 10, 100000, "Samples that are looked at."),
-       field("patience", &Params::patience, 0, 1000000, "Samples seen before the first judgement.",
-             100),
+             "Percent; a GPU's memory has headroom below it."),
+       field("window", &Params::window, 10, 100000, "Samples in the window."),
+       field("patience", &Params::patience, 0, 1000000,
+             "Samples required before the first evaluation.", 100),
        field("recovery_samples", &Params::recovery_samples, 1, 1000000,
-             "Samples in a row without the condition that end the alert.")});
+             "Consecutive samples without the condition that end the alert.")});
   return spec;
 }
 

@@ -3,33 +3,31 @@
 #include <algorithm>
 #include <cmath>
 
-#include "rules/text.h"
+#include "rules/format.h"
 #include "trainwatch/json_writer.h"
 
 namespace trainwatch {
 namespace {
 
-constexpr double kMaterialPoints = 5;  // percent points; a smaller change is not told
 constexpr std::uint32_t kMaxCores = 4096;
 constexpr std::size_t kCoresShown = 3;
 
 }  // namespace
 
-void Bottleneck::on(const Event& event, Verdicts& out) {
-  const Sample* sample = std::get_if<Sample>(&event);
-  if (sample == nullptr || std::isnan(sample->value)) return;
-  if (!snapshot_.holds(sample->at)) {
-    if (!snapshot_.empty()) close(out);
-    snapshot_.begin(sample->at);
+void Bottleneck::on_sample(const Sample& sample, Verdicts& out) {
+  if (std::isnan(sample.value)) return;
+  if (!tick_.holds(sample.at)) {
+    if (!tick_.empty()) close(out);
+    tick_.begin(sample.at);
     low_gpu_ = false;
     hot_cores_.clear();  // keeps its memory
   }
-  snapshot_.add(sample->at);
-  add(*sample);
+  tick_.add(sample.at);
+  add(sample);
 }
 
 void Bottleneck::state(StateIo& io) {
-  io(snapshot_);
+  io(tick_);
   io(low_gpu_);
   io(hot_cores_);
   io(datapoints_);
@@ -37,10 +35,6 @@ void Bottleneck::state(StateIo& io) {
   io(hot_core_snapshots_);
   io(bottlenecks_);
   io(by_core_);
-  io(open_);
-  io(told_ratio_);
-  io(told_datapoints_);
-  io(below_);
   const auto known = [](std::uint32_t core) { return core < kMaxCores; };
   if (by_core_.size() > kMaxCores || !std::ranges::all_of(hot_cores_, known)) io.fail();
 }
@@ -49,7 +43,7 @@ void Bottleneck::add(const Sample& sample) {
   if (sample.resource == Resource::gpu_utilization) {
     if (sample.value < params_.gpu_threshold) low_gpu_ = true;
   } else if (sample.value > params_.core_threshold && hot_cores_.size() < kMaxCores) {
-    hot_cores_.push_back(std::min(vocabulary_.series[sample.series].device, kMaxCores - 1));
+    hot_cores_.push_back(std::min(interner_.series[sample.series].device, kMaxCores - 1));
   }
 }
 
@@ -69,20 +63,10 @@ void Bottleneck::close(Verdicts& out) {
 
 void Bottleneck::judge(Verdicts& out) {
   if (patient() && ratio() > params_.threshold) {
-    below_ = 0;
-    const bool material =
-        std::fabs(ratio() - told_ratio_) >= kMaterialPoints || datapoints_ >= 2 * told_datapoints_;
-    if (open_ && !material) return;
-    open_ = true;
-    told_ratio_ = ratio();
-    told_datapoints_ = datapoints_;
-    out.push_back(firing());
-  } else if (open_ && ++below_ >= params_.recovery_snapshots) {
-    open_ = false;
-    below_ = 0;
-    Verdict& over = out.emplace_back();
-    over.state = Verdict::State::ok;
-    over.at = snapshot_.last();
+    out.fires({.at = tick_.last(), .amount = datapoints_, .figure = ratio()},
+              [this] { return describe(); });
+  } else {
+    out.clear_all(tick_.last());
   }
 }
 
@@ -112,22 +96,22 @@ std::string Bottleneck::evidence(const std::vector<Core>& cores) const {
   return json.end_array().end_object().take();
 }
 
-Verdict Bottleneck::firing() const {
+Verdict Bottleneck::describe() const {
   const std::vector<Core> cores = busiest();
   Verdict verdict;
-  verdict.at = snapshot_.last();
   verdict.value = ratio();
   verdict.threshold = params_.threshold;
   verdict.unit = "percent";
-  verdict.summary = "In " + text::percent(ratio()) + " of " + std::to_string(datapoints_) +
-                    " samples a GPU was below " + text::percent(params_.gpu_threshold) + " while " +
-                    std::string(kind_.above) + " " + text::percent(params_.core_threshold) +
-                    "; most often cpu" + std::to_string(cores.front().number) + ".";
+  verdict.summary = "In " + format::percent(ratio()) + " of " + std::to_string(datapoints_) +
+                    " samples a GPU was below " + format::percent(params_.gpu_threshold) +
+                    " while " + std::string(kind_.above) + " " +
+                    format::percent(params_.core_threshold) + "; most often cpu" +
+                    std::to_string(cores.front().number) + ".";
   verdict.cause.name = kind_.cause;
   verdict.cause.coverage =
       static_cast<double>(bottlenecks_) / static_cast<double>(low_gpu_snapshots_);
-  verdict.cause.explanation = "In " + text::percent(100 * verdict.cause.coverage) +
-                              " of the samples with an idle GPU " + std::string(kind_.explained);
+  verdict.cause.explanation = "In " + format::percent(100 * verdict.cause.coverage) +
+                              " of the samples with an idle GPU, " + std::string(kind_.explained);
   verdict.evidence = evidence(cores);
   verdict.next = kind_.next;
   return verdict;

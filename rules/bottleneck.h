@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "rules/snapshot.h"
+#include "rules/sampling_tick.h"
 #include "trainwatch/rule.h"
 
 namespace trainwatch {
@@ -32,13 +32,20 @@ struct BottleneckKind {
 class Bottleneck : public Rule {
  public:
   Bottleneck(const BottleneckKind& kind, const BottleneckParams& params, const RuleContext& context)
-      : kind_(kind), params_(params), vocabulary_(context.vocabulary) {}
+      : kind_(kind), params_(params), interner_(context.interner) {}
 
-  void on(const Event& event, Verdicts& out) override;
+  void on_sample(const Sample& sample, Verdicts& out) override;
   void state(StateIo& io) override;
   bool warming() const override { return !patient(); }
+  Lifecycle lifecycle() const override {
+    return {.recover_after = params_.recovery_snapshots,
+            .change = Lifecycle::Change::points,
+            .min_change = kMinChange};
+  }
 
  private:
+  static constexpr double kMinChange = 5;  // percent points of the ratio
+
   struct Core {
     std::uint32_t number = 0;
     std::uint64_t snapshots = 0;
@@ -53,12 +60,12 @@ class Bottleneck : public Rule {
   }
   std::vector<Core> busiest() const;
   std::string evidence(const std::vector<Core>& cores) const;
-  Verdict firing() const;
+  Verdict describe() const;
 
   const BottleneckKind& kind_;
   BottleneckParams params_;
-  const Vocabulary& vocabulary_;
-  Snapshot snapshot_;
+  const Interner& interner_;
+  SamplingTick tick_;
   bool low_gpu_ = false;                  // in this snapshot
   std::vector<std::uint32_t> hot_cores_;  // in this snapshot
   std::uint64_t datapoints_ = 0;          // snapshots closed so far
@@ -66,10 +73,6 @@ class Bottleneck : public Rule {
   std::uint64_t hot_core_snapshots_ = 0;
   std::uint64_t bottlenecks_ = 0;
   std::vector<std::uint64_t> by_core_;  // bottlenecks in which the core was above the limit
-  bool open_ = false;
-  double told_ratio_ = 0;
-  std::uint64_t told_datapoints_ = 0;
-  std::int64_t below_ = 0;  // snapshots at or below the threshold, in a row
 };
 
 }  // namespace trainwatch

@@ -1,6 +1,6 @@
 // Steps wait for transfers between GPUs; see docs/rules/communication_bound.md.
 #include "rules/communication_rule.h"
-#include "rules/text.h"
+#include "rules/format.h"
 
 namespace trainwatch {
 namespace {
@@ -21,14 +21,13 @@ class CommunicationBound final : public CommunicationRule {
     Verdict verdict;
     verdict.value = shares.exposed;
     verdict.threshold = params_.threshold_percent;
-    verdict.summary = "Communication that nothing hides takes " + text::percent(shares.exposed) +
+    verdict.summary = "Exposed communication takes " + format::percent(shares.exposed) +
                       " of a step, even on the rank that waits least.";
-    verdict.cause = {CauseName::communication,
-                     shares.exposed / 100,
-                     text::percent(shares.hidden) +
-                         " of the communication is hidden behind "
-                         "computation.",
-                     {}};
+    verdict.cause = {
+        CauseName::communication,
+        shares.exposed / 100,
+        format::percent(shares.hidden) + " of the communication overlaps with computation.",
+        {}};
     verdict.next =
         "Communicate less or earlier: gradient accumulation, larger buckets, compression, overlap "
         "with the backward pass; check the links between the GPUs.";
@@ -48,11 +47,10 @@ const RuleSpec& communication_bound_rule() {
        .summary = "Steps wait for transfers between GPUs.",
        .doc = "The share of a step with communication while nothing is computed or copied, of the "
               "rank for which it is least; the median over the last `window` steps of a profiler. "
-              "Waiting for a slow rank is not counted: straggler tells it.",
-       .interest = {.ticks = true, .cycles = true}},
+              "Waiting for a slow rank is not counted: straggler reports it."},
       {field("threshold_percent", &Params::threshold_percent, 0, 100,
-             "Share of a step in communication that nothing hides."),
-       field("window", &Params::window, 3, 1000, "Steps that are looked at.")});
+             "Percentage of a step in exposed communication."),
+       field("window", &Params::window, 3, 1000, "Steps in the window.")});
   return spec;
 }
 

@@ -4,13 +4,11 @@
 #include <cmath>
 #include <utility>
 
-#include "rules/text.h"
+#include "rules/format.h"
 #include "trainwatch/json_writer.h"
 
 namespace trainwatch {
 namespace {
-
-constexpr double kMaterialPoints = 5;  // percent points; a smaller change is not told
 
 double percent(std::int64_t part, std::int64_t whole) {
   return 100.0 * static_cast<double>(part) / static_cast<double>(whole);
@@ -19,48 +17,40 @@ double percent(std::int64_t part, std::int64_t whole) {
 }  // namespace
 
 CommunicationRule::CommunicationRule(std::int64_t window, const RuleContext& context)
-    : steps_(context.vocabulary, RankSteps::Collectives::dropped),
+    : steps_(context.interner, StepAligner::Collectives::dropped),
       exposed_(static_cast<std::size_t>(window)),
       communication_(static_cast<std::size_t>(window)),
       hidden_(static_cast<std::size_t>(window)) {}
 
-void CommunicationRule::on(const Event& event, Verdicts& out) {
-  for (const JobStep& step : steps_.on(event)) add(step, out);
-}
-
 void CommunicationRule::add(const JobStep& step, Verdicts& out) {
   const auto least = std::ranges::min_element(
       step, {}, [](const RankStep& rank) { return rank.step.exposed_communication_ns; });
-  const StepMeasure& measured = least->step;
+  const StepSummary& measured = least->step;
   if (measured.duration_ns <= 0) return;
   exposed_.push(percent(measured.exposed_communication_ns, measured.duration_ns));
   communication_.push(percent(measured.communication_ns, measured.duration_ns));
   if (measured.communication_ns > 0)
     hidden_.push(percent(measured.overlapped_ns, measured.communication_ns));
   if (warming()) return;
-  std::optional<Verdict> found = judge(shares());
-  if (!found && !open_) return;
-  const bool again = found && open_ && std::fabs(found->value - told_) < kMaterialPoints;
-  if (again) return;
-  open_ = found.has_value();
-  Verdict& verdict = out.emplace_back(found ? *std::move(found) : Verdict{});
-  if (!open_) verdict.state = Verdict::State::ok;
-  verdict.at = time_from_ns(measured.end_ns());
-  verdict.step = measured.number;
-  verdict.unit = "percent";
-  told_ = verdict.value;
-  if (!open_) return;
   const Shares now = shares();
-  verdict.evidence = JsonWriter{}
-                         .begin_object()
-                         .field("steps", now.steps)
-                         .field("ranks", step.size())
-                         .field("step_seconds", static_cast<double>(measured.duration_ns) / 1e9)
-                         .field("communication_percent", now.communication)
-                         .field("exposed_percent", now.exposed)
-                         .field("hidden_percent", now.hidden)
-                         .end_object()
-                         .take();
+  const Time at = time_from_ns(measured.end_ns());
+  std::optional<Verdict> found = judge(now);
+  if (!found) return out.clear_all(at);
+  out.fires({.at = at, .severity = found->severity, .figure = found->value}, [&] {
+    found->step = measured.number;
+    found->unit = "percent";
+    found->evidence = JsonWriter{}
+                          .begin_object()
+                          .field("steps", now.steps)
+                          .field("ranks", step.size())
+                          .field("step_seconds", static_cast<double>(measured.duration_ns) / 1e9)
+                          .field("communication_percent", now.communication)
+                          .field("exposed_percent", now.exposed)
+                          .field("hidden_percent", now.hidden)
+                          .end_object()
+                          .take();
+    return *std::move(found);
+  });
 }
 
 CommunicationRule::Shares CommunicationRule::shares() const {
@@ -73,8 +63,6 @@ void CommunicationRule::state(StateIo& io) {
   io(exposed_);
   io(communication_);
   io(hidden_);
-  io(open_);
-  io(told_);
 }
 
 }  // namespace trainwatch

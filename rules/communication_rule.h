@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "rules/rank_steps.h"
+#include "rules/step_aligner.h"
 #include "trainwatch/rule.h"
 #include "trainwatch/stats/sorted_window.h"
 
@@ -16,13 +16,19 @@ namespace trainwatch {
 
 class CommunicationRule : public Rule {
  public:
-  void on(const Event& event, Verdicts& out) final;
+  void on_cycle(const CycleSummary& cycle, Verdicts& out) final { add(steps_.add(cycle), out); }
+  void on_tick(Tick tick, Verdicts& out) final { add(steps_.tick(tick.now), out); }
+  void on_end(Verdicts& out) final { add(steps_.end(), out); }
   void state(StateIo& io) final;
+  Lifecycle lifecycle() const final {
+    return {.change = Lifecycle::Change::points, .min_change = kMinChange};
+  }
   bool warming() const final { return exposed_.size() < kFewestSteps; }
   std::vector<std::string_view> missing() const final { return steps_.missing(); }
 
  protected:
   static constexpr std::size_t kFewestSteps = 3;
+  static constexpr double kMinChange = 5;  // percent points
 
   CommunicationRule(std::int64_t window, const RuleContext& context);
 
@@ -37,15 +43,16 @@ class CommunicationRule : public Rule {
   virtual std::optional<Verdict> judge(const Shares& shares) const = 0;
 
  private:
+  void add(const std::vector<JobStep>& steps, Verdicts& out) {
+    for (const JobStep& step : steps) add(step, out);
+  }
   void add(const JobStep& step, Verdicts& out);
   Shares shares() const;
 
-  RankSteps steps_;
+  StepAligner steps_;
   SortedWindow exposed_;
   SortedWindow communication_;
   SortedWindow hidden_;
-  bool open_ = false;
-  double told_ = 0;  // the value
 };
 
 }  // namespace trainwatch

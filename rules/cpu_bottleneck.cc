@@ -32,17 +32,17 @@ const RuleSpec& cpu_bottleneck_rule() {
               "snapshot with a GPU below gpu_threshold and a core above cpu_threshold is a "
               "bottleneck. Fires when more than `patience` snapshots were seen and more than "
               "`threshold` percent of them were bottlenecks.",
-       .interest = {.samples = {Resource::cpu_utilization, Resource::gpu_utilization}}},
+       .samples = {Resource::cpu_utilization, Resource::gpu_utilization}},
       {field("threshold", &Params::threshold, 0, 100,
-             "Percent of all snapshots that are bottlenecks."),
+             "Percentage of all snapshots that are bottlenecks."),
        field("gpu_threshold", &Params::gpu_threshold, 0, 100,
              "A GPU below this utilisation (percent) is idle."),
        field("cpu_threshold", &Params::core_threshold, 0, 100,
              "A core above this utilisation (percent) is saturated."),
        field("patience", &Params::patience, 0, 1000000,
-             "Snapshots seen before the first judgement.", 100),
+             "Snapshots required before the first evaluation.", 100),
        field("recovery_snapshots", &Params::recovery_snapshots, 1, 1000000,
-             "Snapshots in a row at or below the threshold that end the alert.")});
+             "Consecutive snapshots at or below the threshold that end the alert.")});
   return spec;
 }
 

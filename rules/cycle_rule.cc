@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "rules/text.h"
+#include "rules/format.h"
 #include "trainwatch/stats/median.h"
 
 namespace trainwatch {
@@ -23,40 +23,36 @@ ReasonText text_of(IdleReason reason) {
       return {CauseName::input_wait, "the training thread waited for its next batch"};
     case IdleReason::host_pause:
       return {CauseName::host_pause,
-              "the host did nothing that the profiler saw, such as collecting garbage"};
+              "the host did nothing visible to the profiler, for example garbage collection"};
     case IdleReason::synchronization:
-      return {CauseName::synchronization, "the host had waited for the GPU before it went on"};
+      return {CauseName::synchronization, "the host had been waiting for the GPU"};
     case IdleReason::launch:
-      return {CauseName::kernel_launch, "the host was on its way to the next launch"};
+      return {CauseName::kernel_launch, "the host was preparing the next launch"};
     case IdleReason::queued:
     case IdleReason::count_:
       break;
   }
-  return {CauseName::unattributed, "the next work had been launched already"};
+  return {CauseName::unattributed, "the next work had already been launched"};
 }
 
 }  // namespace
 
-void CycleRule::on(const Event& event, Verdicts& out) {
-  const auto* told = std::get_if<Cycle>(&event);
-  if (told == nullptr || !is_judgeable(*told->measure)) return;
+void CycleRule::on_cycle(const CycleSummary& cycle, Verdicts& out) {
+  if (!is_judgeable(cycle)) return;
   judged_ = true;
-  std::optional<Verdict> found = judge(*told->measure);
-  if (!found && !open_) return;
-  open_ = found.has_value();
-  Verdict& verdict = out.emplace_back(found ? *std::move(found) : Verdict{});
-  if (!open_) verdict.state = Verdict::State::ok;
-  verdict.at = time_from_ns(told->measure->end_ns());
+  const Time at = time_from_ns(cycle.end_ns());
+  std::optional<Verdict> found = judge(cycle);
+  if (!found) return out.clear_all(at);
+  out.fires({.at = at, .severity = found->severity}, [&] { return *std::move(found); });
 }
 
-bool CycleRule::is_judgeable(const CycleMeasure& cycle) {
+bool CycleRule::is_judgeable(const CycleSummary& cycle) {
   without_work_ = cycle.work == 0 || cycle.steps.empty();  // all of it may have no length
   without_launches_ = cycle.launched_work * kLaunchedShare < cycle.work;
   return !without_work_ && (needs_ == Needs::work || !without_launches_);
 }
 
 void CycleRule::state(StateIo& io) {
-  io(open_);
   io(judged_);
   io(without_work_);
   io(without_launches_);
@@ -70,21 +66,21 @@ std::vector<std::string_view> CycleRule::missing() const {
 
 namespace cycle_text {
 
-Cause cause_of_idle(const CycleMeasure& cycle, std::initializer_list<IdleReason> reasons,
+Cause cause_of_idle(const CycleSummary& cycle, std::initializer_list<IdleReason> reasons,
                     std::int64_t whole_ns) {
   const IdleReason largest =
       std::max(reasons, [&](IdleReason a, IdleReason b) { return cycle.idle(a) < cycle.idle(b); });
   const double coverage = static_cast<double>(cycle.idle(largest)) / static_cast<double>(whole_ns);
   const ReasonText text = text_of(largest);
   if (coverage < kCovered || text.cause == CauseName::unattributed) return {};
-  return {
-      text.cause,
-      coverage,
-      "In " + text::percent(100 * coverage) + " of the idle time " + std::string(text.what) + ".",
-      {}};
+  return {text.cause,
+          coverage,
+          "For " + format::percent(100 * coverage) + " of the idle time, " +
+              std::string(text.what) + ".",
+          {}};
 }
 
-void write_idle(JsonWriter& json, const CycleMeasure& cycle) {
+void write_idle(JsonWriter& json, const CycleSummary& cycle) {
   json.key("idle_seconds_by_reason").begin_object();
   for (std::size_t i = 0; i < kIdleReasons; ++i)
     json.field(kReasons[i], static_cast<double>(cycle.idle(static_cast<IdleReason>(i))) / 1e9);
@@ -93,10 +89,10 @@ void write_idle(JsonWriter& json, const CycleMeasure& cycle) {
 
 }  // namespace cycle_text
 
-double median_percent(const std::vector<StepMeasure>& steps,
-                      std::int64_t (*part)(const StepMeasure& step)) {
+double median_percent(const std::vector<StepSummary>& steps,
+                      std::int64_t (*part)(const StepSummary& step)) {
   std::vector<double> shares;
-  for (const StepMeasure& step : steps) {
+  for (const StepSummary& step : steps) {
     if (step.duration_ns <= 0) continue;
     shares.push_back(100.0 * static_cast<double>(part(step)) /
                      static_cast<double>(step.duration_ns));

@@ -1,5 +1,5 @@
 // A rule that judges each profiler cycle of a rank by itself, and whose alert goes on from cycle to
-// cycle: told with every cycle that shows the condition, over with the first that does not.
+// cycle: updated with every cycle that shows the condition, over with the first that does not.
 #pragma once
 
 #include <array>
@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "trainwatch/cycle_measure.h"
+#include "trainwatch/cycle_summary.h"
 #include "trainwatch/json_writer.h"
 #include "trainwatch/rule.h"
 
@@ -18,7 +18,7 @@ class CycleRule : public Rule {
   // What a cycle must have to be judged; others leave everything as it is.
   enum class Needs : std::uint8_t { work, launched_work };
 
-  void on(const Event& event, Verdicts& out) final;
+  void on_cycle(const CycleSummary& cycle, Verdicts& out) final;
   void state(StateIo& io) final;
   bool warming() const final { return !judged_; }
   std::vector<std::string_view> missing() const final;
@@ -27,13 +27,12 @@ class CycleRule : public Rule {
   explicit CycleRule(Needs needs) : needs_(needs) {}
 
   // Nothing: the cycle does not show the condition. The time is filled in for it.
-  virtual std::optional<Verdict> judge(const CycleMeasure& cycle) const = 0;
+  virtual std::optional<Verdict> judge(const CycleSummary& cycle) const = 0;
 
  private:
-  bool is_judgeable(const CycleMeasure& cycle);
+  bool is_judgeable(const CycleSummary& cycle);
 
   Needs needs_;
-  bool open_ = false;
   bool judged_ = false;            // some cycle
   bool without_work_ = false;      // the latest cycle
   bool without_launches_ = false;  // most work of the latest cycle
@@ -46,17 +45,17 @@ constexpr std::array<std::string_view, kIdleReasons> kReasons = {
 
 // What is shown as the cause of idle time, of `reasons`: the largest, when it is at least half of
 // `whole_ns`.
-Cause cause_of_idle(const CycleMeasure& cycle, std::initializer_list<IdleReason> reasons,
+Cause cause_of_idle(const CycleSummary& cycle, std::initializer_list<IdleReason> reasons,
                     std::int64_t whole_ns);
 
 // "idle_seconds_by_reason":{...}
-void write_idle(JsonWriter& json, const CycleMeasure& cycle);
+void write_idle(JsonWriter& json, const CycleSummary& cycle);
 
 }  // namespace cycle_text
 
 // The median over the steps of a part of each, as a share of its duration in percent; 0 when there
 // are none.
-double median_percent(const std::vector<StepMeasure>& steps,
-                      std::int64_t (*part)(const StepMeasure& step));
+double median_percent(const std::vector<StepSummary>& steps,
+                      std::int64_t (*part)(const StepSummary& step));
 
 }  // namespace trainwatch

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "rules/dataloader_seconds.h"
-#include "rules/text.h"
+#include "rules/format.h"
 #include "trainwatch/json_writer.h"
 #include "trainwatch/rule.h"
 #include "trainwatch/stats/sorted_window.h"
@@ -61,16 +61,37 @@ class Cores {
 class Dataloader final : public Rule {
  public:
   Dataloader(const Params& params, const RuleContext& context)
-      : params_(params), vocabulary_(context.vocabulary) {}
+      : params_(params), interner_(context.interner) {}
 
-  void on(const Event& event, Verdicts& out) override {
-    if (const auto* sample = std::get_if<Sample>(&event)) {
-      if (cores_.known()) return;
-      cores_.add(vocabulary_.series[sample->series].device);
-    } else if (const auto* span = std::get_if<Span>(&event)) {
-      if (!of_loader(*span)) return;
-      seconds_.add(*span);
-    }
+  void on_sample(const Sample& sample, Verdicts& out) override {
+    if (cores_.known()) return;
+    cores_.add(interner_.series[sample.series].device);
+    judge_complete(out);
+  }
+
+  void on_span(const Span& span, Verdicts& out) override {
+    if (!of_loader(span)) return;
+    seconds_.add(span);
+    judge_complete(out);
+  }
+  void state(StateIo& io) override {
+    io(cores_);
+    io(seconds_);
+    io(processes_);
+    io(seen_);
+  }
+
+  Lifecycle lifecycle() const override {
+    return {.recover_after = params_.recovery_seconds,
+            .change = Lifecycle::Change::points,
+            .min_change = 1,  // process
+            .one_at_a_time = true};
+  }
+  bool warming() const override { return seen_ <= static_cast<std::uint64_t>(params_.patience); }
+
+ private:
+  // The seconds that are complete now.
+  void judge_complete(Verdicts& out) {
     while (cores_.known()) {
       const auto count = seconds_.take();
       if (!count) break;
@@ -80,20 +101,6 @@ class Dataloader final : public Rule {
     }
   }
 
-  void state(StateIo& io) override {
-    io(cores_);
-    io(seconds_);
-    io(processes_);
-    io(seen_);
-    io(open_);
-    io(other_);
-    io(told_);
-    if (open_ > Reason::too_many) io.fail();
-  }
-
-  bool warming() const override { return seen_ <= static_cast<std::uint64_t>(params_.patience); }
-
- private:
   static Time end_of(std::int64_t second) { return Time{std::chrono::seconds(second + 1)}; }
 
   // TensorFlow's iterators are threads of one process, and a profiler's trace is another writer's
@@ -101,7 +108,7 @@ class Dataloader final : public Rule {
   bool of_loader(const Span& span) const {
     if (span.process < 0 || span.origin != Origin::timeline) return false;
     return span.kind == SpanKind::data_worker ||
-           vocabulary_.text(span.phase).starts_with("DataLoader");
+           interner_.text(span.phase).starts_with("DataLoader");
   }
 
   double processes() const { return std::floor(processes_.median()); }
@@ -114,66 +121,44 @@ class Dataloader final : public Rule {
     return processes() > most() ? Reason::too_many : Reason::none;
   }
 
-  void judge(Time at, Verdicts& out) {
+  void judge(Time at, Verdicts& out) const {
     const Reason now = reason();
-    if (open_ != Reason::none && now == open_) {
-      other_ = 0;
-      if (processes() != told_) tell(at, out);
-    } else if (open_ != Reason::none && ++other_ >= params_.recovery_seconds) {
-      Verdict& over = out.emplace_back();
-      over.state = Verdict::State::ok;
-      over.at = at;
-      over.key = name_of(open_);
-      open_ = Reason::none;
-    }
-    if (open_ != Reason::none || now == Reason::none) return;
-    open_ = now;
-    other_ = 0;
-    tell(at, out);
+    if (now == Reason::none) return out.clear_all(at);
+    out.fires({.key = name_of(now), .at = at, .severity = Severity::info, .figure = processes()},
+              [&] { return describe(now); });
   }
 
-  void tell(Time at, Verdicts& out) {
-    told_ = processes();
-    out.push_back(firing(at));
-  }
-
-  Verdict firing(Time at) const {
-    const bool few = open_ == Reason::too_few;
+  Verdict describe(Reason reason) const {
+    const bool few = reason == Reason::too_few;
     const std::string cores = std::to_string(cores_.count());
     Verdict verdict;
-    verdict.severity = Severity::info;
-    verdict.at = at;
-    verdict.key = name_of(open_);
     verdict.value = processes();
     verdict.threshold = few ? fewest() : most();
     verdict.unit = "processes";
-    verdict.summary = text::figure(processes()) + " processes load data on a node with " + cores +
-                      " cores: " + (few ? "fewer than " : "more than ") +
-                      text::percent(few ? params_.min_threshold : params_.max_threshold) +
-                      " of them.";
+    verdict.summary = format::figure(processes()) + " data loading processes on a node with " +
+                      cores + " cores: " + (few ? "fewer than " : "more than ") +
+                      format::percent(few ? params_.min_threshold : params_.max_threshold) +
+                      " of the cores.";
     verdict.evidence = JsonWriter{}
                            .begin_object()
-                           .field("reason", name_of(open_))
+                           .field("reason", name_of(reason))
                            .field("dataloaders", processes())
                            .field("cores", cores_.count())
                            .field("seconds_seen", seen_)
                            .end_object()
                            .take();
-    verdict.next = few ? "Give the DataLoader more workers (num_workers), if steps wait for data."
-                       : "Give the DataLoaders fewer workers (num_workers): they take the cores "
-                         "from each other.";
+    verdict.next =
+        few ? "Give the DataLoader more workers (num_workers), if steps wait for data."
+            : "Give the DataLoaders fewer workers (num_workers): they compete for the cores.";
     return verdict;
   }
 
   Params params_;
-  const Vocabulary& vocabulary_;
+  const Interner& interner_;
   Cores cores_;
   dataloader::Seconds seconds_;
   SortedWindow processes_{kWindow};  // per second
   std::uint64_t seen_ = 0;           // seconds
-  Reason open_ = Reason::none;
-  std::int64_t other_ = 0;  // seconds in a row without it
-  double told_ = 0;
 };
 
 }  // namespace
@@ -182,21 +167,21 @@ const RuleSpec& dataloader_rule() {
   static const RuleSpec spec = make_spec<Dataloader, Params>(
       {.id = "dataloader",
        .scope = Scope::node,
-       .summary = "Too few or too many processes load data for the cores of the node.",
+       .summary = "Too few or too many data loading processes for the cores of the node.",
        .doc = "SageMaker's Dataloader: the median number of processes per second with a "
               "DataLoaderWorker or DataLoaderIter event, over the last 1000 such seconds, is "
               "compared with the node's cores once more than `patience` seconds were seen.",
-       .interest = {.samples = {Resource::cpu_utilization},
-                    .spans = {SpanKind::data_worker, SpanKind::data_wait}},
+       .samples = {Resource::cpu_utilization},
+       .spans = {SpanKind::data_worker, SpanKind::data_wait},
        .on_by_default = false},
       {field("min_threshold", &Params::min_threshold, 0, 100000,
              "Percent of the cores; fewer processes are too few."),
        field("max_threshold", &Params::max_threshold, 0, 100000,
              "Percent of the cores; more processes are too many."),
        field("patience", &Params::patience, 0, 1000000,
-             "Seconds with data loading seen before the first judgement."),
+             "Seconds with data loading required before the first evaluation."),
        field("recovery_seconds", &Params::recovery_seconds, 1, 1000000,
-             "Seconds in a row without the condition that end the alert.")});
+             "Consecutive seconds without the condition that end the alert.")});
   return spec;
 }
 

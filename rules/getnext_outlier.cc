@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "rules/text.h"
+#include "rules/format.h"
 #include "trainwatch/json_writer.h"
 #include "trainwatch/rule.h"
 #include "trainwatch/stats/sorted_window.h"
@@ -44,14 +44,12 @@ struct Caller {
 
   Symbol name;
   SortedWindow durations;
-  std::uint64_t slow_calls = 0;   // in the open episode; 0: none is open
-  std::int64_t normal_calls = 0;  // in a row
-  Call worst;
+  std::uint64_t slow_calls = 0;  // since the alert opened
+  Call worst;                    // of them
 
   void state(StateIo& io) {
     io(durations);
     io(slow_calls);
-    io(normal_calls);
     io(worst);
   }
 };
@@ -59,22 +57,17 @@ struct Caller {
 class GetNextOutlier final : public Rule {
  public:
   GetNextOutlier(const Params& params, const RuleContext& context)
-      : params_(params), vocabulary_(context.vocabulary) {}
+      : params_(params), interner_(context.interner) {}
 
-  void on(const Event& event, Verdicts& out) override {
-    const Span* span = std::get_if<Span>(&event);
-    if (span == nullptr || span->duration < Nanos{}) return;
-    Caller* caller = caller_of(span->name);
+  void on_span(const Span& span, Verdicts& out) override {
+    if (span.duration < Nanos{}) return;
+    Caller* caller = caller_of(span.name);
     if (caller == nullptr) return;
-    const double seconds = to_seconds(span->duration);
+    const double seconds = to_seconds(span.duration);
     if (is_slow(*caller, seconds)) {
-      on_slow(*caller, *span, out);
-    } else if (caller->slow_calls > 0 && ++caller->normal_calls >= params_.recovery) {
-      caller->slow_calls = 0;
-      Verdict& over = out.emplace_back();
-      over.state = Verdict::State::ok;
-      over.at = span->end();
-      over.key = vocabulary_.text(caller->name);
+      on_slow(*caller, span, out);
+    } else {
+      out.clear(interner_.text(caller->name), span.end());
     }
     caller->durations.push(seconds);
   }
@@ -87,12 +80,13 @@ class GetNextOutlier final : public Rule {
     for (std::uint32_t i = 0; i < count && io.ok(); ++i) {
       Symbol name = io.is_loading() ? Symbol::none : callers_[i].name;
       io(name);
-      if (static_cast<std::size_t>(name) >= vocabulary_.symbols.size()) return io.fail();
+      if (static_cast<std::size_t>(name) >= interner_.symbols.size()) return io.fail();
       if (io.is_loading()) callers_.emplace_back(params_, name);
       io(callers_[i]);
     }
   }
 
+  Lifecycle lifecycle() const override { return {.recover_after = params_.recovery}; }
   bool warming() const override {
     return std::ranges::none_of(callers_, [&](const Caller& caller) { return warm(caller); });
   }
@@ -123,15 +117,17 @@ class GetNextOutlier final : public Rule {
                     span.worker,
                     to_seconds(span.duration),
                     caller.durations.median()};
-    ++caller.slow_calls;
-    caller.normal_calls = 0;
+    const std::string_view key = interner_.text(caller.name);
+    caller.slow_calls = out.firings(key) + 1;
     if (caller.slow_calls == 1 || call.lost() > caller.worst.lost()) caller.worst = call;
-    out.push_back(verdict(caller, call));
+    const bool severe = caller.worst.lost() >= params_.warning_seconds;
+    out.fires({.key = key, .at = call.end, .severity = severe ? Severity::warning : Severity::info},
+              [&] { return describe(caller, call); });
   }
 
   // "DataLoaderIter::GetNext of worker 3 at step 120"
   std::string described(const Caller& caller) const {
-    std::string words = text::cut(vocabulary_.text(caller.name), kNameShown);
+    std::string words = format::cut(interner_.text(caller.name), kNameShown);
     const Call& worst = caller.worst;
     if (worst.worker != kNoWorker) words += " of worker " + std::to_string(worst.worker);
     if (worst.step != kNoStep) words += " at step " + std::to_string(worst.step);
@@ -140,18 +136,18 @@ class GetNextOutlier final : public Rule {
 
   std::string summary(const Caller& caller) const {
     const Call& worst = caller.worst;
-    std::string words = described(caller) + " took " + text::seconds(worst.seconds);
-    if (worst.median > 0) words += ", " + text::figure(worst.seconds / worst.median) + "x";
+    std::string words = described(caller) + " took " + format::seconds(worst.seconds);
+    if (worst.median > 0) words += ", " + format::figure(worst.seconds / worst.median) + "x";
     words +=
-        (worst.median > 0 ? " the median of " : ", the median is ") + text::seconds(worst.median);
+        (worst.median > 0 ? " the median of " : ", the median is ") + format::seconds(worst.median);
     if (caller.slow_calls == 1) return words + ".";
-    return words + "; it is the worst of " + std::to_string(caller.slow_calls) + " slow calls.";
+    return words + ", the worst of " + std::to_string(caller.slow_calls) + " slow calls.";
   }
 
   std::string evidence(const Caller& caller, const Call& latest) const {
     const Call& worst = caller.worst;
     JsonWriter json;
-    json.begin_object().field("name", text::cut(vocabulary_.text(caller.name), kNameShown));
+    json.begin_object().field("name", format::cut(interner_.text(caller.name), kNameShown));
     if (worst.worker != kNoWorker) json.field("worker", worst.worker);
     if (worst.step != kNoStep) json.field("step", worst.step);
     json.field("seconds", worst.seconds)
@@ -163,15 +159,13 @@ class GetNextOutlier final : public Rule {
     return json.end_object().take();
   }
 
-  // Shows the worst call of the episode, so that a small one after a long stall does not hide it.
-  Verdict verdict(const Caller& caller, const Call& latest) const {
+  // Shows the worst call since the alert opened, so that a small one after a long stall does not
+  // hide it.
+  Verdict describe(const Caller& caller, const Call& latest) const {
     const Call& worst = caller.worst;
     Verdict verdict;
-    verdict.severity = worst.lost() >= params_.warning_seconds ? Severity::warning : Severity::info;
-    verdict.at = latest.end;
     verdict.window_start = worst.start;
     verdict.window_end = worst.end;
-    verdict.key = vocabulary_.text(caller.name);
     verdict.step = worst.step;
     verdict.value = worst.seconds;
     verdict.threshold = limit(worst.median);
@@ -180,7 +174,7 @@ class GetNextOutlier final : public Rule {
     verdict.summary = summary(caller);
     verdict.cause = {CauseName::input_wait,
                      1.0,
-                     "The training process waited " + text::seconds(worst.lost()) +
+                     "The training process waited " + format::seconds(worst.lost()) +
                          " longer than usual for its next batch.",
                      {}};
     verdict.evidence = evidence(caller, latest);
@@ -191,7 +185,7 @@ class GetNextOutlier final : public Rule {
   }
 
   Params params_;
-  const Vocabulary& vocabulary_;
+  const Interner& interner_;
   std::vector<Caller> callers_;
 };
 
@@ -206,16 +200,17 @@ const RuleSpec& getnext_outlier_rule() {
               "enumerate(DataLoader)#...__next__, Iterator::GetNext): a call is slow when it takes "
               "`factor` times the median of the last `window` calls and `min_lost_seconds` more "
               "than it.",
-       .interest = {.spans = {SpanKind::data_wait}}},
+       .spans = {SpanKind::data_wait}},
       {field("factor", &Params::factor, 1, 1000,
              "A slow call takes at least this many times the median."),
        field("min_lost_seconds", &Params::min_lost_seconds, 0, 86400,
-             "A slow call loses at least this much; keeps jitter of microseconds quiet."),
+             "A slow call loses at least this much; ignores jitter of microseconds."),
        field("warning_seconds", &Params::warning_seconds, 0, 86400,
-             "A call that loses this much is a warning, a shorter one info."),
-       field("window", &Params::window, 5, 10000, "Calls that make the baseline."),
-       field("warmup", &Params::warmup, 3, 10000, "Calls seen before the first is judged."),
-       field("recovery", &Params::recovery, 1, 1000000, "Normal calls that end an episode.")});
+             "A call that loses this much is a warning; a shorter one is info."),
+       field("window", &Params::window, 5, 10000, "Calls in the baseline."),
+       field("warmup", &Params::warmup, 3, 10000, "Calls required before the first is evaluated."),
+       field("recovery", &Params::recovery, 1, 1000000,
+             "Consecutive normal calls that end the alert.")});
   return spec;
 }
 

@@ -2,7 +2,7 @@
 #include <string>
 
 #include "rules/cycle_rule.h"
-#include "rules/text.h"
+#include "rules/format.h"
 
 namespace trainwatch {
 namespace {
@@ -17,9 +17,9 @@ class GpuIdle final : public CycleRule {
   GpuIdle(const Params& params, const RuleContext&) : CycleRule(Needs::work), params_(params) {}
 
  protected:
-  std::optional<Verdict> judge(const CycleMeasure& cycle) const override {
+  std::optional<Verdict> judge(const CycleSummary& cycle) const override {
     std::int64_t idle_ns = 0;
-    for (const StepMeasure& step : cycle.steps) idle_ns += step.idle_sum_ns();
+    for (const StepSummary& step : cycle.steps) idle_ns += step.idle_sum_ns();
     const std::int64_t whole_ns = cycle.step_ns();
     if (whole_ns <= 0) return std::nullopt;
     const double percent = 100.0 * static_cast<double>(idle_ns) / static_cast<double>(whole_ns);
@@ -31,8 +31,8 @@ class GpuIdle final : public CycleRule {
     verdict.value = percent;
     verdict.threshold = severe ? params_.warning_percent : params_.info_percent;
     verdict.unit = "percent";
-    verdict.summary = "The GPU had no work in " + text::percent(percent) + " of the " +
-                      text::seconds(static_cast<double>(whole_ns) / 1e9) +
+    verdict.summary = "The GPU was idle for " + format::percent(percent) + " of the " +
+                      format::seconds(static_cast<double>(whole_ns) / 1e9) +
                       " that the profiler recorded.";
     verdict.cause = cycle_text::cause_of_idle(
         cycle,
@@ -45,7 +45,7 @@ class GpuIdle final : public CycleRule {
   }
 
  private:
-  static std::string evidence(const CycleMeasure& cycle, std::int64_t idle_ns) {
+  static std::string evidence(const CycleSummary& cycle, std::int64_t idle_ns) {
     JsonWriter json;
     json.begin_object().field("steps", cycle.steps.size());
     json.field("step_seconds", static_cast<double>(cycle.step_ns()) / 1e9);
@@ -68,7 +68,7 @@ class GpuIdle final : public CycleRule {
         return "Give the GPU more work per launch: larger batches, fused kernels, torch.compile or "
                "CUDA graphs.";
       default:
-        return "Look at idle time by cause in profiler_steps and at the trace itself.";
+        return "See idle time by cause in the analysis profiler_steps, and the trace itself.";
     }
   }
 
@@ -81,14 +81,13 @@ const RuleSpec& gpu_idle_rule() {
   static const RuleSpec spec = make_spec<GpuIdle, Params>(
       {.id = "gpu_idle",
        .scope = Scope::rank,
-       .summary = "A GPU had no work in much of a profiler cycle.",
+       .summary = "A GPU was idle for much of a profiler cycle.",
        .doc =
            "The share of the steps of a cycle in which no stream had work, and why: what the host "
-           "did meanwhile.",
-       .interest = {.cycles = true}},
+           "did meanwhile."},
       {field("info_percent", &Params::info_percent, 0, 100,
-             "Share of the steps without GPU work that is told."),
-       field("warning_percent", &Params::warning_percent, 0, 100, "... as a warning.")});
+             "Percentage of the steps without GPU work that is reported."),
+       field("warning_percent", &Params::warning_percent, 0, 100, "The same, for a warning.")});
   return spec;
 }
 

@@ -7,15 +7,15 @@
 #include <string>
 #include <vector>
 
-#include "rules/text.h"
+#include "rules/format.h"
 #include "trainwatch/json_writer.h"
 #include "trainwatch/rule.h"
 
 namespace trainwatch {
 namespace {
 
-constexpr double kMaterialPoints = 5;  // percent points; a smaller change is not told
-constexpr double kLargest = 1e6;       // percent; no utilisation is larger, and sums stay exact
+constexpr double kMinChange = 5;  // percent points; a smaller increase is no update
+constexpr double kLargest = 1e6;  // percent; no utilisation is larger, and sums stay exact
 
 struct Params {
   double increase = 5;
@@ -81,32 +81,28 @@ class GpuMemoryIncrease final : public Rule {
   GpuMemoryIncrease(const Params& params, const RuleContext&)
       : params_(params), windows_(static_cast<std::size_t>(params.window)) {}
 
-  void on(const Event& event, Verdicts& out) override {
-    const Sample* sample = std::get_if<Sample>(&event);
-    if (sample == nullptr || !(std::fabs(sample->value) <= kLargest)) return;
-    windows_.push(sample->value);
+  void on_sample(const Sample& sample, Verdicts& out) override {
+    if (!(std::fabs(sample.value) <= kLargest)) return;
+    windows_.push(sample.value);
     ++seen_;
     if (warming()) return;
-    if (increase() > params_.increase) {
-      on_increase(*sample, out);
-    } else if (open_ && ++other_ >= params_.recovery_samples) {
-      open_ = false;
-      Verdict& over = out.emplace_back();
-      over.state = Verdict::State::ok;
-      over.at = sample->at;
-    }
+    if (increase() <= params_.increase) return out.clear_all(sample.at);
+    const std::uint64_t held = out.firings("") + 1;
+    if (held == 1) from_ = windows_.before();
+    out.fires({.at = sample.at, .figure = increase()}, [&] { return describe(sample, held); });
   }
 
   void state(StateIo& io) override {
     io(windows_);
     io(seen_);
-    io(open_);
-    io(held_);
-    io(other_);
-    io(told_);
     io(from_);
   }
 
+  Lifecycle lifecycle() const override {
+    return {.recover_after = params_.recovery_samples,
+            .change = Lifecycle::Change::rise,
+            .min_change = kMinChange};
+  }
   bool warming() const override {
     return seen_ <= static_cast<std::uint64_t>(params_.patience) || !windows_.full();
   }
@@ -114,31 +110,16 @@ class GpuMemoryIncrease final : public Rule {
  private:
   double increase() const { return windows_.now() - windows_.before(); }
 
-  void on_increase(const Sample& sample, Verdicts& out) {
-    other_ = 0;
-    if (!open_) {
-      open_ = true;
-      held_ = 0;
-      from_ = windows_.before();
-      told_ = 0;
-    }
-    ++held_;
-    if (held_ > 1 && increase() < told_ + kMaterialPoints) return;
-    told_ = increase();
-    out.push_back(firing(sample));
-  }
-
-  Verdict firing(const Sample& sample) const {
+  Verdict describe(const Sample& sample, std::uint64_t held) const {
     Verdict verdict;
-    verdict.at = sample.at;
     verdict.value = increase();
     verdict.threshold = params_.increase;
     verdict.baseline = from_;
     verdict.unit = "percent";
-    verdict.summary = "The memory in use on the GPU grew by " + text::figure(increase()) +
-                      " points within " + std::to_string(2 * params_.window) + " samples, from " +
-                      text::percent(windows_.before()) + " to " + text::percent(windows_.now()) +
-                      " on average.";
+    verdict.summary = "GPU memory use grew by " + format::figure(increase()) + " points within " +
+                      std::to_string(2 * params_.window) + " samples, from " +
+                      format::percent(windows_.before()) + " to " +
+                      format::percent(windows_.now()) + " on average.";
     verdict.evidence = JsonWriter{}
                            .begin_object()
                            .field("increase", increase())
@@ -147,23 +128,19 @@ class GpuMemoryIncrease final : public Rule {
                            .field("latest", sample.value)
                            .field("window_samples", params_.window)
                            .field("samples_seen", seen_)
-                           .field("samples_in_condition", held_)
+                           .field("samples_in_condition", held)
                            .end_object()
                            .take();
     verdict.next =
-        "See what was allocated then: a larger batch, a longer sequence, activations or results "
-        "that are kept from step to step; where it goes on, the GPU runs out of memory.";
+        "Check what was allocated then: a larger batch, a longer sequence, activations or results "
+        "kept from step to step. If it goes on, the GPU runs out of memory.";
     return verdict;
   }
 
   Params params_;
   TwoWindows windows_;
   std::uint64_t seen_ = 0;
-  bool open_ = false;
-  std::uint64_t held_ = 0;  // samples in the open condition
-  std::int64_t other_ = 0;  // samples in a row without it
-  double told_ = 0;         // the increase told last
-  double from_ = 0;         // the mean before the episode
+  double from_ = 0;  // the mean before the alert opened
 };
 
 }  // namespace
@@ -172,19 +149,19 @@ const RuleSpec& gpu_memory_increase_rule() {
   static const RuleSpec spec = make_spec<GpuMemoryIncrease, Params>(
       {.id = "gpu_memory_increase",
        .scope = Scope::gpu,
-       .summary = "The memory in use on a GPU grows by much in a short time.",
+       .summary = "GPU memory use grows a lot in a short time.",
        .doc = "SageMaker's GPUMemoryIncrease: the mean of a GPU's last `window` memory samples is "
               "compared with the mean of the `window` samples before them, once more than "
               "`patience` samples were seen; more than `increase` points is too much.",
-       .interest = {.samples = {Resource::gpu_memory_utilization}},
+       .samples = {Resource::gpu_memory_utilization},
        .on_by_default = false},
       {field("increase", &Params::increase, 0, 100,
              "Points (of 100 % of the GPU's memory) between two windows that are too much.", 10),
-       field("window", &Params::window, 2, 10000, "Samples that make one mean.", 500),
-       field("patience", &Params::patience, 0, 1000000, "Samples seen before the first judgement.",
-             100),
+       field("window", &Params::window, 2, 10000, "Samples in one mean.", 500),
+       field("patience", &Params::patience, 0, 1000000,
+             "Samples required before the first evaluation.", 100),
        field("recovery_samples", &Params::recovery_samples, 1, 1000000,
-             "Samples in a row without the condition that end the alert.")});
+             "Consecutive samples without the condition that end the alert.")});
   return spec;
 }
 

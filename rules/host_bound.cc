@@ -2,7 +2,7 @@
 #include <string>
 
 #include "rules/cycle_rule.h"
-#include "rules/text.h"
+#include "rules/format.h"
 
 namespace trainwatch {
 namespace {
@@ -11,8 +11,8 @@ struct Params {
   double threshold_percent = 20;
 };
 
-// Waiting for data is told by input_bound.
-std::int64_t host_time(const StepMeasure& step) {
+// Waiting for data is input_bound's.
+std::int64_t host_time(const StepSummary& step) {
   return step.idle(IdleReason::host_pause) + step.idle(IdleReason::synchronization) +
          step.idle(IdleReason::launch);
 }
@@ -23,18 +23,18 @@ class HostBound final : public CycleRule {
       : CycleRule(Needs::launched_work), params_(params) {}
 
  protected:
-  std::optional<Verdict> judge(const CycleMeasure& cycle) const override {
+  std::optional<Verdict> judge(const CycleSummary& cycle) const override {
     const double percent = median_percent(cycle.steps, host_time);
     if (percent < params_.threshold_percent) return std::nullopt;
     std::int64_t sum_ns = 0;
-    for (const StepMeasure& step : cycle.steps) sum_ns += host_time(step);
+    for (const StepSummary& step : cycle.steps) sum_ns += host_time(step);
     Verdict verdict;
     verdict.step = cycle.steps.back().number;
     verdict.value = percent;
     verdict.threshold = params_.threshold_percent;
     verdict.unit = "percent";
-    verdict.summary = "The GPU waits for the host in " + text::percent(percent) +
-                      " of a step (median of " + std::to_string(cycle.steps.size()) + ").";
+    verdict.summary = "The GPU waits for the host for " + format::percent(percent) +
+                      " of a step (median of " + std::to_string(cycle.steps.size()) + " steps).";
     verdict.cause = cycle_text::cause_of_idle(
         cycle, {IdleReason::host_pause, IdleReason::synchronization, IdleReason::launch}, sum_ns);
     JsonWriter json;
@@ -65,10 +65,9 @@ const RuleSpec& host_bound_rule() {
        .doc =
            "The share of a step in which no stream had work since the host had not launched any: "
            "it was on its way, had synchronised, or paused; the median over the steps of a "
-           "cycle. Waits for data count for input_bound instead.",
-       .interest = {.cycles = true}},
+           "cycle. Waits for data count for input_bound instead."},
       {field("threshold_percent", &Params::threshold_percent, 0, 100,
-             "Share of a step that the GPU waits for the host.")});
+             "Percentage of a step that the GPU waits for the host.")});
   return spec;
 }
 

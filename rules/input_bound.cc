@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "rules/text.h"
+#include "rules/format.h"
 #include "trainwatch/json_writer.h"
 #include "trainwatch/rule.h"
 
@@ -23,7 +23,7 @@ struct Params {
   std::int64_t recovery_steps = 10;
 };
 
-constexpr double kMaterialPoints = 5;  // percent points; a smaller change is not told
+constexpr double kMinChange = 5;  // percent points
 
 // The steps of one writer.
 struct Lane {
@@ -35,11 +35,7 @@ struct Lane {
   Nanos duration{};  // the sums over them
   Nanos wait{};
   bool first = true;    // no step yet
-  bool waited = false;  // some step told of a wait
-  bool open = false;
-  std::int64_t other = 0;  // steps in a row without the condition
-  double told = 0;
-  Severity severity = Severity::info;
+  bool waited = false;  // some step had a wait
 
   void add(const Step& step, std::size_t window) {
     if (recent.size() == window) {
@@ -68,11 +64,6 @@ struct Lane {
     io(wait);
     io(first);
     io(waited);
-    io(open);
-    io(other);
-    io(told);
-    io(severity);
-    if (severity > Severity::critical) io.fail();
   }
 };
 
@@ -80,15 +71,14 @@ class InputBound final : public Rule {
  public:
   InputBound(const Params& params, const RuleContext&) : params_(params) {}
 
-  void on(const Event& event, Verdicts& out) override {
-    const Step* step = std::get_if<Step>(&event);
-    if (step == nullptr || (step->mode != Mode::train && step->mode != Mode::unknown)) return;
-    Lane& lane = lanes_[static_cast<std::size_t>(step->origin)];
+  void on_step(const Step& step, Verdicts& out) override {
+    if (step.mode != Mode::train && step.mode != Mode::unknown) return;
+    Lane& lane = lanes_[static_cast<std::size_t>(step.origin)];
     // The first step of a job waits until the loader's workers have started.
-    const bool starting = std::exchange(lane.first, false) && step->origin == Origin::timeline;
+    const bool starting = std::exchange(lane.first, false) && step.origin == Origin::timeline;
     if (starting) return;
-    lane.add(*step, static_cast<std::size_t>(params_.window));
-    if (judgeable(lane)) judge(*step, lane, out);
+    lane.add(step, static_cast<std::size_t>(params_.window));
+    if (judgeable(lane)) judge(step, lane, out);
   }
 
   void state(StateIo& io) override {
@@ -98,6 +88,11 @@ class InputBound final : public Rule {
     }
   }
 
+  Lifecycle lifecycle() const override {
+    return {.recover_after = params_.recovery_steps,
+            .change = Lifecycle::Change::points,
+            .min_change = kMinChange};
+  }
   bool warming() const override { return !judgeable(lanes_[0]) && !judgeable(lanes_[1]); }
   std::vector<std::string_view> missing() const override {
     if (warming() || lanes_[0].waited || lanes_[1].waited) return {};
@@ -108,50 +103,36 @@ class InputBound final : public Rule {
   bool judgeable(const Lane& lane) const {
     return std::cmp_greater_equal(lane.recent.size(), std::min(params_.min_steps, params_.window));
   }
-  static std::string key_of(const Step& step) {
+  static std::string_view key_of(const Step& step) {
     return step.origin == Origin::profiler ? "profiler" : "";
   }
 
-  void judge(const Step& step, Lane& lane, Verdicts& out) const {
+  bool is_high(double percent) const { return percent >= params_.high_percent; }
+
+  void judge(const Step& step, const Lane& lane, Verdicts& out) const {
     const double percent = lane.percent();
-    if (percent < params_.moderate_percent) {
-      if (!lane.open || ++lane.other < params_.recovery_steps) return;
-      lane.open = false;
-      Verdict& over = out.emplace_back();
-      over.state = Verdict::State::ok;
-      over.at = step.end();
-      over.key = key_of(step);
-      return;
-    }
-    const Severity severity = percent >= params_.high_percent ? Severity::warning : Severity::info;
-    lane.other = 0;
-    const bool same =
-        lane.open && severity == lane.severity && std::fabs(percent - lane.told) < kMaterialPoints;
-    if (same) return;
-    lane.open = true;
-    lane.told = percent;
-    lane.severity = severity;
-    out.push_back(firing(step, lane));
+    if (percent < params_.moderate_percent) return out.clear(key_of(step), step.end());
+    out.fires({.key = key_of(step),
+               .at = step.end(),
+               .severity = is_high(percent) ? Severity::warning : Severity::info,
+               .figure = percent},
+              [&] { return describe(step, lane, percent); });
   }
 
-  Verdict firing(const Step& step, const Lane& lane) const {
-    const double percent = lane.percent();
+  Verdict describe(const Step& step, const Lane& lane, double percent) const {
     Verdict verdict;
-    verdict.at = step.end();
-    verdict.severity = lane.severity;
-    verdict.key = key_of(step);
     verdict.step = step.number;
     verdict.value = percent;
-    verdict.threshold =
-        lane.severity == Severity::warning ? params_.high_percent : params_.moderate_percent;
+    verdict.threshold = is_high(percent) ? params_.high_percent : params_.moderate_percent;
     verdict.unit = "percent";
-    verdict.summary = "Training waited for data in " + text::percent(percent) +
-                      " of the time of the last " + std::to_string(lane.recent.size()) +
-                      " steps, the longest wait left out.";
+    verdict.summary = "Training spent " + format::percent(percent) + " of the last " +
+                      std::to_string(lane.recent.size()) +
+                      " steps waiting for data, not counting the longest wait.";
     verdict.cause = {CauseName::input_wait,
                      percent / 100,
-                     text::seconds(to_seconds(lane.wait)) + " of " +
-                         text::seconds(to_seconds(lane.duration)) + " went into waits for data.",
+                     format::seconds(to_seconds(lane.wait)) + " of " +
+                         format::seconds(to_seconds(lane.duration)) +
+                         " was spent waiting for data.",
                      {}};
     verdict.evidence = JsonWriter{}
                            .begin_object()
@@ -180,15 +161,15 @@ const RuleSpec& input_bound_rule() {
        .summary = "Training waits for its data.",
        .doc = "The share of the time of the last `window` training steps that went into waits for "
               "the next batch, the step with the longest wait left out; the bands are those of "
-              "TensorBoard's input-pipeline analysis.",
-       .interest = {.steps = true}},
+              "TensorBoard's input-pipeline analysis."},
       {field("moderate_percent", &Params::moderate_percent, 0, 100,
-             "Share of the time of steps in waits for data that is told."),
-       field("high_percent", &Params::high_percent, 0, 100, "... as a warning."),
-       field("window", &Params::window, 3, 10000, "Steps that are looked at."),
-       field("min_steps", &Params::min_steps, 1, 10000, "Steps seen before the first judgement."),
+             "Percentage of step time spent waiting for data that is reported."),
+       field("high_percent", &Params::high_percent, 0, 100, "The same, for a warning."),
+       field("window", &Params::window, 3, 10000, "Steps in the window."),
+       field("min_steps", &Params::min_steps, 1, 10000,
+             "Steps required before the first evaluation."),
        field("recovery_steps", &Params::recovery_steps, 1, 1000000,
-             "Steps in a row below the lower band that end the alert.")});
+             "Consecutive steps below moderate_percent that end the alert.")});
   return spec;
 }
 

@@ -5,14 +5,14 @@
 namespace trainwatch {
 namespace {
 
-constexpr BottleneckKind kKind{
-    .cause = CauseName::io_wait,
-    .count_field = "high_io_wait_snapshots",
-    .above = "a CPU core waited for I/O more than",
-    .explained = "a CPU core waited for I/O.",
-    .next =
-        "Find what reads slowly: put the data on local or faster storage, into fewer and larger "
-        "files, or in memory, and prefetch more batches."};
+constexpr BottleneckKind kKind{.cause = CauseName::io_wait,
+                               .count_field = "high_io_wait_snapshots",
+                               .above = "a CPU core waited for I/O more than",
+                               .explained = "a CPU core waited for I/O.",
+                               .next =
+                                   "Find the slow reads: move the data to local or faster storage, "
+                                   "into fewer and larger files "
+                                   "or into memory, and prefetch more batches."};
 
 using Params = BottleneckParams;
 
@@ -31,18 +31,18 @@ RuleSpec make_io_bottleneck() {
               "snapshot with a GPU below gpu_threshold and a core that waits for I/O more than "
               "io_threshold is a bottleneck. Fires when more than `patience` snapshots were seen "
               "and more than `threshold` percent of them were bottlenecks.",
-       .interest = {.samples = {Resource::cpu_io_wait, Resource::gpu_utilization}},
+       .samples = {Resource::cpu_io_wait, Resource::gpu_utilization},
        .on_by_default = false},
       {field("threshold", &Params::threshold, 0, 100,
-             "Percent of all snapshots that are bottlenecks."),
+             "Percentage of all snapshots that are bottlenecks."),
        field("gpu_threshold", &Params::gpu_threshold, 0, 100,
              "A GPU below this utilisation (percent) is idle.", 70),
        field("io_threshold", &Params::core_threshold, 0, 100,
-             "A core that waits for I/O more than this (percent of its time) is held up."),
+             "A core that waits for I/O longer than this (percent of its time) is blocked."),
        field("patience", &Params::patience, 0, 1000000,
-             "Snapshots seen before the first judgement."),
+             "Snapshots required before the first evaluation."),
        field("recovery_snapshots", &Params::recovery_snapshots, 1, 1000000,
-             "Snapshots in a row at or below the threshold that end the alert.")});
+             "Consecutive snapshots at or below the threshold that end the alert.")});
   spec.defaults = Params{.core_threshold = 50};
   return spec;
 }

@@ -2,7 +2,7 @@
 #include <string>
 
 #include "rules/cycle_rule.h"
-#include "rules/text.h"
+#include "rules/format.h"
 
 namespace trainwatch {
 namespace {
@@ -12,7 +12,7 @@ struct Params {
   double work_us = 50;
 };
 
-std::int64_t launch_time(const StepMeasure& step) {
+std::int64_t launch_time(const StepSummary& step) {
   return step.idle(IdleReason::launch);
 }
 
@@ -26,7 +26,7 @@ class KernelLaunchBound final : public CycleRule {
       : CycleRule(Needs::launched_work), params_(params) {}
 
  protected:
-  std::optional<Verdict> judge(const CycleMeasure& cycle) const override {
+  std::optional<Verdict> judge(const CycleSummary& cycle) const override {
     if (cycle.launches == 0) return std::nullopt;
     const double percent = median_percent(cycle.steps, launch_time);
     const double work = mean_seconds(cycle.launched_ns, cycle.launches);
@@ -36,13 +36,14 @@ class KernelLaunchBound final : public CycleRule {
     verdict.value = percent;
     verdict.threshold = params_.threshold_percent;
     verdict.unit = "percent";
-    verdict.summary = "The GPU waits for the next launch in " + text::percent(percent) +
-                      " of a step; a launch brings " + text::seconds(work) + " of work on average.";
-    verdict.cause = {
-        CauseName::kernel_launch,
-        percent / 100,
-        "Work of " + text::seconds(work) + " is over before the host has launched the next piece.",
-        {}};
+    verdict.summary = "The GPU waits for the next launch for " + format::percent(percent) +
+                      " of a step; a launch starts " + format::seconds(work) +
+                      " of work on average.";
+    verdict.cause = {CauseName::kernel_launch,
+                     percent / 100,
+                     "Work of " + format::seconds(work) +
+                         " is done before the host has launched the next piece.",
+                     {}};
     verdict.evidence =
         JsonWriter{}
             .begin_object()
@@ -70,14 +71,13 @@ const RuleSpec& kernel_launch_bound_rule() {
   static const RuleSpec spec = make_spec<KernelLaunchBound, Params>(
       {.id = "kernel_launch_bound",
        .scope = Scope::rank,
-       .summary = "GPU work is so small that it is over before the next is launched.",
+       .summary = "GPU work is so short that it is done before the next is launched.",
        .doc =
            "The share of a step in which no stream had work while the host was on its way to the "
-           "next launch (median over the steps of a cycle) is high, and what a launch brings is "
-           "short on average.",
-       .interest = {.cycles = true}},
+           "next launch (median over the steps of a cycle) is high, and what a launch starts is "
+           "short on average."},
       {field("threshold_percent", &Params::threshold_percent, 0, 100,
-             "Share of a step that the GPU waits for the next launch."),
+             "Percentage of a step that the GPU waits for the next launch."),
        field("work_us", &Params::work_us, 0, 1000000,
              "Microseconds; work per launch below this is small.")});
   return spec;

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "rules/text.h"
+#include "rules/format.h"
 #include "trainwatch/json_writer.h"
 #include "trainwatch/rule.h"
 #include "trainwatch/stats/compensated_sum.h"
@@ -15,9 +15,9 @@
 namespace trainwatch {
 namespace {
 
-constexpr double kMaterialDistance = 0.05;  // a smaller change is not told
-constexpr std::size_t kMaxGpus = 32;        // of a node
-constexpr std::size_t kBins = 50;           // of two points each
+constexpr double kMinChange = 0.05;   // of the distance
+constexpr std::size_t kMaxGpus = 32;  // of a node
+constexpr std::size_t kBins = 50;     // of two points each
 
 struct Params {
   double threshold = 0.5;
@@ -66,26 +66,20 @@ double distance(const Load& a, const Load& b) {
 class LoadBalancing final : public Rule {
  public:
   LoadBalancing(const Params& params, const RuleContext& context)
-      : params_(params), vocabulary_(context.vocabulary) {}
+      : params_(params), interner_(context.interner) {}
 
-  void on(const Event& event, Verdicts& out) override {
-    const Sample* sample = std::get_if<Sample>(&event);
-    if (sample == nullptr || !std::isfinite(sample->value)) return;
-    Load* load = load_of(vocabulary_.series[sample->series].device);
+  void on_sample(const Sample& sample, Verdicts& out) override {
+    if (!std::isfinite(sample.value)) return;
+    Load* load = load_of(interner_.series[sample.series].device);
     if (load == nullptr) return;
-    load->add(std::clamp(sample->value, 0.0, 100.0));
-    if (patient(*load) && compare_with_next(*load)) judge(sample->at, out);
+    load->add(std::clamp(sample.value, 0.0, 100.0));
+    if (patient(*load) && compare_with_next(*load)) judge(sample.at, out);
   }
 
   void state(StateIo& io) override {
     io(loads_);
     io(distances_);
     io(compared_);
-    io(open_);
-    io(below_);
-    io(told_pair_);
-    io(told_distance_);
-    io(told_samples_);
     const std::size_t pairs = pair_index(0, std::max<std::size_t>(loads_.size(), 1));
     const auto own = [&](const Load& load) { return load.next_other < loads_.size(); };
     if (loads_.size() > kMaxGpus || distances_.size() != pairs ||
@@ -96,6 +90,11 @@ class LoadBalancing final : public Rule {
     }
   }
 
+  Lifecycle lifecycle() const override {
+    return {.recover_after = params_.recovery_samples,
+            .change = Lifecycle::Change::points,
+            .min_change = kMinChange};
+  }
   bool warming() const override { return !compared_; }
 
  private:
@@ -147,26 +146,11 @@ class LoadBalancing final : public Rule {
     return worst;
   }
 
-  void judge(Time at, Verdicts& out) {
+  void judge(Time at, Verdicts& out) const {
     const Worst now = worst();
-    if (now.distance > params_.threshold) {
-      below_ = 0;
-      const bool material = now.pair != told_pair_ ||
-                            std::fabs(now.distance - told_distance_) >= kMaterialDistance ||
-                            now.first->samples >= 2 * told_samples_;
-      if (open_ && !material) return;
-      open_ = true;
-      told_pair_ = now.pair;
-      told_distance_ = now.distance;
-      told_samples_ = now.first->samples;
-      out.push_back(firing(now, at));
-    } else if (open_ && ++below_ >= params_.recovery_samples) {
-      open_ = false;
-      below_ = 0;
-      Verdict& over = out.emplace_back();
-      over.state = Verdict::State::ok;
-      over.at = at;
-    }
+    if (now.distance <= params_.threshold) return out.clear_all(at);
+    out.fires({.at = at, .aspect = now.pair, .amount = now.first->samples, .figure = now.distance},
+              [&] { return describe(now); });
   }
 
   std::string evidence(const Worst& worst) const {
@@ -185,17 +169,17 @@ class LoadBalancing final : public Rule {
     return json.end_object().end_object().take();
   }
 
-  Verdict firing(const Worst& worst, Time at) const {
+  Verdict describe(const Worst& worst) const {
     Verdict verdict;
-    verdict.at = at;
     verdict.value = worst.distance;
     verdict.threshold = params_.threshold;
     verdict.unit = "ratio";
-    verdict.summary = worst.first->name() + " and " + worst.second->name() +
-                      " do not work alike: they are busy " + text::percent(worst.first->mean()) +
-                      " and " + text::percent(worst.second->mean()) +
-                      " on average, and their utilisation is " + text::figure(worst.distance) +
-                      " apart (Jensen-Shannon distance, at most 0.833).";
+    verdict.summary =
+        worst.first->name() + " and " + worst.second->name() +
+        " are not loaded equally: they are busy " + format::percent(worst.first->mean()) + " and " +
+        format::percent(worst.second->mean()) +
+        " on average, and their utilisation histograms are " + format::figure(worst.distance) +
+        " apart (Jensen-Shannon distance, at most 0.833).";
     verdict.evidence = evidence(worst);
     verdict.next =
         "Give every GPU the same share of the batch, and look for work that only one of them does "
@@ -204,15 +188,10 @@ class LoadBalancing final : public Rule {
   }
 
   Params params_;
-  const Vocabulary& vocabulary_;
+  const Interner& interner_;
   std::vector<Load> loads_;
   std::vector<double> distances_;  // by pair_index()
   bool compared_ = false;
-  bool open_ = false;
-  std::int64_t below_ = 0;  // judgements in a row with no pair above the threshold
-  std::uint64_t told_pair_ = 0;
-  double told_distance_ = 0;
-  std::uint64_t told_samples_ = 0;
 };
 
 }  // namespace
@@ -221,18 +200,18 @@ const RuleSpec& load_balancing_rule() {
   static const RuleSpec spec = make_spec<LoadBalancing, Params>(
       {.id = "load_balancing",
        .scope = Scope::node,
-       .summary = "The GPUs of a node do not work alike.",
+       .summary = "The GPUs of a node are not loaded equally.",
        .doc = "SageMaker's LoadBalancing: for every two GPUs of a node with more than `patience` "
               "samples each, the Jensen-Shannon distance between the histograms of their "
               "utilisation (all samples, bins of two points) is compared with `threshold`.",
-       .interest = {.samples = {Resource::gpu_utilization}},
+       .samples = {Resource::gpu_utilization},
        .on_by_default = false},
       {field("threshold", &Params::threshold, 0, 1,
-             "Distance between two GPUs that is too far; 0 is alike, 0.833 entirely different."),
+             "Distance between two GPUs that is too large; 0 is equal, 0.833 entirely different."),
        field("patience", &Params::patience, 0, 1000000,
-             "Samples of a GPU seen before the first judgement.", 10),
+             "Samples of a GPU required before the first evaluation.", 10),
        field("recovery_samples", &Params::recovery_samples, 1, 1000000,
-             "Samples in a row without two such GPUs that end the alert.")});
+             "Consecutive samples without two such GPUs that end the alert.")});
   return spec;
 }
 

@@ -1,6 +1,6 @@
 // Communication that could be hidden behind computation; see docs/rules/low_overlap.md.
 #include "rules/communication_rule.h"
-#include "rules/text.h"
+#include "rules/format.h"
 
 namespace trainwatch {
 namespace {
@@ -26,16 +26,16 @@ class LowOverlap final : public CommunicationRule {
     verdict.severity = Severity::info;
     verdict.value = shares.hidden;
     verdict.threshold = params_.threshold_percent;
-    verdict.summary = "Only " + text::percent(shares.hidden) +
-                      " of the communication is hidden behind computation; it takes " +
-                      text::percent(shares.communication) + " of a step.";
+    verdict.summary = "Only " + format::percent(shares.hidden) +
+                      " of the communication overlaps with computation; it takes " +
+                      format::percent(shares.communication) + " of a step.";
     verdict.cause = {CauseName::communication,
                      (100 - shares.hidden) / 100,
-                     "The rest is done while nothing is computed.",
+                     "The rest runs while nothing is computed.",
                      {}};
     verdict.next =
-        "Let communication begin earlier: smaller first buckets, DDP or FSDP prefetching, a stream "
-        "of its own, no synchronisation in between.";
+        "Start communication earlier: smaller first buckets, DDP or FSDP prefetching, a stream of "
+        "its own, no synchronisation in between.";
     return verdict;
   }
 
@@ -49,17 +49,16 @@ const RuleSpec& low_overlap_rule() {
   static const RuleSpec spec = make_spec<LowOverlap, Params>(
       {.id = "low_overlap",
        .scope = Scope::job,
-       .summary = "Communication could be hidden behind computation, and is not.",
+       .summary = "Communication could overlap with computation, but does not.",
        .doc =
            "Communication takes much of a step, and little of it runs while something is "
            "computed; both of the rank that waits least, as medians over the last `window` steps "
-           "of a profiler.",
-       .interest = {.ticks = true, .cycles = true}},
+           "of a profiler."},
       {field("threshold_percent", &Params::threshold_percent, 0, 100,
-             "Share of the communication that is hidden."),
+             "Percentage of the communication that overlaps with computation."),
        field("communication_percent", &Params::communication_percent, 0, 100,
-             "Share of a step in communication from which on it matters."),
-       field("window", &Params::window, 3, 1000, "Steps that are looked at.")});
+             "Percentage of a step in communication from which it matters."),
+       field("window", &Params::window, 3, 1000, "Steps in the window.")});
   return spec;
 }
 

@@ -6,7 +6,7 @@
 #include <deque>
 #include <string>
 
-#include "rules/text.h"
+#include "rules/format.h"
 #include "trainwatch/json_writer.h"
 #include "trainwatch/rule.h"
 #include "trainwatch/stats/compensated_sum.h"
@@ -34,16 +34,18 @@ struct Outlier {
 // The steps of one mode from one writer.
 struct Lane {
   Lane(std::size_t window, Mode of_mode, Origin of_origin)
-      : mode(of_mode), origin(of_origin), durations(window) {}
+      : mode(of_mode),
+        origin(of_origin),
+        key(std::string(to_string(mode)) + (origin == Origin::profiler ? "/profiler" : "")),
+        durations(window) {}
 
   Mode mode;
   Origin origin;
+  std::string key;
   SortedWindow durations;  // seconds
   CompensatedSum sum;
   CompensatedSum squares;
-  bool open = false;
-  std::int64_t other = 0;  // steps in a row without the condition
-  Outlier worst;           // of the open episode
+  Outlier worst;  // since the alert opened
 
   void add(double seconds) {
     if (const auto leaving = durations.leaving()) {
@@ -65,16 +67,11 @@ struct Lane {
     const auto sorted = durations.sorted();
     return static_cast<std::uint64_t>(sorted.end() - std::ranges::upper_bound(sorted, limit));
   }
-  std::string key() const {
-    return std::string(to_string(mode)) + (origin == Origin::profiler ? "/profiler" : "");
-  }
 
   void state(StateIo& io) {
     io(durations);
     io(sum);
     io(squares);
-    io(open);
-    io(other);
     io(worst);
   }
 };
@@ -83,12 +80,11 @@ class StepOutlier final : public Rule {
  public:
   StepOutlier(const Params& params, const RuleContext&) : params_(params) {}
 
-  void on(const Event& event, Verdicts& out) override {
-    const Step* step = std::get_if<Step>(&event);
-    if (step == nullptr || step->duration < Nanos{}) return;
-    Lane& lane = lane_of(*step);
-    lane.add(to_seconds(step->duration));
-    if (lane.warm()) judge(lane, *step, out);
+  void on_step(const Step& step, Verdicts& out) override {
+    if (step.duration < Nanos{}) return;
+    Lane& lane = lane_of(step);
+    lane.add(to_seconds(step.duration));
+    if (lane.warm()) judge(lane, step, out);
   }
 
   void state(StateIo& io) override {
@@ -106,6 +102,7 @@ class StepOutlier final : public Rule {
     }
   }
 
+  Lifecycle lifecycle() const override { return {.recover_after = params_.recovery_steps}; }
   bool warming() const override { return std::ranges::none_of(lanes_, &Lane::warm); }
 
  private:
@@ -124,23 +121,14 @@ class StepOutlier final : public Rule {
     const double seconds = to_seconds(step.duration);
     const double longest = limit(lane);
     const std::uint64_t count = lane.longer_than(longest);
-    if (count > static_cast<std::uint64_t>(params_.n_outliers)) {
-      lane.other = 0;
-      const bool first = !lane.open;
-      if (!first && seconds <= longest) return;
-      if (first) lane.worst = Outlier{};
-      lane.open = true;
-      if (seconds > lane.worst.seconds) lane.worst = {step.number, step.start, step.end(), seconds};
-      out.push_back(firing(lane, count, step.end()));
-    } else if (lane.open && ++lane.other >= params_.recovery_steps) {
-      lane.open = false;
-      lane.other = 0;
-      Verdict& over = out.emplace_back();
-      over.state = Verdict::State::ok;
-      over.at = step.end();
-      over.key = lane.key();
-      over.step = step.number;
+    if (count <= static_cast<std::uint64_t>(params_.n_outliers)) {
+      return out.clear(lane.key, step.end());
     }
+    const bool open = out.firings(lane.key) > 0;
+    if (open && seconds <= longest) return out.holds(lane.key);
+    if (!open) lane.worst = Outlier{};
+    if (seconds > lane.worst.seconds) lane.worst = {step.number, step.start, step.end(), seconds};
+    out.fires({.key = lane.key, .at = step.end()}, [&] { return describe(lane, count); });
   }
 
   static std::string evidence(const Lane& lane, std::uint64_t count, double longest) {
@@ -164,25 +152,23 @@ class StepOutlier final : public Rule {
         .take();
   }
 
-  // Shows the longest step since the episode began, as the one to look into.
-  Verdict firing(const Lane& lane, std::uint64_t count, Time at) const {
+  // Shows the longest step since the alert opened, as the one to look into.
+  Verdict describe(const Lane& lane, std::uint64_t count) const {
     const double longest = limit(lane);
     Verdict verdict;
-    verdict.at = at;
     verdict.window_start = lane.worst.start;
     verdict.window_end = lane.worst.end;
-    verdict.key = lane.key();
     verdict.step = lane.worst.step;
     verdict.value = lane.worst.seconds;
     verdict.threshold = longest;
     verdict.baseline = lane.mean();
     verdict.unit = "seconds";
     verdict.summary = std::to_string(count) + " of the last " +
-                      std::to_string(lane.durations.size()) + " steps (" + lane.key() +
-                      ") took longer than " + text::seconds(longest) + ", which is " +
-                      text::figure(params_.stddev) + " standard deviations above the mean of " +
-                      text::seconds(lane.mean()) + "; the longest took " +
-                      text::seconds(lane.worst.seconds) + ".";
+                      std::to_string(lane.durations.size()) + " steps (" + lane.key +
+                      ") took longer than " + format::seconds(longest) + ", which is " +
+                      format::figure(params_.stddev) + " standard deviations above the mean of " +
+                      format::seconds(lane.mean()) + "; the longest took " +
+                      format::seconds(lane.worst.seconds) + ".";
     verdict.evidence = evidence(lane, count, longest);
     verdict.next =
         "Look at what happens in the long steps and not in the others: waiting for data, "
@@ -204,14 +190,13 @@ const RuleSpec& step_outlier_rule() {
        .doc = "SageMaker's StepOutlier: of the last `window` steps of a mode, when there are more "
               "than 100, those that took longer than the mean plus `stddev` standard deviations "
               "are outliers; more than `n_outliers` are too many.",
-       .interest = {.steps = true},
        .on_by_default = false},
       {field("stddev", &Params::stddev, 0, 100,
              "Standard deviations above the mean that make a step an outlier.", 5),
-       field("n_outliers", &Params::n_outliers, 0, 100000, "Outliers that are not yet too many."),
-       field("window", &Params::window, 101, 20000, "Steps that are looked at."),
+       field("n_outliers", &Params::n_outliers, 0, 100000, "Outliers that are tolerated."),
+       field("window", &Params::window, 101, 20000, "Steps in the window."),
        field("recovery_steps", &Params::recovery_steps, 1, 1000000,
-             "Steps in a row with no more outliers than that which end the alert.")});
+             "Consecutive steps with no more than n_outliers that end the alert.")});
   return spec;
 }
 

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "rules/step_spike_lane.h"
-#include "rules/text.h"
+#include "rules/format.h"
+#include "rules/step_baseline.h"
 #include "trainwatch/json_writer.h"
 #include "trainwatch/rule.h"
 
@@ -13,9 +13,9 @@ namespace trainwatch {
 namespace {
 
 using step_spike::Episode;
-using step_spike::Lane;
 using step_spike::Params;
 using step_spike::Spike;
+using step_spike::StepBaseline;
 
 constexpr double kWarningRatio = 3;  // a single spike below this many medians stays `info`
 constexpr double kStandsOut = 2;     // times the average loss: not part of the rhythm
@@ -34,20 +34,16 @@ std::string_view name_of(Pattern pattern) {
   }
   return "single";
 }
-std::string key_of(const Lane& lane) {
-  return std::string(to_string(lane.mode())) +
-         (lane.origin() == Origin::profiler ? "/profiler" : "");
-}
 
 // "step 120", "eval step 120", "a step"
-std::string step_text(const Lane& lane, std::int64_t step) {
-  const bool plain = lane.mode() == Mode::train || lane.mode() == Mode::unknown;
-  const std::string kind = plain ? "step" : std::string(to_string(lane.mode())) + " step";
+std::string step_text(const StepBaseline& baseline, std::int64_t step) {
+  const bool plain = baseline.mode() == Mode::train || baseline.mode() == Mode::unknown;
+  const std::string kind = plain ? "step" : std::string(to_string(baseline.mode())) + " step";
   return step == kNoStep ? "a " + kind : kind + " " + std::to_string(step);
 }
 std::string took_text(const Spike& spike) {
-  return " took " + text::seconds(spike.seconds) + ", " + text::figure(spike.ratio()) +
-         "x the median of " + text::seconds(spike.median);
+  return " took " + format::seconds(spike.seconds) + ", " + format::figure(spike.ratio()) +
+         "x the median of " + format::seconds(spike.median);
 }
 
 Cause cause_of(const Spike& spike) {
@@ -56,8 +52,8 @@ Cause cause_of(const Spike& spike) {
   if (coverage < kCovered) return {};
   return {CauseName::input_wait,
           coverage,
-          "The step waited " + text::seconds(spike.wait) + " for its input, " +
-              text::seconds(extra) + " longer than usual.",
+          "The step waited " + format::seconds(spike.wait) + " for its input, " +
+              format::seconds(extra) + " longer than usual.",
           {}};
 }
 
@@ -65,47 +61,50 @@ class StepSpike final : public Rule {
  public:
   StepSpike(const Params& params, const RuleContext&) : params_(params) {}
 
-  void on(const Event& event, Verdicts& out) override {
-    const Step* step = std::get_if<Step>(&event);
-    if (step == nullptr || step->duration < Nanos{}) return;
-    Lane& lane = lane_of(*step);
-    if (lane.is_slow(to_seconds(step->duration))) {
-      const Spike spike = lane.add_slow(*step);
-      out.push_back(verdict(lane, spike));
-    } else if (lane.add_normal(*step)) {
-      Verdict& over = out.emplace_back();
-      over.state = Verdict::State::ok;
-      over.at = step->end();
-      over.key = key_of(lane);
-      over.step = step->number;
+  void on_step(const Step& step, Verdicts& out) override {
+    if (step.duration < Nanos{}) return;
+    StepBaseline& baseline = baseline_of(step);
+    if (baseline.is_slow(to_seconds(step.duration))) {
+      const Spike spike = baseline.add_slow(step, out.firings(baseline.key()) == 0);
+      const View view = look(baseline, spike);
+      out.fires({.key = baseline.key(),
+                 .at = spike.end,
+                 .severity = severity(view, baseline.episode().worst),
+                 .recover_after = baseline.recovery_steps()},
+                [&] { return describe(baseline, view); });
+    } else {
+      baseline.add_normal(step);
+      out.clear(baseline.key(), step.end());
     }
   }
 
   void state(StateIo& io) override {
-    auto count = static_cast<std::uint32_t>(lanes_.size());
+    auto count = static_cast<std::uint32_t>(baselines_.size());
     io(count);
-    if (io.is_loading()) lanes_.clear();
+    if (io.is_loading()) baselines_.clear();
     for (std::uint32_t i = 0; i < count && io.ok(); ++i) {
-      Mode mode = io.is_loading() ? Mode{} : lanes_[i].mode();
-      Origin origin = io.is_loading() ? Origin{} : lanes_[i].origin();
+      Mode mode = io.is_loading() ? Mode{} : baselines_[i].mode();
+      Origin origin = io.is_loading() ? Origin{} : baselines_[i].origin();
       io(mode);
       io(origin);
       if (mode >= Mode::count_ || origin > Origin::profiler) return io.fail();
-      if (io.is_loading()) lanes_.emplace_back(params_, mode, origin);
-      io(lanes_[i]);
+      if (io.is_loading()) baselines_.emplace_back(params_, mode, origin);
+      io(baselines_[i]);
     }
   }
 
+  Lifecycle lifecycle() const override { return {.recover_after = params_.recovery_steps}; }
   bool warming() const override {
-    return std::none_of(lanes_.begin(), lanes_.end(), [](const Lane& lane) { return lane.warm(); });
+    return std::none_of(baselines_.begin(), baselines_.end(),
+                        [](const StepBaseline& baseline) { return baseline.warm(); });
   }
 
  private:
-  Lane& lane_of(const Step& step) {
-    for (Lane& lane : lanes_) {
-      if (lane.mode() == step.mode && lane.origin() == step.origin) return lane;
+  StepBaseline& baseline_of(const Step& step) {
+    for (StepBaseline& baseline : baselines_) {
+      if (baseline.mode() == step.mode && baseline.origin() == step.origin) return baseline;
     }
-    return lanes_.emplace_back(params_, step.mode, step.origin);
+    return baselines_.emplace_back(params_, step.mode, step.origin);
   }
 
   // What the judgement rests on besides the spike itself.
@@ -117,10 +116,10 @@ class StepSpike final : public Rule {
     const Spike* shown = nullptr;
   };
 
-  View look(const Lane& lane, const Spike& latest) const {
-    const Episode& episode = lane.episode();
+  View look(const StepBaseline& baseline, const Spike& latest) const {
+    const Episode& episode = baseline.episode();
     View view;
-    view.period = lane.period();
+    view.period = baseline.period();
     if (view.period > 0) {
       view.pattern = Pattern::periodic;
       const double average = episode.lost / static_cast<double>(episode.spikes);
@@ -131,7 +130,7 @@ class StepSpike final : public Rule {
     }
     view.pattern = episode.spikes == 1 ? Pattern::single : Pattern::repeated;
     view.lost_percent =
-        100 * lane.lost_in_window() / (static_cast<double>(params_.window) * latest.median);
+        100 * baseline.lost_in_window() / (static_cast<double>(params_.window) * latest.median);
     view.shown = &episode.worst;
     return view;
   }
@@ -145,29 +144,29 @@ class StepSpike final : public Rule {
     return warning ? Severity::warning : Severity::info;
   }
 
-  static std::string summary(const Lane& lane, const View& view) {
-    const Episode& episode = lane.episode();
-    std::string subject = step_text(lane, view.shown->step);
+  static std::string summary(const StepBaseline& baseline, const View& view) {
+    const Episode& episode = baseline.episode();
+    std::string subject = step_text(baseline, view.shown->step);
     if (view.pattern == Pattern::periodic) {
-      return "Every " + text::ordinal(view.period) + " step is slow and costs " +
-             text::percent(view.lost_percent) + " of the training time: " + subject +
+      return "Every " + format::ordinal(view.period) + " step is slow and costs " +
+             format::percent(view.lost_percent) + " of the training time: " + subject +
              took_text(*view.shown) + ".";
     }
     if (view.pattern == Pattern::repeated) {
       return std::to_string(episode.spikes) + " slow steps since " +
-             step_text(lane, episode.first_step) + ": the worst, " + subject + "," +
+             step_text(baseline, episode.first_step) + ": the worst, " + subject + "," +
              took_text(*view.shown) + ".";
     }
     subject[0] = static_cast<char>(subject[0] - 'a' + 'A');
     return subject + took_text(*view.shown) + ".";
   }
 
-  static std::string evidence(const Lane& lane, const View& view) {
+  static std::string evidence(const StepBaseline& baseline, const View& view) {
     const Spike& shown = *view.shown;
     JsonWriter json;
     json.begin_object().field("pattern", name_of(view.pattern));
     if (view.period > 0) json.field("period", view.period);
-    json.field("spikes", lane.episode().spikes);
+    json.field("spikes", baseline.episode().spikes);
     if (shown.step != kNoStep) json.field("step", shown.step);
     json.field("seconds", shown.seconds)
         .field("median_seconds", shown.median)
@@ -176,10 +175,10 @@ class StepSpike final : public Rule {
         .field("lost_percent", view.lost_percent)
         .field("data_wait_seconds", shown.wait)
         .field("usual_data_wait_seconds", shown.usual_wait)
-        .field("mode", to_string(lane.mode()))
-        .field("origin", lane.origin() == Origin::profiler ? "profiler" : "timeline");
+        .field("mode", to_string(baseline.mode()))
+        .field("origin", baseline.origin() == Origin::profiler ? "profiler" : "timeline");
     json.key("recent_steps").begin_array();
-    for (const std::int64_t step : lane.episode().recent) json.value(step);
+    for (const std::int64_t step : baseline.episode().recent) json.value(step);
     return json.end_array().end_object().take();
   }
 
@@ -196,29 +195,25 @@ class StepSpike final : public Rule {
            "checkpoints, garbage collection, or a peer that arrived late.";
   }
 
-  Verdict verdict(const Lane& lane, const Spike& latest) const {
-    const View view = look(lane, latest);
+  static Verdict describe(const StepBaseline& baseline, const View& view) {
     const Spike& shown = *view.shown;
     Verdict verdict;
-    verdict.severity = severity(view, lane.episode().worst);
-    verdict.at = latest.end;
     verdict.window_start = shown.start;
     verdict.window_end = shown.end;
-    verdict.key = key_of(lane);
     verdict.step = shown.step;
     verdict.value = shown.seconds;
     verdict.threshold = shown.threshold;
     verdict.baseline = shown.median;
     verdict.unit = "seconds";
-    verdict.summary = summary(lane, view);
+    verdict.summary = summary(baseline, view);
     verdict.cause = cause_of(shown);
-    verdict.evidence = evidence(lane, view);
+    verdict.evidence = evidence(baseline, view);
     verdict.next = next(view, verdict.cause);
     return verdict;
   }
 
   Params params_;
-  std::vector<Lane> lanes_;
+  std::vector<StepBaseline> baselines_;
 };
 
 }  // namespace
@@ -231,20 +226,20 @@ const RuleSpec& step_spike_rule() {
                   "fixed interval.",
        .doc = "Per mode and writer: a step is slow when it exceeds both median + sigma x 1.4826 x "
               "MAD of the last `window` steps and `ratio` x median. Three slow steps at equal "
-              "distances are periodic.",
-       .interest = {.steps = true}},
-      {field("window", &Params::window, 5, 10000, "Steps that make the baseline."),
+              "distances are periodic."},
+      {field("window", &Params::window, 5, 10000, "Steps in the baseline."),
        field("sigma", &Params::sigma, 1, 100,
              "Robust standard deviations (1.4826 MAD) above the median that make a step slow."),
        field("ratio", &Params::ratio, 1, 100,
              "A slow step takes at least this many times the median."),
-       field("warmup", &Params::warmup, 3, 10000, "Steps seen before the first is judged."),
+       field("warmup", &Params::warmup, 3, 10000, "Steps required before the first is evaluated."),
        field("warning_seconds", &Params::warning_seconds, 0, 86400,
              "A single slow step is a warning when it loses this much and takes 3x the median."),
        field("warning_percent", &Params::warning_percent, 0, 100,
-             "Repeated slow steps are a warning when they cost this share of the time."),
+             "Repeated slow steps are a warning when they cost this percentage of the time."),
        field("recovery_steps", &Params::recovery_steps, 1, 1000000,
-             "Normal steps that end an episode; for a periodic one at least three periods.")});
+             "Consecutive normal steps that end the alert; for a periodic one at least three "
+             "periods.")});
   return spec;
 }
 

@@ -1,5 +1,5 @@
 # Makes a source file that holds files as bytes, for web_assets() (daemon/net/web_assets.h):
-#   cmake -DOUT=web_assets.cc "-DFILES=a.html;b.css" -P embed.cmake
+#   cmake -DOUT=FILE.cc "-DFILES=a.html;b.css" -P embed.cmake
 set(arrays "")
 set(rows "")
 set(index 0)

@@ -1,14 +1,23 @@
 #!/bin/bash
-# Installs the Debian packages that building (and, without "build", testing) trainwatch needs:
-# those of scripts/packages.txt that are missing. As root or with sudo.
-#   scripts/setup.sh [build]
+# Installs the Debian packages that trainwatch needs and that are missing, as root or with sudo.
+#   scripts/setup.sh           to build and to test: all of scripts/packages.txt
+#   scripts/setup.sh build     to build
+#   scripts/setup.sh --missing [build]   only prints what it would install
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 say() { echo "setup: $*" >&2; }
 
-wanted=$(sed '/^# tests$/,$d' scripts/packages.txt)
-[ "${1:-}" = build ] || wanted=$(cat scripts/packages.txt)
+only_print=false
+if [ "${1:-}" = --missing ]; then
+  only_print=true
+  shift
+fi
+case ${1:-all} in
+  build) wanted=$(sed '/^# tests/,$d' scripts/packages.txt) ;;
+  all) wanted=$(cat scripts/packages.txt) ;;
+  *) sed -n '2,5s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
+esac
 missing=()
 for package in $(sed 's/#.*//' <<<"$wanted"); do
   # Node may come from elsewhere, with an npm of its own that Debian's would conflict with.
@@ -16,6 +25,10 @@ for package in $(sed 's/#.*//' <<<"$wanted"); do
   dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q '^install ok' ||
     missing+=("$package")
 done
+if $only_print; then
+  echo "${missing[*]}"
+  exit 0
+fi
 if [ ${#missing[@]} -eq 0 ]; then
   say "all packages are installed"
   exit 0
@@ -28,5 +41,5 @@ if [ "$(id -u)" -ne 0 ]; then
 fi
 say "installing with apt-get: ${missing[*]}"
 "${as_root[@]}" apt-get update -q >&2
-DEBIAN_FRONTEND=noninteractive "${as_root[@]}" apt-get install -qy --no-install-recommends \
+"${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends \
   "${missing[@]}" >&2

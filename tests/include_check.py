@@ -1,9 +1,16 @@
 #!/usr/bin/env python3
 """Which folder may include what. All headers share one include path, so the linker cannot tell.
 
-    include <- rules, include <- pipeline, and daemon sees all three
-    pipeline: tail -> decode -> cycle -> analysis -> engine -> state, a later part sees the earlier ones;
-              beside the line, profile sees tail and decode, timeline sees decode and cycle; only the daemon sees them
+    include <- rules, include <- pipeline <- daemon <- commands
+    pipeline: tail -> decode -> timestamps -> cycle -> analysis -> engine -> state, a later part sees
+              the earlier ones; beside the line, profile sees tail and decode, timeline decode and cycle
+    decode: what all formats share lies at its root; root <- kineto <- formats, so that a format is
+            added without touching what is below
+    analysis: what its folders share lies at its root; core <- sagemaker, core <- hta
+
+The longest folder that a file lies in decides. OWN says what each may include; a folder below
+another (decode/formats) is a room of its own. Beyond that table no folders may include each other
+in a circle, whatever they are.
 """
 
 import os
@@ -12,24 +19,35 @@ import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
-PIPELINE = ["tail", "decode", "cycle", "analysis", "engine", "state"]
+PIPELINE = ["tail", "decode", "timestamps", "cycle", "analysis", "engine", "state"]
 
 # Our own headers: folder -> beginnings of the paths it may include.
 OWN = {"include/trainwatch": ["trainwatch/"], "rules": ["trainwatch/", "rules/"],
-       "daemon": ["trainwatch/", "pipeline/", "rules/", "daemon/"]}
+       "daemon": ["trainwatch/", "pipeline/", "rules/", "daemon/"],
+       "commands": ["trainwatch/", "pipeline/", "rules/", "daemon/", "commands/"]}
 for index, part in enumerate(PIPELINE):
     OWN["pipeline/" + part] = ["trainwatch/"] + ["pipeline/%s/" % p for p in PIPELINE[:index + 1]]
 OWN["pipeline/profile"] = ["trainwatch/", "pipeline/tail/", "pipeline/decode/", "pipeline/profile/"]
 OWN["pipeline/timeline"] = ["trainwatch/", "pipeline/decode/", "pipeline/cycle/", "pipeline/timeline/"]
+BEFORE_ANALYSIS = ["trainwatch/"] + ["pipeline/%s/" % p for p in PIPELINE[:PIPELINE.index("analysis")]]
+for room, sees in (("core", ["core"]), ("sagemaker", ["core", "sagemaker"]), ("hta", ["core", "hta"])):
+    OWN["pipeline/analysis/" + room] = (BEFORE_ANALYSIS + ["pipeline/analysis/FILE"] +
+                                        ["pipeline/analysis/%s/" % seen for seen in sees])
+BEFORE_DECODE = ["trainwatch/", "pipeline/tail/", "pipeline/decode/FILE"]
+for room, sees in (("", []), ("/kineto", ["kineto"]), ("/formats", ["kineto", "formats"])):
+    OWN["pipeline/decode" + room] = BEFORE_DECODE + ["pipeline/decode/%s/" % seen for seen in sees]
+
+# Folders whose own folders count as one when circles are looked for.
+ONE_ROOM = ["commands"]
 
 # Headers of libraries: beginning -> folders that may use them. What is not listed is C++, C or
 # POSIX, which everyone may use but include/, which is C++ alone.
 LIBRARIES = {
-    "boost/": ["daemon"], "prometheus/": ["daemon"], "spdlog/": ["daemon"], "fmt/": ["daemon"],
-    "yaml-cpp/": ["daemon"], "CLI/": ["daemon"], "openssl/": ["daemon"], "systemd/": ["daemon"],
+    "boost/": ["daemon", "commands"], "prometheus/": ["daemon"], "spdlog/": ["daemon", "commands"], "fmt/": ["daemon", "commands"],
+    "yaml-cpp/": ["daemon", "commands"], "CLI/": ["commands"], "openssl/": ["daemon", "commands"], "systemd/": ["daemon"],
     "zlib.h": ["pipeline/decode"], "isa-l": ["pipeline/decode"], "igzip": ["pipeline/decode"],
-    "simdjson": ["pipeline/decode", "pipeline/profile", "daemon"], "sqlite3": ["pipeline/state"],
-    "xxhash": ["pipeline/tail", "pipeline/engine", "pipeline/state"],
+    "simdjson": ["pipeline/decode", "pipeline/profile", "daemon", "commands"], "sqlite3": ["pipeline/state"],
+    "xxhash": ["pipeline/tail", "pipeline/timestamps", "pipeline/engine", "pipeline/state"],
 }
 
 # No threads, sockets, clocks or logging in what must give the same answer on every replay.
@@ -41,28 +59,67 @@ IMPURE_CALLS = re.compile(r"\b(system_clock|steady_clock|high_resolution_clock):
 
 
 def folder_of(path):
-    return next((folder for folder in OWN if path.startswith(folder + "/")), None)
+    return max((folder for folder in OWN if path.startswith(folder + "/")), key=len, default=None)
+
+
+def within(folder, folders):
+    return any(folder == parent or folder.startswith(parent + "/") for parent in folders)
+
+
+def may_include(folder, header):
+    """An entry that ends in FILE allows the headers of that folder, not of the folders below it."""
+    return any(header.startswith(allowed) or
+               allowed.endswith("/FILE") and os.path.dirname(header) == os.path.dirname(allowed)
+               for allowed in OWN[folder])
 
 
 def complaints(path, text):
     folder = folder_of(path)
     for kind, header in INCLUDE.findall(text):
-        if kind == '"' and not any(header.startswith(allowed) for allowed in OWN[folder]):
+        if kind == '"' and not may_include(folder, header):
             yield '%s may not include "%s"' % (folder, header)
         for library, users in LIBRARIES.items():
-            if kind == "<" and header.startswith(library) and folder not in users:
+            if kind == "<" and header.startswith(library) and not within(folder, users):
                 yield "%s may not use <%s>" % (folder, header)
-        if folder in PURE and header in IMPURE_HEADERS:
+        if within(folder, PURE) and header in IMPURE_HEADERS:
             yield "%s may not use <%s>: no threads, sockets or logging here" % (folder, header)
         if folder == "include/trainwatch" and kind == "<" and "." in header:
             yield "%s is C++ only, not <%s>" % (folder, header)
-    call = IMPURE_CALLS.search(text) if folder in PURE else None
+    call = IMPURE_CALLS.search(text) if within(folder, PURE) else None
     if call:
         yield "%s may not read a clock or random numbers: %s" % (folder, call.group())
 
 
+def room_of(folder):
+    return next((room for room in ONE_ROOM if within(folder, [room])), folder)
+
+
+def circles(includes):
+    """`includes`: folder -> the folders that it includes. Yields each circle once, as a path."""
+    done = set()
+
+    def walk(folder, path):
+        if folder in path:
+            yield path[path.index(folder):] + [folder]
+        elif folder not in done:
+            for other in sorted(includes.get(folder, ())):
+                yield from walk(other, path + [folder])
+            done.add(folder)
+
+    for start in sorted(includes):
+        yield from walk(start, [])
+
+
+def note_folders(path, text, includes):
+    folder = room_of(os.path.dirname(path))
+    for kind, header in INCLUDE.findall(text):
+        other = room_of(os.path.dirname("include/" + header if header.startswith("trainwatch/") else header))
+        if kind == '"' and other != folder:
+            includes.setdefault(folder, set()).add(other)
+
+
 def sources():
-    for top in ("include", "pipeline", "rules", "daemon"):
+    for top in ("include", "pipeline", "rules", "daemon", "commands"):
         for where, _, names in os.walk(os.path.join(ROOT, top)):
             for name in sorted(names):
                 if name.endswith((".cc", ".h")):
@@ -70,15 +127,20 @@ def sources():
 
 
 def main():
-    count, found = 0, 0
+    count, found, includes = 0, 0, {}
     for path in sources():
         if folder_of(path) is None:
             continue
         count += 1
         with open(os.path.join(ROOT, path), encoding="utf-8") as file:
-            for complaint in complaints(path, file.read()):
-                found += 1
-                print("%s: %s" % (path, complaint))
+            text = file.read()
+        note_folders(path, text, includes)
+        for complaint in complaints(path, text):
+            found += 1
+            print("%s: %s" % (path, complaint))
+    for circle in circles(includes):
+        found += 1
+        print("folders in a circle: " + " -> ".join(circle))
     print("include check: %d files, %d complaints" % (count, found))
     return 1 if found or not count else 0
 

@@ -1,11 +1,11 @@
-// What GET /api/v1/analyses/NAME is answered with.
+// The response to GET /api/v1/analyses/NAME.
 #pragma once
 
-#include "daemon/net/analysis_reply.h"
+#include "daemon/net/analysis_response.h"
 #include "pipeline/engine/analysis_host.h"
 
 namespace trainwatch {
 
-HttpReply answer_analysis(const AnalysisHost& host, const AnalysisQuery& query);
+HttpResponse answer_analysis(const AnalysisHost& host, const AnalysisQuery& query);
 
 }  // namespace trainwatch

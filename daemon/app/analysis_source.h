@@ -1,5 +1,5 @@
-// Where the net thread gets analyses from: the engine thread, and Python profiles, which are files
-// of their own, from the reader thread.
+// Where the net thread gets analyses from: the engine thread, and Python profiles from a thread
+// that reads them for the request.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
@@ -8,16 +8,15 @@
 #include <vector>
 
 #include "daemon/app/engine_thread.h"
-#include "daemon/app/reader.h"
-#include "daemon/net/analysis_reply.h"
+#include "daemon/app/profile_reader.h"
+#include "daemon/net/analysis_response.h"
 
 namespace trainwatch {
 
-// To be called on the thread of `net`. All must outlive the source but what the pointers point to:
-// without a thread to ask there is no answer.
+// To be called on the thread of `net`. All must outlive the source but the engine: without one
+// there is no answer.
 AnalysisSource analysis_source(boost::asio::io_context& net,
-                               const std::unique_ptr<EngineThread>& engine,
-                               const std::unique_ptr<Reader>& reader,
+                               const std::unique_ptr<EngineThread>& engine, ProfileReader& profiles,
                                const std::vector<std::string>& watched);
 
 }  // namespace trainwatch

@@ -4,7 +4,6 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/signal_set.hpp>
-#include <boost/asio/steady_timer.hpp>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
@@ -12,19 +11,22 @@
 
 #include "daemon/app/analysis_source.h"
 #include "daemon/app/app_metrics.h"
-#include "daemon/app/descriptor_budget.h"
 #include "daemon/app/engine_thread.h"
+#include "daemon/app/fd_budget.h"
 #include "daemon/app/open_store.h"
+#include "daemon/app/profile_reader.h"
 #include "daemon/app/reader.h"
+#include "daemon/app/repeating_timer.h"
 #include "daemon/app/sd_notify.h"
 #include "daemon/app/watch_roots.h"
-#include "daemon/cli/exit_code.h"
+#include "daemon/exit_code.h"
 #include "daemon/logging.h"
-#include "daemon/net/alert_archive.h"
 #include "daemon/net/alert_hub.h"
+#include "daemon/net/alert_store_client.h"
 #include "daemon/net/http_server.h"
 #include "daemon/net/listen_address.h"
 #include "daemon/version.h"
+#include "pipeline/tail/posix_file_system.h"
 #include "rules/catalog.h"
 
 namespace trainwatch {
@@ -32,12 +34,12 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// An engine without a sign of life for this long is stuck, and systemd is not told that all is
+// An engine without a sign of life for this long is stuck, and systemd does not hear that all is
 // well.
 constexpr auto kEngineSilence = std::chrono::seconds(10);
 
 // A stop takes 2 s at most, also when a file call does not come back.
-constexpr auto kReaderPatience = std::chrono::seconds(1);
+constexpr auto kFileCallPatience = std::chrono::seconds(1);
 
 NetOptions net_options(const Config& config, const ListenAddress& listen) {
   NetOptions options;
@@ -45,10 +47,10 @@ NetOptions net_options(const Config& config, const ListenAddress& listen) {
   options.port = listen.port;
   options.allowed_hosts = config.web.allowed_hosts;
   options.http.connections =
-      std::min(options.http.connections, descriptor_budget(descriptor_limit()).connections);
+      std::min(options.http.connections, fd_budget(descriptor_limit()).connections);
   options.ws.heartbeat = std::chrono::duration_cast<milliseconds>(config.stream.heartbeat);
   options.ws.subscribers = config.stream.max_subscribers;
-  options.ws.lag_bytes = config.stream.queue_bytes;
+  options.ws.queue_bytes = config.stream.queue_bytes;
   return options;
 }
 
@@ -59,19 +61,19 @@ ReaderOptions reader_options(const Config& config, std::vector<WatchRoot> roots,
   options.roots = std::move(roots);
   options.limits = tail_limits(config.tail);
   options.limits.max_open_files =
-      std::min(options.limits.max_open_files, descriptor_budget(descriptor_limit()).files);
+      std::min(options.limits.max_open_files, fd_budget(descriptor_limit()).files);
   options.poll_interval = std::chrono::duration_cast<milliseconds>(config.tail.poll_interval);
   return options;
 }
 
 }  // namespace
 
-struct App::Parts {
-  explicit Parts(RunOptions wanted) : options(std::move(wanted)) {}
+struct App::Impl {
+  explicit Impl(RunOptions wanted) : options(std::move(wanted)) {}
 
   Status start_engine(const Config& config, OpenedStore opened);
-  EngineThread::Outlets outlets();
-  AlertArchive archive(Acknowledged acknowledged);
+  EngineThread::Callbacks callbacks();
+  AlertStoreClient archive(Acknowledged acknowledged);
   void wait_for_signals();
   void feed_watchdog();
   void show(std::shared_ptr<Snapshot> snapshot);
@@ -81,15 +83,17 @@ struct App::Parts {
   RunOptions options;
   boost::asio::io_context context{1};  // the net thread's
   boost::asio::signal_set signals{context};
-  boost::asio::steady_timer watchdog{context};
+  RepeatingTimer watchdog{context};
   ServiceNotifier service;
   ReloadState reloads;
   bool told_ready = false;
   bool shutting_down = false;
-  bool reader_hangs = false;
+  bool hangs = false;  // a thread, in a file call
   int code = exit_code::done;
 
   std::vector<std::string> watched;  // paths
+  PosixFileSystem profile_files;
+  ProfileReader profiles{context, profile_files};
   std::unique_ptr<Logger> log;
   std::unique_ptr<AlertHub> hub;
   std::unique_ptr<NetServer> server;
@@ -98,41 +102,41 @@ struct App::Parts {
 };
 
 // Everything that the engine thread hands out goes to the net thread.
-EngineThread::Outlets App::Parts::outlets() {
-  EngineThread::Outlets outlets;
-  outlets.alerts = [this](PublishedAlerts alerts, std::uint64_t first_seq) {
+EngineThread::Callbacks App::Impl::callbacks() {
+  EngineThread::Callbacks callbacks;
+  callbacks.alerts = [this](PublishedAlerts alerts, std::uint64_t first_seq) {
     boost::asio::post(context, [this, first_seq, alerts = std::move(alerts)]() mutable {
       hub->publish(std::move(alerts));
       hub->pruned(first_seq);
     });
   };
-  outlets.provisional = [this](PublishedAlerts alerts) {
+  callbacks.provisional = [this](PublishedAlerts alerts) {
     boost::asio::post(context,
                       [this, alerts = std::move(alerts)] { hub->publish_provisional(alerts); });
   };
-  outlets.snapshot = [this](std::shared_ptr<Snapshot> snapshot) {
+  callbacks.snapshot = [this](std::shared_ptr<Snapshot> snapshot) {
     boost::asio::post(
         context, [this, snapshot = std::move(snapshot)]() mutable { show(std::move(snapshot)); });
   };
-  outlets.store_failed = [this](const std::string& what) {
-    log->error("state and alerts cannot be stored; trying on", {{"error", what}});
+  callbacks.store_failed = [this](const std::string& what) {
+    log->error("cannot store state and alerts; retrying", {{"error", what}});
   };
-  outlets.store_recovered = [this] { log->info("state and alerts are stored again"); };
-  outlets.store_broken = [this](const std::string& what) {
-    log->error("the state is damaged; ending, so that a new start can mend it", {{"error", what}});
+  callbacks.store_recovered = [this] { log->info("storing state and alerts again"); };
+  callbacks.store_broken = [this](const std::string& what) {
+    log->error("the state is damaged; exiting so that a restart can repair it", {{"error", what}});
     boost::asio::post(context, [this] {
       code = exit_code::failed;
       shut_down();
     });
   };
-  return outlets;
+  return callbacks;
 }
 
 // The engine thread owns the store; its answers come back to the net thread.
-AlertArchive App::Parts::archive(Acknowledged acknowledged) {
-  AlertArchive archive;
+AlertStoreClient App::Impl::archive(Acknowledged acknowledged) {
+  AlertStoreClient archive;
   archive.acknowledged = std::move(acknowledged);
-  archive.fetch = [this](std::uint64_t after, std::size_t limit, AlertArchive::Done done) {
+  archive.fetch = [this](std::uint64_t after, std::size_t limit, AlertStoreClient::Done done) {
     engine->fetch_alerts(
         after, limit, [this, done = std::move(done)](Result<PublishedAlerts> page) mutable {
           boost::asio::post(context, [done = std::move(done), page = std::move(page)]() mutable {
@@ -146,32 +150,33 @@ AlertArchive App::Parts::archive(Acknowledged acknowledged) {
   return archive;
 }
 
-Status App::Parts::start_engine(const Config& config, OpenedStore opened) {
-  WatchRoots roots = configured_roots(config);
-  for (const WatchRoot& root : roots.roots) watched.push_back(root.path);
+Status App::Impl::start_engine(const Config& config, OpenedStore opened) {
+  IngestOptions input = configured_input(config);
+  const std::vector<WatchRoot> roots = input.roots;
+  for (const WatchRoot& root : roots) watched.push_back(root.path);
   engine = std::make_unique<EngineThread>(
-      EngineThreadOptions{std::string(version()), config.enabled_rules(), std::move(roots.ingest),
+      EngineThreadOptions{std::string(version()), config.enabled_rules(), std::move(input),
                           std::move(opened.lost), config.enabled_analyses()},
-      std::move(opened.store), outlets());
+      std::move(opened.store), callbacks());
   if (Status started = engine->start(); !started.ok()) return started;
   if (!engine->dropped_state().empty()) {
-    log->warn("all files are read again", {{"reason", engine->dropped_state()}});
+    log->warn("reading all files again", {{"reason", engine->dropped_state()}});
   }
-  reader = std::make_unique<Reader>(
-      reader_options(config, std::move(roots.roots), engine->checkpoint()), engine->inbox(),
-      [this](TailReport report) { engine->pass_done(std::move(report)); });
+  reader =
+      std::make_unique<Reader>(reader_options(config, roots, engine->checkpoint()), engine->inbox(),
+                               [this](TailReport report) { engine->pass_done(std::move(report)); });
   return success();
 }
 
-void App::Parts::wait_for_signals() {
+void App::Impl::wait_for_signals() {
   signals.async_wait([this](boost::system::error_code failure, int signal) {
-    if (failure) return;
+    if (failure || shutting_down) return;
     if (signal != SIGHUP) return shut_down();
     service.reloading();
     if (const Status reloaded = reload(); reloaded.ok()) {
       log->info("configuration reloaded");
     } else {
-      log->error("configuration not reloaded, the old one stays",
+      log->error("configuration not reloaded; keeping the old one",
                  {{"error", reloaded.error().message}});
     }
     service.ready("watching");
@@ -179,20 +184,17 @@ void App::Parts::wait_for_signals() {
   });
 }
 
-void App::Parts::feed_watchdog() {
+void App::Impl::feed_watchdog() {
   const auto interval = watchdog_interval();
   if (!interval) return;
-  watchdog.expires_after(*interval / 2);
-  watchdog.async_wait([this](boost::system::error_code failure) {
-    if (failure) return;
+  watchdog.start(*interval / 2, [this] {
     if (std::chrono::steady_clock::now() - engine->last_heartbeat() < kEngineSilence) {
       service.watchdog();
     }
-    feed_watchdog();
   });
 }
 
-void App::Parts::show(std::shared_ptr<Snapshot> snapshot) {
+void App::Impl::show(std::shared_ptr<Snapshot> snapshot) {
   app_metrics(reloads, snapshot->metrics);
   if (snapshot->ready && !std::exchange(told_ready, true)) {
     service.ready("watching");
@@ -201,7 +203,7 @@ void App::Parts::show(std::shared_ptr<Snapshot> snapshot) {
   server->show(std::move(snapshot));
 }
 
-Status App::Parts::reload() {
+Status App::Impl::reload() {
   auto config = load_config(options.config_file, options.flags, rule_catalog());
   reloads.successful = config.ok();
   if (!config.ok()) return config.error();
@@ -211,88 +213,86 @@ Status App::Parts::reload() {
   return success();
 }
 
-// Stop reading, drain what was read, tell what is held back, close sockets.
-void App::Parts::shut_down() {
+// Stop reading, drain what was read, emit what is held back, close sockets.
+void App::Impl::shut_down() {
   if (std::exchange(shutting_down, true)) return;
   service.stopping();
   log->info("stopping");
   signals.cancel();
-  watchdog.cancel();
+  watchdog.stop();
   server->store_acknowledged();
   engine->close_inbox();
-  reader_hangs = !reader->stop(kReaderPatience);
+  const auto deadline = std::chrono::steady_clock::now() + kFileCallPatience;
+  profiles.request_stop();
+  const bool reader_hangs = !reader->stop(kFileCallPatience);
   engine->stop();
   if (!reader_hangs) reader.reset();
+  hangs = !profiles.wait_stopped(deadline) || reader_hangs;
   // The last alerts were posted by now; sockets close behind them.
   boost::asio::post(context, [this] { server->close(); });
 }
 
-App::App(RunOptions options) : parts_(std::make_unique<Parts>(std::move(options))) {}
+App::App(RunOptions options) : impl_(std::make_unique<Impl>(std::move(options))) {}
 
 App::~App() {
-  if (parts_->reader == nullptr) return;
-  parts_->shut_down();
-  parts_->context.run();
+  if (impl_->reader == nullptr) return;
+  impl_->shut_down();
+  impl_->context.run();
 }
 
 std::optional<StartFailure> App::start() {
-  Parts& parts = *parts_;
+  Impl& impl = *impl_;
   // One that comes before run() is heard then.
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) parts.signals.add(signal);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) impl.signals.add(signal);
   const auto failed = [](const Error& error, int code = exit_code::failed) {
     return StartFailure{code, error.message};
   };
-  const auto config = load_config(parts.options.config_file, parts.options.flags, rule_catalog());
-  if (!config.ok()) return failed(config.error());
-  if (config->watch.empty()) {
-    return failed({"nothing to watch: give --watch=DIR, or `watch` in the configuration"});
-  }
-  const auto listen = parse_listen_address(config->web.listen_address);
-  if (!listen.ok()) return failed(listen.error());
+  const Config& config = impl.options.config;
+  const auto listen = parse_listen_address(config.web.listen_address);
+  if (!listen.ok()) return failed(listen.error(), exit_code::bad_config);
 
-  parts.log = std::make_unique<Logger>(config->log);
-  auto opened = open_store(config->storage);
+  impl.log = std::make_unique<Logger>(config.log);
+  auto opened = open_store(config.storage);
   if (auto* failure = std::get_if<StartFailure>(&opened)) return std::move(*failure);
   OpenedStore& state = std::get<OpenedStore>(opened);
-  if (!state.lost.empty()) parts.log->error("state was lost", {{"reason", state.lost}});
+  if (!state.lost.empty()) impl.log->error("state was lost", {{"reason", state.lost}});
   const StateStore* const store = state.store.get();
   const std::string epoch = store->epoch();
-  parts.hub = std::make_unique<AlertHub>(epoch, store->first_seq(), store->last_seq());
-  parts.server = std::make_unique<NetServer>(
-      parts.context, net_options(*config, *listen), *parts.hub,
-      parts.archive(store->acknowledged()),
-      analysis_source(parts.context, parts.engine, parts.reader, parts.watched));
-  if (Status bound = parts.server->listen(); !bound.ok()) return failed(bound.error());
-  parts.reloads = {true, std::chrono::system_clock::now()};
-  if (Status started = parts.start_engine(*config, std::move(state)); !started.ok()) {
+  impl.hub = std::make_unique<AlertHub>(epoch, store->first_seq(), store->last_seq());
+  impl.server = std::make_unique<NetServer>(
+      impl.context, net_options(config, *listen), *impl.hub, impl.archive(store->acknowledged()),
+      analysis_source(impl.context, impl.engine, impl.profiles, impl.watched));
+  if (Status bound = impl.server->listen(); !bound.ok()) return failed(bound.error());
+  impl.reloads = {true, std::chrono::system_clock::now()};
+  if (Status started = impl.start_engine(config, std::move(state)); !started.ok()) {
     return failed(started.error());
   }
-  parts.wait_for_signals();
-  parts.feed_watchdog();
-  parts.log->info("listening",
-                  {{"address", listen->host + ":" + std::to_string(port())}, {"epoch", epoch}});
+  impl.wait_for_signals();
+  impl.feed_watchdog();
+  impl.log->info("listening",
+                 {{"address", listen->host + ":" + std::to_string(port())}, {"epoch", epoch}});
   return std::nullopt;
 }
 
 int App::run() {
-  parts_->context.run();
-  if (!parts_->reader_hangs) return parts_->code;
-  // All is stored and told. The thread cannot be ended, only the process; on FUSE not even that,
-  // before the call comes back, but the state is free for another one by now.
-  parts_->log->warn("a file call hangs; ending without it");
-  std::_Exit(parts_->code);
+  impl_->context.run();
+  if (!impl_->hangs) return impl_->code;
+  // Everything is stored and published. The thread cannot be ended, only the process; on FUSE not
+  // even that, before the call comes back, but the state is free for another one by now.
+  impl_->log->warn("a file system call hangs; exiting without waiting for it");
+  std::_Exit(impl_->code);
 }
 
 std::uint16_t App::port() const {
-  return parts_->server->port();
+  return impl_->server->port();
 }
 
 void App::stop() {
-  boost::asio::post(parts_->context, [&parts = *parts_] { parts.shut_down(); });
+  boost::asio::post(impl_->context, [&impl = *impl_] { impl.shut_down(); });
 }
 
 Status App::reload() {
-  return parts_->reload();
+  return impl_->reload();
 }
 
 int run_app(const RunOptions& options) {

@@ -5,13 +5,19 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "daemon/app/open_store.h"
-#include "daemon/cli/options.h"
 #include "daemon/config/config.h"
 #include "trainwatch/result.h"
 
 namespace trainwatch {
+
+struct RunOptions {
+  Config config{RuleCatalog{}};  // at the start, loaded from the two below; a reload loads again
+  std::string config_file{};     // empty: the defaults
+  ConfigFlags flags{};
+};
 
 // The running daemon. start() returns once it listens; run() serves until stop() or a signal.
 // Tests use it in their own process.
@@ -20,7 +26,7 @@ class App {
   explicit App(RunOptions options);
   ~App();
 
-  // Loads the configuration, opens state directory and listener, starts the threads.
+  // Opens state directory and listener as configured, starts the threads.
   std::optional<StartFailure> start();
   // Serves on the calling thread; returns the exit code after a shutdown.
   int run();
@@ -32,8 +38,8 @@ class App {
   Status reload();
 
  private:
-  struct Parts;
-  std::unique_ptr<Parts> parts_;
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
 };
 
 // The whole command; returns its exit code.

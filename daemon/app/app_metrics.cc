@@ -12,16 +12,15 @@ void app_metrics(const ReloadState& reloads, std::vector<MetricFamily>& out) {
                    {},
                    {{std::move(labels), value, {}, 0}}});
   };
-  gauge("trainwatch_build_info", "Which trainwatch this is; always 1.",
+  gauge("trainwatch_build_info", "Version of this trainwatch; always 1.",
         {{"version", std::string(version())},
          {"revision", std::string(version_revision())},
          {"compiler", version_compiler()}},
         1);
   gauge("trainwatch_config_last_reload_successful",
-        "1 when the last attempt to read the configuration went well.", {},
-        reloads.successful ? 1 : 0);
+        "1 if the last reload of the configuration succeeded.", {}, reloads.successful ? 1 : 0);
   gauge("trainwatch_config_last_reload_success_timestamp_seconds",
-        "When the configuration was last read without an error, unix time.", {},
+        "Unix time of the last successful reload of the configuration.", {},
         std::chrono::duration<double>(reloads.last_success.time_since_epoch()).count());
 }
 

@@ -27,7 +27,7 @@ bool CommitHealth::provisional_due(Clock::time_point now) const {
 
 void CommitHealth::collect(const StateStore& store, std::vector<MetricFamily>& out) const {
   MetricFamily durations{"trainwatch_state_commit_seconds",
-                         "How long it took to make state and alerts durable.",
+                         "Time to make state and alerts durable.",
                          MetricType::histogram,
                          {Histogram::kBounds.begin(), Histogram::kBounds.end()},
                          {}};
@@ -36,12 +36,12 @@ void CommitHealth::collect(const StateStore& store, std::vector<MetricFamily>& o
   const auto add = [&out](const char* name, const char* help, MetricType type, double value) {
     out.push_back({name, help, type, {}, {{{}, value, {}, 0}}});
   };
-  add("trainwatch_state_commit_failures_total", "Commits that failed; each is tried again.",
+  add("trainwatch_state_commit_failures_total", "Failed commits; each is retried.",
       MetricType::counter, static_cast<double>(failures_));
   add("trainwatch_state_degraded", "1 while state and alerts cannot be stored.", MetricType::gauge,
       degraded() ? 1 : 0);
-  add("trainwatch_outbox_depth", "Alerts that are stored for clients to resume from.",
-      MetricType::gauge, static_cast<double>(store.last_seq() + 1 - store.first_seq()));
+  add("trainwatch_outbox_depth", "Alerts stored for clients to resume from.", MetricType::gauge,
+      static_cast<double>(store.last_seq() + 1 - store.first_seq()));
 }
 
 }  // namespace trainwatch

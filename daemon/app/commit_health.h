@@ -1,5 +1,4 @@
-// How storing is going: what /metrics says about it, and when alerts that cannot be stored are sent
-// all the same.
+// The health of the store: its metrics, and when alerts that cannot be stored are sent anyway.
 #pragma once
 
 #include <chrono>
@@ -7,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "pipeline/analysis/histogram.h"
+#include "pipeline/analysis/core/metric_families.h"
 #include "pipeline/state/state_store.h"
 
 namespace trainwatch {
@@ -22,7 +21,7 @@ class CommitHealth {
 
   bool degraded() const { return !failure_.empty(); }
   const std::string& failure() const { return failure_; }
-  // Storing has failed for so long that people should hear without it.
+  // Storing has failed for so long that alerts are sent without it.
   bool provisional_due(Clock::time_point now) const;
 
   void collect(const StateStore& store, std::vector<MetricFamily>& out) const;

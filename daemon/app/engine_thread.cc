@@ -5,7 +5,6 @@
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
-#include <boost/asio/steady_timer.hpp>
 #include <chrono>
 #include <iterator>
 #include <semaphore>
@@ -15,7 +14,9 @@
 #include "daemon/app/analysis_answer.h"
 #include "daemon/app/commit_health.h"
 #include "daemon/app/daemon_clock.h"
-#include "daemon/app/daemon_conditions.h"
+#include "daemon/app/repeating_timer.h"
+#include "daemon/app/self_checks.h"
+#include "pipeline/engine/alert_json.h"
 
 namespace trainwatch {
 namespace {
@@ -74,8 +75,8 @@ struct EngineThread::Parts {
     void read_error(FileId file, const std::string& what) override {
       post([=](TailSink& sink) { sink.read_error(file, what); });
     }
-    void forgotten(FileId file, bool barred) override {
-      post([=](TailSink& sink) { sink.forgotten(file, barred); });
+    void forgotten(FileId file, bool retired) override {
+      post([=](TailSink& sink) { sink.forgotten(file, retired); });
     }
 
    private:
@@ -91,12 +92,12 @@ struct EngineThread::Parts {
     Parts& parts_;
   };
 
-  Parts(EngineThreadOptions options, std::unique_ptr<StateStore> state, Outlets out)
+  Parts(EngineThreadOptions options, std::unique_ptr<StateStore> state, Callbacks out)
       : header{std::move(options.version), wall_clock(), false, {}},
         store(std::move(state)),
         pipeline(std::move(options.rules), std::move(options.ingest), *store,
                  std::move(options.analyses)),
-        outlets(std::move(out)),
+        callbacks(std::move(out)),
         state_lost(std::move(options.state_lost)),
         timer(context),
         work(boost::asio::make_work_guard(context)) {}
@@ -107,7 +108,7 @@ struct EngineThread::Parts {
     if (state_lost.empty()) state_lost = pipeline.dropped();
     beat();
     commit();
-    every_second();
+    timer.start(kEvery, [this] { every_second(); });
     thread = std::thread([this] { context.run(); });
     return success();
   }
@@ -127,7 +128,7 @@ struct EngineThread::Parts {
   }
 
   void commit_if_told() {
-    if (pipeline.has_told()) commit();
+    if (pipeline.has_emitted()) commit();
   }
 
   void commit() {
@@ -136,34 +137,29 @@ struct EngineThread::Parts {
     auto committed = pipeline.commit(clock.now());
     const auto now = SteadyClock::now();
     if (!committed.ok()) return commit_failed(now, committed.error().message);
-    if (health.degraded()) outlets.store_recovered();
+    if (health.degraded()) callbacks.store_recovered();
     health.succeeded(now - begun);
     provisional = 0;
     slots.release(std::exchange(withheld, 0));
-    if (!committed->empty()) outlets.alerts(std::move(*committed), store->first_seq());
+    if (!committed->empty()) callbacks.alerts(std::move(*committed), store->first_seq());
   }
 
   void commit_failed(SteadyClock::time_point now, const std::string& what) {
-    if (health.failed(now, what)) outlets.store_failed(what);
-    if (store->broken()) outlets.store_broken(what);
+    if (health.failed(now, what)) callbacks.store_failed(what);
+    if (store->broken()) callbacks.store_broken(what);
     if (!health.provisional_due(now) || provisional == pipeline.waiting().size()) return;
-    outlets.provisional(without_numbers(pipeline.waiting(), provisional));
+    callbacks.provisional(without_numbers(pipeline.waiting(), provisional));
     provisional = pipeline.waiting().size();
   }
 
   void every_second() {
-    timer.expires_after(kEvery);
-    timer.async_wait([this](boost::system::error_code failure) {
-      if (failure) return;
-      beat();
-      clock.compare(SteadyClock::now(), wall_clock());
-      pipeline.engine().tick(clock.now());
-      pipeline.engine().flush();
-      look_after_self();
-      commit();
-      show();
-      every_second();
-    });
+    beat();
+    clock.compare(SteadyClock::now(), wall_clock());
+    pipeline.engine().tick(clock.now());
+    pipeline.engine().flush();
+    look_after_self();
+    commit();
+    show();
   }
 
   void look_after_self() {
@@ -171,13 +167,17 @@ struct EngineThread::Parts {
     watch.look(now, pipeline.ingest(), report);
     std::vector<SelfCondition> conditions = conditions_of(watch);
     const auto silence = SteadyClock::now() - reported;
-    std::ranges::move(daemon_conditions({health, report, state_lost, silence}),
+    std::ranges::move(self_checks({health, report, state_lost, silence}),
                       std::back_inserter(conditions));
-    pipeline.tell_about_self(now, conditions);
+    pipeline.raise_self_alerts(now, conditions);
   }
 
   void show() {
     auto snapshot = std::make_shared<Snapshot>();
+    StepFeed::Taken steps = pipeline.engine().take_steps();
+    snapshot->steps_json = std::move(steps.json);
+    snapshot->steps = steps.steps;
+    snapshot->steps_dropped = steps.dropped;
     const Engine& engine = pipeline.engine();
     snapshot->taken = wall_clock();
     snapshot->ready = header.ready;
@@ -190,7 +190,7 @@ struct EngineThread::Parts {
     snapshot->active = engine.book().active();
     header.storing = health.failure();
     snapshot->status_json = status_json(header, engine, pipeline.ingest(), report, watch);
-    outlets.snapshot(std::move(snapshot));
+    callbacks.snapshot(std::move(snapshot));
   }
 
   // Engine thread only, once that runs.
@@ -200,9 +200,9 @@ struct EngineThread::Parts {
   DurablePipeline pipeline;
   TailCheckpoint checkpoint;
   TailReport report;
-  Outlets outlets;
+  Callbacks callbacks;
   CommitHealth health;
-  SourceWatch watch;
+  SourceHealthTracker watch;
   std::string state_lost;                                 // at the start; empty: nothing was
   SteadyClock::time_point reported = SteadyClock::now();  // the last report of the reader
   std::uint64_t uncommitted = 0;                          // bytes
@@ -215,15 +215,15 @@ struct EngineThread::Parts {
   std::atomic<bool> closed{false};
   std::atomic<SteadyClock::rep> heartbeat{0};
 
-  boost::asio::steady_timer timer;
+  RepeatingTimer timer;
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work;
   Inbox inbox{*this};
   std::thread thread;
 };
 
 EngineThread::EngineThread(EngineThreadOptions options, std::unique_ptr<StateStore> store,
-                           Outlets outlets)
-    : parts_(std::make_unique<Parts>(std::move(options), std::move(store), std::move(outlets))) {}
+                           Callbacks callbacks)
+    : parts_(std::make_unique<Parts>(std::move(options), std::move(store), std::move(callbacks))) {}
 
 EngineThread::~EngineThread() {
   stop();
@@ -271,7 +271,7 @@ void EngineThread::fetch_alerts(std::uint64_t after, std::size_t limit,
   });
 }
 
-void EngineThread::analyze(AnalysisQuery query, std::function<void(HttpReply)> done) {
+void EngineThread::analyze(AnalysisQuery query, std::function<void(HttpResponse)> done) {
   boost::asio::post(parts_->context,
                     [&parts = *parts_, query = std::move(query), done = std::move(done)] {
                       done(answer_analysis(parts.pipeline.engine().analyses(), query));
@@ -297,7 +297,7 @@ void EngineThread::stop() {
   if (!parts_->thread.joinable()) return;
   close_inbox();
   boost::asio::post(parts_->context, [&parts = *parts_] {
-    parts.timer.cancel();
+    parts.timer.stop();
     parts.pipeline.engine().flush();
     parts.commit();
     parts.show();

@@ -2,7 +2,7 @@
 // calls as messages, in order, and hands out committed alerts and snapshots.
 //
 // Alerts are committed first and published second, always. A commit is made as soon as there is an
-// alert to tell, every second, and after 8 MiB of input: a crash costs that much of reading again.
+// alert, every second, and after 8 MiB of input: after a crash at most that much is read again.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "daemon/net/analysis_reply.h"
+#include "daemon/net/analysis_response.h"
 #include "pipeline/engine/pipeline_report.h"
 #include "pipeline/state/durable_pipeline.h"
 #include "trainwatch/rule.h"
@@ -23,33 +23,33 @@ struct EngineThreadOptions {
   std::string version;
   std::vector<RuleConfig> rules;
   IngestOptions ingest;
-  std::string state_lost{};  // why the store begins anew; empty: it does not
+  std::string state_lost{};  // why the store starts over; empty: it does not
   AnalysisList analyses{};
 };
 
 class EngineThread {
  public:
   // Called on the engine thread; they must only pass the data on to their own thread.
-  struct Outlets {
+  struct Callbacks {
     // Committed alerts, in order; `first_seq` is the oldest that is still stored.
     std::function<void(PublishedAlerts, std::uint64_t first_seq)> alerts;
-    // Alerts that wait for a store that fails: they have no sequence number, and come again with
+    // Alerts that wait for a failing store: they have no sequence number, and are sent again with
     // one when it has recovered.
     std::function<void(PublishedAlerts)> provisional;
     std::function<void(std::shared_ptr<Snapshot>)> snapshot;
     std::function<void(const std::string& what)> store_failed;
     std::function<void()> store_recovered;
-    // The store will not recover: the process should end and start again.
+    // The store will not recover: the process should exit and be restarted.
     std::function<void(const std::string& what)> store_broken;
   };
 
-  EngineThread(EngineThreadOptions options, std::unique_ptr<StateStore> store, Outlets outlets);
+  EngineThread(EngineThreadOptions options, std::unique_ptr<StateStore> store, Callbacks callbacks);
   ~EngineThread();
 
-  // Takes up the stored state and starts the thread. Fails when the store cannot be read.
+  // Loads the stored state and starts the thread. Fails when the store cannot be read.
   Status start();
-  // After start(), before the reader's first call: where the reader is to go on, and why stored
-  // state was not used, if it was not.
+  // After start(), before the reader's first call: where the reader resumes, and why stored state
+  // was not used, if so.
   const TailCheckpoint& checkpoint() const;
   const std::string& dropped_state() const;
 
@@ -67,7 +67,7 @@ class EngineThread {
                     std::function<void(Result<PublishedAlerts>)> done);
   // For any thread. Gives an analysis of what was read so far; `done` is called on the engine
   // thread, and dropped when the engine stops first.
-  void analyze(AnalysisQuery query, std::function<void(HttpReply)> done);
+  void analyze(AnalysisQuery query, std::function<void(HttpResponse)> done);
   // For any thread. Stores how far a named subscriber has come, with the next commit that works.
   void acknowledge(const std::string& name, std::uint64_t seq);
 

@@ -1,7 +1,7 @@
 #include "daemon/app/open_store.h"
 
 #include "daemon/app/uuid.h"
-#include "daemon/cli/exit_code.h"
+#include "daemon/exit_code.h"
 #include "daemon/version.h"
 #include "pipeline/state/sqlite_store.h"
 

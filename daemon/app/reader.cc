@@ -1,7 +1,5 @@
 #include "daemon/app/reader.h"
 
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/post.hpp>
 #include <future>
 #include <stop_token>
 #include <thread>
@@ -31,14 +29,12 @@ struct Reader::Parts {
       const bool poll = now >= next_scan;
       const bool names = poll || changed == InotifyHint::Wake::directories_changed;
       if (names || !tailer.refresh()) {
-        tailer.scan(sink, poll ? Tailer::Look::poll : Tailer::Look::wake_up);
+        tailer.scan(sink, now);
         if (poll) next_scan = now + options.poll_interval;
         watch_directories();
       }
       while (!stop.stop_requested() && tailer.read(sink)) report(now, false);
       report(std::chrono::steady_clock::now(), true);
-      tasks.restart();
-      tasks.poll();
       changed = hint.wait(std::exchange(rescan, false) ? std::chrono::milliseconds(0)
                                                        : options.poll_interval);
       if (changed == InotifyHint::Wake::timeout) next_scan = std::chrono::steady_clock::now();
@@ -75,7 +71,6 @@ struct Reader::Parts {
   std::function<void(TailReport)> pass_done;
   PosixFileSystem files;
   InotifyHint hint;
-  boost::asio::io_context tasks;  // of others, for this thread
   Tailer tailer;
   std::size_t watched = 0;  // directories
   bool rescan = false;
@@ -91,12 +86,6 @@ Reader::Reader(ReaderOptions options, TailSink& sink, std::function<void(TailRep
 
 Reader::~Reader() {
   parts_->thread.request_stop();
-  parts_->hint.wake();
-}
-
-void Reader::post(std::function<void(FileSystem&)> task) {
-  boost::asio::post(parts_->tasks,
-                    [task = std::move(task), parts = parts_.get()] { task(parts->files); });
   parts_->hint.wake();
 }
 

@@ -1,4 +1,4 @@
-// The reader thread: runs the tailer over the watched roots, again and again. It makes all blocking
+// The reader thread: runs the tailer over the watched roots, again and again. It makes the blocking
 // file calls, so that a hung network mount stalls reading and nothing else.
 #pragma once
 
@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "pipeline/engine/pipeline_report.h"
-#include "pipeline/tail/file_system.h"
 #include "pipeline/tail/tailer.h"
 
 namespace trainwatch {
@@ -25,9 +24,6 @@ class Reader {
   // `sink` and `pass_done` are called on the reader thread.
   Reader(ReaderOptions options, TailSink& sink, std::function<void(TailReport)> pass_done);
   ~Reader();  // waits for the thread
-
-  // For any thread: runs `task` on the reader thread, between two passes over the files.
-  void post(std::function<void(FileSystem&)> task);
 
   // Asks the thread to end, and waits so long for it. False: it hangs in a file call, and may
   // still call `sink` and `pass_done` when that returns.

@@ -1,5 +1,5 @@
 // Tells systemd how the service is doing: sd_notify(3) as one datagram to $NOTIFY_SOCKET, without
-// libsystemd. Where nobody listens, every call does nothing.
+// libsystemd. Without systemd every call does nothing.
 #pragma once
 
 #include <optional>

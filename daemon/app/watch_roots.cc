@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <utility>
 
 namespace trainwatch {
 namespace {
@@ -16,31 +17,25 @@ std::vector<std::string> list_directory(const std::string& directory) {
   return names;
 }
 
-WatchRoots no_roots(const Config& config) {
-  WatchRoots roots;
-  roots.ingest.list_directory = list_directory;
-  roots.ingest.time.max_ahead = config.input.max_ahead;
-  roots.ingest.time.lateness = config.input.lateness;
-  roots.ingest.time.min_hold = config.input.min_hold;
-  return roots;
-}
-
-void add(WatchRoots& roots, const std::string& path, const WatchConfig& options) {
-  const std::string source = options.source.empty() ? path : options.source;
-  // The user may name a link; below it, links are not followed.
-  std::error_code failure;
-  const std::filesystem::path resolved = std::filesystem::weakly_canonical(path, failure);
-  roots.roots.push_back({failure ? path : resolved.string(), source});
-  roots.ingest.roots[source] = {options.job, options.rank.value_or(kNoRank)};
-}
-
-bool lies_below(const std::string& path, const std::string& directory) {
+// The user may name a link, or a place that is not there yet; below it, links are not followed.
+std::string resolved(const std::string& path) {
   namespace fs = std::filesystem;
   std::error_code failure;
-  const fs::path inner = fs::weakly_canonical(path, failure);
-  const fs::path outer = fs::weakly_canonical(directory, failure);
-  const fs::path relative = inner.lexically_relative(outer);
-  return !relative.empty() && *relative.begin() != "..";
+  const fs::path absolute = fs::absolute(path, failure);
+  if (failure) return path;
+  fs::path result = fs::weakly_canonical(absolute, failure);
+  if (failure) result = absolute.lexically_normal();
+  if (!result.has_filename() && result.has_relative_path()) result = result.parent_path();
+  return result.string();
+}
+
+IngestOptions no_roots(const Config& config) {
+  IngestOptions input;
+  input.list_directory = list_directory;
+  input.time.max_ahead = config.input.max_ahead;
+  input.time.lateness = config.input.lateness;
+  input.time.min_hold = config.input.min_hold;
+  return input;
 }
 
 }  // namespace
@@ -50,33 +45,32 @@ TailLimits tail_limits(const TailConfig& config) {
   limits.chunk_bytes = config.chunk_bytes;
   limits.max_files = config.max_files;
   limits.max_depth = config.max_depth;
-  const auto polls = [&config](std::chrono::seconds time) {
-    return static_cast<unsigned>(std::max<std::int64_t>(1, time / config.poll_interval));
-  };
-  limits.linger_polls = polls(std::chrono::seconds(5));
-  limits.gone_polls = polls(std::chrono::minutes(5));
-  limits.retry_polls = polls(std::chrono::minutes(1));
-  limits.shrunk_polls = polls(std::chrono::seconds(4));
+  limits.longest_gap = std::max<Nanos>(limits.longest_gap, 2 * config.poll_interval);
   return limits;
 }
 
-WatchRoots configured_roots(const Config& config) {
-  WatchRoots roots = no_roots(config);
-  for (const WatchConfig& watch : config.watch) add(roots, watch.path, watch);
-  return roots;
+IngestOptions configured_input(const Config& config) {
+  IngestOptions input = no_roots(config);
+  for (const WatchConfig& watch : config.watch) {
+    const std::string path = resolved(watch.path);
+    input.roots.push_back({path, watch.source.empty() ? path : watch.source, watch.job,
+                           watch.rank.value_or(kNoRank)});
+  }
+  return input;
 }
 
-WatchRoots replay_roots(const std::vector<std::string>& paths, const Config& config) {
-  WatchRoots roots = no_roots(config);
-  for (const std::string& path : paths) {
-    WatchConfig options;
-    for (const WatchConfig& watch : config.watch) {
-      if (lies_below(path, watch.path)) options = watch;
+IngestOptions replay_input(const std::vector<std::string>& paths, const Config& config) {
+  const std::vector<WatchRoot> configured = configured_input(config).roots;
+  IngestOptions input = no_roots(config);
+  for (const std::string& name : paths) {
+    WatchRoot root{resolved(name), name};
+    if (const WatchRoot* const around = root_of(root.path, configured)) {
+      root.job = around->job;
+      root.rank = around->rank;
     }
-    options.source = path;
-    add(roots, path, options);
+    input.roots.push_back(std::move(root));
   }
-  return roots;
+  return input;
 }
 
 }  // namespace trainwatch

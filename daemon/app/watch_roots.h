@@ -1,4 +1,4 @@
-// From configuration to what the tailer and the ingest are told about the watched roots.
+// Turns the configuration into the watched roots of tailer and ingest.
 #pragma once
 
 #include <string>
@@ -10,18 +10,15 @@
 
 namespace trainwatch {
 
-struct WatchRoots {
-  std::vector<WatchRoot> roots;
-  IngestOptions ingest;
-};
-
 TailLimits tail_limits(const TailConfig& config);
 
-// Everything under `watch` in the configuration.
-WatchRoots configured_roots(const Config& config);
+// Everything under `watch` in the configuration. A root is known by its resolved path, which is
+// also its default name in metrics and status.
+IngestOptions configured_input(const Config& config);
 
-// `paths` given on the command line; each takes job and rank from the configured entry it lies
-// below, if there is one, so that a replay gives the ids of the live run.
-WatchRoots replay_roots(const std::vector<std::string>& paths, const Config& config);
+// `paths` given on the command line, each named as it is written there. Each takes job and rank
+// from the configured root it lies in, if there is one, so that a replay gives the ids of the live
+// run.
+IngestOptions replay_input(const std::vector<std::string>& paths, const Config& config);
 
 }  // namespace trainwatch

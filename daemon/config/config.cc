@@ -87,7 +87,7 @@ std::vector<RuleConfig> Config::enabled_rules() const {
 Status apply_flags(const ConfigFlags& flags, Config& config) {
   for (const auto& [key, values] : flags.settings) {
     const ConfigField<Config>* field = find_field(settings_table(), key);
-    if (field == nullptr) return Error{"no setting " + key};
+    if (field == nullptr) return Error{"unknown setting " + key};
     const Status set = field->set(config, values);
     if (!set) return at(flag_name(key), set.error());
   }

@@ -57,7 +57,8 @@ struct TailConfig {
   int max_depth = 12;
 };
 
-// How far event times of one lane may be apart; pipeline/engine/lane_gate.h says what it means.
+// How far event times of one lane may be apart; pipeline/timestamps/timestamp_filter.h says what it
+// means.
 struct InputConfig {
   Nanos max_ahead = std::chrono::minutes{10};
   Nanos lateness = std::chrono::seconds{60};
@@ -101,7 +102,7 @@ struct Config {
   std::vector<const AnalysisSpec*> enabled_analyses() const;
 };
 
-// What stands above the file: flags and environment, as text.
+// What overrides the file: flags and environment variables, as text.
 struct ConfigFlags {
   // Rows of settings_table() and their values: {"web.listen_address", {"127.0.0.1:0"}}.
   std::vector<std::pair<std::string, std::vector<std::string>>> settings{};

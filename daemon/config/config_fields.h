@@ -130,7 +130,7 @@ ConfigField<Target> choice_field(std::string_view key, Member member,
               member(target) = static_cast<Choice>(i);
               return success();
             }
-            return Error{"'" + values[0] + "' is none of " + bounds};
+            return Error{"'" + values[0] + "' is not one of " + bounds};
           },
           [=](const Target& target) {
             return std::string(choices[static_cast<std::size_t>(member(target))]);

@@ -31,7 +31,7 @@ ConfigField<Config> listen_address_field() {
   return {"web.listen_address",
           "HOST:PORT",
           "",
-          "Where the page, /metrics and the WebSocket are served. Port 0 takes any free one.",
+          "Where to serve the page, /metrics and the WebSocket. Port 0 picks a free one.",
           false,
           set_listen_address,
           [](const Config& config) { return config.web.listen_address; }};
@@ -41,8 +41,8 @@ ConfigField<Config> allowed_hosts_field() {
   return {"web.allowed_hosts",
           "list of text",
           "",
-          "Host names under which clients may ask, beside the loopback ones and the listen "
-          "address (guards against DNS rebinding).",
+          "Host names that clients may use, besides loopback names and the listen address (guards "
+          "against DNS rebinding).",
           true,
           [](Config& config, Values values) -> Status {
             config.web.allowed_hosts.assign(values.begin(), values.end());
@@ -56,7 +56,7 @@ ConfigField<Config> analyses_field() {
       "analyses.run",
       "list of names",
       "",
-      "Which analyses run beside the rules, or all, or none of them: []. A change needs a restart.",
+      "Analyses to run besides the rules: names, all, or [] for none. A change needs a restart.",
       true,
       [](Config& config, Values values) -> Status {
         std::vector<std::string_view> known = {"all"};
@@ -83,12 +83,11 @@ std::vector<ConfigField<Config>> make_settings() {
       allowed_hosts_field(),
       text_field<Config>(
           "storage.path", [](auto& c) -> auto& { return c.storage.path; },
-          "Directory of the state: what was read of every file, and the alerts. A restart goes on "
-          "there."),
+          "Directory of the state: read positions, rule state and alerts. A restart resumes from "
+          "it."),
       boolean_field<Config>(
           "storage.allow_network", [](auto& c) -> auto& { return c.storage.allow_network; },
-          "Allow that directory on a network file system, which may lose what it promised to "
-          "keep."),
+          "Allow the directory on a network file system, which may lose committed data."),
       count_field<Config>(
           "storage.retention_alerts", [](auto& c) -> auto& { return c.storage.retention_alerts; },
           100, 10'000'000, "Keep at most this many alerts for clients to resume from."),
@@ -97,54 +96,56 @@ std::vector<ConfigField<Config>> make_settings() {
           hours{1}, hours{24 * 3650}, "Keep them for this long."),
       choice_field<Config>(
           "log.level", [](auto& c) -> auto& { return c.log.level; },
-          {"debug", "info", "warn", "error"}, "Only messages of this severity or above."),
+          {"debug", "info", "warn", "error"}, "Lowest severity to log."),
       choice_field<Config>(
           "log.format", [](auto& c) -> auto& { return c.log.format; }, {"logfmt", "json"},
-          "Format of log lines on standard error."),
+          "Log format, on standard error."),
       duration_field<Config>(
           "tail.poll_interval", [](auto& c) -> auto& { return c.tail.poll_interval; },
           milliseconds{10}, minutes{1},
-          "Time between looks at the watched files; inotify wakes up sooner where it works."),
+          "Polling interval for the watched files; inotify wakes trainwatch sooner where it "
+          "works."),
       size_field<Config>(
           "tail.chunk_bytes", [](auto& c) -> auto& { return c.tail.chunk_bytes; }, 4 * kKiB,
           16 * kMiB, "Read at most this much of one file at a time."),
       count_field<Config>(
           "tail.max_files", [](auto& c) -> auto& { return c.tail.max_files; }, 1, 1'000'000,
-          "Follow at most this many files at a time; more are counted and left out."),
+          "Follow at most this many files at a time; further ones are counted and ignored."),
       count_field<Config>(
           "tail.max_depth", [](auto& c) -> auto& { return c.tail.max_depth; }, 0, 64,
-          "Look at most this many directories deep below a watched one."),
+          "Descend at most this many directories below a watched one."),
       duration_field<Config>(
           "input.max_ahead", [](auto& c) -> auto& { return c.input.max_ahead; }, minutes{1},
           hours{720},
-          "A record this far ahead of its lane waits until others agree with it, or is rejected."),
+          "A record this far ahead of its lane waits until others agree with it, else it is "
+          "rejected."),
       duration_field<Config>(
           "input.lateness", [](auto& c) -> auto& { return c.input.lateness; }, seconds{1},
           hours{24}, "The same for a record this far behind its lane."),
       duration_field<Config>(
           "input.min_hold", [](auto& c) -> auto& { return c.input.min_hold; }, seconds{0}, hours{1},
-          "System metrics wait at least this long (time of the events) to be put in order; at most "
+          "System metrics wait at least this long (event time) to be sorted; at most "
           "input.lateness."),
       duration_field<Config>(
           "stream.heartbeat", [](auto& c) -> auto& { return c.stream.heartbeat; }, seconds{1},
           hours{1}, "Time between heartbeats on a WebSocket."),
       count_field<Config>(
           "stream.max_subscribers", [](auto& c) -> auto& { return c.stream.max_subscribers; }, 1,
-          100'000, "WebSockets open at a time; one more gets status 503."),
+          100'000, "Open WebSockets; one more gets status 503."),
       size_field<Config>(
           "stream.queue_bytes", [](auto& c) -> auto& { return c.stream.queue_bytes; }, 64 * kKiB,
           256 * kMiB,
-          "A client with more than this unread is disconnected, and resumes by sequence number."),
+          "A client with more unread than this is disconnected, and resumes by sequence number."),
       analyses_field(),
       boolean_field<Config>(
           "rules.default_enabled", [](auto& c) -> auto& { return c.rules_default_enabled; },
-          "Whether rules run that are not switched on or off by name, unless they are off by "
+          "Whether rules run that are not enabled or disabled by name, unless they are off by "
           "default."),
       choice_field<Config>(
           "rules.preset", [](auto& c) -> auto& { return c.rules_preset; },
           {"code", "sagemaker-docs"},
-          "Parameters that are not set by name: the defaults of SageMaker's code, or those of its "
-          "documentation where they differ."),
+          "Parameters that are not set by name take the defaults of SageMaker's code, or those of "
+          "its documentation where they differ."),
   };
 }
 
@@ -154,7 +155,7 @@ ConfigField<WatchConfig> rank_field() {
   return {"rank",
           "number",
           bounds,
-          "Rank of the files that do not name one.",
+          "Rank of files that do not name one.",
           false,
           [=](WatchConfig& watch, Values values) -> Status {
             const auto parsed = parse_whole_number(values[0]);
@@ -203,10 +204,10 @@ const std::vector<ConfigField<Config>>& settings_table() {
 const std::vector<ConfigField<WatchConfig>>& watch_table() {
   static const std::vector<ConfigField<WatchConfig>> table = {
       text_field<WatchConfig>(
-          "path", [](auto& w) -> auto& { return w.path; }, "A directory tree, or one file."),
+          "path", [](auto& w) -> auto& { return w.path; }, "A directory tree or a file."),
       text_field<WatchConfig>(
           "source", [](auto& w) -> auto& { return w.source; },
-          "Its name in metrics and status. Default: the path."),
+          "Name of the source in metrics and status. Default: the path, links resolved."),
       text_field<WatchConfig>(
           "job", [](auto& w) -> auto& { return w.job; },
           "Name of the training job. Default: what the files say."),
@@ -220,11 +221,11 @@ const std::vector<ConfigField<RuleEntry>>& rule_table() {
       enabled_field(),
       duration_field<RuleEntry>(
           "for", [](auto& r) -> auto& { return r.config.hold; }, Nanos{0}, std::chrono::hours{24},
-          "The condition must hold this long (time of the events) before the alert fires."),
+          "How long the condition must hold (event time) before the alert fires."),
       duration_field<RuleEntry>(
           "keep_firing_for", [](auto& r) -> auto& { return r.config.keep; }, Nanos{0},
           std::chrono::hours{24},
-          "The alert goes on this long (time of the events) after the condition ended."),
+          "How long the alert keeps firing (event time) after the condition ended."),
   };
   return table;
 }

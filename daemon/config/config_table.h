@@ -19,7 +19,7 @@ struct ConfigField {
   std::string bounds;     // "100ms..1h", "debug|info|warn|error"; empty: any
   std::string_view help;
   bool list = false;  // takes several values; otherwise exactly one is given
-  // The error says what is wrong with the value, not where it stands.
+  // The error says what is wrong with the value, not where it is.
   std::function<Status(Target&, std::span<const std::string> values)> set;
   std::function<std::string(const Target&)> print;
 };

@@ -18,9 +18,9 @@
 namespace trainwatch {
 namespace {
 
-class Reader {
+class YamlReader {
  public:
-  Reader(std::string file, Config& config) : file_(std::move(file)), config_(config) {}
+  YamlReader(std::string file, Config& config) : file_(std::move(file)), config_(config) {}
 
   void read(const YAML::Node& root) {
     if (root.IsNull()) return;  // nothing but comments: the defaults
@@ -52,17 +52,17 @@ class Reader {
     fail(node.Mark(), path, what);
   }
 
-  // Calls back for each key of a map; a wrong type and a key that stands twice are errors.
+  // Calls back for each key of a map; a wrong type and a duplicate key are errors.
   void each_key(const YAML::Node& map, const std::string& path, const OnKey& on_key) {
-    if (!map.IsMap()) return fail(map, path, "must hold keys and values");
+    if (!map.IsMap()) return fail(map, path, "must be a map of keys and values");
     std::set<std::string> seen;
     for (const auto& entry : map) {
       const YAML::Node& where = entry.first;
       if (!where.IsScalar()) {
-        fail(where, path, "a key must be a word");
+        fail(where, path, "a key must be a scalar");
       } else if (const std::string& key = where.Scalar(); !seen.insert(key).second) {
         fail(where, path.empty() ? key : std::string(path).append(".").append(key),
-             "stands here twice");
+             "appears twice");
       } else {
         on_key(key, where, entry.second);
       }
@@ -188,7 +188,7 @@ Result<Config> load_config_file(const std::string& path, RuleCatalog catalog) {
   std::ostringstream text;
   text << file.rdbuf();
   Config config(catalog);
-  Reader reader(path, config);
+  YamlReader reader(path, config);
   try {
     reader.read(YAML::Load(text.str()));
   } catch (const YAML::Exception& error) {

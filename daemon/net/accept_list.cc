@@ -12,7 +12,7 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(" \t\"") - first + 1);
 }
 
-std::string_view take_until(std::string_view& rest, char separator) {
+std::string_view take_trimmed(std::string_view& rest, char separator) {
   const auto part = rest.substr(0, rest.find(separator));
   rest.remove_prefix(std::min(rest.size(), part.size() + 1));
   return trimmed(part);
@@ -38,13 +38,13 @@ double quality(std::string_view text) {
 std::vector<MediaRange> parse_accept(std::string_view header) {
   std::vector<MediaRange> ranges;
   while (!header.empty()) {
-    auto parameters = take_until(header, ',');
+    auto parameters = take_trimmed(header, ',');
     if (parameters.empty()) continue;
     MediaRange range;
-    range.type = lower(take_until(parameters, ';'));
+    range.type = lower(take_trimmed(parameters, ';'));
     while (!parameters.empty()) {
-      auto value = take_until(parameters, ';');
-      const auto name = lower(take_until(value, '='));
+      auto value = take_trimmed(parameters, ';');
+      const auto name = lower(take_trimmed(value, '='));
       if (name == "version") range.version = trimmed(value);
       if (name == "q") range.quality = quality(trimmed(value));
     }

@@ -12,13 +12,13 @@ bool AlertFilter::wants(const PublishedAlert& alert) const {
   return rules.empty() || std::find(rules.begin(), rules.end(), alert.rule) != rules.end();
 }
 
-AlertHub::Subscription& AlertHub::Subscription::operator=(Subscription&& other) noexcept {
+AlertHub::Registration& AlertHub::Registration::operator=(Registration&& other) noexcept {
   std::swap(hub_, other.hub_);
   std::swap(place_, other.place_);
   return *this;
 }
 
-AlertHub::Subscription::~Subscription() {
+AlertHub::Registration::~Registration() {
   if (hub_ != nullptr) hub_->listeners_.erase(place_);
 }
 
@@ -77,7 +77,7 @@ std::uint64_t AlertHub::window_first_seq() const {
   return window_.empty() ? last_seq_ + 1 : window_.front().alert->seq;
 }
 
-AlertHub::Subscription AlertHub::listen(Listener listener) {
+AlertHub::Registration AlertHub::listen(Listener listener) {
   return {*this, listeners_.insert(listeners_.end(), std::move(listener))};
 }
 

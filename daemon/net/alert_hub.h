@@ -1,6 +1,6 @@
 // The newest committed alerts of one epoch, and news for those who listen. Net thread only. Every
 // way out (HTTP, WebSocket) reads from this window, so a client's backlog costs no memory of its
-// own; what is older has to be asked from the archive, see alert_archive.h.
+// own; what is older has to be asked from the archive, see alert_store_client.h.
 #pragma once
 
 #include <cstddef>
@@ -43,13 +43,13 @@ class AlertHub {
   };
 
   // Stops listening when destroyed. Must not outlive the hub.
-  class Subscription {
+  class Registration {
    public:
-    Subscription() = default;
-    Subscription(AlertHub& hub, std::list<Listener>::iterator place) : hub_(&hub), place_(place) {}
-    Subscription(Subscription&& other) noexcept { *this = std::move(other); }
-    Subscription& operator=(Subscription&& other) noexcept;
-    ~Subscription();
+    Registration() = default;
+    Registration(AlertHub& hub, std::list<Listener>::iterator place) : hub_(&hub), place_(place) {}
+    Registration(Registration&& other) noexcept { *this = std::move(other); }
+    Registration& operator=(Registration&& other) noexcept;
+    ~Registration();
 
    private:
     AlertHub* hub_ = nullptr;
@@ -89,7 +89,7 @@ class AlertHub {
   // Everything newer than `seq` is in the window.
   bool covers(std::uint64_t seq) const { return seq + 1 >= window_first_seq(); }
 
-  [[nodiscard]] Subscription listen(Listener listener);
+  [[nodiscard]] Registration listen(Listener listener);
 
  private:
   struct Entry {

@@ -69,7 +69,8 @@ void HttpConnection::head_received(const ErrorCode& error, std::size_t size) {
   if (error == asio::error::not_found) {
     return refuse(input_.find('\n') == std::string::npos ? 414 : 431);
   }
-  if (error) return close();
+  // A read that was done before close() says so afterwards.
+  if (error || !socket_.is_open()) return close();
   const auto parsed = parse_request(std::string_view(input_).substr(0, size));
   input_.erase(0, size);
   if (const int* status = std::get_if<int>(&parsed)) return refuse(*status);
@@ -78,27 +79,27 @@ void HttpConnection::head_received(const ErrorCode& error, std::size_t size) {
 
 void HttpConnection::serve(const HttpRequest& request) {
   auto answered = answer(*net_, request);
-  if (auto* waiting = std::get_if<std::shared_ptr<LaterReply>>(&answered)) {
+  if (auto* waiting = std::get_if<std::shared_ptr<DeferredResponse>>(&answered)) {
     return wait_for(std::move(*waiting), request);
   }
-  const auto& reply = std::get<HttpReply>(answered);
+  const auto& reply = std::get<HttpResponse>(answered);
   if (reply.status != 101) return respond(reply, request.method == "HEAD", request.keep_alive);
   net_->counters.count_reply(reply.status);
   upgrade(request);
 }
 
-void HttpConnection::wait_for(std::shared_ptr<LaterReply> reply, const HttpRequest& request) {
+void HttpConnection::wait_for(std::shared_ptr<DeferredResponse> reply, const HttpRequest& request) {
   set_deadline(net_->options.http.answer);
   waiting_ = std::move(reply);
   // It belongs to this connection, so it calls nobody who is gone.
   waiting_->later([this, head_only = request.method == "HEAD",
-                   keep_alive = request.keep_alive](const HttpReply& ready) {
+                   keep_alive = request.keep_alive](const HttpResponse& ready) {
     waiting_.reset();
     respond(ready, head_only, keep_alive);
   });
 }
 
-void HttpConnection::respond(const HttpReply& reply, bool head_only, bool keep_alive) {
+void HttpConnection::respond(const HttpResponse& reply, bool head_only, bool keep_alive) {
   net_->counters.count_reply(reply.status);
   send(reply, head_only, keep_alive && !net_->closing);
 }
@@ -111,10 +112,10 @@ void HttpConnection::upgrade(const HttpRequest& request) {
 }
 
 void HttpConnection::refuse(int status) {
-  respond(error_reply(status), false, false);
+  respond(error_response(status), false, false);
 }
 
-void HttpConnection::send(const HttpReply& reply, bool head_only, bool keep_alive) {
+void HttpConnection::send(const HttpResponse& reply, bool head_only, bool keep_alive) {
   output_ = serialize(reply, head_only, keep_alive);
   sent_ = 0;
   keep_alive_ = keep_alive;

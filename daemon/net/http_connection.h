@@ -15,7 +15,7 @@
 
 namespace trainwatch {
 
-class LaterReply;
+class DeferredResponse;
 
 class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
  public:
@@ -31,12 +31,12 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   void read_head();
   void head_received(const ErrorCode& error, std::size_t size);
   void serve(const HttpRequest& request);
-  void wait_for(std::shared_ptr<LaterReply> reply, const HttpRequest& request);
-  void respond(const HttpReply& reply, bool head_only, bool keep_alive);
+  void wait_for(std::shared_ptr<DeferredResponse> reply, const HttpRequest& request);
+  void respond(const HttpResponse& reply, bool head_only, bool keep_alive);
   void upgrade(const HttpRequest& request);
   // An error that ends the connection.
   void refuse(int status);
-  void send(const HttpReply& reply, bool head_only, bool keep_alive);
+  void send(const HttpResponse& reply, bool head_only, bool keep_alive);
   void send_rest();
   void linger();
   void discard();
@@ -52,7 +52,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   std::string output_;
   std::size_t sent_ = 0;  // of output_
   bool keep_alive_ = true;
-  std::shared_ptr<LaterReply> waiting_;  // not yet answered
+  std::shared_ptr<DeferredResponse> waiting_;  // not yet answered
   std::array<char, 1024> discarded_{};
   std::size_t discard_left_ = std::size_t{64} * 1024;
 };

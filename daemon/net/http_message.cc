@@ -129,17 +129,17 @@ std::string_view reason_phrase(int status) {
   return "Error";
 }
 
-HttpReply error_reply(int status) {
-  return error_reply(status, reason_phrase(status));
+HttpResponse error_response(int status) {
+  return error_response(status, reason_phrase(status));
 }
 
-HttpReply error_reply(int status, std::string_view error) {
+HttpResponse error_response(int status, std::string_view error) {
   JsonWriter json;
   json.begin_object().field("status", status).field("error", error).end_object();
   return {.status = status, .body = json.take() + "\n", .headers = {}};
 }
 
-std::string serialize(const HttpReply& reply, bool head_only, bool keep_alive) {
+std::string serialize(const HttpResponse& reply, bool head_only, bool keep_alive) {
   std::string out;
   out.reserve(512 + (head_only ? 0 : reply.body.size()));
   const auto header = [&out](std::string_view name, std::string_view value) {

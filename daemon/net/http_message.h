@@ -33,7 +33,7 @@ inline constexpr std::size_t kMaxHeaders = 64;
 // 414, 431, 505) when it is malformed, ambiguous, too large or announces a body.
 std::variant<HttpRequest, int> parse_request(std::string_view head);
 
-struct HttpReply {
+struct HttpResponse {
   int status = 200;
   std::string content_type = "application/json";
   std::string body;
@@ -42,13 +42,13 @@ struct HttpReply {
 };
 
 // A JSON object with the text of the status. Never contains anything of the request.
-HttpReply error_reply(int status);
-HttpReply error_reply(int status, std::string_view error);
+HttpResponse error_response(int status);
+HttpResponse error_response(int status, std::string_view error);
 
 std::string_view reason_phrase(int status);
 
 // The bytes of `reply`, without the body when `head_only`, with the headers every reply carries.
-std::string serialize(const HttpReply& reply, bool head_only, bool keep_alive);
+std::string serialize(const HttpResponse& reply, bool head_only, bool keep_alive);
 
 // ASCII case-insensitive comparison, as for header names and hosts.
 bool equals_ignoring_case(std::string_view a, std::string_view b);

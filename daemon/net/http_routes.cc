@@ -4,7 +4,7 @@
 #include <iterator>
 #include <optional>
 
-#include "daemon/net/alerts_reply.h"
+#include "daemon/net/alerts_response.h"
 #include "daemon/net/metrics_page.h"
 #include "daemon/net/process_metrics.h"
 #include "daemon/net/query_string.h"
@@ -14,7 +14,7 @@
 namespace trainwatch {
 namespace {
 
-HttpReply text(int status, std::string body) {
+HttpResponse text(int status, std::string body) {
   return {.status = status,
           .content_type = "text/plain; charset=utf-8",
           .body = std::move(body),
@@ -40,8 +40,8 @@ Answer asset(const NetState&, const HttpRequest& request) {
   const auto all = web_assets();
   const auto found = std::find_if(all.begin(), all.end(),
                                   [name](const WebAsset& item) { return item.name == name; });
-  if (found == all.end()) return error_reply(404);
-  HttpReply reply;
+  if (found == all.end()) return error_response(404);
+  HttpResponse reply;
   reply.cacheable = true;
   reply.headers.emplace_back("ETag", found->etag);
   reply.content_type = type_of(name);
@@ -63,7 +63,7 @@ Answer metrics(const NetState& net, const HttpRequest& request) {
     families.insert(families.begin(), net.snapshot->metrics.begin(), net.snapshot->metrics.end());
   }
   const auto format = negotiate(request.header("Accept"));
-  HttpReply reply;
+  HttpResponse reply;
   reply.content_type = content_type(format);
   reply.body = render(format, families);
   reply.headers.emplace_back("Vary", "Accept");
@@ -76,11 +76,11 @@ Answer healthy(const NetState&, const HttpRequest&) {
 
 Answer ready(const NetState& net, const HttpRequest&) {
   if (net.snapshot && net.snapshot->ready) return text(200, "ready\n");
-  return text(503, "not ready: the first scan is not done\n");
+  return text(503, "not ready: the first scan is not complete\n");
 }
 
 Answer status(const NetState& net, const HttpRequest&) {
-  HttpReply reply;
+  HttpResponse reply;
   reply.body = net.snapshot ? net.snapshot->status_json : R"({"ready":false})";
   reply.body += '\n';
   return reply;
@@ -88,8 +88,8 @@ Answer status(const NetState& net, const HttpRequest&) {
 
 Answer alerts(const NetState& net, const HttpRequest& request) {
   auto query = parse_alert_query(request.query());
-  if (!query) return error_reply(400);
-  auto waiting = std::make_shared<AlertsReply>(net.hub, net.archive, std::move(*query));
+  if (!query) return error_response(400);
+  auto waiting = std::make_shared<AlertsResponse>(net.hub, net.archive, std::move(*query));
   if (auto reply = waiting->now()) return std::move(*reply);
   return waiting;
 }
@@ -97,15 +97,15 @@ Answer alerts(const NetState& net, const HttpRequest& request) {
 constexpr std::string_view kAnalyses = "/api/v1/analyses/";
 
 Answer analysis(const NetState& net, const HttpRequest& request) {
-  if (!net.analyses) return error_reply(404);
+  if (!net.analyses) return error_response(404);
   const auto parameters = parse_query(request.query());
-  if (!parameters) return error_reply(400);
+  if (!parameters) return error_response(400);
   AnalysisQuery query{std::string(request.path().substr(kAnalyses.size())), std::nullopt};
   for (const auto& [name, value] : *parameters) {
-    if (name != "job") return error_reply(400);
+    if (name != "job") return error_response(400);
     query.job = value;
   }
-  return std::make_shared<AnalysisReply>(net.analyses, std::move(query));
+  return std::make_shared<AnalysisResponse>(net.analyses, std::move(query));
 }
 
 bool contains_token(std::string_view list, std::string_view token) {
@@ -122,18 +122,19 @@ Answer stream(const NetState& net, const HttpRequest& request) {
                        contains_token(request.header("Upgrade"), "websocket") &&
                        contains_token(request.header("Connection"), "upgrade");
   if (!upgrade) {
-    auto reply = error_reply(426);
+    auto reply = error_response(426);
     reply.headers.emplace_back("Upgrade", "websocket");
     return reply;
   }
-  if (!net.guard.origin_allowed(request)) return error_reply(403);
-  if (!wishes_from_query(request.query())) return error_reply(400);
-  if (net.closing || net.sessions.size() >= net.options.ws.subscribers) return error_reply(503);
-  return HttpReply{.status = 101, .body = "", .headers = {}};
+  if (!net.guard.origin_allowed(request)) return error_response(403);
+  const auto subscription = subscription_from_query(request.query());
+  if (!subscription) return error_response(400, subscription.error().message);
+  if (net.closing || net.sessions.size() >= net.options.ws.subscribers) return error_response(503);
+  return HttpResponse{.status = 101, .body = "", .headers = {}};
 }
 
 struct Route {
-  std::string_view path;  // one that ends in '/' stands for all below it
+  std::string_view path;  // one that ends in '/' covers everything below it
   Answer (*answer)(const NetState&, const HttpRequest&);
 };
 
@@ -159,15 +160,15 @@ bool leads_to(const Route& route, std::string_view path) {
 }  // namespace
 
 Answer answer(const NetState& net, const HttpRequest& request) {
-  if (!net.guard.host_allowed(request)) return error_reply(403);
+  if (!net.guard.host_allowed(request)) return error_response(403);
   for (const Route& route : kRoutes) {
     if (!leads_to(route, request.path())) continue;
     if (request.method == "GET" || request.method == "HEAD") return route.answer(net, request);
-    auto reply = error_reply(405);
+    auto reply = error_response(405);
     reply.headers.emplace_back("Allow", "GET, HEAD");
     return reply;
   }
-  return error_reply(404);
+  return error_response(404);
 }
 
 }  // namespace trainwatch

@@ -34,7 +34,7 @@ std::optional<asio::ip::address> address_of(std::string host) {
 }  // namespace
 
 struct NetServer::Impl : std::enable_shared_from_this<NetServer::Impl> {
-  Impl(asio::io_context& io, NetOptions options, AlertHub& hub, AlertArchive archive,
+  Impl(asio::io_context& io, NetOptions options, AlertHub& hub, AlertStoreClient archive,
        AnalysisSource analyses)
       : address(address_of(options.host)),
         net(std::make_shared<NetState>(std::move(options), hub, std::move(archive),
@@ -58,7 +58,7 @@ struct NetServer::Impl : std::enable_shared_from_this<NetServer::Impl> {
   asio::steady_timer acks_timer;
   bool status_waits = false;
   Clock::time_point next_status{};
-  AlertHub::Subscription subscription;
+  AlertHub::Registration registration;
 };
 
 void NetServer::Impl::accept() {
@@ -107,15 +107,15 @@ void NetServer::Impl::store_acks_later() {
   });
 }
 
-NetServer::NetServer(asio::io_context& io, NetOptions options, AlertHub& hub, AlertArchive archive,
-                     AnalysisSource analyses)
+NetServer::NetServer(asio::io_context& io, NetOptions options, AlertHub& hub,
+                     AlertStoreClient archive, AnalysisSource analyses)
     : impl_(std::make_shared<Impl>(io, std::move(options), hub, std::move(archive),
                                    std::move(analyses))) {
   auto net = impl_->net;
   net->names.when_due([impl = std::weak_ptr(impl_)] {
     if (const auto self = impl.lock()) self->store_acks_later();
   });
-  impl_->subscription = hub.listen({
+  impl_->registration = hub.listen({
       [net] {
         for (const auto& session : net->sessions) session->alerts_published();
       },
@@ -127,7 +127,7 @@ NetServer::NetServer(asio::io_context& io, NetOptions options, AlertHub& hub, Al
 
 NetServer::~NetServer() {
   close();
-  impl_->subscription = {};
+  impl_->registration = {};
   // Their pending handlers keep them alive until the io_context has run, or is gone.
   impl_->net->connections.clear();
   impl_->net->sessions.clear();
@@ -160,6 +160,7 @@ std::uint16_t NetServer::port() const {
 void NetServer::show(std::shared_ptr<const Snapshot> snapshot) {
   impl_->net->snapshot = std::move(snapshot);
   if (impl_->net->closing) return;
+  for (const auto& session : impl_->net->sessions) session->steps_closed(impl_->net->snapshot);
   if (Clock::now() < impl_->next_status) return impl_->send_status_later();
   impl_->send_status();
 }

@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "daemon/net/alert_archive.h"
 #include "daemon/net/alert_hub.h"
-#include "daemon/net/analysis_reply.h"
+#include "daemon/net/alert_store_client.h"
+#include "daemon/net/analysis_response.h"
 #include "trainwatch/result.h"
 #include "trainwatch/snapshot.h"
 
@@ -36,7 +36,7 @@ struct WsLimits {
   std::chrono::milliseconds heartbeat{5'000};
   std::chrono::milliseconds ping{20'000};     // of silence; a client that misses two is dropped
   std::chrono::milliseconds status{1'000};    // at most one status frame in this time
-  std::uint64_t lag_bytes = 4U << 20U;        // a client that was live and stays further behind ...
+  std::uint64_t queue_bytes = 4U << 20U;      // a client that was live and stays further behind ...
   std::chrono::milliseconds lag_time{5'000};  // ... for this long is closed with 1013
   std::chrono::milliseconds stall{30'000};    // so is one that takes no byte for this long
   std::chrono::milliseconds acks{1'000};      // acknowledgements are stored within this time
@@ -54,8 +54,8 @@ struct NetOptions {
 class NetServer {
  public:
   // `hub` and `io` must outlive the server, and `hub` every run of `io`.
-  NetServer(boost::asio::io_context& io, NetOptions options, AlertHub& hub, AlertArchive archive,
-            AnalysisSource analyses = {});
+  NetServer(boost::asio::io_context& io, NetOptions options, AlertHub& hub,
+            AlertStoreClient archive, AnalysisSource analyses = {});
   ~NetServer();
 
   // Binds and accepts from now on. Fails when the address cannot be used.
@@ -63,7 +63,8 @@ class NetServer {
   // The port that is listened on; 0 before listen().
   std::uint16_t port() const;
 
-  // What /metrics, /api/v1/status, /-/ready and status frames show from now on.
+  // What /metrics, /api/v1/status, /-/ready and status frames show from now on; its steps go to
+  // those who want them at once. About once a second.
   void show(std::shared_ptr<const Snapshot> snapshot);
 
   // Stores what subscribers have acknowledged so far; for when the archive is about to close.

@@ -23,19 +23,19 @@ struct Row {
 // clang-format off
 constexpr Row kTable[] = {
     {"trainwatch_ws_subscribers", MetricType::gauge, nullptr, {},
-     [](const NetCounters& c) { return &c.ws_subscribers; }, "WebSocket clients connected now."},
+     [](const NetCounters& c) { return &c.ws_subscribers; }, "Connected WebSocket clients."},
     {"trainwatch_ws_disconnects_total", MetricType::counter, "reason", kReasons,
-     [](const NetCounters& c) { return c.ws_disconnects.data(); }, "WebSocket clients gone, by reason."},
+     [](const NetCounters& c) { return c.ws_disconnects.data(); }, "Closed WebSocket connections, by reason."},
     {"trainwatch_http_requests_total", MetricType::counter, "code_class", kClasses,
-     [](const NetCounters& c) { return c.http_requests.data(); }, "HTTP requests answered, by class of the status."},
+     [](const NetCounters& c) { return c.http_requests.data(); }, "HTTP requests answered, by status class."},
     {"trainwatch_http_connections_refused_total", MetricType::counter, nullptr, {},
-     [](const NetCounters& c) { return &c.connections_refused; }, "Connections closed at once because too many were open."},
+     [](const NetCounters& c) { return &c.connections_refused; }, "Connections refused because too many were open."},
     {"trainwatch_durable_subscribers", MetricType::gauge, nullptr, {},
-     [](const NetCounters& c) { return &c.durable_subscribers; }, "Subscriber names whose acknowledgements are kept."},
+     [](const NetCounters& c) { return &c.durable_subscribers; }, "Named subscribers whose position is kept."},
     {"trainwatch_durable_subscribers_refused_total", MetricType::counter, nullptr, {},
-     [](const NetCounters& c) { return &c.durable_subscribers_refused; }, "Subscriptions under a new name refused because there were too many names."},
+     [](const NetCounters& c) { return &c.durable_subscribers_refused; }, "Subscriptions refused because there were too many names."},
     {"trainwatch_ws_provisional_dropped_total", MetricType::counter, nullptr, {},
-     [](const NetCounters& c) { return &c.provisional_dropped; }, "Provisional alerts that a slow client did not get; they come again once they are stored."},
+     [](const NetCounters& c) { return &c.provisional_dropped; }, "Provisional alerts not sent to slow clients; they are sent again once stored."},
 };
 // clang-format on
 

@@ -4,9 +4,9 @@
 #include <memory>
 #include <set>
 
-#include "daemon/net/alert_archive.h"
 #include "daemon/net/alert_hub.h"
-#include "daemon/net/analysis_reply.h"
+#include "daemon/net/alert_store_client.h"
+#include "daemon/net/analysis_response.h"
 #include "daemon/net/http_server.h"
 #include "daemon/net/named_subscribers.h"
 #include "daemon/net/net_metrics.h"
@@ -18,7 +18,7 @@ class HttpConnection;
 class WsSession;
 
 struct NetState {
-  NetState(NetOptions chosen, AlertHub& alerts, AlertArchive older, AnalysisSource results,
+  NetState(NetOptions chosen, AlertHub& alerts, AlertStoreClient older, AnalysisSource results,
            bool loopback)
       : options(std::move(chosen)),
         hub(alerts),
@@ -29,7 +29,7 @@ struct NetState {
 
   NetOptions options;
   AlertHub& hub;
-  AlertArchive archive;
+  AlertStoreClient archive;
   AnalysisSource analyses;  // may be empty: there are none
   NamedSubscribers names;
   OriginGuard guard;

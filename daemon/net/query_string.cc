@@ -25,7 +25,7 @@ std::optional<std::string> decode(std::string_view text) {
 }
 
 // Takes the part of `rest` up to `separator` off it.
-std::string_view take_until(std::string_view& rest, char separator) {
+std::string_view take_part(std::string_view& rest, char separator) {
   const auto part = rest.substr(0, rest.find(separator));
   rest.remove_prefix(std::min(rest.size(), part.size() + 1));
   return part;
@@ -36,9 +36,9 @@ std::string_view take_until(std::string_view& rest, char separator) {
 std::optional<QueryParameters> parse_query(std::string_view query) {
   QueryParameters parameters;
   while (!query.empty()) {
-    auto value = take_until(query, '&');
+    auto value = take_part(query, '&');
     if (value.empty()) continue;
-    const auto name = take_until(value, '=');
+    const auto name = take_part(value, '=');
     auto decoded_name = decode(name);
     auto decoded_value = decode(value);
     if (!decoded_name || !decoded_value) return std::nullopt;
@@ -58,7 +58,7 @@ std::optional<std::uint64_t> parse_unsigned(std::string_view text) {
 std::vector<std::string> split_list(std::string_view text) {
   std::vector<std::string> items;
   while (!text.empty()) {
-    const auto item = take_until(text, ',');
+    const auto item = take_part(text, ',');
     if (!item.empty()) items.emplace_back(item);
   }
   return items;

@@ -10,22 +10,26 @@ constexpr std::size_t kMaxProvisional = 256;
 
 }  // namespace
 
-StreamFeed::StreamFeed(const AlertHub& hub, NamedSubscribers& names, const Wishes& wishes)
+StreamFeed::StreamFeed(const AlertHub& hub, NamedSubscribers& names,
+                       const Subscription& subscription)
     : hub_(hub), names_(names), cursor_(hub.last_seq()) {
   notices_.push_back(hello_frame(hub));
-  subscribe(wishes);
+  subscribe(subscription);
 }
 
-void StreamFeed::subscribe(const Wishes& wishes) {
-  take_place(wishes);
-  take_name(wishes);
-  wishes_ = wishes;
+void StreamFeed::subscribe(const Subscription& subscription) {
+  take_place(subscription);
+  take_name(subscription);
+  subscription_ = subscription;
+  if (subscription_.steps) return;
+  steps_ = nullptr;
+  steps_dropped_ = 0;
 }
 
-void StreamFeed::take_place(const Wishes& wishes) {
-  auto place = wishes.after;
-  if (!place && wishes.name != name_) place = names_.find(wishes.name);
-  const bool other_epoch = !wishes.epoch.empty() && wishes.epoch != hub_.epoch();
+void StreamFeed::take_place(const Subscription& subscription) {
+  auto place = subscription.after;
+  if (!place && subscription.name != name_) place = names_.find(subscription.name);
+  const bool other_epoch = !subscription.epoch.empty() && subscription.epoch != hub_.epoch();
   if (other_epoch || (place && *place > hub_.last_seq())) {
     notices_.push_back(reset_frame(hub_.epoch()));
     place = 0;
@@ -40,10 +44,10 @@ void StreamFeed::go_to(std::uint64_t seq) {
 }
 
 // A new name has acknowledged what this client has: nothing newer is dropped from now on.
-void StreamFeed::take_name(const Wishes& wishes) {
-  if (wishes.name.empty() || wishes.name == name_) return;
-  if (names_.find(wishes.name) || names_.add(wishes.name, cursor_)) {
-    name_ = wishes.name;
+void StreamFeed::take_name(const Subscription& subscription) {
+  if (subscription.name.empty() || subscription.name == name_) return;
+  if (names_.find(subscription.name) || names_.add(subscription.name, cursor_)) {
+    name_ = subscription.name;
   } else {
     refuse("subscribe: there are " + std::to_string(kMaxNamedSubscribers) +
            " names already; this connection has none");
@@ -56,7 +60,7 @@ void StreamFeed::acknowledge(std::uint64_t seq) {
 }
 
 bool StreamFeed::offer_provisional(const PublishedAlertPtr& alert) {
-  if (!wishes_.alerts || !wishes_.filter.wants(*alert)) return true;
+  if (!subscription_.alerts || !subscription_.filter.wants(*alert)) return true;
   provisional_.push_back(alert);
   if (provisional_.size() <= kMaxProvisional) return true;
   provisional_.pop_front();
@@ -71,13 +75,27 @@ std::optional<Frame> StreamFeed::next() {
   }
   if (heartbeat_) return heartbeat_frame(*std::exchange(heartbeat_, std::nullopt));
   if (auto alert = next_provisional()) return alert;
-  if (wishes_.alerts) {
+  if (subscription_.alerts) {
     if (auto alert = next_alert()) return alert;
   }
-  live_ = live_ || !wishes_.alerts || hub_.covers(cursor_);
+  live_ = live_ || !subscription_.alerts || hub_.covers(cursor_);
+  if (auto steps = next_steps()) return steps;
   const auto status = std::exchange(status_, nullptr);
-  if (!status || !wishes_.status || status->status_json.size() <= 2) return std::nullopt;
+  if (!status || !subscription_.status || status->status_json.size() <= 2) return std::nullopt;
   return status_frame(status);
+}
+
+void StreamFeed::offer_steps(const std::shared_ptr<const Snapshot>& snapshot) {
+  if (!subscription_.steps || snapshot->steps == 0) return;
+  if (steps_ != nullptr) steps_dropped_ += steps_->steps;
+  steps_dropped_ += snapshot->steps_dropped;
+  steps_ = snapshot;
+}
+
+std::optional<Frame> StreamFeed::next_steps() {
+  const auto steps = std::exchange(steps_, nullptr);
+  if (steps == nullptr) return std::nullopt;
+  return step_frame(steps, std::exchange(steps_dropped_, 0));
 }
 
 std::optional<Frame> StreamFeed::next_provisional() {
@@ -94,7 +112,7 @@ std::optional<Frame> StreamFeed::next_alert() {
   if (cursor_ + 1 < hub_.first_seq()) return skip_to(hub_.first_seq());
   if (!hub_.covers(cursor_)) return std::nullopt;  // until the next page
   page_.clear();
-  auto alert = hub_.next(cursor_, wishes_.filter);
+  auto alert = hub_.next(cursor_, subscription_.filter);
   if (!alert) return std::nullopt;
   return alert_frame(std::move(alert));
 }
@@ -112,18 +130,19 @@ std::optional<Frame> StreamFeed::next_of_page() {
     const auto alert = std::move(page_.front());
     page_.pop_front();
     cursor_ = alert->seq;
-    if (wishes_.filter.wants(*alert)) return alert_frame(alert);
+    if (subscription_.filter.wants(*alert)) return alert_frame(alert);
   }
   return std::nullopt;
 }
 
 std::optional<std::uint64_t> StreamFeed::ask_page() {
-  if (asked_ || !wishes_.alerts || !page_.empty() || hub_.covers(cursor_)) return std::nullopt;
+  if (asked_ || !subscription_.alerts || !page_.empty() || hub_.covers(cursor_))
+    return std::nullopt;
   asked_ = cursor_;
   return asked_;
 }
 
-void StreamFeed::take_page(AlertArchive::Page page) {
+void StreamFeed::take_page(AlertStoreClient::Page page) {
   const auto after = std::exchange(asked_, std::nullopt);
   if (!page || after != cursor_) return;  // the client went elsewhere meanwhile
   page_.assign(page->begin(), page->end());
@@ -132,8 +151,8 @@ void StreamFeed::take_page(AlertArchive::Page page) {
   notices_.push_back(skip_to(hub_.window_first_seq()));
 }
 
-std::uint64_t StreamFeed::lag_bytes() const {
-  if (!wishes_.alerts) return 0;
+std::uint64_t StreamFeed::queued_bytes() const {
+  if (!subscription_.alerts) return 0;
   if (!hub_.covers(cursor_)) return std::numeric_limits<std::uint64_t>::max();
   return hub_.bytes_after(cursor_);
 }

@@ -15,45 +15,46 @@ namespace {
 namespace dom = simdjson::dom;
 
 // An unknown stream is an error, so that a misspelt one is not silence.
-bool choose_stream(Wishes& wishes, std::string_view name) {
-  if (name == "alerts") wishes.alerts = true;
-  if (name == "status") wishes.status = true;
-  return name == "alerts" || name == "status" || name == "steps";
-}
-
-bool choose_streams(Wishes& wishes, const std::vector<std::string>& names) {
-  wishes.alerts = false;
-  wishes.status = false;
+bool choose_streams(Subscription& subscription, const std::vector<std::string>& names) {
+  subscription.alerts = subscription.steps = subscription.status = false;
   for (const auto& name : names) {
-    if (!choose_stream(wishes, name)) return false;
+    if (name == "alerts") {
+      subscription.alerts = true;
+    } else if (name == "steps") {
+      subscription.steps = true;
+    } else if (name == "status") {
+      subscription.status = true;
+    } else {
+      return false;
+    }
   }
   return true;
 }
 
-bool choose_severity(Wishes& wishes, std::string_view name) {
+bool choose_severity(Subscription& subscription, std::string_view name) {
   const auto severity = severity_from(name);
-  if (severity) wishes.filter.min_severity = *severity;
+  if (severity) subscription.filter.min_severity = *severity;
   return severity.has_value();
 }
 
-bool choose_after(Wishes& wishes, std::optional<std::uint64_t> seq) {
-  wishes.after = seq;
+bool choose_after(Subscription& subscription, std::optional<std::uint64_t> seq) {
+  subscription.after = seq;
   return seq.has_value();
 }
 
-bool choose_name(Wishes& wishes, std::string_view name) {
-  wishes.name = name;
+bool choose_name(Subscription& subscription, std::string_view name) {
+  subscription.name = name;
   return is_subscriber_name(name);
 }
 
-bool apply_parameter(Wishes& wishes, std::string_view name, const std::string& value) {
-  if (name == "after") return choose_after(wishes, parse_unsigned(value));
-  if (name == "min_severity") return choose_severity(wishes, value);
-  if (name == "streams") return choose_streams(wishes, split_list(value));
-  if (name == "name") return choose_name(wishes, value);
-  if (name == "epoch") wishes.epoch = value;
+bool apply_parameter(Subscription& subscription, std::string_view name, const std::string& value) {
+  if (name == "after") return choose_after(subscription, parse_unsigned(value));
+  if (name == "min_severity") return choose_severity(subscription, value);
+  if (name == "streams") return choose_streams(subscription, split_list(value));
+  if (name == "name") return choose_name(subscription, value);
+  if (name == "epoch") subscription.epoch = value;
   if (name == "rule" || name == "rules") {
-    for (auto& rule : split_list(value)) wishes.filter.rules.push_back(std::move(rule));
+    for (auto& rule : split_list(value)) subscription.filter.rules.push_back(std::move(rule));
   }
   return name == "epoch" || name == "rule" || name == "rules";
 }
@@ -83,39 +84,50 @@ std::optional<std::uint64_t> number(const dom::element& value) {
 }
 
 // False when the value of a known field is not allowed. Unknown fields are for later versions.
-bool apply_field(Wishes& wishes, std::string_view name, const dom::element& value) {
+bool apply_field(Subscription& subscription, std::string_view name, const dom::element& value) {
   if (value.is_null()) return true;
-  if (name == "after") return choose_after(wishes, number(value));
-  if (name == "min_severity") return choose_severity(wishes, string(value).value_or(""));
-  if (name == "name") return choose_name(wishes, string(value).value_or(""));
+  if (name == "after") return choose_after(subscription, number(value));
+  if (name == "min_severity") return choose_severity(subscription, string(value).value_or(""));
+  if (name == "name") return choose_name(subscription, string(value).value_or(""));
   if (name == "streams") {
     const auto names = strings(value);
-    return names && choose_streams(wishes, *names);
+    return names && choose_streams(subscription, *names);
   }
   if (name == "rules") {
     auto rules = strings(value);
-    if (rules) wishes.filter.rules = std::move(*rules);
+    if (rules) subscription.filter.rules = std::move(*rules);
     return rules.has_value();
   }
   if (name == "epoch") {
     auto epoch = string(value);
-    if (epoch) wishes.epoch = std::move(*epoch);
+    if (epoch) subscription.epoch = std::move(*epoch);
     return epoch.has_value();
   }
   return true;
 }
 
-ClientMessage parse_subscribe(const dom::object& object) {
-  Wishes wishes;
-  for (const auto [name, value] : object) {
-    if (!apply_field(wishes, name, value)) {
-      return Refusal{
-          "subscribe: streams is a list of alerts, steps, status; after a number; epoch a string; "
-          "rules a list of strings; min_severity info, warning or critical; name 1 to 64 of "
-          "A-Z a-z 0-9 . _ -"};
-    }
+// What the value of a field, or of a parameter of the query, has to be.
+std::string wanted(std::string_view name) {
+  constexpr std::pair<std::string_view, std::string_view> kWanted[] = {
+      {"streams", "a list of alerts, steps and status; there is no other stream"},
+      {"after", "a number"},
+      {"epoch", "a string"},
+      {"rules", "a list of strings"},
+      {"min_severity", "info, warning or critical"},
+      {"name", "1 to 64 of A-Z a-z 0-9 . _ -"},
+  };
+  for (const auto& [known, what] : kWanted) {
+    if (known == name) return std::string(known).append(" is ").append(what);
   }
-  return wishes;
+  return "known parameters are after, epoch, name, rules, min_severity and streams";
+}
+
+ClientMessage parse_subscribe(const dom::object& object) {
+  Subscription subscription;
+  for (const auto [name, value] : object) {
+    if (!apply_field(subscription, name, value)) return Refusal{"subscribe: " + wanted(name)};
+  }
+  return subscription;
 }
 
 Frame own(std::string text) {
@@ -138,14 +150,14 @@ JsonWriter message(std::string_view op) {
 
 }  // namespace
 
-std::optional<Wishes> wishes_from_query(std::string_view query) {
+Result<Subscription> subscription_from_query(std::string_view query) {
   const auto parameters = parse_query(query);
-  if (!parameters) return std::nullopt;
-  Wishes wishes;
+  if (!parameters) return Error{"malformed query"};
+  Subscription subscription;
   for (const auto& [name, value] : *parameters) {
-    if (!apply_parameter(wishes, name, value)) return std::nullopt;
+    if (!apply_parameter(subscription, name, value)) return Error{wanted(name)};
   }
-  return wishes;
+  return subscription;
 }
 
 ClientMessage parse_client_message(std::string_view text) {
@@ -204,6 +216,16 @@ Frame error_frame(std::string_view what) {
 
 Frame status_frame(const std::shared_ptr<const Snapshot>& snapshot) {
   return before_fields(R"({"op":"status",)", snapshot->status_json, snapshot);
+}
+
+Frame step_frame(const std::shared_ptr<const Snapshot>& snapshot, std::uint64_t dropped) {
+  struct Owner {
+    std::string head;
+    std::shared_ptr<const Snapshot> snapshot;
+  };
+  const std::string head = message("step").field("dropped", dropped).text() + ",";
+  const auto owner = std::make_shared<const Owner>(Owner{head, snapshot});
+  return before_fields(owner->head, snapshot->steps_json, owner);
 }
 
 std::optional<Severity> severity_from(std::string_view name) {

@@ -11,14 +11,16 @@
 
 #include "daemon/net/alert_hub.h"
 #include "daemon/net/http_message.h"
+#include "trainwatch/result.h"
 
 namespace trainwatch {
 
 inline constexpr std::string_view kStreamProtocol = "trainwatch.v1.json";
 
 // What a client wants to hear. The default is what a client gets that asks for nothing.
-struct Wishes {
+struct Subscription {
   bool alerts = true;
+  bool steps = false;
   bool status = false;
   AlertFilter filter{};
   std::optional<std::uint64_t> after{};  // only with a place to resume from
@@ -27,8 +29,9 @@ struct Wishes {
 };
 
 // From the query of the upgrade: after, epoch, name, rules (or rule), min_severity, streams, lists
-// with commas. Nothing when a parameter is unknown or its value is not allowed.
-std::optional<Wishes> wishes_from_query(std::string_view query);
+// with commas. An error, which repeats nothing of the query, when a parameter is unknown or its
+// value is not allowed.
+Result<Subscription> subscription_from_query(std::string_view query);
 
 struct Ack {
   std::uint64_t seq;
@@ -38,7 +41,7 @@ struct Refusal {
 };
 struct NotJson {};
 
-using ClientMessage = std::variant<Wishes, Ack, Refusal, NotJson>;
+using ClientMessage = std::variant<Subscription, Ack, Refusal, NotJson>;
 
 ClientMessage parse_client_message(std::string_view text);
 
@@ -61,6 +64,8 @@ Frame heartbeat_frame(double lag_seconds);
 Frame error_frame(std::string_view message);
 // `snapshot` must have a status.
 Frame status_frame(const std::shared_ptr<const Snapshot>& snapshot);
+// The steps of `snapshot`, which must have some, and how many others were left out before them.
+Frame step_frame(const std::shared_ptr<const Snapshot>& snapshot, std::uint64_t dropped);
 
 std::optional<Severity> severity_from(std::string_view name);
 std::optional<Alert::State> alert_state_from(std::string_view name);

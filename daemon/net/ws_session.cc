@@ -41,13 +41,14 @@ bool offers_our_protocol(const HttpRequest& request) {
 
 class Session final : public WsSession, public std::enable_shared_from_this<Session> {
  public:
-  Session(std::shared_ptr<NetState> net, asio::ip::tcp::socket socket, const Wishes& wishes)
+  Session(std::shared_ptr<NetState> net, asio::ip::tcp::socket socket,
+          const Subscription& subscription)
       : net_(std::move(net)),
         limits_(net_->options.ws),
         ws_(std::move(socket)),
         timer_(ws_.get_executor()),
-        feed_(net_->hub, net_->names, wishes) {
-    if (wishes.status) feed_.offer_status(net_->snapshot);
+        feed_(net_->hub, net_->names, subscription) {
+    if (subscription.status) feed_.offer_status(net_->snapshot);
   }
 
   void accept(const HttpRequest& request);
@@ -66,6 +67,10 @@ class Session final : public WsSession, public std::enable_shared_from_this<Sess
     feed_.offer_status(net_->snapshot);
     pump();
   }
+  void steps_closed(const std::shared_ptr<const Snapshot>& snapshot) override {
+    feed_.offer_steps(snapshot);
+    pump();
+  }
   void shut_down() override { end(websocket::close_code::going_away, Disconnect::shutdown); }
 
  private:
@@ -73,11 +78,11 @@ class Session final : public WsSession, public std::enable_shared_from_this<Sess
   void accepted(const error_code& error);
   void read();
   void received();
-  void apply(const Wishes& wishes);
+  void apply(const Subscription& subscription);
   void heard();
   void pump();
   void ask_archive();
-  void archive_answered(AlertArchive::Page page);
+  void archive_answered(AlertStoreClient::Page page);
   void written(const error_code& error);
   void note_lag();
   void arm_tick();
@@ -162,16 +167,16 @@ void Session::received() {
   if (std::holds_alternative<NotJson>(message)) {
     return end(websocket::close_code::bad_payload, Disconnect::protocol);
   }
-  if (const auto* wishes = std::get_if<Wishes>(&message)) apply(*wishes);
+  if (const auto* subscription = std::get_if<Subscription>(&message)) apply(*subscription);
   if (const auto* ack = std::get_if<Ack>(&message)) feed_.acknowledge(ack->seq);
   if (const auto* refusal = std::get_if<Refusal>(&message)) feed_.refuse(refusal->message);
   pump();
   if (!ending_) read();
 }
 
-void Session::apply(const Wishes& wishes) {
-  feed_.subscribe(wishes);
-  if (wishes.status) feed_.offer_status(net_->snapshot);
+void Session::apply(const Subscription& subscription) {
+  feed_.subscribe(subscription);
+  if (subscription.status) feed_.offer_status(net_->snapshot);
   behind_since_.reset();
 }
 
@@ -207,12 +212,12 @@ void Session::ask_archive() {
   const auto after = archive_rests_ ? std::nullopt : feed_.ask_page();
   if (!after) return;
   behind_since_.reset();  // now the client waits for us
-  net_->archive.fetch(*after, kArchivePage, [weak = weak_from_this()](AlertArchive::Page page) {
+  net_->archive.fetch(*after, kArchivePage, [weak = weak_from_this()](AlertStoreClient::Page page) {
     if (const auto self = weak.lock()) self->archive_answered(std::move(page));
   });
 }
 
-void Session::archive_answered(AlertArchive::Page page) {
+void Session::archive_answered(AlertStoreClient::Page page) {
   archive_rests_ = !page.ok();
   feed_.take_page(std::move(page));
   pump();
@@ -227,7 +232,7 @@ void Session::written(const error_code& error) {
 
 void Session::note_lag() {
   const bool waits_for_us = feed_.waits_for_page() || archive_rests_;
-  if (waits_for_us || !feed_.was_live() || feed_.lag_bytes() <= limits_.lag_bytes) {
+  if (waits_for_us || !feed_.was_live() || feed_.queued_bytes() <= limits_.queue_bytes) {
     behind_since_.reset();
   } else if (!behind_since_) {
     behind_since_ = Clock::now();
@@ -291,9 +296,9 @@ void Session::finish(Disconnect why) {
 
 void start_ws_session(std::shared_ptr<NetState> net, asio::ip::tcp::socket socket,
                       const HttpRequest& request) {
-  const auto wishes = wishes_from_query(request.query());
-  if (!wishes) return;
-  std::make_shared<Session>(std::move(net), std::move(socket), *wishes)->accept(request);
+  const auto subscription = subscription_from_query(request.query());
+  if (!subscription) return;
+  std::make_shared<Session>(std::move(net), std::move(socket), *subscription)->accept(request);
 }
 
 }  // namespace trainwatch

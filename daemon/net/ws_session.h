@@ -14,13 +14,15 @@ class WsSession {
  public:
   virtual ~WsSession() = default;
 
-  // The next three never end the session within the call.
+  // The next four never end the session within the call.
   // The hub has new alerts.
   virtual void alerts_published() = 0;
   // These have no number and are nowhere to be had later.
   virtual void provisional_alerts(const std::vector<PublishedAlertPtr>& alerts) = 0;
   // NetState::snapshot is new and may be shown to clients that want it.
   virtual void status_changed() = 0;
+  // `snapshot` has steps that no other one has.
+  virtual void steps_closed(const std::shared_ptr<const Snapshot>& snapshot) = 0;
   // We are stopping: 1001.
   virtual void shut_down() = 0;
 };

@@ -31,7 +31,7 @@ function causeText(cause) {
   if (!cause || !cause.name) return '';
   if (cause.name === 'unattributed') {
     const missing = (cause.missing || []).join(', ');
-    return missing ? `Cause: not known; it would take ${missing}` : 'Cause: not known';
+    return missing ? `Cause unknown: no ${missing}` : 'Cause unknown';
   }
   const share = cause.coverage ? ` (${Math.round(cause.coverage * 100)} %)` : '';
   const why = cause.explanation ? `: ${cause.explanation}` : '';
@@ -124,7 +124,7 @@ function table(id, caption, rows, columns) {
 
 function showStatus(status) {
   byId('version').textContent = status.version || '';
-  const parts = [status.ready ? 'Ready' : 'Reading what is there already'];
+  const parts = [status.ready ? 'Ready' : 'Reading existing files'];
   if (status.started_at) parts.push(`started ${new Date(status.started_at).toLocaleString()}`);
   if (typeof status.lag_seconds === 'number') parts.push(`${status.lag_seconds.toFixed(1)} s behind the files`);
   byId('state').textContent = parts.join(', ') + '.';
@@ -141,7 +141,7 @@ function showStatus(status) {
     ['instances', 'number', (r) => count(r.instances)],
     ['warming up', 'number', (r) => count(r.warming)],
     ['firing', 'number', (r) => count(r.firing)],
-    ['cannot judge for want of', '', (r) => (r.missing || []).join(', ')],
+    ['missing input', '', (r) => (r.missing || []).join(', ')],
   ]);
   table('files', 'Files', (status.files || []).slice(0, 100), [
     ['file', 'path', (f) => f.path],
@@ -189,7 +189,7 @@ const handlers = {
     cursor.after = 0;
     cursor.epoch = message.epoch;
     forgetAlerts();
-    notice('trainwatch lost its state and counts anew.');
+    notice('trainwatch lost its state and started a new sequence.');
   },
 };
 
@@ -212,7 +212,7 @@ function connect() {
   };
   socket.onclose = () => {
     clearTimeout(silence);
-    connectionIs('lost', 'connection lost, trying again');
+    connectionIs('lost', 'connection lost, reconnecting');
     setTimeout(connect, wait);
     wait = Math.min(wait * 2, 10000);
   };

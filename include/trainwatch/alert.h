@@ -3,8 +3,6 @@
 
 #include <cstdint>
 #include <string>
-#include <string_view>
-#include <vector>
 
 #include "trainwatch/subject.h"
 #include "trainwatch/time.h"
@@ -27,7 +25,8 @@ struct Alert {
   std::uint64_t count = 1;  // how often the condition was seen in this episode
   Verdict verdict;          // the latest content
 
-  void save(StateIo& io) {
+  // Saves or loads: state(), but for the name, which a field has here.
+  void persist(StateIo& io) {
     io(id);
     io(seq);
     io(state);
@@ -38,12 +37,8 @@ struct Alert {
     io(ended_at);
     io(subject);
     io(count);
-    verdict.save(io);
+    io(verdict);
   }
 };
-
-// One JSON object without line breaks. `epoch` and `seq` are left out when `epoch` is empty, as
-// `trainwatch replay` prints them.
-std::string to_json(const Alert& alert, std::string_view epoch);  // pipeline/engine/alert_json.cc
 
 }  // namespace trainwatch

@@ -6,7 +6,7 @@
 //       void on(const Event& event) override;           // O(1) or O(log n): no I/O, no clock
 //       void on_cycle(const CycleTrace& cycle) override;  // instead, or also
 //       void state(StateIo& io) override;               // every field that must survive
-//       void write(JsonWriter& json) const override;    // the result, as docs/analyses.md has it
+//       Figures figures() const override;               // the result, as docs/analyses.md has it
 //     };
 //     extern const AnalysisSpec job_statistics_spec = {...};
 //
@@ -25,9 +25,9 @@
 
 #include "trainwatch/cycle_trace.h"
 #include "trainwatch/event.h"
-#include "trainwatch/json_writer.h"
+#include "trainwatch/figures.h"
+#include "trainwatch/interner.h"
 #include "trainwatch/state_io.h"
-#include "trainwatch/vocabulary.h"
 
 namespace trainwatch {
 
@@ -37,8 +37,8 @@ class Analysis {
   virtual void on(const Event& event) { static_cast<void>(event); }
   virtual void on_cycle(const CycleTrace& cycle) { static_cast<void>(cycle); }
   virtual void state(StateIo& io) = 0;
-  // Puts one value: an object.
-  virtual void write(JsonWriter& json) const = 0;
+  // The result so far.
+  virtual Figures figures() const = 0;
 };
 
 // What `analyze` may ask of an analysis.
@@ -52,14 +52,14 @@ struct AnalysisSpec {
   std::string_view summary;  // one line
   bool samples = false;
   std::vector<SpanKind> spans{};
-  std::unique_ptr<Analysis> (*make)(const Vocabulary& vocabulary,
+  std::unique_ptr<Analysis> (*make)(const Interner& interner,
                                     const AnalysisOptions& options) = nullptr;
   // False: the daemon runs it only where it is named. What it says is of use for an interval, which
   // only `analyze` can choose.
   bool live = true;
   bool cycles = false;  // takes the cycles of profilers
   // Cycles with CycleTrace::host, which take several times the memory. Never `live`.
-  bool host_rows = false;
+  bool host_events = false;
 };
 
 using AnalysisCatalog = std::span<const AnalysisSpec* const>;
@@ -74,15 +74,14 @@ inline std::vector<SpanKind> every_span_kind() {
 
 // With the options, or the steps, for those whose constructor takes them.
 template <class AnalysisType>
-std::unique_ptr<Analysis> make_analysis(const Vocabulary& vocabulary,
-                                        const AnalysisOptions& options) {
-  if constexpr (std::is_constructible_v<AnalysisType, const Vocabulary&, const AnalysisOptions&>) {
-    return std::make_unique<AnalysisType>(vocabulary, options);
-  } else if constexpr (std::is_constructible_v<AnalysisType, const Vocabulary&, StepSelection>) {
-    return std::make_unique<AnalysisType>(vocabulary, options.steps);
+std::unique_ptr<Analysis> make_analysis(const Interner& interner, const AnalysisOptions& options) {
+  if constexpr (std::is_constructible_v<AnalysisType, const Interner&, const AnalysisOptions&>) {
+    return std::make_unique<AnalysisType>(interner, options);
+  } else if constexpr (std::is_constructible_v<AnalysisType, const Interner&, StepSelection>) {
+    return std::make_unique<AnalysisType>(interner, options.steps);
   } else {
     static_cast<void>(options);
-    return std::make_unique<AnalysisType>(vocabulary);
+    return std::make_unique<AnalysisType>(interner);
   }
 }
 

@@ -24,12 +24,12 @@ inline constexpr std::uint32_t kNoRow = 0xFFFFFFFF;
 // From the category; where a file has older names for it, as the newer one.
 enum class DeviceKind : std::uint8_t { kernel, memory_copy, memory_set, sync, accelerator, count_ };
 
-// What device work is for, by HTA's patterns for names (specs B10), with ncclDevKernel_* counted as
-// communication.
-enum class WorkClass : std::uint8_t { computation, communication, memory, other, count_ };
+// What device work is for, by the patterns for names that HTA 0.6.1 uses, with ncclDevKernel_*
+// counted as communication.
+enum class ActivityClass : std::uint8_t { computation, communication, memory, other, count_ };
 
 // Work on a device's stream.
-struct DeviceRow {
+struct DeviceActivity {
   std::int64_t start_ns = 0;  // since the epoch, once the cycle is complete
   std::int64_t duration_ns = 0;
   NameId name{};
@@ -38,7 +38,7 @@ struct DeviceRow {
   std::int32_t device = 0;
   float memory_gbps = 0;  // of copies and fills, where the file says
   DeviceKind kind{};
-  WorkClass work{};
+  ActivityClass work{};
 
   std::int64_t end_ns() const { return start_ns + duration_ns; }
 };
@@ -93,7 +93,7 @@ enum class HostKind : std::uint8_t { op, call, annotation, other, count_ };
 
 // An event of a thread of the host: an operator, a runtime or driver call, an annotation, a Python
 // function. Whatever has a duration and a category of its own, but "Trace".
-struct HostRow {
+struct HostEvent {
   std::int64_t start_ns = 0;
   std::int64_t duration_ns = 0;
   NameId name{};
@@ -132,7 +132,7 @@ struct CycleTrace {
   std::int64_t number = 0;              // of this rank's cycles, in the order of its lane
   std::int64_t base_ns = 0;             // what was added to the times that the file has
   NameTable names;
-  std::vector<DeviceRow> device;  // by stream, then start
+  std::vector<DeviceActivity> device;  // by stream, then start
   std::vector<LaunchRow> launches;
   std::vector<AnnotationRow> annotations;
   std::vector<StepRow> steps;              // by start
@@ -144,9 +144,9 @@ struct CycleTrace {
   std::int64_t world_size = 0;           // ranks of the job; 0: nothing says it
   std::uint64_t left_out = 0;            // rows beyond a bound
 
-  // Only where an analysis asks for them (AnalysisSpec::host_rows); else they are empty.
-  std::vector<HostRow> host;   // by thread, then start, the longer first
-  std::vector<SyncRow> syncs;  // by start
+  // Only where an analysis asks for them (AnalysisSpec::host_events); else they are empty.
+  std::vector<HostEvent> host;  // by thread, then start, the longer first
+  std::vector<SyncRow> syncs;   // by start
 };
 
 // Gets every cycle as it completes. Called on the thread that decodes.
@@ -156,7 +156,7 @@ class CycleSink {
   // The cycle has no number yet.
   virtual void cycle(CycleTrace& cycle) = 0;
   // Whether cycles are to have CycleTrace::host and syncs.
-  virtual bool wants_host_rows() const { return false; }
+  virtual bool wants_host_events() const { return false; }
 };
 
 }  // namespace trainwatch

@@ -48,6 +48,10 @@ inline std::string_view to_string(Mode mode) {
 // are two independent measurements of the same work and are never mixed in one baseline.
 enum class Origin : std::uint8_t { timeline, profiler };
 
+inline std::string_view to_string(Origin origin) {
+  return origin == Origin::timeline ? "timeline" : "profiler";
+}
+
 inline constexpr std::int64_t kNoStep = -1;
 inline constexpr std::int32_t kNoWorker = -1;
 inline constexpr std::int64_t kNoThread = -1;
@@ -88,7 +92,7 @@ struct Sample {
 };
 
 // One finished training step with what is known of its inside. Derived from spans by
-// pipeline/analysis/step_tracker.
+// pipeline/analysis/core/step_tracker.
 struct Step {
   Time start{};
   Nanos duration{};
@@ -108,7 +112,7 @@ enum class LaneId : std::uint32_t {};
 // Something about the source itself that rules and analyses must know.
 struct SourceNote {
   enum class Kind : std::uint8_t {
-    cycle_complete,  // a profiler file is complete; all its spans were told
+    cycle_complete,  // a profiler file is complete; all its spans came before
   };
   Time at{};
   LaneId lane{};
@@ -120,18 +124,7 @@ struct Tick {
   Time now{};
 };
 
-struct CycleMeasure;  // cycle_measure.h
-
-// A profiler cycle of a rank is complete. Made by the engine, and valid only during the call that
-// it is handed to; it is never stored.
-struct Cycle {
-  const CycleMeasure* measure = nullptr;
-};
-
-// Nothing will follow: old files were read to their ends. A daemon never says so.
-struct EndOfInput {};
-
-using Event = std::variant<Span, Sample, Step, SourceNote, Tick, Cycle, EndOfInput>;
+using Event = std::variant<Span, Sample, Step, SourceNote>;
 static_assert(std::is_trivially_copyable_v<Event>);
 
 // Reused between calls, so that decoding allocates nothing in steady state.

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "trainwatch/cycle_measure.h"
+#include "trainwatch/cycle_summary.h"
 
 namespace trainwatch {
 
@@ -17,12 +17,12 @@ namespace trainwatch {
 struct RankPart {
   std::int64_t duration_ns = 0;  // of the step
   std::int64_t communication_ns = 0;
-  std::span<const CollectiveMeasure> collectives{};
+  std::span<const CollectiveSummary> collectives{};
 
   RankPart(std::int64_t duration, std::int64_t communication,
-           std::span<const CollectiveMeasure> with)
+           std::span<const CollectiveSummary> with)
       : duration_ns(duration), communication_ns(communication), collectives(with) {}
-  explicit RankPart(const StepMeasure& step)
+  explicit RankPart(const StepSummary& step)
       : RankPart(step.duration_ns, step.communication_ns, step.collectives) {}
 };
 
@@ -48,7 +48,7 @@ using Meetings = std::map<std::pair<std::uint64_t, std::int64_t>, Meeting>;
 inline Meetings meetings_of(std::span<const RankPart> ranks) {
   Meetings meetings;
   for (std::size_t i = 0; i < ranks.size(); ++i) {
-    for (const CollectiveMeasure& part : ranks[i].collectives) {
+    for (const CollectiveSummary& part : ranks[i].collectives) {
       Meeting& meeting = meetings[{part.group, part.sequence}];
       if (meeting.ranks == 0 || part.duration_ns < meeting.shortest_ns) {
         meeting.shortest_ns = part.duration_ns;
@@ -73,7 +73,7 @@ inline RankTimes own_times(std::span<const RankPart> ranks) {
   for (const auto& [which, meeting] : meetings) ++times.last[meeting.last_rank];
   for (const RankPart& rank : ranks) {
     std::int64_t waited = meetings.empty() ? rank.communication_ns : 0;
-    for (const CollectiveMeasure& part : rank.collectives) {
+    for (const CollectiveSummary& part : rank.collectives) {
       const auto meeting = meetings.find({part.group, part.sequence});
       if (meeting != meetings.end()) waited += part.duration_ns - meeting->second.shortest_ns;
     }

@@ -1,17 +1,19 @@
-// The rule interface. A rule is parameters, two methods and one spec, in one file of rules/:
+// The rule interface. A rule is parameters, a method per kind of event that it wants, and one spec,
+// in one file of rules/:
 //
 //     struct Params { double sigma = 6; };
 //     class StepSpike final : public Rule {
-//       void on(const Event& event, Verdicts& out) override;   // O(1): no I/O, no clock, no random
-//       void state(StateIo& io) override;                      // every field that must survive
+//      public:
+//       void on_step(const Step& step, Verdicts& out) override;  // O(1): no I/O, clock or random
+//       void state(StateIo& io) override;                        // every field that must survive
 //     };
-//     extern const RuleSpec step_spike_spec = make_spec<StepSpike, Params>({...});
+//     const RuleSpec& step_spike_rule();   // returns make_spec<StepSpike, Params>({...}, {...})
 //
 // From the spec come parsing, bounds, help, `trainwatch rules`, the README row and docs.
 //
 // The engine owns keying: it makes one instance per subject of the rule's scope and hands each
-// instance only the events of its subject, of the kinds the spec names, in file order within a
-// lane. Alerts must be a pure function of those events.
+// instance only the events of its subject, in file order within a lane. Alerts must be a pure
+// function of those events.
 #pragma once
 
 #include <any>
@@ -20,26 +22,41 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "trainwatch/condition.h"
 #include "trainwatch/event.h"
+#include "trainwatch/interner.h"
 #include "trainwatch/result.h"
 #include "trainwatch/state_io.h"
-#include "trainwatch/verdict.h"
-#include "trainwatch/vocabulary.h"
 
 namespace trainwatch {
 
-using Verdicts = std::vector<Verdict>;
+struct CycleSummary;
 
+// What reaches a rule: the methods that it overrides, and no other. Nothing in an argument may be
+// kept beyond the call.
 class Rule {
  public:
   virtual ~Rule() = default;
-  // Looks at one event and appends what there is to say about it: usually nothing.
-  virtual void on(const Event& event, Verdicts& out) = 0;
+
+  // Each looks at one event and says what it finds, if the event completes an evaluation.
+  virtual void on_step(const Step&, Verdicts&) {}
+  virtual void on_sample(const Sample&, Verdicts&) {}       // of RuleText::samples
+  virtual void on_span(const Span&, Verdicts&) {}           // of RuleText::spans
+  virtual void on_cycle(const CycleSummary&, Verdicts&) {}  // a rank's profiler cycle, complete
+  virtual void on_tick(Tick, Verdicts&) {}
+  // Finished files were read to their ends and nothing will follow. A daemon never says so.
+  virtual void on_end(Verdicts&) {}
+
+  // When the alert book repeats and ends what this rule says. Asked once.
+  virtual Lifecycle lifecycle() const { return {}; }
+
   virtual void state(StateIo& io) = 0;
   // True while the rule has seen too little to judge; shown as `rule_warming`.
   virtual bool warming() const { return false; }
@@ -48,15 +65,18 @@ class Rule {
   virtual std::vector<std::string_view> missing() const { return {}; }
 };
 
-// Which events a rule wants. Ticks go only to rules that ask for them.
+// Which events a rule wants. make_spec() derives the flags from the methods that it overrides.
 struct Interest {
   std::vector<Resource> samples{};
   std::vector<SpanKind> spans{};
   bool steps = false;
+  bool cycles = false;
   bool ticks = false;
-  bool cycles = false;  // of profilers, and the end of the input
+  bool end = false;
   // A rule that asks for nothing says nothing.
-  bool none() const { return samples.empty() && spans.empty() && !steps && !ticks && !cycles; }
+  bool none() const {
+    return samples.empty() && spans.empty() && !steps && !cycles && !ticks && !end;
+  }
 };
 
 // One parameter as users see it. `text` is what stands in the configuration file or after --set.
@@ -73,31 +93,36 @@ struct Param {
 };
 
 struct RuleContext {
-  const Vocabulary& vocabulary;
+  const Interner& interner;
   SubjectId subject;  // what this instance looks after
 };
 
 struct RuleSpec {
   std::string_view id;
-  int version = 1;  // part of the alert id; raised when the meaning changes
+  // Raise it when the rule judges differently or its state() reads differently: that rule alone
+  // starts cold, its open alerts resolve, and new ones have other ids. When the state of anything
+  // else reads differently, raise kStateVersion (pipeline/state/durable_pipeline.cc) instead: all
+  // files are read again. Neither is needed for words, or for parameters and their defaults.
+  int version = 1;
   Scope scope = Scope::job;
   std::string_view summary;  // one line
   std::string_view doc;      // how it decides, and the source of the definition
   Interest interest{};
   std::vector<Param> params;
   std::any defaults;          // a Params
-  bool on_by_default = true;  // false: runs only where it is switched on by name
+  Nanos hold{};               // the default of `for`
+  bool on_by_default = true;  // false: runs only where it is enabled by name
   std::function<std::unique_ptr<Rule>(const std::any& params, const RuleContext&)> make;
 };
 
-// A rule that is switched on, with its parameters.
+// A rule that is enabled, with its parameters.
 struct RuleConfig {
   const RuleSpec* spec = nullptr;
   std::any params;
   Nanos hold{};  // `for`: how long the condition must hold before the alert fires, event time
   Nanos keep{};  // `keep_firing_for`: how long the alert goes on after the condition ended
 
-  explicit RuleConfig(const RuleSpec& rule) : spec(&rule), params(rule.defaults) {}
+  explicit RuleConfig(const RuleSpec& rule) : spec(&rule), params(rule.defaults), hold(rule.hold) {}
   // Sets one parameter. The error names the parameter and its bounds.
   Status set(std::string_view name, std::string_view text) {
     for (const Param& param : spec->params) {
@@ -157,9 +182,37 @@ struct RuleText {
   Scope scope = Scope::job;
   std::string_view summary;
   std::string_view doc;
-  Interest interest{};
+  std::vector<Resource> samples{};  // whose samples on_sample() gets
+  std::vector<SpanKind> spans{};    // which on_span() gets
+  Nanos hold{};
   bool on_by_default = true;
 };
+
+namespace detail {
+
+// True when RuleType or a class between it and Rule overrides the method.
+template <class Inherited, class Own>
+constexpr bool overrides(Inherited, Own) {
+  return !std::is_same_v<Inherited, Own>;
+}
+
+template <class RuleType>
+Interest interest_of(RuleText& text) {
+  constexpr bool kSamples = overrides(&Rule::on_sample, &RuleType::on_sample);
+  constexpr bool kSpans = overrides(&Rule::on_span, &RuleType::on_span);
+  if (text.samples.empty() == kSamples || text.spans.empty() == kSpans) {
+    throw std::logic_error(std::string(text.id) +
+                           ": samples and spans do not fit on_sample() and on_span()");
+  }
+  return {.samples = std::move(text.samples),
+          .spans = std::move(text.spans),
+          .steps = overrides(&Rule::on_step, &RuleType::on_step),
+          .cycles = overrides(&Rule::on_cycle, &RuleType::on_cycle),
+          .ticks = overrides(&Rule::on_tick, &RuleType::on_tick),
+          .end = overrides(&Rule::on_end, &RuleType::on_end)};
+}
+
+}  // namespace detail
 
 template <class RuleType, class Params>
 RuleSpec make_spec(RuleText text, std::vector<Param> params) {
@@ -169,9 +222,10 @@ RuleSpec make_spec(RuleText text, std::vector<Param> params) {
   spec.scope = text.scope;
   spec.summary = text.summary;
   spec.doc = text.doc;
-  spec.interest = std::move(text.interest);
+  spec.interest = detail::interest_of<RuleType>(text);
   spec.params = std::move(params);
   spec.defaults = Params{};
+  spec.hold = text.hold;
   spec.on_by_default = text.on_by_default;
   spec.make = [](const std::any& values, const RuleContext& context) -> std::unique_ptr<Rule> {
     return std::make_unique<RuleType>(std::any_cast<const Params&>(values), context);

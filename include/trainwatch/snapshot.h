@@ -39,6 +39,11 @@ struct Snapshot {
   std::vector<MetricFamily> metrics;
   std::vector<Alert> active;  // firing now, oldest first
   std::string status_json;    // the body of /api/v1/status
+  // Training steps that have ended since the last snapshot: {"steps":[…]}, as the stream sends
+  // them.
+  std::string steps_json;
+  std::size_t steps = 0;            // how many are in it
+  std::uint64_t steps_dropped = 0;  // older ones that are not
 };
 
 // An alert that is committed and may be seen by clients.

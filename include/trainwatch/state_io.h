@@ -37,6 +37,8 @@ class StateIo {
   void operator()(T& field) {
     if constexpr (requires { field.state(*this); }) {
       field.state(*this);
+    } else if constexpr (requires { field.persist(*this); }) {  // has a field `state`
+      field.persist(*this);
     } else if constexpr (std::is_same_v<T, bool>) {  // any other byte than 0 and 1 is no bool
       std::uint8_t byte = field ? 1 : 0;
       raw(&byte, sizeof byte);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <iterator>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -45,7 +46,14 @@ enum class CauseName : std::uint8_t {
   checkpoint,
 };
 
-std::string_view to_string(CauseName name);  // pipeline/engine/alert_json.cc
+inline std::string_view to_string(CauseName name) {
+  constexpr std::string_view kNames[] = {
+      "unattributed",  "input_wait",      "cpu_saturation", "io_wait",      "host_pause",
+      "kernel_launch", "communication",   "straggler",      "gpu_slowdown", "compute_growth",
+      "memory_copy",   "synchronization", "evaluation",     "checkpoint"};
+  static_assert(std::size(kNames) == static_cast<std::size_t>(CauseName::checkpoint) + 1);
+  return kNames[static_cast<std::size_t>(name)];
+}
 
 struct Cause {
   CauseName name = CauseName::unattributed;
@@ -63,22 +71,16 @@ struct Cause {
   }
 };
 
+// The content of an alert.
 struct Verdict {
-  enum class State : std::uint8_t {
-    firing,  // the condition holds; repeated while an episode lasts, with fresher content
-    ok,      // the condition is over; ends the episode
-  };
-
-  State state = State::firing;
+  // As in the Condition that it describes (condition.h), which fills these in.
+  std::string key;
+  Time at{};
   Severity severity = Severity::warning;
-  Time at{};  // event time of what completed the condition
   // The interval whose time was lost, for finding the cause in other streams; empty when the rule
   // has no such interval.
   Time window_start{};
   Time window_end{};
-  // Distinguishes episodes that one instance of a rule may have open side by side ("train",
-  // "gpu0 fluctuating"). Part of the alert id.
-  std::string key;
   // Whom it is about, where that is narrower than what the rule looks after: one rank of a job.
   SubjectId subject = SubjectId::none;
   std::int64_t step = kNoStep;
@@ -87,17 +89,16 @@ struct Verdict {
   double baseline = 0;
   std::string unit;      // "seconds", "percent", "ratio"
   std::string summary;   // one sentence with the numbers in it
-  Cause cause;           // what the rule itself can tell; the engine may refine it
+  Cause cause;           // what the rule itself knows; the engine may refine it
   std::string evidence;  // a JSON object, at most 3 KB
   std::string next;      // what to do about it, one sentence
 
-  void save(StateIo& io) {
-    io(state);
-    io(severity);
+  void state(StateIo& io) {
+    io(key);
     io(at);
+    io(severity);
     io(window_start);
     io(window_end);
-    io(key);
     io(subject);
     io(step);
     io(value);

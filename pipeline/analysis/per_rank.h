@@ -3,7 +3,7 @@
 
 #include <map>
 
-#include "pipeline/analysis/names.h"
+#include "pipeline/analysis/table_cells.h"
 #include "trainwatch/state_io.h"
 
 namespace trainwatch {
@@ -13,7 +13,7 @@ class PerRank {
  public:
   static constexpr std::size_t kMaxRanks = 1024;
 
-  explicit PerRank(const Vocabulary& vocabulary) : vocabulary_(vocabulary) {}
+  explicit PerRank(const Interner& interner) : interner_(interner) {}
 
   // The value of a rank, made when it is new; null when there are too many.
   Value* of(SubjectId rank) {
@@ -34,14 +34,14 @@ class PerRank {
     for (std::uint32_t i = 0; i < count && io.ok(); ++i) {
       SubjectId rank = io.is_loading() ? SubjectId::none : known->first;
       io(rank);
-      if (!is_known(vocabulary_, rank)) io.fail();
+      if (!is_known(interner_, rank)) io.fail();
       state_of(io.is_loading() ? values_[rank] : known->second);
       if (!io.is_loading()) ++known;
     }
   }
 
  private:
-  const Vocabulary& vocabulary_;
+  const Interner& interner_;
   std::map<SubjectId, Value> values_;
 };
 

@@ -26,13 +26,14 @@ class StreamGaps {
   std::array<std::vector<double>, kIdleCauses> values_;
 };
 
-bool is_work(const DeviceRow& row) {
+bool is_work(const DeviceActivity& row) {
   return row.kind != DeviceKind::sync;
 }
 
 }  // namespace
 
-IdleCause idle_cause(const CycleTrace& cycle, const DeviceRow& row, std::int64_t idle_since_ns) {
+IdleCause idle_cause(const CycleTrace& cycle, const DeviceActivity& row,
+                     std::int64_t idle_since_ns) {
   if (row.launch != kNoRow && cycle.launches[row.launch].start_ns > idle_since_ns)
     return IdleCause::host_wait;
   return row.start_ns - idle_since_ns < kUsualKernelGapNs ? IdleCause::kernel_wait
@@ -41,10 +42,10 @@ IdleCause idle_cause(const CycleTrace& cycle, const DeviceRow& row, std::int64_t
 
 std::vector<StreamIdle> idle_time(const CycleTrace& cycle, DeviceRows rows) {
   std::vector<StreamIdle> found;
-  const DeviceRow* before = nullptr;
+  const DeviceActivity* before = nullptr;
   StreamGaps gaps(0);
   for (const std::uint32_t index : rows) {
-    const DeviceRow& row = cycle.device[index];
+    const DeviceActivity& row = cycle.device[index];
     if (!is_work(row)) continue;
     if (before != nullptr && before->stream == row.stream) {
       gaps.add(idle_cause(cycle, row, before->end_ns()), row.start_ns - before->end_ns());

@@ -8,14 +8,15 @@
 
 #include "pipeline/cycle/sorted_values.h"
 #include "pipeline/cycle/step_selection.h"
-#include "trainwatch/cycle_measure.h"
+#include "trainwatch/cycle_summary.h"
 
 namespace trainwatch {
 
 inline constexpr std::int64_t kUsualKernelGapNs = 30'000;
 
 // Why nothing ran between `idle_since_ns` and the start of `row`.
-IdleCause idle_cause(const CycleTrace& cycle, const DeviceRow& row, std::int64_t idle_since_ns);
+IdleCause idle_cause(const CycleTrace& cycle, const DeviceActivity& row,
+                     std::int64_t idle_since_ns);
 
 struct IdleGaps {
   std::int64_t sum_ns = 0;

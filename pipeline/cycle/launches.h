@@ -1,8 +1,10 @@
-// Which runtime calls launch work, by name, and what each of them launched.
+// Which runtime calls launch work, by name, what each of them launched, and how much of it waited
+// on each stream.
 #pragma once
 
 #include <string_view>
 
+#include "pipeline/cycle/sorted_values.h"
 #include "pipeline/cycle/step_selection.h"
 
 namespace trainwatch {
@@ -23,5 +25,32 @@ std::vector<LaunchedWork> launched_work(const CycleTrace& cycle, DeviceRows rows
 bool is_plain_launch(std::string_view name);
 // As that, with the driver's launches, ROCm's, and graphs: what makes a queue.
 bool is_queued_launch(std::string_view name);
+
+// A launch blocks the host when that many wait.
+inline constexpr std::int64_t kFullQueue = 1024;
+
+struct QueueChange {
+  std::int64_t at_ns = 0;
+  std::int64_t length = 0;  // from then on
+};
+
+// How much launched work waited on a stream: one more from the launch of a piece of work to its
+// start. A graph adds all its kernels at once.
+struct StreamQueue {
+  std::int64_t stream = 0;
+  std::vector<QueueChange> changes;  // by time; of one time launches come first
+};
+
+// One entry for each stream with queued launches. O(n log n).
+std::vector<StreamQueue> queue_length(const CycleTrace& cycle, DeviceRows rows);
+
+struct QueueSummary {
+  Description lengths;           // over the changes, not over time, as HTA has it
+  double mean_over_time = 0;     // NaN when all is at one time
+  std::int64_t full_ns = 0;      // with a full queue
+  std::int64_t duration_ns = 0;  // from the first change to the last
+};
+
+QueueSummary summarize(const StreamQueue& queue);
 
 }  // namespace trainwatch

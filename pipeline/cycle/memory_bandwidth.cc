@@ -12,7 +12,7 @@ constexpr std::int64_t kShortestNs = 1000;
 
 constexpr std::string_view kUnknown = "Memcpy Unknown";
 
-std::string_view kind_of(std::string_view name) {
+std::string_view copy_kind(std::string_view name) {
   if (name.starts_with("Memset")) return "Memset";
   if (!name.starts_with("Memcpy")) return kUnknown;
   const std::string_view kind = name.substr(0, std::string_view("Memcpy DtoH").size());
@@ -48,11 +48,12 @@ std::vector<BandwidthChange> changes_of(std::vector<Edge> edges) {
 std::vector<CopyBandwidth> memory_bandwidth(const CycleTrace& cycle, DeviceRows rows) {
   std::map<std::string_view, std::vector<Edge>> edges;
   for (const std::uint32_t index : rows) {
-    const DeviceRow& row = cycle.device[index];
+    const DeviceActivity& row = cycle.device[index];
     // Without a bandwidth it would change nothing.
-    if (row.work != WorkClass::memory || !(row.memory_gbps > 0) || !std::isfinite(row.memory_gbps))
+    if (row.work != ActivityClass::memory || !(row.memory_gbps > 0) ||
+        !std::isfinite(row.memory_gbps))
       continue;
-    const std::string_view kind = kind_of(cycle.names.text(row.name));
+    const std::string_view kind = copy_kind(cycle.names.text(row.name));
     std::vector<Edge>& of_kind = edges[kind];
     const std::int64_t end = row.duration_ns == 0 ? row.start_ns + kShortestNs : row.end_ns();
     of_kind.push_back({row.start_ns, row.memory_gbps, true});

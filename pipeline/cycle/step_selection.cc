@@ -49,7 +49,7 @@ SelectedCycle::SelectedCycle(const CycleTrace& cycle, StepSelection steps)
   if (without_last_) last_host_start_ns_ = last_device_start_ns_ = start_of_last_step(cycle) - 1;
   rows_.reserve(cycle.device.size());
   for (std::uint32_t i = 0; i < cycle.device.size(); ++i) {
-    const DeviceRow& row = cycle.device[i];
+    const DeviceActivity& row = cycle.device[i];
     if (row.stream == kNoStream) continue;
     const bool launched = row.launch != kNoRow;
     if (all_ || (launched && cycle.launches[row.launch].start_ns <= last_host_start_ns_))
@@ -67,20 +67,20 @@ bool SelectedCycle::counts(const StepRow& step) const {
   return !without_last_ || step.number != cycle_.steps.back().number;
 }
 
-std::vector<StepWork> work_by_step(const SelectedCycle& selected) {
+std::vector<StepActivity> activity_by_step(const SelectedCycle& selected) {
   const CycleTrace& cycle = selected.cycle();
-  std::vector<StepWork> steps(cycle.steps.size());
+  std::vector<StepActivity> steps(cycle.steps.size());
   for (std::size_t i = 0; i < steps.size(); ++i) {
     steps[i].number = cycle.steps[i].number;
     steps[i].duration_ns = cycle.steps[i].duration_ns;
   }
   for (const std::uint32_t index : selected.rows()) {
-    const DeviceRow& row = cycle.device[index];
+    const DeviceActivity& row = cycle.device[index];
     if (row.launch == kNoRow) continue;
     const std::size_t step = step_at(cycle, cycle.launches[row.launch].start_ns);
     if (step != kNoStepIndex) steps[step].rows.push_back(index);
   }
-  std::erase_if(steps, [](const StepWork& step) { return step.rows.empty(); });
+  std::erase_if(steps, [](const StepActivity& step) { return step.rows.empty(); });
   return steps;
 }
 

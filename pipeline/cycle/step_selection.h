@@ -31,7 +31,7 @@ class SelectedCycle {
   DeviceRows rows() const { return rows_; }
   bool counts(const AnnotationRow& annotation) const;
   // What begins before the selection ends.
-  bool counts(const HostRow& row) const { return row.start_ns <= last_host_start_ns_; }
+  bool counts(const HostEvent& row) const { return row.start_ns <= last_host_start_ns_; }
   // As a whole: all but the last one in without_last, whatever of that one counts.
   bool counts(const StepRow& step) const;
 
@@ -44,13 +44,13 @@ class SelectedCycle {
   std::vector<std::uint32_t> rows_;
 };
 
-struct StepWork {
+struct StepActivity {
   std::int64_t number = 0;
   std::int64_t duration_ns = 0;  // on the host
   std::vector<std::uint32_t> rows;
 };
 
 // The work that counts, by the step in which it was launched; steps without work are left out.
-std::vector<StepWork> work_by_step(const SelectedCycle& selected);
+std::vector<StepActivity> activity_by_step(const SelectedCycle& selected);
 
 }  // namespace trainwatch

@@ -28,10 +28,6 @@ constexpr std::array<double, 23> kExactDoubles = [] {
   return powers;
 }();
 
-bool is_digit(char c) {
-  return static_cast<unsigned char>(c - '0') < 10;
-}
-
 // [-]digits[.digits][e[+-]digits] as mantissa * 10^exponent. Digits beyond the 19th only move the
 // exponent: they are far below a nanosecond, or the value saturates anyway.
 struct Decimal {

@@ -8,6 +8,10 @@
 
 namespace trainwatch {
 
+constexpr bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
 // How many nanoseconds one unit of the text is, as a power of ten.
 enum class TimeUnit : std::uint8_t {
   nanoseconds = 0,

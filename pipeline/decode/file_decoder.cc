@@ -4,42 +4,20 @@
 #include <string>
 #include <utility>
 
-#include "pipeline/decode/chrome_trace_decoder.h"
-#include "pipeline/decode/inflate_stream.h"
-#include "pipeline/decode/recogniser.h"
-#include "pipeline/decode/system_metrics_decoder.h"
-#include "pipeline/decode/tensorflow_trace_decoder.h"
-#include "pipeline/decode/timeline_decoder.h"
+#include "pipeline/decode/gzip_stream.h"
 
 namespace trainwatch {
 namespace {
 
-constexpr char kGzip[] = {'\x1f', '\x8b'};
-
-std::unique_ptr<Decoder> make_decoder(Format format, const FileContext& context) {
-  switch (format) {
-    case Format::system_metrics:
-      return std::make_unique<SystemMetricsDecoder>(context);
-    case Format::timeline:
-      return std::make_unique<TimelineDecoder>(context);
-    case Format::chrome_trace:
-      return std::make_unique<ChromeTraceDecoder>(context);
-    case Format::tensorflow_trace:
-      return std::make_unique<TensorflowTraceDecoder>(context);
-    case Format::undecided:
-    case Format::unknown:
-    case Format::empty:
-      break;
-  }
-  return nullptr;
-}
+constexpr std::string_view kGzipMagic = "\x1f\x8b";
 
 }  // namespace
 
-struct FileDecoder::Parts {
+struct FileDecoder::Impl {
   enum class Encoding : std::uint8_t { undecided, plain, gzip, count_ };
 
-  explicit Parts(FileContext file_context) : context(std::move(file_context)) {}
+  Impl(FileContext file_context, FormatTable table)
+      : context(std::move(file_context)), formats(table) {}
 
   void reject(RejectReason reason, std::string_view sample) {
     context.diagnostics.reject(context.file, reason, sample);
@@ -51,71 +29,73 @@ struct FileDecoder::Parts {
   std::string_view without_hole(std::string_view bytes);
   void end_of_contents(EventBatch& out);
   void new_contents(EventBatch& out);
-  void go_on_from(FileDecoder& plain);
-  void decided(Format found, EventBatch& out);
+  void continue_from(FileDecoder& plain);
+  void decided(const Format& found, EventBatch& out);
+  void make_decoder();
 
   FileContext context;
+  FormatTable formats;
   Encoding encoding = Encoding::undecided;
-  Format format = Format::undecided;
+  const Format* format = &kUndecidedFormat;
   bool damage_reported = false;
   bool hole_reported = false;
-  std::string head;                        // not yet recognised
+  std::string head;                        // before the format is known
   std::unique_ptr<InflateStream> inflate;  // gzip only
   std::unique_ptr<Decoder> decoder;        // none before the format is known
-  KnownBeginning beginning;
-  std::uint64_t records_before = 0;  // of a decoder that was taken over
+  PrefixDeduplicator prefix;
+  std::uint64_t records_before = 0;  // of the decoder that was taken over
   TakeOver take_over;
 };
 
-void FileDecoder::Parts::find_encoding(std::string_view bytes, EventBatch& out) {
+void FileDecoder::Impl::find_encoding(std::string_view bytes, EventBatch& out) {
   head.append(bytes);
-  if (head.empty() || (head[0] == kGzip[0] && head.size() < 2)) return;
-  const bool gzip = head[0] == kGzip[0] && head[1] == kGzip[1];
+  if (head.empty() || (head[0] == kGzipMagic[0] && head.size() < 2)) return;
+  const bool gzip = head[0] == kGzipMagic[0] && head[1] == kGzipMagic[1];
   encoding = gzip ? Encoding::gzip : Encoding::plain;
   if (gzip) inflate = std::make_unique<InflateStream>();
   const std::string begun = std::exchange(head, {});
   decode(begun, out);
 }
 
-void FileDecoder::Parts::decode(std::string_view bytes, EventBatch& out) {
+void FileDecoder::Impl::decode(std::string_view bytes, EventBatch& out) {
   if (encoding == Encoding::undecided) return find_encoding(bytes, out);
   if (encoding == Encoding::plain) return contents(bytes, out);
   inflate->push(bytes);
   for (std::string_view piece = inflate->pull(); !piece.empty(); piece = inflate->pull()) {
     inflated(piece, out);
   }
-  if (inflate->at_end() && !beginning.decided()) end_of_contents(out);
+  if (inflate->at_end() && !prefix.decided()) end_of_contents(out);
   if (!inflate->damaged() || damage_reported) return;
   damage_reported = true;
   reject(RejectReason::gzip, bytes);
 }
 
-void FileDecoder::Parts::inflated(std::string_view bytes, EventBatch& out) {
-  if (beginning.decided()) return contents(bytes, out);
-  beginning.feed(bytes);
-  if (beginning.decided()) new_contents(out);
+void FileDecoder::Impl::inflated(std::string_view bytes, EventBatch& out) {
+  if (prefix.decided()) return contents(bytes, out);
+  prefix.feed(bytes);
+  if (prefix.decided()) new_contents(out);
 }
 
-void FileDecoder::Parts::end_of_contents(EventBatch& out) {
-  beginning.finish();
+void FileDecoder::Impl::end_of_contents(EventBatch& out) {
+  prefix.finish();
   new_contents(out);
 }
 
-void FileDecoder::Parts::new_contents(EventBatch& out) {
-  if (const auto file = beginning.repeated(); file && take_over) {
-    if (const auto plain = take_over(*file)) go_on_from(*plain);
+void FileDecoder::Impl::new_contents(EventBatch& out) {
+  if (const auto file = prefix.repeated(); file && take_over) {
+    if (const auto plain = take_over(*file)) continue_from(*plain);
   }
-  if (beginning.lost() > 0) reject(RejectReason::too_long, "a compressed copy that differs late");
-  const std::string rest = beginning.take_rest();
+  if (prefix.lost() > 0) reject(RejectReason::too_long, "a compressed copy that differs late");
+  const std::string rest = prefix.take_rest();
   if (!rest.empty()) contents(rest, out);
 }
 
-// Takes over format, decoder and what waits to be recognised.
-void FileDecoder::Parts::go_on_from(FileDecoder& plain) {
-  Parts& old = *plain.parts_;
+// Takes over the format, the decoder and what waits for the format to be known.
+void FileDecoder::Impl::continue_from(FileDecoder& plain) {
+  Impl& old = *plain.impl_;
   format = old.format;
   head = std::move(old.head);
-  decoder = make_decoder(format, context);
+  make_decoder();
   if (decoder == nullptr) return;
   StateIo saving = StateIo::saving();
   old.decoder->state(saving);
@@ -126,121 +106,124 @@ void FileDecoder::Parts::go_on_from(FileDecoder& plain) {
   records_before = decoder->records();
 }
 
-void FileDecoder::Parts::contents(std::string_view bytes, EventBatch& out) {
+void FileDecoder::Impl::contents(std::string_view bytes, EventBatch& out) {
   if (decoder != nullptr) {
     decoder->feed(bytes, out);
-  } else if (format == Format::undecided) {
+  } else if (format == &kUndecidedFormat) {
     head.append(without_hole(bytes));
-    if (!head.empty()) decided(recognise(head, context.path), out);
+    if (!head.empty()) decided(detect_format(formats, head, context.path), out);
   }
 }
 
-// A writer that goes on at its old offset in a file that was truncated leaves NULs before its
+// A writer that continues at its old offset after its file was truncated leaves NULs before its
 // bytes.
-std::string_view FileDecoder::Parts::without_hole(std::string_view bytes) {
+std::string_view FileDecoder::Impl::without_hole(std::string_view bytes) {
   if (!head.empty()) return bytes;
   const std::size_t end = std::min(bytes.find_first_not_of('\0'), bytes.size());
   if (end > 0 && !std::exchange(hole_reported, true)) reject(RejectReason::syntax, bytes);
   return bytes.substr(end);
 }
 
-void FileDecoder::Parts::decided(Format found, EventBatch& out) {
-  format = found;
-  if (format == Format::undecided) return;
+void FileDecoder::Impl::decided(const Format& found, EventBatch& out) {
+  format = &found;
+  if (format == &kUndecidedFormat) return;
   const std::string begun = std::exchange(head, {});
-  if (format == Format::unknown) reject(RejectReason::unknown_format, begun);
-  decoder = make_decoder(format, context);
+  if (format == &kUnknownFormat) reject(RejectReason::unknown_format, begun);
+  make_decoder();
   if (decoder != nullptr) decoder->feed(begun, out);
 }
 
-FileDecoder::FileDecoder(FileContext context)
-    : parts_(std::make_unique<Parts>(std::move(context))) {}
-FileDecoder::FileDecoder(FileContext context, std::vector<KnownBeginning::Candidate> plain,
-                         TakeOver take_over)
-    : FileDecoder(std::move(context)) {
-  parts_->beginning = KnownBeginning(std::move(plain));
-  parts_->take_over = std::move(take_over);
+void FileDecoder::Impl::make_decoder() {
+  decoder = format->make != nullptr ? format->make(context) : nullptr;
+}
+
+FileDecoder::FileDecoder(FileContext context, FormatTable formats)
+    : impl_(std::make_unique<Impl>(std::move(context), formats)) {}
+FileDecoder::FileDecoder(FileContext context, FormatTable formats,
+                         std::vector<PrefixDeduplicator::Candidate> plain, TakeOver take_over)
+    : FileDecoder(std::move(context), formats) {
+  impl_->prefix = PrefixDeduplicator(std::move(plain));
+  impl_->take_over = std::move(take_over);
 }
 FileDecoder::~FileDecoder() = default;
 
 void FileDecoder::feed(std::string_view bytes, EventBatch& out) {
-  parts_->decode(bytes, out);
+  impl_->decode(bytes, out);
 }
 
 void FileDecoder::finish(EventBatch& out) {
-  if (parts_->encoding == Parts::Encoding::gzip && !parts_->beginning.decided()) {
-    parts_->end_of_contents(out);
+  if (impl_->encoding == Impl::Encoding::gzip && !impl_->prefix.decided()) {
+    impl_->end_of_contents(out);
   }
-  if (parts_->format == Format::undecided) {
-    parts_->decided(recognise_all(parts_->head, parts_->context.path), out);
+  if (impl_->format == &kUndecidedFormat) {
+    impl_->decided(detect_whole_file(impl_->formats, impl_->head, impl_->context.path), out);
   }
-  if (parts_->decoder != nullptr) parts_->decoder->finish(out);
+  if (impl_->decoder != nullptr) impl_->decoder->finish(out);
 }
 
 void FileDecoder::renamed(std::string path) {
-  parts_->context.path = std::move(path);
+  impl_->context.path = std::move(path);
 }
 
 void FileDecoder::cut_back(std::uint64_t bytes) {
-  if (parts_->encoding == Parts::Encoding::gzip) return;
-  std::string& head = parts_->head;
-  if (parts_->decoder != nullptr) {
-    parts_->decoder->cut_back(bytes);
+  if (impl_->encoding == Impl::Encoding::gzip) return;
+  std::string& head = impl_->head;
+  if (impl_->decoder != nullptr) {
+    impl_->decoder->cut_back(bytes);
   } else {
     head.resize(head.size() - std::min<std::size_t>(bytes, head.size()));
   }
 }
 
-Format FileDecoder::format() const {
-  return parts_->format;
+std::string_view FileDecoder::format() const {
+  return impl_->format->name;
 }
 
 bool FileDecoder::complete() const {
-  if (parts_->decoder == nullptr || !parts_->decoder->complete()) return false;
-  return parts_->inflate == nullptr || parts_->inflate->at_end();
+  if (impl_->decoder == nullptr || !impl_->decoder->complete()) return false;
+  return impl_->inflate == nullptr || impl_->inflate->at_end();
 }
 
 bool FileDecoder::mid_record() const {
-  return parts_->decoder != nullptr && parts_->decoder->mid_record();
+  return impl_->decoder != nullptr && impl_->decoder->mid_record();
 }
 
 std::uint64_t FileDecoder::records() const {
-  return parts_->decoder != nullptr ? parts_->decoder->records() - parts_->records_before : 0;
+  return impl_->decoder != nullptr ? impl_->decoder->records() - impl_->records_before : 0;
 }
 
 std::optional<ProvisionalCycle> FileDecoder::provisional() const {
-  return parts_->decoder != nullptr ? parts_->decoder->provisional() : std::nullopt;
+  return impl_->decoder != nullptr ? impl_->decoder->provisional() : std::nullopt;
 }
 
-bool FileDecoder::must_read_again() const {
-  return parts_->decoder != nullptr && parts_->records_before == 0 &&
-         parts_->decoder->must_read_again();
+bool FileDecoder::needs_replay() const {
+  return impl_->decoder != nullptr && impl_->records_before == 0 && impl_->decoder->needs_replay();
 }
 
-bool FileDecoder::may_go_on_from(FileId plain) const {
-  return parts_->beginning.may_repeat(plain);
+bool FileDecoder::may_continue_from(FileId plain) const {
+  return impl_->prefix.may_repeat(plain);
 }
 
 void FileDecoder::state(StateIo& io) {
-  Parts& parts = *parts_;
-  io(parts.encoding);
-  io(parts.format);
-  io(parts.damage_reported);
-  io(parts.hole_reported);
-  io(parts.head);
-  io(parts.beginning);
-  io(parts.records_before);
-  if (parts.encoding >= Parts::Encoding::count_ || parts.format > kLastFormat) {
-    io.fail();
-    return;
-  }
+  Impl& impl = *impl_;
+  std::string format(impl.format->name);
+  io(impl.encoding);
+  io(format);
+  io(impl.damage_reported);
+  io(impl.hole_reported);
+  io(impl.head);
+  io(impl.prefix);
+  io(impl.records_before);
+  const Format* const known = find_format(impl.formats, format);
+  if (impl.encoding >= Impl::Encoding::count_ || known == nullptr) return io.fail();
   if (io.is_loading()) {
-    const bool gzip = parts.encoding == Parts::Encoding::gzip;
-    parts.inflate = gzip ? std::make_unique<InflateStream>() : nullptr;
-    parts.decoder = make_decoder(parts.format, parts.context);
+    const bool gzip = impl.encoding == Impl::Encoding::gzip;
+    impl.inflate = gzip ? std::make_unique<InflateStream>() : nullptr;
+    impl.format = known;
+    impl.make_decoder();
   }
-  if (parts.inflate != nullptr) parts.inflate->state(io);
-  if (parts.decoder != nullptr) parts.decoder->state(io);
+  if (impl.inflate != nullptr) impl.inflate->state(io);
+  if (impl.decoder != nullptr) impl.decoder->state(io);
 }
 
 }  // namespace trainwatch

@@ -1,7 +1,7 @@
-// Everything between the raw bytes of one file and its events: gzip is recognised and inflated as
-// a stream, the format is recognised by content, and a decoder of that format does the rest.
+// Everything between the raw bytes of one file and its events: gzip is detected and inflated as a
+// stream, the format is detected by content, and a decoder of that format does the rest.
 //
-// Result is independent of how the bytes are cut. Owned and used by one thread.
+// The result is independent of how the bytes are cut. Owned and used by one thread.
 #pragma once
 
 #include <cstdint>
@@ -11,49 +11,52 @@
 #include <vector>
 
 #include "pipeline/decode/decoder.h"
-#include "pipeline/decode/known_beginning.h"
+#include "pipeline/decode/format.h"
+#include "pipeline/decode/prefix_deduplicator.h"
 
 namespace trainwatch {
 
 class FileDecoder {
  public:
-  // Gives away the decoder of a plain file whose contents this compressed one repeats and goes on
-  // with; null when that file is finished.
+  // Hands over the decoder of a plain file whose contents this compressed file repeats and
+  // continues; null if that file is finished.
   using TakeOver = std::function<std::unique_ptr<FileDecoder>(FileId)>;
 
-  explicit FileDecoder(FileContext context);
-  // For a file that may repeat one of `plain`, if it turns out to be compressed.
-  FileDecoder(FileContext context, std::vector<KnownBeginning::Candidate> plain,
-              TakeOver take_over);
+  // The table outlives the decoder.
+  FileDecoder(FileContext context, FormatTable formats);
+  // For a file that may repeat one of `plain` if it turns out to be compressed.
+  FileDecoder(FileContext context, FormatTable formats,
+              std::vector<PrefixDeduplicator::Candidate> plain, TakeOver take_over);
   ~FileDecoder();
 
   // The next bytes of the file, compressed or not, at any cut.
   void feed(std::string_view bytes, EventBatch& out);
 
-  // See Decoder::finish. Harmless when called twice.
+  // See Decoder::finish. May be called twice.
   void finish(EventBatch& out);
 
-  // The writer moved the file to a new name; node, rank or stamps may be known only now.
+  // The writer renamed the file; node, rank or timestamps may be known only now.
   void renamed(std::string path);
 
-  // The end of file was cut back by `bytes` (1 or 2) that a writer removed to close its array: the
-  // separator after the last record. Bytes fed from now on continue there.
+  // The writer removed the last `bytes` (1 or 2) of the file, the separator after the last record,
+  // to close its array. Bytes fed from now on continue there.
   void cut_back(std::uint64_t bytes);
 
-  Format format() const;
-  bool complete() const;    // the file's own end was read, gzip trailer included
+  // The name of the format, "undecided" at first.
+  std::string_view format() const;
+  bool complete() const;    // the file's own end mark was read, and the gzip trailer if any
   bool mid_record() const;  // the bytes so far end in the middle of a record
   std::uint64_t records() const;
   std::optional<ProvisionalCycle> provisional() const;
   void state(StateIo& io);
-  // See Decoder::must_read_again. False where the file goes on with the contents of another one.
-  bool must_read_again() const;
-  // It is not known yet whether this compressed file goes on with the contents of `plain`.
-  bool may_go_on_from(FileId plain) const;
+  // See Decoder::needs_replay. False if the file continues the contents of another one.
+  bool needs_replay() const;
+  // Not decided yet: this compressed file may continue the contents of `plain`.
+  bool may_continue_from(FileId plain) const;
 
  private:
-  struct Parts;
-  std::unique_ptr<Parts> parts_;
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
 };
 
 }  // namespace trainwatch

@@ -1,8 +1,8 @@
-// Finds where the objects of a growing JSON array begin and end, at several gigabytes a second and
-// without judging what is inside them. String-aware, with all state carried, so that bytes may be
-// cut anywhere.
+// Finds where the objects of a growing JSON array begin and end, at several gigabytes per second
+// and without checking what is inside them. Aware of strings, with all state carried, so that bytes
+// may be cut anywhere.
 //
-// Two kinds of damage are noticed because they hide all later boundaries:
+// Two kinds of damage are detected because they would hide all later boundaries:
 //  * a line break inside a string: JSON has none, so a quote was not escaped, or a record was torn;
 //  * an object that begins a line ("\n{") while another one is open: writers of nested objects
 //    indent them, so the open one was torn by a crash and its file was appended to.
@@ -40,8 +40,9 @@ struct ScanResult {
   ScanStop stop = ScanStop::end_of_bytes;
 };
 
-// Scans up to the first stop and appends the marks in order. '[' between records is passed over,
-// like anything else there. At most 4 GiB at once.
+// Scans up to the first stop and appends the marks in order. Whatever is between records is
+// skipped,
+// '[' included. At most 4 GiB at once.
 ScanResult scan_records(std::string_view bytes, ScanState& state, std::vector<RecordMark>& marks);
 
 // The same, one byte at a time: for machines without AVX2, and what the fast one is tested against.

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <string>
 
 namespace trainwatch {
 namespace {
@@ -51,6 +52,25 @@ std::optional<std::string_view> StringReader::read(std::string_view token) {
     return std::nullopt;
   }
   return text;
+}
+
+struct JsonValidator::Parser {
+  simdjson::dom::parser dom;
+  std::string copy;
+};
+
+JsonValidator::JsonValidator() : parser_(std::make_unique<Parser>()) {}
+JsonValidator::~JsonValidator() = default;
+
+bool JsonValidator::is_object(std::string_view text) {
+  std::string& copy = parser_->copy;
+  copy.assign(text);
+  copy.reserve(text.size() + simdjson::SIMDJSON_PADDING);
+  simdjson::dom::element parsed;
+  if (parser_->dom.parse(copy.data(), copy.size(), false).get(parsed) != simdjson::SUCCESS) {
+    return false;
+  }
+  return parsed.is_object();
 }
 
 }  // namespace trainwatch

@@ -1,5 +1,5 @@
-// Inflates one gzip member as a stream. Two implementations: zlib, always there, and ISA-L, about
-// three times as fast, where it is installed.
+// Inflates one gzip member as a stream. Two implementations: zlib, always available, and ISA-L,
+// about three times as fast, where installed.
 #pragma once
 
 #include <cstddef>
@@ -21,10 +21,11 @@ class MemberInflater {
   };
 
   virtual ~MemberInflater() = default;
-  // Takes from the front of `input` what it consumes; `produced` is how much of `output` it filled.
+  // Removes what it consumes from the front of `input`; `produced` is how much of `output` it
+  // filled.
   virtual Outcome inflate(std::string_view& input, std::span<char> output,
                           std::size_t& produced) = 0;
-  // Ready for the next member.
+  // Prepares for the next member.
   virtual void reset() = 0;
   virtual void state(StateIo& io) = 0;
 };

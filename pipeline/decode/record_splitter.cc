@@ -2,12 +2,10 @@
 
 #include <algorithm>
 
-#include "pipeline/decode/line_splitter.h"
-
 namespace trainwatch {
 namespace {
 
-constexpr std::size_t kPiece = std::size_t{1} << 30U;  // marks have 32-bit offsets
+constexpr std::size_t kIndexedPiece = std::size_t{1} << 30U;  // marks have 32-bit offsets
 
 bool is_space(char c) {
   return c == ' ' || c == '\n' || c == '\t' || c == '\r';
@@ -17,7 +15,7 @@ bool is_space(char c) {
 
 void RecordSplitter::feed(std::string_view bytes, RecordSink& sink) {
   while (!bytes.empty()) {
-    const std::string_view piece = bytes.substr(0, kPiece);
+    const std::string_view piece = bytes.substr(0, kIndexedPiece);
     std::size_t used = 0;
     switch (mode_) {
       case Mode::start:
@@ -52,24 +50,24 @@ std::size_t RecordSplitter::start(std::string_view bytes) {
 std::size_t RecordSplitter::members(std::string_view bytes, RecordSink& sink) {
   if (closed_) return bytes.size();
   for (std::size_t i = 0; i < bytes.size(); ++i) {
-    switch (root_.take(bytes[i])) {
-      case RootMembers::Found::nothing:
+    switch (metadata_.take(bytes[i])) {
+      case DocumentMetadata::Found::nothing:
         break;
-      case RootMembers::Found::member:
-      case RootMembers::Found::last_member:
-        sink.member(root_.key(), root_.value());
+      case DocumentMetadata::Found::member:
+      case DocumentMetadata::Found::last_member:
+        sink.member(metadata_.key(), metadata_.value());
         break;
-      case RootMembers::Found::damage:
-        sink.rejected(RejectReason::syntax, root_.value());
+      case DocumentMetadata::Found::damage:
+        sink.rejected(RejectReason::syntax, metadata_.value());
         break;
-      case RootMembers::Found::end:
+      case DocumentMetadata::Found::end:
         break;
-      case RootMembers::Found::events:
+      case DocumentMetadata::Found::events:
         mode_ = Mode::records;
         scan_ = {};
         return i + 1;
     }
-    if (root_.ended()) {
+    if (metadata_.ended()) {
       closed_ = true;
       return i + 1;
     }
@@ -118,7 +116,7 @@ std::size_t RecordSplitter::records(std::string_view bytes, RecordSink& sink) {
 
 void RecordSplitter::close_array() {
   if (object_root_) {
-    root_.events_end();
+    metadata_.events_end();
     mode_ = Mode::members;
   } else {
     closed_ = true;
@@ -190,8 +188,8 @@ void RecordSplitter::finish(RecordSink& sink) {
   const bool open_record = mode_ == Mode::records && scan_.depth > 0;
   if (open_record) {
     reject_open_record({}, RejectReason::syntax, sink);
-  } else if (mode_ == Mode::members && !closed_ && root_.inside_member()) {
-    sink.rejected(RejectReason::syntax, root_.value());
+  } else if (mode_ == Mode::members && !closed_ && metadata_.inside_member()) {
+    sink.rejected(RejectReason::syntax, metadata_.value());
   }
   if (open_record) scan_ = {};
 }
@@ -219,7 +217,7 @@ void RecordSplitter::state(StateIo& io) {
   io(skipping_);
   io(scan_);
   io(carry_);
-  io(root_);
+  io(metadata_);
   if (mode_ >= Mode::count_ || carry_.size() > kMaxRecordBytes) io.fail();
 }
 

@@ -33,7 +33,7 @@ struct TraceEvent {
   char type() const { return phase.size() == 3 ? phase[1] : '\0'; }
 };
 
-// The thread of a span, told by its writer in one of three places.
+// The thread of a span, which writers put in one of three places.
 inline std::string_view thread_of(const TraceEvent& event) {
   if (!event.tid.empty()) return event.tid;
   return event.thread_id.empty() ? event.args_tid : event.thread_id;

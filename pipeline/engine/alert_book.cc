@@ -7,47 +7,61 @@
 
 namespace trainwatch {
 
-const Alert* AlertBook::apply(std::uint32_t rule, const RuleSpec& spec, Timing timing,
-                              SubjectId subject, Verdict verdict) {
-  const Key key{rule, subject, verdict.key};
-  auto entry = episodes_.find(key);
-  const Time at = verdict.at;
-  if (verdict.state == Verdict::State::ok && entry == episodes_.end()) return nullptr;
-  changed_.insert(key);
-  if (verdict.state == Verdict::State::ok) {
-    Episode& episode = entry->second;
-    if (episode.phase == Episode::Phase::firing && timing.keep > Nanos{}) {
-      episode.phase = Episode::Phase::recovering;
-      episode.recovering_since = at;
-      ++waiting_;
-    } else if (episode.phase != Episode::Phase::recovering) {
-      resolve(entry, at);
-    }
-    return nullptr;
-  }
+AlertBook::Episode* AlertBook::find(const Source& source, std::string_view name) {
+  if (episodes_.empty()) return nullptr;
+  const auto entry = episodes_.find(KeyView{source.rule, source.subject, name});
+  return entry == episodes_.end() ? nullptr : &entry->second;
+}
 
-  if (entry == episodes_.end()) {
-    entry = episodes_.emplace(key, Episode{}).first;
-    Alert& alert = entry->second.alert;
-    alert.id = alert_id(spec, vocabulary_.subjects[subject], verdict.key, at);
+bool AlertBook::fires(const Source& source, const Condition& condition) {
+  if (source.lifecycle.one_at_a_time && !make_room(source, condition)) return false;
+  Episode* episode = find(source, condition.key);
+  if (episode == nullptr) {
+    if (!condition.opens) return false;
+    const Key key{source.rule, source.subject, std::string(condition.key)};
+    episode = &episodes_[key];
+  }
+  episode->changed = true;
+  return episode->hysteresis.fires(condition, source.lifecycle);
+}
+
+bool AlertBook::make_room(const Source& source, const Condition& condition) {
+  bool free = true;
+  auto entry = episodes_.lower_bound(KeyView{source.rule, source.subject, ""});
+  while (entry != episodes_.end()) {
+    const auto current = entry++;
+    const Key& key = current->first;
+    if (key.rule != source.rule || key.subject != source.subject) break;
+    if (key.name == condition.key || current->second.hysteresis.firings() == 0) continue;
+    free = clear(source, current, condition.at) && free;
+  }
+  return free;
+}
+
+const Alert& AlertBook::apply(const Source& source, Verdict verdict) {
+  Episode& episode = *find(source, verdict.key);
+  Alert& alert = episode.alert;
+  const Time at = verdict.at;
+  const Nanos hold = source.config->hold;
+  if (alert.id.empty()) {
+    const RuleSpec& spec = *source.config->spec;
+    const bool narrower = verdict.subject != SubjectId::none;
+    alert.id = alert_id(spec, interner_.subjects[source.subject], verdict.key, at);
     alert.rule = std::string(spec.id);
     alert.severity = verdict.severity;
-    alert.subject =
-        vocabulary_.subjects[verdict.subject == SubjectId::none ? subject : verdict.subject];
+    alert.subject = interner_.subjects[narrower ? verdict.subject : source.subject];
     alert.started_at = at;
     alert.updated_at = at;
     alert.verdict = std::move(verdict);
     ++waiting_;
-    if (timing.hold <= Nanos{}) open(key, entry->second);
-    return &entry->second.alert;
+    if (hold <= Nanos{}) open(source.rule, episode);
+    return alert;
   }
 
-  Episode& episode = entry->second;
   if (episode.phase == Episode::Phase::recovering) {
     episode.phase = Episode::Phase::firing;
     --waiting_;
   }
-  Alert& alert = episode.alert;
   const bool loud =
       alert.severity != verdict.severity || alert.verdict.cause.name != verdict.cause.name;
   alert.severity = verdict.severity;
@@ -56,27 +70,71 @@ const Alert* AlertBook::apply(std::uint32_t rule, const RuleSpec& spec, Timing t
   alert.verdict = std::move(verdict);
   episode.dirty = true;
   if (episode.phase == Episode::Phase::pending) {
-    if (at - alert.started_at >= timing.hold) open(key, episode);
+    if (at - alert.started_at >= hold) open(source.rule, episode);
   } else if (loud) {
-    tell(episode);
+    emit(episode);
   }
-  return &episode.alert;
+  return alert;
 }
 
-void AlertBook::open(const Key& key, Episode& episode) {
+void AlertBook::holds(const Source& source, std::string_view name) {
+  Episode* const episode = find(source, name);
+  if (episode == nullptr) return;
+  episode->hysteresis.holds();
+  episode->changed = true;
+}
+
+void AlertBook::clear(const Source& source, std::string_view name, Time at) {
+  if (episodes_.empty()) return;
+  const auto entry = episodes_.find(KeyView{source.rule, source.subject, name});
+  if (entry != episodes_.end()) clear(source, entry, at);
+}
+
+void AlertBook::clear_all(const Source& source, Time at) {
+  if (episodes_.empty()) return;
+  auto entry = episodes_.lower_bound(KeyView{source.rule, source.subject, ""});
+  while (entry != episodes_.end()) {
+    const auto current = entry++;
+    if (current->first.rule != source.rule || current->first.subject != source.subject) break;
+    clear(source, current, at);
+  }
+}
+
+bool AlertBook::clear(const Source& source, Episodes::iterator entry, Time at) {
+  Episode& episode = entry->second;
+  if (episode.phase == Episode::Phase::recovering) return true;
+  episode.changed = true;
+  if (!episode.hysteresis.clear(source.lifecycle)) return false;
+  if (episode.phase == Episode::Phase::firing && source.config->keep > Nanos{}) {
+    episode.phase = Episode::Phase::recovering;
+    episode.recovering_since = at;
+    ++waiting_;
+  } else {
+    resolve(entry, at);
+  }
+  return true;
+}
+
+std::uint64_t AlertBook::firings(const Source& source, std::string_view name) const {
+  if (episodes_.empty()) return 0;
+  const auto entry = episodes_.find(KeyView{source.rule, source.subject, name});
+  return entry == episodes_.end() ? 0 : entry->second.hysteresis.firings();
+}
+
+void AlertBook::open(std::uint32_t rule, Episode& episode) {
   episode.phase = Episode::Phase::firing;
   --waiting_;
-  ++opened_[{key.rule, episode.alert.severity}];
-  tell(episode);
+  ++opened_[{rule, episode.alert.severity}];
+  emit(episode);
 }
 
-void AlertBook::resolve(std::map<Key, Episode>::iterator entry, Time at) {
+void AlertBook::resolve(Episodes::iterator entry, Time at) {
   Episode& episode = entry->second;
   if (episode.phase != Episode::Phase::firing) --waiting_;
   if (episode.phase != Episode::Phase::pending) {
     episode.alert.state = Alert::State::resolved;
     episode.alert.ended_at = at;
-    tell(episode);
+    emit(episode);
     changed_closed_.insert(closed_total_);
     closed_.push_back({closed_total_++, std::move(episode.alert)});
     if (closed_.size() > kClosedKept) {
@@ -84,26 +142,28 @@ void AlertBook::resolve(std::map<Key, Episode>::iterator entry, Time at) {
       closed_.pop_front();
     }
   }
-  changed_.insert(entry->first);
+  removed_.insert(entry->first);
   episodes_.erase(entry);
 }
 
-void AlertBook::tell(Episode& episode) {
+void AlertBook::emit(Episode& episode) {
   episode.dirty = false;
-  told_.push_back(episode.alert);
+  emitted_.push_back(episode.alert);
 }
 
-void AlertBook::advance(std::uint32_t rule, SubjectId subject, Timing timing, Time now) {
-  for (auto entry = episodes_.lower_bound(Key{rule, subject, ""}); entry != episodes_.end();) {
+void AlertBook::advance(const Source& source, Time now) {
+  auto entry = episodes_.lower_bound(KeyView{source.rule, source.subject, ""});
+  while (entry != episodes_.end()) {
     const auto current = entry++;
-    const auto& [key, episode] = *current;
-    if (key.rule != rule || key.subject != subject) break;
-    if (episode.phase == Episode::Phase::pending && now - episode.alert.started_at >= timing.hold) {
-      changed_.insert(key);
-      open(key, current->second);
+    auto& [key, episode] = *current;
+    if (key.rule != source.rule || key.subject != source.subject) break;
+    if (episode.phase == Episode::Phase::pending &&
+        now - episode.alert.started_at >= source.config->hold) {
+      episode.changed = true;
+      open(source.rule, episode);
     } else if (episode.phase == Episode::Phase::recovering &&
-               now - episode.recovering_since >= timing.keep) {
-      resolve(current, episode.recovering_since + timing.keep);
+               now - episode.recovering_since >= source.config->keep) {
+      resolve(current, episode.recovering_since + source.config->keep);
     }
   }
 }
@@ -117,28 +177,28 @@ void AlertBook::refine(const Key& key, const std::string& id, const Cause& cause
     const bool loud = known.name != cause.name;
     known = cause;
     episode.dirty = true;
-    changed_.insert(key);
-    if (loud && episode.phase != Episode::Phase::pending) tell(episode);
+    episode.changed = true;
+    if (loud && episode.phase != Episode::Phase::pending) emit(episode);
     return;
   }
   for (auto& [number, alert] : closed_) {
     if (alert.id != id || alert.verdict.cause == cause) continue;
     changed_closed_.insert(number);
     alert.verdict.cause = cause;
-    told_.push_back(alert);
+    emitted_.push_back(alert);
   }
 }
 
 void AlertBook::flush() {
   for (auto& [key, episode] : episodes_) {
     if (!episode.dirty || episode.phase == Episode::Phase::pending) continue;
-    changed_.insert(key);
-    tell(episode);
+    episode.changed = true;
+    emit(episode);
   }
 }
 
-std::vector<Alert> AlertBook::take_told() {
-  return std::exchange(told_, {});
+std::vector<Alert> AlertBook::take_emitted() {
+  return std::exchange(emitted_, {});
 }
 
 std::vector<Alert> AlertBook::active() const {
@@ -153,7 +213,7 @@ std::vector<Alert> AlertBook::active() const {
 
 std::size_t AlertBook::active_count(std::uint32_t rule, Severity severity) const {
   std::size_t count = 0;
-  for (auto entry = episodes_.lower_bound(Key{rule, SubjectId::none, ""});
+  for (auto entry = episodes_.lower_bound(KeyView{rule, SubjectId{}, ""});
        entry != episodes_.end() && entry->first.rule == rule; ++entry) {
     const Episode& episode = entry->second;
     if (episode.phase != Episode::Phase::pending && episode.alert.severity == severity) ++count;

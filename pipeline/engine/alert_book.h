@@ -1,12 +1,13 @@
-// The one owner of alerts. Rules give verdicts; the book opens, updates and resolves alerts, keeps
-// one episode per (rule, subject, key) however often the condition is seen, and decides what is
-// worth telling.
+// The one owner of alerts. Rules say what they find; the book opens, updates and resolves alerts,
+// keeps one episode per (rule, subject, key) however often the condition is seen, and decides what
+// is worth emitting.
 //
-//   pending --(`hold` passed)--> firing --(ok, then `keep` passed)--> resolved
+//   pending --(`hold` passed)--> firing --(clear)--> recovering --(`keep` passed)--> resolved
 //
-// `hold` and `keep` are event time. An episode is told at once when it opens, resolves, or changes
-// severity or cause; other changes of content wait for flush(), so that a storm costs one update a
-// second, and the last content is always told in the end.
+// What is worth an update and how many clear evaluations it takes are the rule's Lifecycle, counted
+// in evaluations; `hold` and `keep` are event time. An episode is emitted at once when it opens,
+// resolves, or changes severity or cause; other changes of content wait for flush(), so that a
+// storm costs one update a second, and the last content is always emitted in the end.
 #pragma once
 
 #include <cstdint>
@@ -15,50 +16,60 @@
 #include <set>
 #include <span>
 #include <string>
+#include <string_view>
 #include <tuple>
+#include <utility>
 #include <vector>
 
+#include "pipeline/engine/hysteresis.h"
 #include "trainwatch/alert.h"
+#include "trainwatch/interner.h"
 #include "trainwatch/rule.h"
 #include "trainwatch/state_rows.h"
-#include "trainwatch/vocabulary.h"
 
 namespace trainwatch {
 
 class AlertBook {
  public:
-  struct Key {
+  // One instance of a rule.
+  struct Source {
     std::uint32_t rule = 0;               // index into the engine's rules
-    SubjectId subject = SubjectId::none;  // of the rule's instance
-    std::string name;                     // Verdict::key
-    auto operator<=>(const Key&) const = default;
+    SubjectId subject = SubjectId::none;  // that the instance looks after
+    const RuleConfig* config = nullptr;   // not null
+    Lifecycle lifecycle{};
+  };
+  struct Key {
+    std::uint32_t rule = 0;
+    SubjectId subject = SubjectId::none;
+    std::string name;  // Condition::key
   };
 
-  explicit AlertBook(const Vocabulary& vocabulary) : vocabulary_(vocabulary) {}
+  explicit AlertBook(const Interner& interner) : interner_(interner) {}
 
-  // Takes a verdict of rule number `rule`. `timing` is that rule's hold and keep.
-  struct Timing {
-    Nanos hold{};
-    Nanos keep{};
-  };
-  // Returns the alert it belongs to, valid until the next call; null when there is none.
-  const Alert* apply(std::uint32_t rule, const RuleSpec& spec, Timing timing, SubjectId subject,
-                     Verdict verdict);
+  // An evaluation that found the condition. True: it is to be described, and apply() comes next.
+  bool fires(const Source& source, const Condition& condition);
+  // The alert that the verdict belongs to, valid until the next call.
+  const Alert& apply(const Source& source, Verdict verdict);
+  // See Verdicts.
+  void holds(const Source& source, std::string_view name);
+  void clear(const Source& source, std::string_view name, Time at);
+  void clear_all(const Source& source, Time at);
+  std::uint64_t firings(const Source& source, std::string_view name) const;
 
   // Event time of this instance has reached `now`: promotes or resolves what was waiting for it.
-  void advance(std::uint32_t rule, SubjectId subject, Timing timing, Time now);
+  void advance(const Source& source, Time now);
   // True when advance() has something to wait for.
   bool waiting() const { return waiting_ > 0; }
 
   // Replaces the cause of an open or recently resolved alert, when it differs.
   void refine(const Key& key, const std::string& id, const Cause& cause);
 
-  // Tells every change that was held back.
+  // Emits every change that was held back.
   void flush();
 
-  // What was told since the last call, in order.
-  std::vector<Alert> take_told();
-  bool has_told() const { return !told_.empty(); }
+  // What was emitted since the last call, in order.
+  std::vector<Alert> take_emitted();
+  bool has_emitted() const { return !emitted_.empty(); }
 
   std::vector<Alert> active() const;  // firing, oldest first
   std::size_t active_count(std::uint32_t rule, Severity severity) const;
@@ -79,29 +90,49 @@ class AlertBook {
     enum class Phase : std::uint8_t { pending, firing, recovering };
     Phase phase = Phase::pending;
     Time recovering_since{};
-    bool dirty = false;
+    bool dirty = false;  // has content that was not emitted
+    Hysteresis hysteresis;
     Alert alert;
+    bool changed = true;  // since the last save
     void state(StateIo& io);
   };
   struct Closed {
     std::uint64_t number = 0;  // counts up
     Alert alert;
   };
+  struct KeyView {
+    std::uint32_t rule = 0;
+    SubjectId subject = SubjectId::none;
+    std::string_view name;
+  };
+  struct Less {
+    using is_transparent = void;
+    static auto parts(const auto& key) {
+      return std::tuple(key.rule, key.subject, std::string_view(key.name));
+    }
+    bool operator()(const auto& a, const auto& b) const { return parts(a) < parts(b); }
+  };
+  using Episodes = std::map<Key, Episode, Less>;
 
+  Episode* find(const Source& source, std::string_view name);
+  // Ends what excludes `name`. False: something else of this source is still open.
+  bool make_room(const Source& source, const Condition& condition);
+  // True: it ended the episode.
+  bool clear(const Source& source, Episodes::iterator entry, Time at);
   void restore(const Key& key, Episode episode, bool kept, Time at);
-  void open(const Key& key, Episode& episode);
-  void resolve(std::map<Key, Episode>::iterator entry, Time at);
-  void tell(Episode& episode);
+  void open(std::uint32_t rule, Episode& episode);
+  void resolve(Episodes::iterator entry, Time at);
+  void emit(Episode& episode);
 
-  const Vocabulary& vocabulary_;
-  std::map<Key, Episode> episodes_;
+  const Interner& interner_;
+  Episodes episodes_;
   std::deque<Closed> closed_;  // lately resolved; their cause may still be refined
-  std::vector<Alert> told_;
+  std::vector<Alert> emitted_;
   std::size_t waiting_ = 0;  // pending or recovering episodes
   std::map<std::pair<std::uint32_t, Severity>, std::uint64_t> opened_;
   std::uint64_t closed_total_ = 0;
   // Since the last save.
-  std::set<Key> changed_;
+  std::set<Key, Less> removed_;
   std::set<std::uint64_t> changed_closed_;
 };
 

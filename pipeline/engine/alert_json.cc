@@ -1,18 +1,8 @@
-// The JSON form of an alert: see README.md, "The alert".
-#include <array>
+#include "pipeline/engine/alert_json.h"
 
-#include "trainwatch/alert.h"
 #include "trainwatch/json_writer.h"
 
 namespace trainwatch {
-
-std::string_view to_string(CauseName name) {
-  constexpr std::array<std::string_view, 14> kNames = {
-      "unattributed",  "input_wait",      "cpu_saturation", "io_wait",      "host_pause",
-      "kernel_launch", "communication",   "straggler",      "gpu_slowdown", "compute_growth",
-      "memory_copy",   "synchronization", "evaluation",     "checkpoint"};
-  return kNames[static_cast<std::size_t>(name)];
-}
 
 namespace {
 

@@ -1,15 +1,27 @@
 #include "pipeline/engine/analysis_host.h"
 
 #include <algorithm>
+#include <cassert>
 #include <charconv>
+#include <string>
+
+#include "pipeline/timestamps/event_time.h"
 
 namespace trainwatch {
 namespace {
 
-constexpr std::string_view kPrefix = "analysis/";
+constexpr std::string_view kJournalPrefix = "journal/";
+
+// As many digits for each, so that the rows are stored in their order.
+std::string key_of(std::uint32_t row) {
+  const std::string number = std::to_string(row);
+  return std::string(kJournalPrefix).append(10 - number.size(), '0').append(number);
+}
+
+constexpr std::string_view kAnalysisPrefix = "analysis/";
 
 std::string prefix_of(const AnalysisSpec& spec) {
-  return std::string(kPrefix).append(spec.name).append("/");
+  return std::string(kAnalysisPrefix).append(spec.name).append("/");
 }
 
 std::optional<std::uint32_t> parse_number(std::string_view text) {
@@ -22,6 +34,41 @@ std::optional<std::uint32_t> parse_number(std::string_view text) {
 
 }  // namespace
 
+void EventJournal::save(StateRows& rows) {
+  assert(!full());
+  if (unsaved_.empty()) return;
+  rows.put(key_of(rows_++), [this](StateIo& io) {
+    auto count = static_cast<std::uint32_t>(unsaved_.size());
+    io(count);
+    for (Event& event : unsaved_) event_state(io, event, interner_);
+  });
+  saved_ += unsaved_.size();
+  unsaved_.clear();
+}
+
+void EventJournal::clear(StateRows& rows) {
+  for (std::uint32_t row = 0; row < rows_; ++row) rows.remove(key_of(row));
+  unsaved_.clear();
+  saved_ = 0;
+  rows_ = 0;
+}
+
+bool EventJournal::load(const StoredRows& rows, std::vector<Event>& events) {
+  return for_rows(rows, kJournalPrefix, [&](std::string_view, std::string_view bytes) {
+    ++rows_;
+    StateIo io = StateIo::loading(bytes);
+    std::uint32_t count = 0;
+    io(count);
+    for (std::uint32_t i = 0; i < count && io.ok(); ++i) {
+      Event event;
+      event_state(io, event, interner_);
+      if (io.ok()) events.push_back(event);
+    }
+    fill();
+    return io.complete();
+  });
+}
+
 AnalysisHost::Job& AnalysisHost::make(SubjectId key) {
   const auto known = std::find_if(jobs_.begin(), jobs_.end(),
                                   [key](const auto& job) { return job->subject == key; });
@@ -29,7 +76,7 @@ AnalysisHost::Job& AnalysisHost::make(SubjectId key) {
   auto job = std::make_unique<Job>();
   job->subject = key;
   for (const AnalysisSpec* spec : analyses_)
-    job->instances.push_back(spec->make(vocabulary_, options_));
+    job->instances.push_back(spec->make(interner_, options_));
   route(*job, analyses_);
   return *jobs_.emplace_back(std::move(job));
 }
@@ -49,15 +96,15 @@ void AnalysisHost::route(Job& job, const AnalysisList& analyses) {
 AnalysisHost::Job& AnalysisHost::add_subject(SubjectId subject) {
   const auto index = static_cast<std::size_t>(subject);
   if (index >= by_subject_.size()) by_subject_.resize(index + 1);
-  const Subject wanted = project(vocabulary_.subjects[subject], Scope::job);
-  by_subject_[index] = &make(vocabulary_.subjects.find(wanted));
+  const Subject wanted = project(interner_.subjects[subject], Scope::job);
+  by_subject_[index] = &make(interner_.subjects.find(wanted));
   return *by_subject_[index];
 }
 
 AnalysisHost::Job& AnalysisHost::add_series(SeriesId series) {
   const auto index = static_cast<std::size_t>(series);
   if (index >= by_series_.size()) by_series_.resize(index + 1);
-  by_series_[index] = &job_of(vocabulary_.series[series].subject);
+  by_series_[index] = &job_of(interner_.series[series].subject);
   return *by_series_[index];
 }
 
@@ -70,16 +117,16 @@ void AnalysisHost::on(const CycleTrace& cycle) {
   }
   if (job == nullptr) return;
   job->changed = true;
-  log_.fill();
+  journal_.fill();
 }
 
-bool AnalysisHost::wants_host_rows() const {
-  return std::ranges::any_of(analyses_, [](const auto* spec) { return spec->host_rows; });
+bool AnalysisHost::wants_host_events() const {
+  return std::ranges::any_of(analyses_, [](const auto* spec) { return spec->host_events; });
 }
 
 std::vector<std::string> AnalysisHost::jobs() const {
   std::vector<std::string> names;
-  for (const auto& job : jobs_) names.push_back(vocabulary_.subjects[job->subject].job);
+  for (const auto& job : jobs_) names.push_back(interner_.subjects[job->subject].job);
   return names;
 }
 
@@ -87,29 +134,24 @@ const Analysis* AnalysisHost::find(std::string_view name, std::string_view job) 
   for (std::size_t i = 0; i < analyses_.size(); ++i) {
     if (analyses_[i]->name != name) continue;
     for (const auto& known : jobs_) {
-      if (vocabulary_.subjects[known->subject].job == job) return known->instances[i].get();
+      if (interner_.subjects[known->subject].job == job) return known->instances[i].get();
     }
   }
   return nullptr;
 }
 
-std::optional<std::string> AnalysisHost::result(std::string_view name, std::string_view job) const {
+std::optional<Figures> AnalysisHost::result(std::string_view name, std::string_view job) const {
   const auto wanted = std::find_if(analyses_.begin(), analyses_.end(),
                                    [name](const auto* spec) { return spec->name == name; });
   if (wanted == analyses_.end()) return std::nullopt;
-  JsonWriter json;
-  if (const Analysis* const known = find(name, job)) {
-    known->write(json);
-  } else {
-    (*wanted)->make(vocabulary_, options_)->write(json);
-  }
-  return json.take();
+  const Analysis* const known = find(name, job);
+  return known != nullptr ? known->figures() : (*wanted)->make(interner_, options_)->figures();
 }
 
 void AnalysisHost::save(StateRows& rows, bool all) {
-  if (!all && !log_.full()) return log_.save(rows);
+  if (!all && !journal_.full()) return journal_.save(rows);
   save_whole(rows, all);
-  log_.clear(rows);
+  journal_.clear(rows);
 }
 
 void AnalysisHost::save_whole(StateRows& rows, bool all) {
@@ -128,18 +170,18 @@ void AnalysisHost::load(const StoredRows& rows) {
   for (std::size_t i = 0; i < analyses_.size(); ++i) {
     for_rows(rows, prefix_of(*analyses_[i]), [&](std::string_view subject, std::string_view bytes) {
       const auto number = parse_number(subject);
-      if (!number || *number >= vocabulary_.subjects.size()) return true;
+      if (!number || *number >= interner_.subjects.size()) return true;
       Job& job = make(static_cast<SubjectId>(*number));
       job.changed = true;
       StateIo io = StateIo::loading(bytes);
       job.instances[i]->state(io);
-      if (!io.complete()) job.instances[i] = analyses_[i]->make(vocabulary_, options_);
+      if (!io.complete()) job.instances[i] = analyses_[i]->make(interner_, options_);
       return true;
     });
   }
   for (const auto& job : jobs_) route(*job, analyses_);
   std::vector<Event> events;
-  if (!log_.load(rows, events)) return jobs_.clear();  // not with a hole in what they saw
+  if (!journal_.load(rows, events)) return jobs_.clear();  // not with a hole in what they saw
   for (const Event& event : events) {
     if (const auto* sample = std::get_if<Sample>(&event)) on(*sample, event);
     if (const auto* span = std::get_if<Span>(&event)) on(*span, event);

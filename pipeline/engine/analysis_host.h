@@ -1,21 +1,56 @@
-// Runs the analyses that are asked for: one instance of each per job, given only the events it
-// asked for. Costs nothing where none is. Alerts do not depend on it.
+// Runs the requested analyses: one instance of each per job, fed only the events it asked for. Free
+// if none is requested. Alerts do not depend on it.
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "pipeline/engine/analysis_log.h"
 #include "trainwatch/analysis.h"
+#include "trainwatch/event.h"
+#include "trainwatch/interner.h"
 #include "trainwatch/state_rows.h"
 
 namespace trainwatch {
 
-// Both ends belong to it.
+// The events that the analyses took since their state was last stored whole. A commit writes these
+// instead of the state: it costs what the events are, whatever the analyses remember.
+
+class EventJournal {
+ public:
+  // Beyond these the state is stored whole. A restart goes through them again, in some 20 ms.
+  static constexpr std::size_t kMostEvents = 16384;
+
+  explicit EventJournal(const Interner& interner) : interner_(interner) {}
+
+  void add(const Event& event) {
+    if (!full()) unsaved_.push_back(event);
+  }
+  // What is no event was taken: the state has to be stored whole.
+  void fill() { saved_ = kMostEvents; }
+  // Events are missing, or will be: the state has to be stored whole.
+  bool full() const { return saved_ + unsaved_.size() >= kMostEvents; }
+
+  // Puts what was added since the last call. Not when it is full.
+  void save(StateRows& rows);
+  // The state was stored whole: nothing of the log is needed any more.
+  void clear(StateRows& rows);
+  // Only for a new log, which is full then if anything was stored: the events in their order.
+  // False: a row is damaged.
+  bool load(const StoredRows& rows, std::vector<Event>& events);
+
+ private:
+  const Interner& interner_;
+  std::vector<Event> unsaved_;
+  std::size_t saved_ = 0;   // events
+  std::uint32_t rows_ = 0;  // that hold them
+};
+
+// Both ends are included.
 struct TimeRange {
   Time from = Time::min();
   Time to = Time::max();
@@ -27,11 +62,10 @@ using AnalysisList = std::vector<const AnalysisSpec*>;
 
 class AnalysisHost {
  public:
-  AnalysisHost(AnalysisList analyses, const Vocabulary& vocabulary)
-      : analyses_(std::move(analyses)), vocabulary_(vocabulary), log_(vocabulary) {}
+  AnalysisHost(AnalysisList analyses, const Interner& interner)
+      : analyses_(std::move(analyses)), interner_(interner), journal_(interner) {}
 
-  // Only events in this range, and the cycles, are handed out from now on. Before the first of
-  // them.
+  // Restricts events, but not cycles, to this range. Call before the first event.
   void select(const TimeRange& range, AnalysisOptions options = {}) {
     range_ = range;
     options_ = std::move(options);
@@ -50,25 +84,23 @@ class AnalysisHost {
     hand(event, job, job.span_takers[static_cast<std::size_t>(span.kind)]);
   }
 
-  // Of the job that the cycle's subject belongs to.
   void on(const CycleTrace& cycle);
 
   const AnalysisList& analyses() const { return analyses_; }
-  // Whether one of them reads the events of the host in cycles.
-  bool wants_host_rows() const;
-  // The jobs that were seen, in the order in which they were.
+  // Whether one of them reads the host events of cycles.
+  bool wants_host_events() const;
+  // The jobs seen, in order of appearance.
   std::vector<std::string> jobs() const;
-  // The analysis of a job that was seen; null where there is none.
+  // The analysis of a job; null if the job was not seen or the analysis does not run.
   const Analysis* find(std::string_view name, std::string_view job) const;
-  // The result of an analysis as JSON. Of a job that was not seen it is that of no events. Nothing:
-  // it does not run here.
-  std::optional<std::string> result(std::string_view name, std::string_view job) const;
+  // The result of an analysis; of a job that was not seen, that of no events. nullopt: the
+  // analysis does not run.
+  std::optional<Figures> result(std::string_view name, std::string_view job) const;
 
-  // Puts the events since the last call, or the instances of the jobs that had any; `all`: every
+  // Puts the events since the last call, or the instances of jobs that had any; `all`: every
   // instance.
   void save(StateRows& rows, bool all);
-  // An instance whose row is damaged or missing begins anew: what it says is of the events from
-  // then on.
+  // An instance whose row is damaged or missing starts over and covers the events from then on.
   void load(const StoredRows& rows);
 
  private:
@@ -83,7 +115,7 @@ class AnalysisHost {
   void hand(const Event& event, Job& job, const std::vector<Analysis*>& takers) {
     if (takers.empty()) return;
     job.changed = true;
-    log_.add(event);
+    journal_.add(event);
     for (Analysis* const analysis : takers) analysis->on(event);
   }
   Job& job_of(SubjectId subject) {
@@ -98,10 +130,10 @@ class AnalysisHost {
   void save_whole(StateRows& rows, bool all);
 
   AnalysisList analyses_;
-  const Vocabulary& vocabulary_;
+  const Interner& interner_;
   TimeRange range_;
   AnalysisOptions options_;
-  AnalysisLog log_;
+  EventJournal journal_;
   std::vector<std::unique_ptr<Job>> jobs_;
   std::vector<Job*> by_subject_;
   std::vector<Job*> by_series_;

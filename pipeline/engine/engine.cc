@@ -4,12 +4,13 @@
 #include <string>
 #include <utility>
 
-#include "pipeline/cycle/cycle_measure.h"
+#include "pipeline/cycle/cycle_summary.h"
 
 namespace trainwatch {
+
 Engine::Engine(std::vector<RuleConfig> rules, AnalysisList analyses)
-    : host_(std::make_unique<RuleHost>(std::move(rules), vocabulary_, listener())),
-      analyses_(std::move(analyses), vocabulary_) {}
+    : host_(std::make_unique<RuleHost>(std::move(rules), interner_, outputs())),
+      analyses_(std::move(analyses), interner_) {}
 
 void Engine::push(std::span<const Event> events) {
   for (const Event& event : events) {
@@ -18,21 +19,17 @@ void Engine::push(std::span<const Event> events) {
     } else if (const auto* span = std::get_if<Span>(&event)) {
       on(*span, event);
     } else if (const auto* step = std::get_if<Step>(&event)) {
-      on(*step, event);
-    } else if (const auto* cycle = std::get_if<Cycle>(&event)) {
-      host_->on(*cycle, event);
-    } else if (const auto* end = std::get_if<EndOfInput>(&event)) {
-      host_->on(*end, event, latest_);
+      on(*step);
     }
   }
-  if (!unsettled_.empty()) refine(false);
+  if (!pending_attributions_.empty()) refine(false);
 }
 
 void Engine::on(const Sample& sample, const Event& event) {
   latest_ = std::max(latest_, sample.at);
   metrics_.on(sample);
   system_.on(sample);
-  host_->on(sample, event);
+  host_->on(sample);
   analyses_.on(sample, event);
 }
 
@@ -40,81 +37,109 @@ void Engine::on(const Span& span, const Event& event) {
   latest_ = std::max(latest_, span.end());
   metrics_.on(span);
   spans_.on(span);
-  host_->on(span, event);
+  host_->on(span);
   analyses_.on(span, event);
-  if (const auto step = steps_.on(span)) {
-    const Event derived = *step;
-    on(*step, derived);
-  }
+  if (const auto step = steps_.on(span)) on(*step);
 }
 
-void Engine::on(const Step& step, const Event& event) {
+void Engine::on(const Step& step) {
+  step_feed_.add(step);
   metrics_.on(step);
-  host_->on(step, event);
+  host_->on(step);
 }
 
 void Engine::on(const CycleTrace& cycle) {
-  CycleMeasure measured;
+  CycleSummary measured;
   {  // its list of rows is large, and nobody reads it afterwards
     const SelectedCycle selected(cycle, StepSelection::included);
     measured = measure(selected);
     gpu_metrics_.on(selected, measured);
   }
   cycles_.on(measured);
-  const Cycle event{&measured};
-  host_->on(event, Event{event});
+  on(measured);
   analyses_.on(cycle);
 }
 
+void Engine::on(const CycleSummary& cycle) {
+  host_->on(cycle);
+}
+
 void Engine::tick(Time now) {
-  const Tick tick{now};
-  host_->on(tick, Event{tick});
+  host_->tick(now);
 }
 
 void Engine::end_of_input() {
-  const EndOfInput end;
-  host_->on(end, Event{end}, latest_);
+  host_->end_of_input(latest_);
   flush();
 }
 
-AlertBook::Timing Engine::timing(std::uint32_t rule) const {
-  const RuleConfig& config = host_->rules()[rule];
-  return {config.hold, config.keep};
-}
+// Where one instance of a rule reaches the book.
+class Engine::RuleOutput final : public Output {
+ public:
+  RuleOutput(Engine& engine, const AlertBook::Source& source) : engine_(engine), source_(source) {}
 
-void Engine::judged(std::uint32_t rule, SubjectId subject, Verdicts& verdicts) {
-  for (Verdict& verdict : verdicts) {
-    const bool explainable =
-        verdict.state == Verdict::State::firing && verdict.window_end > verdict.window_start;
-    // For good, as the next cycle takes the place of this one.
-    if (explainable && !attribution_.is_enough(verdict.cause)) {
-      const auto cause = cycles_.explain(subject, verdict.window_start);
-      if (cause && attribution_.is_enough(*cause)) verdict.cause = *cause;
-    }
-    const Verdict before = verdict;
-    if (explainable) verdict.cause = attribution_.explain(verdict, subject);
-    const RuleSpec& spec = *host_->rules()[rule].spec;
-    const Alert* alert = book_.apply(rule, spec, timing(rule), subject, std::move(verdict));
-    if (alert == nullptr || !explainable || attribution_.settled(before, subject)) continue;
-    std::erase_if(unsettled_, [&](const Unsettled& known) { return known.id == alert->id; });
-    if (unsettled_.size() == kMaxUnsettled) unsettled_.pop_front();
-    unsettled_.push_back({{rule, subject, before.key}, alert->id, before});
+  void holds(std::string_view key) override { book().holds(source_, key); }
+  void clear(std::string_view key, Time at) override {
+    book().clear(source_, key, at);
+    want_times();
   }
-  host_->want_times(book_.waiting());
+  void clear_all(Time at) override {
+    book().clear_all(source_, at);
+    want_times();
+  }
+  std::uint64_t firings(std::string_view key) const override {
+    return engine_.book_.firings(source_, key);
+  }
+  void time_reached(Time time) override {
+    book().advance(source_, time);
+    want_times();
+  }
+
+ protected:
+  bool wants(const Condition& condition) override { return book().fires(source_, condition); }
+  void put(Verdict verdict) override {
+    engine_.on_verdict(source_, std::move(verdict));
+    want_times();
+  }
+
+ private:
+  AlertBook& book() { return engine_.book_; }
+  void want_times() { engine_.host_->want_times(engine_.book_.waiting()); }
+
+  Engine& engine_;
+  AlertBook::Source source_;
+};
+
+std::unique_ptr<Engine::Output> Engine::make(std::uint32_t rule, const RuleConfig& config,
+                                             SubjectId subject, const Lifecycle& lifecycle) {
+  return std::make_unique<RuleOutput>(*this, AlertBook::Source{rule, subject, &config, lifecycle});
 }
 
-void Engine::time_reached(std::uint32_t rule, SubjectId subject, Time time) {
-  book_.advance(rule, subject, timing(rule), time);
-  host_->want_times(book_.waiting());
+void Engine::on_verdict(const AlertBook::Source& source, Verdict verdict) {
+  const SubjectId subject = source.subject;
+  const bool explainable = verdict.window_end > verdict.window_start;
+  // For good, as the next cycle takes the place of this one.
+  if (explainable && !attribution_.is_enough(verdict.cause)) {
+    const auto cause = cycles_.explain(subject, verdict.window_start);
+    if (cause && attribution_.is_enough(*cause)) verdict.cause = *cause;
+  }
+  const Verdict before = verdict;
+  if (explainable) verdict.cause = attribution_.explain(verdict, subject);
+  const Alert& alert = book_.apply(source, std::move(verdict));
+  if (!explainable || attribution_.settled(before, subject)) return;
+  std::erase_if(pending_attributions_,
+                [&](const PendingAttribution& known) { return known.id == alert.id; });
+  if (pending_attributions_.size() == kMaxPending) pending_attributions_.pop_front();
+  pending_attributions_.push_back({{source.rule, subject, before.key}, alert.id, before});
 }
 
 void Engine::refine(bool all) {
-  for (auto entry = unsettled_.begin(); entry != unsettled_.end();) {
+  for (auto entry = pending_attributions_.begin(); entry != pending_attributions_.end();) {
     const bool settled = attribution_.settled(entry->verdict, entry->key.subject);
     if (settled || all) {
       book_.refine(entry->key, entry->id, attribution_.explain(entry->verdict, entry->key.subject));
     }
-    entry = settled ? unsettled_.erase(entry) : entry + 1;
+    entry = settled ? pending_attributions_.erase(entry) : entry + 1;
   }
 }
 
@@ -131,10 +156,84 @@ void Engine::reconfigure(std::vector<RuleConfig> rules) {
   for (const auto& [key, value] : saved.all()) {
     if (value) rows.emplace(key, *value);
   }
-  host_ = std::make_unique<RuleHost>(std::move(rules), vocabulary_, listener());
+  host_ = std::make_unique<RuleHost>(std::move(rules), interner_, outputs());
   book_.load(rows, host_->rules(), host_->load(rows), latest_);
-  unsettled_.clear();
+  pending_attributions_.clear();
   host_->want_times(book_.waiting());
+}
+
+std::size_t Engine::names_known() const {
+  return interner_.symbols.size() + interner_.subjects.size() + interner_.series.size();
+}
+
+void Engine::save(StateRows& rows, bool all) {
+  if (all || names_known() != names_saved_) {  // append-only: the same size is the same content
+    rows.put("interner", [&](StateIo& io) { io(interner_); });
+    names_saved_ = names_known();
+  }
+  rows.put("steps", [&](StateIo& io) { io(steps_); });
+  rows.put("spans", [&](StateIo& io) { io(spans_); });
+  rows.put("metrics", [&](StateIo& io) { io(metrics_); });
+  rows.put("gpu_metrics", [&](StateIo& io) { io(gpu_metrics_); });
+  if (cycles_.take_changed() || all) rows.put("cycle_steps", [&](StateIo& io) { io(cycles_); });
+  rows.put("latest", [&](StateIo& io) { io(latest_); });
+  rows.put("pending_attribution", [&](StateIo& io) { save_pending(io); });
+  system_.save(rows, all);
+  host_->save(rows, all);
+  analyses_.save(rows, all);
+  book_.save(rows, host_->rules(), all);
+}
+
+bool Engine::load(const StoredRows& rows) {
+  const bool whole = load_row(rows, "interner", [&](StateIo& io) { io(interner_); }) &&
+                     load_row(rows, "steps", [&](StateIo& io) { io(steps_); }) &&
+                     load_row(rows, "spans", [&](StateIo& io) { io(spans_); }) &&
+                     load_row(rows, "metrics", [&](StateIo& io) { io(metrics_); }) &&
+                     load_row(rows, "gpu_metrics", [&](StateIo& io) { io(gpu_metrics_); }) &&
+                     load_row(rows, "cycle_steps", [&](StateIo& io) { io(cycles_); }) &&
+                     load_row(rows, "latest", [&](StateIo& io) { io(latest_); }) &&
+                     system_.load(rows);
+  if (!whole) return false;
+  names_saved_ = names_known();
+  analyses_.load(rows);
+  const std::vector<bool> kept = host_->load(rows);
+  if (!book_.load(rows, host_->rules(), kept, latest_)) return false;
+  const auto load = [&](StateIo& io) { load_pending(io, kept); };
+  if (!load_row(rows, "pending_attribution", load)) return false;
+  host_->want_times(book_.waiting());
+  return true;
+}
+
+void Engine::save_pending(StateIo& io) {
+  auto count = static_cast<std::uint32_t>(pending_attributions_.size());
+  io(count);
+  for (PendingAttribution& entry : pending_attributions_) {
+    std::string rule(host_->rules()[entry.key.rule].spec->id);
+    io(rule);
+    io(entry.key.subject);
+    io(entry.key.name);
+    io(entry.id);
+    io(entry.verdict);
+  }
+}
+
+void Engine::load_pending(StateIo& io, const std::vector<bool>& kept) {
+  std::uint32_t count = 0;
+  io(count);
+  for (std::uint32_t i = 0; i < count && io.ok(); ++i) {
+    std::string rule;
+    PendingAttribution entry;
+    io(rule);
+    io(entry.key.subject);
+    io(entry.key.name);
+    io(entry.id);
+    io(entry.verdict);
+    for (std::uint32_t number = 0; number < kept.size(); ++number) {
+      if (!kept[number] || host_->rules()[number].spec->id != rule) continue;
+      entry.key.rule = number;
+      pending_attributions_.push_back(entry);
+    }
+  }
 }
 
 }  // namespace trainwatch

@@ -1,9 +1,9 @@
-// Events in, alerts out. Owns the vocabulary, the analyses, the rules and the alert book; one
-// thread uses it. No I/O, no clock, no logging: the alerts are a pure function of the configuration
-// and of the events, and the ticks only drive rules about absence and the telling of held changes.
+// Events in, alerts out. Owns the interner, the analyses, the rules and the alert book; one thread
+// uses it. No I/O, no clock, no logging: alerts are a pure function of the configuration and the
+// events. Ticks only drive rules about absence and the emission of held changes.
 //
-// Events of one lane must come in file order. Lanes may be interleaved in any way: the set of
-// alerts and their final content are the same, and so is the order within a lane.
+// Events of one lane must arrive in file order. Lanes may be interleaved in any way: the set of
+// alerts and their final content stay the same, and so does the order within a lane.
 #pragma once
 
 #include <cstdint>
@@ -12,50 +12,55 @@
 #include <span>
 #include <vector>
 
-#include "pipeline/analysis/attribution.h"
-#include "pipeline/analysis/cycle_history.h"
-#include "pipeline/analysis/gpu_metrics.h"
-#include "pipeline/analysis/span_history.h"
-#include "pipeline/analysis/step_tracker.h"
-#include "pipeline/analysis/system_history.h"
-#include "pipeline/analysis/training_metrics.h"
+#include "pipeline/analysis/core/attribution.h"
+#include "pipeline/analysis/core/cycle_history.h"
+#include "pipeline/analysis/core/gpu_metrics.h"
+#include "pipeline/analysis/core/span_history.h"
+#include "pipeline/analysis/core/step_tracker.h"
+#include "pipeline/analysis/core/system_history.h"
+#include "pipeline/analysis/core/training_metrics.h"
 #include "pipeline/engine/alert_book.h"
 #include "pipeline/engine/analysis_host.h"
 #include "pipeline/engine/rule_host.h"
+#include "pipeline/engine/step_feed.h"
 #include "trainwatch/alert.h"
 #include "trainwatch/event.h"
+#include "trainwatch/interner.h"
 #include "trainwatch/rule.h"
 #include "trainwatch/snapshot.h"
 #include "trainwatch/state_rows.h"
-#include "trainwatch/vocabulary.h"
 
 namespace trainwatch {
 
-class Engine final : RuleHost::Listener {
+class Engine final : RuleHost::Outputs {
  public:
   explicit Engine(std::vector<RuleConfig> rules, AnalysisList analyses = {});
 
-  // Decoders intern into it.
-  Vocabulary& vocabulary() { return vocabulary_; }
-  const Vocabulary& vocabulary() const { return vocabulary_; }
+  // For decoders, which intern into it.
+  Interner& interner() { return interner_; }
+  const Interner& interner() const { return interner_; }
 
-  // A Cycle and EndOfInput go to the rules alone.
   void push(std::span<const Event> events);
   void on(const CycleTrace& cycle);
+  // A cycle that was measured elsewhere: for the rules alone.
+  void on(const CycleSummary& cycle);
   void tick(Time now);
-  // Nothing will follow.
+  // There will be no more events.
   void end_of_input();
 
-  // Brings causes up to date with all that was read, and tells every held change. Called about
-  // once a second in a daemon and at the end of the input.
+  // Updates causes with all that was read, and emits every held change. Called about once a second
+  // in a daemon and at the end of the input.
   void flush();
 
-  // Alerts told since the last call, in order; `seq` is not set yet.
-  std::vector<Alert> take_told() { return book_.take_told(); }
-  bool has_told() const { return book_.has_told(); }
+  // The alerts emitted since the last call, in order; `seq` is not set yet.
+  std::vector<Alert> take_emitted() { return book_.take_emitted(); }
+  bool has_emitted() const { return book_.has_emitted(); }
 
-  // Replaces the rules. A rule whose parameters did not change keeps its state and its alerts;
-  // one that changed starts cold, and its open alerts resolve.
+  // Training steps that ended since the last call.
+  StepFeed::Taken take_steps() { return step_feed_.take(interner_); }
+
+  // Replaces the rules. A rule with unchanged parameters keeps its state and alerts; a changed one
+  // starts cold, and its open alerts resolve.
   void reconfigure(std::vector<RuleConfig> rules);
 
   const std::vector<RuleConfig>& rules() const { return host_->rules(); }
@@ -68,46 +73,48 @@ class Engine final : RuleHost::Listener {
   // Event time of the newest event, kNoTime before the first.
   Time latest() const { return latest_; }
 
-  // Puts what changed since the last call; `all`: everything. An engine that loads all rows goes on
-  // exactly where the saved one stood, but for rules that are configured differently now: they
-  // start cold, and their open alerts resolve.
+  // Puts what changed since the last call; `all`: everything. An engine that loads all rows
+  // continues exactly where the saved one stopped, except that rules with another configuration
+  // start cold and their open alerts resolve.
   void save(StateRows& rows, bool all);
-  // Only for a new engine. False: the rows are damaged; the engine is of no use then.
+  // Only for a new engine. False: the rows are damaged, and the engine must not be used.
   bool load(const StoredRows& rows);
 
  private:
   // An alert whose cause may still change when other streams catch up.
-  struct Unsettled {
+  struct PendingAttribution {
     AlertBook::Key key;
     std::string id;
     Verdict verdict;
   };
-  static constexpr std::size_t kMaxUnsettled = 1024;
+  static constexpr std::size_t kMaxPending = 1024;
 
-  RuleHost::Listener& listener() { return *this; }
+  class RuleOutput;
+  RuleHost::Outputs& outputs() { return *this; }
+  std::unique_ptr<Output> make(std::uint32_t rule, const RuleConfig& config, SubjectId subject,
+                               const Lifecycle& lifecycle) override;
   void on(const Sample& sample, const Event& event);
   void on(const Span& span, const Event& event);
-  void on(const Step& step, const Event& event);
-  void judged(std::uint32_t rule, SubjectId subject, Verdicts& verdicts) override;
-  void time_reached(std::uint32_t rule, SubjectId subject, Time time) override;
-  AlertBook::Timing timing(std::uint32_t rule) const;
+  void on(const Step& step);
+  void on_verdict(const AlertBook::Source& source, Verdict verdict);
   void refine(bool all);
-  void save_unsettled(StateIo& io);
-  void load_unsettled(StateIo& io, const std::vector<bool>& kept);
+  void save_pending(StateIo& io);
+  void load_pending(StateIo& io, const std::vector<bool>& kept);
   std::size_t names_known() const;
 
-  Vocabulary vocabulary_;
+  Interner interner_;
   StepTracker steps_;
-  SystemHistory system_{vocabulary_};
+  SystemHistory system_{interner_};
   SpanHistory spans_;
   CycleHistory cycles_;
   Attribution attribution_{system_, spans_};
-  TrainingMetrics metrics_{vocabulary_};
-  GpuMetrics gpu_metrics_{vocabulary_};
-  AlertBook book_{vocabulary_};
+  TrainingMetrics metrics_{interner_};
+  GpuMetrics gpu_metrics_{interner_};
+  AlertBook book_{interner_};
+  StepFeed step_feed_;
   std::unique_ptr<RuleHost> host_;
   AnalysisHost analyses_;
-  std::deque<Unsettled> unsettled_;
+  std::deque<PendingAttribution> pending_attributions_;
   Time latest_ = kNoTime;
   std::size_t names_saved_ = 0;
 };

@@ -3,7 +3,8 @@
 #include <cassert>
 #include <utility>
 
-#include "pipeline/engine/event_text.h"
+#include "pipeline/decode/formats/format_catalog.h"
+#include "pipeline/timestamps/event_time.h"
 
 namespace trainwatch {
 namespace {
@@ -27,25 +28,27 @@ std::string printable(std::string_view text) {
 }  // namespace
 
 Ingest::Ingest(Engine& engine, IngestOptions options)
-    : engine_(engine), options_(std::move(options)), gate_(engine.vocabulary(), options_.time) {}
+    : engine_(engine), options_(std::move(options)), filter_(engine.interner(), options_.time) {}
 
 Ingest::~Ingest() = default;
 
 FileContext Ingest::context_of(FileId id, const File& file) {
   const KnownFile& known = file.known;
-  const RootOptions& root = options_.roots[known.source];
-  return FileContext{id,        known.lane,           known.path, root.job,
-                     root.rank, engine_.vocabulary(), *this,      options_.list_directory,
+  static const WatchRoot kNone;
+  const WatchRoot* const found = root_of(known.path, options_.roots);
+  const WatchRoot& root = found == nullptr ? kNone : *found;
+  return FileContext{id,        known.lane,         known.path, root.job,
+                     root.rank, engine_.interner(), *this,      options_.list_directory,
                      this};
 }
 
 std::unique_ptr<FileDecoder> Ingest::make_decoder(FileId id, const File& file) {
-  return std::make_unique<FileDecoder>(context_of(id, file),
-                                       std::vector<KnownBeginning::Candidate>{},
+  return std::make_unique<FileDecoder>(context_of(id, file), format_catalog(),
+                                       std::vector<PrefixDeduplicator::Candidate>{},
                                        [this](FileId plain) { return supersede(plain); });
 }
 
-// Its contents go on in another file.
+// Another file continues its contents.
 std::unique_ptr<FileDecoder> Ingest::supersede(FileId id) {
   const auto entry = files_.find(id);
   if (entry == files_.end()) return nullptr;
@@ -69,14 +72,15 @@ void Ingest::opened(const KnownFile& known, const std::string& lane,
   File& file = files_[known.file];
   file.known = known;
   file.changed = true;
-  std::vector<KnownBeginning::Candidate> candidates;
+  std::vector<PrefixDeduplicator::Candidate> candidates;
   for (const FileId id : plain) {
     const auto other = files_.find(id);
     if (other == files_.end() || other->second.superseded) continue;
     if (other->second.read.tells_nothing()) continue;
     candidates.push_back({id, other->second.read});
   }
-  file.decoder = std::make_unique<FileDecoder>(context_of(known.file, file), std::move(candidates),
+  file.decoder = std::make_unique<FileDecoder>(context_of(known.file, file), format_catalog(),
+                                               std::move(candidates),
                                                [this](FileId other) { return supersede(other); });
   LaneCheckpoint& saved = lanes_[known.lane];
   saved.lane = known.lane;
@@ -94,7 +98,7 @@ void Ingest::data(FileId id, std::string_view bytes) {
   file.bytes += bytes.size();
   sources_[file.known.source].bytes += bytes.size();
   if (file.superseded) return;
-  // A file that grew after it seemed finished goes on with a fresh decoder: a line is a line.
+  // A file that grew after it seemed finished continues with a new decoder: a line is a line.
   if (file.decoder == nullptr) {
     file.decoder = make_decoder(id, file);
     file.decoder_begins = offset;
@@ -111,15 +115,15 @@ void Ingest::deliver(FileId id, File& file) {
   file.records += read;
   sources_[file.known.source].records += read;
   if (batch_.empty()) return;
-  gate_.filter(file.known.lane, batch_, refused_);
+  filter_.filter(file.known.lane, batch_, rejected_events_);
   evaluate(id);
 }
 
 void Ingest::evaluate(FileId id) {
-  for (const Refused& refused : refused_) {
-    reject(id, refused.reason, event_text(refused.event, engine_.vocabulary()));
+  for (const RejectedEvent& rejected : rejected_events_) {
+    reject(id, rejected.reason, event_text(rejected.event, engine_.interner()));
   }
-  refused_.clear();
+  rejected_events_.clear();
   if (!batch_.empty()) engine_.push(batch_);
   batch_.clear();
 }
@@ -139,7 +143,7 @@ void Ingest::cut_back(FileId id, std::uint64_t bytes) {
 void Ingest::restarted(FileId id, std::uint64_t lost) {
   File& file = changing(id);
   finish(id, file);
-  gate_.again(file.known.lane);
+  filter_.reread(file.known.lane);
   file.read.clear();
   file.finished = false;
   file.superseded = false;  // that was its former content
@@ -157,10 +161,10 @@ void Ingest::finished(FileId id) {
   file.finished = true;
 }
 
-void Ingest::forgotten(FileId id, bool barred) {
+void Ingest::forgotten(FileId id, bool retired) {
   File& file = changing(id);
   finish(id, file);
-  if (barred) {
+  if (retired) {
     lanes_[file.known.lane].forgotten_path = file.known.path;
     changed_lanes_.insert(file.known.lane);
   }
@@ -172,9 +176,9 @@ void Ingest::finish(FileId id, File& file) {
   if (file.decoder == nullptr) return;
   file.decoder->finish(batch_);
   deliver(id, file);
-  gate_.end_of_file(file.known.lane, batch_, refused_);
+  filter_.end_of_file(file.known.lane, batch_, rejected_events_);
   evaluate(id);
-  forget_decoder(file);  // its buffers are worth more than a quick way back
+  forget_decoder(file);  // its buffers are worth more than a quick resumption
 }
 
 void Ingest::forget_decoder(File& file) {
@@ -193,7 +197,7 @@ void Ingest::read_error(FileId id, const std::string& what) {
 void Ingest::end_of_input() {
   for (auto& [id, file] : files_) finish(id, file);
   for (const auto& [id, file] : files_) {
-    gate_.end_of_input(file.known.lane, batch_, refused_);
+    filter_.end_of_input(file.known.lane, batch_, rejected_events_);
     evaluate(id);
   }
   engine_.end_of_input();
@@ -208,9 +212,9 @@ void Ingest::reject(FileId id, RejectReason reason, std::string_view sample) {
   rejected_.push_back({file.known.path, reason, printable(sample)});
 }
 
-// One number after another for each rank, whatever lane or file its cycles come from.
+// Cycles of a rank are numbered consecutively, whatever lane or file they come from.
 void Ingest::cycle(CycleTrace& cycle) {
-  cycle.number = cycles_told_[cycle.subject]++;
+  cycle.number = cycles_emitted_[cycle.subject]++;
   cycles_changed_ = true;
   engine_.on(cycle);
 }

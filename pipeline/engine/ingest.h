@@ -1,6 +1,6 @@
-// Joins the stages: bytes of files -> decoder -> time gate -> engine, and keeps account of every
-// source: bytes, events, rejects, lag. The daemon's engine thread and `replay` use the same one, so
-// that old files give the same alerts as live ones.
+// Joins the stages: bytes of files -> decoder -> timestamp filter -> engine, and accounts for every
+// source: bytes, events, rejects, lag. The daemon's engine thread and `replay` share it, so that
+// finished files give the same alerts as live ones.
 //
 // One thread. The tailer may run on another one as long as its calls arrive here in order.
 #pragma once
@@ -17,29 +17,24 @@
 
 #include "pipeline/decode/file_decoder.h"
 #include "pipeline/engine/engine.h"
-#include "pipeline/engine/time_gate.h"
 #include "pipeline/tail/tailer.h"
+#include "pipeline/tail/watch_root.h"
+#include "pipeline/timestamps/timestamp_filter.h"
 #include "trainwatch/diagnostics.h"
 #include "trainwatch/state_rows.h"
 
 namespace trainwatch {
 
-// What the configuration says about one watched root besides its path.
-struct RootOptions {
-  std::string job;
-  std::int32_t rank = kNoRank;
-};
-
 struct IngestOptions {
-  std::map<std::string, RootOptions> roots;  // by WatchRoot::source
+  std::vector<WatchRoot> roots;
   std::function<std::vector<std::string>(const std::string&)> list_directory;
-  TimeGateOptions time;
+  TimestampFilterOptions time;
 };
 
 struct RejectedSample {
   std::string path;
   RejectReason reason{};
-  // The first 256 bytes, not printable ones escaped; of a record that was decoded, what it says.
+  // The first 256 bytes, with unprintable ones escaped; of a decoded record, its wording.
   std::string text;
 };
 
@@ -49,18 +44,18 @@ class Ingest final : public TailSink, private Diagnostics, private CycleSink {
 
   struct File {
     KnownFile known;
-    ContentMark read;  // the bytes that were taken in
+    Fingerprint read;  // the bytes read so far
     bool finished = false;
-    bool superseded = false;               // another file goes on with its contents
+    bool superseded = false;               // another file continues its contents
     bool changed = false;                  // since it was last saved
     std::unique_ptr<FileDecoder> decoder;  // null once the file is finished
-    Format format = Format::undecided;
+    std::string format = "undecided";      // its name
     std::uint64_t bytes = 0;
-    std::uint64_t records = 0;          // decoded, whatever the time gate says of them
-    std::uint64_t decoder_begins = 0;   // offset of the first byte of the present decoder
-    std::uint64_t decoder_records = 0;  // of the present decoder
+    std::uint64_t records = 0;          // decoded, before the timestamp filter
+    std::uint64_t decoder_begins = 0;   // offset of the first byte of the current decoder
+    std::uint64_t decoder_records = 0;  // of the current decoder
     std::uint64_t rejects = 0;
-    Rejects decoder_rejects{};  // of the present decoder
+    Rejects decoder_rejects{};  // of the current decoder
     std::string error;
   };
   struct Source {
@@ -86,17 +81,17 @@ class Ingest final : public TailSink, private Diagnostics, private CycleSink {
   void restarted(FileId file, std::uint64_t lost) override;
   void finished(FileId file) override;
   void read_error(FileId file, const std::string& what) override;
-  void forgotten(FileId file, bool barred) override;
+  void forgotten(FileId file, bool retired) override;
 
   // Puts the files, lanes and sources that changed since the last call; `all`: every one.
   void save(StateRows& rows, bool all);
-  // Goes on from saved rows; the engine's vocabulary must be loaded. Only for a new object. False:
-  // they are damaged, or not of this version; the object is of no use then.
+  // Resumes from saved rows; the engine must be loaded before. Only for a new object. False: the
+  // rows are damaged, and the object must not be used.
   bool load(const StoredRows& rows);
-  // Where the tailer is to go on.
+  // Where the tailer resumes.
   TailCheckpoint checkpoint() const;
 
-  // The input is over: what unfinished files hold back is evaluated now.
+  // The input has ended: evaluates what unfinished files hold back.
   void end_of_input();
 
   const std::map<FileId, File>& files() const { return files_; }
@@ -106,18 +101,18 @@ class Ingest final : public TailSink, private Diagnostics, private CycleSink {
  private:
   void reject(FileId file, RejectReason reason, std::string_view sample) override;
   void cycle(CycleTrace& cycle) override;
-  bool wants_host_rows() const override { return engine_.analyses().wants_host_rows(); }
+  bool wants_host_events() const override { return engine_.analyses().wants_host_events(); }
   FileContext context_of(FileId id, const File& file);
   std::unique_ptr<FileDecoder> make_decoder(FileId id, const File& file);
   std::unique_ptr<FileDecoder> supersede(FileId id);
-  void unread_first_bytes(FileId id, File& file);
-  void unread_cycle(FileId id, File& file);
-  void unread(FileId id, File& file);
+  void replay_partial_line(FileId id, File& file);
+  void replay_cycle(FileId id, File& file);
+  void replay(FileId id, File& file);
   static void forget_decoder(File& file);
   void finish(FileId id, File& file);
-  // Brings the counters of `file` up to date and hands what the gate lets through to the engine.
+  // Updates the counters of `file` and passes the batch through the filter to the engine.
   void deliver(FileId id, File& file);
-  // Counts what the gate refused in `file`, and hands the batch to the engine.
+  // Counts what the filter rejected in `file`, and passes the batch to the engine.
   void evaluate(FileId id);
 
   File& changing(FileId file);
@@ -130,11 +125,11 @@ class Ingest final : public TailSink, private Diagnostics, private CycleSink {
   std::set<LaneId> changed_lanes_;
   std::map<std::string, Source> sources_;
   std::deque<RejectedSample> rejected_;
-  std::map<SubjectId, std::int64_t> cycles_told_;  // by rank
-  bool cycles_changed_ = false;                    // since the last save
-  TimeGate gate_;
-  EventBatch batch_;              // reused
-  std::vector<Refused> refused_;  // reused
+  std::map<SubjectId, std::int64_t> cycles_emitted_;  // by rank
+  bool cycles_changed_ = false;                       // since the last save
+  TimestampFilter filter_;
+  EventBatch batch_;                            // reused
+  std::vector<RejectedEvent> rejected_events_;  // reused
 };
 
 }  // namespace trainwatch

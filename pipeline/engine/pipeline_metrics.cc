@@ -2,16 +2,13 @@
 #include <map>
 #include <string_view>
 
+#include "pipeline/analysis/core/metric_families.h"
 #include "pipeline/engine/pipeline_report.h"
 
 namespace trainwatch {
 namespace {
 
 constexpr Severity kSeverities[] = {Severity::info, Severity::warning, Severity::critical};
-
-MetricFamily family(std::string_view name, std::string_view help, MetricType type) {
-  return {std::string(name), std::string(help), type, {}, {}};
-}
 
 // One line per counter of a source.
 struct SourceCounter {
@@ -22,12 +19,12 @@ struct SourceCounter {
 constexpr std::array kSourceCounters = {
     SourceCounter{"trainwatch_input_bytes_total", "Bytes read.", &Ingest::Source::bytes},
     SourceCounter{"trainwatch_events_total", "Records decoded.", &Ingest::Source::records},
-    SourceCounter{"trainwatch_file_generations_total", "Files begun, rewritten ones again.",
-                  &Ingest::Source::generations},
-    SourceCounter{"trainwatch_file_truncations_total", "Files cut off or rewritten in place.",
+    SourceCounter{"trainwatch_file_generations_total",
+                  "Files started; a rewritten file counts again.", &Ingest::Source::generations},
+    SourceCounter{"trainwatch_file_truncations_total", "Files truncated or rewritten in place.",
                   &Ingest::Source::truncations},
-    SourceCounter{"trainwatch_file_bytes_lost_total", "Bytes known to be gone before being read.",
-                  &Ingest::Source::bytes_lost},
+    SourceCounter{"trainwatch_file_bytes_lost_total",
+                  "Bytes known to be lost before they were read.", &Ingest::Source::bytes_lost},
     SourceCounter{"trainwatch_read_errors_total", "Failed reads.", &Ingest::Source::read_errors},
 };
 
@@ -39,18 +36,18 @@ struct RuleFigure {
   double (*value)(const Engine&, std::uint32_t rule);
 };
 constexpr std::array kRuleFigures = {
-    RuleFigure{"trainwatch_rule_evaluations_total", "Events a rule has looked at.",
+    RuleFigure{"trainwatch_rule_evaluations_total", "Events evaluated by the rule.",
                MetricType::counter,
                [](const Engine& engine, std::uint32_t rule) {
                  return static_cast<double>(engine.host().evaluations(rule));
                }},
-    RuleFigure{"trainwatch_rule_warming", "Subjects the rule has seen too little of to judge.",
-               MetricType::gauge,
+    RuleFigure{"trainwatch_rule_warming",
+               "Subjects of which the rule has seen too little to decide.", MetricType::gauge,
                [](const Engine& engine, std::uint32_t rule) {
                  return static_cast<double>(engine.host().warming(rule));
                }},
-    RuleFigure{"trainwatch_rule_abstaining",
-               "Subjects the rule cannot judge, as what it needs is missing.", MetricType::gauge,
+    RuleFigure{"trainwatch_rule_abstaining", "Subjects for which the rule lacks input.",
+               MetricType::gauge,
                [](const Engine& engine, std::uint32_t rule) {
                  return static_cast<double>(engine.host().abstaining(rule));
                }},
@@ -83,8 +80,8 @@ void collect_sources(const Ingest& ingest, std::vector<MetricFamily>& out) {
     }
     out.push_back(std::move(made));
   }
-  MetricFamily rejects = family("trainwatch_records_rejected_total",
-                                "Records thrown away, one bad record each.", MetricType::counter);
+  MetricFamily rejects =
+      family("trainwatch_records_rejected_total", "Records rejected.", MetricType::counter);
   for (const auto& [name, source] : ingest.sources()) {
     for (std::size_t i = 0; i < source.rejects.size(); ++i) {
       rejects.points.push_back(
@@ -104,20 +101,20 @@ struct HealthFigure {
   double (*value)(const SourceHealth&);
 };
 constexpr std::array kHealthFigures = {
-    HealthFigure{"trainwatch_source_lag_bytes", "Bytes written and not read yet.",
+    HealthFigure{"trainwatch_source_lag_bytes", "Bytes written but not yet read.",
                  [](const SourceHealth& health) { return static_cast<double>(health.lag_bytes); }},
-    HealthFigure{"trainwatch_source_lag_seconds",
-                 "For how long there have been bytes that are not read yet.",
+    HealthFigure{"trainwatch_source_lag_seconds", "How long there have been unread bytes.",
                  [](const SourceHealth& health) { return health.lag_seconds; }},
     HealthFigure{
-        "trainwatch_source_stuck", "Files that end in the middle of a record and do not grow.",
+        "trainwatch_source_stuck",
+        "Files that end in the middle of a record and have stopped growing.",
         [](const SourceHealth& health) { return static_cast<double>(health.stuck_files); }},
     HealthFigure{
-        "trainwatch_source_unreadable_files", "Files that cannot be read now.",
+        "trainwatch_source_unreadable_files", "Files that currently cannot be read.",
         [](const SourceHealth& health) { return static_cast<double>(health.unreadable_files); }},
 };
 
-void collect_health(const SourceWatch& watch, std::vector<MetricFamily>& out) {
+void collect_health(const SourceHealthTracker& watch, std::vector<MetricFamily>& out) {
   for (const HealthFigure& figure : kHealthFigures) {
     MetricFamily made = family(figure.name, figure.help, MetricType::gauge);
     for (const auto& [name, health] : watch.sources()) {
@@ -140,7 +137,7 @@ void collect_tail(const Ingest& ingest, const TailReport& tail, std::vector<Metr
     files.points.push_back({{{"source", name}}, static_cast<double>(count), {}, 0});
   }
   MetricFamily degraded = family("trainwatch_watch_degraded",
-                                 "1 while changes are only found by polling.", MetricType::gauge);
+                                 "1 while changes are found by polling only.", MetricType::gauge);
   const bool polling = !tail.watch_degraded.empty();
   degraded.points.push_back(
       {{{"reason", polling ? tail.watch_degraded : "none"}}, polling ? 1.0 : 0.0, {}, 0});
@@ -149,7 +146,7 @@ void collect_tail(const Ingest& ingest, const TailReport& tail, std::vector<Metr
 }
 
 void collect_limits(const Engine& engine, const TailReport& tail, std::vector<MetricFamily>& out) {
-  const Vocabulary& vocabulary = engine.vocabulary();
+  const Interner& interner = engine.interner();
   struct Limit {
     std::string_view name;
     std::size_t value;
@@ -157,13 +154,14 @@ void collect_limits(const Engine& engine, const TailReport& tail, std::vector<Me
   };
   const Limit limits[] = {
       {"files", tail.files_limit, tail.files_dropped},
-      {"subjects", vocabulary.subjects.limit(), vocabulary.subjects.dropped()},
-      {"symbols", vocabulary.symbols.limit(), vocabulary.symbols.dropped()},
+      {"subjects", interner.subjects.limit(), interner.subjects.dropped()},
+      {"symbols", interner.symbols.limit(), interner.symbols.dropped()},
       {"series_per_family", TrainingMetrics::kMaxSeries, engine.metrics().series_dropped()},
   };
-  MetricFamily values = family("trainwatch_limit", "How much is kept at most.", MetricType::gauge);
-  MetricFamily hits = family("trainwatch_limit_hits_total", "How often a limit kept something out.",
-                             MetricType::counter);
+  MetricFamily values =
+      family("trainwatch_limit", "Upper bound of what is kept.", MetricType::gauge);
+  MetricFamily hits =
+      family("trainwatch_limit_hits_total", "How often a limit was hit.", MetricType::counter);
   for (const Limit& limit : limits) {
     const Labels labels = {{"name", std::string(limit.name)}};
     values.points.push_back({labels, static_cast<double>(limit.value), {}, 0});
@@ -206,7 +204,7 @@ void collect_rules(const Engine& engine, std::vector<MetricFamily>& out) {
 }  // namespace
 
 void collect_pipeline_metrics(const Engine& engine, const Ingest& ingest, const TailReport& tail,
-                              const SourceWatch& watch, std::vector<MetricFamily>& out) {
+                              const SourceHealthTracker& watch, std::vector<MetricFamily>& out) {
   collect_sources(ingest, out);
   collect_health(watch, out);
   collect_tail(ingest, tail, out);

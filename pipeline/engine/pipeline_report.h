@@ -8,7 +8,7 @@
 
 #include "pipeline/engine/engine.h"
 #include "pipeline/engine/ingest.h"
-#include "pipeline/engine/source_watch.h"
+#include "pipeline/engine/source_health.h"
 #include "pipeline/tail/tailer.h"
 #include "trainwatch/snapshot.h"
 
@@ -20,13 +20,13 @@ struct TailReport {
   std::uint64_t files_dropped = 0;
   std::size_t files_limit = 0;
   std::string watch_degraded;  // why inotify does not help; empty: it does
-  double lag_seconds = 0;      // since the oldest unread byte was seen
+  double lag_seconds = 0;      // since the oldest replay byte was seen
   bool complete = false;       // the pass is over: all that its scan found has been read
 };
 
 // Appends the families about the pipeline.
 void collect_pipeline_metrics(const Engine& engine, const Ingest& ingest, const TailReport& tail,
-                              const SourceWatch& watch, std::vector<MetricFamily>& out);
+                              const SourceHealthTracker& tracker, std::vector<MetricFamily>& out);
 
 struct StatusHeader {
   std::string version;
@@ -37,6 +37,6 @@ struct StatusHeader {
 
 // The body of /api/v1/status.
 std::string status_json(const StatusHeader& header, const Engine& engine, const Ingest& ingest,
-                        const TailReport& tail, const SourceWatch& watch);
+                        const TailReport& tail, const SourceHealthTracker& tracker);
 
 }  // namespace trainwatch

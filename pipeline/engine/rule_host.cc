@@ -3,14 +3,14 @@
 #include <algorithm>
 #include <string>
 
-#include "trainwatch/cycle_measure.h"
+#include "trainwatch/cycle_summary.h"
 
 namespace trainwatch {
 
-RuleHost::RuleHost(std::vector<RuleConfig> rules, const Vocabulary& vocabulary, Listener& listener)
+RuleHost::RuleHost(std::vector<RuleConfig> rules, const Interner& interner, Outputs& outputs)
     : rules_(std::move(rules)),
-      vocabulary_(vocabulary),
-      listener_(listener),
+      interner_(interner),
+      outputs_(outputs),
       evaluations_(rules_.size()),
       by_subject_(rules_.size()) {
   for (std::uint32_t rule = 0; rule < rules_.size(); ++rule) {
@@ -22,8 +22,10 @@ RuleHost::RuleHost(std::vector<RuleConfig> rules, const Vocabulary& vocabulary, 
       span_rules_[static_cast<std::size_t>(kind)].push_back(rule);
     }
     if (interest.steps) step_rules_.push_back(rule);
-    if (interest.ticks) tick_rules_.push_back(rule);
     if (interest.cycles) cycle_rules_.push_back(rule);
+    if (interest.ticks) tick_rules_.push_back(rule);
+    // The end is event time, too: alerts of cycles that wait for it are promoted or resolved.
+    if (interest.end || interest.cycles) end_rules_.push_back(rule);
   }
 }
 
@@ -33,8 +35,10 @@ RuleHost::Instance* RuleHost::make(std::uint32_t rule, SubjectId key) {
   });
   if (known != instances_.end()) return known->get();
   const RuleConfig& config = rules_[rule];
-  auto impl = config.spec->make(config.params, RuleContext{vocabulary_, key});
-  instances_.push_back(std::make_unique<Instance>(Instance{rule, key, std::move(impl), false}));
+  auto impl = config.spec->make(config.params, RuleContext{interner_, key});
+  auto out = outputs_.make(rule, config, key, impl->lifecycle());
+  instances_.push_back(
+      std::make_unique<Instance>(Instance{rule, key, std::move(impl), std::move(out), false}));
   return instances_.back().get();
 }
 
@@ -43,8 +47,8 @@ RuleHost::Instance* RuleHost::instance(std::uint32_t rule, SubjectId subject) {
   const auto index = static_cast<std::size_t>(subject);
   if (index >= known.size()) known.resize(index + 1);
   if (known[index] == nullptr) {
-    const Subject wanted = project(vocabulary_.subjects[subject], rules_[rule].spec->scope);
-    const SubjectId key = vocabulary_.subjects.find(wanted);
+    const Subject wanted = project(interner_.subjects[subject], rules_[rule].spec->scope);
+    const SubjectId key = interner_.subjects.find(wanted);
     known[index] = make(rule, key);
   }
   return known[index];
@@ -53,41 +57,40 @@ RuleHost::Instance* RuleHost::instance(std::uint32_t rule, SubjectId subject) {
 RuleHost::Instance* RuleHost::add_route(SampleRoute& route, SeriesId series) {
   const auto index = static_cast<std::size_t>(series);
   if (index >= route.by_series.size()) route.by_series.resize(index + 1);
-  route.by_series[index] = instance(route.rule, vocabulary_.series[series].subject);
+  route.by_series[index] = instance(route.rule, interner_.series[series].subject);
   return route.by_series[index];
 }
 
-void RuleHost::on(const Span& span, const Event& event) {
+void RuleHost::on(const Span& span) {
   for (const std::uint32_t rule : span_rules_[static_cast<std::size_t>(span.kind)]) {
-    run(*instance(rule, span.subject), event, span.end());
+    run<&Rule::on_span>(*instance(rule, span.subject), span.end(), span);
   }
 }
 
-void RuleHost::on(const Step& step, const Event& event) {
+void RuleHost::on(const Step& step) {
   for (const std::uint32_t rule : step_rules_) {
-    run(*instance(rule, step.subject), event, step.end());
+    run<&Rule::on_step>(*instance(rule, step.subject), step.end(), step);
   }
 }
 
-void RuleHost::on(const Tick& tick, const Event& event) {
+void RuleHost::on(const CycleSummary& cycle) {
+  for (const std::uint32_t rule : cycle_rules_) {
+    run<&Rule::on_cycle>(*instance(rule, cycle.subject), time_from_ns(cycle.end_ns()), cycle);
+  }
+}
+
+void RuleHost::tick(Time now) {
   for (const std::uint32_t rule : tick_rules_) {
     for (const auto& made : instances_) {
-      if (made->rule == rule) run(*made, event, tick.now);
+      if (made->rule == rule) run<&Rule::on_tick>(*made, now, Tick{now});
     }
   }
 }
 
-void RuleHost::on(const Cycle& cycle, const Event& event) {
-  const CycleMeasure& measure = *cycle.measure;
-  for (const std::uint32_t rule : cycle_rules_) {
-    run(*instance(rule, measure.subject), event, time_from_ns(measure.end_ns()));
-  }
-}
-
-void RuleHost::on(const EndOfInput&, const Event& event, Time latest) {
-  for (const std::uint32_t rule : cycle_rules_) {
+void RuleHost::end_of_input(Time latest) {
+  for (const std::uint32_t rule : end_rules_) {
     for (const auto& made : instances_) {
-      if (made->rule == rule) run(*made, event, latest);
+      if (made->rule == rule) run<&Rule::on_end>(*made, latest);
     }
   }
 }

@@ -11,38 +11,44 @@
 #include <vector>
 
 #include "trainwatch/event.h"
+#include "trainwatch/interner.h"
 #include "trainwatch/rule.h"
 #include "trainwatch/state_rows.h"
-#include "trainwatch/vocabulary.h"
 
 namespace trainwatch {
 
 class RuleHost {
  public:
-  // Hears the verdicts of one instance after each event that produced any.
-  class Listener {
+  // Makes the ends at which the host delivers what its instances say.
+  class Outputs {
    public:
-    virtual ~Listener() = default;
-    virtual void judged(std::uint32_t rule, SubjectId subject, Verdicts& verdicts) = 0;
-    // Called after an event reached an instance, when asked for by `want_times`.
-    virtual void time_reached(std::uint32_t rule, SubjectId subject, Time time) = 0;
+    // Of one instance.
+    class Output : public Verdicts {
+     public:
+      // An event of this time has reached the instance. Called when asked for by `want_times`.
+      virtual void time_reached(Time time) = 0;
+    };
+    virtual ~Outputs() = default;
+    // `config` and the result live as long as the host.
+    virtual std::unique_ptr<Output> make(std::uint32_t rule, const RuleConfig& config,
+                                         SubjectId subject, const Lifecycle& lifecycle) = 0;
   };
 
-  RuleHost(std::vector<RuleConfig> rules, const Vocabulary& vocabulary, Listener& listener);
+  RuleHost(std::vector<RuleConfig> rules, const Interner& interner, Outputs& outputs);
 
-  void on(const Sample& sample, const Event& event) {
+  void on(const Sample& sample) {
     for (SampleRoute& route : sample_routes_[static_cast<std::size_t>(sample.resource)]) {
-      Instance* instance = route_of(route, sample.series);
-      if (instance != nullptr) run(*instance, event, sample.at);
+      run<&Rule::on_sample>(*route_of(route, sample.series), sample.at, sample);
     }
   }
-  void on(const Span& span, const Event& event);
-  void on(const Step& step, const Event& event);
-  void on(const Tick& tick, const Event& event);
-  void on(const Cycle& cycle, const Event& event);
-  void on(const EndOfInput& end, const Event& event, Time latest);
+  void on(const Span& span);
+  void on(const Step& step);
+  void on(const CycleSummary& cycle);
+  void tick(Time now);
+  // Finished files were read to their ends, up to the event time `latest`.
+  void end_of_input(Time latest);
 
-  // While true, the listener hears the event time each instance has reached.
+  // While true, outputs hear the event time that their instance has reached.
   void want_times(bool wanted) { want_times_ = wanted; }
 
   const std::vector<RuleConfig>& rules() const { return rules_; }
@@ -65,6 +71,7 @@ class RuleHost {
     std::uint32_t rule = 0;
     SubjectId subject = SubjectId::none;
     std::unique_ptr<Rule> impl;
+    std::unique_ptr<Outputs::Output> out;
     bool ran = false;  // since it was last saved
   };
   struct SampleRoute {
@@ -84,22 +91,18 @@ class RuleHost {
   Instance* make(std::uint32_t rule, SubjectId key);
   void load_instance(std::uint32_t rule, std::string_view subject, std::string_view bytes);
 
-  void run(Instance& instance, const Event& event, Time time) {
+  template <auto kMethod, class... Input>
+  void run(Instance& instance, Time time, const Input&... input) {
     ++evaluations_[instance.rule];
     instance.ran = true;
-    instance.impl->on(event, verdicts_);
-    if (!verdicts_.empty()) {
-      listener_.judged(instance.rule, instance.subject, verdicts_);
-      verdicts_.clear();
-    }
-    if (want_times_) listener_.time_reached(instance.rule, instance.subject, time);
+    ((*instance.impl).*kMethod)(input..., *instance.out);
+    if (want_times_) instance.out->time_reached(time);
   }
 
   std::vector<RuleConfig> rules_;
-  const Vocabulary& vocabulary_;
-  Listener& listener_;
+  const Interner& interner_;
+  Outputs& outputs_;
   bool want_times_ = false;
-  Verdicts verdicts_;                       // reused
   std::vector<std::uint64_t> evaluations_;  // by rule
   // by rule, then by SubjectId of the event; shared instances appear under several subjects
   std::vector<std::vector<Instance*>> by_subject_;
@@ -107,8 +110,9 @@ class RuleHost {
   std::array<std::vector<SampleRoute>, static_cast<std::size_t>(Resource::count_)> sample_routes_;
   std::array<std::vector<std::uint32_t>, static_cast<std::size_t>(SpanKind::count_)> span_rules_;
   std::vector<std::uint32_t> step_rules_;
-  std::vector<std::uint32_t> tick_rules_;
   std::vector<std::uint32_t> cycle_rules_;
+  std::vector<std::uint32_t> tick_rules_;
+  std::vector<std::uint32_t> end_rules_;
 };
 
 }  // namespace trainwatch

@@ -11,8 +11,10 @@ namespace {
 
 constexpr double kLaggingSeconds = 60;
 
-std::string whole(double number) {
-  return std::to_string(static_cast<long long>(number));
+// "1 file", "3 files"
+std::string counted(double number, const char* noun) {
+  const auto whole = static_cast<long long>(number);
+  return std::to_string(whole) + " " + noun + (whole == 1 ? "" : "s");
 }
 
 Alert opened(Time now, const SelfCondition& condition) {
@@ -41,9 +43,9 @@ Alert opened(Time now, const SelfCondition& condition) {
 
 }  // namespace
 
-std::vector<SelfCondition> conditions_of(const SourceWatch& watch) {
+std::vector<SelfCondition> conditions_of(const SourceHealthTracker& tracker) {
   std::vector<SelfCondition> found;
-  for (const auto& [name, health] : watch.sources()) {
+  for (const auto& [name, health] : tracker.sources()) {
     const std::string source = "source " + name + ": ";
     const auto add = [&, &name = name](std::string_view kind, double value, std::string_view unit,
                                        std::string summary, std::string_view next) {
@@ -52,37 +54,37 @@ std::vector<SelfCondition> conditions_of(const SourceWatch& watch) {
     if (health.unreadable_files > 0) {
       const auto files = static_cast<double>(health.unreadable_files);
       add("unreadable", files, "files",
-          source + whole(files) + " files cannot be read, " + health.example,
-          "Check permissions and the mount; reading is tried again by itself.");
+          source + counted(files, "file") + " cannot be read: " + health.example,
+          "Check permissions and the mount; trainwatch retries by itself.");
     }
     if (health.lag_seconds >= kLaggingSeconds) {
       add("lagging", health.lag_seconds, "seconds",
-          source + "unread bytes for " + whole(health.lag_seconds) + " s",
-          "Look at trainwatch's CPU time and at the speed of the disk; alerts come late, none is "
+          source + "unread bytes for " + counted(health.lag_seconds, "second"),
+          "Check trainwatch's CPU time and the speed of the disk; alerts are late, but none is "
           "lost.");
     }
     if (health.stuck_files > 0) {
       add("stuck", static_cast<double>(health.stuck_files), "files", source + health.example,
-          "The writer stopped there: see whether it is alive. The record is joined when the rest "
-          "comes.");
+          "The writer stopped there: check whether it is alive. The record is completed when the "
+          "rest arrives.");
     }
     if (health.recent_rejects > 0) {
       const auto records = static_cast<double>(health.recent_rejects);
-      add("rejected", records, "records", source + whole(records) + " records were thrown away",
+      add("rejected", records, "records", source + counted(records, "record") + " rejected",
           "See rejected_samples in /api/v1/status for the first bytes and the reason.");
     }
     if (health.recent_lost > 0) {
       const auto bytes = static_cast<double>(health.recent_lost);
       add("truncated", bytes, "bytes",
-          source + whole(bytes) + " bytes were cut off before they were read",
-          "Rotate by renaming, or let the copy stay beside the file until it was read.");
+          source + counted(bytes, "byte") + " truncated before being read",
+          "Rotate by renaming, or leave the copy beside the file until it has been read.");
     }
   }
   return found;
 }
 
 std::vector<Alert> SelfAlerts::update(Time now, const std::vector<SelfCondition>& conditions) {
-  std::vector<Alert> told;
+  std::vector<Alert> changed;
   for (const SelfCondition& condition : conditions) {
     const auto key = std::pair(std::string(condition.kind), condition.source);
     const auto known = open_.find(key);
@@ -91,19 +93,19 @@ std::vector<Alert> SelfAlerts::update(Time now, const std::vector<SelfCondition>
     if (!fresh && (known->second.firing || now - known->second.alert.started_at < kPause)) continue;
     Open& open = open_[key];
     open = {true, now, opened(now, condition)};
-    told.push_back(open.alert);
+    changed.push_back(open.alert);
   }
   for (auto& [key, open] : open_) {
     if (!open.firing || now - open.last_seen < kGone) continue;
     open.firing = false;
     open.alert.state = Alert::State::resolved;
     open.alert.updated_at = open.alert.ended_at = now;
-    told.push_back(open.alert);
+    changed.push_back(open.alert);
   }
   std::erase_if(open_, [now](const auto& entry) {
     return !entry.second.firing && now - entry.second.alert.started_at >= kPause;
   });
-  return told;
+  return changed;
 }
 
 std::size_t SelfAlerts::active(std::string_view kind) const {

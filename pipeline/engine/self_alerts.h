@@ -1,7 +1,7 @@
-// Alerts of trainwatch about itself, rules "_self/...": it cannot read, it is behind, it throws
-// records away, it cannot store. They go the way of all alerts, but begin and end in processing
-// time. One alert per condition and source, not a flood: an alert ends when its condition has been
-// gone for a minute, and the next one of its kind comes ten minutes after the last at the earliest.
+// Alerts of trainwatch about itself, rules "_self/...": it cannot read, it lags, it rejects
+// records, it cannot store. They are published like all alerts, but begin and end in processing
+// time. One alert per condition and source: it ends when its condition has been gone for a minute,
+// and the next one starts no sooner than ten minutes after the last.
 #pragma once
 
 #include <map>
@@ -9,14 +9,14 @@
 #include <utility>
 #include <vector>
 
-#include "pipeline/engine/source_watch.h"
+#include "pipeline/engine/source_health.h"
 #include "trainwatch/alert.h"
 #include "trainwatch/state_io.h"
 #include "trainwatch/time.h"
 
 namespace trainwatch {
 
-// Something that is the case now.
+// A condition that holds now.
 struct SelfCondition {
   std::string_view kind;  // "lagging": the rule is "_self/lagging"
   std::string source;     // empty: trainwatch as a whole
@@ -27,15 +27,15 @@ struct SelfCondition {
   std::string_view next;
 };
 
-// What is wrong with the sources.
-std::vector<SelfCondition> conditions_of(const SourceWatch& watch);
+// The conditions of the sources.
+std::vector<SelfCondition> conditions_of(const SourceHealthTracker& tracker);
 
 class SelfAlerts {
  public:
   static constexpr Nanos kGone = std::chrono::minutes(1);
   static constexpr Nanos kPause = std::chrono::minutes(10);
 
-  // Takes all conditions that hold now; returns the alerts that began or ended.
+  // `conditions` are all that hold now. Returns the alerts that began or ended.
   std::vector<Alert> update(Time now, const std::vector<SelfCondition>& conditions);
 
   std::size_t active(std::string_view kind) const;
@@ -50,7 +50,7 @@ class SelfAlerts {
     void state(StateIo& io) {
       io(firing);
       io(last_seen);
-      alert.save(io);
+      io(alert);
     }
   };
   std::map<std::pair<std::string, std::string>, Open> open_;  // by kind and source

@@ -18,17 +18,17 @@ void write_conditions(JsonWriter& json, const std::string& source,
 }
 
 void write_sources(JsonWriter& json, const Ingest& ingest, const TailReport& tail,
-                   const SourceWatch& watch) {
+                   const SourceHealthTracker& tracker) {
   std::map<std::string, std::uint64_t> files;
   for (const TailedFile& file : tail.files) {
     const auto known = ingest.files().find(file.file);
     if (known != ingest.files().end()) ++files[known->second.known.source];
   }
-  const std::vector<SelfCondition> conditions = conditions_of(watch);
+  const std::vector<SelfCondition> conditions = conditions_of(tracker);
   json.key("sources").begin_array();
   for (const auto& [name, source] : ingest.sources()) {
-    const auto found = watch.sources().find(name);
-    const SourceHealth health = found == watch.sources().end() ? SourceHealth{} : found->second;
+    const auto found = tracker.sources().find(name);
+    const SourceHealth health = found == tracker.sources().end() ? SourceHealth{} : found->second;
     json.begin_object().field("source", name).field("files", files[name]);
     json.field("bytes", source.bytes).field("lag_bytes", health.lag_bytes);
     json.field("lag_seconds", health.lag_seconds).field("events", source.records);
@@ -66,7 +66,7 @@ void write_files(JsonWriter& json, const Ingest& ingest, const TailReport& tail)
     const auto known = ingest.files().find(tailed.file);
     if (known == ingest.files().end()) continue;
     const Ingest::File& file = known->second;
-    json.begin_object().field("path", file.known.path).field("format", to_string(file.format));
+    json.begin_object().field("path", file.known.path).field("format", file.format);
     json.field("size", tailed.size).field("offset", tailed.offset);
     json.field("records", file.records).field("rejects", file.rejects);
     json.field("error", tailed.error.empty() ? file.error : tailed.error);
@@ -114,7 +114,7 @@ void write_rejected(JsonWriter& json, const Ingest& ingest) {
 }  // namespace
 
 std::string status_json(const StatusHeader& header, const Engine& engine, const Ingest& ingest,
-                        const TailReport& tail, const SourceWatch& watch) {
+                        const TailReport& tail, const SourceHealthTracker& tracker) {
   JsonWriter json;
   json.begin_object().field("version", header.version).field("ready", header.ready);
   json.field("started_at", to_rfc3339(header.started_at));
@@ -122,14 +122,14 @@ std::string status_json(const StatusHeader& header, const Engine& engine, const 
   json.field("lag_seconds", tail.lag_seconds);
   json.field("watch_degraded", tail.watch_degraded);
   json.field("state_degraded", header.storing);
-  write_sources(json, ingest, tail, watch);
+  write_sources(json, ingest, tail, tracker);
   write_files(json, ingest, tail);
   write_rules(json, engine);
   write_rejected(json, ingest);
   json.key("limits").begin_object();
   json.field("files_dropped", tail.files_dropped);
-  json.field("subjects_dropped", engine.vocabulary().subjects.dropped());
-  json.field("symbols_dropped", engine.vocabulary().symbols.dropped());
+  json.field("subjects_dropped", engine.interner().subjects.dropped());
+  json.field("symbols_dropped", engine.interner().symbols.dropped());
   json.field("series_dropped", engine.metrics().series_dropped());
   json.field("gpu_ranks_dropped", engine.gpu_metrics().ranks_dropped());
   return json.end_object().end_object().take();

@@ -5,7 +5,7 @@
 
 #include "pipeline/decode/decimal_time.h"
 #include "pipeline/profile/marshal_reader.h"
-#include "pipeline/profile/seconds.h"
+#include "pipeline/profile/python_function.h"
 
 namespace trainwatch {
 namespace {

@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "pipeline/profile/function_table.h"
 #include "pipeline/profile/python_function.h"
 #include "trainwatch/result.h"
 

@@ -6,7 +6,7 @@
 #include <tuple>
 #include <utility>
 
-#include "pipeline/decode/source_name.h"
+#include "pipeline/decode/path_metadata.h"
 
 namespace trainwatch {
 namespace {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -9,50 +10,31 @@
 #include "pipeline/profile/cprofile_stats.h"
 #include "pipeline/profile/marshal_reader.h"
 #include "pipeline/profile/pyinstrument_stats.h"
-#include "trainwatch/json_writer.h"
 
 namespace trainwatch {
 namespace {
 
-void write_function(JsonWriter& json, const PythonFunction& function) {
-  json.value(function.file).value(function.line).value(function.name);
-}
-
-void write_columns(JsonWriter& json, std::initializer_list<const char*> columns) {
-  json.key("columns").begin_array();
-  for (const char* column : columns) json.value(column);
-  json.end_array();
-}
-
-void write_stats(JsonWriter& json, const CprofileStats& stats, std::size_t top) {
+void add_stats(Figures& out, const CprofileStats& stats, std::size_t top) {
   const CallStats totals = stats.totals();
-  json.field("pcalls", totals.pcalls).field("ncalls", totals.ncalls);
-  json.field("total_time_ns", totals.total_ns);
-  json.key("top_functions").begin_object();
-  write_columns(json, {"file", "line", "function", "pcalls", "ncalls", "total_time_ns",
-                       "cumulative_time_ns"});
-  json.key("rows").begin_array();
+  out.add("pcalls", totals.pcalls).add("ncalls", totals.ncalls);
+  out.add("total_time_ns", totals.total_ns);
+  FigureTable& table = out.table("top_functions", {"file", "line", "function", "pcalls", "ncalls",
+                                                   "total_time_ns", "cumulative_time_ns"});
   for (const auto* entry : stats.top_by_cumulative_time(top)) {
-    const CallStats& calls = entry->second.calls;
-    json.begin_array();
-    write_function(json, entry->first);
-    json.value(calls.pcalls).value(calls.ncalls).value(calls.total_ns).value(calls.cumulative_ns);
-    json.end_array();
+    const auto& [function, row] = *entry;
+    table.row(function.file, function.line, function.name, row.calls.pcalls, row.calls.ncalls,
+              row.calls.total_ns, row.calls.cumulative_ns);
   }
-  json.end_array().end_object();
 }
 
-void write_stats(JsonWriter& json, const PyinstrumentStats& stats, std::size_t top) {
-  json.field("samples", stats.samples()).field("duration_ns", stats.duration_ns());
-  json.key("top_functions").begin_object();
-  write_columns(json, {"file", "line", "function", "self_time_ns", "total_time_ns"});
-  json.key("rows").begin_array();
+void add_stats(Figures& out, const PyinstrumentStats& stats, std::size_t top) {
+  out.add("samples", stats.samples()).add("duration_ns", stats.duration_ns());
+  FigureTable& table =
+      out.table("top_functions", {"file", "line", "function", "self_time_ns", "total_time_ns"});
   for (const auto* entry : stats.top_by_total_time(top)) {
-    json.begin_array();
-    write_function(json, entry->first);
-    json.value(entry->second.self_ns).value(entry->second.total_ns).end_array();
+    const auto& [function, times] = *entry;
+    table.row(function.file, function.line, function.name, times.self_ns, times.total_ns);
   }
-  json.end_array().end_object();
 }
 
 // Profiles of one part of a job, added up.
@@ -65,10 +47,10 @@ struct Part {
     stats.add(other);
     ++profiles;
   }
-  void write(JsonWriter& json, std::size_t top) const {
-    json.field("profiles", profiles);
-    json.field("functions", stats.functions().size()).field("dropped", stats.dropped());
-    write_stats(json, stats, top);
+  void add_to(Figures& out, std::size_t top) const {
+    out.add("profiles", profiles);
+    out.add("functions", stats.functions().size()).add("dropped", stats.dropped());
+    add_stats(out, stats, top);
   }
 };
 
@@ -82,31 +64,22 @@ class Parts {
     phases_[{name.start.mode, name.start.phase, name.end.mode, name.end.phase}].add(stats);
   }
 
-  void write(JsonWriter& json, std::size_t top) const {
-    json.begin_object();
-    write_part(json, "before_step_zero", before_step_zero_, top);
-    write_part(json, "training_loop", training_loop_, top);
-    write_part(json, "after_hook_close", after_hook_close_, top);
-    json.key("phases").begin_array();
+  void add_to(Figures& out, std::size_t top) const {
+    before_step_zero_.add_to(out.group("before_step_zero"), top);
+    training_loop_.add_to(out.group("training_loop"), top);
+    after_hook_close_.add_to(out.group("after_hook_close"), top);
+    Figures::Groups phases;
     for (const auto& [ends, part] : phases_) {
       const auto& [start_mode, start_phase, end_mode, end_phase] = ends;
-      json.begin_object();
-      json.field("start_mode", to_string(start_mode)).field("start_phase", to_string(start_phase));
-      json.field("end_mode", to_string(end_mode)).field("end_phase", to_string(end_phase));
-      part.write(json, top);
-      json.end_object();
+      Figures& phase = phases.emplace_back();
+      phase.add("start_mode", to_string(start_mode)).add("start_phase", to_string(start_phase));
+      phase.add("end_mode", to_string(end_mode)).add("end_phase", to_string(end_phase));
+      part.add_to(phase, top);
     }
-    json.end_array().end_object();
+    out.add("phases", std::move(phases));
   }
 
  private:
-  static void write_part(JsonWriter& json, const char* key, const Part<Stats>& part,
-                         std::size_t top) {
-    json.key(key).begin_object();
-    part.write(json, top);
-    json.end_object();
-  }
-
   using Ends = std::tuple<ProfileMode, ProfilePhase, ProfileMode, ProfilePhase>;
 
   Part<Stats> before_step_zero_;
@@ -128,25 +101,25 @@ class Report {
     if (!read) reject({profile.path, read.error().message});
   }
 
-  std::string json(std::size_t top) const {
-    JsonWriter json;
-    json.begin_object().key("nodes").begin_array();
+  Figures figures(std::size_t top) const {
+    Figures out;
+    Figures::Groups nodes;
     for (const auto& [node, rank] : nodes_) {
-      json.begin_object().field("node", node).key("rank");
-      (rank == kNoRank ? json.null() : json.value(rank)).end_object();
+      std::optional<std::int32_t> known;
+      if (rank != kNoRank) known = rank;
+      nodes.emplace_back().add("node", node).add("rank", known);
     }
-    json.end_array();
-    json.key("cprofile");
-    cprofile_.write(json, top);
-    json.key("pyinstrument");
-    pyinstrument_.write(json, top);
-    json.key("rejected").begin_array();
+    out.add("nodes", std::move(nodes));
+    cprofile_.add_to(out.group("cprofile"), top);
+    pyinstrument_.add_to(out.group("pyinstrument"), top);
+    Figures::Groups rejected;
     for (const ProfileRejection& rejection : rejected_) {
-      json.begin_object().field("path", valid_utf8(rejection.path));
-      json.field("reason", valid_utf8(rejection.reason)).end_object();
+      rejected.emplace_back()
+          .add("path", valid_utf8(rejection.path))
+          .add("reason", valid_utf8(rejection.reason));
     }
-    json.end_array().field("left_out", left_out_).end_object();
-    return json.take();
+    out.add("rejected", std::move(rejected)).add("left_out", left_out_);
+    return out;
   }
 
  private:
@@ -178,13 +151,13 @@ class Report {
 
 }  // namespace
 
-std::string python_profile_json(FileSystem& files, const ProfileIndex& index,
-                                const ProfileReportOptions& options) {
+Figures python_profile(FileSystem& files, const ProfileIndex& index,
+                       const ProfileReportOptions& options) {
   Report report{files, index};
   for (const FoundProfile& profile : index.profiles) {
     if (options.query.matches(profile.name)) report.add(profile);
   }
-  return report.json(options.top);
+  return report.figures(options.top);
 }
 
 }  // namespace trainwatch

@@ -2,11 +2,11 @@
 #pragma once
 
 #include <cstddef>
-#include <string>
 #include <string_view>
 
 #include "pipeline/profile/profile_index.h"
-#include "pipeline/profile/profile_query.h"
+#include "pipeline/profile/profile_name.h"
+#include "trainwatch/figures.h"
 
 namespace trainwatch {
 
@@ -18,7 +18,7 @@ struct ProfileReportOptions {
   std::size_t top = 50;  // functions in each table
 };
 
-// JSON:
+// As JSON:
 //   {"nodes": [{"node", "rank"}…], "cprofile": PARTS, "pyinstrument": PARTS,
 //    "rejected": [{"path", "reason"}…], "left_out": N}
 //   PARTS: {"before_step_zero": PART, "training_loop": PART, "after_hook_close": PART,
@@ -28,7 +28,7 @@ struct ProfileReportOptions {
 //     pyinstrument: "samples", "duration_ns"
 // "left_out" counts files beyond the index's bounds and rejections beyond its list.
 // Reads every profile that the query asks for, one at a time; what cannot be read is rejected.
-std::string python_profile_json(FileSystem& files, const ProfileIndex& index,
-                                const ProfileReportOptions& options);
+Figures python_profile(FileSystem& files, const ProfileIndex& index,
+                       const ProfileReportOptions& options);
 
 }  // namespace trainwatch

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "pipeline/decode/decimal_time.h"
-#include "pipeline/profile/seconds.h"
+#include "pipeline/profile/python_function.h"
 
 namespace trainwatch {
 namespace {

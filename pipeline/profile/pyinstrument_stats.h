@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "pipeline/profile/function_table.h"
+#include "pipeline/profile/python_function.h"
 #include "trainwatch/result.h"
 
 namespace trainwatch {

@@ -8,9 +8,12 @@
 namespace trainwatch {
 namespace {
 
-// Raised whenever a state() function changes what it writes: rows of another version are dropped.
-constexpr std::uint32_t kStateVersion = 5;
+// Raised whenever a row's key or contents change. Rows of another version are never interpreted:
+// the files are read again.
+constexpr std::uint32_t kStateVersion = 7;
 constexpr std::string_view kVersionRow = "version";
+// Loaded whatever the version, so that what was open about trainwatch itself before an upgrade is
+// resolved after it. A change of its contents therefore needs another key.
 constexpr std::string_view kSelfRow = "self";
 
 std::uint64_t hash_of(const std::string& value) {
@@ -44,13 +47,15 @@ Status DurablePipeline::start() {
     stored_.emplace(row.key, hash_of(row.value));
     rows.emplace(std::move(row.key), std::move(row.value));
   }
-  if (version_of(rows) != kStateVersion) {
-    dropped_ = "the stored state is of another version";
+  if (const std::uint32_t version = version_of(rows); version != kStateVersion) {
+    dropped_ = "the stored state is of version " + std::to_string(version) +
+               ", this trainwatch needs version " + std::to_string(kStateVersion);
   } else if (!engine_->load(rows) || !ingest_->load(rows)) {
-    dropped_ = "the stored state does not load";
+    dropped_ = "the stored state is damaged";
     make(engine_->rules());
   }
-  load_row(rows, kSelfRow, [this](StateIo& io) { io(self_); });
+  SelfAlerts self;
+  if (load_row(rows, kSelfRow, [&self](StateIo& io) { io(self); })) self_ = std::move(self);
   return success();
 }
 
@@ -59,7 +64,7 @@ void DurablePipeline::reconfigure(std::vector<RuleConfig> rules) {
   all_ = true;
 }
 
-void DurablePipeline::tell_about_self(Time now, const std::vector<SelfCondition>& conditions) {
+void DurablePipeline::raise_self_alerts(Time now, const std::vector<SelfCondition>& conditions) {
   std::ranges::move(self_.update(now, conditions), std::back_inserter(waiting_.alerts));
 }
 
@@ -83,7 +88,7 @@ void DurablePipeline::collect() {
 }
 
 Result<PublishedAlerts> DurablePipeline::commit(Time now) {
-  std::ranges::move(engine_->take_told(), std::back_inserter(waiting_.alerts));
+  std::ranges::move(engine_->take_emitted(), std::back_inserter(waiting_.alerts));
   collect();
   waiting_.now = now;
   waiting_.changed.clear();

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "pipeline/engine/alert_json.h"
+
 namespace trainwatch {
 
 Result<std::vector<StateRow>> MemoryStore::load() {
@@ -17,11 +19,11 @@ Result<PublishedAlerts> MemoryStore::commit(const Commit& commit) {
   for (const auto& [name, seq] : commit.acknowledged) acknowledged_[name] = seq;
   PublishedAlerts published;
   for (Alert alert : commit.alerts) {
-    std::string content = told_content(alert);
-    const auto known = told_.find(alert.id);
-    if (known != told_.end() && !is_news(known->second, alert, content)) continue;
+    std::string content = content_hash(alert);
+    const auto known = last_published_.find(alert.id);
+    if (known != last_published_.end() && !is_news(known->second, alert, content)) continue;
     alert.seq = ++last_seq_;
-    told_[alert.id] = {alert.state, alert.updated_at, std::move(content), alert.seq};
+    last_published_[alert.id] = {alert.state, alert.updated_at, std::move(content), alert.seq};
     published.push_back(std::make_shared<const PublishedAlert>(PublishedAlert{
         alert.seq, alert.id, alert.rule, alert.severity, alert.state, to_json(alert, epoch_)}));
     alerts_.push_back({published.back(), commit.now});
@@ -38,9 +40,11 @@ void MemoryStore::prune(Time now) {
     const bool over = alerts_.size() > retention_.alerts || now - oldest.stored > retention_.age;
     const bool held = oldest.alert->seq >= wanted && alerts_.size() <= 2 * retention_.alerts;
     if (!over || held) return;
-    const auto told = told_.find(oldest.alert->id);
-    const bool last_word = told != told_.end() && told->second.seq == oldest.alert->seq;
-    if (last_word && told->second.state == Alert::State::resolved) told_.erase(told);
+    const auto last_published = last_published_.find(oldest.alert->id);
+    const bool last_word =
+        last_published != last_published_.end() && last_published->second.seq == oldest.alert->seq;
+    if (last_word && last_published->second.state == Alert::State::resolved)
+      last_published_.erase(last_published);
     alerts_.pop_front();
   }
 }

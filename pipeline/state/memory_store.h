@@ -1,11 +1,10 @@
-// The store without a disk: it lives as long as the object. For runs without a state directory, and
-// for simulations, where it outlives the pipeline that is killed.
+// A store in memory, for runs without a state directory and for simulations, where it outlives the
+// pipeline that is killed.
 #pragma once
 
 #include <deque>
 
 #include "pipeline/state/state_store.h"
-#include "pipeline/state/told_alerts.h"
 
 namespace trainwatch {
 
@@ -22,7 +21,7 @@ class MemoryStore final : public StateStore {
   std::uint64_t last_seq() const override { return last_seq_; }
   const Acknowledged& acknowledged() const override { return acknowledged_; }
 
-  // Every commit fails with this until it is empty again.
+  // Every commit fails with this message until it is empty again.
   void fail(std::string why) { failure_ = std::move(why); }
 
  private:
@@ -35,7 +34,7 @@ class MemoryStore final : public StateStore {
   std::string epoch_;
   Retention retention_;
   std::map<std::string, std::string> rows_;
-  std::map<std::string, ToldAlert> told_;  // by alert id
+  std::map<std::string, LastPublished> last_published_;  // by alert id
   std::deque<Kept> alerts_;
   std::uint64_t last_seq_ = 0;
   Acknowledged acknowledged_;

@@ -1,5 +1,5 @@
 // One SQLite connection and its prepared statements, with errors as values. Texts and blobs are
-// copied on the way in and out, so nothing that SQLite owns leaves these classes.
+// copied in and out, so nothing that SQLite owns leaves these classes.
 #pragma once
 
 #include <cstdint>
@@ -14,16 +14,15 @@ struct sqlite3_stmt;
 
 namespace trainwatch {
 
-// What the last failed call means for the one who made it.
+// What the last failed call means for the caller.
 enum class SqliteTrouble : std::uint8_t {
-  no_room,  // the transaction is undone and may be tried again on this connection
+  no_room,  // the transaction was rolled back and may be retried on this connection
   busy,     // another process has the database
-  damaged,  // what is on the disk is no database, or not the one that we wrote
-  io,       // anything else: this connection is not to be trusted any further
+  damaged,  // the disk holds no database, or not the one that we wrote
+  io,       // anything else: do not trust this connection any more
 };
 
-// Whether what PRAGMA quick_check found is a page that could not be read, and not one that is
-// wrong.
+// Whether PRAGMA quick_check found a page that could not be read, rather than a wrong one.
 bool is_read_error(std::string_view found);
 
 // Bound as a blob; std::string_view is bound as text.
@@ -35,7 +34,7 @@ class SqliteStatement {
  public:
   explicit SqliteStatement(sqlite3_stmt* statement) : statement_(statement) {}  // takes it
 
-  // Starts again with these values for ?1, ?2, ...
+  // Restarts with these values for ?1, ?2, ...
   template <class... Values>
   SqliteStatement& with(const Values&... values) {
     reset();
@@ -45,8 +44,8 @@ class SqliteStatement {
   }
 
   Status run();         // to its end
-  Result<bool> next();  // true: there is a row, and the functions below read it
-  void reset();         // lets go of the row
+  Result<bool> next();  // true: there is a row for the functions below
+  void reset();         // releases the row
 
   std::int64_t number(int column) const;
   std::string text(int column) const;  // of a text or a blob
@@ -66,8 +65,8 @@ class SqliteStatement {
 
 class SqliteDatabase {
  public:
-  // Makes the file when it is missing. `vfs` as SQLite names it; empty: the usual one. Until
-  // log_goes_on_close() the connection leaves a write-ahead log as it finds it.
+  // Creates the file if it is missing. `vfs` is SQLite's name; empty: the default. Until
+  // log_goes_on_close() the connection leaves an existing write-ahead log alone.
   static Result<SqliteDatabase> open(const std::string& path, const std::string& vfs);
 
   Status run(const std::string& sql);               // any number of statements, rows ignored
@@ -80,7 +79,7 @@ class SqliteDatabase {
   void log_goes_on_close(bool goes);
   // Moves the write-ahead log into the database, both synced.
   Status checkpoint();
-  // How much of the write-ahead log must not be lost: pages of commits since the last checkpoint.
+  // Pages in the write-ahead log that must not be lost: those of commits since the last checkpoint.
   int log_pages() const { return *log_pages_; }
 
  private:

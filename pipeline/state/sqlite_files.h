@@ -1,4 +1,4 @@
-// The files of a database, touched while no connection is open, through the same VFS as SQLite's.
+// The files of a database while no connection is open, through SQLite's VFS.
 #pragma once
 
 #include <cstddef>
@@ -9,20 +9,20 @@
 
 namespace trainwatch {
 
-// What a database file says of itself in its first bytes.
+// What the first bytes of a database file say.
 struct SqliteHead {
-  bool is_fragment = false;  // there are bytes, but fewer than the smallest database has
-  bool is_database = false;  // the rest means something
+  bool is_fragment = false;  // there are bytes, but too few for any database
+  bool is_database = false;  // the fields below are valid
   std::uint32_t application = 0;
   std::uint32_t version = 0;
 };
 
-// A missing or short file is no database, nor is one that was being made when the power failed: its
-// first page may be torn, and SQLite will empty it. Writes nothing.
+// A missing or short file is not a database, nor is one that was being created when the power
+// failed: its first page may be torn, and SQLite will empty it. Writes nothing.
 Result<SqliteHead> read_sqlite_head(const std::string& path, const std::string& vfs);
 
-// Drops what was appended to the write-ahead log of `path` after its first `pages` pages. A log
-// that is missing or no longer than that is left alone.
+// Cuts the write-ahead log of `path` back to its first `pages` pages. A missing or shorter log is
+// left alone.
 Status cut_sqlite_log(const std::string& path, int pages, const std::string& vfs);
 
 }  // namespace trainwatch

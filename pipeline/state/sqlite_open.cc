@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "pipeline/state/sqlite_files.h"
-#include "pipeline/state/sqlite_schema.h"
+#include "pipeline/state/sqlite_tables.h"
 
 namespace trainwatch {
 namespace {

@@ -4,6 +4,7 @@
 #include <limits>
 #include <utility>
 
+#include "pipeline/engine/alert_json.h"
 #include "pipeline/state/sqlite_files.h"
 #include "pipeline/state/sqlite_open.h"
 #include "pipeline/state/sqlite_tables.h"
@@ -156,7 +157,7 @@ Result<SqliteStore::Written> SqliteStore::write(const Commit& commit) {
   if (Status begun = tables_->database().run("BEGIN IMMEDIATE"); !begun) return begun.error();
   if (Status done = write_rows(commit, written); !done) return done.error();
   for (const Alert& alert : commit.alerts) {
-    if (Status done = tell(alert, commit.now, written); !done) return done.error();
+    if (Status done = publish(alert, commit.now, written); !done) return done.error();
   }
   if (Status done = prune(commit.now, written); !done) return done.error();
   if (Status done = write_numbers(written); !done) return done.error();
@@ -185,14 +186,14 @@ Status SqliteStore::write_numbers(Written& written) {
   return tables_->put_meta("last_seq", std::to_string(written.numbers.last));
 }
 
-Status SqliteStore::tell(Alert alert, Time now, Written& written) {
-  std::string content = told_content(alert);
-  const Result<std::optional<ToldAlert>> known = tables_->told(alert.id);
+Status SqliteStore::publish(Alert alert, Time now, Written& written) {
+  std::string content = content_hash(alert);
+  const Result<std::optional<LastPublished>> known = tables_->last_published(alert.id);
   if (!known) return known.error();
   if (known->has_value() && !is_news(**known, alert, content)) return success();
   alert.seq = ++written.numbers.last;
-  const ToldAlert told{alert.state, alert.updated_at, std::move(content), alert.seq};
-  if (Status done = tables_->put_told(alert.id, told); !done) return done;
+  const LastPublished last_published{alert.state, alert.updated_at, std::move(content), alert.seq};
+  if (Status done = tables_->put_last_published(alert.id, last_published); !done) return done;
   written.published.push_back(std::make_shared<const PublishedAlert>(PublishedAlert{
       alert.seq, alert.id, alert.rule, alert.severity, alert.state, to_json(alert, epoch_)}));
   return tables_->add(*written.published.back(), now);

@@ -1,10 +1,10 @@
-// The store on disk: DIR/state.db, an SQLite database that one process has to itself. After
-// commit() returned, neither a kill nor a loss of power takes the commit back.
+// The store on disk: DIR/state.db, an SQLite database that one process owns. Once commit() has
+// returned, neither a kill nor a power loss undoes it.
 //
-// Trouble with the disk: a commit that fails leaves nothing behind. A full disk is simply tried
-// again. After any other error the connection is given up, what it had appended since the last
-// commit is cut off, and the next commit() opens and checks the database anew; an fsync is never
-// tried again on bytes that one has failed for. Until then load() and alerts_after() are errors.
+// Disk errors: a failed commit leaves nothing behind. On a full disk it can simply be retried.
+// After any other error the connection is closed, what it appended since the last commit is cut
+// off, and the next commit() opens and checks the database again; bytes that an fsync has failed
+// for are never synced again. Until then load() and alerts_after() return errors.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,6 @@
 #include <string>
 #include <variant>
 
-#include "pipeline/state/open_failure.h"
 #include "pipeline/state/state_directory.h"
 #include "pipeline/state/state_store.h"
 
@@ -23,31 +22,31 @@ struct SqliteOpening;
 
 struct SqliteStoreOptions {
   std::string directory;
-  std::string new_epoch;  // used when a store is made
-  std::string writer;     // version text, for a person who looks into the file
+  std::string new_epoch;  // used when a store is created
+  std::string writer;     // version text, for people who look into the file
   Retention retention{};
-  // Network file systems are refused without it. With it a rollback journal is used, which is
+  // Network file systems are refused unless this is set. It selects a rollback journal, which is
   // slower and does not need memory shared between hosts.
   bool allow_network = false;
-  int checkpoint_pages = 1000;  // the log is moved into the database when it is that long
+  int checkpoint_pages = 1000;  // length at which the log is moved into the database
   std::string vfs{};            // SQLite's name for another file system; for tests
 };
 
 class SqliteStore final : public StateStore {
  public:
-  // A store that is damaged is set aside as state.db.corrupt-N, and a new one is begun.
+  // A damaged store is set aside as state.db.corrupt-N, and a new one is created.
   static std::variant<std::unique_ptr<SqliteStore>, OpenFailure> open(SqliteStoreOptions options);
   ~SqliteStore() override;
 
-  // What open() had to set aside and why, for the log; empty when the state is whole.
+  // What open() set aside and why, for the log; empty if nothing.
   const std::string& lost() const { return lost_; }
-  // After an error the database was found damaged, or with a commit in it that had failed (which a
-  // rollback journal cannot exclude). Every commit fails from here on; only a new open() helps.
+  // After an error the database was found damaged, or with a failed commit in it (which a rollback
+  // journal cannot exclude). Every commit fails from now on; open() again.
   bool broken() const override { return broken_; }
 
   const std::string& epoch() const override { return epoch_; }
   Result<std::vector<StateRow>> load() override;
-  // Retention drops at most 1000 alerts more than the commit adds, so that no commit is long.
+  // Retention drops at most 1000 alerts more than the commit adds, which keeps commits short.
   Result<PublishedAlerts> commit(const Commit& commit) override;
   Result<PublishedAlerts> alerts_after(std::uint64_t after, std::size_t limit) override;
   std::uint64_t first_seq() const override { return numbers_.first; }
@@ -55,7 +54,7 @@ class SqliteStore final : public StateStore {
   const Acknowledged& acknowledged() const override { return numbers_.acknowledged; }
 
  private:
-  // What is known without asking the database. The alerts kept are exactly first to last.
+  // What is known without reading the database. The alerts kept are exactly first to last.
   struct Numbers {
     std::uint64_t first = 1;
     std::uint64_t last = 0;
@@ -77,7 +76,7 @@ class SqliteStore final : public StateStore {
 
   Result<Written> write(const Commit& commit);
   Status write_rows(const Commit& commit, Written& written);
-  Status tell(Alert alert, Time now, Written& written);
+  Status publish(Alert alert, Time now, Written& written);
   Status write_numbers(Written& written);
   Status prune(Time now, Written& written);
   void keep_log_short();

@@ -1,10 +1,71 @@
 #include "pipeline/state/sqlite_tables.h"
 
-#include <array>
+#include <xxhash.h>
 
-#include "pipeline/state/sqlite_schema.h"
+#include <algorithm>
+#include <array>
+#include <filesystem>
 
 namespace trainwatch {
+namespace {
+
+constexpr const char* kTables = R"(
+CREATE TABLE meta(k TEXT PRIMARY KEY, v BLOB NOT NULL, crc INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE state(key TEXT PRIMARY KEY, value BLOB NOT NULL, crc INTEGER NOT NULL);
+CREATE TABLE outbox(seq INTEGER PRIMARY KEY, id TEXT NOT NULL, rule TEXT NOT NULL,
+  severity INTEGER NOT NULL, state INTEGER NOT NULL, stored INTEGER NOT NULL, body TEXT NOT NULL);
+CREATE TABLE told(id TEXT PRIMARY KEY, seq INTEGER NOT NULL, state INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL, content BLOB NOT NULL) WITHOUT ROWID;
+CREATE TABLE subscriber(name TEXT PRIMARY KEY, acked_seq INTEGER NOT NULL, seen INTEGER NOT NULL)
+  WITHOUT ROWID;
+)";
+
+std::string set_version(std::uint32_t version) {
+  return "PRAGMA user_version = " + std::to_string(version) + ";";
+}
+
+// An error leaves no transaction open.
+Status run_as_one(SqliteDatabase& database, const std::string& sql) {
+  Status done = database.run("BEGIN IMMEDIATE;" + sql + "COMMIT;");
+  if (!done) (void)database.run("ROLLBACK");
+  return done;
+}
+
+}  // namespace
+
+Status create_schema(SqliteDatabase& database) {
+  return run_as_one(database, kTables + std::string("PRAGMA application_id = ") +
+                                  std::to_string(kApplicationId) + ";" +
+                                  set_version(kSchemaVersion));
+}
+
+std::span<const Migration> migrations() {
+  return {};  // 1 is the first version
+}
+
+Status migrate(SqliteDatabase& database, const std::string& path, std::uint32_t from,
+               std::uint32_t to, std::span<const Migration> steps) {
+  std::string sql;
+  for (std::uint32_t version = from; version < to; ++version) {
+    const auto step = std::ranges::find(steps, version, &Migration::from);
+    if (step == steps.end()) {
+      return Error{path + ": no step from version " + std::to_string(version)};
+    }
+    sql += step->sql + ";";
+  }
+  const std::string backup = path + ".v" + std::to_string(from) + ".bak";
+  std::error_code ignored;
+  std::filesystem::remove(backup, ignored);  // of an attempt that did not come to its end
+  Result<SqliteStatement> copy = database.prepare("VACUUM INTO ?1");
+  if (!copy) return copy.error();
+  if (Status copied = copy->with(backup).run(); !copied) return copied;
+  return run_as_one(database, sql + set_version(to));
+}
+
+std::int64_t row_checksum(std::string_view key, std::string_view value) {
+  const XXH64_hash_t seed = XXH3_64bits(key.data(), key.size());
+  return static_cast<std::int64_t>(XXH3_64bits_withSeed(value.data(), value.size(), seed));
+}
 
 enum class SqliteTables::Query : std::size_t {
   all_rows,
@@ -13,9 +74,9 @@ enum class SqliteTables::Query : std::size_t {
   all_meta,
   get_meta,
   put_meta,
-  get_told,
-  put_told,
-  forget_told,
+  get_last_published,
+  put_last_published,
+  forget_last_published,
   oldest,
   newest,
   add,
@@ -147,23 +208,24 @@ Status SqliteTables::put_meta(const std::string& key, const std::string& value) 
   return query(Query::put_meta).with(key, Blob{value}, row_checksum(key, value)).run();
 }
 
-Result<std::optional<ToldAlert>> SqliteTables::told(const std::string& id) {
-  SqliteStatement& row = query(Query::get_told).with(id);
+Result<std::optional<LastPublished>> SqliteTables::last_published(const std::string& id) {
+  SqliteStatement& row = query(Query::get_last_published).with(id);
   const Result<bool> found = row.next();
   if (!found) return found.error();
-  std::optional<ToldAlert> told;
+  std::optional<LastPublished> last_published;
   if (*found) {
-    told = {static_cast<Alert::State>(row.number(1)), time_from_ns(row.number(2)), row.text(3),
-            unsigned_number(row, 0)};
+    last_published = {static_cast<Alert::State>(row.number(1)), time_from_ns(row.number(2)),
+                      row.text(3), unsigned_number(row, 0)};
   }
   row.reset();
-  return told;
+  return last_published;
 }
 
-Status SqliteTables::put_told(const std::string& id, const ToldAlert& told) {
-  return query(Query::put_told)
-      .with(id, stored_as(told.seq), stored_as(told.state), to_ns(told.updated_at),
-            Blob{told.content})
+Status SqliteTables::put_last_published(const std::string& id,
+                                        const LastPublished& last_published) {
+  return query(Query::put_last_published)
+      .with(id, stored_as(last_published.seq), stored_as(last_published.state),
+            to_ns(last_published.updated_at), Blob{last_published.content})
       .run();
 }
 
@@ -186,8 +248,9 @@ Status SqliteTables::add(const PublishedAlert& alert, Time stored) {
 
 Status SqliteTables::drop(const Kept& oldest) {
   const std::int64_t seq = stored_as(oldest.seq);
-  Status forgotten =
-      query(Query::forget_told).with(oldest.id, seq, stored_as(Alert::State::resolved)).run();
+  Status forgotten = query(Query::forget_last_published)
+                         .with(oldest.id, seq, stored_as(Alert::State::resolved))
+                         .run();
   return forgotten ? query(Query::drop).with(seq).run() : forgotten;
 }
 

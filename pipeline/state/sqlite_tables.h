@@ -1,10 +1,11 @@
-// The rows of a store: every statement that it runs, prepared once. Knows nothing of transactions;
-// an Error is SQLite's, and trouble() of the database says of which kind.
+// The tables of a store and every statement that it runs, prepared once. Transactions are the
+// caller's. An Error is SQLite's; the database's trouble() tells its kind.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -12,19 +13,42 @@
 
 #include "pipeline/state/sqlite_database.h"
 #include "pipeline/state/state_store.h"
-#include "pipeline/state/told_alerts.h"
+#include "trainwatch/result.h"
 
 namespace trainwatch {
 
+inline constexpr std::uint32_t kApplicationId = 0x54575331;  // 'TWS1'
+inline constexpr std::uint32_t kSchemaVersion = 1;
+
+// Creates the tables and sets application id and version, in one transaction, in an empty database.
+Status create_schema(SqliteDatabase& database);
+
+// Turns version `from` into version `from` + 1.
+struct Migration {
+  std::uint32_t from;
+  std::string sql;
+};
+
+// The steps from every released version.
+std::span<const Migration> migrations();
+
+// Migrates the database from version `from` to version `to` in one transaction, after copying it to
+// PATH.v<from>.bak. An error, such as a missing step, leaves it as it was.
+Status migrate(SqliteDatabase& database, const std::string& path, std::uint32_t from,
+               std::uint32_t to, std::span<const Migration> steps);
+
+// XXH3-64 of both, as SQLite's signed integer. SQLite's pages have no checksums.
+std::int64_t row_checksum(std::string_view key, std::string_view value);
+
 class SqliteTables {
  public:
-  // Takes the database, but leaves it on an error.
+  // Moves from the database on success only.
   static Result<std::unique_ptr<SqliteTables>> prepare(SqliteDatabase& database);
 
   SqliteDatabase& database() { return database_; }
 
-  // Damage that SQLite's own check does not see: checksums, and an outbox that is not the
-  // unbroken run of numbers that ends with the last one given out. Empty: none.
+  // Damage that SQLite's own check does not see: wrong checksums, and an outbox that is not the
+  // unbroken run of numbers up to the last one assigned. Empty: none.
   Result<std::string> damage();
 
   Result<std::vector<StateRow>> rows();
@@ -34,8 +58,8 @@ class SqliteTables {
   Result<std::string> meta(const std::string& key);  // empty when missing
   Status put_meta(const std::string& key, const std::string& value);
 
-  Result<std::optional<ToldAlert>> told(const std::string& id);
-  Status put_told(const std::string& id, const ToldAlert& told);
+  Result<std::optional<LastPublished>> last_published(const std::string& id);
+  Status put_last_published(const std::string& id, const LastPublished& last);
 
   struct Kept {
     std::uint64_t seq = 0;
@@ -44,7 +68,7 @@ class SqliteTables {
   };
   Result<std::optional<Kept>> oldest();
   Status add(const PublishedAlert& alert, Time stored);
-  // Also forgets what was told of it, when this was the last word on a resolved alert.
+  // Also forgets the alert's newest version if this is it and the alert is resolved.
   Status drop(const Kept& oldest);
   Result<PublishedAlerts> alerts_after(std::uint64_t after, std::size_t limit);
 

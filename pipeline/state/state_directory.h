@@ -1,15 +1,28 @@
-// The directory a store lives in: made when it is missing, private, ours alone while this object
-// lives, and on a local disk unless something else was allowed.
+// The directory of a store: created if missing, private, locked while this object lives, and on a
+// local disk unless network file systems were allowed.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <variant>
 
-#include "pipeline/state/open_failure.h"
 #include "trainwatch/result.h"
 
 namespace trainwatch {
+
+// Why a store on disk could not be opened.
+struct OpenFailure {
+  enum class Why : std::uint8_t {
+    in_use,     // another process has it
+    newer,      // written by a later version; not touched
+    not_local,  // on a network file system, which was not allowed
+    not_ours,   // something else has that name; not touched
+    unusable,   // the directory cannot be created, written or read
+  };
+  Why why = Why::unusable;
+  std::string message;  // names the path and says what to do
+};
 
 class StateDirectory {
  public:
@@ -22,8 +35,8 @@ class StateDirectory {
 
   std::string database() const { return path_ + "/state.db"; }
 
-  // Makes an empty database file that only its owner may read; SQLite gives its other files the
-  // same mode. A file that is there stays as it is.
+  // Creates an empty database file that only its owner may read; SQLite gives its other files the
+  // same mode. An existing file is left alone.
   Status make_database_file() const;
 
   // Renames the files of the database to state.db.corrupt-N and so on. Returns the new path.

@@ -1,8 +1,7 @@
-// What survives a crash: named rows of state, and the alerts that were told, in one numbered
-// sequence. commit() takes both or nothing. An alert may be seen by a client only after commit()
-// returned it.
+// What survives a crash: named rows of state, and the published alerts in one numbered sequence.
+// commit() takes both or nothing. A client may see an alert only after commit() has returned it.
 //
-// Two stores do the same: SqliteStore on disk, MemoryStore for replay-like runs and simulations.
+// Two implementations: SqliteStore on disk, and MemoryStore for runs without a state directory.
 // Used by the engine thread.
 #pragma once
 
@@ -10,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "trainwatch/alert.h"
@@ -21,8 +21,8 @@ namespace trainwatch {
 
 using PublishedAlerts = std::vector<std::shared_ptr<const PublishedAlert>>;
 
-// A piece of state that is written as a whole: the key says whose ("file/17", "rule/step_spike/3"),
-// the value is what StateIo made.
+// A piece of state that is written as a whole. The key says whose it is ("file/17",
+// "rule/step_spike/3"); the value comes from StateIo.
 struct StateRow {
   std::string key;
   std::string value;
@@ -34,13 +34,13 @@ using Acknowledged = std::map<std::string, std::uint64_t>;
 struct Commit {
   Time now{};                        // processing time, for retention
   std::vector<StateRow> changed;     // inserted or replaced
-  std::vector<std::string> removed;  // keys; unknown ones do no harm
-  std::vector<Alert> alerts;         // in the order in which they were told
+  std::vector<std::string> removed;  // keys; unknown ones are ignored
+  std::vector<Alert> alerts;         // in order
   Acknowledged acknowledged;         // cursors that moved
 };
 
-// Alerts are kept while both bounds allow it. What a named subscriber has not acknowledged is kept
-// up to twice `alerts`.
+// Alerts are kept within both bounds; those that a named subscriber has not acknowledged, up to
+// twice `alerts`.
 struct Retention {
   std::size_t alerts = 100'000;
   Nanos age = std::chrono::hours(24 * 30);
@@ -56,23 +56,39 @@ class StateStore {
   // All rows of state, in the order of their keys.
   virtual Result<std::vector<StateRow>> load() = 0;
 
-  // Gives the alerts their sequence numbers and makes everything durable. An alert that says
-  // nothing new (is_news(), see told_alerts.h) is left out: files that are read again tell nothing
-  // twice. After an error nothing of the commit is there; it may be tried again.
+  // Numbers the alerts and makes everything durable. An alert without news (see is_news()) is left
+  // out, so that files that are read again publish nothing twice. After an error none of the commit
+  // is stored, and it may be retried.
   virtual Result<PublishedAlerts> commit(const Commit& commit) = 0;
 
   // At most `limit` kept alerts with seq > `after`, oldest first.
   virtual Result<PublishedAlerts> alerts_after(std::uint64_t after, std::size_t limit) = 0;
 
-  // The oldest alert that is kept; last_seq() + 1 when there is none.
+  // The oldest kept alert; last_seq() + 1 if there is none.
   virtual std::uint64_t first_seq() const = 0;
-  // The newest sequence number ever given out.
+  // The newest sequence number ever assigned.
   virtual std::uint64_t last_seq() const = 0;
 
   virtual const Acknowledged& acknowledged() const = 0;
 
-  // Every commit fails from here on; only opening the store anew helps.
+  // Every commit fails from now on; the store must be opened again.
   virtual bool broken() const { return false; }
 };
+
+// The newest published version of one alert, so that files that are read again (stored state of
+// another version, a file whose identity cannot be proved) publish nothing twice.
+struct LastPublished {
+  Alert::State state = Alert::State::firing;
+  Time updated_at{};
+  std::string content;  // its content_hash()
+  std::uint64_t seq = 0;
+};
+
+// A digest of what a client sees of the alert, without its sequence number and epoch.
+std::string content_hash(const Alert& alert);
+
+// False if `alert` repeats `last` or is older: a resolved alert does not fire again under its id,
+// and content does not go back in time.
+bool is_news(const LastPublished& last, const Alert& alert, std::string_view content);
 
 }  // namespace trainwatch

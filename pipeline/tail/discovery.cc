@@ -1,5 +1,9 @@
 #include "pipeline/tail/discovery.h"
 
+#include <set>
+#include <string_view>
+#include <utility>
+
 #include "pipeline/tail/lane.h"
 
 namespace trainwatch {
@@ -17,27 +21,41 @@ std::string parent_of(const std::string& path) {
 
 class Walk {
  public:
-  Walk(FileSystem& files, int max_depth, Listing& listing)
-      : files_(files), max_depth_(max_depth), listing_(listing) {}
+  Walk(FileSystem& files, const std::vector<WatchRoot>& roots, int max_depth, Listing& listing)
+      : files_(files), max_depth_(max_depth), listing_(listing) {
+    for (const WatchRoot& root : roots) roots_.insert(root.path);
+  }
 
-  bool directory(const std::string& path, std::size_t root, int depth) {
+  void all_roots() {
+    for (const std::string_view root : roots_) {
+      std::string path(root);
+      if (directory(path, 0) || !files_.stat(path)) continue;
+      listing_.directories.push_back(parent_of(path));
+      listing_.files.push_back(std::move(path));
+    }
+  }
+
+ private:
+  bool directory(const std::string& path, int depth) {
     const auto entries = files_.list(path);
     if (!entries) return false;
     listing_.directories.push_back(path);
     for (const DirectoryEntry& entry : *entries) {
+      std::string below = join(path, entry.name);
+      if (roots_.contains(below)) continue;
       if (entry.type == DirectoryEntry::Type::directory && depth < max_depth_) {
-        directory(join(path, entry.name), root, depth + 1);
+        directory(below, depth + 1);
       } else if (entry.type == DirectoryEntry::Type::file && is_trace_name(entry.name)) {
-        listing_.files.push_back({join(path, entry.name), root});
+        listing_.files.push_back(std::move(below));
       }
     }
     return true;
   }
 
- private:
   FileSystem& files_;
   int max_depth_;
   Listing& listing_;
+  std::set<std::string_view> roots_;  // ordered: what is found does not depend on their order
 };
 
 }  // namespace
@@ -46,12 +64,7 @@ void list_roots(FileSystem& files, const std::vector<WatchRoot>& roots, int max_
                 Listing& listing) {
   listing.files.clear();
   listing.directories.clear();
-  Walk walk(files, max_depth, listing);
-  for (std::size_t i = 0; i < roots.size(); ++i) {
-    if (walk.directory(roots[i].path, i, 0) || !files.stat(roots[i].path)) continue;
-    listing.files.push_back({roots[i].path, i});
-    listing.directories.push_back(parent_of(roots[i].path));
-  }
+  Walk(files, roots, max_depth, listing).all_roots();
 }
 
 }  // namespace trainwatch

@@ -9,19 +9,14 @@
 
 namespace trainwatch {
 
-struct Candidate {
-  std::string path;
-  std::size_t root = 0;  // index of the first root that it was found under
-};
-
 struct Listing {
-  std::vector<Candidate> files;
+  std::vector<std::string> files;  // paths, each once
   std::vector<std::string> directories;
 };
 
-// Replaces the content of `listing`. Files are those with a trace file's name, and each root that
-// is a file whatever its name. Symbolic links below a root are not followed. What cannot be listed
-// is left out: it is tried again with the next listing.
+// Replaces the content of `listing`. Lists files with the name of a trace, and every root that is a
+// file, whatever its name. A root inside another one is listed once, on its own. Does not follow
+// symbolic links below a root. Omits what cannot be listed; the next listing tries again.
 void list_roots(FileSystem& files, const std::vector<WatchRoot>& roots, int max_depth,
                 Listing& listing);
 

@@ -2,27 +2,29 @@
 
 #include <algorithm>
 
-#include "pipeline/tail/content_search.h"
-#include "pipeline/tail/first_sight.h"
+#include "pipeline/tail/fingerprint_search.h"
 
 namespace trainwatch {
 FileReader::FileReader(FileTable& table, const std::vector<WatchRoot>& roots,
-                       const TailLimits& limits)
+                       const TailLimits& limits, const PatienceClock& clock)
     : table_(table),
       roots_(roots),
       limits_(limits),
-      buffer_(limits.chunk_bytes + ContentMark::kTail),
+      clock_(clock),
+      buffer_(limits.chunk_bytes + Fingerprint::kTail),
       compare_(std::size_t{64} << 10U) {}
 
 bool FileReader::read_chunk(TrackedFile& file, TailSink& sink) {
   if (!make_ready(file, sink)) return true;
-  if (file.failures > 0 && begins(file)) {
-    if (const auto noted = note_first_sight(*file.handle, file); !noted) {
+  if (file.hold.failures() > 0 && begins(file)) {
+    if (const auto noted = note_head(*file.presence.handle, file); !noted) {
       fail(file, noted.error(), sink);
       return true;
     }
-    file.blocked = !file.first_sight.empty();  // the next scan sees what was written before
-    if (file.blocked) return true;
+    if (!file.progress.head.empty()) {
+      file.hold.until_next_scan();  // that sees what was written before
+      return true;
+    }
   }
   const auto proven = dispel_doubt(file);
   if (proven && !*proven) return false;
@@ -31,28 +33,30 @@ bool FileReader::read_chunk(TrackedFile& file, TailSink& sink) {
     fail(file, step.error(), sink);
     return true;
   }
-  file.error.clear();
-  file.failures = 0;
-  if (step->displaced) return false;
-  if (step->cut > 0) sink.cut_back(file.id, step->cut);
+  file.progress.error.clear();
+  file.hold.succeeded();
+  if (step->replaced) return false;
+  if (step->cut > 0) sink.cut_back(file.identity.id, step->cut);
   if (step->bytes.empty()) return true;
   announce(file, sink);
-  sink.data(file.id, step->bytes);
+  sink.data(file.identity.id, step->bytes);
   return true;
 }
 
 void FileReader::settle(TrackedFile& file, TailSink& sink) {
-  if (!file.ending || !file.at_end()) return;
-  if (file.announced && !file.finished) {
-    file.finished = true;
-    sink.finished(file.id);
+  if (!file.phase.end_is_due() || !file.at_end()) return;
+  if (file.phase.now() == Phase::ending) {
+    file.phase.on(PhaseEvent::finished);
+    sink.finished(file.identity.id);
   }
-  if (!file.missing && file.linked) table_.close(file);
+  if (!file.presence.missing && file.presence.linked) table_.close(file);
 }
 
 KnownFile FileReader::known(const TrackedFile& file) const {
-  return {file.id,         file.lane,     roots_[file.root].source,
-          file.order.path, file.identity, file.generation};
+  const TrackedFile::Identity& identity = file.identity;
+  const WatchRoot* const root = root_of(file.path(), roots_);
+  return {identity.id, identity.lane,  root == nullptr ? std::string() : root->source,
+          file.path(), identity.inode, identity.generation};
 }
 
 bool FileReader::make_ready(TrackedFile& file, TailSink& sink) {
@@ -60,48 +64,50 @@ bool FileReader::make_ready(TrackedFile& file, TailSink& sink) {
   if (!open) {
     fail(file, open.error(), sink);
   } else if (!*open) {
-    file.blocked = true;  // its path leads elsewhere: the next scan finds out where it went
+    file.hold.until_next_scan();  // its path leads elsewhere: the scan finds out where it went
   }
-  return !file.blocked;
+  return !file.hold.active();
 }
 
 Result<bool> FileReader::dispel_doubt(TrackedFile& file) {
-  using Doubt = TrackedFile::Doubt;
-  if (file.offset() < file.first_sight.size()) {
-    return begins_with(*file.handle, file.first_sight, compare_);
+  using Doubt = TrackedFile::Progress::Doubt;
+  if (file.offset() < file.progress.head.size()) {
+    return begins_with(*file.presence.handle, file.progress.head, compare_);
   }
-  file.first_sight.clear();
-  if (file.doubt == Doubt::none || file.offset() == 0) return true;
-  const auto compare = file.doubt == Doubt::all ? &holds : &begins_alike;
-  const auto same = compare(*file.handle, file.read, compare_);
-  if (same && *same) file.doubt = Doubt::none;
+  file.progress.head.clear();
+  if (file.progress.doubt == Doubt::none || file.offset() == 0) return true;
+  const auto compare = file.progress.doubt == Doubt::all ? &holds : &begins_alike;
+  const auto same = compare(*file.presence.handle, file.progress.read, compare_);
+  if (same && *same) file.progress.doubt = Doubt::none;
   return same;
 }
 
 void FileReader::announce(TrackedFile& file, TailSink& sink) {
-  if (file.announced) return;
-  file.announced = true;
+  if (file.phase.opened()) return;
+  file.phase.on(PhaseEvent::opened);
   std::vector<FileId> plain;
   for (const auto& other : table_.all()) {
-    const bool repeated = is_compressed(file.order) && other->order.base == file.order.base &&
-                          !is_compressed(other->order) && !other->read.tells_nothing();
-    if (repeated) plain.push_back(other->id);
+    const bool repeated = is_compressed(file.identity.order) &&
+                          other->identity.order.base == file.identity.order.base &&
+                          !is_compressed(other->identity.order) &&
+                          !other->progress.read.tells_nothing();
+    if (repeated) plain.push_back(other->identity.id);
   }
-  sink.opened(known(file), table_.lane_name(file.lane), plain);
+  sink.opened(known(file), table_.lane_name(file.identity.lane), plain);
 }
 
 void FileReader::fail(TrackedFile& file, const Error& error, TailSink& sink) {
-  file.blocked = true;
-  const bool lane_waits = file.passed && file.failing_polls <= kLongestHold;
-  const unsigned longest = lane_waits ? kRetryWhileLaneWaits : limits_.retry_polls;
-  file.wait_polls = std::min({longest, limits_.retry_polls, 1U << std::min(file.failures, 16U)});
-  ++file.failures;
+  const Nanos now = clock_.now();
+  const bool lane_waits = file.presence.passed && !file.hold.failing_for(limits_.hold, now);
+  const Nanos longest = lane_waits ? limits_.longest_retry_of_lane : limits_.longest_retry;
+  const Nanos doubled = limits_.first_retry * (1U << std::min(file.hold.failures(), 16U));
+  file.hold.failed(std::min({longest, limits_.longest_retry, doubled}), now);
   // A stale handle never recovers; the name, while there is one, leads to a fresh one.
-  if (!file.missing && file.linked) table_.close(file);
-  if (file.error == error.message) return;
-  file.error = error.message;
+  if (!file.presence.missing && file.presence.linked) table_.close(file);
+  if (file.progress.error == error.message) return;
+  file.progress.error = error.message;
   announce(file, sink);
-  sink.read_error(file.id, file.error);
+  sink.read_error(file.identity.id, file.progress.error);
 }
 
 }  // namespace trainwatch

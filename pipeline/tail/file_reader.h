@@ -1,4 +1,4 @@
-// Reads one tracked file a chunk at a time and tells the sink everything that concerns that file.
+// Reads a tracked file chunk by chunk and emits everything that concerns it to the sink.
 #pragma once
 
 #include <vector>
@@ -9,13 +9,15 @@ namespace trainwatch {
 
 class FileReader {
  public:
-  FileReader(FileTable& table, const std::vector<WatchRoot>& roots, const TailLimits& limits);
+  FileReader(FileTable& table, const std::vector<WatchRoot>& roots, const TailLimits& limits,
+             const PatienceClock& clock);
 
-  // Reads up to one chunk. After a failure the file is blocked. False: other content stands where
-  // the file was read; nothing was told.
+  // Reads up to one chunk. After a failure the file is on hold. False: the file has other content
+  // now; nothing was emitted.
   bool read_chunk(TrackedFile& file, TailSink& sink);
 
-  // When the file is at its end and no more is to come: tells the sink, gives the descriptor back.
+  // If the file is at its end and no more is expected, emits finished() and releases the
+  // descriptor.
   void settle(TrackedFile& file, TailSink& sink);
 
   KnownFile known(const TrackedFile& file) const;
@@ -29,6 +31,7 @@ class FileReader {
   FileTable& table_;
   const std::vector<WatchRoot>& roots_;
   const TailLimits& limits_;
+  const PatienceClock& clock_;
   std::vector<char> buffer_;
   std::vector<char> compare_;
 };

@@ -1,4 +1,4 @@
-// The seam between tailing and the operating system. Tests drive a model of it.
+// The seam between tailing and the operating system; tests substitute a model.
 #pragma once
 
 #include <compare>
@@ -12,8 +12,8 @@
 
 namespace trainwatch {
 
-// What tells files apart. (dev, inode) alone is not enough: ext4 and overlayfs hand a freed inode
-// to the next file at once, so the birth time belongs to it.
+// Tells files apart. (device, inode) is not enough: ext4 and overlayfs reuse a freed inode for the
+// next file, so the birth time is part of it.
 struct FileIdentity {
   std::uint64_t device = 0;
   std::uint64_t inode = 0;
@@ -26,10 +26,10 @@ struct FileStat {
   std::uint64_t size = 0;
   std::int64_t modified_ns = 0;
   bool linked = true;  // false: the last name is gone
-  // Known of open files only. The inode's generation number, 0 where the file system has none: it
-  // tells apart two files that got one inode within one tick of the birth-time clock.
+  // Known for open files only. The generation number of the inode, 0 where the file system has
+  // none: distinguishes two files that got the same inode within one tick of the birth-time clock.
   std::uint32_t generation = 0;
-  // On a network file system, where attributes lag behind and a size may seem to go backwards.
+  // On a network file system, where attributes are stale at times and a size may seem to shrink.
   bool remote = false;
 };
 

@@ -5,7 +5,7 @@
 
 namespace trainwatch {
 
-using Doubt = TrackedFile::Doubt;
+using Doubt = TrackedFile::Progress::Doubt;
 
 namespace {
 
@@ -31,16 +31,15 @@ bool FileTable::was_forgotten(const FilePlace& place) const {
          place.order <= lane->second.forgotten;
 }
 
-TrackedFile& FileTable::add(FilePlace place, std::size_t root, const FileStat& stat) {
+TrackedFile& FileTable::add(FilePlace place, const FileStat& stat) {
   auto file = std::make_unique<TrackedFile>();
-  file->id = static_cast<FileId>(next_file_++);
+  file->identity.id = static_cast<FileId>(next_file_++);
   const auto number = numbers_.extract(on_any_device(stat.identity));
-  file->since = number.empty() ? since(file->id) : number.mapped();
-  file->lane = lane(place.lane).id;
-  file->lane_is_single = place.single;
-  file->root = root;
-  file->order = std::move(place.order);
-  file->identity = stat.identity;
+  file->identity.since = number.empty() ? since(file->identity.id) : number.mapped();
+  file->identity.lane = lane(place.lane).id;
+  file->identity.lane_is_single = place.single;
+  file->identity.order = std::move(place.order);
+  file->identity.inode = stat.identity;
   by_identity_[stat.identity] = file.get();
   tracked_.push_back(std::move(file));
   return *tracked_.back();
@@ -74,42 +73,57 @@ void FileTable::restore(const TailCheckpoint& checkpoint, const std::vector<Watc
   for (const FileCheckpoint& saved : checkpoint.files) {
     const KnownFile& known = saved.known;
     next_file_ = std::max(next_file_, static_cast<std::uint32_t>(known.file) + 1);
-    const auto root = std::find_if(roots.begin(), roots.end(), [&](const WatchRoot& each) {
-      return each.source == known.source;
-    });
-    if (root == roots.end() || by_identity_.contains(known.identity)) continue;
-    auto file = std::make_unique<TrackedFile>();
-    FilePlace place = place_of(known.path);
-    file->id = known.file;
-    file->since = since(known.file);
-    file->lane = known.lane;
-    file->lane_is_single = place.single;
-    file->root = static_cast<std::size_t>(root - roots.begin());
-    file->order = std::move(place.order);
-    file->identity = known.identity;
-    file->generation = known.generation;
-    file->read = saved.read;
-    file->size = saved.read.offset();
-    file->announced = true;
-    file->finished = saved.finished;
-    file->doubt = Doubt::beginning;
-    by_identity_[known.identity] = file.get();
-    tracked_.push_back(std::move(file));
+    if (by_identity_.contains(known.identity)) continue;
+    if (root_of(known.path, roots) != nullptr) {
+      take_in(saved);
+    } else if (known.identity.birth_ns != 0) {
+      unwatched_[known.identity] = saved;
+    }
   }
+}
+
+TrackedFile& FileTable::take_in(const FileCheckpoint& saved) {
+  const KnownFile& known = saved.known;
+  auto file = std::make_unique<TrackedFile>();
+  FilePlace place = place_of(known.path);
+  file->identity = {known.file,      since(known.file),      known.lane,
+                    place.single,    std::move(place.order), known.identity,
+                    known.generation};
+  file->progress.read = saved.read;
+  file->progress.size = saved.read.offset();
+  file->progress.doubt = Doubt::beginning;
+  file->phase = FilePhase::restored(saved.finished);
+  by_identity_[known.identity] = file.get();
+  tracked_.push_back(std::move(file));
+  return *tracked_.back();
+}
+
+TrackedFile* FileTable::revive(const FileIdentity& identity, const std::string& path) {
+  const auto saved = unwatched_.extract(identity);
+  if (saved.empty()) return nullptr;
+  TrackedFile& file = take_in(saved.mapped());
+  // Its lane goes on under the name that new files beside it have.
+  const std::string new_name = place_of(path).lane;
+  if (!lanes_.contains(new_name)) {
+    auto lane = lanes_.extract(lane_name(file.identity.lane));
+    lane.key() = new_name;
+    lane.mapped().name = new_name;
+    lanes_.insert(std::move(lane));
+  }
+  return &file;
 }
 
 void FileTable::move(TrackedFile& file, ReadOrder order, const FileIdentity& identity) {
   close(file);
-  by_identity_.erase(file.identity);
-  numbers_[on_any_device(file.identity)] = file.since;
-  file.identity = identity;
-  file.generation = 0;
-  file.order = std::move(order);
-  file.missing = false;
-  file.missing_polls = 0;
-  file.linked = true;
-  file.touched = true;
-  file.doubt = Doubt::none;
+  by_identity_.erase(file.identity.inode);
+  numbers_[on_any_device(file.identity.inode)] = file.identity.since;
+  file.identity.inode = identity;
+  file.identity.generation = 0;
+  file.identity.order = std::move(order);
+  file.presence.found();
+  file.presence.linked = true;
+  file.progress.touched = true;
+  file.progress.doubt = Doubt::none;
   by_identity_[identity] = &file;
 }
 
@@ -121,35 +135,39 @@ void FileTable::reserve_number(const FileIdentity& identity) {
 void FileTable::order_by_names(std::uint64_t scan) {
   std::vector<TrackedFile*> seen;
   for (const auto& file : tracked_) {
-    if (file->seen_in_scan == scan && file->lane_is_single) seen.push_back(file.get());
+    if (file->presence.seen_in_scan == scan && file->identity.lane_is_single)
+      seen.push_back(file.get());
   }
   std::sort(seen.begin(), seen.end(), [](const TrackedFile* a, const TrackedFile* b) {
-    return a->order > b->order;  // the newest first
+    return a->identity.order > b->identity.order;  // the newest first
   });
   for (std::size_t i = 1; i < seen.size(); ++i) {
     const TrackedFile& newer = *seen[i - 1];
-    if (seen[i]->order.base != newer.order.base) continue;
-    seen[i]->since = std::min(seen[i]->since, newer.since - 1);
+    if (seen[i]->identity.order.base != newer.identity.order.base) continue;
+    seen[i]->identity.since = std::min(seen[i]->identity.since, newer.identity.since - 1);
   }
 }
 
 void FileTable::place_lost() {
   for (const auto& lost : tracked_) {
-    if (!lost->missing || lost->at_end()) continue;
+    if (!lost->presence.missing || lost->at_end()) continue;
     const ReadOrder* first = nullptr;  // of those that were found later
     for (const auto& file : tracked_) {
-      const ReadOrder& order = file->order;
-      const bool same = order.base == lost->order.base && order.stamp_ns == lost->order.stamp_ns;
-      if (!same || file->missing || file->since < lost->since) continue;
+      const ReadOrder& order = file->identity.order;
+      const bool same = order.base == lost->identity.order.base &&
+                        order.stamp_ns == lost->identity.order.stamp_ns;
+      if (!same || file->presence.missing || file->identity.since < lost->identity.since) continue;
       // A copy of what it held before it was truncated. A log is compressed long after it was
       // written.
-      const bool earlier = file->modified_ns < lost->modified_ns && !is_compressed(lost->order);
-      if (file->size > 0 && earlier) continue;
-      if (order.age <= lost->order.age && (first == nullptr || order < *first)) first = &order;
+      const bool earlier = file->progress.modified_ns < lost->progress.modified_ns &&
+                           !is_compressed(lost->identity.order);
+      if (file->progress.size > 0 && earlier) continue;
+      if (order.age <= lost->identity.order.age && (first == nullptr || order < *first))
+        first = &order;
     }
     if (first == nullptr) continue;
-    lost->order.age = first->age;
-    lost->order.lost = lost->since - since(FileId{~0U});
+    lost->identity.order.age = first->age;
+    lost->identity.order.lost = lost->identity.since - since(FileId{~0U});
   }
 }
 
@@ -157,11 +175,12 @@ std::vector<TrackedFile*> FileTable::spare(std::size_t wanted) const {
   // The newest file of a lane is needed: what is forgotten bars everything older in its lane.
   std::vector<TrackedFile*> spare;
   for (const auto& file : tracked_) {
-    if (file->at_end() && (is_done(*file) || file->lane_is_single)) spare.push_back(file.get());
+    if (file->at_end() && (is_done(*file) || file->identity.lane_is_single))
+      spare.push_back(file.get());
   }
   std::sort(spare.begin(), spare.end(), [](const TrackedFile* a, const TrackedFile* b) {
     if (is_done(*a) != is_done(*b)) return is_done(*a);
-    return a->order < b->order;
+    return a->identity.order < b->identity.order;
   });
   if (spare.size() > wanted) spare.resize(wanted);
   return spare;
@@ -170,64 +189,68 @@ std::vector<TrackedFile*> FileTable::spare(std::size_t wanted) const {
 std::vector<TrackedFile*> FileTable::surplus() const {
   std::vector<TrackedFile*> done;
   for (const auto& file : tracked_) {
-    if (!file->lane_is_single && is_done(*file)) done.push_back(file.get());
+    if (!file->identity.lane_is_single && is_done(*file)) done.push_back(file.get());
   }
   if (done.size() <= limits_.max_done_files) return {};
-  std::sort(done.begin(), done.end(),
-            [](const TrackedFile* a, const TrackedFile* b) { return a->order < b->order; });
+  std::sort(done.begin(), done.end(), [](const TrackedFile* a, const TrackedFile* b) {
+    return a->identity.order < b->identity.order;
+  });
   done.resize(done.size() - limits_.max_done_files);
   return done;
 }
 
 bool FileTable::forget(TrackedFile& file) {
-  Lane& lane = *lane_by_id_[static_cast<std::size_t>(file.lane)];
+  Lane& lane = *lane_by_id_[static_cast<std::size_t>(file.identity.lane)];
   // A name that rotation gave comes again with other content; one with a time stamp does not.
-  const bool bars = !file.missing || !file.lane_is_single;
-  if (bars && (!lane.any_forgotten || lane.forgotten < file.order)) {
+  const bool retires = !file.presence.missing || !file.identity.lane_is_single;
+  if (retires && (!lane.any_forgotten || lane.forgotten < file.identity.order)) {
     lane.any_forgotten = true;
-    lane.forgotten = file.order;
+    lane.forgotten = file.identity.order;
   }
   remove(file);
-  return bars;
+  return retires;
 }
 
 void FileTable::remove(TrackedFile& file) {
   close(file);
-  by_identity_.erase(file.identity);
+  by_identity_.erase(file.identity.inode);
   std::erase_if(tracked_, [&file](const auto& each) { return each.get() == &file; });
 }
 
 Result<bool> FileTable::open(TrackedFile& file) {
-  file.last_used = ++uses_;
-  if (file.handle != nullptr) return true;
+  file.presence.last_used = ++uses_;
+  if (file.presence.handle != nullptr) return true;
   if (!may_open_more()) close_least_used();
-  auto opened = files_.open(file.order.path);
+  auto opened = files_.open(file.identity.order.path);
   if (!opened) {
-    const auto there = files_.stat(file.order.path);
-    if (!there || there->identity != file.identity) return false;
+    const auto there = files_.stat(file.identity.order.path);
+    if (!there || there->identity != file.identity.inode) return false;
     return opened.error();
   }
   const auto stat = (*opened)->stat();
   if (!stat) return stat.error();
-  if (stat->identity != file.identity) return false;
-  const bool same = stat->generation == file.generation && stat->identity.birth_ns != 0;
-  const bool known = file.generation != 0 && stat->generation != 0;
-  if (known ? stat->generation != file.generation : file.doubt != Doubt::none && !same) {
-    file.doubt = Doubt::all;
+  if (stat->identity != file.identity.inode) return false;
+  const bool same = stat->generation == file.identity.generation && stat->identity.birth_ns != 0;
+  const bool known = file.identity.generation != 0 && stat->generation != 0;
+  if (known ? stat->generation != file.identity.generation
+            : file.progress.doubt != Doubt::none && !same) {
+    file.progress.doubt = Doubt::all;
   }
-  file.generation = stat->generation;
-  file.remote = stat->remote;
+  file.identity.generation = stat->generation;
+  file.presence.remote = stat->remote;
   const bool shorter = stat->size < file.offset();
-  file.shrunk = file.remote && shorter && file.shrunk_polls < limits_.shrunk_polls;
-  file.handle = std::move(*opened);
-  file.was_open = true;
+  file.presence.shorter.set(file.presence.remote && shorter, clock_.now());
+  file.presence.shrunk = file.presence.remote && shorter &&
+                         !file.presence.shorter.held_for(limits_.shrunk, clock_.now());
+  file.presence.handle = std::move(*opened);
+  file.presence.was_open = true;
   ++open_;
   return true;
 }
 
 void FileTable::close(TrackedFile& file) {
-  if (file.handle == nullptr) return;
-  file.handle.reset();
+  if (file.presence.handle == nullptr) return;
+  file.presence.handle.reset();
   --open_;
 }
 
@@ -235,8 +258,10 @@ void FileTable::close_least_used() {
   TrackedFile* least = nullptr;
   for (const auto& file : tracked_) {
     // The descriptor is the only way left to a file whose name is gone.
-    if (file->handle == nullptr || file->missing || !file->linked) continue;
-    if (least == nullptr || file->last_used < least->last_used) least = file.get();
+    if (file->presence.handle == nullptr || file->presence.missing || !file->presence.linked)
+      continue;
+    if (least == nullptr || file->presence.last_used < least->presence.last_used)
+      least = file.get();
   }
   if (least != nullptr) close(*least);
 }

@@ -1,5 +1,4 @@
-// The files that the tailer knows, by identity; their lanes; and a bound on both the number of
-// files and the number of open ones.
+// The known files by identity, their lanes, and the bounds on known and on open files.
 #pragma once
 
 #include <map>
@@ -18,7 +17,8 @@ namespace trainwatch {
 
 class FileTable {
  public:
-  FileTable(FileSystem& files, const TailLimits& limits) : files_(files), limits_(limits) {}
+  FileTable(FileSystem& files, const TailLimits& limits, const PatienceClock& clock)
+      : files_(files), limits_(limits), clock_(clock) {}
 
   const std::vector<std::unique_ptr<TrackedFile>>& all() const { return tracked_; }
   TrackedFile* find(const FileIdentity& identity) const;
@@ -26,38 +26,41 @@ class FileTable {
   bool may_open_more() const { return open_ < limits_.max_open_files; }
   std::size_t open_files() const { return open_; }
 
-  // True when the file or a later one of its lane was known and has been forgotten.
+  // True if this file or a later one of its lane was retired.
   bool was_forgotten(const FilePlace& place) const;
-  TrackedFile& add(FilePlace place, std::size_t root, const FileStat& stat);
-  // Takes in what was known before a restart; files of roots that are watched no more are left out.
+  TrackedFile& add(FilePlace place, const FileStat& stat);
+  // Takes in what was known before a restart. Files that lie in no root any more are left out,
+  // until revive() finds them.
   void restore(const TailCheckpoint& checkpoint, const std::vector<WatchRoot>& roots);
-  // The file's content lies in another inode now, under `order`. What is in the former one will be
-  // a new file, as old as `file`.
+  // A file that was left out and is there after all: at `path`, in the tree that was moved or is
+  // mounted elsewhere, or that another link leads to. Null: there is none.
+  TrackedFile* revive(const FileIdentity& identity, const std::string& path);
+  // The content of the file is in another inode now, under `order`. What its old inode holds will
+  // be a new file, as old as `file`.
   void move(TrackedFile& file, ReadOrder order, const FileIdentity& identity);
-  // Makes a file that is to be added later as old as if it were added now.
+  // A file that is added later will be as old as if it were added now.
   void reserve_number(const FileIdentity& identity);
-  // What was not added by now is not expected any more.
+  // Files that have not been added by now are no longer expected.
   void forget_numbers() { numbers_.clear(); }
-  // The names that one scan saw show an order: what was found late may have been written early.
+  // Corrects the ages by the names that one scan saw: what was found late may be old.
   void order_by_names(std::uint64_t scan);
-  // A file that was rotated several times between two scans, until its name was gone, is older than
-  // those that have its names now: it is put before them.
+  // A file that was rotated several times between two scans, until it had no name, is older than
+  // those that have its names now: places it before them.
   void place_lost();
   const std::string& lane_name(LaneId lane) const;
 
-  // Makes room for `wanted` more files: returns those to be forgotten, done ones first, oldest
-  // first. Fewer when no more can be spared.
+  // Up to `wanted` files that can be forgotten to make room, done ones first, oldest first.
   std::vector<TrackedFile*> spare(std::size_t wanted) const;
   // The done files beyond max_done_files, oldest first.
   std::vector<TrackedFile*> surplus() const;
-  // Its name will not be read again: only for files that spare() or surplus() named. True: it bars
-  // what comes before it in its lane.
+  // Forgets a file that spare() or surplus() returned. True: its lane is retired up to and
+  // including this file, which will not be read again.
   bool forget(TrackedFile& file);
   // The file does not exist any more.
   void remove(TrackedFile& file);
 
-  // Opens the file unless it is open, and closes another one for it if need be. False: the path
-  // leads to another file or to none.
+  // Opens the file unless it is open, closing another one if need be. False: the path leads to
+  // another file or to none.
   Result<bool> open(TrackedFile& file);
   void close(TrackedFile& file);
 
@@ -70,12 +73,15 @@ class FileTable {
   };
 
   Lane& lane(const std::string& name);
+  TrackedFile& take_in(const FileCheckpoint& saved);
   void close_least_used();
 
   FileSystem& files_;
   const TailLimits& limits_;
+  const PatienceClock& clock_;
   std::vector<std::unique_ptr<TrackedFile>> tracked_;
   std::map<FileIdentity, TrackedFile*> by_identity_;
+  std::map<FileIdentity, FileCheckpoint> unwatched_;  // in no root; those with a birth time
   // TrackedFile::since of files still to be added. On whatever device: they may be mounted again.
   std::map<FileIdentity, std::int64_t> numbers_;
   std::unordered_map<std::string, Lane> lanes_;
@@ -86,9 +92,9 @@ class FileTable {
   std::uint64_t uses_ = 0;
 };
 
-// Nothing more is expected of the file, and the sink knows.
+// Nothing more is expected of the file, and the sink has been told.
 inline bool is_done(const TrackedFile& file) {
-  return file.ending && file.at_end() && (file.finished || !file.announced);
+  return file.phase.over() && file.at_end();
 }
 
 }  // namespace trainwatch

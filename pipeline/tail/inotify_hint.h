@@ -1,8 +1,8 @@
-// Waits until something may have changed in the watched directories, or until a time-out. Only a
-// hint: it may wake for nothing, and on file systems that others write to it may not wake at all,
-// so the caller scans at every time-out.
+// Waits until something may have changed in the watched directories, or until a timeout. Only a
+// hint: it may wake up for nothing, and never where other machines write to the file system, so the
+// caller scans at every timeout.
 //
-// One thread uses it; wake() may be called from any.
+// For one thread; wake() may be called from any.
 #pragma once
 
 #include <chrono>
@@ -28,17 +28,17 @@ class InotifyHint {
   InotifyHint(const InotifyHint&) = delete;
   InotifyHint& operator=(const InotifyHint&) = delete;
 
-  // Watches a directory (not what is below it). Cheap when it is watched already; a failure is
-  // tried again with the next call.
+  // Watches a directory, not recursively. Cheap if it is watched already; the next call retries a
+  // failure.
   void add(const std::string& directory);
 
-  // Returns as soon as there is something to report, and then takes in all that has happened.
+  // Returns as soon as there is something to report, and consumes all pending events.
   Wake wait(std::chrono::milliseconds timeout);
 
   void wake();
 
-  // Why not every change is noticed at once: "unavailable", "watch_limit", "network_fs"; empty
-  // when nothing is wrong.
+  // Why some changes are noticed only by polling: "unavailable", "watch_limit" or "network_fs";
+  // empty if there is no reason.
   std::string_view degraded() const;
 
  private:
@@ -49,7 +49,7 @@ class InotifyHint {
   int inotify_ = -1;                                  // -1: unavailable
   std::unordered_map<std::string, int> watches_;      // by directory
   std::unordered_map<int, std::string> directories_;  // by watch
-  std::unordered_set<std::string> unwatched_;         // refused for want of watches
+  std::unordered_set<std::string> unwatched_;         // rejected: out of watches
   bool network_ = false;
 };
 

@@ -1,12 +1,12 @@
-// How the tailer names a file to others, and what a restarted one is told to go on from.
+// How the tailer identifies a file to others, and the checkpoint from which a restart resumes.
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
-#include "pipeline/tail/content_mark.h"
 #include "pipeline/tail/file_system.h"
+#include "pipeline/tail/fingerprint.h"
 #include "trainwatch/diagnostics.h"
 #include "trainwatch/event.h"
 
@@ -15,7 +15,7 @@ namespace trainwatch {
 struct KnownFile {
   FileId file{};
   LaneId lane{};
-  std::string source;  // WatchRoot::source of the root it was found under
+  std::string source;  // WatchRoot::source of the root it is accounted to
   std::string path;
   FileIdentity identity;
   std::uint32_t generation = 0;  // see FileStat
@@ -30,17 +30,17 @@ struct KnownFile {
   }
 };
 
-// One file as far as its bytes were taken in by whoever keeps the account.
+// One file, up to the bytes that the sink has received.
 struct FileCheckpoint {
   KnownFile known;
-  ContentMark read;
+  Fingerprint read;
   bool finished = false;
 };
 
 struct LaneCheckpoint {
   LaneId lane{};
   std::string name;
-  // A file of the lane that was forgotten to make room, with all before it; empty: none.
+  // The last file of the lane that was retired to make room, with all before it; empty: none.
   std::string forgotten_path;
 
   void state(StateIo& io) {

@@ -1,5 +1,5 @@
-// What the name of a file says about its place among the others, for every layout that SageMaker
-// Debugger, Kineto and the TensorFlow profiler write. Pure functions of the path.
+// The position of a file among the others, derived from its name, for every layout that SageMaker
+// Debugger, Kineto and the TensorFlow profiler use. Pure functions of the path.
 #pragma once
 
 #include <compare>
@@ -10,17 +10,17 @@
 
 namespace trainwatch {
 
-// In which order files are read: by the time stamp in the name, then by path, and of a rotated file
-// the oldest piece first ("a.jsonl.2", "a.jsonl.1.gz", "a.jsonl").
+// The order in which files are read: by the time stamp in the name, then by path, and the pieces of
+// a rotated file oldest first ("a.jsonl.2", "a.jsonl.1.gz", "a.jsonl").
 struct ReadOrder {
-  // Files without a stamp, an open "<node>_pythontimeline.json.tmp" among them, come last.
+  // Files without a stamp come last, such as an open "<node>_pythontimeline.json.tmp".
   static constexpr std::int64_t kNoStamp = std::numeric_limits<std::int64_t>::max();
 
   std::int64_t stamp_ns = kNoStamp;
-  std::string base;      // the path without what rotation, compression and .tmp add to it
-  std::int64_t age = 0;  // 0: not rotated; less: rotated, the lower the earlier
-  std::int64_t lost =
-      0;  // less: it has no name any more, and was written before the one of this age
+  std::string base;      // the path without the suffixes of rotation, compression and .tmp
+  std::int64_t age = 0;  // 0: not rotated; negative: rotated, lower is older
+  // Negative: it no longer has a name, and was written before the file that has this age now.
+  std::int64_t lost = 0;
   std::string path;
   auto operator<=>(const ReadOrder&) const = default;
 };
@@ -30,18 +30,19 @@ inline bool is_compressed(const ReadOrder& order) {
 }
 
 struct FilePlace {
-  std::string lane;     // files of one writer, written one after another, share it
+  std::string lane;     // shared by the files that one writer writes one after another
   bool single = false;  // the lane is this file alone
   ReadOrder order;
 };
 
 FilePlace place_of(const std::string& path);
 
-// True for names that may hold a trace or metrics: .json, .jsonl or .ndjson, compressed (.gz) or
-// not, finished or still being written (.tmp), rotated (".1", "-20261121") or not.
+// True for names of traces and metrics: .json, .jsonl or .ndjson, optionally compressed (.gz),
+// still being written (.tmp) or rotated (".1", "-20261121").
 bool is_trace_name(std::string_view name);
 
-// A time stamp of 10 (s), 13 (ms), 16 (us) or 19 (ns) digits in nanoseconds; kNoStamp for all else.
+// Converts a time stamp of 10 (s), 13 (ms), 16 (us) or 19 (ns) digits to nanoseconds; otherwise
+// kNoStamp.
 std::int64_t stamp_of(std::string_view digits);
 
 }  // namespace trainwatch

@@ -11,14 +11,14 @@ bool has_more(const TrackedFile& file) {
 
 // On a network file system it seems to be smaller than what was read of it: the next looks tell.
 bool may_have_restarted(const TrackedFile& file) {
-  return file.shrunk;
+  return file.presence.shrunk;
 }
 
 }  // namespace
 
 bool reads_before(const TrackedFile& a, const TrackedFile& b) {
-  if (const auto order = a.order <=> b.order; order != 0) return order < 0;
-  return a.id < b.id;
+  if (const auto order = a.identity.order <=> b.identity.order; order != 0) return order < 0;
+  return a.identity.id < b.identity.id;
 }
 
 void ReadQueue::fill(const FileTable& table, const std::vector<FilePlace>& holds) {
@@ -27,7 +27,8 @@ void ReadQueue::fill(const FileTable& table, const std::vector<FilePlace>& holds
   held_.clear();
   const auto is_held = [&](const TrackedFile& file) {
     return std::any_of(holds.begin(), holds.end(), [&](const FilePlace& before) {
-      return before.lane == table.lane_name(file.lane) && before.order < file.order;
+      return before.lane == table.lane_name(file.identity.lane) &&
+             before.order < file.identity.order;
     });
   };
   for (const auto& file : table.all()) {
@@ -41,9 +42,10 @@ void ReadQueue::fill(const FileTable& table, const std::vector<FilePlace>& holds
 TrackedFile* ReadQueue::front() {
   while (next_ < files_.size()) {
     TrackedFile* const file = files_[next_];
-    const bool waits = has_more(*file) ? file->blocked : may_have_restarted(*file);
-    if (waits && file->failing_polls <= kLongestHold) held_.insert(file->lane);
-    if (!waits && !held_.contains(file->lane)) return file;
+    const bool waits = has_more(*file) ? file->hold.active() : may_have_restarted(*file);
+    const bool too_long = file->hold.failing_for(limits_.hold, clock_.now());
+    if (waits && !too_long) held_.insert(file->identity.lane);
+    if (!waits && !held_.contains(file->identity.lane)) return file;
     ++next_;
   }
   return nullptr;

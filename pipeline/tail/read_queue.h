@@ -1,5 +1,5 @@
-// Which file is read next: of all that have unread bytes the first in order, but none that has an
-// earlier file in its lane that cannot be read just now.
+// Which file is read next: the first in order with unread bytes, skipping lanes in which an earlier
+// file cannot be read at the moment.
 #pragma once
 
 #include <cstddef>
@@ -10,19 +10,23 @@
 
 namespace trainwatch {
 
-// A file and the one that took its path are equal: the earlier one goes first.
+// A file and the one that took its path compare equal: the earlier one goes first.
 bool reads_before(const TrackedFile& a, const TrackedFile& b);
 
 class ReadQueue {
  public:
-  // `holds`: files that are not known yet for want of a look into them. What comes after them in
-  // their lanes waits.
+  ReadQueue(const TailLimits& limits, const PatienceClock& clock)
+      : limits_(limits), clock_(clock) {}
+
+  // `holds`: files whose content is not known yet. Later files of their lanes wait.
   void fill(const FileTable& table, const std::vector<FilePlace>& holds);
-  // The file whose turn it is, also when it has no unread bytes any more; null when there is none.
+  // The file whose turn it is, even if it has no unread bytes any more; null if there is none.
   TrackedFile* front();
   void pop();
 
  private:
+  const TailLimits& limits_;
+  const PatienceClock& clock_;
   std::vector<TrackedFile*> files_;
   std::size_t next_ = 0;
   std::set<LaneId> held_;  // lanes that wait for a file

@@ -1,13 +1,13 @@
 // Finds the files below the watched roots and reads what is new in them.
 //
-// One pass is scan() and then read() until it has nothing more: every file that was there when the
-// scan began is read to its end, in the order of `ReadOrder` (time stamp in the name, then path).
-// A writer finishes a file before it begins the next one of its lane, so listing first and reading
-// second keeps the order within a lane. Polling is the truth; inotify (InotifyHint) only says when
-// the next pass is worth while. When it says that known files changed, refresh() is a scan() that
-// lists nothing.
+// One pass is a scan() followed by read() until it returns false. It reads every file that existed
+// when the scan began to its end, in `ReadOrder` (time stamp in the name, then path). A writer
+// completes a file before it starts the next one of its lane, so listing before reading preserves
+// the order within a lane. Polling is authoritative; inotify (InotifyHint) only says when another
+// pass is worthwhile. If it reports that known files changed, refresh() is a cheap scan() that
+// lists no directory.
 //
-// No threads, no clock. Used by one thread.
+// No threads and no clock: the caller passes the time of each scan. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -18,63 +18,65 @@
 
 #include "pipeline/tail/file_system.h"
 #include "pipeline/tail/known_file.h"
+#include "pipeline/tail/patience.h"
+#include "pipeline/tail/watch_root.h"
 #include "trainwatch/diagnostics.h"
 #include "trainwatch/event.h"
 
 namespace trainwatch {
 
-struct WatchRoot {
-  std::string path;    // a directory tree, or one file
-  std::string source;  // the name in metrics and status; by default the path
-};
-
-// Patience is counted in polls (see Tailer::scan): there is no clock here. The defaults suit one
-// poll a second.
 struct TailLimits {
   std::size_t chunk_bytes = std::size_t{256} << 10U;
   std::size_t max_files = 4096;
-  // Files that were read, and were followed by others of their lane, stay known up to so many.
+  // How many completed files, those with a newer file in their lane, stay known.
   std::size_t max_done_files = 512;
   std::size_t max_open_files = 256;
   int max_depth = 12;
-  // A writer may go on for a while with a file whose name is gone or was rotated.
-  unsigned linger_polls = 5;
-  // A file whose name is nowhere, but whose inode may live on (moved out of the tree, unmounted):
-  // it may come back, so its decoder is kept for so long.
-  unsigned gone_polls = 300;
-  // The longest wait between two tries at a file that fails; it doubles from 1.
-  unsigned retry_polls = 60;
-  // A network file system may show an old size for a while (NFS: 3 s by default).
-  unsigned shrunk_polls = 4;
+  // A writer may keep writing for a while to a file that was deleted or rotated.
+  Nanos linger = std::chrono::seconds(5);
+  // A file whose name has vanished but whose inode may still exist (moved out of the tree,
+  // unmounted) may come back, so its decoder is kept for this long.
+  Nanos gone = std::chrono::minutes(5);
+  // How long an unreadable file holds back the later files of its lane.
+  Nanos hold = std::chrono::minutes(1);
+  // The delay before a failed read is retried doubles up to the longest; that is shorter for a file
+  // that holds back its lane.
+  Nanos first_retry = std::chrono::seconds(1);
+  Nanos longest_retry = std::chrono::minutes(1);
+  Nanos longest_retry_of_lane = std::chrono::seconds(4);
+  // A network file system may report a stale size for a while (NFS: 3 s by default).
+  Nanos shrunk = std::chrono::seconds(4);
+  // See PatienceClock. Must exceed the interval between two scans.
+  Nanos longest_gap = std::chrono::seconds(5);
 };
 
-// Hears what the tailer found. Calls come in file order; `bytes` is valid during the call only.
-// Of one file: opened, then all else; after finished() it may still be renamed, and when it grows
-// against all expectation its data goes on. What a sink has heard is all that a TailCheckpoint
-// holds: a sink that saves it can start a tailer that goes on there.
+// Receives what the tailer finds. Calls come in file order; `bytes` is valid during the call only.
+// For each file opened() comes first. After finished() a file may still be renamed, and if it grows
+// after all, its data follows. A TailCheckpoint holds nothing but what the sink has received, so a
+// sink that saves it can start another tailer that resumes there.
 class TailSink {
  public:
   virtual ~TailSink() = default;
-  // Comes right before the first data or error; an empty file is not opened yet. `plain` names the
-  // files that this one, which is compressed, may repeat the content of: the sink has to find out.
+  // Comes right before the first data or error, so never for an empty file. `plain` lists the files
+  // whose content this one, which is compressed, may repeat; the sink has to compare.
   virtual void opened(const KnownFile& file, const std::string& lane,
                       const std::vector<FileId>& plain) = 0;
   virtual void data(FileId file, std::string_view bytes) = 0;
-  // The same content has a new name ("x.json.tmp" -> "x.json"), or lies in another inode: it was
-  // written anew, copied before it was truncated, or its file system mounted again.
+  // The same content has a new name ("x.json.tmp" -> "x.json") or a new inode: it was rewritten,
+  // copied before being truncated, or its file system was mounted again.
   virtual void renamed(const KnownFile& file) = 0;
-  // The file lost its last 1 or 2 bytes: a writer closes its array. Reading goes on at the new end.
+  // The file lost its last 1 or 2 bytes: a writer closes its array. Reading resumes at the new end.
   virtual void cut_back(FileId file, std::uint64_t bytes) = 0;
-  // Truncated or replaced in place: the next data() begins at offset 0 of new content.
-  // `lost` is how many bytes are known to have gone unread.
+  // Truncated or replaced in place: the next data() starts at offset 0 of the new content.
+  // `lost` is the number of bytes known to have been destroyed before they were read.
   virtual void restarted(FileId file, std::uint64_t lost) = 0;
-  // No more will come: the file is gone, or a newer file of its lane has begun.
+  // No more is expected: the file is gone, or its lane has a newer file.
   virtual void finished(FileId file) = 0;
-  // It is tried again, less and less often; told once for as long as the message stays the same.
+  // The read is retried, less and less often. Reported once for as long as the message is the same.
   virtual void read_error(FileId file, const std::string& what) = 0;
-  // Nothing more will be said of the file. `barred`: it is still there, and neither it nor what
-  // comes before it in its lane will be read again.
-  virtual void forgotten(FileId file, bool barred) = 0;
+  // The last call for this file. `retired`: it still exists, but neither it nor anything before it
+  // in its lane will be read again.
+  virtual void forgotten(FileId file, bool retired) = 0;
 };
 
 struct TailedFile {  // for /api/v1/status
@@ -83,7 +85,7 @@ struct TailedFile {  // for /api/v1/status
   std::string path;
   std::uint64_t size = 0;    // as last seen
   std::uint64_t offset = 0;  // read up to here
-  std::string error;         // the last read error, empty when it went well since
+  std::string error;         // of the last read; empty if it succeeded
 };
 
 class Tailer {
@@ -92,32 +94,29 @@ class Tailer {
          const TailCheckpoint& resume = {});
   ~Tailer();
 
-  // A poll comes at regular intervals; a wake-up may come at any time and does not wear patience.
-  enum class Look : std::uint8_t { poll, wake_up };
+  // Looks for new, renamed, grown, truncated and vanished files. A root that does not exist yet is
+  // not an error: every scan looks for it again. All patience is measured by `now`.
+  void scan(TailSink& sink, ScanTime now);
 
-  // Looks for new, renamed, grown, cut and vanished files and tells the sink. A root that does not
-  // exist yet is not an error: it is looked for again at each scan.
-  void scan(TailSink& sink, Look look = Look::poll);
-
-  // Looks whether known, unfinished files have grown or were cut; finds no new, renamed or vanished
-  // ones and lists no directory. For wake-ups between scans; does not replace the regular scan.
-  // False: a file has begun, and is read only after a scan.
+  // Checks whether known, unfinished files have grown or shrunk; lists no directory and finds no
+  // new, renamed or vanished files. For wake-ups between scans, which it does not replace. False: a
+  // file has got its first bytes, and is read only after a scan.
   bool refresh();
 
-  // Reads one chunk of the next file that has unread bytes. False when all are at their end.
+  // Reads one chunk of the next file with unread bytes. False when every file is at its end.
   bool read(TailSink& sink);
 
   std::vector<TailedFile> files() const;
   std::uint64_t unread_bytes() const;
-  // How many files the last scan left out because of max_files. The next scan takes them in as
-  // soon as others are read and can be forgotten.
+  // How many files the last scan left out because of max_files. A later scan takes them in once
+  // others have been read and can be forgotten.
   std::uint64_t files_dropped() const;
-  // The directories that the last scan listed, for InotifyHint.
+  // The directories listed by the last scan, for InotifyHint.
   const std::vector<std::string>& directories() const;
 
  private:
-  struct Parts;
-  std::unique_ptr<Parts> parts_;
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
 };
 
 }  // namespace trainwatch

@@ -1,4 +1,4 @@
-// One file that the tailer knows: what was seen of it and how far it was read.
+// One file that the tailer knows: which one it is, how far it was read, where it is, and its phase.
 #pragma once
 
 #include <cstddef>
@@ -9,97 +9,170 @@
 #include <string_view>
 #include <vector>
 
-#include "pipeline/tail/content_mark.h"
+#include "pipeline/tail/file_phase.h"
 #include "pipeline/tail/file_system.h"
+#include "pipeline/tail/fingerprint.h"
 #include "pipeline/tail/lane.h"
+#include "pipeline/tail/patience.h"
 #include "trainwatch/diagnostics.h"
 #include "trainwatch/event.h"
 
 namespace trainwatch {
 
-// What a writer may take back: smdebug takes ",\n" and writes "\n]"; Python's trace export takes ",
-// " and writes "]".
+// How many bytes a writer may take back: smdebug removes ",\n" and writes "\n]"; Python's trace
+// export removes ", " and writes "]".
 inline constexpr std::size_t kLongestCut = 2;
 
-// For how many polls a file that cannot be read or looked into holds back its lane.
-inline constexpr unsigned kLongestHold = 64;
-// How often it is tried meanwhile.
-inline constexpr unsigned kRetryWhileLaneWaits = 4;
+// Whether a file must not be read at the moment: until the next scan or, after failures, for longer
+// each time.
+class ReadHold {
+ public:
+  bool active() const { return active_; }
+  unsigned failures() const { return failures_; }  // in a row
+  bool failing_for(Nanos patience, Nanos now) const { return failing_.held_for(patience, now); }
 
-struct TrackedFile {
-  FileId id{};
-  // The order in which files were first seen, as far as their content was: of a file that was
-  // copied and truncated, the copy comes before what was written after that, and both come before
-  // all that was seen later.
-  std::int64_t since = 0;
-  LaneId lane{};
-  bool lane_is_single = false;
-  std::size_t root = 0;
-  ReadOrder order;  // its path is the file's path
-  FileIdentity identity;
-  std::uint32_t generation = 0;      // 0: not known
-  std::unique_ptr<OpenFile> handle;  // null while closed to save descriptors
+  void until_next_scan() { active_ = true; }
+  void failed(Nanos wait, Nanos now) {
+    active_ = true;
+    retry_at_ = now + wait;
+    ++failures_;
+    failing_.set(true, now);
+  }
+  void succeeded() { failures_ = 0; }
+  // Other files wait for it from now on: retry soon, and count the time of failing from here.
+  void hurry(Nanos longest_wait, Nanos now) {
+    retry_at_ = std::min(retry_at_, now + longest_wait);
+    failing_.clear();
+    failing_.set(true, now);
+  }
+  // A scan has begun.
+  void scanned(Nanos now) {
+    if (now >= retry_at_) active_ = false;
+    if (failures_ == 0) failing_.clear();
+  }
+  // It may be read at once, although it failed before.
+  void release() {
+    active_ = false;
+    retry_at_ = Nanos{0};
+  }
+  void clear() { *this = {}; }
 
-  std::uint64_t size = 0;  // as last seen
-  // What was read. Its last bytes are read again with what follows: when they differ, the file was
-  // cut or rewritten, however large it is now.
-  ContentMark read;
-  // What it began with when it was first seen, until that is read.
-  std::string first_sight;
-  std::string former_sight;  // the same of content that was gone before it was read; for one scan
-  std::uint64_t unread_when_cut = 0;  // bytes that were there to read when it got smaller
-  std::int64_t modified_ns = 0;
-  bool touched = false;  // changed since it was last read
-  bool linked = true;
-  // What has to be compared with `read` before more is read: after a restart the beginning, where
-  // the identity is in doubt everything.
-  enum class Doubt : std::uint8_t { none, beginning, all };
-  Doubt doubt = Doubt::none;
-
-  bool announced = false;  // the sink heard opened()
-  bool passed = false;     // a newer file of its lane was seen
-  bool ending = false;     // gone, replaced, or its lane went on
-  bool finished = false;   // the sink heard finished()
-  bool blocked = false;    // failed; left alone for `wait_polls`
-  unsigned wait_polls = 0;
-  unsigned failures = 0;       // in a row
-  unsigned failing_polls = 0;  // for how long
-  std::string error;
-
-  bool was_open = false;
-  bool remote = false;        // on a network file system, as far as it was open
-  bool shrunk = false;        // remote, and seems shorter than what was read
-  unsigned shrunk_polls = 0;  // for how long
-
-  std::uint64_t seen_in_scan = 0;
-  std::string seen_as;          // its name in this scan when that is a new one
-  bool missing = false;         // the last scan did not see it
-  unsigned missing_polls = 0;   // for how long
-  unsigned unlisted_polls = 0;  // for how long its directory could not be listed
-  unsigned quiet_polls = 0;     // for how long there was nothing new in it
-  std::uint64_t last_used = 0;  // for choosing which descriptor to close
-
-  std::uint64_t offset() const { return read.offset(); }
-  bool unread() const { return !blocked && (touched || size > offset()); }
-  bool at_end() const { return !touched && size <= offset(); }
+ private:
+  bool active_ = false;
+  Nanos retry_at_{0};
+  unsigned failures_ = 0;
+  ConditionTimer failing_;
 };
 
-// Takes in what stat() says. A remote file that seems shorter than what was read is believed after
-// `patience` polls. True when there may be something to read.
-bool observe(TrackedFile& file, const FileStat& stat, unsigned patience);
+struct TrackedFile {
+  // Which file it is, and its position among the others.
+  struct Identity {
+    FileId id{};
+    // The age of its content: the order in which contents were first seen. If a file was copied and
+    // truncated, the copy comes before what was written afterwards, and both come before everything
+    // that was seen later.
+    std::int64_t since = 0;
+    LaneId lane{};
+    bool lane_is_single = false;
+    ReadOrder order;  // its path is the file's path
+    FileIdentity inode;
+    std::uint32_t generation = 0;  // 0: unknown
+  };
+  // How far it was read, and what there is to read.
+  struct Progress {
+    std::uint64_t size = 0;  // as last seen
+    // Of what was read. Its last bytes are read again together with what follows: if they differ,
+    // the file was cut or rewritten, whatever its size.
+    Fingerprint read;
+    // The head fingerprint: the first bytes as they were when first seen, until they are read.
+    std::string head;
+    std::string former_head;  // of content that was gone before it was read; kept for one scan
+    std::uint64_t unread_when_cut = 0;  // unread bytes at the time when it got smaller
+    std::int64_t modified_ns = 0;
+    bool touched = false;  // changed since it was last read
+    // What to compare with `read` before reading on: after a restart the beginning, if the identity
+    // is in doubt everything.
+    enum class Doubt : std::uint8_t { none, beginning, all };
+    Doubt doubt = Doubt::none;
+    std::string error;  // of the last read; empty if it succeeded
+  };
+  // Where it is: its name as the last scan saw it, its inode, its descriptor.
+  struct Presence {
+    std::uint64_t seen_in_scan = 0;
+    std::string seen_as;        // its path in this scan, if it is a new one
+    bool missing = false;       // the last scan did not see it
+    unsigned missed_scans = 0;  // in a row
+    ConditionTimer gone;        // missing
+    ConditionTimer unlisted;    // its directory could not be listed
+    ConditionTimer quiet;       // rotated or missing, and nothing new in it
+    bool passed = false;        // its lane has a newer file
+
+    bool linked = true;
+    std::unique_ptr<OpenFile> handle;  // null while closed to save descriptors
+    std::uint64_t last_used = 0;       // for choosing which descriptor to close
+    bool was_open = false;
+    bool remote = false;     // on a network file system; known once it was open
+    bool shrunk = false;     // remote, and seems shorter than what was read
+    ConditionTimer shorter;  // the same, even once that is accepted
+
+    void found() {
+      missing = false;
+      missed_scans = 0;
+      gone.clear();
+    }
+    void missed(Nanos now) {
+      missing = true;
+      ++missed_scans;
+      gone.set(true, now);
+    }
+  };
+
+  Identity identity;
+  Progress progress;
+  Presence presence;
+  FilePhase phase;
+  ReadHold hold;
+
+  const std::string& path() const { return identity.order.path; }
+  std::uint64_t offset() const { return progress.read.offset(); }
+  bool at_end() const { return !progress.touched && progress.size <= offset(); }
+  bool unread() const { return !hold.active() && !at_end(); }
+};
+
+// Updates the file from the result of stat(). The size of a remote file that seems shorter than
+// what was read is accepted after `patience`. True if there may be something to read.
+bool observe(TrackedFile& file, const FileStat& stat, Nanos patience, Nanos now);
 
 struct ReadStep {
   std::uint64_t cut = 0;   // bytes that the writer took back, 1 or 2
-  bool displaced = false;  // other content stands there: nothing was read, the offset is as it was
+  bool replaced = false;   // the file has other content: nothing was read
   std::string_view bytes;  // what follows; empty at the end
 };
 
-// Reads at the offset and moves it: at most `buffer.size() - ContentMark::kTail` new bytes. The
-// result points into `buffer`. The file must be open; it stays as it was after an error.
+// Reads at most `buffer.size() - Fingerprint::kTail` new bytes at the offset, and advances it. The
+// result points into `buffer`. The file must be open; an error leaves it unchanged.
 Result<ReadStep> read_on(TrackedFile& file, std::span<char> buffer);
 
-// The file begins anew: nothing of it was read. Returns how many bytes are known to have gone
-// unread.
+// Starts over: nothing of the file was read. Returns how many bytes are known to have been
+// destroyed before they were read.
 std::uint64_t restart(TrackedFile& file);
+
+// There are first bytes to read, and they were not looked at yet. Only the name of such a file is
+// used again, not one that has a time stamp in it.
+inline bool begins(const TrackedFile& file) {
+  return file.identity.lane_is_single && file.offset() == 0 && file.progress.size > 0 &&
+         file.progress.head.empty();
+}
+
+// Its head fingerprint could be longer by now.
+inline bool shows_more(const TrackedFile& file) {
+  const std::uint64_t noted = file.progress.head.size() + kLongestCut;
+  return file.identity.lane_is_single && file.offset() == 0 && noted < Fingerprint::kTail &&
+         file.progress.size > noted;
+}
+
+// Takes the head fingerprint of the file, open as `handle`, unless that contradicts the one taken
+// before: then the file was truncated and begun anew, and what it held may be in a copy of it.
+Status note_head(OpenFile& handle, TrackedFile& file);
 
 }  // namespace trainwatch

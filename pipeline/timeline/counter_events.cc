@@ -5,15 +5,15 @@
 #include <utility>
 #include <vector>
 
+#include "pipeline/cycle/launches.h"
 #include "pipeline/cycle/memory_bandwidth.h"
-#include "pipeline/cycle/queue_length.h"
 #include "pipeline/cycle/step_selection.h"
 #include "trainwatch/json_writer.h"
 
 namespace trainwatch {
 namespace {
 
-using TellEvent = std::function<void(std::string_view)>;
+using EmitEvent = std::function<void(std::string_view)>;
 
 constexpr std::string_view kQueueLength = "Queue Length";
 constexpr std::string_view kBandwidth = "Memcpy BW";
@@ -41,7 +41,7 @@ class Track {
   }
 
   template <class Value>
-  void tell(std::int64_t at_ns, Value value, const TellEvent& event) {
+  void emit(std::int64_t at_ns, Value value, const EmitEvent& event) {
     JsonWriter number;
     number.value(value);
     text_.assign(begin_).append(micros_text(at_ns - base_ns_)).append(middle_);
@@ -68,18 +68,18 @@ std::string micros_text(std::int64_t ns) {
   return text.append(1, '.').append(3 - fraction.size(), '0').append(fraction);
 }
 
-void tell_counters(const CycleTrace& cycle, StepSelection steps, const TellEvent& event) {
+void emit_counters(const CycleTrace& cycle, StepSelection steps, const EmitEvent& event) {
   const SelectedCycle selected(cycle, steps);
   for (const auto& [device, rows] : by_device(selected)) {
     for (const StreamQueue& queue : queue_length(cycle, rows)) {
       Track track(kQueueLength, device, queue.stream, cycle.base_ns);
       for (const QueueChange& change : queue.changes)
-        track.tell(change.at_ns, change.length, event);
+        track.emit(change.at_ns, change.length, event);
     }
     for (const CopyBandwidth& copies : memory_bandwidth(cycle, rows)) {
       Track track(kBandwidth, device, copies.kind, cycle.base_ns);
       for (const BandwidthChange& change : copies.changes)
-        track.tell(change.at_ns, change.gbps, event);
+        track.emit(change.at_ns, change.gbps, event);
     }
   }
 }

@@ -58,7 +58,7 @@ ProcessNumbers::Process& ProcessNumbers::process(std::size_t group, std::string_
   return place->second;
 }
 
-void ProcessNumbers::tell_missing(const std::function<void(std::string_view)>& event) const {
+void ProcessNumbers::emit_missing(const std::function<void(std::string_view)>& event) const {
   for (std::size_t i = 0; i < groups_.size(); ++i) {
     for (const auto& [token, process] : groups_[i].processes) {
       const std::string_view text = between_quotes(token);

@@ -1,9 +1,9 @@
-// Gives the events of one trace their place among those of others in one document.
+// Changes the events of one trace so that they can share a document with other traces.
 //
-// Processes get numbers of their own, by rank: GPUs are numbered from 0 in every trace, and
-// processes in every container. The names of processes begin with the rank's, and a rank's
-// processes stand together. Ids of flows, which viewers join over all processes, and times, where a
-// trace counts from another base, are moved too. Everything else stays as it is written.
+// Processes are renumbered, because every trace numbers its GPUs from 0, and every container its
+// processes. Process names get the rank's name as a prefix, and a rank's processes are sorted
+// together. Flow ids, which viewers join across processes, are made unique, and times are shifted
+// to a common base. Everything else stays as written.
 #pragma once
 
 #include <cstdint>
@@ -15,23 +15,23 @@
 
 namespace trainwatch {
 
-// The processes of a document.
+// The processes of the joint document.
 class ProcessNumbers {
  public:
   struct Process {
     std::int64_t number = 0;  // from 1 on
-    bool named = false;       // an event with its name was there
-    bool sorted = false;      // and one with its place
+    bool named = false;       // an event gave its name
+    bool sorted = false;      // and one its position
   };
 
-  // A group of processes, which are shown under its name; two traces of a rank share theirs.
+  // A group of processes shown under one name; two traces of a rank share a group.
   std::size_t group(const std::string& name);
-  // `pid` is the token that the trace has.
+  // `pid` is the token as written in the trace.
   Process& process(std::size_t group, std::string_view pid);
   const std::string& name(std::size_t group) const { return groups_[group].name; }
 
-  // Tells metadata events for the processes that no trace named or placed.
-  void tell_missing(const std::function<void(std::string_view event)>& event) const;
+  // Emits metadata events for processes that no trace named or sorted.
+  void emit_missing(const std::function<void(std::string_view event)>& event) const;
 
  private:
   struct Group {
@@ -45,11 +45,11 @@ class ProcessNumbers {
 
 class EventMover {
  public:
-  // `trace` counts the traces of the document. `shift_ns` is added to all times.
+  // `trace` is the number of the trace in the document. `shift_ns` is added to all times.
   EventMover(ProcessNumbers& processes, std::size_t group, std::size_t trace, std::int64_t shift_ns)
       : processes_(processes), group_(group), trace_(trace), shift_ns_(shift_ns) {}
 
-  // A whole event, moved. Valid until the next call.
+  // The changed event. Valid until the next call.
   std::string_view move(std::string_view event);
 
  private:

@@ -21,11 +21,11 @@
 #include <vector>
 
 #include "pipeline/decode/file_decoder.h"
+#include "pipeline/decode/formats/format_catalog.h"
 
 namespace {
 
 using namespace simdjson;  // NOLINT: one page of code about nothing else
-using trainwatch::Format;
 
 constexpr std::size_t kChunk = std::size_t{256} << 10U;
 constexpr int kRuns = 5;
@@ -56,15 +56,16 @@ struct Pass {
 struct Decoded {
   std::uint64_t records = 0;
   std::uint64_t rejects = 0;
-  Format format = Format::undecided;
+  std::string_view format;
 };
 
 Decoded run_trainwatch(std::string_view data, const std::string& path,
                        trainwatch::CycleSink* cycles = nullptr) {
-  trainwatch::Vocabulary vocabulary;
+  trainwatch::Interner interner;
   CountRejects rejects;
   trainwatch::FileDecoder decoder{
-      {{}, {}, path, "", trainwatch::kNoRank, vocabulary, rejects, {}, cycles}};
+      {{}, {}, path, "", trainwatch::kNoRank, interner, rejects, {}, cycles},
+      trainwatch::format_catalog()};
   trainwatch::EventBatch events;
   for (std::size_t at = 0; at < data.size(); at += kChunk) {
     events.clear();
@@ -186,8 +187,8 @@ int measure(const std::string& path) {
   ondemand::parser parser;
   const Decoded decoded = run_trainwatch(content, path);
   auto* plain_pass = &simdjson_trace<true>;
-  if (decoded.format == Format::system_metrics) plain_pass = &simdjson_lines;
-  if (decoded.format == Format::chrome_trace) plain_pass = &simdjson_trace<false>;
+  if (decoded.format == "system_metrics") plain_pass = &simdjson_lines;
+  if (decoded.format == "chrome_trace") plain_pass = &simdjson_trace<false>;
   const Pass expected = plain_pass(parser, text);
   std::array<double, kRuns> ours{};
   std::array<double, kRuns> plain{};
@@ -201,7 +202,7 @@ int measure(const std::string& path) {
     plain_pass(parser, text);
     plain[run] = cpu_seconds() - start;
     start = cpu_seconds();
-    if (decoded.format == Format::chrome_trace) run_trainwatch(content, path, &cycles);
+    if (decoded.format == "chrome_trace") run_trainwatch(content, path, &cycles);
     with_cycles[run] = cpu_seconds() - start;
   }
   const double decode_seconds = median(ours);
@@ -210,7 +211,7 @@ int measure(const std::string& path) {
       "%s format=%s bytes=%zu records=%llu rejects=%llu simdjson_records=%llu "
       "simdjson_cpu_seconds=%.4f trainwatch_cpu_seconds=%.4f ratio=%.2f cycles_cpu_seconds=%.4f "
       "device_rows=%llu\n",
-      path.c_str(), std::string{to_string(decoded.format)}.c_str(), content.size(),
+      path.c_str(), std::string{decoded.format}.c_str(), content.size(),
       static_cast<unsigned long long>(decoded.records),
       static_cast<unsigned long long>(decoded.rejects),
       static_cast<unsigned long long>(expected.records), plain_seconds, decode_seconds,

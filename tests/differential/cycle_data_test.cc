@@ -11,13 +11,14 @@ namespace trainwatch::testing {
 namespace {
 
 // In pieces of the sizes that `next_size` gives.
-CycleTrace cycle_of(const fs::path& path, std::vector<std::string>& rejects, bool host_rows,
+CycleTrace cycle_of(const fs::path& path, std::vector<std::string>& rejects, bool host_events,
                     const std::function<std::size_t()>& next_size) {
-  test::CycleLog log(host_rows);
-  Vocabulary vocabulary;
+  test::CycleLog log(host_events);
+  Interner interner;
   CollectRejects diagnostics;
-  FileDecoder decoder{{FileId{}, LaneId{}, path.string(), "", kNoRank, vocabulary, diagnostics,
-                       &list_directory, &log}};
+  FileDecoder decoder{{FileId{}, LaneId{}, path.string(), "", kNoRank, interner, diagnostics,
+                       &list_directory, &log},
+                      format_catalog()};
   const std::string bytes = read_file(path);
   EventBatch batch;
   std::string_view left = bytes;
@@ -64,7 +65,7 @@ bool counts_as_launch(std::string_view name) {
          name == "cudaMemsetAsync";
 }
 
-std::string_view class_name(WorkClass work) {
+std::string_view class_name(ActivityClass work) {
   constexpr std::string_view kNames[] = {"COMPUTATION", "COMMUNICATION", "MEMORY", "OTHER"};
   return kNames[static_cast<std::size_t>(work)];
 }
@@ -82,7 +83,7 @@ TEST_F(SharedData, CyclesHaveTheDeviceWorkThatHtaFinds) {
     EXPECT_EQ(cycle.device.size() + facts.operators,
               found["gpu_rows(stream!=-1)"][facts.rank].get_uint64().value());
     std::size_t pairs = 0;
-    for (const DeviceRow& row : cycle.device) {
+    for (const DeviceActivity& row : cycle.device) {
       if (row.launch == kNoRow) continue;
       pairs += counts_as_launch(cycle.names.text(cycle.launches.at(row.launch).name)) ? 1 : 0;
     }
@@ -104,8 +105,8 @@ TEST_F(SharedData, CyclesHaveTheClassesThatHtaGivesToNames) {
     SCOPED_TRACE(facts.file);
     std::vector<std::string> rejects;
     const CycleTrace cycle = cycle_of(kShared / "data/kineto" / facts.file, rejects);
-    std::map<std::string_view, WorkClass> classes;
-    for (const DeviceRow& row : cycle.device) classes[cycle.names.text(row.name)] = row.work;
+    std::map<std::string_view, ActivityClass> classes;
+    for (const DeviceActivity& row : cycle.device) classes[cycle.names.text(row.name)] = row.work;
     const element raw =
         load(kShared / "reference/hta" / facts.reference)["hta_default_rounding"]["raw"];
     element table;
@@ -138,7 +139,7 @@ TEST_F(SharedData, CyclesWithEventsOfTheHostAreTheSame) {
     });
     EXPECT_TRUE(test::describe(in_pieces) == whole);
     std::size_t launches = 0;
-    for (const HostRow& row : cycle.host) launches += row.launch != kNoRow ? 1 : 0;
+    for (const HostEvent& row : cycle.host) launches += row.launch != kNoRow ? 1 : 0;
     EXPECT_EQ(launches, cycle.launches.size());
     cycle.host.clear();
     cycle.syncs.clear();
@@ -174,7 +175,7 @@ TEST_F(SharedData, CyclesOfGeneratedTracesEqualTheirTruth) {
         EXPECT_EQ(step.data_wait_ns, wait);
       }
       std::size_t without_launch = 0;
-      for (const DeviceRow& row : cycle.device) without_launch += row.launch == kNoRow ? 1 : 0;
+      for (const DeviceActivity& row : cycle.device) without_launch += row.launch == kNoRow ? 1 : 0;
       EXPECT_EQ(without_launch, 3U) << name;  // those of the step before the first
       EXPECT_GT(cycle.device.size(), 100U);
       ++files;

@@ -36,7 +36,7 @@ TEST_F(SharedData, KinetoTracesOfEveryEra) {
     SCOPED_TRACE(profile.file);
     const fs::path path = kShared / "data/kineto" / profile.file;
     const DecodedFile file{path};
-    EXPECT_EQ(file.format, Format::chrome_trace);
+    EXPECT_EQ(file.format, "chrome_trace");
     EXPECT_EQ(file.records, profile.events);
     EXPECT_EQ(file.rejects.size(), 0U);
     EXPECT_TRUE(file.complete);
@@ -88,7 +88,7 @@ TEST_F(SharedData, KinetoStepsEqualThoseOfTheDom) {
 TEST_F(SharedData, TorchWithoutKineto) {
   for (const fs::path& path : files_below(kShared / "data/torch_debian_cpu", ".pt.trace.json")) {
     const DecodedFile file{path};
-    EXPECT_EQ(file.format, Format::chrome_trace);
+    EXPECT_EQ(file.format, "chrome_trace");
     EXPECT_EQ(file.records, load(path).get_array().size());
     EXPECT_EQ(file.rejects.size(), 0U);
     ASSERT_EQ(file.of_kind(SpanKind::step).size(), 3U);
@@ -122,7 +122,7 @@ void expect_truth(const fs::path& directory, element truth) {
   for (const auto& [rank, name] : truth["files"].get_object()) {
     const DecodedFile file{directory / text_of(name)};
     SCOPED_TRACE(text_of(name));
-    EXPECT_EQ(file.format, Format::chrome_trace);
+    EXPECT_EQ(file.format, "chrome_trace");
     EXPECT_EQ(file.rejects.size(), 0U);
     EXPECT_TRUE(file.complete);
     const std::vector<Span> waits = file.of_kind(SpanKind::data_wait);

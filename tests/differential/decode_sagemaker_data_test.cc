@@ -141,7 +141,7 @@ TEST_F(SharedData, TimelinesHaveAsManyRecordsAsTheirArrays) {
       complete_spans += event["ph"].get_string().value() == "X" ? 1 : 0;
     }
     const DecodedFile file{path};
-    EXPECT_EQ(file.format, Format::timeline);
+    EXPECT_EQ(file.format, "timeline");
     EXPECT_EQ(file.records, document.get_array().size());
     EXPECT_GE(file.spans.size(), complete_spans);
     EXPECT_TRUE(file.complete);
@@ -150,7 +150,7 @@ TEST_F(SharedData, TimelinesHaveAsManyRecordsAsTheirArrays) {
 
 TEST_F(SharedData, RawHorovodTimeline) {
   const DecodedFile file{kProfiler / "horovod_timeline_small.json"};
-  EXPECT_EQ(file.format, Format::timeline);
+  EXPECT_EQ(file.format, "timeline");
   EXPECT_EQ(file.rejects.size(), 0U);
   EXPECT_FALSE(file.spans.empty());
   for (const Span& span : file.spans) EXPECT_EQ(span.kind, SpanKind::communication);

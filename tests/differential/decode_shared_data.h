@@ -15,14 +15,16 @@
 
 #include "pipeline/decode/decimal_time.h"
 #include "pipeline/decode/file_decoder.h"
-#include "pipeline/decode/inflate_stream.h"
+#include "pipeline/decode/formats/format_catalog.h"
+#include "pipeline/decode/gzip_stream.h"
+#include "support/source_path.h"
 
 namespace trainwatch::testing {
 
 namespace fs = std::filesystem;
 using simdjson::dom::element;
 
-inline const fs::path kShared = fs::path{TRAINWATCH_SOURCE_DIR}.parent_path() / "shared";
+inline const fs::path kShared = fs::path{source_path("../shared")};
 inline const fs::path kProfiler = kShared / "data/sagemaker/profiler/resources";
 
 class CollectRejects final : public Diagnostics {
@@ -62,7 +64,8 @@ struct DecodedFile {
   explicit DecodedFile(const fs::path& path) {
     CollectRejects diagnostics;
     FileDecoder decoder{
-        {FileId{}, LaneId{}, path.string(), "", kNoRank, names, diagnostics, &list_directory}};
+        {FileId{}, LaneId{}, path.string(), "", kNoRank, names, diagnostics, &list_directory},
+        format_catalog()};
     const std::string bytes = read_file(path);
     EventBatch batch;
     for (std::size_t at = 0; at < bytes.size(); at += 60000) {
@@ -86,12 +89,12 @@ struct DecodedFile {
   }
   const Subject& subject(const Span& span) const { return names.subjects[span.subject]; }
 
-  Vocabulary names;
+  Interner names;
   std::vector<Span> spans;
   std::vector<Sample> samples;
   std::vector<std::string> rejects;
   std::uint64_t records = 0;
-  Format format{};
+  std::string format;
   bool complete = false;
 };
 

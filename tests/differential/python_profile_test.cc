@@ -11,8 +11,9 @@
 #include "pipeline/profile/cprofile_stats.h"
 #include "pipeline/profile/profile_index.h"
 #include "pipeline/profile/profile_report.h"
-#include "pipeline/profile/seconds.h"
+#include "pipeline/profile/python_function.h"
 #include "pipeline/tail/posix_file_system.h"
+#include "support/source_path.h"
 
 namespace trainwatch {
 namespace {
@@ -20,7 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 using simdjson::dom::element;
 
-const fs::path kShared = fs::path{TRAINWATCH_SOURCE_DIR}.parent_path() / "shared";
+const fs::path kShared = fs::path{source_path("../shared")};
 const fs::path kReference = kShared / "reference/sagemaker_repo_python_stats.json";
 const fs::path kProfiles = kShared / "data/sagemaker/profiler/resources/tfprofiler_timeline_traces";
 
@@ -98,7 +99,7 @@ TEST_F(PythonProfileData, EveryFigureOfTheReference) {
 
 // smdebug cannot load its own sample: the directories have the older names.
 TEST_F(PythonProfileData, AnswersByPartOfTheJob) {
-  const std::string json = python_profile_json(files_, index_, {});
+  const std::string json = python_profile(files_, index_, {}).json();
   const element cprofile = parser_.parse(json)["cprofile"];
   EXPECT_EQ(cprofile["before_step_zero"]["profiles"].get_int64().value(), 1);
   EXPECT_EQ(cprofile["before_step_zero"]["functions"].get_int64().value(), 2722);

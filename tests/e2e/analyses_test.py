@@ -1,11 +1,15 @@
 """What the daemon says of a job is what `analyze` says of its files, also after it was killed half-way."""
 import cProfile
+import http.client
 import json
+import marshal
 import os
 import shutil
 import signal
 import subprocess
 import sys
+import threading
+import time
 import unittest
 import urllib.error
 
@@ -95,6 +99,46 @@ class AnalysesTest(harness.JobTest):
                 trainwatch.get("/api/v1/analyses/python_profile?job=a")
         done = harness.run("analyze", self.directory, "--what=python_profile")
         self.assertEqual(json.loads(done.stdout)["python_profile"], live)
+
+    def test_a_large_python_profile_holds_up_nothing(self):
+        functions = {("job.py", line, "function_%d" % line): (1, 1, 1e-6, 2e-6, {}) for line in range(20000)}
+        first = None
+        for number in range(1000):  # some 20 s of reading
+            folder = os.path.join(self.directory, "framework", "pytorch", "cprofile", "0-algo-1",
+                                  "train-%d-stepstart-%d.0_train-%d-stepend-%d.0" % (
+                                      number, 1596585374000000 + number, number, 1596585374000001 + number))
+            os.makedirs(folder)
+            path = os.path.join(folder, "python_stats")
+            if first:
+                os.link(first, path)
+            else:
+                first = path
+                with open(path, "wb") as file:
+                    marshal.dump(functions, file)
+        with harness.Trainwatch(self.directory) as trainwatch:
+            answers = []
+
+            def ask():
+                try:
+                    answers.append(trainwatch.get("/api/v1/analyses/python_profile"))
+                except (OSError, http.client.HTTPException) as refused:
+                    answers.append(refused)
+            tasks = "/proc/%d/task" % trainwatch.pid
+            threads = len(os.listdir(tasks))
+            asking = threading.Thread(target=ask)
+            asking.start()
+            harness.wait_for(lambda: len(os.listdir(tasks)) > threads, "the profiles are being read")
+            with self.assertRaises(urllib.error.HTTPError) as refused:
+                trainwatch.get("/api/v1/analyses/python_profile")
+            self.assertEqual(refused.exception.code, 503)
+            steps = trainwatch.metric("trainwatch_steps_total")
+            harness.play.play(harness.JOB, self.directory, speed=0)
+            harness.wait_for(lambda: trainwatch.metric("trainwatch_steps_total") > steps, "steps")
+            self.assertEqual(answers, [])  # it is still being made
+            began = time.monotonic()
+            self.assertEqual(trainwatch.stop(), 0)
+            self.assertLess(time.monotonic() - began, 2)
+            asking.join()
 
     def test_python_profile_is_an_analysis(self):
         done = harness.run("analyze", self.directory, "--what=python_profile")

@@ -93,7 +93,7 @@ class BadMountTest(unittest.TestCase):
             for path in ("/-/healthy", "/-/ready", "/metrics", "/api/v1/status", "/"):
                 trainwatch.get(path)
             trainwatch.signal(signal.SIGTERM)
-            harness.wait_for(lambda: "ending without it" in trainwatch.log(), "it ends", STOP_SECONDS)
+            harness.wait_for(lambda: "exiting without waiting" in trainwatch.log(), "it ends", STOP_SECONDS)
             # FUSE keeps the process until the server is gone, but not its state and sockets.
             with harness.Trainwatch(self.paths["control"], state=self.paths["state"]) as another:
                 self.assertEqual(another.json("/api/v1/alerts")["epoch"], client.epoch)

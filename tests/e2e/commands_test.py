@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import tempfile
 import unittest
 
@@ -32,6 +33,16 @@ class CommandsTest(unittest.TestCase):
                 done = self.expect(2, *arguments)
                 self.assertTrue(done.stderr)
 
+    def test_exit_codes_are_documented(self):
+        with open(os.path.join(harness.ROOT, "daemon", "exit_code.h")) as header:
+            codes = re.findall(r"constexpr int \w+ = (\d+);", header.read())
+        self.assertEqual(len(codes), 6)
+        with open(os.path.join(harness.ROOT, "README.md")) as readme:
+            listed = re.search(r"\*\*Exit codes\*\*[^:]*: (.*?)\n\n", readme.read(), re.DOTALL).group(1)
+        said = re.search(r"Exit codes: (.*?)\.\s", self.expect(0, "--help").stdout, re.DOTALL).group(1)
+        for text in (listed, said):
+            self.assertEqual(re.findall(r"\b\d+\b", text), codes)
+
     def test_a_missing_path_is_a_failure(self):
         done = self.expect(1, "replay", "/does/not/exist")
         self.assertIn("/does/not/exist", done.stderr)
@@ -61,7 +72,7 @@ class CommandsTest(unittest.TestCase):
             self.assertNotIn("epoch", alert)
             self.assertRegex(alert["id"], r"^[0-9a-f]+$")
 
-    def test_flags_have_environment_twins(self):
+    def test_flags_have_environment_variables(self):
         env = dict(os.environ, TRAINWATCH_RULES="cpu_bottleneck")
         done = self.expect(0, "replay", harness.JOB, env=env)
         self.assertEqual(done.stdout, "")

@@ -178,8 +178,12 @@ class Trainwatch:
     def stop(self):
         """Asks it to end, and returns the exit code."""
         self._process.send_signal(signal.SIGTERM)
+        return self.wait()
+
+    def wait(self, seconds=PATIENCE_SECONDS):
+        """Waits until it has ended, and returns the exit code."""
         try:
-            return self._process.wait(PATIENCE_SECONDS)
+            return self._process.wait(seconds)
         except subprocess.TimeoutExpired:
             self._process.kill()
             raise

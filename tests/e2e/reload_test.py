@@ -5,6 +5,7 @@ import os
 import signal
 import socket
 import tempfile
+import threading
 import unittest
 
 import harness
@@ -67,6 +68,17 @@ class ReloadTest(unittest.TestCase):
             self.write("rules:\n  getnext_outlier:\n    factor: 5\n")
             self.reload(trainwatch, successful=1)
             harness.wait_for(lambda: self.factor(trainwatch) == 5, "the new factor holds")
+            self.assertEqual(trainwatch.stop(), 0)
+
+    def test_a_start_reads_the_file_once(self):
+        os.mkfifo(self.config)  # gives its text to one reader; a second would wait for ever
+
+        def write_once():
+            self.write("rules:\n  getnext_outlier:\n    factor: 3\n")
+        writer = threading.Thread(target=write_once, daemon=True)
+        writer.start()
+        with harness.Trainwatch(self.watched, "--config.file=" + self.config) as trainwatch:
+            self.assertEqual(self.factor(trainwatch), 3)
             self.assertEqual(trainwatch.stop(), 0)
 
     def test_service(self):

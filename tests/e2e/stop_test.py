@@ -1,6 +1,10 @@
 """Stopping while busy, being suspended, and too few file descriptors for all who connect."""
 
+import contextlib
+import datetime
 import os
+import random
+import re
 import signal
 import socket
 import subprocess
@@ -17,6 +21,14 @@ import spiky_job
 
 STOP_SECONDS = 2
 CONNECTIONS = 200
+TRIES_NEAR_A_SECOND, AT_ONCE = 48, 8
+
+
+def started_at(trainwatch):
+    """When it began to listen, by its log; the engine's first second begins just before."""
+    stamp = re.search(r"ts=(\S+?)(\.\d+)?Z .*msg=listening", trainwatch.log())
+    whole = datetime.datetime.fromisoformat(stamp.group(1) + "+00:00").timestamp()
+    return whole + float(stamp.group(2) or 0)
 
 
 def cpu_seconds(pid):
@@ -67,6 +79,21 @@ class StopTest(harness.JobTest):
              "--storage.path=" + self.state, "--web.listen-address=127.0.0.1:0"],
             stderr=subprocess.PIPE, text=True, timeout=30, check=False)
         self.assertEqual(process.returncode, 0, process.stderr)
+
+    def test_stops_near_a_whole_second(self):
+        dice = random.Random(1)
+        for _ in range(TRIES_NEAR_A_SECOND // AT_ONCE):
+            with contextlib.ExitStack() as stack:
+                running = [stack.enter_context(harness.Trainwatch(self.directory)) for _ in range(AT_ONCE)]
+                first = time.time() + 0.1
+                for trainwatch in running:  # at its first tick after all have started
+                    begun = started_at(trainwatch)
+                    trainwatch.due = begun + 1 + int(first - begun) + dice.uniform(-0.004, 0.002)
+                for trainwatch in sorted(running, key=lambda one: one.due):
+                    time.sleep(max(0, trainwatch.due - time.time()))
+                    trainwatch.signal(signal.SIGTERM)
+                for trainwatch in running:
+                    self.assertEqual(trainwatch.wait(), 0)
 
     def test_a_suspended_one_catches_up(self):
         job = spiky_job.SpikyJob(self.directory, 100, seed=1)

@@ -236,7 +236,7 @@ class TimelineTest(harness.JobTest):
             compressed = gzip.compress(text)
             file.write(compressed[:len(compressed) // 2])
         done = self.timeline(path + ".gz")
-        self.assertIn("ends early", done.stderr)
+        self.assertIn("damaged or truncated", done.stderr)
         self.assertGreater(len(load(self.output)["traceEvents"]), 10)
         events = [json.dumps(event) for event in whole]
         broken = [event.replace('"dur": ', '"dur": N/A', 1) if i % 10 == 0 else event
@@ -282,7 +282,7 @@ class TimelineTest(harness.JobTest):
                 (2, [path, "--counters", "-o", "-", "--steps=none"], "--steps"),
                 (2, [metrics, "--counters", "-o", metrics], metrics),
                 (1, ["/nowhere", "--counters", "-o", "-"], "/nowhere"),
-                (1, [empty, "--counters", "-o", "-"], "no trace"),
+                (1, [empty, "--counters", "-o", "-"], "no PyTorch profiler trace"),
                 (1, [metrics, "--counters", "-o", self.output], metrics),
                 (1, [metrics, path + "x", "--counters", "-o", self.output], path + "x"),
                 (1, [path, "--counters", "-o", "/nowhere/out.json"], "/nowhere"),

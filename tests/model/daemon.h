@@ -28,7 +28,7 @@ class SimDaemon {
     if (const auto started = pipeline_->start(); !started) return started.error().message;
     if (trace_) tracing_.emplace(pipeline_->sink());
     if (!pipeline_->dropped().empty()) return pipeline_->dropped();
-    tailer_.emplace(files_, std::vector<WatchRoot>{{"/r", "r"}}, limits_, pipeline_->checkpoint());
+    tailer_.emplace(files_, roots(), limits_, pipeline_->checkpoint());
     return {};
   }
   void kill() {
@@ -38,7 +38,7 @@ class SimDaemon {
     store_.die();
   }
 
-  void scan() { tailer_->scan(sink()); }
+  void scan() { tailer_->scan(sink(), now_ += std::chrono::seconds(1)); }
   bool refresh() { return tailer_->refresh(); }
   bool read() { return tailer_->read(sink()); }
   void flush() { pipeline_->engine().flush(); }
@@ -76,6 +76,17 @@ class SimDaemon {
   const TailLimits& limits() const { return limits_; }
 
  private:
+  // Each start writes the same tree in another way.
+  std::vector<WatchRoot> roots() {
+    switch (starts_++ % 3) {
+      case 0:
+        return {{"/r", "r"}};
+      case 1:
+        return {{"/r/logs", "logs"}, {"/r", "all"}};
+      default:
+        return {{"/r", "all"}, {"/r/system/incremental", "system"}};
+    }
+  }
   TailSink& sink() {
     if (tracing_) return *tracing_;
     return pipeline_->sink();
@@ -87,6 +98,8 @@ class SimDaemon {
   std::vector<RuleConfig> rules_;
   bool trace_;
   TailCheckpoint committed_;
+  ScanTime now_{};
+  unsigned starts_ = 0;
   // The tailer tells the pipeline, so it goes first.
   std::optional<DurablePipeline> pipeline_;
   std::optional<TracingSink> tracing_;

@@ -16,8 +16,7 @@ class SumRule final : public Rule {
 
   SumRule(const Params&, const RuleContext&) {}
 
-  void on(const Event& event, Verdicts& out) override {
-    const auto& sample = std::get<Sample>(event);
+  void on_sample(const Sample& sample, Verdicts& out) override {
     ++count_;
     sum_ += sample.value;
     if (sample.value < kTold) return;
@@ -25,14 +24,12 @@ class SumRule final : public Rule {
     std::snprintf(text, sizeof text, "n=%lld s=%.0f at=%lld", static_cast<long long>(count_), sum_,
                   static_cast<long long>(to_ns(sample.at)));
     Verdict verdict;
-    verdict.at = sample.at;
-    verdict.key = std::to_string(count_);
     verdict.step = count_;
     verdict.value = sum_;
     verdict.summary = text;
-    out.push_back(verdict);
-    verdict.state = Verdict::State::ok;
-    out.push_back(verdict);
+    const std::string key = std::to_string(count_);
+    out.fires({.key = key, .at = sample.at}, [&] { return verdict; });
+    out.clear(key, sample.at);
   }
   void state(StateIo& io) override {
     io(count_);
@@ -50,7 +47,7 @@ inline const RuleSpec& sum_rule() {
        .scope = Scope::node,
        .summary = "Count and sum of all samples.",
        .doc = "For simulations.",
-       .interest = {.samples = {Resource::cpu_utilization, Resource::gpu_utilization}}},
+       .samples = {Resource::cpu_utilization, Resource::gpu_utilization}},
       {});
   return spec;
 }

@@ -41,9 +41,9 @@ class TracingSink final : public TailSink {
     print(file, what);
     next_.read_error(file, what);
   }
-  void forgotten(FileId file, bool barred) override {
-    print(file, barred ? "forgotten, barred" : "forgotten");
-    next_.forgotten(file, barred);
+  void forgotten(FileId file, bool retired) override {
+    print(file, retired ? "forgotten, retired" : "forgotten");
+    next_.forgotten(file, retired);
   }
 
  private:

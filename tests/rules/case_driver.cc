@@ -7,34 +7,28 @@
 #include <stdexcept>
 #include <utility>
 
+#include "pipeline/engine/alert_json.h"
 #include "pipeline/engine/engine.h"
-#include "support/engine_rows.h"
+#include "support/engine_state.h"
 
 namespace trainwatch::cases {
 namespace {
 
 class Driver {
  public:
-  explicit Driver(const Case& made) : engine_({*made.rule}) {
-    engine_.vocabulary() = made.vocabulary;  // the ids in the events of the case refer to it
+  explicit Driver(const Case& made) : engine_({made.rule}) {
+    engine_.interner() = made.interner;  // the ids in the events of the case refer to it
   }
 
-  void push(std::span<const Event> events) {
-    while (!events.empty()) {
-      const auto tick = std::ranges::find_if(
-          events, [](const Event& event) { return std::holds_alternative<Tick>(event); });
-      const auto before = static_cast<std::size_t>(tick - events.begin());
-      engine_.push(events.first(before));
-      events = events.subspan(before);
-      if (events.empty()) return;
-      engine_.tick(std::get<Tick>(events.front()).now);
-      events = events.subspan(1);
+  void push(std::span<const Input> events) {
+    for (const Input& event : events) {
+      std::visit([this](const auto& input) { push(input); }, event);
     }
   }
-  std::vector<Alert> told() { return engine_.take_told(); }
-  std::vector<Alert> told_all() {
+  std::vector<Alert> emitted() { return engine_.take_emitted(); }
+  std::vector<Alert> flushed() {
     engine_.flush();
-    return engine_.take_told();
+    return engine_.take_emitted();
   }
 
   std::set<std::string> missing() const {
@@ -48,50 +42,55 @@ class Driver {
   }
 
  private:
+  void push(const Event& event) { engine_.push({&event, 1}); }
+  void push(const Tick& tick) { engine_.tick(tick.now); }
+  void push(const Cycle& cycle) { engine_.on(*cycle.measure); }
+  void push(const EndOfInput&) { engine_.end_of_input(); }
+
   Engine engine_;
 };
 
-void keep_last(const std::vector<Alert>& told, Finals& out) {
-  for (const Alert& alert : told) out[alert.id] = to_json(alert, "");
+void keep_last(const std::vector<Alert>& alerts, Finals& out) {
+  for (const Alert& alert : alerts) out[alert.id] = to_json(alert, "");
 }
 
 }  // namespace
 
 Outcome run_straight(const Case& made) {
   Driver driver(made);
-  std::vector<Told> all;
+  std::vector<Emitted> all;
   for (std::size_t i = 0; i < made.events.size(); ++i) {
     driver.push(std::span(made.events).subspan(i, 1));
-    for (const Alert& alert : driver.told_all()) all.push_back({i, alert});
+    for (const Alert& alert : driver.flushed()) all.push_back({i, alert});
   }
   return {std::move(all), driver.missing()};
 }
 
-Finals finals(const std::vector<Told>& told) {
+Finals finals(const std::vector<Emitted>& emitted) {
   Finals last;
-  for (const Told& one : told) last[one.alert.id] = to_json(one.alert, "");
+  for (const Emitted& one : emitted) last[one.alert.id] = to_json(one.alert, "");
   return last;
 }
 
 Finals run_cut(const Case& made, std::uint64_t seed) {
   Driver driver(made);
   std::mt19937_64 random(seed);
-  const std::span<const Event> events(made.events);
+  const std::span<const Input> events(made.events);
   Finals last;
   for (std::size_t from = 0; from < events.size();) {
     const std::size_t size = std::min<std::size_t>(1 + random() % 300, events.size() - from);
     driver.push(events.subspan(from, size));
-    keep_last(driver.told(), last);
+    keep_last(driver.emitted(), last);
     from += size;
   }
-  keep_last(driver.told_all(), last);
+  keep_last(driver.flushed(), last);
   return last;
 }
 
 Finals run_killed(const Case& made, std::uint64_t seed) {
   constexpr int kKills = 4;
   std::mt19937_64 random(seed);
-  const std::span<const Event> events(made.events);
+  const std::span<const Input> events(made.events);
   const auto up_to = [&](std::size_t from) { return from + random() % (events.size() - from + 1); };
   Finals last;
   auto driver = std::make_unique<Driver>(made);
@@ -99,7 +98,7 @@ Finals run_killed(const Case& made, std::uint64_t seed) {
   for (int kill = 0; kill < kKills; ++kill) {
     const std::size_t commit = up_to(committed);
     driver->push(events.subspan(committed, commit - committed));
-    keep_last(driver->told(), last);
+    keep_last(driver->emitted(), last);
     committed = commit;
     const StoredRows stored = driver->save();
     driver->push(events.subspan(committed, up_to(committed) - committed));  // is lost
@@ -107,7 +106,7 @@ Finals run_killed(const Case& made, std::uint64_t seed) {
     driver->restore(stored);
   }
   driver->push(events.subspan(committed));
-  keep_last(driver->told_all(), last);
+  keep_last(driver->flushed(), last);
   return last;
 }
 

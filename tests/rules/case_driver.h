@@ -7,32 +7,32 @@
 #include <string>
 #include <vector>
 
-#include "rules/case_file.h"
+#include "rules/case.h"
 #include "trainwatch/alert.h"
 
 namespace trainwatch::cases {
 
-struct Told {
-  std::size_t event = 0;  // index of the event after which it was told
+struct Emitted {
+  std::size_t event = 0;  // index of the event after which it was emitted
   Alert alert;
 };
 
 struct Outcome {
-  std::vector<Told> told;
+  std::vector<Emitted> emitted;
   std::set<std::string> missing;  // at the end, for want of which the rule abstains
 };
 
-// One event at a time; every change is told at once.
+// One event at a time; every change is emitted at once.
 Outcome run_straight(const Case& made);
 
 // The last content of each alert as JSON, by id.
 using Finals = std::map<std::string, std::string>;
-Finals finals(const std::vector<Told>& told);
+Finals finals(const std::vector<Emitted>& emitted);
 
-// In pieces of random size; changes are told at the end only.
+// In pieces of random size; changes are emitted at the end only.
 Finals run_cut(const Case& made, std::uint64_t seed);
 
-// Killed four times, each some events after a commit: a new engine goes on from what was stored,
+// Killed four times, each some events after a commit: a new engine resumes from what was stored,
 // and gets these events again.
 Finals run_killed(const Case& made, std::uint64_t seed);
 

@@ -1,68 +1,30 @@
-// A rule case: plain text with parameters, a series of events in shorthand, and what is expected.
-// The format is described in tests/rules/README.md.
+// Files of rule cases: tests/rules/RULE.cases holds the cases of one rule, each below a heading
+// "== NAME". The format is described in tests/rules/README.md.
 #pragma once
 
-#include <cstdint>
-#include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
-
-#include "trainwatch/alert.h"
-#include "trainwatch/cycle_measure.h"
-#include "trainwatch/event.h"
-#include "trainwatch/result.h"
-#include "trainwatch/rule.h"
-#include "trainwatch/vocabulary.h"
 
 namespace trainwatch::cases {
 
-// What the author called an event: "step 59", "tick 1001", "call 21".
-struct Label {
-  std::string kind;
-  std::int64_t number = 0;
-
-  bool operator==(const Label&) const = default;
+// The text of a case, not yet parsed.
+struct CaseText {
+  std::string name;  // "firing_single"; empty for lines above the first heading
+  int line = 0;      // of the heading; the text starts on the next one
+  std::string text;
 };
 
-// An alert as a case describes it; every part is optional.
-struct Wanted {
-  std::optional<Alert::State> state;
-  std::optional<Severity> severity;
-  std::vector<std::pair<std::string, std::string>> fields;  // anywhere in the alert's JSON
-  std::string says;                                         // the summary
+struct CaseFile {
+  std::string path;
+  std::string rule;  // the stem of the path
+  std::vector<CaseText> cases;
 };
 
-struct Expectation {
-  enum class Kind : std::uint8_t {
-    at,        // an alert like `wanted` was told at the event `label`
-    last,      // the last alert told is like `wanted`
-    nothing,   // no alert was told, or none at `wanted.severity` or above
-    resolved,  // every alert is resolved at the end
-    alerts,    // exactly `count` alerts
-    missing,   // at the end the rule abstains for want of `input`
-  };
-  int line = 0;
-  Kind kind = Kind::nothing;
-  Label label;
-  Wanted wanted;
-  std::size_t count = 0;
-  std::string input;
-};
+// Lines above the first heading make a case without a name, unless they are blank or comments.
+std::vector<CaseText> split_cases(std::string_view text);
 
-struct Case {
-  std::optional<RuleConfig> rule;
-  Vocabulary vocabulary;
-  // What the events of kind Cycle point to; copies of a case share them.
-  std::vector<std::shared_ptr<const CycleMeasure>> cycles;
-  std::vector<Event> events;
-  std::vector<Label> labels;  // one for each event
-  std::vector<Expectation> expectations;
-};
-
-// The error names the line.
-Result<Case> parse_case(std::string_view text);
+// Every tests/rules/*.cases, sorted by path. Throws where a file cannot be read.
+std::vector<CaseFile> read_case_files();
 
 }  // namespace trainwatch::cases

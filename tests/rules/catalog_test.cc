@@ -9,11 +9,13 @@
 #include <sstream>
 #include <string>
 
+#include "support/source_path.h"
+
 namespace trainwatch {
 namespace {
 
 std::string page_of(const RuleSpec& spec) {
-  std::ifstream file(TRAINWATCH_SOURCE_DIR "/docs/rules/" + std::string(spec.id) + ".md");
+  std::ifstream file(source_path("docs/rules/" + std::string(spec.id) + ".md"));
   std::ostringstream text;
   text << file.rdbuf();
   return text.str();

@@ -74,9 +74,9 @@ std::int64_t share(double percent, std::int64_t whole_ns) {
   return std::llround(percent / 100 * static_cast<double>(whole_ns));
 }
 
-StepMeasure step_of(const Options& options, std::int64_t number, std::int64_t start_ns,
+StepSummary step_of(const Options& options, std::int64_t number, std::int64_t start_ns,
                     std::int64_t usual_ns) {
-  StepMeasure step;
+  StepSummary step;
   step.number = number;
   step.start_ns = start_ns;
   step.duration_ns = usual_ns;
@@ -102,10 +102,10 @@ StepMeasure step_of(const Options& options, std::int64_t number, std::int64_t st
 }
 
 // The whole cycle as the one step that is none.
-StepMeasure without_steps(const CycleMeasure& cycle) {
-  StepMeasure whole = cycle.steps.front();
+StepSummary without_steps(const CycleSummary& cycle) {
+  StepSummary whole = cycle.steps.front();
   for (std::size_t i = 1; i < cycle.steps.size(); ++i) {
-    const StepMeasure& step = cycle.steps[i];
+    const StepSummary& step = cycle.steps[i];
     whole.duration_ns += step.duration_ns;
     whole.data_wait_ns += step.data_wait_ns;
     whole.computation_ns += step.computation_ns;
@@ -120,15 +120,15 @@ StepMeasure without_steps(const CycleMeasure& cycle) {
 }
 
 // What is known of the cycle as a whole.
-void sum_up(const Options& options, CycleMeasure& cycle) {
+void sum_up(const Options& options, CycleSummary& cycle) {
   cycle.world_size = options.world;
-  cycle.computation_ns = cycle.sum(&StepMeasure::computation_ns);
-  cycle.communication_ns = cycle.sum(&StepMeasure::communication_ns);
-  cycle.memory_ns = cycle.sum(&StepMeasure::exposed_memory_ns);
-  cycle.overlapped_ns = cycle.sum(&StepMeasure::overlapped_ns);
+  cycle.computation_ns = cycle.sum(&StepSummary::computation_ns);
+  cycle.communication_ns = cycle.sum(&StepSummary::communication_ns);
+  cycle.memory_ns = cycle.sum(&StepSummary::exposed_memory_ns);
+  cycle.overlapped_ns = cycle.sum(&StepSummary::overlapped_ns);
   if (options.no_work) return;
   cycle.window_ns = cycle.busy_ns = cycle.step_ns();
-  for (const StepMeasure& step : cycle.steps) cycle.busy_ns -= step.idle_sum_ns();
+  for (const StepSummary& step : cycle.steps) cycle.busy_ns -= step.idle_sum_ns();
   cycle.work = kLaunchesPerStep * cycle.steps.size();
   if (options.unlaunched) return;
   cycle.launched_work = cycle.launches = cycle.work;
@@ -138,7 +138,7 @@ void sum_up(const Options& options, CycleMeasure& cycle) {
 
 }  // namespace
 
-Result<CycleMeasure> read_cycle_line(const Words& words, Time start) {
+Result<CycleSummary> read_cycle_line(const Words& words, Time start) {
   std::int64_t first = 0;
   std::int64_t last = 0;
   double seconds = 0;
@@ -148,7 +148,7 @@ Result<CycleMeasure> read_cycle_line(const Words& words, Time start) {
   }
   Options options;
   if (const Status done = read_options(words, options); !done.ok()) return done.error();
-  CycleMeasure cycle;
+  CycleSummary cycle;
   std::int64_t start_ns = to_ns(start);
   for (std::int64_t number = first; number <= last; ++number) {
     cycle.steps.push_back(step_of(options, number, start_ns, std::llround(seconds * 1e9)));

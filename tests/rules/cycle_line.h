@@ -2,7 +2,7 @@
 #pragma once
 
 #include "rules/words.h"
-#include "trainwatch/cycle_measure.h"
+#include "trainwatch/cycle_summary.h"
 #include "trainwatch/result.h"
 #include "trainwatch/time.h"
 
@@ -10,6 +10,6 @@ namespace trainwatch::cases {
 
 // "cycle A..B SECONDS [options]", as tests/rules/README.md has it. The first step begins at
 // `start`; the subject and the number of the cycle are left to the caller.
-Result<CycleMeasure> read_cycle_line(const Words& words, Time start);
+Result<CycleSummary> read_cycle_line(const Words& words, Time start);
 
 }  // namespace trainwatch::cases

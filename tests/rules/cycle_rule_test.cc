@@ -2,15 +2,16 @@
 #include <gtest/gtest.h>
 
 #include "rules/catalog.h"
-#include "trainwatch/cycle_measure.h"
+#include "support/book_output.h"
+#include "trainwatch/cycle_summary.h"
 
 namespace trainwatch {
 namespace {
 
 TEST(CycleRules, WorkWithoutLengthIsNoWork) {
-  CycleMeasure cycle;
+  CycleSummary cycle;
   cycle.work = cycle.launched_work = cycle.launches = 3;
-  const Vocabulary vocabulary;
+  const Interner interner;
   for (const std::string_view id : {"gpu_idle", "host_bound", "kernel_launch_bound"}) {
     SCOPED_TRACE(id);
     RuleConfig config(*find_rule(id));
@@ -18,10 +19,10 @@ TEST(CycleRules, WorkWithoutLengthIsNoWork) {
       if (!param.name.ends_with("percent")) continue;
       EXPECT_TRUE(config.set(param.name, "0").ok());
     }
-    const auto rule = config.spec->make(config.params, {vocabulary, SubjectId::none});
-    Verdicts verdicts;
-    rule->on(Cycle{&cycle}, verdicts);
-    EXPECT_TRUE(verdicts.empty());
+    const auto rule = config.spec->make(config.params, {interner, SubjectId::none});
+    test::BookOutput out(config, interner, *rule);
+    rule->on_cycle(cycle, out);
+    EXPECT_EQ(out.verdicts(), 0U);
     EXPECT_EQ(rule->missing(), std::vector<std::string_view>{"gpu work"});
   }
 }

@@ -1,4 +1,4 @@
-// Words and numbers of the lines of rule cases.
+// Lines, words and numbers of rule cases.
 #pragma once
 
 #include <algorithm>
@@ -21,6 +21,24 @@ inline Words split(std::string_view text, char separator = ' ') {
     text.remove_prefix(std::min(end + 1, text.size()));
   }
   return words;
+}
+
+// Removes the first line of `text`, which must not be empty.
+inline std::string_view take_line(std::string_view& text) {
+  const std::size_t end = std::min(text.find('\n'), text.size());
+  const std::string_view line = text.substr(0, end);
+  text.remove_prefix(std::min(end + 1, text.size()));
+  return line;
+}
+
+// The words of a line without its comment.
+inline Words words_of(std::string_view line) {
+  return line.starts_with('#') ? Words{} : split(line.substr(0, line.find(" #")));
+}
+
+// The text from words[first] to the end of the line that they were split from.
+inline std::string_view from_word(const Words& words, std::size_t first) {
+  return {words[first].data(), words.back().data() + words.back().size()};
 }
 
 // The whole text must be the number; "nan" is one.

@@ -6,6 +6,7 @@
 
 #include <cstdlib>
 
+#include "support/source_path.h"
 #include "support/temp_directory.h"
 #include "support/watcher.h"
 
@@ -16,10 +17,10 @@ using namespace test;
 
 TEST(KinetoJob, AStalledLoaderIsFoundOnEachRank) {
   TempDirectory dir;
-  const std::string command =
-      "/usr/bin/python3 " TRAINWATCH_SOURCE_DIR "/tests/support/kineto_gen.py --out " + dir.path() +
-      " --scenario input_spike --ranks 2 --steps 24 --kernels-per-step 60 "
-      "--first-step 95 > /dev/null";
+  const std::string command = "/usr/bin/python3 " + source_path("tests/support/kineto_gen.py") +
+                              " --out " + dir.path() +
+                              " --scenario input_spike --ranks 2 --steps 24 --kernels-per-step 60 "
+                              "--first-step 95 > /dev/null";
   ASSERT_EQ(std::system(command.c_str()), 0);
   std::filesystem::remove(dir / "truth.json");
 

@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "support/live_player.h"
+#include "support/source_path.h"
 #include "support/temp_directory.h"
 #include "support/watcher.h"
 
@@ -14,7 +15,7 @@ namespace {
 
 using namespace test;
 
-const std::filesystem::path kRecordedJob = TRAINWATCH_SOURCE_DIR "/tests/data/recorded-job";
+const std::filesystem::path kRecordedJob = source_path("tests/data/recorded-job");
 
 std::vector<AlertLine> replayed() {
   return Watcher(kRecordedJob.string()).finish();

@@ -7,8 +7,9 @@
 #include <cstdlib>
 #include <sstream>
 
-#include "daemon/app/replay.h"
+#include "commands/replay.h"
 #include "support/alert_lines.h"
+#include "support/source_path.h"
 #include "support/temp_directory.h"
 
 namespace trainwatch {
@@ -36,7 +37,7 @@ class SageMakerJob : public testing::TestWithParam<Job> {
     const Job& job = GetParam();
     TempDirectory dir;
     std::ostringstream command;
-    command << "/usr/bin/python3 " TRAINWATCH_SOURCE_DIR "/tests/support/sagemaker_job_gen.py job"
+    command << "/usr/bin/python3 " << source_path("tests/support/sagemaker_job_gen.py") << " job"
             << " --scenario " << job.scenario << " --seed " << job.seed << " --gpus " << job.gpus
             << " --cpus " << job.cpus << " --seconds 900 --out " << dir.path() << " > /dev/null";
     EXPECT_EQ(std::system(command.str().c_str()), 0);

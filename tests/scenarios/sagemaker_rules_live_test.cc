@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "support/live_player.h"
+#include "support/source_path.h"
 #include "support/temp_directory.h"
 #include "support/watcher.h"
 
@@ -35,7 +36,7 @@ class SageMakerRulesLive : public testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
     std::ostringstream command;
-    command << "/usr/bin/python3 " TRAINWATCH_SOURCE_DIR "/tests/support/sagemaker_job_gen.py job"
+    command << "/usr/bin/python3 " << source_path("tests/support/sagemaker_job_gen.py") << " job"
             << " --scenario " << GetParam() << " --seed 5 --seconds 180 --out " << job_.path()
             << " > /dev/null";
     ASSERT_EQ(std::system(command.str().c_str()), 0);

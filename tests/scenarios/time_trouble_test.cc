@@ -7,6 +7,7 @@
 #include <random>
 
 #include "support/line_job.h"
+#include "support/source_path.h"
 #include "support/watcher.h"
 
 namespace trainwatch {
@@ -33,7 +34,7 @@ Outcome outcome_of(Watcher& watcher) {
   return outcome;
 }
 
-Outcome run(const LineJob& job, const TimeGateOptions& options = {}) {
+Outcome run(const LineJob& job, const TimestampFilterOptions& options = {}) {
   TempDirectory directory;
   job.write(directory);
   Watcher watcher(directory.path(), std::size_t{256} << 10U, options);
@@ -52,10 +53,10 @@ void expect_same_alerts(const Outcome& outcome, const Outcome& clean) {
 class TimeTrouble : public testing::TestWithParam<const char*> {
  protected:
   static LineJob make_job(const std::string& name) {
-    if (name == "recorded") return LineJob(TRAINWATCH_SOURCE_DIR "/tests/data/recorded-job");
+    if (name == "recorded") return LineJob(source_path("tests/data/recorded-job"));
     TempDirectory directory;
     const std::string command =
-        "/usr/bin/python3 " TRAINWATCH_SOURCE_DIR "/tests/support/sagemaker_job_gen.py job" +
+        "/usr/bin/python3 " + source_path("tests/support/sagemaker_job_gen.py") + " job" +
         std::string(" --seed 11 --gpus 2 --cpus 4 --seconds 900 --scenario ") + name + " --out " +
         directory.path() + " > /dev/null";
     EXPECT_EQ(std::system(command.c_str()), 0);
@@ -131,7 +132,7 @@ TEST_P(TimeTrouble, SystemMetricsOutOfOrderChangeNoAlert) {
     for (const auto& [arrival, line] : by_arrival) shuffled.push_back(line);
     return shuffled;
   });
-  TimeGateOptions options;
+  TimestampFilterOptions options;
   options.min_hold = std::chrono::seconds(5);
   const Outcome outcome = run(job_, options);
   expect_same_alerts(outcome, clean_);

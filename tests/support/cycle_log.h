@@ -11,9 +11,9 @@ namespace trainwatch::test {
 
 class CycleLog final : public CycleSink {
  public:
-  explicit CycleLog(bool host_rows = false) : host_rows_(host_rows) {}
+  explicit CycleLog(bool host_events = false) : host_rows_(host_events) {}
   void cycle(CycleTrace& cycle) override { cycles.push_back(std::move(cycle)); }
-  bool wants_host_rows() const override { return host_rows_; }
+  bool wants_host_events() const override { return host_rows_; }
 
   std::vector<CycleTrace> cycles;
 
@@ -25,7 +25,7 @@ class CycleLog final : public CycleSink {
 inline std::string describe(const CycleTrace& cycle) {
   const auto text = [](auto number) { return std::to_string(number) + " "; };
   std::string out = text(cycle.number) + text(cycle.left_out);
-  for (const DeviceRow& row : cycle.device) {
+  for (const DeviceActivity& row : cycle.device) {
     out += "\ndevice " + text(row.start_ns) + text(row.duration_ns) + text(row.launch) +
            text(row.stream) + text(row.device) + text(row.memory_gbps) +
            text(static_cast<int>(row.kind)) + text(static_cast<int>(row.work));
@@ -44,7 +44,7 @@ inline std::string describe(const CycleTrace& cycle) {
     out += "\nstep " + text(row.start_ns) + text(row.duration_ns) + text(row.number) +
            text(row.data_wait_ns);
   }
-  for (const HostRow& row : cycle.host) {
+  for (const HostEvent& row : cycle.host) {
     out += "\nhost " + text(row.start_ns) + text(row.duration_ns) + text(row.thread) +
            text(row.launch) + text(static_cast<int>(row.kind));
     out += cycle.names.text(row.name);

@@ -20,7 +20,7 @@ class RecordingSink final : public TailSink {
     std::string lane_name;
     std::vector<FileId> plain;
     bool forgotten = false;
-    bool barred = false;
+    bool retired = false;
     std::string source;
     std::string path;
     std::string bytes;                 // of the present content
@@ -67,9 +67,9 @@ class RecordingSink final : public TailSink {
     at(id).errors.push_back(what);
     note("read_error", id);
   }
-  void forgotten(FileId id, bool barred) override {
+  void forgotten(FileId id, bool retired) override {
     at(id).forgotten = true;
-    at(id).barred = barred;
+    at(id).retired = retired;
   }
 
   // The calls since the last take_calls(): "what name", a run of data calls as one.

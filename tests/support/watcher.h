@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "daemon/app/watch_roots.h"
+#include "pipeline/engine/alert_json.h"
 #include "pipeline/engine/ingest.h"
 #include "pipeline/engine/pipeline_report.h"
 #include "pipeline/tail/posix_file_system.h"
@@ -18,7 +19,7 @@ namespace trainwatch::test {
 class Watcher {
  public:
   explicit Watcher(const std::string& directory, std::size_t chunk_bytes = std::size_t{256} << 10U,
-                   const TimeGateOptions& time = {},
+                   const TimestampFilterOptions& time = {},
                    std::vector<RuleConfig> rules = Config(rule_catalog()).enabled_rules())
       : engine_(std::move(rules)),
         ingest_(engine_, ingest_options(directory, time)),
@@ -26,7 +27,7 @@ class Watcher {
 
   // One look at the directory; reads at most `chunks` chunks.
   void look(std::size_t chunks = SIZE_MAX) {
-    tailer_.scan(ingest_);
+    tailer_.scan(ingest_, now_ += std::chrono::seconds(1));
     for (std::size_t i = 0; i < chunks && tailer_.read(ingest_); ++i) take();
   }
   // What a daemon does once a second.
@@ -51,19 +52,21 @@ class Watcher {
   }
 
  private:
-  static IngestOptions ingest_options(const std::string& directory, const TimeGateOptions& time) {
-    IngestOptions options = replay_roots({directory}, Config(rule_catalog())).ingest;
+  static IngestOptions ingest_options(const std::string& directory,
+                                      const TimestampFilterOptions& time) {
+    IngestOptions options = replay_input({directory}, Config(rule_catalog()));
     options.time = time;
     return options;
   }
   void take() {
-    for (const Alert& alert : engine_.take_told()) lines_ += to_json(alert, {}) + '\n';
+    for (const Alert& alert : engine_.take_emitted()) lines_ += to_json(alert, {}) + '\n';
   }
 
   Engine engine_;
   Ingest ingest_;
   PosixFileSystem files_;
   Tailer tailer_;
+  ScanTime now_{};
   std::string lines_;
 };
 

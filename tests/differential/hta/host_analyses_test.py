@@ -139,7 +139,7 @@ class HostAnalyses(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             done = run(path, folder, "--what=trace_diff")
             self.assertEqual((done.returncode, done.stdout), (1, ""))
-            self.assertEqual(done.stderr, folder + ": no trace of a profiler\n")
+            self.assertEqual(done.stderr, folder + ": not a profiler trace\n")
             done = run(path, folder + "/gone", "--what=trace_diff")
             self.assertEqual((done.returncode, done.stdout), (1, ""))
 

@@ -21,10 +21,10 @@ class AnalysisBench {
       : spec_(find_analysis(name)), options_{steps, op}, analysis_(make()) {}
 
   SubjectId rank(const std::string& node, std::int32_t rank) {
-    return vocabulary_.subjects.intern({"", node, rank, ""});
+    return interner_.subjects.intern({"", node, rank, ""});
   }
 
-  Symbol symbol(std::string_view text) { return vocabulary_.symbols.intern(text); }
+  Symbol symbol(std::string_view text) { return interner_.symbols.intern(text); }
 
   Span span(std::string_view phase, std::string_view name, std::int64_t start,
             std::int64_t duration, std::int64_t step = kNoStep) {
@@ -33,8 +33,8 @@ class AnalysisBench {
     made.duration = std::chrono::microseconds(duration);
     made.step = step;
     made.subject = rank("algo-1", 0);
-    made.name = vocabulary_.symbols.intern(name);
-    made.phase = vocabulary_.symbols.intern(phase);
+    made.name = interner_.symbols.intern(name);
+    made.phase = interner_.symbols.intern(phase);
     if (phase.starts_with("Step:ModeKeys.")) {
       made.kind = SpanKind::step;
       made.mode = phase.ends_with("EVAL") ? Mode::eval : Mode::train;
@@ -48,27 +48,24 @@ class AnalysisBench {
   void sample(std::string_view type, std::string_view name, std::string_view dimension,
               std::int64_t at, double value) {
     Series series;
-    series.subject = vocabulary_.subjects.intern({"", "algo-1", kNoRank, ""});
-    series.type = vocabulary_.symbols.intern(type);
-    series.name = vocabulary_.symbols.intern(name);
-    series.dimension = vocabulary_.symbols.intern(dimension);
+    series.subject = interner_.subjects.intern({"", "algo-1", kNoRank, ""});
+    series.type = interner_.symbols.intern(type);
+    series.name = interner_.symbols.intern(name);
+    series.dimension = interner_.symbols.intern(dimension);
     if (dimension == "CPUUtilization") series.resource = Resource::cpu_utilization;
     if (dimension == "GPUUtilization") series.resource = Resource::gpu_utilization;
     Sample made;
     made.resource = series.resource;
     made.at = Time{std::chrono::microseconds(at)};
     made.value = value;
-    made.series = *vocabulary_.series.intern(series);
+    made.series = *interner_.series.intern(series);
     add(made);
   }
   void add(const Event& event) { analysis_->on(event); }
   void add(const CycleTrace& cycle) { analysis_->on_cycle(cycle); }
 
-  std::string text() const {
-    JsonWriter json;
-    analysis_->write(json);
-    return json.take();
-  }
+  Figures figures() const { return analysis_->figures(); }
+  std::string text() const { return figures().json(); }
   std::string save() {
     StateIo io = StateIo::saving();
     analysis_->state(io);
@@ -91,11 +88,11 @@ class AnalysisBench {
   }
 
  private:
-  std::unique_ptr<Analysis> make() { return spec_->make(vocabulary_, options_); }
+  std::unique_ptr<Analysis> make() { return spec_->make(interner_, options_); }
 
   const AnalysisSpec* spec_;
   AnalysisOptions options_;
-  Vocabulary vocabulary_;
+  Interner interner_;
   std::unique_ptr<Analysis> analysis_;
 };
 

@@ -1,4 +1,4 @@
-#include "pipeline/analysis/attribution.h"
+#include "pipeline/analysis/core/attribution.h"
 
 #include <gtest/gtest.h>
 
@@ -12,14 +12,14 @@ Time at(std::int64_t seconds) {
 class AttributionTest : public testing::Test {
  protected:
   AttributionTest() {
-    rank_ = vocabulary_.subjects.intern({"", "algo-1", 0, ""});
-    const SubjectId node = vocabulary_.subjects.intern({"", "algo-1", kNoRank, ""});
+    rank_ = interner_.subjects.intern({"", "algo-1", 0, ""});
+    const SubjectId node = interner_.subjects.intern({"", "algo-1", kNoRank, ""});
     for (const Resource resource :
          {Resource::cpu_utilization, Resource::cpu_io_wait, Resource::gpu_utilization}) {
       Series series;
       series.subject = node;
       series.resource = resource;
-      series_[resource] = vocabulary_.series.add(series);
+      series_[resource] = interner_.series.add(series);
     }
     verdict_.window_start = at(10);
     verdict_.window_end = at(12);
@@ -29,10 +29,10 @@ class AttributionTest : public testing::Test {
     system_.on(Sample{at(second), value, series_[resource], resource});
   }
 
-  Vocabulary vocabulary_;
+  Interner interner_;
   SubjectId rank_{};
   std::map<Resource, SeriesId> series_;
-  SystemHistory system_{vocabulary_};
+  SystemHistory system_{interner_};
   SpanHistory spans_;
   Attribution attribution_{system_, spans_};
   Verdict verdict_;
@@ -90,7 +90,7 @@ TEST_F(AttributionTest, FindsACheckpoint) {
 }
 
 TEST_F(AttributionTest, AnotherNodeExplainsNothing) {
-  const SubjectId other = vocabulary_.subjects.intern({"", "algo-2", 1, ""});
+  const SubjectId other = interner_.subjects.intern({"", "algo-2", 1, ""});
   for (std::int64_t s = 9; s < 14; ++s) sample(s, Resource::cpu_utilization, 100);
   EXPECT_EQ(attribution_.explain(verdict_, other).name, CauseName::unattributed);
 }

@@ -4,7 +4,7 @@
 
 #include "pipeline/analysis/catalog.h"
 #include "unit/analysis/analysis_bench.h"
-#include "unit/cycle/step_builder.h"
+#include "unit/analysis/step_builder.h"
 
 namespace trainwatch {
 namespace {

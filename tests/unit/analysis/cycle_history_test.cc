@@ -1,4 +1,4 @@
-#include "pipeline/analysis/cycle_history.h"
+#include "pipeline/analysis/core/cycle_history.h"
 
 #include <gtest/gtest.h>
 
@@ -7,20 +7,20 @@ namespace {
 
 constexpr SubjectId kRank{3};
 
-StepMeasure step(std::int64_t number, std::int64_t duration_ms) {
-  StepMeasure made;
+StepSummary step(std::int64_t number, std::int64_t duration_ms) {
+  StepSummary made;
   made.number = number;
   made.start_ns = number * 1'000'000'000;
   made.duration_ns = duration_ms * 1'000'000;
   return made;
 }
 
-void add(StepMeasure& to, IdleReason reason, std::int64_t ms) {
+void add(StepSummary& to, IdleReason reason, std::int64_t ms) {
   to.idle_ns[static_cast<std::size_t>(reason)] += ms * 1'000'000;
 }
 
-CycleMeasure cycle_of(std::vector<StepMeasure> steps) {
-  CycleMeasure cycle;
+CycleSummary cycle_of(std::vector<StepSummary> steps) {
+  CycleSummary cycle;
   cycle.subject = kRank;
   cycle.work = 1;
   cycle.steps = std::move(steps);
@@ -32,8 +32,8 @@ Time start_of(std::int64_t number) {
 }
 
 TEST(CycleHistory, WhatAStepHadMoreOf) {
-  std::vector<StepMeasure> steps = {step(1, 100), step(2, 100), step(3, 600), step(4, 100)};
-  for (StepMeasure& one : steps) add(one, IdleReason::launch, 40);
+  std::vector<StepSummary> steps = {step(1, 100), step(2, 100), step(3, 600), step(4, 100)};
+  for (StepSummary& one : steps) add(one, IdleReason::launch, 40);
   add(steps[2], IdleReason::host_pause, 450);
   add(steps[2], IdleReason::launch, 20);
   CycleHistory history;
@@ -48,7 +48,7 @@ TEST(CycleHistory, WhatAStepHadMoreOf) {
 }
 
 TEST(CycleHistory, OtherRanksWaitInCommunication) {
-  std::vector<StepMeasure> steps = {step(1, 100), step(2, 600), step(3, 100)};
+  std::vector<StepSummary> steps = {step(1, 100), step(2, 600), step(3, 100)};
   steps[1].exposed_communication_ns = 490'000'000;
   CycleHistory history;
   history.on(cycle_of(steps));

@@ -1,8 +1,8 @@
-#include "pipeline/analysis/gpu_metrics.h"
+#include "pipeline/analysis/core/gpu_metrics.h"
 
 #include <gtest/gtest.h>
 
-#include "pipeline/cycle/cycle_measure.h"
+#include "pipeline/cycle/cycle_summary.h"
 #include "unit/cycle/hand_made_cycle.h"
 
 namespace trainwatch {
@@ -16,7 +16,7 @@ class GpuMetricsTest : public testing::Test {
     builder.communicate({busy_us, 100, 20, builder.launch(-10)});
     builder.compute({1000, 100, 7, builder.launch(900)});
     builder.step(1, -50, 1000);
-    builder.of(vocabulary_.subjects.intern({"", "node", rank, ""}));
+    builder.of(interner_.subjects.intern({"", "node", rank, ""}));
     return builder.build();
   }
   void add(const CycleTrace& cycle) {
@@ -35,8 +35,8 @@ class GpuMetricsTest : public testing::Test {
     return found;
   }
 
-  Vocabulary vocabulary_;
-  GpuMetrics metrics_{vocabulary_};
+  Interner interner_;
+  GpuMetrics metrics_{interner_};
 };
 
 TEST_F(GpuMetricsTest, RatiosOfTheLatestCycleAndTotalsOfAll) {
@@ -63,7 +63,7 @@ TEST_F(GpuMetricsTest, GoesOnWhereItWasSaved) {
   StateIo out = StateIo::saving();
   metrics_.state(out);
   const std::string bytes = out.take();
-  GpuMetrics other(vocabulary_);
+  GpuMetrics other(interner_);
   StateIo in = StateIo::loading(bytes);
   other.state(in);
   EXPECT_TRUE(in.complete());

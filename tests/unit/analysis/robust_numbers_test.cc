@@ -4,8 +4,8 @@
 #include <cmath>
 #include <limits>
 
-#include "pipeline/analysis/histogram.h"
-#include "pipeline/analysis/system_history.h"
+#include "pipeline/analysis/core/metric_families.h"
+#include "pipeline/analysis/core/system_history.h"
 
 namespace trainwatch {
 namespace {
@@ -40,13 +40,13 @@ TEST(Histogram, CountsStopAtTheGreatest) {
 }
 
 TEST(SystemHistory, IsNotSpoiledByImpossibleValues) {
-  Vocabulary vocabulary;
-  const SubjectId node = vocabulary.subjects.intern({"", "algo-1", kNoRank, ""});
+  Interner interner;
+  const SubjectId node = interner.subjects.intern({"", "algo-1", kNoRank, ""});
   Series series;
   series.subject = node;
   series.resource = Resource::cpu_utilization;
-  const SeriesId cpu = vocabulary.series.add(series);
-  SystemHistory history(vocabulary);
+  const SeriesId cpu = interner.series.add(series);
+  SystemHistory history(interner);
   const Time at{std::chrono::seconds(1700000000)};
   for (const double value : {20.0, kHuge, -kHuge, kInfinity, kNaN, 40.0}) {
     history.on(Sample{at, value, cpu, Resource::cpu_utilization});

@@ -1,4 +1,4 @@
-#include "pipeline/analysis/step_tracker.h"
+#include "pipeline/analysis/core/step_tracker.h"
 
 #include <gtest/gtest.h>
 

@@ -29,19 +29,19 @@ class HandMadeCycle {
     return static_cast<std::uint32_t>(cycle_.launches.size() - 1);
   }
   HandMadeCycle& compute(const Work& work, const std::string& name = "gemm") {
-    return add(work, name, DeviceKind::kernel, WorkClass::computation);
+    return add(work, name, DeviceKind::kernel, ActivityClass::computation);
   }
   HandMadeCycle& communicate(const Work& work,
                              const std::string& name = "ncclDevKernel_AllReduce") {
-    return add(work, name, DeviceKind::kernel, WorkClass::communication);
+    return add(work, name, DeviceKind::kernel, ActivityClass::communication);
   }
   HandMadeCycle& copy(const Work& work, float gbps, const std::string& name = "Memcpy HtoD") {
-    add(work, name, DeviceKind::memory_copy, WorkClass::memory);
+    add(work, name, DeviceKind::memory_copy, ActivityClass::memory);
     cycle_.device.back().memory_gbps = gbps;
     return *this;
   }
   HandMadeCycle& wait(const Work& work) {
-    return add(work, "Stream Sync", DeviceKind::sync, WorkClass::other);
+    return add(work, "Stream Sync", DeviceKind::sync, ActivityClass::other);
   }
   HandMadeCycle& annotate(std::int64_t start, std::int64_t duration, const std::string& name,
                           bool on_device = false) {
@@ -77,11 +77,11 @@ class HandMadeCycle {
   // Once.
   CycleTrace build() {
     std::stable_sort(cycle_.device.begin(), cycle_.device.end(),
-                     [](const DeviceRow& a, const DeviceRow& b) {
+                     [](const DeviceActivity& a, const DeviceActivity& b) {
                        return std::tuple(a.stream, a.start_ns) < std::tuple(b.stream, b.start_ns);
                      });
     std::stable_sort(cycle_.host.begin(), cycle_.host.end(),
-                     [](const HostRow& a, const HostRow& b) {
+                     [](const HostEvent& a, const HostEvent& b) {
                        return std::tuple(a.thread, a.start_ns, -a.duration_ns) <
                               std::tuple(b.thread, b.start_ns, -b.duration_ns);
                      });
@@ -89,7 +89,8 @@ class HandMadeCycle {
   }
 
  protected:
-  HandMadeCycle& add(const Work& work, const std::string& name, DeviceKind kind, WorkClass type) {
+  HandMadeCycle& add(const Work& work, const std::string& name, DeviceKind kind,
+                     ActivityClass type) {
     if (work.launch != kNoRow) ++cycle_.launches[work.launch].rows;
     cycle_.device.push_back({work.start * 1000, work.duration * 1000, cycle_.names.intern(name),
                              work.launch, work.stream, 0, 0, kind, type});

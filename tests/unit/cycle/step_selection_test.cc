@@ -98,7 +98,7 @@ TEST(StepSelection, WorkBelongsToTheStepThatLaunchedItOnStream0Too) {
   built.compute({170, 10, 0, built.launch(150)});
   const CycleTrace cycle = built.build();
   const SelectedCycle selected(cycle, StepSelection::included);
-  const std::vector<StepWork> steps = work_by_step(selected);
+  const std::vector<StepActivity> steps = activity_by_step(selected);
   ASSERT_EQ(steps.size(), 3U);
   EXPECT_EQ(steps[0].number, 4);
   EXPECT_EQ(steps[0].rows.size(), 1U);
@@ -115,7 +115,7 @@ TEST(StepSelection, WorkLaunchedBetweenStepsHasNone) {
   const CycleTrace cycle = built.build();
   const SelectedCycle selected(cycle, StepSelection::included);
   EXPECT_EQ(selected.rows().size(), 2U);
-  EXPECT_TRUE(work_by_step(selected).empty());
+  EXPECT_TRUE(activity_by_step(selected).empty());
 }
 
 }  // namespace

@@ -12,15 +12,15 @@ class AnalysisAnswerTest : public testing::Test {
   void see(const std::string& job) {
     Span step;
     step.kind = SpanKind::step;
-    step.subject = vocabulary_.subjects.intern({job, "algo-1", 0, ""});
+    step.subject = interner_.subjects.intern({job, "algo-1", 0, ""});
     host_.on(step, Event{step});
   }
   int status(const std::string& name, std::optional<std::string> job = {}) {
     return answer_analysis(host_, {name, std::move(job)}).status;
   }
 
-  Vocabulary vocabulary_;
-  AnalysisHost host_{{find_analysis("step_timeline")}, vocabulary_};
+  Interner interner_;
+  AnalysisHost host_{{find_analysis("step_timeline")}, interner_};
 };
 
 TEST_F(AnalysisAnswerTest, OneJobNeedsNoName) {

@@ -16,13 +16,12 @@ struct FakeParams {
 class FakeRule final : public Rule {
  public:
   FakeRule(const FakeParams&, const RuleContext&) {}
-  void on(const Event&, Verdicts&) override {}
   void state(StateIo&) override {}
 };
 
 inline RuleSpec fake_spec(std::string_view id) {
   return make_spec<FakeRule, FakeParams>(
-      {id, 1, Scope::rank, "Says nothing.", "Decides nothing.", {}},
+      {id, 1, Scope::rank, "Says nothing.", "Decides nothing."},
       {field("sigma", &FakeParams::sigma, 1, 50, "Deviations that count."),
        field("window", &FakeParams::window, 10, 10000, "Steps remembered.")});
 }

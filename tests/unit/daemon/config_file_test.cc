@@ -9,6 +9,7 @@
 
 #include "config_fake_rules.h"
 #include "daemon/config/config.h"
+#include "support/source_path.h"
 
 namespace trainwatch {
 namespace {
@@ -16,8 +17,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-const std::filesystem::path kConfigs =
-    std::filesystem::path(TRAINWATCH_SOURCE_DIR) / "tests/data/config";
+const std::filesystem::path kConfigs = source_path("tests/data/config");
 
 std::vector<std::filesystem::path> files_in(const std::filesystem::path& directory) {
   std::vector<std::filesystem::path> files;

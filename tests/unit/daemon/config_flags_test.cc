@@ -3,6 +3,7 @@
 #include "config_fake_rules.h"
 #include "daemon/config/config.h"
 #include "daemon/config/config_table.h"
+#include "support/source_path.h"
 
 namespace trainwatch {
 namespace {
@@ -21,8 +22,7 @@ TEST_F(ConfigFlagsTest, StandAboveTheFile) {
   ConfigFlags flags;
   flags.settings = {{"log.level", {"error"}}, {"web.allowed_hosts", {"a", "b"}}};
   flags.watch = {"/c"};
-  const std::string file =
-      std::string(TRAINWATCH_SOURCE_DIR) + "/tests/data/config/good/everything.yaml";
+  const std::string file = source_path("tests/data/config/good/everything.yaml");
   const auto config = load_config(file, flags, fakes_.catalog());
   ASSERT_TRUE(config);
   EXPECT_EQ(config->log.level, LogLevel::error);

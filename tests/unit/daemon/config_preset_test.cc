@@ -1,4 +1,4 @@
-// SageMaker's own rules: off unless switched on, with the defaults of its code or of its
+// SageMaker's own rules: off by default, with the defaults of its code or of its
 // documentation.
 #include <gtest/gtest.h>
 
@@ -7,12 +7,13 @@
 #include "config_fake_rules.h"
 #include "daemon/config/config.h"
 #include "rules/catalog.h"
+#include "support/source_path.h"
 #include "support/temp_directory.h"
 
 namespace trainwatch {
 namespace {
 
-const std::string kSageMaker = std::string(TRAINWATCH_SOURCE_DIR) + "/config/sagemaker.yaml";
+const std::string kSageMaker = source_path("config/sagemaker.yaml");
 
 // A rule of SageMaker's beside one that is not.
 class ConfigPresetTest : public testing::Test {

@@ -10,11 +10,12 @@
 #include "daemon/config/config.h"
 #include "daemon/config/config_table.h"
 #include "rules/catalog.h"
+#include "support/source_path.h"
 
 namespace trainwatch {
 namespace {
 
-const std::string kPath = std::string(TRAINWATCH_SOURCE_DIR) + "/config/trainwatch.yaml";
+const std::string kPath = source_path("config/trainwatch.yaml");
 
 std::string shipped_text() {
   std::ostringstream text;

@@ -15,15 +15,15 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Pair;
 
-EngineThread::Outlets silence() {
-  EngineThread::Outlets outlets;
-  outlets.alerts = [](const PublishedAlerts&, std::uint64_t) {};
-  outlets.provisional = [](const PublishedAlerts&) {};
-  outlets.snapshot = [](const std::shared_ptr<Snapshot>&) {};
-  outlets.store_failed = [](const std::string&) {};
-  outlets.store_recovered = [] {};
-  outlets.store_broken = [](const std::string&) {};
-  return outlets;
+EngineThread::Callbacks silence() {
+  EngineThread::Callbacks callbacks;
+  callbacks.alerts = [](const PublishedAlerts&, std::uint64_t) {};
+  callbacks.provisional = [](const PublishedAlerts&) {};
+  callbacks.snapshot = [](const std::shared_ptr<Snapshot>&) {};
+  callbacks.store_failed = [](const std::string&) {};
+  callbacks.store_recovered = [] {};
+  callbacks.store_broken = [](const std::string&) {};
+  return callbacks;
 }
 
 TEST(EngineThread, ReadsPagesOfTheStore) {

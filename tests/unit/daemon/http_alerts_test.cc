@@ -25,7 +25,7 @@ std::string body(std::uint64_t first_stored, std::uint64_t last_stored, std::uin
   return text + "]}\n";
 }
 
-bool asked(const MemoryArchive& archive) {
+bool asked(const MemoryAlertStore& archive) {
   return archive.asked > 0;
 }
 
@@ -65,7 +65,7 @@ TEST(HttpAlerts, HeadAndPipelinedRequestsWaitTheirTurn) {
 }
 
 TEST(HttpAlerts, AFailingArchiveIs503) {
-  MemoryArchive broken;
+  MemoryAlertStore broken;
   broken.store(make_alerts(1, 5));
   broken.fails = true;
   TestServer server({}, {}, broken);

@@ -275,7 +275,7 @@ TEST(HttpServer, SurvivesRunningOutOfFileDescriptors) {
 TEST(HttpServer, SaysWhyItCannotListen) {
   boost::asio::io_context io(1);
   AlertHub hub("e");
-  MemoryArchive archive;
+  MemoryAlertStore archive;
   NetOptions options;
   options.host = "no-such-host";
   EXPECT_THAT(NetServer(io, options, hub, archive.api()).listen().error().message,

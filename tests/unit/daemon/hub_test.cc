@@ -94,7 +94,7 @@ TEST(AlertHub, TellsListenersUntilTheyAreGone) {
   int calls = 0;
   std::size_t provisional = 0;
   {
-    const auto subscription = hub.listen(
+    const auto registration = hub.listen(
         {[&calls] { ++calls; }, [&](const auto& alerts) { provisional += alerts.size(); }});
     hub.publish(make_alerts(1, 2));
     hub.publish({});
@@ -111,13 +111,13 @@ TEST(StreamProtocol, ReadsClientMessages) {
   const auto message = parse_client_message(
       R"({"op":"subscribe","streams":["alerts","steps","status"],"after":7,"epoch":"e",)"
       R"("rules":["a","b"],"min_severity":"critical","later":{}})");
-  const auto* wishes = std::get_if<Wishes>(&message);
-  ASSERT_NE(wishes, nullptr);
-  EXPECT_TRUE(wishes->alerts && wishes->status);
-  EXPECT_EQ(wishes->after, 7U);
-  EXPECT_EQ(wishes->epoch, "e");
-  EXPECT_THAT(wishes->filter.rules, ElementsAre("a", "b"));
-  EXPECT_EQ(wishes->filter.min_severity, Severity::critical);
+  const auto* subscription = std::get_if<Subscription>(&message);
+  ASSERT_NE(subscription, nullptr);
+  EXPECT_TRUE(subscription->alerts && subscription->steps && subscription->status);
+  EXPECT_EQ(subscription->after, 7U);
+  EXPECT_EQ(subscription->epoch, "e");
+  EXPECT_THAT(subscription->filter.rules, ElementsAre("a", "b"));
+  EXPECT_EQ(subscription->filter.min_severity, Severity::critical);
   EXPECT_EQ(std::get<Ack>(parse_client_message(R"({"op":"ack","seq":9})")).seq, 9U);
 }
 
@@ -131,23 +131,28 @@ TEST(StreamProtocol, RefusesWhatItDoesNotUnderstand) {
         R"({"op":"subscribe","min_severity":"bad"})", R"({"op":"subscribe","rules":[1]})"}) {
     EXPECT_TRUE(std::holds_alternative<Refusal>(parse_client_message(text))) << text;
   }
+  const auto unknown = parse_client_message(R"({"op":"subscribe","streams":["alerts","alarms"]})");
+  EXPECT_EQ(std::get<Refusal>(unknown).message,
+            "subscribe: streams is a list of alerts, steps and status; there is no other stream");
   for (const char* text : {"", "{", "nonsense", "{\"op\":\"\xff\"}"}) {
     EXPECT_TRUE(std::holds_alternative<NotJson>(parse_client_message(text))) << text;
   }
 }
 
 TEST(StreamProtocol, ReadsTheQuery) {
-  const auto wishes =
-      wishes_from_query("after=3&rules=a,b&min_severity=info&streams=status&name=pager-1");
-  ASSERT_TRUE(wishes);
-  EXPECT_EQ(wishes->after, 3U);
-  EXPECT_EQ(wishes->name, "pager-1");
-  EXPECT_FALSE(wishes->alerts);
-  EXPECT_THAT(wishes->filter.rules, ElementsAre("a", "b"));
+  const auto subscription =
+      subscription_from_query("after=3&rules=a,b&min_severity=info&streams=status&name=pager-1");
+  ASSERT_TRUE(subscription);
+  EXPECT_EQ(subscription->after, 3U);
+  EXPECT_EQ(subscription->name, "pager-1");
+  EXPECT_FALSE(subscription->alerts || subscription->steps);
+  EXPECT_THAT(subscription->filter.rules, ElementsAre("a", "b"));
   for (const char* query : {"after=", "after=-1", "after=1x", "min_severity=loud", "streams=x",
                             "from=1", "name=", "name=a%20b", "after=%zz", "epoch=%00"}) {
-    EXPECT_FALSE(wishes_from_query(query)) << query;
+    EXPECT_FALSE(subscription_from_query(query)) << query;
   }
+  EXPECT_EQ(subscription_from_query("streams=alerts,alarms").error().message,
+            "streams is a list of alerts, steps and status; there is no other stream");
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/unit/daemon/memory_archive.h"
+#include "tests/unit/daemon/memory_alert_store.h"
 
 namespace trainwatch {
 namespace {
@@ -13,7 +13,7 @@ using testing::Pair;
 
 class NamedSubscribersTest : public testing::Test {
  protected:
-  MemoryArchive archive_;
+  MemoryAlertStore archive_;
   NamedSubscribers names_{{{"pager", 2}}, archive_.api().acknowledge};
 };
 

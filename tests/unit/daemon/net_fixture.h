@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "daemon/net/http_server.h"
-#include "tests/unit/daemon/memory_archive.h"
+#include "tests/unit/daemon/memory_alert_store.h"
 #include "tests/unit/daemon/wire_client.h"
 
 namespace trainwatch {
@@ -49,8 +49,8 @@ inline std::vector<PublishedAlertPtr> make_alerts(std::uint64_t first, std::uint
 // Answers of the archive come at once, unless they are held.
 class TestServer {
  public:
-  explicit TestServer(NetOptions options = {}, WindowLimits window = {}, MemoryArchive archive = {},
-                      std::uint16_t port = 0)
+  explicit TestServer(NetOptions options = {}, WindowLimits window = {},
+                      MemoryAlertStore archive = {}, std::uint16_t port = 0)
       : archive_(std::move(archive)),
         hub_(archive_.epoch, archive_.first_seq(), archive_.last_seq, window) {
     options.port = port;
@@ -150,7 +150,7 @@ class TestServer {
   boost::asio::io_context io_{1};
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_{
       io_.get_executor()};
-  MemoryArchive archive_;
+  MemoryAlertStore archive_;
   bool held_ = false;
   AlertHub hub_;
   std::optional<NetServer> server_;

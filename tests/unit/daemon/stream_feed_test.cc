@@ -25,7 +25,7 @@ class StreamFeedTest : public testing::Test {
     archive_.prune(first);
     hub_.pruned(first);
   }
-  StreamFeed feed(const Wishes& wishes) { return {hub_, names_, wishes}; }
+  StreamFeed feed(const Subscription& subscription) { return {hub_, names_, subscription}; }
 
   // What a feed says until it has nothing more to say, without the hello. The archive answers
   // whenever the feed needs a page.
@@ -53,8 +53,8 @@ class StreamFeedTest : public testing::Test {
     out.push_back(std::move(text));
   }
 
-  MemoryArchive archive_;
-  AlertArchive api_ = archive_.api();
+  MemoryAlertStore archive_;
+  AlertStoreClient api_ = archive_.api();
   AlertHub hub_{"e", 1, 0, {.alerts = 3}};
   NamedSubscribers names_{{{"pager", 2}}, api_.acknowledge};
   std::size_t page_size_ = 2;
@@ -81,10 +81,10 @@ TEST_F(StreamFeedTest, ResumesAfterAPlaceInTheWindow) {
 TEST_F(StreamFeedTest, ReadsPagesAndJoinsTheWindow) {
   publish(1, 10);
   auto feed = this->feed({.after = 0});
-  EXPECT_EQ(feed.lag_bytes(), std::numeric_limits<std::uint64_t>::max());
+  EXPECT_EQ(feed.queued_bytes(), std::numeric_limits<std::uint64_t>::max());
   EXPECT_THAT(drain(feed), ElementsAre("1", "2", "3", "4", "5", "6", "7", "8", "9", "10"));
   EXPECT_EQ(archive_.asked, 4U);  // 1-2, 3-4, 5-6, 7-8; the window is 8-10
-  EXPECT_EQ(feed.lag_bytes(), 0U);
+  EXPECT_EQ(feed.queued_bytes(), 0U);
   publish(11, 11);
   EXPECT_THAT(drain(feed), ElementsAre("11"));
 }
@@ -194,9 +194,9 @@ TEST_F(StreamFeedTest, ResetsForAnotherEpochAndForTheFuture) {
 TEST_F(StreamFeedTest, ALaterSubscriptionKeepsThePlaceUnlessItNamesOne) {
   auto feed = this->feed({});
   hub_.publish({make_alert(1, "a"), make_alert(2, "b"), make_alert(3, "a")});
-  Wishes wishes;
-  wishes.filter.rules = {"a"};
-  feed.subscribe(wishes);
+  Subscription subscription;
+  subscription.filter.rules = {"a"};
+  feed.subscribe(subscription);
   EXPECT_THAT(drain(feed), ElementsAre("1", "3"));
   feed.subscribe({.after = 1});
   EXPECT_THAT(drain(feed), ElementsAre("2", "3"));
@@ -205,10 +205,35 @@ TEST_F(StreamFeedTest, ALaterSubscriptionKeepsThePlaceUnlessItNamesOne) {
 TEST_F(StreamFeedTest, FiltersPages) {
   archive_.store({make_alert(1, "a"), make_alert(2, "b"), make_alert(3, "b"), make_alert(4, "a")});
   hub_.publish({make_alert(4, "a"), make_alert(5), make_alert(6), make_alert(7)});
-  Wishes wishes{.after = 0};
-  wishes.filter.rules = {"a"};
-  auto feed = this->feed(wishes);
+  Subscription subscription{.after = 0};
+  subscription.filter.rules = {"a"};
+  auto feed = this->feed(subscription);
   EXPECT_THAT(drain(feed), ElementsAre("1", "4"));
+}
+
+TEST_F(StreamFeedTest, StepsWaitBehindAlertsAndOlderOnesAreLeftOutAndCounted) {
+  const auto offer = [](StreamFeed& feed, const std::string& json, std::size_t steps,
+                        std::uint64_t dropped) {
+    Snapshot snapshot;
+    snapshot.steps_json = json;
+    snapshot.steps = steps;
+    snapshot.steps_dropped = dropped;
+    feed.offer_steps(std::make_shared<const Snapshot>(snapshot));
+  };
+  auto feed = this->feed({.steps = true});
+  offer(feed, R"({"steps":[1,2]})", 2, 0);
+  offer(feed, R"({"steps":[]})", 0, 0);  // says nothing new
+  EXPECT_THAT(drain(feed), ElementsAre(R"({"op":"step","dropped":0,"steps":[1,2]})"));
+  offer(feed, R"({"steps":[3,4]})", 2, 5);
+  publish(1, 1);
+  offer(feed, R"({"steps":[5]})", 1, 1);
+  EXPECT_THAT(drain(feed), ElementsAre("1", R"({"op":"step","dropped":8,"steps":[5]})"));
+  offer(feed, R"({"steps":[6]})", 1, 0);
+  feed.subscribe({});  // no longer
+  EXPECT_THAT(drain(feed), IsEmpty());
+  offer(feed, R"({"steps":[7]})", 1, 0);
+  feed.subscribe({.steps = true});
+  EXPECT_THAT(drain(feed), IsEmpty());
 }
 
 TEST_F(StreamFeedTest, StatusComesAfterAlertsAndTheLatestWins) {
@@ -275,9 +300,9 @@ TEST_F(StreamFeedTest, TooManyNamesAreRefused) {
 }
 
 TEST_F(StreamFeedTest, ProvisionalAlertsPassFiltersAndAreBounded) {
-  Wishes wishes;
-  wishes.filter.rules = {"step_spike"};
-  auto feed = this->feed(wishes);
+  Subscription subscription;
+  subscription.filter.rules = {"step_spike"};
+  auto feed = this->feed(subscription);
   drain(feed);
   EXPECT_TRUE(feed.offer_provisional(make_alert(0, "other")));
   EXPECT_TRUE(feed.offer_provisional(make_provisional("p")));

@@ -24,7 +24,7 @@ NetOptions quick_acks() {
 }
 
 auto acknowledges(const std::string& name, std::uint64_t seq) {
-  return [=](const MemoryArchive& archive) {
+  return [=](const MemoryAlertStore& archive) {
     const auto known = archive.acknowledged.find(name);
     return known != archive.acknowledged.end() && known->second == seq;
   };
@@ -121,7 +121,7 @@ TEST(WsResume, AFuturePlaceAndAnotherEpochAreAReset) {
 
 // Restart on the same store: the window is empty, everything comes from the archive.
 TEST(WsResume, AfterARestartOfTheServer) {
-  MemoryArchive kept;
+  MemoryAlertStore kept;
   {
     TestServer server;
     server.publish(1, 500);
@@ -136,7 +136,7 @@ TEST(WsResume, AfterARestartOfTheServer) {
 }
 
 TEST(WsResume, ANameGoesOnAfterItsAcks) {
-  MemoryArchive kept;
+  MemoryAlertStore kept;
   {
     TestServer server(quick_acks());
     server.publish(1, 3);
@@ -199,7 +199,7 @@ TEST(WsResume, AcksAreStoredAtShutdown) {
 }
 
 TEST(WsResume, NamesAreFewAndCounted) {
-  MemoryArchive full;
+  MemoryAlertStore full;
   for (int i = 0; i < 64; ++i) full.acknowledged["n" + std::to_string(i)] = 0;
   TestServer server({}, {}, full);
   WsClient late(server.port(), "?name=late");
@@ -253,8 +253,8 @@ TEST(WsResume, ASilentOrFailingArchiveDelaysAndLosesNothing) {
   NetOptions options;
   options.ws.heartbeat = milliseconds(5);
   options.ws.lag_time = milliseconds(50);
-  options.ws.lag_bytes = 10;
-  MemoryArchive broken;
+  options.ws.queue_bytes = 10;
+  MemoryAlertStore broken;
   broken.fails = true;
   TestServer server(options, {.alerts = 2}, broken);
   WsClient client(server.port());

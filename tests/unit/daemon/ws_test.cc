@@ -80,6 +80,36 @@ TEST(WsSession, StatusAtOnceThenCoalesced) {
   EXPECT_LE(frames, 10);
 }
 
+// Every snapshot's steps are sent, however close together snapshots are.
+TEST(WsSession, StepsAsTheyEnd) {
+  TestServer server;
+  WsClient client(server.port(), "?streams=steps");
+  WsClient other(server.port());
+  client.text();
+  other.text();
+  for (int n = 1; n <= 3; ++n) {
+    Snapshot snapshot;
+    snapshot.status_json = R"({"n":1})";
+    snapshot.steps_json = R"({"steps":[{"step":)" + std::to_string(n) + "}]}";
+    snapshot.steps = 1;
+    server.show(snapshot);
+    EXPECT_EQ(client.text(),
+              R"({"op":"step","dropped":0,"steps":[{"step":)" + std::to_string(n) + "}]}");
+  }
+  server.publish(1, 1);
+  EXPECT_EQ(other.text(), alert_text(1));
+}
+
+TEST(WsSession, AnUnknownStreamIsRefused) {
+  TestServer server;
+  const Reply refused = WsClient(server.port(), "?streams=step").reply();
+  EXPECT_EQ(refused.status, 400);
+  WsClient client(server.port());
+  client.text();
+  client.send(R"({"op":"subscribe","streams":["step"]})");
+  EXPECT_THAT(client.text(), HasSubstr("streams is a list of alerts, steps and status"));
+}
+
 TEST(WsSession, AnAckWithoutANameIsFineAndNonsenseIsAnswered) {
   TestServer server;
   WsClient client(server.port());
@@ -246,7 +276,7 @@ TEST(WsSession, ABacklogAboveTheLimitIsDelivered) {
   NetOptions options;
   options.ws.heartbeat = milliseconds(5);
   options.ws.lag_time = milliseconds(0);
-  options.ws.lag_bytes = 1000;
+  options.ws.queue_bytes = 1000;
   TestServer server(options);
   server.publish(make_alerts(1, 5000, 1000));
   WsClient client(server.port(), "?after=0");

@@ -1,4 +1,4 @@
-#include "pipeline/decode/correlation_index.h"
+#include "pipeline/decode/kineto/correlation_index.h"
 
 #include <gtest/gtest.h>
 

@@ -14,16 +14,18 @@ inline constexpr std::int64_t kBase = 1'782'967'788'000'000'000;
 
 struct Reading {
   test::CycleLog log;
-  Vocabulary vocabulary;
+  Interner interner;
   RecordingDiagnostics diagnostics;
   FileDecoder decoder;
   EventBatch events;
 
   explicit Reading(const std::string& path = "/w/host_1.1795235697709.pt.trace.json",
-                   bool host_rows = false)
-      : log(host_rows),
-        decoder(FileContext{
-            FileId{7}, LaneId{3}, path, "job", kNoRank, vocabulary, diagnostics, {}, &log}) {}
+                   bool host_events = false)
+      : log(host_events),
+        decoder(
+            FileContext{
+                FileId{7}, LaneId{3}, path, "job", kNoRank, interner, diagnostics, {}, &log},
+            format_catalog()) {}
 
   void feed(std::string_view bytes, std::size_t piece = 97) {
     for (; !bytes.empty(); bytes.remove_prefix(std::min(piece, bytes.size()))) {

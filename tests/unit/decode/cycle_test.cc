@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "cycle_reading.h"
-#include "pipeline/decode/launch_links.h"
+#include "pipeline/decode/kineto/launch_correlator.h"
 
 namespace trainwatch::testing {
 namespace {
@@ -44,7 +44,7 @@ TEST(Cycle, RowsOfEveryKindWithTheirPlaceInTime) {
                 at("annotation", 104000, "30000 1 ProfilerStep#4") +
                 at("step", 100001, "50500 4 3250 ") + at("data wait", 102000, "") +
                 std::to_string(kBase + 105250) + " \nworld 0 ");
-  const Subject& rank = reading.vocabulary.subjects[cycle.subject];
+  const Subject& rank = reading.interner.subjects[cycle.subject];
   EXPECT_EQ(rank.rank, 3);
   EXPECT_EQ(rank.job, "job");
 }
@@ -249,24 +249,24 @@ TEST(Cycle, ALoadedDecoderHasToReadAgain) {
   const std::string content = document(list(work("120", 6), call("cudaLaunchKernel", "119", 6)));
   Reading first;
   first.feed(content.substr(0, content.size() / 2));
-  EXPECT_FALSE(first.decoder.must_read_again());
+  EXPECT_FALSE(first.decoder.needs_replay());
   StateIo saving = StateIo::saving();
   first.decoder.state(saving);
   const std::string state = saving.take();
   Reading second;
   StateIo loading = StateIo::loading(state);
   second.decoder.state(loading);
-  EXPECT_TRUE(second.decoder.must_read_again());
+  EXPECT_TRUE(second.decoder.needs_replay());
   second.feed(content.substr(content.size() / 2));
   EXPECT_TRUE(second.log.cycles.empty());
   EXPECT_FALSE(second.events.empty());
 }
 
-TEST(LaunchLinks, OldCallsThatLaunchNothingAreGivenUp) {
+TEST(LaunchCorrelator, OldCallsThatLaunchNothingAreGivenUp) {
   CycleTrace cycle;
   const NameId name = cycle.names.intern("cudaStreamWaitEvent");
-  LaunchLinks links;
-  constexpr auto kCalls = static_cast<std::int64_t>(LaunchLinks::kMostWaiting) + 10;
+  LaunchCorrelator links;
+  constexpr auto kCalls = static_cast<std::int64_t>(LaunchCorrelator::kMostWaiting) + 10;
   for (std::int64_t i = 1; i <= kCalls; ++i) links.call(cycle, {i, 1, name, 0}, i, false);
   for (const std::int64_t correlation : {kCalls, std::int64_t{11}, std::int64_t{10}}) {
     cycle.device.emplace_back();

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "pipeline/decode/file_decoder.h"
+#include "pipeline/decode/formats/format_catalog.h"
 #include "support/gzip.h"
 
 namespace trainwatch::testing {
@@ -22,7 +23,7 @@ class RecordingDiagnostics final : public Diagnostics {
   std::vector<std::string> reasons;
 };
 
-inline std::string describe(const Event& event, const Vocabulary& names) {
+inline std::string describe(const Event& event, const Interner& names) {
   const auto subject = [&](SubjectId id) {
     const Subject& who = names.subjects[id];
     return who.job + "/" + who.node + "/" + std::to_string(who.rank) + "/" + who.gpu;
@@ -57,13 +58,13 @@ struct Outcome {
   std::vector<std::string> events;
   std::vector<std::string> rejects;
   std::uint64_t records = 0;
-  Format format = Format::undecided;
+  std::string format;
   bool complete = false;  // before finish()
   bool operator==(const Outcome&) const = default;
 };
 
 inline void PrintTo(const Outcome& outcome, std::ostream* os) {
-  *os << to_string(outcome.format) << ", " << outcome.records << " records"
+  *os << outcome.format << ", " << outcome.records << " records"
       << (outcome.complete ? ", complete" : "");
   for (const std::string& text : outcome.events) *os << "\n  " << text;
   for (const std::string& text : outcome.rejects) *os << "\n  reject " << text;
@@ -93,12 +94,12 @@ class DecodeRun {
     decoder_->state(saving);
     const std::string saved = saving.take();
     StateIo saving_names = StateIo::saving();
-    vocabulary_->state(saving_names);
+    interner_->state(saving_names);
     const std::string saved_names = saving_names.take();
     decoder_.reset();
-    vocabulary_ = std::make_unique<Vocabulary>();
+    interner_ = std::make_unique<Interner>();
     StateIo loading_names = StateIo::loading(saved_names);
-    vocabulary_->state(loading_names);
+    interner_->state(loading_names);
     decoder_ = make();
     StateIo loading = StateIo::loading(saved);
     decoder_->state(loading);
@@ -109,20 +110,22 @@ class DecodeRun {
     const bool complete = decoder_->complete();
     decoder_->finish(batch_);
     collect();
-    return {events_, diagnostics_.reasons, decoder_->records(), decoder_->format(), complete};
+    return {events_, diagnostics_.reasons, decoder_->records(), std::string(decoder_->format()),
+            complete};
   }
   FileDecoder& decoder() { return *decoder_; }
   const std::vector<std::string>& events() const { return events_; }
   const std::vector<Event>& raw_events() const { return raw_; }
-  const Vocabulary& vocabulary() const { return *vocabulary_; }
+  const Interner& interner() const { return *interner_; }
 
  private:
   std::unique_ptr<FileDecoder> make() {
-    return std::make_unique<FileDecoder>(FileContext{FileId{7}, LaneId{3}, path_, "job", rank_,
-                                                     *vocabulary_, diagnostics_, lister_});
+    return std::make_unique<FileDecoder>(
+        FileContext{FileId{7}, LaneId{3}, path_, "job", rank_, *interner_, diagnostics_, lister_},
+        format_catalog());
   }
   void collect() {
-    for (const Event& event : batch_) events_.push_back(describe(event, *vocabulary_));
+    for (const Event& event : batch_) events_.push_back(describe(event, *interner_));
     raw_.insert(raw_.end(), batch_.begin(), batch_.end());
     batch_.clear();
   }
@@ -130,7 +133,7 @@ class DecodeRun {
   std::string path_;
   std::int32_t rank_;
   Lister lister_;
-  std::unique_ptr<Vocabulary> vocabulary_ = std::make_unique<Vocabulary>();
+  std::unique_ptr<Interner> interner_ = std::make_unique<Interner>();
   RecordingDiagnostics diagnostics_;
   EventBatch batch_;
   std::vector<std::string> events_;

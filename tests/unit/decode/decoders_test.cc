@@ -2,8 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "decode_harness.h"
-#include "pipeline/decode/span_kind.h"
-#include "pipeline/decode/system_metrics_decoder.h"
+#include "pipeline/decode/event_kind.h"
 #include "samples.h"
 
 namespace trainwatch::testing {
@@ -70,22 +69,24 @@ TEST(SystemMetrics, OrderOfSeriesDoesNotMatter) {
 }
 
 TEST(SystemMetrics, FilesOfOneEngineShareTheSeries) {
-  Vocabulary vocabulary;
+  Interner interner;
   RecordingDiagnostics diagnostics;
   EventBatch out;
   for (const char* path : {"/w/1.algo-1.json", "/w/2.algo-1.json"}) {
-    FileDecoder decoder{{FileId{}, LaneId{}, path, "", kNoRank, vocabulary, diagnostics, {}}};
+    FileDecoder decoder{{FileId{}, LaneId{}, path, "", kNoRank, interner, diagnostics, {}},
+                        format_catalog()};
     decoder.feed(kSystemMetrics, out);
   }
-  EXPECT_EQ(vocabulary.series.size(), 4U);
+  EXPECT_EQ(interner.series.size(), 4U);
 }
 
 TEST(SystemMetrics, FullSeriesTableIsCounted) {
-  Vocabulary vocabulary;
-  vocabulary.series = SeriesTable{2};
+  Interner interner;
+  interner.series = SeriesTable{2};
   RecordingDiagnostics diagnostics;
   EventBatch out;
-  FileDecoder decoder{{FileId{}, LaneId{}, "/w/x", "", kNoRank, vocabulary, diagnostics, {}}};
+  FileDecoder decoder{{FileId{}, LaneId{}, "/w/x", "", kNoRank, interner, diagnostics, {}},
+                      format_catalog()};
   decoder.feed(kSystemMetrics, out);
   EXPECT_EQ(out.size(), 3U);
   EXPECT_EQ(diagnostics.reasons, (Lines{"cardinality", "cardinality", "type"}));
@@ -306,7 +307,7 @@ TEST(Files, WithNothingInThem) {
     EXPECT_EQ(out.rejects, Lines{}) << content;
     EXPECT_EQ(out.events, Lines{});
   }
-  EXPECT_EQ(decode("/w/training_job_end.ts", "\x1f").format, Format::empty);
+  EXPECT_EQ(decode("/w/training_job_end.ts", "\x1f").format, "empty");
 }
 
 }  // namespace

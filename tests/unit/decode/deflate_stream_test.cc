@@ -1,11 +1,10 @@
-#include "pipeline/decode/deflate_stream.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
-#include "pipeline/decode/inflate_stream.h"
+#include "pipeline/decode/gzip_stream.h"
 
 namespace trainwatch {
 namespace {

@@ -1,4 +1,4 @@
-#include "pipeline/decode/host_activity.h"
+#include "pipeline/decode/kineto/host_activity.h"
 
 #include <gtest/gtest.h>
 

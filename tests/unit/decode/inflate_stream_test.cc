@@ -1,10 +1,9 @@
-#include "pipeline/decode/inflate_stream.h"
-
 #include <gtest/gtest.h>
 
 #include <random>
 
 #include "decode_harness.h"
+#include "pipeline/decode/gzip_stream.h"
 
 namespace trainwatch::testing {
 namespace {

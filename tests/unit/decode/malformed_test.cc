@@ -4,7 +4,7 @@
 #include <random>
 
 #include "decode_harness.h"
-#include "pipeline/decode/line_splitter.h"
+#include "pipeline/decode/record_splitter.h"
 #include "samples.h"
 
 namespace trainwatch::testing {
@@ -76,7 +76,7 @@ TEST(Malformed, UnknownFilesCostOneReject) {
       run.feed(std::string_view{content}.substr(at, 1000));
     }
     const Outcome out = run.finish();
-    EXPECT_EQ(out.format, Format::unknown);
+    EXPECT_EQ(out.format, "unknown");
     EXPECT_EQ(out.rejects, Lines{"unknown_format"});
   }
 }

@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "pipeline/decode/line_splitter.h"
-
 namespace trainwatch {
 namespace {
 

@@ -3,7 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "support/engine_rows.h"
+#include "pipeline/engine/alert_json.h"
+#include "support/engine_state.h"
 
 namespace trainwatch {
 namespace {
@@ -20,46 +21,48 @@ class AlertBookTest : public testing::Test {
  protected:
   AlertBookTest() {
     spec_.id = "some_rule";
-    subject_ = vocabulary_.subjects.intern({"job", "node", 3, ""});
+    subject_ = interner_.subjects.intern({"job", "node", 3, ""});
+    source_.subject = subject_;
   }
 
-  void say(Verdict::State state, std::int64_t second, Severity severity = Severity::warning,
-           std::string key = "", CauseName cause = CauseName::unattributed) {
+  void firing(std::int64_t second, Severity severity = Severity::warning, std::string_view key = "",
+              CauseName cause = CauseName::unattributed) {
+    const Condition condition{.key = key, .at = at(second), .severity = severity};
+    if (!book_.fires(source_, condition)) return;
     Verdict verdict;
-    verdict.state = state;
+    verdict.key = key;
+    verdict.at = condition.at;
     verdict.severity = severity;
-    verdict.at = at(second);
-    verdict.key = std::move(key);
     verdict.cause.name = cause;
-    book_.apply(0, spec_, timing_, subject_, verdict);
+    book_.apply(source_, verdict);
   }
-  void firing(std::int64_t second) { say(Verdict::State::firing, second); }
-  void ok(std::int64_t second) { say(Verdict::State::ok, second); }
+  void ok(std::int64_t second, std::string_view key = "") { book_.clear(source_, key, at(second)); }
 
-  Vocabulary vocabulary_;
+  Interner interner_;
   RuleSpec spec_;
   SubjectId subject_{};
-  AlertBook::Timing timing_;
-  AlertBook book_{vocabulary_};
+  RuleConfig config_{spec_};
+  AlertBook::Source source_{0, SubjectId::none, &config_, {}};
+  AlertBook book_{interner_};
 };
 
 TEST_F(AlertBookTest, OpensUpdatesAndResolvesOneEpisode) {
   firing(10);
   firing(11);
   firing(12);
-  auto told = book_.take_told();
+  auto told = book_.take_emitted();
   ASSERT_THAT(told, SizeIs(1)) << "a storm is one alert";
   EXPECT_EQ(told[0].state, Alert::State::firing);
   EXPECT_EQ(told[0].started_at, at(10));
 
   book_.flush();
-  told = book_.take_told();
+  told = book_.take_emitted();
   ASSERT_THAT(told, SizeIs(1)) << "held changes are told by flush()";
   EXPECT_EQ(told[0].count, 3U);
   EXPECT_EQ(told[0].updated_at, at(12));
 
   ok(20);
-  told = book_.take_told();
+  told = book_.take_emitted();
   ASSERT_THAT(told, SizeIs(1));
   EXPECT_EQ(told[0].state, Alert::State::resolved);
   EXPECT_EQ(told[0].ended_at, at(20));
@@ -70,7 +73,7 @@ TEST_F(AlertBookTest, ANewEpisodeHasANewId) {
   firing(10);
   ok(11);
   firing(12);
-  const auto told = book_.take_told();
+  const auto told = book_.take_emitted();
   ASSERT_THAT(told, SizeIs(3));
   EXPECT_EQ(told[0].id, told[1].id);
   EXPECT_NE(told[0].id, told[2].id);
@@ -78,48 +81,75 @@ TEST_F(AlertBookTest, ANewEpisodeHasANewId) {
 }
 
 TEST_F(AlertBookTest, KeysAreSeparateEpisodes) {
-  say(Verdict::State::firing, 1, Severity::warning, "train");
-  say(Verdict::State::firing, 2, Severity::warning, "eval");
-  say(Verdict::State::ok, 3, Severity::warning, "train");
+  firing(1, Severity::warning, "train");
+  firing(2, Severity::warning, "eval");
+  ok(3, "train");
   EXPECT_THAT(book_.active(), SizeIs(1));
   EXPECT_EQ(book_.opened_total(0, Severity::warning), 2U);
   EXPECT_EQ(book_.active_count(0, Severity::warning), 1U);
 }
 
 TEST_F(AlertBookTest, ChangeOfSeverityOrCauseIsToldAtOnce) {
-  say(Verdict::State::firing, 1, Severity::info);
-  say(Verdict::State::firing, 2, Severity::warning);
-  say(Verdict::State::firing, 3, Severity::warning, "", CauseName::input_wait);
-  EXPECT_THAT(book_.take_told(), SizeIs(3));
+  firing(1, Severity::info);
+  firing(2, Severity::warning);
+  firing(3, Severity::warning, "", CauseName::input_wait);
+  EXPECT_THAT(book_.take_emitted(), SizeIs(3));
+}
+
+TEST_F(AlertBookTest, OneAtATimeEndsTheFirstBeforeItOpensTheSecond) {
+  source_.lifecycle = {.recover_after = 2, .one_at_a_time = true};
+  firing(1, Severity::warning, "few");
+  firing(2, Severity::warning, "many");
+  EXPECT_EQ(book_.firings(source_, "many"), 0U);
+  firing(3, Severity::warning, "many");
+  const auto emitted = book_.take_emitted();
+  ASSERT_THAT(emitted, SizeIs(3));
+  EXPECT_EQ(emitted[1].state, Alert::State::resolved);
+  EXPECT_EQ(emitted[1].verdict.key, "few");
+  EXPECT_EQ(emitted[2].verdict.key, "many");
+  book_.clear_all(source_, at(4));
+  book_.clear_all(source_, at(5));
+  EXPECT_THAT(book_.active(), IsEmpty());
+}
+
+TEST_F(AlertBookTest, AnEvaluationThatIsNoUpdateChangesNothing) {
+  source_.lifecycle = {.change = Lifecycle::Change::points, .min_change = 1};
+  firing(1);
+  firing(2);
+  book_.flush();
+  const auto emitted = book_.take_emitted();
+  ASSERT_THAT(emitted, SizeIs(1));
+  EXPECT_EQ(emitted[0].count, 1U);
+  EXPECT_EQ(book_.firings(source_, ""), 2U);
 }
 
 TEST_F(AlertBookTest, HoldDelaysTheAlertAndAnOkCancelsIt) {
-  timing_.hold = std::chrono::seconds(5);
+  config_.hold = std::chrono::seconds(5);
   firing(10);
   EXPECT_TRUE(book_.waiting());
   EXPECT_THAT(book_.active(), IsEmpty());
   ok(12);
   EXPECT_FALSE(book_.waiting());
-  EXPECT_THAT(book_.take_told(), IsEmpty());
+  EXPECT_THAT(book_.take_emitted(), IsEmpty());
 
   firing(20);
-  book_.advance(0, subject_, timing_, at(24));
-  EXPECT_THAT(book_.take_told(), IsEmpty());
-  book_.advance(0, subject_, timing_, at(25));
-  EXPECT_THAT(book_.take_told(), SizeIs(1));
+  book_.advance(source_, at(24));
+  EXPECT_THAT(book_.take_emitted(), IsEmpty());
+  book_.advance(source_, at(25));
+  EXPECT_THAT(book_.take_emitted(), SizeIs(1));
   EXPECT_FALSE(book_.waiting());
 }
 
 TEST_F(AlertBookTest, KeepBridgesShortRecoveries) {
-  timing_.keep = std::chrono::seconds(5);
+  config_.keep = std::chrono::seconds(5);
   firing(10);
   ok(11);
   firing(13);
-  book_.advance(0, subject_, timing_, at(30));
-  ASSERT_THAT(book_.take_told(), SizeIs(1)) << "still the same episode, still firing";
+  book_.advance(source_, at(30));
+  ASSERT_THAT(book_.take_emitted(), SizeIs(1)) << "still the same episode, still firing";
   ok(31);
-  book_.advance(0, subject_, timing_, at(36));
-  const auto told = book_.take_told();
+  book_.advance(source_, at(36));
+  const auto told = book_.take_emitted();
   ASSERT_THAT(told, SizeIs(1));
   EXPECT_EQ(told[0].ended_at, at(36));
   EXPECT_EQ(told[0].count, 2U);
@@ -127,21 +157,21 @@ TEST_F(AlertBookTest, KeepBridgesShortRecoveries) {
 
 TEST_F(AlertBookTest, RefinesOpenAndResolvedAlerts) {
   firing(10);
-  const std::string id = book_.take_told().at(0).id;
+  const std::string id = book_.take_emitted().at(0).id;
   const AlertBook::Key key{0, subject_, ""};
   book_.refine(key, id, {CauseName::io_wait, 0.8, "waited", {}});
-  ASSERT_THAT(book_.take_told(), SizeIs(1));
+  ASSERT_THAT(book_.take_emitted(), SizeIs(1));
   ok(11);
-  book_.take_told();
+  book_.take_emitted();
   book_.refine(key, id, {CauseName::cpu_saturation, 0.9, "busy", {}});
-  const auto told = book_.take_told();
+  const auto told = book_.take_emitted();
   ASSERT_THAT(told, SizeIs(1));
   EXPECT_EQ(told[0].state, Alert::State::resolved);
   EXPECT_EQ(told[0].verdict.cause.name, CauseName::cpu_saturation);
 }
 
 TEST_F(AlertBookTest, StateSurvives) {
-  timing_.hold = std::chrono::seconds(5);
+  config_.hold = std::chrono::seconds(5);
   firing(10);
   const std::vector<RuleConfig> rules = {RuleConfig(spec_)};
   StateRows changes;
@@ -149,17 +179,17 @@ TEST_F(AlertBookTest, StateSurvives) {
   StoredRows rows;
   test::store(changes, rows);
 
-  AlertBook restored{vocabulary_};
+  AlertBook restored{interner_};
   ASSERT_TRUE(restored.load(rows, rules, {true}, at(10)));
   EXPECT_TRUE(restored.waiting());
-  restored.advance(0, subject_, timing_, at(15));
-  book_.advance(0, subject_, timing_, at(15));
-  EXPECT_EQ(to_json(restored.take_told().at(0), ""), to_json(book_.take_told().at(0), ""));
+  restored.advance(source_, at(15));
+  book_.advance(source_, at(15));
+  EXPECT_EQ(to_json(restored.take_emitted().at(0), ""), to_json(book_.take_emitted().at(0), ""));
 }
 
 TEST_F(AlertBookTest, JsonHasThePromisedShape) {
   firing(10);
-  Alert alert = book_.take_told().at(0);
+  Alert alert = book_.take_emitted().at(0);
   alert.seq = 7;
   alert.verdict.summary = "a \"quoted\" summary";
   EXPECT_EQ(

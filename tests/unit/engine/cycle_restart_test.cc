@@ -18,16 +18,20 @@ using test::gzip;
 // Keeps all that it is told.
 class Probe final : public Analysis {
  public:
-  explicit Probe(const Vocabulary& vocabulary) : vocabulary_(vocabulary) {}
+  explicit Probe(const Interner& interner) : interner_(interner) {}
   void on_cycle(const CycleTrace& cycle) override {
-    const Subject& who = vocabulary_.subjects[cycle.subject];
+    const Subject& who = interner_.subjects[cycle.subject];
     told_ += who.job + "/" + std::to_string(who.rank) + " " + test::describe(cycle) + "\n";
   }
   void state(StateIo& io) override { io(told_); }
-  void write(JsonWriter& json) const override { json.value(told_); }
+  Figures figures() const override {
+    Figures out;
+    out.add("cycles", told_);
+    return out;
+  }
 
  private:
-  const Vocabulary& vocabulary_;
+  const Interner& interner_;
   std::string told_;
 };
 const AnalysisSpec kProbe{"probe", "", false, {}, make_analysis<Probe>, true, true};
@@ -35,7 +39,7 @@ const AnalysisSpec kProbe{"probe", "", false, {}, make_analysis<Probe>, true, tr
 struct Reader : test::IngestRun {
   explicit Reader(test::ModelFileSystem& files, const StoredRows& rows = {})
       : IngestRun(files, rows, {&kProbe, find_analysis("profiler_steps")},
-                  {{{"r", {"job", kNoRank}}}, {}, {}}, TailLimits{.chunk_bytes = 150}) {}
+                  {{{"/r", "r", "job"}}, {}, {}}, TailLimits{.chunk_bytes = 150}) {}
 
   // All that a user sees.
   std::string outcome() {
@@ -50,7 +54,8 @@ struct Reader : test::IngestRun {
               std::to_string(file.bytes) + " " + std::to_string(file.rejects);
     }
     for (const char* name : {"probe", "profiler_steps"}) {
-      text += "\n" + engine.analyses().result(name, "job").value_or("");
+      const auto result = engine.analyses().result(name, "job");
+      text += "\n" + (result ? result->json() : "");
     }
     return text;
   }
@@ -104,12 +109,14 @@ TEST(CycleRestart, ConfiguredRankAndJobCountMore) {
   test::ModelFileSystem files;
   files.create(kFirst, document(1));
   Engine engine({}, {&kProbe});
-  Ingest ingest(engine, {{{"r", {"other", 5}}}, {}, {}});
+  Ingest ingest(engine, {{{"/r", "r", "other", 5}}, {}, {}});
   Tailer tailer(files, {{"/r", "r"}}, {});
-  tailer.scan(ingest);
+  tailer.scan(ingest, {});
   while (tailer.read(ingest)) {
   }
-  const std::string told = engine.analyses().result("probe", "other").value_or("");
+  const auto result = engine.analyses().result("probe", "other");
+  ASSERT_TRUE(result);
+  const std::string told = result->json();
   EXPECT_NE(told.find("other/5 0 0"), std::string::npos) << told;
 }
 
@@ -174,9 +181,9 @@ TEST(CycleRestart, AnAnalysisIsSwitchedOnInTheMiddle) {
   StoredRows rows;
   {
     Engine engine({}, {});
-    Ingest ingest(engine, {{{"r", {"job", kNoRank}}}, {}, {}});
+    Ingest ingest(engine, {{{"/r", "r", "job"}}, {}, {}});
     Tailer tailer(cut_files, {{"/r", "r"}}, {});
-    tailer.scan(ingest);
+    tailer.scan(ingest, {});
     while (tailer.read(ingest)) {
     }
     StateRows changes;

@@ -4,7 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "support/engine_rows.h"
+#include "pipeline/engine/alert_json.h"
+#include "support/engine_state.h"
 
 namespace trainwatch {
 namespace {
@@ -20,42 +21,30 @@ class LongStep final : public Rule {
  public:
   LongStep(const LongStepParams& params, const RuleContext& context)
       : params_(params), context_(context) {}
-  void on(const Event& event, Verdicts& out) override {
-    const Step& step = std::get<Step>(event);
-    EXPECT_EQ(context_.vocabulary.subjects[step.subject].rank,
-              context_.vocabulary.subjects[context_.subject].rank);
+  void on_step(const Step& step, Verdicts& out) override {
+    EXPECT_EQ(context_.interner.subjects[step.subject].rank,
+              context_.interner.subjects[context_.subject].rank);
     ++seen_;
+    if (to_seconds(step.duration) <= params_.limit) return out.clear_all(step.end());
     Verdict verdict;
-    verdict.at = step.end();
     verdict.window_start = step.start;
     verdict.window_end = step.end();
     verdict.step = step.number;
     verdict.value = static_cast<double>(seen_);
-    const bool firing = to_seconds(step.duration) > params_.limit;
-    verdict.state = firing ? Verdict::State::firing : Verdict::State::ok;
-    if (firing || was_firing_) out.push_back(verdict);
-    was_firing_ = firing;
+    out.fires({.at = step.end()}, [&] { return verdict; });
   }
-  void state(StateIo& io) override {
-    io(seen_);
-    io(was_firing_);
-  }
+  void state(StateIo& io) override { io(seen_); }
   bool warming() const override { return seen_ == 0; }
 
  private:
   LongStepParams params_;
   RuleContext context_;
   std::uint64_t seen_ = 0;
-  bool was_firing_ = false;
 };
 
 const RuleSpec& long_step() {
   static const RuleSpec spec = make_spec<LongStep, LongStepParams>(
-      {.id = "long_step",
-       .scope = Scope::rank,
-       .summary = "",
-       .doc = "",
-       .interest = {.steps = true}},
+      {.id = "long_step", .scope = Scope::rank, .summary = "", .doc = ""},
       {field("limit", &LongStepParams::limit, 0, 100, "Seconds.")});
   return spec;
 }
@@ -68,13 +57,13 @@ class EngineTest : public testing::Test {
 
   void intern(Engine& engine) {
     for (std::int32_t rank = 0; rank < kRanks; ++rank) {
-      rank_[rank] = engine.vocabulary().subjects.intern({"", "algo-1", rank, ""});
+      rank_[rank] = engine.interner().subjects.intern({"", "algo-1", rank, ""});
     }
-    node_ = engine.vocabulary().subjects.intern({"", "algo-1", kNoRank, ""});
+    node_ = engine.interner().subjects.intern({"", "algo-1", kNoRank, ""});
     Series series;
     series.subject = node_;
     series.resource = Resource::cpu_utilization;
-    if (engine.vocabulary().series.size() == 0) series_ = engine.vocabulary().series.add(series);
+    if (engine.interner().series.size() == 0) series_ = engine.interner().series.add(series);
   }
 
   Event step(std::int32_t rank, std::int64_t second, double seconds) const {
@@ -94,7 +83,7 @@ class EngineTest : public testing::Test {
   static std::map<std::string, std::string> finals(Engine& engine) {
     engine.flush();
     std::map<std::string, std::string> last;
-    for (const Alert& alert : engine.take_told()) last[alert.id] = to_json(alert, "");
+    for (const Alert& alert : engine.take_emitted()) last[alert.id] = to_json(alert, "");
     return last;
   }
 
@@ -108,7 +97,7 @@ TEST_F(EngineTest, EachRankHasItsOwnInstance) {
   const std::vector<Event> events = {step(0, 1, 0.5), step(1, 1, 0.5), step(0, 2, 3),
                                      step(1, 2, 3)};
   engine_.push(events);
-  const auto told = engine_.take_told();
+  const auto told = engine_.take_emitted();
   ASSERT_THAT(told, SizeIs(2));
   EXPECT_EQ(told[0].subject.rank, 0);
   EXPECT_EQ(told[1].subject.rank, 1);
@@ -140,7 +129,7 @@ TEST_F(EngineTest, ARestoredEngineGoesOnWhereTheSavedOneStood) {
   const std::vector<Event> before = {step(0, 1, 0.5), step(0, 2, 3), step(1, 2, 3)};
   const std::vector<Event> after = {step(0, 5, 4), cpu(3, 99), cpu(20, 10), step(0, 9, 0.5)};
   engine_.push(before);
-  engine_.take_told();
+  engine_.take_emitted();
   const StoredRows rows = test::saved(engine_);
 
   Engine restored{{RuleConfig(long_step())}};
@@ -169,7 +158,7 @@ TEST_F(EngineTest, RowsThatChangedAreEnough) {
   for (int i = 0; i < 40; ++i) {
     engine_.push(std::vector<Event>{step(i % kRanks, 10 * i, i % 5), cpu(10 * i, 50 + i)});
     StateRows changes;
-    engine_.take_told();
+    engine_.take_emitted();
     engine_.save(changes, false);
     test::store(changes, rows);
     EXPECT_EQ(rows, test::saved(engine_)) << i;
@@ -182,7 +171,7 @@ TEST_F(EngineTest, AChangedRuleStartsColdAndItsAlertResolves) {
   ASSERT_TRUE(changed.set("limit", "10").ok());
   Engine restored{{changed}};
   ASSERT_TRUE(restored.load(test::saved(engine_)));
-  const auto told = restored.take_told();
+  const auto told = restored.take_emitted();
   ASSERT_THAT(told, SizeIs(1));
   EXPECT_EQ(told[0].state, Alert::State::resolved);
   EXPECT_EQ(restored.host().instances(0), 1U);
@@ -192,9 +181,9 @@ TEST_F(EngineTest, AChangedRuleStartsColdAndItsAlertResolves) {
 
 TEST_F(EngineTest, ReconfigureKeepsWhatDidNotChange) {
   engine_.push(std::vector<Event>{step(0, 2, 3)});
-  engine_.take_told();
+  engine_.take_emitted();
   engine_.reconfigure({RuleConfig(long_step())});
-  EXPECT_THAT(engine_.take_told(), SizeIs(0));
+  EXPECT_THAT(engine_.take_emitted(), SizeIs(0));
   engine_.push(std::vector<Event>{step(0, 5, 3)});
   engine_.flush();
   ASSERT_THAT(engine_.book().active(), SizeIs(1));
@@ -202,9 +191,9 @@ TEST_F(EngineTest, ReconfigureKeepsWhatDidNotChange) {
 
   RuleConfig changed(long_step());
   ASSERT_TRUE(changed.set("limit", "10").ok());
-  engine_.take_told();
+  engine_.take_emitted();
   engine_.reconfigure({changed});
-  const auto told = engine_.take_told();
+  const auto told = engine_.take_emitted();
   ASSERT_THAT(told, SizeIs(1));
   EXPECT_EQ(told[0].state, Alert::State::resolved);
   EXPECT_FALSE(changed.set("limit", "1000").ok());

@@ -60,7 +60,7 @@ TEST(SelfAlerts, SurviveARestart) {
   EXPECT_THAT(after.update(at(100), {}), SizeIs(1));
 }
 
-class SourceWatchTest : public testing::Test {
+class SourceHealthTest : public testing::Test {
  protected:
   void feed(const std::string& bytes) { ingest_.data(FileId{1}, bytes); }
   std::vector<std::string> kinds(int second, std::uint64_t unread = 0, std::string error = {}) {
@@ -72,7 +72,7 @@ class SourceWatchTest : public testing::Test {
     return kinds;
   }
 
-  SourceWatchTest() {
+  SourceHealthTest() {
     KnownFile known;
     known.file = FileId{1};
     known.source = "s";
@@ -83,7 +83,7 @@ class SourceWatchTest : public testing::Test {
   static constexpr std::uint64_t read_ = 100;
   Engine engine_{{}};
   Ingest ingest_{engine_, {}};
-  SourceWatch watch_;
+  SourceHealthTracker watch_;
 };
 
 const std::string kLine =
@@ -91,13 +91,13 @@ const std::string kLine =
     R"("Timestamp":1795247800.5})"
     "\n";
 
-TEST_F(SourceWatchTest, AHealthySourceHasNoConditions) {
+TEST_F(SourceHealthTest, AHealthySourceHasNoConditions) {
   feed(kLine);
   EXPECT_THAT(kinds(0), IsEmpty());
   EXPECT_THAT(kinds(1000), IsEmpty());
 }
 
-TEST_F(SourceWatchTest, AFileThatEndsInTheMiddleOfARecordIsStuckAfterAWhile) {
+TEST_F(SourceHealthTest, AFileThatEndsInTheMiddleOfARecordIsStuckAfterAWhile) {
   std::string next = kLine;
   next.replace(next.find("800.5"), 5, "801.5");
   feed(kLine + next.substr(0, 20));
@@ -109,14 +109,14 @@ TEST_F(SourceWatchTest, AFileThatEndsInTheMiddleOfARecordIsStuckAfterAWhile) {
   EXPECT_EQ(ingest_.sources().at("s").records, 2U) << "the pieces are joined";
 }
 
-TEST_F(SourceWatchTest, UnreadBytesAreLagAfterAMinute) {
+TEST_F(SourceHealthTest, UnreadBytesAreLagAfterAMinute) {
   EXPECT_THAT(kinds(0, 10), IsEmpty());
   EXPECT_THAT(kinds(59, 10), IsEmpty());
   EXPECT_THAT(kinds(60, 10), ElementsAre("lagging"));
   EXPECT_THAT(kinds(61), IsEmpty());
 }
 
-TEST_F(SourceWatchTest, UnreadableRejectedAndTruncated) {
+TEST_F(SourceHealthTest, UnreadableRejectedAndTruncated) {
   EXPECT_THAT(kinds(0, 0, "read /r/a.jsonl: Input/output error"), ElementsAre("unreadable"));
   feed(kLine + "nonsense\n");
   EXPECT_THAT(kinds(1), ElementsAre("rejected"));

@@ -7,18 +7,18 @@ namespace {
 
 using testing::ElementsAre;
 
-StepMeasure step(std::int64_t duration, std::int64_t communication,
-                 std::vector<CollectiveMeasure> collectives = {}) {
-  StepMeasure made;
+StepSummary step(std::int64_t duration, std::int64_t communication,
+                 std::vector<CollectiveSummary> collectives = {}) {
+  StepSummary made;
   made.duration_ns = duration;
   made.communication_ns = communication;
   made.collectives = std::move(collectives);
   return made;
 }
 
-RankTimes times_of(const std::vector<StepMeasure>& ranks) {
+RankTimes times_of(const std::vector<StepSummary>& ranks) {
   std::vector<RankPart> parts;
-  for (const StepMeasure& rank : ranks) parts.emplace_back(rank);
+  for (const StepSummary& rank : ranks) parts.emplace_back(rank);
   return own_times(parts);
 }
 

@@ -1,6 +1,6 @@
-#include "pipeline/profile/profile_query.h"
-
 #include <gtest/gtest.h>
+
+#include "pipeline/profile/profile_name.h"
 
 namespace trainwatch {
 namespace {

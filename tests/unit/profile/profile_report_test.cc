@@ -55,7 +55,7 @@ class ProfileReport : public ::testing::Test {
           R"("file_path": "train.py", "line_no": 7, "time": 0.5, "children": []}})");
   }
   element report(const ProfileReportOptions& options = {}) {
-    json_ = python_profile_json(files_, find_profiles(files_, {"/job"}), options);
+    json_ = python_profile(files_, find_profiles(files_, {"/job"}), options).json();
     return parser_.parse(json_);
   }
   static std::vector<std::string> rows(element part) {
@@ -216,7 +216,7 @@ TEST_F(ProfileReport, TheRecordedJob) {
   PosixFileSystem files;
   const ProfileIndex index = find_profiles(files, {test::kRecorded});
   EXPECT_EQ(index.profiles.size(), 5);
-  const std::string json = python_profile_json(files, index, {});
+  const std::string json = python_profile(files, index, {}).json();
   const element recorded = parser_.parse(json);
   const element cprofile = recorded["cprofile"];
   EXPECT_EQ(cprofile["before_step_zero"]["ncalls"].get_int64().value(), 14);

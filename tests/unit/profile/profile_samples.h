@@ -7,10 +7,11 @@
 #include <string>
 #include <string_view>
 
+#include "support/source_path.h"
+
 namespace trainwatch::test {
 
-inline const std::string kRecorded =
-    std::string{TRAINWATCH_SOURCE_DIR} + "/tests/data/python-profile";
+inline const std::string kRecorded = source_path("tests/data/python-profile");
 
 inline std::string read_recorded(std::string_view name) {
   std::ifstream file{kRecorded + '/' + std::string{name}, std::ios::binary};

@@ -7,7 +7,7 @@
 #include <sqlite3.h>
 #include <sys/stat.h>
 
-#include "pipeline/state/sqlite_schema.h"
+#include "pipeline/state/sqlite_tables.h"
 #include "pipeline/tail/network_file_system.h"
 #include "support/crash_vfs.h"
 #include "support/open_store.h"

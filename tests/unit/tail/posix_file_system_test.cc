@@ -23,7 +23,7 @@ using ::testing::IsEmpty;
 class PosixTest : public ::testing::Test {
  protected:
   std::vector<std::string> pass() {
-    tailer.scan(sink);
+    tailer.scan(sink, now += std::chrono::seconds(1));
     while (tailer.read(sink)) {
     }
     return sink.take_calls();
@@ -33,6 +33,7 @@ class PosixTest : public ::testing::Test {
   PosixFileSystem fs;
   RecordingSink sink;
   Tailer tailer{fs, {{dir.path(), "t"}}};
+  ScanTime now{};
 };
 
 TEST_F(PosixTest, TellsIdentitySizeAndLink) {

@@ -109,7 +109,7 @@ TEST_F(TailerTest, AFileReplacedAfterItsSizeWasTakenIsNotTakenForTheOldOne) {
   fs.create("/r/b.json", "x");
   pass();
   fs.append("/r/a.json", "lost");
-  tailer->scan(sink);
+  scan();
   fs.create("/r/a.json", "other" + kLine);
   EXPECT_THAT(drain(), IsEmpty());
   EXPECT_THAT(pass(), ElementsAre("finished a.json", "opened a.json", "data a.json"));
@@ -170,7 +170,7 @@ TEST_F(TailerTest, TruncatedAndGrownPastTheOldEndBetweenTwoPasses) {
 TEST_F(TailerTest, KnownBytesThatWereTruncatedUnreadAreCounted) {
   start({.chunk_bytes = 50});
   fs.create("/r/a.json", std::string(120, 'x'));
-  tailer->scan(sink);
+  scan();
   ASSERT_TRUE(tailer->read(sink));
   fs.truncate("/r/a.json", 0);
   EXPECT_THAT(pass(), ElementsAre("opened a.json", "data a.json", "restarted 70 a.json"));
@@ -179,7 +179,7 @@ TEST_F(TailerTest, KnownBytesThatWereTruncatedUnreadAreCounted) {
 TEST_F(TailerTest, ADeletedFileIsReadToItsEndAndGivenBack) {
   start({.chunk_bytes = 8});
   fs.create("/r/a.json", std::string(20, 'x'));
-  tailer->scan(sink);
+  scan();
   ASSERT_TRUE(tailer->read(sink));
   fs.append("/r/a.json", "last");
   fs.unlink("/r/a.json");
@@ -223,7 +223,7 @@ TEST_F(TailerTest, ARotatedFileIsReadOnUntilItHasRested) {
 }
 
 TEST_F(TailerTest, ARotatedFileThatEndsInARecordRestsForLonger) {
-  start({.gone_polls = 20});
+  start({.gone = std::chrono::seconds(20)});
   fs.create("/r/a.json", "half a");
   pass();
   fs.rename("/r/a.json", "/r/a.json.1");

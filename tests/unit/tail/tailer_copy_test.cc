@@ -23,7 +23,7 @@ TEST_F(TailerTest, AFileThatBeginsIsReadAfterTheNextScan) {
 TEST_F(TailerTest, ACopyIsReadBeforeWhatCameAfterItThoughTheOriginalWasNeverRead) {
   start();
   fs.create("/r/a.jsonl", "one\n");
-  tailer->scan(sink);
+  scan();
   fs.create("/r/a.jsonl.1", "one\n");
   fs.truncate("/r/a.jsonl", 0);
   fs.append("/r/a.jsonl", "two\n");
@@ -39,7 +39,7 @@ TEST_F(TailerTest, ACopyGoesOnAsSoonAsItsOriginalIsGone) {
   fs.create("/r/a.jsonl.1", "one\ntwo\n");
   fs.truncate("/r/a.jsonl", 0);
   fs.append("/r/a.jsonl", "number three\n");
-  tailer->scan(sink);
+  scan();
   fs.unlink("/r/a.jsonl.1");  // it is open by now
   EXPECT_THAT(pass(), ElementsAre("renamed a.jsonl.1", "data a.jsonl.1", "finished a.jsonl.1",
                                   "opened a.jsonl", "data a.jsonl"));

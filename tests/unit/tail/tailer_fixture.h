@@ -24,9 +24,11 @@ class TailerTest : public ::testing::Test {
   // One pass; returns what the sink heard.
   Calls pass() {
     if (!tailer) start();
-    tailer->scan(sink);
+    scan();
     return drain();
   }
+  // A second after the last one.
+  void scan(Nanos later = std::chrono::seconds(1)) { tailer->scan(sink, now += later); }
   Calls drain() {
     while (tailer->read(sink)) {
     }
@@ -36,6 +38,7 @@ class TailerTest : public ::testing::Test {
   ModelFileSystem fs;
   RecordingSink sink;
   std::optional<Tailer> tailer;
+  ScanTime now{};
 };
 
 }  // namespace trainwatch::test

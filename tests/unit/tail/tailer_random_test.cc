@@ -82,7 +82,7 @@ TEST_P(TailerRandomTest, HoldsWhatIsOnDisk) {
     writers.act();
     switch (writers.pick(8)) {
       case 0:
-        tailer->scan(sink);
+        scan();
         break;
       case 1:
         tailer->refresh();

@@ -30,7 +30,7 @@ TEST_F(TailerTest, AnEmptyFileIsOpenedWithItsFirstByte) {
 TEST_F(TailerTest, ReadsInChunksAndSaysWhenItIsAtTheEnd) {
   start({.chunk_bytes = 4});
   fs.create("/r/a.json", "0123456789");
-  tailer->scan(sink);
+  scan();
   EXPECT_EQ(tailer->unread_bytes(), 10U);
   EXPECT_TRUE(tailer->read(sink));
   EXPECT_EQ(tailer->unread_bytes(), 6U);
@@ -76,11 +76,23 @@ TEST_F(TailerTest, ARootThatDoesNotExistYetIsLookedForAgain) {
   EXPECT_THAT(pass(), ElementsAre("opened a.json", "data a.json"));
 }
 
-TEST_F(TailerTest, AFileUnderTwoRootsIsReadOnce) {
+TEST_F(TailerTest, AFileInSeveralRootsIsReadOnceAndBelongsToTheInnermost) {
   fs.create("/r/s/a.json", "x");
-  start({}, {{"/r", "r"}, {"/r/s", "s"}, {"/r/s/a.json", "a"}});
-  EXPECT_THAT(pass(), ElementsAre("opened a.json", "data a.json"));
-  EXPECT_EQ(sink.file("/r/s/a.json").source, "r");
+  fs.create("/r/s/b.json", "x");
+  fs.create("/r/c.json", "x");
+  std::vector<WatchRoot> roots = {
+      {"/r", "r"}, {"/r/s", "s"}, {"/r/s", "again"}, {"/r/s/a.json", "a"}};
+  for (int order = 0; order < 2; ++order) {
+    sink = {};
+    start({}, roots);
+    EXPECT_THAT(pass(), ElementsAre("opened c.json", "data c.json", "opened a.json", "data a.json",
+                                    "opened b.json", "data b.json"));
+    EXPECT_EQ(sink.file("/r/c.json").source, "r");
+    EXPECT_EQ(sink.file("/r/s/a.json").source, "a");
+    EXPECT_EQ(sink.file("/r/s/b.json").source, order == 0 ? "s" : "again");
+    EXPECT_THAT(tailer->directories(), ElementsAre("/r", "/r/s", "/r/s"));
+    std::reverse(roots.begin(), roots.end());
+  }
 }
 
 TEST_F(TailerTest, AHardLinkIsReadOnceAndIsNoRename) {

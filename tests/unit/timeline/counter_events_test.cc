@@ -16,7 +16,7 @@ using testing::ElementsAre;
 std::vector<std::string> counters(const CycleTrace& cycle,
                                   StepSelection steps = StepSelection::all) {
   std::vector<std::string> events;
-  tell_counters(cycle, steps, [&events](std::string_view event) { events.emplace_back(event); });
+  emit_counters(cycle, steps, [&events](std::string_view event) { events.emplace_back(event); });
   return events;
 }
 

@@ -10,7 +10,7 @@ using testing::ElementsAre;
 
 std::vector<std::string> missing(const ProcessNumbers& processes) {
   std::vector<std::string> events;
-  processes.tell_missing([&events](std::string_view event) { events.emplace_back(event); });
+  processes.emit_missing([&events](std::string_view event) { events.emplace_back(event); });
   return events;
 }
 

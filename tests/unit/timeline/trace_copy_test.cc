@@ -67,7 +67,7 @@ TEST(TraceCopy, WhatIsNoJsonIsLeftOutAndCounted) {
 }
 
 bool is_json(const std::string& document) {
-  JsonCheck check;
+  JsonValidator check;
   return check.is_object("{\"document\": " + document + "}");
 }
 

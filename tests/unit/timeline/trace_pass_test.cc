@@ -26,7 +26,7 @@ std::string with_counters(std::string_view file, const std::vector<std::size_t>&
   pass.finish();
   EXPECT_TRUE(pass.is_trace());
   if (pass.cycle()) {
-    tell_counters(*pass.cycle(), StepSelection::included,
+    emit_counters(*pass.cycle(), StepSelection::included,
                   [&copy](std::string_view event) { copy.add(event); });
   }
   writer.finish();

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "pipeline/timeline/text_sink.h"
+#include "pipeline/timeline/trace_copy.h"
 
 namespace trainwatch::test {
 

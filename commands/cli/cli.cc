@@ -1,0 +1,66 @@
+#include "commands/cli/cli.h"
+
+#include <CLI/CLI.hpp>
+#include <map>
+#include <ostream>
+#include <vector>
+
+#include "commands/cli/cli_commands.h"
+#include "daemon/config/config_text.h"
+#include "daemon/exit_code.h"
+#include "daemon/version.h"
+
+namespace trainwatch {
+namespace {
+
+constexpr const char* kAbout =
+    "Watches the trace and metric files of a training job and tells you, while it runs, that\n"
+    "training time is being lost, since when, how much, and why.";
+
+constexpr const char* kFooter =
+    "Exit codes: 0 done; 1 failed at run time, or nothing could be read; 2 wrong usage;\n"
+    "3 alerts at or above --fail-on; 73 another process uses the state; 78 bad configuration.\n"
+    "Every flag has an environment variable: --log.level is TRAINWATCH_LOG_LEVEL.\n"
+    "'trainwatch COMMAND --help' explains a command.";
+
+// The message for an unknown command, better than the parser's; empty if it is known.
+std::string unknown_command(int argc, const char* const* argv) {
+  if (argc < 2 || argv[1][0] == '-') return {};
+  std::vector<std::string_view> known;
+  for (const CliCommand& command : cli_commands()) {
+    if (std::string_view(command.name) == argv[1]) return {};
+    known.emplace_back(command.name);
+  }
+  return "no command '" + std::string(argv[1]) + "'" + did_you_mean(argv[1], known);
+}
+
+}  // namespace
+
+int run_command_line(int argc, const char* const* argv, const Commands& commands, std::ostream& out,
+                     std::ostream& err) {
+  if (const std::string unknown = unknown_command(argc, argv); !unknown.empty()) {
+    err << unknown << "\nRun with --help for more information.\n";
+    return exit_code::usage;
+  }
+  const CliSession session{commands, out, err};
+  CLI::App app(kAbout, "trainwatch");
+  app.footer(kFooter);
+  app.set_version_flag("--version", [] { return version_text(); });
+  app.require_subcommand(1);
+  app.get_formatter()->column_width(34);
+  std::map<const CLI::App*, std::function<int()>> actions;
+  for (const CliCommand& command : cli_commands()) {
+    CLI::App* sub = app.add_subcommand(command.name, command.help);
+    actions[sub] = command.define(*sub, session);
+  }
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    const bool asked_for_text = error.get_exit_code() == 0;  // --help, --version
+    app.exit(error, out, err);
+    return asked_for_text ? exit_code::done : exit_code::usage;
+  }
+  return actions.at(app.get_subcommands().front())();
+}
+
+}  // namespace trainwatch

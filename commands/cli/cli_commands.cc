@@ -1,0 +1,306 @@
+#include "commands/cli/cli_commands.h"
+
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <array>
+#include <chrono>
+#include <limits>
+#include <map>
+#include <memory>
+#include <ostream>
+#include <utility>
+
+#include "commands/cli/cli_flags.h"
+#include "commands/cli/cli_rules.h"
+#include "commands/sample/metrics_file.h"
+#include "daemon/exit_code.h"
+#include "daemon/net/named_subscribers.h"
+#include "daemon/version.h"
+
+namespace trainwatch {
+namespace {
+
+using Action = std::function<int()>;
+
+int refuse(const CliSession& session, const Error& error, int code) {
+  session.err << error.message << std::endl;
+  return code;
+}
+
+Action define_run(CLI::App& app, const CliSession& session) {
+  auto flags = std::make_shared<ConfigFlagSet>(app, session.commands.catalog);
+  flags->add_watch();
+  flags->add_file_and_rules();
+  flags->add_settings();
+  app.footer("SIGHUP reloads the configuration; if it has a mistake, the old one stays.");
+  return [flags, &session] {
+    const auto given = flags->flags();
+    if (!given) return refuse(session, given.error(), exit_code::usage);
+    auto config = load_config(flags->config_file(), *given, session.commands.catalog);
+    if (!config) return refuse(session, config.error(), exit_code::bad_config);
+    if (config->watch.empty()) {
+      return refuse(session, {"nothing to watch: use --watch=DIR, or `watch` in --config.file"},
+                    exit_code::usage);
+    }
+    return session.commands.run({std::move(*config), flags->config_file(), *given});
+  };
+}
+
+Status parse_severity(const std::string& text, std::optional<Severity>& out) {
+  for (const Severity severity : {Severity::info, Severity::warning, Severity::critical}) {
+    if (to_string(severity) != text) continue;
+    out = severity;
+    return success();
+  }
+  return Error{"'" + text + "' is not one of info|warning|critical"};
+}
+
+// HTA's names.
+Status parse_steps(const std::string& text, StepSelection& out) {
+  constexpr std::array kNames = {std::pair{"incl", StepSelection::included},
+                                 std::pair{"default", StepSelection::without_last},
+                                 std::pair{"raw", StepSelection::all}};
+  for (const auto& [name, steps] : kNames) {
+    if (text != name) continue;
+    out = steps;
+    return success();
+  }
+  return Error{"'" + text + "' is not one of incl|default|raw"};
+}
+
+// Arguments that the commands on finished files share; `options` outlives the parsing.
+void add_paths(CLI::App& app, OfflineOptions& options) {
+  app.add_option("PATH", options.paths, "Files or directory trees, finished or not")->required();
+}
+
+void add_offline_options(CLI::App& app, OfflineOptions& options) {
+  add_paths(app, options);
+  with_variable(app.add_flag("--progress", options.progress,
+                             "Show a progress bar even if standard error is not a terminal"));
+}
+
+void add_output(CLI::App& app, std::string& output, const char* what) {
+  with_variable(app.add_option("-o,--output", output, what))->type_name("FILE")->required();
+}
+
+void add_steps(CLI::App& app, StepSelection& steps) {
+  add_checked(app, "--steps", "incl|default|raw",
+              "Part of a profiler cycle: up to the last step, without it (HTA's default), or the "
+              "whole file",
+              [&steps](const std::string& text) { return parse_steps(text, steps); });
+}
+
+void add_job(CLI::App& app, std::optional<std::string>& job) {
+  with_variable(app.add_option("--job", job, "Which job, if the configuration names several"))
+      ->type_name("NAME");
+}
+
+// Once parsing is over.
+Status complete(OfflineOptions& options, const ConfigFlagSet& flags) {
+  const auto given = flags.flags();
+  if (!given) return given.error();
+  options.config_file = flags.config_file();
+  options.flags = *given;
+  options.progress = options.progress || isatty(STDERR_FILENO) == 1;
+  return success();
+}
+
+// Runs `command` with all that was given.
+template <class Options>
+Action offline_action(const std::shared_ptr<Options>& options,
+                      const std::shared_ptr<ConfigFlagSet>& flags, const CliSession& session,
+                      OfflineCommand<Options> Commands::*command) {
+  return [options, flags, &session, command] {
+    const Status given = complete(*options, *flags);
+    if (!given) return refuse(session, given.error(), exit_code::usage);
+    return (session.commands.*command)(*options, session.out, session.err);
+  };
+}
+
+Action define_replay(CLI::App& app, const CliSession& session) {
+  auto options = std::make_shared<ReplayOptions>();
+  auto flags = std::make_shared<ConfigFlagSet>(app, session.commands.catalog);
+  add_offline_options(app, *options);
+  flags->add_file_and_rules();
+  add_checked(
+      app, "--fail-on", "info|warning|critical",
+      "Exit with 3 if an alert has this severity or a higher one",
+      [options](const std::string& text) { return parse_severity(text, options->fail_on); });
+  app.footer("Prints one alert per line as JSON, in the order in which they were raised.");
+  return offline_action(options, flags, session, &Commands::replay);
+}
+
+Action define_analyze(CLI::App& app, const CliSession& session) {
+  auto options = std::make_shared<AnalyzeOptions>();
+  auto flags = std::make_shared<ConfigFlagSet>(app, session.commands.catalog);
+  add_offline_options(app, *options);
+  with_variable(app.add_option("--what", options->what,
+                               "Analyses to run; see docs/analyses.md and docs/gpu-analyses.md"))
+      ->type_name("NAME,NAME...")
+      ->allow_extra_args(false)
+      ->delimiter(',')
+      ->required();
+  add_job(app, options->job);
+  constexpr std::int64_t kLatest = std::numeric_limits<std::int64_t>::max() / 1000;
+  const auto add_time = [&app](const char* name, std::optional<std::int64_t>& time,
+                               const char* what) {
+    with_variable(app.add_option(name, time, what))
+        ->type_name("US")
+        ->check(CLI::Range(std::int64_t{0}, kLatest));
+  };
+  add_time("--from-us", options->from_us, "Start of the interval, in microseconds since 1970");
+  add_time("--to-us", options->to_us, "End of the interval");
+  add_steps(app, options->steps);
+  with_variable(
+      app.add_option("--operator", options->op,
+                     "For frequent_kernel_sequences: only operators whose names contain this"))
+      ->type_name("TEXT");
+  flags->add_file();
+  app.footer("Prints one JSON object: the result of each analysis under its name.");
+  return offline_action(options, flags, session, &Commands::analyze);
+}
+
+Action define_report(CLI::App& app, const CliSession& session) {
+  auto options = std::make_shared<ReportOptions>();
+  auto flags = std::make_shared<ConfigFlagSet>(app, session.commands.catalog);
+  add_offline_options(app, *options);
+  add_output(app, options->output, "Output file; - is standard output");
+  add_job(app, options->job);
+  flags->add_file_and_rules();
+  app.footer(
+      "Writes one self-contained HTML page: rules and alerts, phases of the job, steps, "
+      "utilisation,\n"
+      "data loading and Python profiles.");
+  return offline_action(options, flags, session, &Commands::report);
+}
+
+Action define_timeline(CLI::App& app, const CliSession& session) {
+  auto options = std::make_shared<TimelineOptions>();
+  auto flags = std::make_shared<ConfigFlagSet>(app, session.commands.catalog);
+  add_paths(app, *options);
+  with_variable(
+      app.add_flag("--counters", options->counters,
+                   "Add counter tracks: queue length per stream, bandwidth per kind of copy"));
+  add_steps(app, options->steps);
+  add_output(app, options->output,
+             "Output file, compressed if it ends in .gz; - is standard output");
+  flags->add_file();
+  app.footer(
+      "Merges PyTorch profiler traces into one for Perfetto and chrome://tracing, with counters. "
+      "The\n"
+      "processes of each rank are grouped under its name.");
+  return offline_action(options, flags, session, &Commands::timeline);
+}
+
+Action define_follow(CLI::App& app, const CliSession& session) {
+  auto options = std::make_shared<FollowOptions>();
+  app.add_option("URL", options->url, "A running trainwatch, such as http://127.0.0.1:9797")
+      ->required();
+  with_variable(app.add_option("--after", options->after, "Start after this sequence number"))
+      ->type_name("SEQ")
+      ->check(CLI::NonNegativeNumber);
+  with_variable(app.add_option("--rule", options->rule, "Only alerts of this rule"))
+      ->type_name("ID");
+  add_checked(app, "--name", "NAME",
+              "Acknowledge printed alerts under this name, and resume there next time",
+              [options](const std::string& text) -> Status {
+                if (!is_subscriber_name(text)) return Error{"1 to 64 of A-Z a-z 0-9 . _ - only"};
+                options->name = text;
+                return success();
+              });
+  app.footer(
+      "Prints one alert per line as JSON, and resumes by itself after a lost connection. A line "
+      "with\n"
+      "\"provisional\":true could not be stored yet; it is printed again with its seq.");
+  return [options, &session] { return session.commands.follow(*options); };
+}
+
+Action define_sample(CLI::App& app, const CliSession& session) {
+  using std::chrono::hours;
+  using std::chrono::milliseconds;
+  auto options = std::make_shared<SampleOptions>();
+  with_variable(app.add_option("--out", options->out, "The job's directory; created if missing"))
+      ->type_name("DIR")
+      ->required();
+  add_duration(app, "--interval", options->interval, milliseconds{10}, hours{1},
+               "Sampling interval. Default: 500ms");
+  add_duration(app, "--duration", options->duration, Nanos{0}, hours{24 * 365},
+               "Stop after this time. Default: run until SIGINT or SIGTERM");
+  add_checked(app, "--node", "NAME", "Name of this machine. Default: the host name",
+              [options](const std::string& text) -> Status {
+                if (!is_node_name(text)) return Error{"letters, digits and '-' only"};
+                options->node = text;
+                return success();
+              });
+  with_variable(app.add_option("--pid", options->pid, "Also stop when this process ends"))
+      ->type_name("PID")
+      ->check(CLI::PositiveNumber);
+  app.footer(
+      "Writes DIR/system/incremental/<hour>/<minute>.<node>.json in SageMaker's format: CPU per\n"
+      "core, memory, disk and network from /proc, GPUs through NVML if it is installed.");
+  return [options, &session] { return session.commands.sample(*options, session.err); };
+}
+
+Action define_rules(CLI::App& app, const CliSession& session) {
+  using Print = std::string (*)(RuleCatalog);
+  static const std::map<std::string, Print> kFormats = {{"text", rules_as_text},
+                                                        {"json", rules_as_json},
+                                                        {"markdown", rules_as_markdown},
+                                                        {"yaml", rules_as_yaml}};
+  auto print = std::make_shared<Print>(rules_as_text);
+  add_checked(app, "--format", "text|json|markdown|yaml", "Output format. Default: text",
+              [print](const std::string& text) -> Status {
+                const auto found = kFormats.find(text);
+                if (found == kFormats.end()) {
+                  return Error{"'" + text + "' is not one of text|json|markdown|yaml"};
+                }
+                *print = found->second;
+                return success();
+              });
+  return [print, &session] {
+    session.out << (*print)(session.commands.catalog) << std::flush;
+    return exit_code::done;
+  };
+}
+
+Action define_check_config(CLI::App& app, const CliSession& session) {
+  auto file = std::make_shared<std::string>();
+  app.add_option("FILE", *file, "YAML configuration")->required();
+  return [file, &session] {
+    const auto config = load_config_file(*file, session.commands.catalog);
+    if (!config) return refuse(session, config.error(), exit_code::bad_config);
+    session.out << *file << ": ok; rules enabled: " << config->enabled_rules().size()
+                << ", paths watched: " << config->watch.size() << std::endl;
+    return exit_code::done;
+  };
+}
+
+Action define_version(CLI::App&, const CliSession& session) {
+  return [&session] {
+    session.out << version_text() << std::flush;
+    return exit_code::done;
+  };
+}
+
+constexpr std::array kCommands = {
+    CliCommand{"run", "Watch a running job: alerts and metrics over HTTP and WebSocket",
+               define_run},
+    CliCommand{"replay", "Print the alerts of finished files", define_replay},
+    CliCommand{"analyze", "Analyse finished files and print the results", define_analyze},
+    CliCommand{"report", "Write an HTML report on finished files", define_report},
+    CliCommand{"timeline", "Merge profiler traces for Perfetto, with counters", define_timeline},
+    CliCommand{"follow", "Print alerts of a running trainwatch as they arrive", define_follow},
+    CliCommand{"sample", "Sample host and GPU metrics into SageMaker's format", define_sample},
+    CliCommand{"rules", "List the rules with their parameters", define_rules},
+    CliCommand{"check-config", "Check a configuration file", define_check_config},
+    CliCommand{"version", "Print version, revision and compiler", define_version},
+};
+
+}  // namespace
+
+std::span<const CliCommand> cli_commands() {
+  return kCommands;
+}
+
+}  // namespace trainwatch

@@ -1,0 +1,32 @@
+// The commands, one row each: a name, a line of help, and what defines its flags and action.
+#pragma once
+
+#include <functional>
+#include <iosfwd>
+#include <span>
+
+#include "commands/cli/cli.h"
+
+namespace CLI {
+class App;
+}
+
+namespace trainwatch {
+
+// What an action works with; outlives it.
+struct CliSession {
+  const Commands& commands;
+  std::ostream& out;
+  std::ostream& err;
+};
+
+struct CliCommand {
+  const char* name;
+  const char* help;
+  // Adds flags to `app`; the result runs the command after parsing and gives its exit code.
+  std::function<int()> (*define)(CLI::App& app, const CliSession& session);
+};
+
+std::span<const CliCommand> cli_commands();
+
+}  // namespace trainwatch

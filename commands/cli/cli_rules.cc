@@ -1,0 +1,154 @@
+#include "commands/cli/cli_rules.h"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "trainwatch/json_writer.h"
+
+namespace trainwatch {
+namespace {
+
+std::string_view name_of(Scope scope) {
+  switch (scope) {
+    case Scope::job:
+      return "job";
+    case Scope::node:
+      return "node";
+    case Scope::rank:
+      return "rank";
+    case Scope::gpu:
+      return "gpu";
+  }
+  return "job";
+}
+
+std::string default_of(const RuleSpec& rule, const Param& param) {
+  return param.print(rule.defaults);
+}
+
+std::string bounds_of(const Param& param) {
+  return detail::number_text(param.min) + ".." + detail::number_text(param.max);
+}
+
+// "; sagemaker-docs: 100"
+std::string docs_text(const Param& param) {
+  if (!param.docs_default) return {};
+  return "; sagemaker-docs: " + detail::number_text(*param.docs_default);
+}
+
+// Breaks at spaces so that no line is longer than a terminal's.
+void append_wrapped(std::string& out, std::string_view text, std::size_t indent) {
+  constexpr std::size_t kWidth = 96;
+  std::size_t column = 0;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find_first_of(" \n"), text.size());
+    const std::string_view word = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (word.empty()) continue;
+    if (column == 0 || column + 1 + word.size() > kWidth) {
+      if (column != 0) out += '\n';
+      out.append(indent, ' ');
+      column = indent;
+    } else {
+      out += ' ';
+      ++column;
+    }
+    out += word;
+    column += word.size();
+  }
+  out += '\n';
+}
+
+// Text inside a cell of a Markdown table.
+std::string cell(std::string_view text) {
+  std::string escaped;
+  for (const char c : text) {
+    if (c == '|') escaped += '\\';
+    escaped += c == '\n' ? ' ' : c;
+  }
+  return escaped;
+}
+
+}  // namespace
+
+std::string rules_as_text(RuleCatalog catalog) {
+  std::string out;
+  for (const RuleSpec* rule : catalog) {
+    if (!out.empty()) out += '\n';
+    out.append(rule->id).append(" (one per ").append(name_of(rule->scope));
+    out.append(rule->on_by_default ? ")\n" : "; off by default)\n");
+    append_wrapped(out, rule->summary, 2);
+    append_wrapped(out, rule->doc, 2);
+    for (const Param& param : rule->params) {
+      out.append("    ").append(param.name).append(" = ").append(default_of(*rule, param));
+      out.append("   (").append(bounds_of(param)).append(docs_text(param)).append(")\n");
+      append_wrapped(out, param.help, 8);
+    }
+  }
+  return out;
+}
+
+std::string rules_as_json(RuleCatalog catalog) {
+  JsonWriter json;
+  json.begin_array();
+  for (const RuleSpec* rule : catalog) {
+    json.begin_object().field("id", rule->id).field("version", rule->version);
+    json.field("scope", name_of(rule->scope)).field("summary", rule->summary);
+    json.field("on_by_default", rule->on_by_default).field("doc", rule->doc);
+    json.key("params").begin_array();
+    for (const Param& param : rule->params) {
+      json.begin_object().field("name", param.name);
+      json.key("default").raw(default_of(*rule, param));
+      if (param.docs_default) json.field("docs_default", *param.docs_default);
+      json.field("min", param.min).field("max", param.max).field("help", param.help).end_object();
+    }
+    json.end_array().end_object();
+  }
+  return json.end_array().take() + "\n";
+}
+
+std::string rules_as_markdown(RuleCatalog catalog) {
+  std::string out = "| rule | one per | says | parameters (default) |\n|---|---|---|---|\n";
+  for (const RuleSpec* rule : catalog) {
+    out.append("| `").append(rule->id).append("` | ").append(name_of(rule->scope)).append(" | ");
+    out.append(cell(rule->summary)).append(" | ");
+    for (std::size_t i = 0; i < rule->params.size(); ++i) {
+      const Param& param = rule->params[i];
+      out.append(i == 0 ? "`" : ", `").append(param.name).append("` (");
+      out.append(default_of(*rule, param)).append(")");
+    }
+    out += " |\n";
+  }
+  return out;
+}
+
+std::string rules_as_yaml(RuleCatalog catalog) {
+  std::string out;
+  bool off_by_default = false;
+  for (const RuleSpec* rule : catalog) {
+    if (!out.empty()) out += '\n';
+    if (!rule->on_by_default && !std::exchange(off_by_default, true)) {
+      out += "  # SageMaker's own rules: off unless enabled with `enabled: true`.\n\n";
+    }
+    out.append("  # ").append(rule->summary).append("\n  ").append(rule->id).append(":\n");
+    if (rule->params.empty()) out += "    enabled: false\n";
+    std::vector<std::string> keys;
+    std::size_t width = 0;
+    for (const Param& param : rule->params) {
+      keys.push_back(std::string(param.name) + ": " + default_of(*rule, param));
+      width = std::max(width, keys.back().size());
+    }
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      const Param& param = rule->params[i];
+      std::string_view help = param.help;
+      if (help.ends_with('.')) help.remove_suffix(1);
+      out.append("    ").append(keys[i]).append(width - keys[i].size(), ' ');
+      out.append("  # ").append(help).append(" (").append(bounds_of(param)).append(")\n");
+    }
+  }
+  return out;
+}
+
+}  // namespace trainwatch

@@ -1,0 +1,58 @@
+// The options of each command. Plain values. (RunOptions: daemon/app/app.h,
+// FollowOptions: follow.h)
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "daemon/config/config.h"
+#include "trainwatch/cycle_trace.h"
+#include "trainwatch/time.h"
+#include "trainwatch/verdict.h"
+
+namespace trainwatch {
+
+// What the commands on finished files have in common.
+struct OfflineOptions {
+  std::string config_file;         // empty: the defaults
+  ConfigFlags flags{};             // of the commands that have them
+  std::vector<std::string> paths;  // at least one
+  bool progress = false;           // asked for, or standard error is a terminal
+};
+
+struct ReplayOptions : OfflineOptions {
+  std::optional<Severity> fail_on;  // exit code 3 for an alert at or above it
+};
+
+struct AnalyzeOptions : OfflineOptions {
+  std::vector<std::string> what;        // names of analyses, at least one
+  std::optional<std::string> job;       // needed if the configuration names several
+  std::optional<std::int64_t> from_us;  // only of events that touch the interval between these
+  std::optional<std::int64_t> to_us;
+  StepSelection steps = StepSelection::included;  // of the cycles of profilers
+  std::string op;                                 // part of operators' names; empty: all
+};
+
+struct ReportOptions : OfflineOptions {
+  std::string output;              // a file, or "-" for standard output
+  std::optional<std::string> job;  // as above
+};
+
+struct TimelineOptions : OfflineOptions {
+  std::string output;     // a file, compressed where it ends in .gz, or "-" for standard output
+  bool counters = false;  // traces of profilers with counters of queues and bandwidth
+  StepSelection steps = StepSelection::included;  // of which the counters are
+};
+
+struct SampleOptions {
+  std::string out;  // the job's directory; created if missing
+  Nanos interval = std::chrono::milliseconds{500};
+  Nanos duration{};  // 0: until SIGINT or SIGTERM
+  std::string node;  // empty: the host's name
+  int pid = 0;       // also stop when this process ends; 0: none
+  std::string proc = "/proc";
+};
+
+}  // namespace trainwatch

@@ -1,0 +1,40 @@
+#include <malloc.h>
+
+#include <iostream>
+
+#include "commands/analyze.h"
+#include "commands/cli/cli.h"
+#include "commands/follow.h"
+#include "commands/replay.h"
+#include "commands/report.h"
+#include "commands/sample/sample.h"
+#include "commands/timeline.h"
+#include "daemon/app/app.h"
+#include "rules/catalog.h"
+
+namespace {
+
+// What is larger goes back to the system as soon as it is freed. By itself glibc raises that limit
+// to the largest buffer that it has seen, and then the holes that a profiler's cycle leaves stay.
+constexpr int kLargeBuffer = 1 << 20;
+
+void give_large_buffers_back() {
+  mallopt(M_MMAP_THRESHOLD, kLargeBuffer);
+  mallopt(M_TRIM_THRESHOLD, kLargeBuffer);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  give_large_buffers_back();
+  trainwatch::Commands commands;
+  commands.catalog = trainwatch::rule_catalog();
+  commands.run = trainwatch::run_app;
+  commands.replay = trainwatch::replay;
+  commands.analyze = trainwatch::analyze;
+  commands.report = trainwatch::report;
+  commands.timeline = trainwatch::timeline;
+  commands.follow = trainwatch::follow;
+  commands.sample = trainwatch::sample;
+  return trainwatch::run_command_line(argc, argv, commands, std::cout, std::cerr);
+}

@@ -1,0 +1,44 @@
+// What commands on finished files share: configuration and paths, and one pass of everything below
+// them through the pipeline, on one thread.
+#pragma once
+
+#include <functional>
+#include <iosfwd>
+#include <memory>
+#include <optional>
+
+#include "commands/cli/options.h"
+#include "pipeline/engine/ingest.h"
+
+namespace trainwatch {
+
+// Prints the error; returns `code`, for the command to exit with.
+int refuse(const Error& error, int code, std::ostream& err);
+
+class OfflineRun {
+ public:
+  // Loads the configuration and checks the paths; what is wrong with them goes to `err`. Both
+  // arguments outlive this.
+  OfflineRun(const OfflineOptions& options, std::ostream& err);
+
+  // The exit code if the command cannot run.
+  const std::optional<int>& refused() const { return refused_; }
+  // Only valid if refused() is empty.
+  const Config& config() const { return *config_; }
+
+  // Reads all files to their ends and evaluates what unfinished ones hold back; `read` is called
+  // after every piece and at the end. Rejects are reported on `err`: they must be visible in a
+  // batch run too. The result keeps account of what was read, and lives no longer than `engine`.
+  std::unique_ptr<Ingest> read_into(Engine& engine, const std::function<void()>& read) const;
+
+ private:
+  void read_all(Ingest& ingest, std::vector<WatchRoot> roots,
+                const std::function<void()>& read) const;
+
+  const OfflineOptions& options_;
+  std::ostream& err_;
+  std::optional<Config> config_;
+  std::optional<int> refused_;
+};
+
+}  // namespace trainwatch

@@ -1,0 +1,118 @@
+#include "commands/report.h"
+
+#include <algorithm>
+#include <map>
+#include <ostream>
+
+#include "commands/job_results.h"
+#include "commands/offline_run.h"
+#include "commands/replace_file.h"
+#include "commands/report/report_content.h"
+#include "daemon/exit_code.h"
+#include "daemon/version.h"
+#include "pipeline/analysis/catalog.h"
+#include "rules/catalog.h"
+
+namespace trainwatch {
+namespace {
+
+// The latest version of each alert, in the order in which they were opened.
+class LastTold {
+ public:
+  void add(std::vector<Alert> told) {
+    for (Alert& alert : told) {
+      const auto place = places_.try_emplace(alert.id, alerts_.size()).first->second;
+      if (place == alerts_.size()) {
+        alerts_.push_back(std::move(alert));
+      } else {
+        alerts_[place] = std::move(alert);
+      }
+    }
+  }
+  std::vector<Alert> of_job(const std::string& job) && {
+    std::erase_if(alerts_, [&](const Alert& alert) { return alert.subject.job != job; });
+    return std::move(alerts_);
+  }
+
+ private:
+  std::map<std::string, std::size_t> places_;  // by id
+  std::vector<Alert> alerts_;
+};
+
+AnalysisList shown_analyses() {
+  const std::vector<std::string> names = analyses_in_report();
+  AnalysisList analyses;
+  for (const AnalysisSpec* spec : analysis_catalog()) {
+    if (std::find(names.begin(), names.end(), spec->name) != names.end()) analyses.push_back(spec);
+  }
+  return analyses;
+}
+
+void describe_input(const Ingest& ingest, ReportContent& content) {
+  std::map<std::string, std::uint64_t> files;
+  for (const auto& [id, file] : ingest.files()) {
+    ++files[file.known.source];
+    ++content.formats[file.format];
+  }
+  for (const auto& [source, counts] : ingest.sources()) {
+    SourceFigures figures{source,         files[source],      counts.bytes,
+                          counts.records, counts.read_errors, {}};
+    for (std::size_t i = 0; i < counts.rejects.size(); ++i) {
+      if (counts.rejects[i] == 0) continue;
+      figures.rejects.emplace_back(to_string(static_cast<RejectReason>(i)), counts.rejects[i]);
+    }
+    content.sources.push_back(std::move(figures));
+  }
+  for (const RejectedSample& sample : ingest.rejected()) {
+    content.rejected.push_back({sample.path, std::string(to_string(sample.reason)), sample.text});
+  }
+}
+
+void describe_rules(const Config& config, ReportContent& content) {
+  content.rules = config.enabled_rules();
+  for (const RuleSpec* spec : rule_catalog()) {
+    const bool runs = std::any_of(content.rules.begin(), content.rules.end(),
+                                  [spec](const RuleConfig& rule) { return rule.spec == spec; });
+    if (!runs) content.rules_off.emplace_back(spec->id);
+  }
+}
+
+}  // namespace
+
+int report(const ReportOptions& options, std::ostream& out, std::ostream& err) {
+  const OfflineRun files(options, err);
+  if (files.refused()) return *files.refused();
+  const bool to_file = options.output != "-";
+  // Not only after an hour of reading.
+  if (const Status can = to_file ? can_replace(options.output) : success(); !can) {
+    return refuse(can.error(), exit_code::failed, err);
+  }
+
+  Engine engine(files.config().enabled_rules(), shown_analyses());
+  LastTold told;
+  const auto ingest = files.read_into(engine, [&] { told.add(engine.take_emitted()); });
+  const auto job = choose_job(options.job, engine.analyses().jobs());
+  if (!job) return refuse(job.error(), exit_code::usage, err);
+
+  auto figures =
+      read_job_figures(job_results(engine.analyses(), analyses_in_report(), *job, options.paths));
+  if (!figures) return refuse(figures.error(), exit_code::failed, err);
+  ReportContent content;
+  content.program =
+      "trainwatch " + std::string(version()) + " (" + std::string(version_revision()) + ")";
+  content.job = *job;
+  content.alerts = std::move(told).of_job(*job);
+  content.figures = std::move(*figures);
+  describe_input(*ingest, content);
+  describe_rules(files.config(), content);
+
+  const std::string page = report_page(content);
+  if (to_file) {
+    const Status written = replace_file(options.output, page);
+    return written ? exit_code::done : refuse(written.error(), exit_code::failed, err);
+  }
+  out << page << std::flush;
+  return out ? exit_code::done : refuse({"cannot write the report"}, exit_code::failed, err);
+}
+
+}  // namespace trainwatch

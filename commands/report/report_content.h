@@ -1,0 +1,46 @@
+// Everything that a report says, as values.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "commands/report/job_figures.h"
+#include "trainwatch/alert.h"
+#include "trainwatch/rule.h"
+
+namespace trainwatch {
+
+struct SourceFigures {
+  std::string path;
+  std::uint64_t files = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t records = 0;
+  std::uint64_t read_errors = 0;
+  std::vector<std::pair<std::string, std::uint64_t>> rejects;  // reason, records
+};
+
+struct RejectedRecord {
+  std::string path;
+  std::string reason;
+  std::string beginning;
+};
+
+struct ReportContent {
+  std::string program;  // "trainwatch 0.1.0 (abc1234)"
+  std::string job;      // "" where the files do not name it
+  std::vector<SourceFigures> sources;
+  std::map<std::string, std::uint64_t> formats;  // of how many files
+  std::vector<RejectedRecord> rejected;          // some of them
+  std::vector<RuleConfig> rules;                 // those that ran
+  std::vector<std::string> rules_off;
+  std::vector<Alert> alerts;  // the latest version of each
+  JobFigures figures;
+};
+
+// One self-contained page: no script, and nothing that is fetched. Equal content gives equal bytes.
+std::string report_page(const ReportContent& content);
+
+}  // namespace trainwatch

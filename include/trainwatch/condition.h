@@ -1,0 +1,78 @@
+// How a rule says what it finds, evaluation after evaluation. A rule states whether its condition
+// holds and, when it is asked, finds the words. What opens, repeats and ends an alert is one
+// mechanism for all rules, and belongs to the alert book (pipeline/engine/alert_book.h).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "trainwatch/time.h"
+#include "trainwatch/verdict.h"
+
+namespace trainwatch {
+
+// When the book repeats and ends the alerts of a rule; the same for all its instances and keys.
+struct Lifecycle {
+  // What a further evaluation must show of Condition::figure to be worth an update.
+  enum class Change : std::uint8_t {
+    any,     // nothing: each is worth one
+    points,  // that it moved by `min_change`, up or down, since the last update
+    rise,    // that it rose by `min_change`
+    factor,  // that it grew or shrank to more than `min_change` times
+  };
+  std::int64_t recover_after = 1;  // clear evaluations in a row that end an alert
+  Change change = Change::any;
+  double min_change = 0;
+  // Keys exclude each other: while one is open, an evaluation that finds another is a clear one,
+  // and the other opens when the first has ended.
+  bool one_at_a_time = false;
+};
+
+// An evaluation that finds the condition.
+struct Condition {
+  // Distinguishes alerts that one instance of a rule may have open side by side ("train", "gpu0").
+  // Part of the alert id.
+  std::string_view key{};
+  Time at{};  // event time of what completed the condition
+  // Worth an update whatever Lifecycle says: another severity, another aspect (which pair of GPUs),
+  // or an amount that has doubled since the last update.
+  Severity severity = Severity::warning;
+  std::uint64_t aspect = 0;
+  std::uint64_t amount = 0;        // 0: there is none
+  double figure = 0;               // see Lifecycle::Change
+  bool opens = true;               // false: too little to open an alert, enough to keep one open
+  std::int64_t recover_after = 0;  // of this alert from now on; 0: what Lifecycle says
+};
+
+// Where an instance of a rule says what it finds. While nothing is wrong, that costs nothing.
+class Verdicts {
+ public:
+  virtual ~Verdicts() = default;
+
+  // The condition holds. `describe()` returns the Verdict, and is called only when it is wanted.
+  template <class Describe>
+  void fires(const Condition& condition, Describe&& describe) {
+    if (!wants(condition)) return;
+    Verdict verdict = std::forward<Describe>(describe)();
+    verdict.key = condition.key;
+    verdict.at = condition.at;
+    verdict.severity = condition.severity;
+    put(std::move(verdict));
+  }
+  // The condition holds, and there is nothing to say about it: what is open stays open.
+  virtual void holds(std::string_view key) = 0;
+  // The condition does not hold; of all keys of this instance.
+  virtual void clear(std::string_view key, Time at) = 0;
+  virtual void clear_all(Time at) = 0;
+  // Evaluations that found the condition since the open alert began; 0: none is open. For evidence
+  // that counts from there.
+  virtual std::uint64_t firings(std::string_view key) const = 0;
+
+ protected:
+  virtual bool wants(const Condition& condition) = 0;
+  virtual void put(Verdict verdict) = 0;
+};
+
+}  // namespace trainwatch

@@ -1,0 +1,139 @@
+// What one profiler cycle of one rank comes to: the few numbers that rules and metrics read, made
+// once from its CycleTrace (pipeline/cycle/cycle_summary.h). All times are nanoseconds.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "trainwatch/event.h"
+#include "trainwatch/state_io.h"
+#include "trainwatch/subject.h"
+
+namespace trainwatch {
+
+// Why work on a stream began later than the work before it ended, as HTA has it.
+//
+//   host_wait    the work had not been launched when the work before it ended
+//   kernel_wait  it had been, and began within 30 us: the usual gap between two kernels
+//   other        it had been, and began later: it waited for another stream, or for an event
+enum class IdleCause : std::uint8_t { host_wait, kernel_wait, other, count_ };
+inline constexpr std::size_t kIdleCauses = static_cast<std::size_t>(IdleCause::count_);
+
+// What the host did while no stream had work.
+//
+//   data_wait        the training thread waited for its next batch
+//   host_pause       the host did nothing that the profiler saw: garbage collection, Python code,
+//                    a lock, another process
+//   synchronization  the gap began while a call waited for the device: the next launch could only
+//                    come after it
+//   launch           it was on its way to the next launch
+//   queued           the next work had been launched already; it waited for another stream, for an
+//                    event, or the usual moment between two kernels
+enum class IdleReason : std::uint8_t {
+  data_wait,
+  host_pause,
+  synchronization,
+  launch,
+  queued,
+  count_
+};
+inline constexpr std::size_t kIdleReasons = static_cast<std::size_t>(IdleReason::count_);
+
+// One rank's part in one collective.
+struct CollectiveSummary {
+  std::uint64_t group = 0;  // hash of the process group's name
+  std::int64_t sequence = 0;
+  std::int64_t duration_ns = 0;  // from when this rank began to take part
+};
+
+// One step of the host, from its start to its end, whatever step the work belongs to. Its time is
+// computation + exposed_memory + exposed_communication + exposed_other + the sum of idle. All of
+// these are 0 in a cycle without work on a device: nothing is known of one.
+struct StepSummary {
+  static constexpr std::size_t kMostCollectives = 128;
+
+  std::int64_t number = kNoStep;  // kNoStep: the whole cycle, which has no steps
+  std::int64_t start_ns = 0;      // since the epoch
+  std::int64_t duration_ns = 0;
+  std::int64_t data_wait_ns = 0;              // of the host
+  std::int64_t computation_ns = 0;            // with computation on some stream
+  std::int64_t communication_ns = 0;          // with communication
+  std::int64_t overlapped_ns = 0;             // with both
+  std::int64_t exposed_memory_ns = 0;         // copies and fills, nothing computed
+  std::int64_t exposed_communication_ns = 0;  // communication, nothing computed or copied
+  std::int64_t exposed_other_ns = 0;          // nothing but other work
+  std::array<std::int64_t, kIdleReasons> idle_ns{};
+  std::vector<CollectiveSummary> collectives{};  // at most kMostCollectives
+
+  std::int64_t end_ns() const { return start_ns + duration_ns; }
+  std::int64_t idle(IdleReason reason) const { return idle_ns[static_cast<std::size_t>(reason)]; }
+  std::int64_t busy_ns() const {
+    return computation_ns + exposed_memory_ns + exposed_communication_ns + exposed_other_ns;
+  }
+  std::int64_t idle_sum_ns() const {
+    std::int64_t sum = 0;
+    for (const std::int64_t idle : idle_ns) sum += idle;
+    return sum;
+  }
+
+  void state(StateIo& io) {
+    io(number);
+    io(start_ns);
+    io(duration_ns);
+    io(data_wait_ns);
+    io(computation_ns);
+    io(communication_ns);
+    io(overlapped_ns);
+    io(exposed_memory_ns);
+    io(exposed_communication_ns);
+    io(exposed_other_ns);
+    io(idle_ns);
+    io(collectives);
+    if (collectives.size() > kMostCollectives) io.fail();
+  }
+};
+
+struct CycleSummary {
+  SubjectId subject = SubjectId::none;  // job, node, rank
+  std::int64_t number = 0;              // of this rank's cycles
+  std::int64_t world_size = 0;          // ranks of the job; 0: not known
+
+  std::int64_t window_ns = 0;  // from the first start of work to the last end
+  std::int64_t busy_ns = 0;    // with work on some stream
+  // Without work on any stream, by why the work that ended the gap had not begun: with busy_ns it
+  // makes window_ns.
+  std::array<std::int64_t, kIdleCauses> idle_ns{};
+
+  // With work of the class on some stream; they may overlap.
+  std::int64_t computation_ns = 0;
+  std::int64_t communication_ns = 0;
+  std::int64_t memory_ns = 0;
+  std::int64_t overlapped_ns = 0;  // communication while something is computed
+
+  std::uint64_t work = 0;            // pieces of work on streams
+  std::uint64_t launched_work = 0;   // of these, with a known launch
+  std::uint64_t launches = 0;        // that launched work
+  std::uint64_t short_launches = 0;  // took longer than all that they launched
+  std::int64_t launch_calls_ns = 0;  // sum over the launches
+  std::int64_t launched_ns = 0;      // sum over what they launched
+
+  std::vector<StepSummary> steps;  // by start
+
+  // When the last step ended, since the epoch; 0 when there was none.
+  std::int64_t end_ns() const { return steps.empty() ? 0 : steps.back().end_ns(); }
+  std::int64_t step_ns() const { return sum(&StepSummary::duration_ns); }
+  std::int64_t data_wait_ns() const { return sum(&StepSummary::data_wait_ns); }
+  std::int64_t idle(IdleReason reason) const {
+    std::int64_t total = 0;
+    for (const StepSummary& step : steps) total += step.idle(reason);
+    return total;
+  }
+  std::int64_t sum(std::int64_t StepSummary::*part) const {
+    std::int64_t total = 0;
+    for (const StepSummary& step : steps) total += step.*part;
+    return total;
+  }
+};
+
+}  // namespace trainwatch

@@ -1,0 +1,85 @@
+// What /metrics shows of the GPU work of each rank, from the cycles of its profiler: of the latest
+// cycle where it is a ratio, of all of them where it is a total.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "pipeline/analysis/core/metric_families.h"
+#include "pipeline/cycle/step_selection.h"
+#include "trainwatch/cycle_summary.h"
+#include "trainwatch/interner.h"
+#include "trainwatch/snapshot.h"
+
+namespace trainwatch {
+
+class GpuMetrics {
+ public:
+  static constexpr std::size_t kMaxRanks = 1000;
+
+  explicit GpuMetrics(const Interner& interner) : interner_(interner) {}
+
+  static constexpr std::size_t kMaxKinds = 8;  // of copies and fills, per rank
+
+  // `measured` is the same cycle's. Of a cycle without GPU activity only the steps count.
+  void on(const SelectedCycle& selected, const CycleSummary& measured);
+
+  // Appends the families.
+  void collect(std::vector<MetricFamily>& out) const;
+
+  std::uint64_t ranks_dropped() const { return dropped_; }
+
+  void state(StateIo& io);
+
+ private:
+  // Why steps took longer than they computed.
+  enum class Lost : std::uint8_t {
+    input_wait,
+    host_pause,
+    synchronization,
+    kernel_launch,
+    unattributed,
+    communication,
+    memory_copy,
+    count_
+  };
+  static constexpr std::size_t kLost = static_cast<std::size_t>(Lost::count_);
+
+  struct Rank {
+    // Of the latest cycle.
+    std::int64_t window_ns = 0;
+    std::int64_t busy_ns = 0;
+    std::int64_t cycle_communication_ns = 0;
+    std::int64_t overlapped_ns = 0;
+    std::int64_t step_ns = 0;
+    std::int64_t data_wait_ns = 0;
+    std::int64_t longest_queue = 0;
+    std::map<std::string, double> bytes_per_second;  // by kind of copy, while it goes on
+    // The sums over all cycles, in nanoseconds.
+    std::array<std::int64_t, kIdleCauses> idle_ns{};
+    std::array<std::int64_t, kLost> lost_ns{};
+    std::int64_t computation_ns = 0;
+    std::int64_t communication_ns = 0;
+    std::int64_t memory_ns = 0;
+    BasicHistogram<kLaunchBounds> launch_delay;
+
+    void add(const CycleSummary& measured);
+    void lose(Lost cause, std::int64_t ns) { lost_ns[static_cast<std::size_t>(cause)] += ns; }
+    void state(StateIo& io);
+  };
+
+  void collect_ratios(std::vector<MetricFamily>& out) const;
+  void collect_totals(std::vector<MetricFamily>& out) const;
+  void collect_lost(std::vector<MetricFamily>& out) const;
+  void collect_launches(std::vector<MetricFamily>& out) const;
+  void collect_bandwidth(std::vector<MetricFamily>& out) const;
+
+  const Interner& interner_;
+  std::map<SubjectId, Rank> ranks_;
+  std::uint64_t dropped_ = 0;  // cycles of ranks beyond kMaxRanks
+};
+
+}  // namespace trainwatch

@@ -1,0 +1,39 @@
+// The edges of a step's graph. On the host: what a thread did one after the other, and calls that
+// waited for each other's lock. On the device: work, why it began when it did, and what waited for
+// it.
+#pragma once
+
+#include "pipeline/analysis/hta/critical_path_graph.h"
+#include "pipeline/analysis/hta/step_events.h"
+#include "pipeline/analysis/hta/work_dependencies.h"
+
+namespace trainwatch {
+
+// Calls that take the lock of CUDA's runtime. One that is alone is an edge from its start to its
+// end; of those that overlap, the first to end had the lock first, the others began to wait for
+// that, and pass it on by their ends. O(nodes).
+void add_lock_edges(const StepEventIndex& index, PathGraph& graph);
+
+// Along each thread from each start or end to the next: while something runs with what passes,
+// between what is outermost without weight. The end of a call that waits for the device has none
+// either: it is what was waited for that took the time. What begins inside something else and ends
+// after it is not nested, but in the order of time all the same. O(nodes).
+void add_call_stack_edges(const StepEventIndex& index, PathGraph& graph);
+
+// A longer gap between work of one stream has another reason than the work before it.
+inline constexpr std::int64_t kLongestKernelDelayNs = 1'500'000;
+
+// Work begins
+//   after its launch, when that found the queue empty and all the work before it ended;
+//   else after the work before it on its stream, when that ended less than 1.5 ms before;
+//   and after what it waits for by an event, without weight.
+// The work before it is what ended last on the stream before it began: work that overlaps is no
+// reason for what it overlaps. O(events log n).
+void add_work_edges(const StepEventIndex& index, const StepEvents& events,
+                    const LaunchQueues& queues, const WorkWaits& waits, PathGraph& graph);
+
+// From work to the end of a call that waited for it.
+void add_sync_edges(const StepRow& step, const StepEventIndex& index, const StepEvents& events,
+                    const WorkWaits& waits, PathGraph& graph);
+
+}  // namespace trainwatch

@@ -1,0 +1,142 @@
+// The utilisation of every CPU core and GPU over the whole job, in a bounded number of columns.
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "pipeline/analysis/sagemaker/series_groups.h"
+#include "trainwatch/analysis.h"
+
+namespace trainwatch {
+namespace {
+
+constexpr std::size_t kColumns = 256;
+
+// Means of so many samples each; when there are too many, neighbours become one.
+struct HeatmapRow {
+  std::vector<double> columns;
+  std::uint64_t samples_per_column = 1;
+  double sum = 0;  // of the column that is being filled
+  std::uint64_t samples = 0;
+
+  void add(double value) {
+    sum += value;
+    if (++samples < samples_per_column) return;
+    columns.push_back(sum / static_cast<double>(samples));
+    sum = 0;
+    samples = 0;
+    if (columns.size() == kColumns) halve();
+  }
+  void coarsen(std::uint64_t to) {
+    while (samples_per_column < to) halve();
+  }
+  void state(StateIo& io) {
+    io(columns);
+    io(samples_per_column);
+    io(sum);
+    io(samples);
+    if (columns.size() >= kColumns || samples >= samples_per_column) io.fail();
+  }
+
+ private:
+  void halve() {
+    const std::size_t pairs = columns.size() / 2;
+    if (columns.size() % 2 == 1) {
+      sum += columns.back() * static_cast<double>(samples_per_column);
+      samples += samples_per_column;
+    }
+    for (std::size_t i = 0; i < pairs; ++i) columns[i] = (columns[2 * i] + columns[2 * i + 1]) / 2;
+    columns.resize(pairs);
+    samples_per_column *= 2;
+  }
+};
+
+// SageMaker's default: the dimensions of CPU and GPU.
+bool is_shown(Resource resource) {
+  return resource == Resource::cpu_utilization || resource == Resource::gpu_utilization ||
+         resource == Resource::gpu_memory_utilization;
+}
+
+class Heatmap final : public Analysis {
+ public:
+  explicit Heatmap(const Interner& interner) : interner_(interner), rows_(interner, each_series) {}
+
+  void on(const Event& event) override {
+    const auto* sample = std::get_if<Sample>(&event);
+    if (sample == nullptr || !is_shown(sample->resource) || !std::isfinite(sample->value)) return;
+    rows_.of(sample->series).second.add(sample->value);
+  }
+
+  void state(StateIo& io) override { io(rows_); }
+
+  Figures figures() const override {
+    Figures out;
+    std::uint64_t per_column = 1;
+    for (const auto& [group, row] : rows_.all()) {
+      per_column = std::max(per_column, row.samples_per_column);
+    }
+    Rows rows;
+    std::size_t width = kColumns;
+    for (const auto& [group, row] : rows_.all()) {
+      HeatmapRow even = row;
+      even.coarsen(per_column);
+      width = std::min(width, even.columns.size());
+      rows[interner_.subjects[group.node].node][std::string(interner_.text(group.dimension))]
+          .emplace(interner_.text(group.name), std::move(even.columns));
+    }
+    out.add("width", rows.empty() ? 0 : width).add("samples_per_column", per_column);
+    out.add("rows", with_totals(rows, rows.empty() ? 0 : width));
+    return out;
+  }
+
+ private:
+  using Columns = std::vector<double>;
+  using Rows = std::map<std::string, std::map<std::string, std::map<std::string, Columns>>>;
+
+  static Columns mean(const std::vector<Columns>& of, std::size_t width) {
+    Columns sums(width);
+    for (const Columns& columns : of) {
+      for (std::size_t i = 0; i < width; ++i) sums[i] += columns[i];
+    }
+    for (double& sum : sums) sum /= static_cast<double>(of.size());
+    return sums;
+  }
+
+  static Figures::Groups with_totals(const Rows& rows, std::size_t width) {
+    Figures::Groups out;
+    std::map<std::string, std::vector<Columns>> totals;  // of each node, by dimension
+    for (const auto& [node, dimensions] : rows) {
+      for (const auto& [dimension, names] : dimensions) {
+        std::vector<Columns> all;
+        for (const auto& [name, columns] : names) {
+          out.push_back(figures_of(node, dimension, name, columns, width));
+          all.push_back(columns);
+        }
+        totals[dimension].push_back(mean(all, width));
+        out.push_back(figures_of(node, dimension, "total", totals[dimension].back(), width));
+      }
+    }
+    for (const auto& [dimension, of_nodes] : totals) {
+      out.push_back(figures_of("node_total", dimension, "total", mean(of_nodes, width), width));
+    }
+    return out;
+  }
+
+  static Figures figures_of(const std::string& node, const std::string& dimension,
+                            const std::string& name, const Columns& columns, std::size_t width) {
+    Figures row;
+    row.add("nodeID", node).add("dimension", dimension).add("system_metric", name);
+    row.add("values",
+            Columns(columns.begin(), columns.begin() + static_cast<std::ptrdiff_t>(width)));
+    return row;
+  }
+
+  const Interner& interner_;
+  SeriesGroups<HeatmapRow> rows_;
+};
+
+}  // namespace
+
+extern const AnalysisSpec heatmap_spec = {
+    "heatmap", "Utilisation of every core and GPU over the job", true, {}, make_analysis<Heatmap>};
+
+}  // namespace trainwatch

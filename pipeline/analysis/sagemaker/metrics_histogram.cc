@@ -1,0 +1,110 @@
+// How the values of each system series are distributed between 0 and 100, and their mean over the
+// devices of a node.
+#include <array>
+#include <string>
+
+#include "pipeline/analysis/sagemaker/series_groups.h"
+#include "trainwatch/analysis.h"
+
+namespace trainwatch {
+namespace {
+
+constexpr std::size_t kMetricBins = 50;
+constexpr double kWidth = 2;
+
+struct Bins {
+  std::array<std::uint64_t, kMetricBins> counts{};
+
+  // The last bin has both its edges; what is outside of all is not counted.
+  void add(double value) {
+    if (!(value >= 0 && value <= kMetricBins * kWidth)) return;
+    ++counts[std::min(static_cast<std::size_t>(value / kWidth), kMetricBins - 1)];
+  }
+};
+
+// The devices of one node in one dimension: their values of the same time make one mean.
+struct Total {
+  TickValues now;
+  Bins bins;
+
+  void add(Time time, double value) {
+    now.add(time, value,
+            [this](double sum, std::uint64_t count) { bins.add(mean_of(sum, count)); });
+  }
+  Bins with_last() const {
+    Bins all = bins;
+    now.last([&](double sum, std::uint64_t count) { all.add(mean_of(sum, count)); });
+    return all;
+  }
+  void state(StateIo& io) {
+    io(now);
+    io(bins);
+  }
+};
+
+SeriesGroup dimension_of_node(const Interner&, SeriesGroup of, const Series&) {
+  return {of.node, Symbol::none, of.dimension, Symbol::none};
+}
+
+class MetricsHistogram final : public Analysis {
+ public:
+  explicit MetricsHistogram(const Interner& interner)
+      : interner_(interner), series_(interner, each_series), totals_(interner, dimension_of_node) {}
+
+  void on(const Event& event) override {
+    const auto* sample = std::get_if<Sample>(&event);
+    if (sample == nullptr) return;
+    auto& [group, bins] = series_.of(sample->series);
+    bins.add(sample->value);
+    // Without a dimension there are series of different quantities, which have no mean.
+    if (group.dimension == Symbol::none) return;
+    totals_.of(sample->series).second.add(sample->at, sample->value);
+  }
+
+  void state(StateIo& io) override {
+    io(series_);
+    io(totals_);
+  }
+
+  Figures figures() const override {
+    Figures out;
+    std::map<std::string, std::map<std::string, Bins>> ordered;
+    for (const auto& [group, bins] : series_.all()) {
+      ordered[key_of(group)][std::string(interner_.text(group.name))] = bins;
+    }
+    for (const auto& [group, total] : totals_.all()) {
+      ordered[key_of(group)]["total"] = total.with_last();
+    }
+    Figures::Numbers edges;
+    for (std::size_t i = 0; i <= kMetricBins; ++i) edges.push_back(static_cast<double>(i) * kWidth);
+    out.add("bin_edges", std::move(edges));
+    Figures& histograms = out.group("histograms");
+    for (const auto& [key, names] : ordered) {
+      Figures& of = histograms.group(key);
+      for (const auto& [name, bins] : names)
+        of.add(name, Figures::Counts(bins.counts.begin(), bins.counts.end()));
+    }
+    return out;
+  }
+
+ private:
+  std::string key_of(const SeriesGroup& group) const {
+    return std::string(interner_.text(group.dimension)) +
+           "-nodeid:" + interner_.subjects[group.node].node;
+  }
+
+  const Interner& interner_;
+  SeriesGroups<Bins> series_;
+  SeriesGroups<Total> totals_;
+};
+
+}  // namespace
+
+extern const AnalysisSpec metrics_histogram_spec = {
+    "metrics_histogram",
+    "How often each system series had which value between 0 and 100",
+    true,
+    {},
+    make_analysis<MetricsHistogram>};
+
+}  // namespace trainwatch

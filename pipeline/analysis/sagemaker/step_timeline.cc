@@ -1,0 +1,77 @@
+// The last steps of each rank: when they began and how long they took.
+#include <algorithm>
+#include <deque>
+#include <tuple>
+#include <vector>
+
+#include "pipeline/analysis/per_rank.h"
+#include "pipeline/analysis/table_cells.h"
+#include "trainwatch/analysis.h"
+
+namespace trainwatch {
+namespace {
+
+constexpr std::size_t kTimelineSteps = 1000;  // of a rank
+
+struct TimelineStep {
+  Time start{};
+  Nanos duration{};
+  std::int64_t number = kNoStep;
+  Symbol phase = Symbol::none;
+  std::uint32_t reserved = 0;  // no unset bytes in the state
+};
+
+class StepTimeline final : public Analysis {
+ public:
+  explicit StepTimeline(const Interner& interner) : interner_(interner), ranks_(interner) {}
+
+  void on(const Event& event) override {
+    const auto* span = std::get_if<Span>(&event);
+    if (span == nullptr || span->origin != Origin::timeline) return;
+    std::deque<TimelineStep>* const steps = ranks_.of(span->subject);
+    if (steps == nullptr) return;
+    if (steps->size() == kTimelineSteps) steps->pop_front();
+    steps->push_back({span->start, span->duration, span->step, span->phase});
+  }
+
+  void state(StateIo& io) override {
+    ranks_.state(io, [&](std::deque<TimelineStep>& steps) {
+      io(steps);
+      if (steps.size() > kTimelineSteps) io.fail();
+      for (const TimelineStep& step : steps) {
+        if (!is_known(interner_, step.phase)) io.fail();
+      }
+    });
+  }
+
+  Figures figures() const override {
+    Figures out;
+    std::vector<std::pair<SubjectId, TimelineStep>> all;
+    for (const auto& [subject, steps] : ranks_.all()) {
+      for (const TimelineStep& step : steps) all.emplace_back(subject, step);
+    }
+    std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) {
+      return std::tuple(a.second.start, a.first) < std::tuple(b.second.start, b.first);
+    });
+    FigureTable& table = out.table({"start_time_us", "duration_us", "step", "phase", "nodeID"});
+    for (const auto& [subject, step] : all) {
+      table.row(to_us(step.start), to_us(step.duration), step.number, interner_.text(step.phase),
+                rank_name(interner_, subject));
+    }
+    return out;
+  }
+
+ private:
+  const Interner& interner_;
+  PerRank<std::deque<TimelineStep>> ranks_;
+};
+
+}  // namespace
+
+extern const AnalysisSpec step_timeline_spec = {"step_timeline",
+                                                "The last 1000 steps of each rank",
+                                                false,
+                                                {SpanKind::step},
+                                                make_analysis<StepTimeline>};
+
+}  // namespace trainwatch

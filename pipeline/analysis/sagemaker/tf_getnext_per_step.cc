@@ -1,0 +1,174 @@
+// How TensorFlow loads the data of each training step: the calls of its datasets for the next
+// element, and the threads that make them.
+#include <algorithm>
+#include <cmath>
+#include <deque>
+#include <vector>
+
+#include "pipeline/analysis/per_rank.h"
+#include "pipeline/analysis/table_cells.h"
+#include "trainwatch/analysis.h"
+
+namespace trainwatch {
+namespace {
+
+constexpr std::size_t kGetNextSteps = 1000;  // steps of a rank
+constexpr std::size_t kWaiting = 2048;       // calls of a rank that no step is known of
+constexpr std::size_t kThreads = 32;         // of a step
+
+enum class CallKind : std::uint8_t { none, dataset, iterator };
+
+// TensorFlow's names: "dataset::GetNext" and "Iterator::Model::Map::GetNext" within the input
+// pipeline, "IteratorGetNextOp::DoCompute" where the step takes its batch.
+CallKind kind_of(std::string_view name) {
+  const auto contains = [name](std::string_view part) {
+    return name.find(part) != std::string_view::npos;
+  };
+  if (contains("IteratorGetNext")) return CallKind::iterator;
+  if (contains("DataLoaderIter::")) return CallKind::none;  // PyTorch's
+  const bool dataset = contains("dataset::GetNext");
+  return dataset || contains("Iterator::") ? CallKind::dataset : CallKind::none;
+}
+
+struct Calls {
+  std::uint64_t count = 0;
+  Nanos sum{};
+
+  void add(Nanos duration) {
+    ++count;
+    sum += duration;
+  }
+};
+
+struct Call {
+  Time start{};
+  Nanos duration{};
+  std::int64_t thread = kNoThread;
+  std::int64_t iterator = 0;  // the step's own call; else one of a dataset
+};
+
+struct StepCalls {
+  Time start{};
+  Time end{};
+  std::int64_t number = kNoStep;
+  Calls dataset;
+  Calls iterator;
+  std::vector<std::int64_t> threads{};  // that a dataset's call was seen on
+
+  bool has(const Call& call) const { return start <= call.start && call.start <= end; }
+  void add(const Call& call) {
+    if (call.iterator != 0) return iterator.add(call.duration);
+    dataset.add(call.duration);
+    if (call.thread == kNoThread || threads.size() == kThreads) return;
+    const auto known = std::find(threads.begin(), threads.end(), call.thread);
+    if (known == threads.end()) threads.push_back(call.thread);
+  }
+  void state(StateIo& io) {
+    io(start);
+    io(end);
+    io(number);
+    io(dataset);
+    io(iterator);
+    io(threads);
+    if (threads.size() > kThreads) io.fail();
+  }
+};
+
+// Steps and calls of a rank come from two files, either of them first.
+struct RankCalls {
+  std::deque<StepCalls> steps;  // by start
+  std::deque<Call> waiting;     // that lie in none of them, in the order in which they came
+
+  void add(const Call& call) {
+    const auto after =
+        std::upper_bound(steps.begin(), steps.end(), call.start,
+                         [](Time start, const StepCalls& step) { return start < step.start; });
+    if (after != steps.begin() && (after - 1)->has(call)) return (after - 1)->add(call);
+    if (waiting.size() == kWaiting) waiting.pop_front();
+    waiting.push_back(call);
+  }
+  void add(StepCalls step) {
+    std::erase_if(waiting, [&](const Call& call) {
+      const bool inside = step.has(call);
+      if (inside) step.add(call);
+      return inside;
+    });
+    const auto after =
+        std::upper_bound(steps.begin(), steps.end(), step.start,
+                         [](Time start, const StepCalls& other) { return start < other.start; });
+    steps.insert(after, std::move(step));
+    if (steps.size() > kGetNextSteps) steps.pop_front();
+  }
+  void state(StateIo& io) {
+    io(steps);
+    io(waiting);
+    const auto by_start = [](const auto& a, const auto& b) { return a.start < b.start; };
+    if (!std::is_sorted(steps.begin(), steps.end(), by_start)) io.fail();
+    if (steps.size() > kGetNextSteps || waiting.size() > kWaiting) io.fail();
+  }
+};
+
+class TfGetnextPerStep final : public Analysis {
+ public:
+  explicit TfGetnextPerStep(const Interner& interner) : interner_(interner), ranks_(interner) {}
+
+  void on(const Event& event) override {
+    const auto* span = std::get_if<Span>(&event);
+    if (span == nullptr) return;
+    const bool step = span->kind == SpanKind::step;
+    if (step && (span->mode != Mode::train || span->origin != Origin::timeline)) return;
+    const CallKind kind = step ? CallKind::none : kind_of(interner_.text(span->name));
+    if (!step && kind == CallKind::none) return;
+    RankCalls* const rank = ranks_.of(span->subject);
+    if (rank == nullptr) return;
+    if (step) {
+      rank->add(StepCalls{span->start, span->end(), span->step, {}, {}});
+    } else {
+      rank->add({span->start, span->duration, span->thread, kind == CallKind::iterator ? 1 : 0});
+    }
+  }
+
+  void state(StateIo& io) override {
+    ranks_.state(io, [&](RankCalls& rank) { io(rank); });
+  }
+
+  Figures figures() const override {
+    Figures out;
+    FigureTable& table = out.table({"step", "start_time_us", "duration_us", "workers",
+                                    "getnext_count", "getnext_mean_us", "iterator_getnext_count",
+                                    "iterator_getnext_mean_us", "nodeID"});
+    for (const auto& [subject, rank] : ranks_.all()) {
+      for (const StepCalls& step : rank.steps) {
+        table.row(step.number, to_us(step.start), to_us(step.end - step.start), workers(step),
+                  step.dataset.count, mean_us(step.dataset), step.iterator.count,
+                  mean_us(step.iterator), rank_name(interner_, subject));
+      }
+    }
+    return out;
+  }
+
+ private:
+  // NaN, which is null: there was no call.
+  static double mean_us(const Calls& calls) {
+    return static_cast<double>(calls.sum.count()) / 1e3 / static_cast<double>(calls.count);
+  }
+  // Null where the file does not say which thread a call was on.
+  static double workers(const StepCalls& step) {
+    if (step.threads.empty() && step.dataset.count > 0) return std::nan("");
+    return static_cast<double>(step.threads.size());
+  }
+
+  const Interner& interner_;
+  PerRank<RankCalls> ranks_;
+};
+
+}  // namespace
+
+extern const AnalysisSpec tf_getnext_per_step_spec = {
+    "tf_getnext_per_step",
+    "TensorFlow's data loading in each training step: threads, calls and their mean time",
+    false,
+    {SpanKind::step, SpanKind::data_wait},
+    make_analysis<TfGetnextPerStep>};
+
+}  // namespace trainwatch

@@ -1,0 +1,72 @@
+// Goes through the time of a cycle's work once: which classes of work run beside each other, and
+// when there is none. Holds only what runs at the moment, so that its memory does not grow with
+// the cycle.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <queue>
+#include <utility>
+#include <vector>
+
+#include "pipeline/cycle/step_selection.h"
+
+namespace trainwatch {
+
+// A time in which the same work runs.
+struct ActivitySegment {
+  std::int64_t start_ns = 0;
+  std::int64_t end_ns = 0;
+  std::uint8_t classes = 0;  // a bit for each ActivityClass that runs; 0: no work
+  const DeviceActivity* next =
+      nullptr;  // of a time without work: the work that ends it, if any does
+
+  bool has(ActivityClass work) const {
+    return ((classes >> static_cast<unsigned>(work)) & 1U) != 0;
+  }
+};
+
+// The same rows by start, whatever stream they are on. O(n log n).
+inline std::vector<std::uint32_t> rows_by_start(const CycleTrace& cycle, DeviceRows rows) {
+  std::vector<std::uint32_t> by_start(rows.begin(), rows.end());
+  std::ranges::sort(by_start, {},
+                    [&cycle](std::uint32_t index) { return cycle.device[index].start_ns; });
+  return by_start;
+}
+
+// Calls `each(segment)` for all of the time from the first start to the last end, in order.
+// `by_start` are rows by start. O(n log n) at most, in practice O(n).
+template <class Each>
+void sweep_activity(const CycleTrace& cycle, DeviceRows by_start, Each&& each) {
+  using End = std::pair<std::int64_t, ActivityClass>;
+  std::priority_queue<End, std::vector<End>, std::greater<>> running;
+  std::array<std::uint32_t, static_cast<std::size_t>(ActivityClass::count_)> counts{};
+  if (by_start.empty()) return;
+  std::int64_t now = cycle.device[by_start.front()].start_ns;
+  const auto advance = [&](std::int64_t to, const DeviceActivity* next) {
+    if (to <= now) return;
+    std::uint8_t classes = 0;
+    for (std::size_t i = 0; i < counts.size(); ++i) {
+      if (counts[i] > 0) classes = static_cast<std::uint8_t>(classes | (1U << i));
+    }
+    each(ActivitySegment{now, to, classes, classes == 0 ? next : nullptr});
+    now = to;
+  };
+  const auto end_first = [&] {
+    const auto [end, work] = running.top();
+    advance(end, nullptr);
+    --counts[static_cast<std::size_t>(work)];
+    running.pop();
+  };
+  for (const std::uint32_t index : by_start) {
+    const DeviceActivity& row = cycle.device[index];
+    while (!running.empty() && running.top().first <= row.start_ns) end_first();
+    advance(row.start_ns, &row);
+    running.emplace(row.end_ns(), row.work);
+    ++counts[static_cast<std::size_t>(row.work)];
+  }
+  while (!running.empty()) end_first();
+}
+
+}  // namespace trainwatch

@@ -1,0 +1,43 @@
+// What an event is, from the names that its writer gave it: the kind of a span, from its phase (the
+// writer's process name) and its name; the resource of a series, from its type, name and dimension.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+#include "trainwatch/event.h"
+#include "trainwatch/symbol_table.h"
+
+namespace trainwatch {
+
+struct SpanClass {
+  SpanKind kind = SpanKind::other;
+  Mode mode = Mode::unknown;
+};
+
+// Knows SageMaker's timelines, those the PyTorch hook in python/trainwatch.py and
+// TensorFlow's profiler.
+SpanClass classify_span(std::string_view phase, std::string_view name);
+
+// Remembers the answers by symbol, because a file repeats a few pairs for ever.
+class SpanClassifier {
+ public:
+  // `fallback` is what a span is that classify_span() does not know.
+  SpanClass classify(const SymbolTable& symbols, Symbol phase, Symbol name, SpanKind fallback);
+
+ private:
+  struct Slot {
+    std::uint64_t key = 0;  // both symbols; 0 is no pair of names
+    SpanClass answer;
+  };
+  std::array<Slot, 256> slots_{};
+};
+
+Resource resource_of(std::string_view type, std::string_view name, std::string_view dimension);
+
+// "cpu12" -> "12", "gpu" -> "".
+std::string_view trailing_digits(std::string_view name);
+std::uint32_t device_number(std::string_view name);  // of the same; 0 when there is none
+
+}  // namespace trainwatch

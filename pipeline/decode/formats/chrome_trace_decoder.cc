@@ -1,0 +1,283 @@
+// PyTorch profiler (Kineto) traces of every format version: root object or array, one cycle in one
+// file.
+//
+// Steps ("ProfilerStep#12") and data waits ("enumerate(DataLoader)#…__next__") become spans. Rank
+// and time base may follow the events, so the spans of a cycle are held until the document is
+// complete (or the input has ended) and are then emitted in the order of their ends, as a live
+// writer would: the waits of a step, then the step. SourceNote::cycle_complete follows.
+//
+// If somebody takes cycles, a CycleTrace is built on the way and emitted right before the spans. It
+// is not part of the state, because it may be as large as the document.
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "pipeline/decode/decimal_time.h"
+#include "pipeline/decode/formats/format_catalog.h"
+#include "pipeline/decode/json_cursor.h"
+#include "pipeline/decode/json_text.h"
+#include "pipeline/decode/kineto/cycle_builder.h"
+#include "pipeline/decode/kineto/cycle_rows.h"
+#include "pipeline/decode/kineto/step_marks.h"
+#include "pipeline/decode/kineto/trace_metadata.h"
+#include "pipeline/decode/record_splitter.h"
+
+namespace trainwatch {
+namespace {
+
+// Categories that steps and waits were ever written under. Device annotations repeat the steps.
+bool may_hold_steps(EventCategory category) {
+  return category == EventCategory::host || category == EventCategory::annotation;
+}
+
+class ChromeTraceDecoder final : public Decoder, private RecordSink {
+ public:
+  explicit ChromeTraceDecoder(const FileContext& context)
+      : context_(context),
+        wants_host_events_(context.cycles != nullptr && context.cycles->wants_host_events()) {}
+
+  void feed(std::string_view bytes, EventBatch& out) override;
+  void finish(EventBatch& out) override;
+  void cut_back(std::size_t bytes) override { splitter_.cut_back(bytes); }
+  bool complete() const override { return splitter_.closed(); }
+  bool mid_record() const override { return splitter_.mid_record(); }
+  void state(StateIo& io) override;
+  bool needs_replay() const override { return context_.cycles != nullptr && cycle_lost_; }
+  void take_unsaved(Decoder& old) override;
+  std::uint64_t records() const override { return records_; }
+  std::optional<ProvisionalCycle> provisional() const override;
+
+ private:
+  // An event that somebody reads, as raw tokens.
+  struct Tokens {
+    std::string_view name, category, ts, dur, pid;
+    EventCategory kind = EventCategory::other;
+  };
+
+  void record(std::string_view text) override;
+  void member(std::string_view key, std::string_view value) override {
+    metadata_.member(key, value);
+  }
+  void rejected(RejectReason reason, std::string_view sample) override;
+
+  Rejection read_event(std::string_view text);
+  Rejection hold(const Tokens& tokens, SpanKind kind, std::int64_t step);
+  // nullopt: the event is good, and may be of use for a span too.
+  Rejection add_to_cycle(EventCategory category, std::string_view text);
+  void emit_cycle(EventBatch& out);
+  void emit_spans(SubjectId subject, std::int64_t base_ns, EventBatch& out);
+  void emit_cycle(SubjectId subject, std::int64_t base_ns);
+  bool shows_activity(const Tokens& tokens) const;
+  void host_active(const Tokens& tokens);
+
+  const FileContext& context_;
+  const bool wants_host_events_;
+  RecordSplitter splitter_;
+  StringReader strings_;
+  StepMarks marks_;
+  TraceMetadata metadata_;
+  std::int64_t last_end_ns_ = 0;  // of all events without a category and all held ones, as written
+  std::unique_ptr<CycleBuilder> cycle_;  // once there is something for it
+  bool cycle_lost_ = false;              // its first part is, as the state was loaded
+  bool emitted_ = false;
+  std::uint64_t records_ = 0;
+};
+
+void ChromeTraceDecoder::feed(std::string_view bytes, EventBatch& out) {
+  splitter_.feed(bytes, *this);
+  if (splitter_.closed()) emit_cycle(out);
+}
+
+void ChromeTraceDecoder::finish(EventBatch& out) {
+  splitter_.finish(*this);
+  emit_cycle(out);
+}
+
+void ChromeTraceDecoder::record(std::string_view text) {
+  if (const Rejection reason = read_event(text)) {
+    rejected(*reason, text);
+  } else {
+    ++records_;
+  }
+}
+
+void ChromeTraceDecoder::rejected(RejectReason reason, std::string_view sample) {
+  context_.diagnostics.reject(context_.file, reason, sample);
+}
+
+// Returns as soon as it is clear that nobody reads this event, which for most is after "cat".
+Rejection ChromeTraceDecoder::read_event(std::string_view text) {
+  JsonCursor cursor{text};
+  Tokens tokens;
+  cursor.enter();
+  for (std::string_view key; cursor.next(key);) {
+    const std::string_view value = cursor.value();
+    if (key == "ph") {
+      if (value != "\"X\"") return std::nullopt;
+    } else if (key == "cat") {
+      const EventCategory category = event_category(value);
+      if (const Rejection reason = add_to_cycle(category, text)) return reason;
+      if (!may_hold_steps(category)) return std::nullopt;
+      tokens.category = value;
+      tokens.kind = category;
+    } else if (key == "name") {
+      tokens.name = value;
+    } else if (key == "ts") {
+      tokens.ts = value;
+    } else if (key == "dur") {
+      tokens.dur = value;
+    } else if (key == "pid") {
+      tokens.pid = value;
+    } else {
+      continue;
+    }
+    const bool decided = !tokens.category.empty() && !tokens.name.empty();
+    if (!decided) continue;
+    const std::string_view name = between_quotes(tokens.name);
+    if (name.starts_with(kStepPrefix) || name.starts_with(kDataWaitPrefix)) continue;
+    if (!shows_activity(tokens)) return std::nullopt;
+    if (tokens.ts.empty() || tokens.dur.empty()) continue;
+    host_active(tokens);
+    return std::nullopt;
+  }
+  if (cursor.failed()) return RejectReason::syntax;
+  const std::string_view name = between_quotes(tokens.name);
+  if (name.starts_with(kStepPrefix)) {
+    if (const auto step = step_number(name)) return hold(tokens, SpanKind::step, *step);
+  } else if (name.starts_with(kDataWaitPrefix)) {
+    return hold(tokens, SpanKind::data_wait, kNoStep);
+  }
+  const auto start = parse_time_ns(tokens.ts, TimeUnit::microseconds);
+  const auto duration = parse_time_ns(tokens.dur, TimeUnit::microseconds);
+  if (start && duration) {
+    last_end_ns_ = std::max(last_end_ns_, saturating_add(*start, *duration));
+  }
+  return std::nullopt;
+}
+
+Rejection ChromeTraceDecoder::add_to_cycle(EventCategory category, std::string_view text) {
+  if (context_.cycles == nullptr || cycle_lost_) return std::nullopt;
+  if (!is_for_cycles(category) && !wants_host_events_) return std::nullopt;
+  if (cycle_ == nullptr) cycle_ = std::make_unique<CycleBuilder>(wants_host_events_);
+  return cycle_->take(category, text);
+}
+
+// Operators show that the host was not idle. In 2021 annotations had their category.
+bool ChromeTraceDecoder::shows_activity(const Tokens& tokens) const {
+  if (context_.cycles == nullptr || cycle_lost_ || tokens.kind != EventCategory::host) return false;
+  return tokens.category == "\"cpu_op\"" || tokens.name.find("::") != std::string_view::npos;
+}
+
+void ChromeTraceDecoder::host_active(const Tokens& tokens) {
+  const auto start = parse_time_ns(tokens.ts, TimeUnit::microseconds);
+  const auto duration = parse_time_ns(tokens.dur, TimeUnit::microseconds);
+  if (!start || !duration) return;
+  if (cycle_ == nullptr) cycle_ = std::make_unique<CycleBuilder>(wants_host_events_);
+  cycle_->host_active({*start, saturating_add(*start, std::max<std::int64_t>(*duration, 0))});
+}
+
+Rejection ChromeTraceDecoder::hold(const Tokens& tokens, SpanKind kind, std::int64_t step) {
+  const auto start = parse_time_ns(tokens.ts, TimeUnit::microseconds);
+  const auto duration = parse_time_ns(tokens.dur, TimeUnit::microseconds);
+  if (!start || !duration) return RejectReason::time;
+  const auto name = strings_.read(tokens.name);
+  if (!name) return RejectReason::utf8;
+  SymbolTable& symbols = context_.interner.symbols;
+  StepMark span;
+  span.start_ns = *start;
+  span.duration_ns = std::max<std::int64_t>(*duration, 0);  // as the writer itself clamps it
+  span.step = step;
+  span.process = integer_or(tokens.pid, -1);
+  span.name = symbols.intern(*name);
+  span.phase = symbols.intern(between_quotes(tokens.category));
+  span.kind = kind;
+  if (!marks_.add(span)) return RejectReason::cardinality;
+  last_end_ns_ = std::max(last_end_ns_, saturating_add(*start, span.duration_ns));
+  return std::nullopt;
+}
+
+void ChromeTraceDecoder::emit_cycle(EventBatch& out) {
+  if (emitted_ || records_ == 0) return;
+  emitted_ = true;
+  const SubjectId who = context_.interner.subjects.intern(metadata_.subject(context_));
+  const std::int64_t base = metadata_.time_base(context_.path, last_end_ns_);
+  marks_.complete();
+  if (context_.cycles != nullptr && !cycle_lost_) emit_cycle(who, base);
+  emit_spans(who, base, out);
+}
+
+void ChromeTraceDecoder::emit_spans(SubjectId subject, std::int64_t base_ns, EventBatch& out) {
+  Span span;
+  span.subject = subject;
+  span.origin = Origin::profiler;
+  span.mode = Mode::train;
+  marks_.take_spans(span, base_ns, out);
+  out.push_back(SourceNote{time_from_ns(saturating_add(last_end_ns_, base_ns)), context_.lane,
+                           SourceNote::Kind::cycle_complete});
+}
+
+void ChromeTraceDecoder::emit_cycle(SubjectId subject, std::int64_t base_ns) {
+  if (cycle_ == nullptr) cycle_ = std::make_unique<CycleBuilder>(wants_host_events_);
+  CycleTrace cycle = cycle_->finish(base_ns, marks_.data_waits());
+  cycle_.reset();
+  cycle.subject = subject;
+  cycle.world_size = metadata_.world_size();
+  cycle.base_ns = base_ns;
+  cycle.steps = marks_.steps(base_ns);
+  context_.cycles->cycle(cycle);
+}
+
+std::optional<ProvisionalCycle> ChromeTraceDecoder::provisional() const {
+  if (emitted_ || records_ == 0) return std::nullopt;
+  ProvisionalCycle found = marks_.provisional();
+  found.device_rows = cycle_ != nullptr ? cycle_->device_rows() : 0;
+  return found;
+}
+
+void ChromeTraceDecoder::take_unsaved(Decoder& old) {
+  auto& other = static_cast<ChromeTraceDecoder&>(old);
+  cycle_ = std::move(other.cycle_);
+  cycle_lost_ = other.cycle_lost_;
+}
+
+void ChromeTraceDecoder::state(StateIo& io) {
+  splitter_.state(io);
+  io(marks_);
+  io(metadata_);
+  io(last_end_ns_);
+  io(emitted_);
+  io(records_);
+  if (io.is_loading()) cycle_lost_ = !emitted_;
+}
+
+// The events of PyTorch have a category or, from builds without Kineto, a thread; those of
+// SageMaker's writers have neither, and its metadata no time.
+bool is_chrome_event(const TraceEvent& event, std::string_view path) {
+  if (!event.category.empty()) return true;
+  if (!event.start_time_us.empty()) return false;
+  if (path.find("timeline.json") != std::string_view::npos) return false;
+  const bool metadata_with_time = event.type() == 'M' && !event.ts.empty();
+  const bool span_of_thread = event.type() == 'X' && !event.tid.empty();
+  return metadata_with_time || span_of_thread;
+}
+
+Detection detect_chrome_trace(const FormatClue& clue) {
+  constexpr std::array<std::string_view, 7> kKeys = {
+      "traceEvents",     "schemaVersion",       "deviceProperties", "computeProperties",
+      "distributedInfo", "baseTimeNanoseconds", "traceName"};
+  const bool key = clue.kind == FormatClue::Kind::member &&
+                   std::find(kKeys.begin(), kKeys.end(), clue.key) != kKeys.end();
+  const bool event =
+      clue.kind == FormatClue::Kind::event && is_chrome_event(*clue.event, clue.path);
+  return key || event ? Detection::yes : Detection::no;
+}
+
+}  // namespace
+
+const Format chrome_trace_format = {.name = "chrome_trace",
+                                    .detect = &detect_chrome_trace,
+                                    .make = &make_decoder<ChromeTraceDecoder>};
+
+}  // namespace trainwatch

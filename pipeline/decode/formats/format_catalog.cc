@@ -1,0 +1,31 @@
+#include "pipeline/decode/formats/format_catalog.h"
+
+namespace trainwatch {
+
+extern const Format end_of_job_format;
+extern const Format system_metrics_format;
+extern const Format tensorflow_trace_format;
+extern const Format timeline_format;
+
+namespace {
+
+Detection detect_end_of_job(const FormatClue& clue) {
+  return clue.path.ends_with(".ts") ? Detection::yes : Detection::no;
+}
+
+}  // namespace
+
+// training_job_end.ts: its presence is all that it says.
+extern const Format end_of_job_format = {.name = "empty", .detect = &detect_end_of_job};
+
+// Where two rows may know the same file, the more particular one comes first: TensorFlow's traces
+// are Chrome traces of a certain path, and a timeline is any array of events that is nothing else.
+FormatTable format_catalog() {
+  static constexpr const Format* kCatalog[] = {
+      &end_of_job_format,   &system_metrics_format, &tensorflow_trace_format,
+      &chrome_trace_format, &timeline_format,
+  };
+  return kCatalog;
+}
+
+}  // namespace trainwatch

@@ -1,0 +1,278 @@
+// SageMaker Profiler's system metrics: one JSON object a line, with the fields Timestamp, Type,
+// Name, Dimension, NodeId and Value. Every line is one Sample; where a line break was lost, objects
+// may follow each other.
+//
+// A node writes the same few hundred series in the same order again and again, and of a line only
+// two numbers change. So a line is first compared with the layout of the line that followed last
+// time: when all of it but the two numbers is equal, the numbers are read and that is all. Any
+// other line is parsed, in any order of keys and any spacing.
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "pipeline/decode/decimal_time.h"
+#include "pipeline/decode/event_kind.h"
+#include "pipeline/decode/format.h"
+#include "pipeline/decode/json_cursor.h"
+#include "pipeline/decode/json_text.h"
+#include "pipeline/decode/record_splitter.h"
+
+namespace trainwatch {
+namespace {
+
+constexpr std::size_t kMaxLayouts = 16384;
+
+bool is_blank(std::string_view line) {
+  return line.find_first_not_of(" \t\r") == std::string_view::npos;
+}
+
+class SystemMetricsDecoder final : public Decoder {
+ public:
+  explicit SystemMetricsDecoder(const FileContext& context) : context_(context) {}
+
+  void feed(std::string_view bytes, EventBatch& out) override;
+  void finish(EventBatch& out) override;
+  void cut_back(std::size_t bytes) override { lines_.cut_back(bytes); }
+  bool complete() const override { return false; }  // a file of lines has no end mark
+  bool mid_record() const override { return lines_.mid_line(); }
+  void state(StateIo& io) override;
+  std::uint64_t records() const override { return records_; }
+
+ private:
+  // The constant parts of a line around its two numbers.
+  struct Layout {
+    std::string before;
+    std::string between;
+    std::string after;
+    bool value_first = true;
+    SeriesId series{};
+    Resource resource = Resource::other;
+    std::uint32_t next = 0;  // the layout of the line that followed last time
+  };
+  // The values of one line as raw tokens.
+  struct Tokens {
+    std::string_view type, name, dimension, node, value, timestamp;
+  };
+
+  void line(std::string_view text, EventBatch& out);
+  void begun_line(EventBatch& out);
+  void accept(const Sample& sample, EventBatch& out);
+  bool read_expected(std::string_view text, Sample& sample);
+  // The first object in the text; `size` is how much of it that takes.
+  Rejection parse(std::string_view text, Sample& sample, std::size_t& size);
+  // The layout of the series that these tokens name; a new series gets one.
+  Rejection find_layout(const Tokens& tokens, std::uint32_t& number);
+  Rejection make_series(const Tokens& tokens, Layout& layout);
+  std::optional<SubjectId> subject_of(Symbol node, Symbol gpu);
+  static void set_layout(std::string_view text, const Tokens& tokens, Layout& layout);
+
+  const FileContext& context_;
+  LineSplitter lines_;
+  StringReader strings_;
+  std::uint64_t records_ = 0;
+  std::vector<Layout> layouts_;                                    // one per series
+  std::uint32_t last_ = 0;                                         // the layout of the last line
+  std::unordered_map<std::string, std::uint32_t> layout_of_name_;  // by the tokens as written
+  std::string name_;  // reused: the name of the series of one line
+  std::map<std::pair<Symbol, Symbol>, SubjectId> subjects_;  // by node and gpu
+};
+
+void SystemMetricsDecoder::feed(std::string_view bytes, EventBatch& out) {
+  lines_.feed(
+      bytes, [&](std::string_view text) { line(text, out); },
+      [&](std::string_view beginning) {
+        context_.diagnostics.reject(context_.file, RejectReason::too_long, beginning);
+      });
+  begun_line(out);
+}
+
+// A whole object is a record: some writers end a line only when they begin the next one.
+void SystemMetricsDecoder::begun_line(EventBatch& out) {
+  const std::string_view text = lines_.rest();
+  if (!text.ends_with('}')) return;
+  Sample sample;
+  std::size_t size = text.size();
+  if (!read_expected(text, sample) && (parse(text, sample, size) || size != text.size())) return;
+  accept(sample, out);
+  lines_.take_rest();
+}
+
+void SystemMetricsDecoder::finish(EventBatch& out) {
+  const std::string rest = lines_.take_rest();
+  line(rest, out);
+}
+
+void SystemMetricsDecoder::line(std::string_view text, EventBatch& out) {
+  do {
+    Sample sample;
+    std::size_t size = text.size();
+    if (!read_expected(text, sample)) {
+      if (is_blank(text)) return;
+      if (const Rejection reason = parse(text, sample, size)) {
+        context_.diagnostics.reject(context_.file, *reason, text);
+        return;
+      }
+    }
+    accept(sample, out);
+    text.remove_prefix(size);
+  } while (!text.empty());
+}
+
+void SystemMetricsDecoder::accept(const Sample& sample, EventBatch& out) {
+  ++records_;
+  out.emplace_back(std::in_place_type<Sample>, sample);
+}
+
+bool SystemMetricsDecoder::read_expected(std::string_view text, Sample& sample) {
+  if (layouts_.empty()) return false;
+  const Layout& layout = layouts_[layouts_[last_].next];
+  if (!text.starts_with(layout.before) || !text.ends_with(layout.after)) return false;
+  text.remove_prefix(layout.before.size());
+  if (text.size() < layout.after.size()) return false;
+  text.remove_suffix(layout.after.size());
+  const std::size_t first_end = text.find(layout.between.front());
+  if (first_end == std::string_view::npos) return false;
+  const std::string_view rest = text.substr(first_end);
+  if (!rest.starts_with(layout.between)) return false;
+  const std::string_view first = text.substr(0, first_end);
+  const std::string_view second = rest.substr(layout.between.size());
+  const auto value = parse_number(layout.value_first ? first : second);
+  const auto at = parse_time_ns(layout.value_first ? second : first, TimeUnit::seconds);
+  if (!value || !at) return false;
+  sample = {time_from_ns(*at), *value, layout.series, layout.resource};
+  last_ = layouts_[last_].next;
+  return true;
+}
+
+Rejection SystemMetricsDecoder::parse(std::string_view text, Sample& sample, std::size_t& size) {
+  JsonCursor cursor{text};
+  Tokens tokens;
+  cursor.enter();
+  for (std::string_view key; cursor.next(key);) {
+    const std::string_view value = cursor.value();
+    if (key == "Type") tokens.type = value;
+    if (key == "Name") tokens.name = value;
+    if (key == "Dimension") tokens.dimension = value;
+    if (key == "NodeId") tokens.node = value;
+    if (key == "Value") tokens.value = value;
+    if (key == "Timestamp") tokens.timestamp = value;
+  }
+  if (cursor.failed()) return RejectReason::syntax;
+  if (!cursor.at_end()) text.remove_suffix(cursor.rest().size());
+  size = text.size();
+  const auto value = parse_number(tokens.value);
+  if (!value) return RejectReason::type;
+  const auto at = parse_time_ns(tokens.timestamp, TimeUnit::seconds);
+  if (!at) return RejectReason::time;
+  std::uint32_t number = 0;
+  if (const Rejection reason = find_layout(tokens, number)) return reason;
+  // The expected series in another layout: expect that one from now on.
+  Layout& layout = layouts_[number];
+  if (layout.before.empty() || layouts_[last_].next == number) set_layout(text, tokens, layout);
+  layouts_[last_].next = number;
+  last_ = number;
+  sample = {time_from_ns(*at), *value, layout.series, layout.resource};
+  return std::nullopt;
+}
+
+Rejection SystemMetricsDecoder::find_layout(const Tokens& tokens, std::uint32_t& number) {
+  name_.clear();
+  for (const std::string_view token : {tokens.type, tokens.name, tokens.dimension, tokens.node}) {
+    name_.append(token);
+    name_ += ',';
+  }
+  if (const auto known = layout_of_name_.find(name_); known != layout_of_name_.end()) {
+    number = known->second;
+    return std::nullopt;
+  }
+  Layout layout;
+  if (const Rejection reason = make_series(tokens, layout)) return reason;
+  if (layouts_.size() == kMaxLayouts) {  // one series spelt in ever new ways
+    layouts_.clear();
+    layout_of_name_.clear();
+    last_ = 0;
+  }
+  number = static_cast<std::uint32_t>(layouts_.size());
+  layout.next = number;
+  layouts_.push_back(std::move(layout));
+  layout_of_name_.emplace(name_, number);
+  return std::nullopt;
+}
+
+Rejection SystemMetricsDecoder::make_series(const Tokens& tokens, Layout& layout) {
+  std::array<Symbol, 4> symbols{};
+  const std::array<std::string_view, 4> texts = {tokens.type, tokens.name, tokens.dimension,
+                                                 tokens.node};
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    if (i == 1 && (texts[i].empty() || texts[i] == "null")) continue;  // Name is optional
+    if (!is_string_token(texts[i])) return RejectReason::type;
+    const auto text = strings_.read(texts[i]);
+    if (!text) return RejectReason::utf8;
+    symbols[i] = context_.interner.symbols.intern(*text);
+  }
+  Series series;
+  series.type = symbols[0];
+  series.name = symbols[1];
+  series.dimension = symbols[2];
+  const SymbolTable& names = context_.interner.symbols;
+  const bool is_gpu = names.text(series.type) == "gpu";
+  const auto subject = subject_of(symbols[3], is_gpu ? series.name : Symbol::none);
+  if (!subject) return RejectReason::cardinality;
+  series.subject = *subject;
+  series.device = device_number(names.text(series.name));
+  series.resource =
+      resource_of(names.text(series.type), names.text(series.name), names.text(series.dimension));
+  const auto id = context_.interner.series.intern(series);
+  if (!id) return RejectReason::cardinality;
+  layout.series = *id;
+  layout.resource = series.resource;
+  return std::nullopt;
+}
+
+std::optional<SubjectId> SystemMetricsDecoder::subject_of(Symbol node, Symbol gpu) {
+  const auto known = subjects_.find({node, gpu});
+  if (known != subjects_.end()) return known->second;
+  const std::string_view device = context_.interner.text(gpu);
+  const std::string_view digits = trailing_digits(device);
+  const Subject subject{context_.job, std::string{context_.interner.text(node)}, kNoRank,
+                        std::string{digits.empty() ? device : digits}};
+  const SubjectId id = context_.interner.subjects.intern(subject);
+  if (id == SubjectId::none && subject != Subject{}) return std::nullopt;
+  subjects_.emplace(std::pair{node, gpu}, id);
+  return id;
+}
+
+void SystemMetricsDecoder::set_layout(std::string_view text, const Tokens& tokens, Layout& layout) {
+  layout.value_first = tokens.value.data() < tokens.timestamp.data();
+  const std::string_view first = layout.value_first ? tokens.value : tokens.timestamp;
+  const std::string_view second = layout.value_first ? tokens.timestamp : tokens.value;
+  const char* const first_end = first.data() + first.size();
+  layout.before.assign(text.data(), first.data());
+  layout.between.assign(first_end, second.data());
+  layout.after.assign(second.data() + second.size(), text.data() + text.size());
+}
+
+void SystemMetricsDecoder::state(StateIo& io) {
+  lines_.state(io);
+  io(records_);
+}
+
+Detection detect_system_metrics(const FormatClue& clue) {
+  constexpr std::array<std::string_view, 4> kKeys = {"NodeId", "Dimension", "Timestamp", "Type"};
+  const bool known = clue.kind == FormatClue::Kind::member &&
+                     std::find(kKeys.begin(), kKeys.end(), clue.key) != kKeys.end();
+  return known ? Detection::yes : Detection::no;
+}
+
+}  // namespace
+
+extern const Format system_metrics_format = {.name = "system_metrics",
+                                             .lines = true,
+                                             .detect = &detect_system_metrics,
+                                             .make = &make_decoder<SystemMetricsDecoder>};
+
+}  // namespace trainwatch

@@ -1,0 +1,189 @@
+// TensorFlow profiler traces (…trace.json.gz). Every complete span is an event.
+//
+// Times count from a start that is only in the name of a `.metadata` file four directories up.
+// While that file is missing the spans wait; if it is still missing at the end of the trace, the
+// start is 0, as in SageMaker's own reader.
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "pipeline/decode/decimal_time.h"
+#include "pipeline/decode/event_kind.h"
+#include "pipeline/decode/format.h"
+#include "pipeline/decode/json_text.h"
+#include "pipeline/decode/path_metadata.h"
+#include "pipeline/decode/record_splitter.h"
+#include "pipeline/decode/trace_event.h"
+
+namespace trainwatch {
+namespace {
+
+constexpr std::size_t kMaxWaiting = std::size_t{1} << 16U;
+constexpr std::size_t kMaxProcesses = 4096;
+
+bool has_part(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
+
+class TensorflowTraceDecoder final : public Decoder, private RecordSink {
+ public:
+  explicit TensorflowTraceDecoder(const FileContext& context) : context_(context) {}
+
+  void feed(std::string_view bytes, EventBatch& out) override;
+  void finish(EventBatch& out) override;
+  void cut_back(std::size_t bytes) override { splitter_.cut_back(bytes); }
+  bool complete() const override { return splitter_.closed(); }
+  bool mid_record() const override { return splitter_.mid_record(); }
+  void state(StateIo& io) override;
+  std::uint64_t records() const override { return records_; }
+
+ private:
+  void record(std::string_view text) override;
+  void member(std::string_view, std::string_view) override {}
+  void rejected(RejectReason reason, std::string_view sample) override;
+
+  Rejection apply(std::string_view text);
+  std::optional<std::int64_t> find_start() const;
+  void release(EventBatch& out);
+  void end_of_document(EventBatch& out);
+
+  const FileContext& context_;
+  RecordSplitter splitter_;
+  StringReader strings_;
+  SpanClassifier classifier_;
+  SubjectId subject_ = SubjectId::none;
+  std::map<std::int64_t, Symbol> processes_;
+  std::optional<std::int64_t> start_ns_;
+  std::vector<Span> waiting_;  // with times as written
+  bool looked_ = false;        // for the start time
+  bool ended_ = false;
+  std::int64_t last_end_ns_ = 0;  // as written
+  std::uint64_t records_ = 0;
+};
+
+void TensorflowTraceDecoder::feed(std::string_view bytes, EventBatch& out) {
+  if (!looked_) {
+    looked_ = true;
+    start_ns_ = find_start();
+  }
+  subject_ = context_.interner.subjects.intern(
+      {context_.job, tensorflow_node(context_.path), context_.rank, ""});
+  splitter_.feed(bytes, *this);
+  // Rather spans on a wrong axis than memory without bounds.
+  if (!start_ns_ && waiting_.size() > kMaxWaiting) start_ns_ = find_start().value_or(0);
+  if (start_ns_) release(out);
+  if (splitter_.closed()) end_of_document(out);
+}
+
+void TensorflowTraceDecoder::finish(EventBatch& out) {
+  splitter_.finish(*this);
+  end_of_document(out);
+}
+
+std::optional<std::int64_t> TensorflowTraceDecoder::find_start() const {
+  if (!context_.list_directory) return std::nullopt;
+  std::vector<std::string> names = context_.list_directory(metadata_directory(context_.path));
+  std::sort(names.begin(), names.end());
+  for (const std::string& name : names) {
+    if (const auto start = metadata_start_ns(name)) return start;
+  }
+  return std::nullopt;
+}
+
+void TensorflowTraceDecoder::record(std::string_view text) {
+  if (const Rejection reason = apply(text)) {
+    rejected(*reason, text);
+  } else {
+    ++records_;
+  }
+}
+
+void TensorflowTraceDecoder::rejected(RejectReason reason, std::string_view sample) {
+  context_.diagnostics.reject(context_.file, reason, sample);
+}
+
+Rejection TensorflowTraceDecoder::apply(std::string_view text) {
+  TraceEvent event;
+  if (!read_trace_event(text, event)) return RejectReason::syntax;
+  SymbolTable& symbols = context_.interner.symbols;
+  const std::int64_t pid = parse_integer(event.pid).value_or(0);
+  if (event.type() == 'M') {
+    if (between_quotes(event.name) != "process_name") return std::nullopt;
+    const auto name = strings_.read(event.args_name);
+    if (!name) return RejectReason::utf8;
+    if (processes_.size() >= kMaxProcesses) return RejectReason::cardinality;
+    processes_[pid] = symbols.intern(*name);
+  }
+  if (event.type() != 'X') return std::nullopt;
+  const auto start = parse_time_ns(event.ts, TimeUnit::microseconds);
+  const auto duration = parse_time_ns(event.dur, TimeUnit::microseconds);
+  if (!start || !duration || *duration < 0) return RejectReason::time;
+  if (!is_string_token(event.name)) return RejectReason::type;
+  const auto name = strings_.read(event.name);
+  if (!name) return RejectReason::utf8;
+  const auto process = processes_.find(pid);
+  Span& span = waiting_.emplace_back();
+  span.start = time_from_ns(*start);
+  span.duration = Nanos{*duration};
+  span.step = integer_or(event.step_num, kNoStep);
+  span.subject = subject_;
+  span.name = symbols.intern(*name);
+  span.phase = process != processes_.end() ? process->second : symbols.intern("Unknown");
+  span.process = integer_or(event.args_pid, -1);
+  span.thread = integer_or(thread_of(event), kNoThread);
+  const SpanClass kind = classifier_.classify(symbols, span.phase, span.name, SpanKind::other);
+  span.kind = kind.kind;
+  span.mode = kind.mode;
+  span.origin = Origin::profiler;
+  last_end_ns_ = std::max(last_end_ns_, saturating_add(*start, *duration));
+  return std::nullopt;
+}
+
+void TensorflowTraceDecoder::release(EventBatch& out) {
+  for (Span& span : waiting_) {
+    span.start = time_from_ns(saturating_add(to_ns(span.start), *start_ns_));
+    out.push_back(span);
+  }
+  waiting_.clear();
+}
+
+void TensorflowTraceDecoder::end_of_document(EventBatch& out) {
+  if (ended_ || records_ == 0) return;
+  ended_ = true;
+  if (!start_ns_) start_ns_ = find_start().value_or(0);
+  release(out);
+  out.push_back(SourceNote{time_from_ns(saturating_add(last_end_ns_, *start_ns_)), context_.lane,
+                           SourceNote::Kind::cycle_complete});
+}
+
+void TensorflowTraceDecoder::state(StateIo& io) {
+  splitter_.state(io);
+  io(processes_);
+  io(start_ns_);
+  io(waiting_);
+  io(looked_);
+  io(ended_);
+  io(last_end_ns_);
+  io(records_);
+}
+
+// Its metadata, or where TensorFlow and TensorBoard put their traces; a name of PyTorch's wins.
+Detection detect_tensorflow_trace(const FormatClue& clue) {
+  if (clue.kind != FormatClue::Kind::member) return Detection::no;
+  if (clue.key == "metadata") {
+    if (!clue.value) return Detection::undecided;
+    return has_part(*clue.value, "\"highres-ticks\"") ? Detection::yes : Detection::no;
+  }
+  const bool here = has_part(clue.path, "tensorflow/") || has_part(clue.path, "plugins/profile/");
+  const bool ours = clue.key == "traceEvents" && here && !has_part(clue.path, ".pt.trace.json");
+  return ours ? Detection::yes : Detection::no;
+}
+
+}  // namespace
+
+extern const Format tensorflow_trace_format = {.name = "tensorflow_trace",
+                                               .detect = &detect_tensorflow_trace,
+                                               .make = &make_decoder<TensorflowTraceDecoder>};
+
+}  // namespace trainwatch

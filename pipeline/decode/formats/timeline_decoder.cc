@@ -1,0 +1,275 @@
+// SageMaker's timelines: python, model, horovod, smdataparallel, open or closed, and raw Horovod.
+// Every complete span is emitted at once.
+//
+// State (phases by pid, open B events, start time) belongs to one file: each file repeats its own
+// metadata, and pids mean different things in different files. A B/E pair that rotation cut in two
+// is lost.
+#include <functional>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "pipeline/decode/decimal_time.h"
+#include "pipeline/decode/event_kind.h"
+#include "pipeline/decode/format.h"
+#include "pipeline/decode/json_text.h"
+#include "pipeline/decode/path_metadata.h"
+#include "pipeline/decode/record_splitter.h"
+#include "pipeline/decode/trace_event.h"
+
+namespace trainwatch {
+namespace {
+
+constexpr std::size_t kMaxPhases = 65536;
+constexpr std::size_t kMaxOpenSpans = 1024;  // per phase
+
+// Numbers as they are; a name in place of a number by its hash. Absent is 0, as readers have it.
+std::int64_t pid_key(std::string_view token) {
+  if (token.empty()) return 0;
+  if (const auto number = parse_integer(token)) return *number;
+  return static_cast<std::int64_t>(std::hash<std::string_view>{}(token));
+}
+
+// A boolean, or Python's word for it in quotes.
+PinMemory pin_memory(std::string_view token) {
+  if (token.empty()) return PinMemory::unknown;
+  const bool yes = token == "true" || token == "\"True\"" || token == "\"true\"";
+  return yes ? PinMemory::yes : PinMemory::no;
+}
+
+class TimelineDecoder final : public Decoder, private RecordSink {
+ public:
+  explicit TimelineDecoder(const FileContext& context) : context_(context) {}
+
+  void feed(std::string_view bytes, EventBatch& out) override;
+  void finish(EventBatch& out) override;
+  void cut_back(std::size_t bytes) override { splitter_.cut_back(bytes); }
+  bool complete() const override { return splitter_.closed(); }
+  bool mid_record() const override { return splitter_.mid_record(); }
+  void state(StateIo& io) override;
+  std::uint64_t records() const override { return records_; }
+
+ private:
+  struct OpenSpan {
+    Symbol name{};
+    std::int64_t start_ns = 0;  // as written, without the file's start time
+  };
+  struct Phase {
+    Symbol name{};
+    bool paired = false;         // a B event was seen
+    std::vector<OpenSpan> open;  // a stack
+
+    void state(StateIo& io) {
+      io(name);
+      io(paired);
+      io(open);
+    }
+  };
+
+  void record(std::string_view text) override;
+  void member(std::string_view, std::string_view) override {}
+  void rejected(RejectReason reason, std::string_view sample) override;
+
+  // Each answers why the event is no good, or nothing.
+  Rejection apply(const TraceEvent& event);
+  Rejection metadata(const TraceEvent& event);
+  Rejection complete_span(const TraceEvent& event);
+  Rejection begin_span(const TraceEvent& event);
+  Rejection end_span(const TraceEvent& event);
+
+  void emit(const TraceEvent& event, Symbol phase, Symbol name, std::int64_t start_ns,
+            std::int64_t duration_ns);
+  // What its arguments call the event, if they do.
+  Symbol layer_of(const TraceEvent& event);
+  // The phase of an event, made when it is new; null when the table is full.
+  Phase* phase_of(const TraceEvent& event);
+  void read_path();
+
+  const FileContext& context_;
+  RecordSplitter splitter_;
+  StringReader strings_;
+  SpanClassifier classifier_;
+  EventBatch* out_ = nullptr;  // during feed() and finish()
+  std::string path_;           // that subject_ was made from
+  SubjectId subject_ = SubjectId::none;
+  SpanKind fallback_ = SpanKind::other;
+  std::map<std::int64_t, Phase> phases_;
+  std::int64_t last_pid_ = 0;  // one look-up saved for most events
+  Phase* last_phase_ = nullptr;
+  std::int64_t start_time_ns_ = 0;
+  std::uint64_t records_ = 0;
+};
+
+void TimelineDecoder::feed(std::string_view bytes, EventBatch& out) {
+  out_ = &out;
+  read_path();
+  splitter_.feed(bytes, *this);
+  out_ = nullptr;
+}
+
+void TimelineDecoder::finish(EventBatch& out) {
+  out_ = &out;
+  splitter_.finish(*this);
+  out_ = nullptr;
+}
+
+void TimelineDecoder::read_path() {
+  if (path_ == context_.path && subject_ != SubjectId::none) return;
+  path_ = context_.path;
+  const NodeRank source = timeline_path_metadata(path_);
+  Subject subject{context_.job, source.node, source.rank, ""};
+  if (context_.rank != kNoRank) subject.rank = context_.rank;
+  subject_ = context_.interner.subjects.intern(subject);
+  fallback_ = is_communication_timeline(path_) ? SpanKind::communication : SpanKind::other;
+}
+
+void TimelineDecoder::record(std::string_view text) {
+  TraceEvent event;
+  Rejection reason = RejectReason::syntax;
+  if (read_trace_event(text, event)) reason = apply(event);
+  if (reason) {
+    rejected(*reason, text);
+  } else {
+    ++records_;
+  }
+}
+
+void TimelineDecoder::rejected(RejectReason reason, std::string_view sample) {
+  context_.diagnostics.reject(context_.file, reason, sample);
+}
+
+Rejection TimelineDecoder::apply(const TraceEvent& event) {
+  switch (event.type()) {
+    case 'M':
+      return metadata(event);
+    case 'X':
+      return complete_span(event);
+    case 'B':
+      return begin_span(event);
+    case 'E':
+      return end_span(event);
+    default:
+      return std::nullopt;  // instants, counters, flows, and "{}" at the end
+  }
+}
+
+Rejection TimelineDecoder::metadata(const TraceEvent& event) {
+  if (!event.start_time_us.empty()) {
+    const auto start = parse_time_ns(event.start_time_us, TimeUnit::microseconds);
+    if (!start) return RejectReason::time;
+    start_time_ns_ = *start;
+  }
+  if (between_quotes(event.name) != "process_name" || event.args_name.empty()) return std::nullopt;
+  const auto name = strings_.read(event.args_name);
+  if (!name) return RejectReason::utf8;
+  Phase* const phase = phase_of(event);
+  if (phase == nullptr) return RejectReason::cardinality;
+  phase->name = context_.interner.symbols.intern(*name);
+  return std::nullopt;
+}
+
+Rejection TimelineDecoder::complete_span(const TraceEvent& event) {
+  const auto start = parse_time_ns(event.ts, TimeUnit::microseconds);
+  if (!start) return RejectReason::time;
+  std::optional<std::int64_t> duration = 0;
+  if (!event.dur.empty()) duration = parse_time_ns(event.dur, TimeUnit::microseconds);
+  if (!duration || *duration < 0) return RejectReason::time;
+  if (!is_string_token(event.name)) return RejectReason::type;
+  const auto name = strings_.read(event.name);
+  if (!name) return RejectReason::utf8;
+  const Phase* const phase = phase_of(event);
+  if (phase == nullptr) return RejectReason::cardinality;
+  emit(event, phase->name, context_.interner.symbols.intern(*name), *start, *duration);
+  return std::nullopt;
+}
+
+Rejection TimelineDecoder::begin_span(const TraceEvent& event) {
+  const auto start = parse_time_ns(event.ts, TimeUnit::microseconds);
+  if (!start) return RejectReason::time;
+  if (!is_string_token(event.name)) return RejectReason::type;
+  const auto name = strings_.read(event.name);
+  if (!name) return RejectReason::utf8;
+  Phase* const phase = phase_of(event);
+  if (phase == nullptr || phase->open.size() >= kMaxOpenSpans) return RejectReason::cardinality;
+  phase->paired = true;
+  phase->open.push_back({context_.interner.symbols.intern(*name), *start});
+  return std::nullopt;
+}
+
+Rejection TimelineDecoder::end_span(const TraceEvent& event) {
+  Phase* const phase = phase_of(event);
+  if (phase == nullptr) return RejectReason::cardinality;
+  // Rotation may have cut the pair: the file before this one has the B.
+  if (!phase->paired) return std::nullopt;
+  if (phase->open.empty()) return RejectReason::type;
+  const auto end = parse_time_ns(event.ts, TimeUnit::microseconds);
+  if (!end) return RejectReason::time;
+  const OpenSpan begun = phase->open.back();
+  phase->open.pop_back();
+  if (*end < begun.start_ns) return RejectReason::time;
+  emit(event, phase->name, begun.name, begun.start_ns, *end - begun.start_ns);
+  return std::nullopt;
+}
+
+void TimelineDecoder::emit(const TraceEvent& event, Symbol phase, Symbol name,
+                           std::int64_t start_ns, std::int64_t duration_ns) {
+  const SpanClass kind = classifier_.classify(context_.interner.symbols, phase, name, fallback_);
+  Span& span = std::get<Span>(out_->emplace_back(std::in_place_type<Span>));
+  span.start = time_from_ns(saturating_add(start_ns, start_time_ns_));
+  span.duration = Nanos{duration_ns};
+  span.step = integer_or(event.step_num, kNoStep);
+  span.subject = subject_;
+  span.name = name;
+  span.phase = phase;
+  span.worker = static_cast<std::int32_t>(integer_or(event.worker_id, kNoWorker));
+  span.process = integer_or(event.args_pid, -1);
+  span.thread = integer_or(thread_of(event), kNoThread);
+  span.kind = kind.kind;
+  span.mode = kind.mode;
+  span.origin = Origin::timeline;
+  span.pin_memory = pin_memory(event.pin_memory);
+  span.num_workers = static_cast<std::int32_t>(integer_or(event.num_workers, kNoWorker));
+  span.layer = layer_of(event);
+}
+
+Symbol TimelineDecoder::layer_of(const TraceEvent& event) {
+  const std::string_view token =
+      event.args_layer_name.empty() ? event.args_name : event.args_layer_name;
+  if (token.empty()) return Symbol::none;
+  const auto text = strings_.read(token);
+  return text ? context_.interner.symbols.intern(*text) : Symbol::none;
+}
+
+TimelineDecoder::Phase* TimelineDecoder::phase_of(const TraceEvent& event) {
+  const std::int64_t pid = pid_key(event.pid);
+  if (last_phase_ != nullptr && pid == last_pid_) return last_phase_;
+  auto entry = phases_.find(pid);
+  if (entry == phases_.end()) {
+    if (phases_.size() >= kMaxPhases) return nullptr;
+    entry = phases_.emplace(pid, Phase{}).first;
+    entry->second.name = context_.interner.symbols.intern("Unknown");
+  }
+  last_pid_ = pid;
+  last_phase_ = &entry->second;  // a map: stays where it is
+  return last_phase_;
+}
+
+void TimelineDecoder::state(StateIo& io) {
+  splitter_.state(io);
+  io(phases_);
+  io(start_time_ns_);
+  io(records_);
+  last_phase_ = nullptr;
+}
+
+// An array of events without the marks of any other format.
+Detection detect_timeline(const FormatClue& clue) {
+  return clue.kind == FormatClue::Kind::event ? Detection::yes : Detection::no;
+}
+
+}  // namespace
+
+extern const Format timeline_format = {
+    .name = "timeline", .detect = &detect_timeline, .make = &make_decoder<TimelineDecoder>};
+
+}  // namespace trainwatch

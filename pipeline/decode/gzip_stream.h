@@ -1,0 +1,73 @@
+// Gzip in both directions, as streams. zlib and ISA-L are used in this folder only.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "pipeline/decode/member_inflater.h"
+#include "trainwatch/state_io.h"
+
+namespace trainwatch {
+
+// Reads a gzip file: every member, cut anywhere. The missing end of a file that is still being
+// written means "not yet" and is never an error.
+class InflateStream {
+ public:
+  explicit InflateStream(std::unique_ptr<MemberInflater> inflater = fastest());
+
+  static std::unique_ptr<MemberInflater> fastest();
+
+  // The next bytes of the file. Call pull() until it returns nothing; `bytes` must live until then.
+  void push(std::string_view bytes) { input_ = bytes; }
+  // The next piece of contents, valid until the next call; empty when the input is used up.
+  std::string_view pull();
+
+  // The data is damaged: what came before is good, the rest of the file cannot be read.
+  bool damaged() const { return at_ == At::damaged; }
+  // The trailer of the last member was read, and only padding since.
+  bool at_end() const { return at_ == At::between || at_ == At::padding; }
+
+  void state(StateIo& io);
+
+ private:
+  enum class At : std::uint8_t {
+    member,
+    between,     // after a trailer
+    half_magic,  // after a trailer and the first byte of a gzip header
+    padding,     // after bytes that are not a gzip member: the rest is ignored
+    damaged,
+    count_,
+  };
+
+  // Decides by the next byte after a trailer what follows.
+  void look_for_member();
+  bool inflate_into_buffer(std::string_view& input, std::size_t& produced);
+
+  At at_ = At::member;
+  std::string_view input_;
+  std::unique_ptr<MemberInflater> inflater_;
+  std::vector<char> buffer_;
+};
+
+// Writes one gzip member.
+class DeflateStream {
+ public:
+  // Receives the compressed bytes in order; each piece is valid during the call only.
+  using Take = std::function<void(std::string_view)>;
+
+  explicit DeflateStream(Take take);
+  ~DeflateStream();
+
+  void write(std::string_view contents);
+  // Writes the trailer. Call once, last.
+  void finish();
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace trainwatch

@@ -1,0 +1,63 @@
+// Builds the CycleTrace of one document while it is read: device activity, launches, annotations.
+// Rows beyond a bound are counted in CycleTrace::left_out. A cycle under construction takes at most
+// about 100 MiB, about 300 MiB with host events.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "pipeline/decode/json_text.h"
+#include "pipeline/decode/kineto/cycle_rows.h"
+#include "pipeline/decode/kineto/event_category.h"
+#include "pipeline/decode/kineto/host_activity.h"
+#include "pipeline/decode/kineto/host_events.h"
+#include "pipeline/decode/kineto/launch_correlator.h"
+#include "trainwatch/cycle_trace.h"
+#include "trainwatch/diagnostics.h"
+
+namespace trainwatch {
+
+class CycleBuilder {
+ public:
+  static constexpr std::size_t kMostDeviceRows = std::size_t{1} << 20U;
+  static constexpr std::size_t kMostAnnotations = std::size_t{1} << 17U;
+  static constexpr std::size_t kMostCollectives = std::size_t{1} << 17U;
+  static constexpr std::size_t kMostBlockingCalls = std::size_t{1} << 17U;
+
+  // `host_events`: whether to fill CycleTrace::host and syncs.
+  explicit CycleBuilder(bool host_events) {
+    if (host_events) host_ = std::make_unique<HostEvents>();
+  }
+
+  // One whole event of this category. nullopt: it was taken, or is not part of a cycle.
+  std::optional<RejectReason> take(EventCategory category, std::string_view event);
+
+  std::size_t device_rows() const { return cycle_.device.size(); }
+
+  // The host was active then, in times as written.
+  void host_active(const Interval& active) { activity_.add(active); }
+
+  // No more events will follow. Adds the data waits, adds `base_ns` to all times, and sorts.
+  CycleTrace finish(std::int64_t base_ns, std::vector<Interval> data_waits);
+
+ private:
+  struct Tokens;
+
+  std::optional<RejectReason> take_row(EventCategory category, std::string_view event);
+  std::optional<RejectReason> device_row(EventCategory category, Tokens& tokens);
+  std::optional<RejectReason> call(Tokens& tokens);
+  void collective(const Tokens& tokens);
+  std::optional<NameId> name_id(std::string_view name);
+
+  CycleTrace cycle_;
+  LaunchCorrelator correlator_;
+  HostActivity activity_;
+  StringReader strings_;
+  CycleNames names_;
+  std::unique_ptr<HostEvents> host_;  // null: not asked for
+};
+
+}  // namespace trainwatch

@@ -1,0 +1,84 @@
+// What the rows of a cycle are made with while its document is read: names, times, and memory.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "pipeline/decode/decimal_time.h"
+#include "pipeline/decode/kineto/event_category.h"
+#include "trainwatch/name_table.h"
+
+namespace trainwatch {
+
+// The names of one cycle, within a bound, each with what it says about the event.
+class CycleNames {
+ public:
+  static constexpr std::size_t kMostBytes = std::size_t{8} << 20U;
+
+  // nullopt: there is no room for another name.
+  std::optional<NameId> intern(std::string_view name) {
+    if (const auto known = names_.find(name)) return known;
+    if (bytes_ + name.size() > kMostBytes) return std::nullopt;
+    bytes_ += name.size();
+    facts_.push_back({activity_class(name), is_launch(name), is_blocking(name)});
+    return names_.intern(name);
+  }
+  ActivityClass work(NameId name) const { return facts_[static_cast<std::size_t>(name)].work; }
+  // Whether a call of this name launches device activity.
+  bool launches(NameId name) const { return facts_[static_cast<std::size_t>(name)].launches; }
+
+  // Whether a call of this name waits for a device.
+  bool blocks(NameId name) const { return facts_[static_cast<std::size_t>(name)].blocks; }
+
+  NameTable take() { return std::move(names_); }
+
+ private:
+  struct Facts {
+    ActivityClass work{};
+    bool launches = false;
+    bool blocks = false;
+  };
+
+  NameTable names_;
+  std::size_t bytes_ = 0;
+  std::vector<Facts> facts_;  // by NameId
+};
+
+// CUPTI sometimes writes durations of centuries. HTA has the same limit, a week.
+inline constexpr std::int64_t kLongestNs = 604'800'000'000'000;
+
+struct EventTimes {
+  std::int64_t start_ns = 0;  // as written
+  std::int64_t duration_ns = 0;
+};
+
+// From "ts" and "dur" in microseconds. nullopt: the event is broken.
+inline std::optional<EventTimes> event_times(std::string_view ts, std::string_view dur) {
+  const auto start = parse_time_ns(ts, TimeUnit::microseconds);
+  const auto duration = parse_time_ns(dur, TimeUnit::microseconds);
+  if (!start || !duration || *duration > kLongestNs) return std::nullopt;
+  return EventTimes{*start,
+                    std::max<std::int64_t>(*duration, 0)};  // as the writer itself clamps it
+}
+
+// Converts file time to Unix time, clamped so that ends cannot overflow.
+inline std::int64_t absolute_ns(std::int64_t ns, std::int64_t base_ns) {
+  constexpr std::int64_t kFar = std::int64_t{1} << 62U;
+  return std::clamp(saturating_add(ns, base_ns), -kFar, kFar);
+}
+
+// From this size on a vector of rows reserves its whole address space, of which only what is used
+// becomes memory. Growing by copies would need up to twice the memory.
+inline constexpr std::size_t kManyRows = std::size_t{1} << 16U;
+
+template <class Row>
+void make_room(std::vector<Row>& rows, std::size_t most) {
+  if (rows.size() == kManyRows && rows.capacity() < most) rows.reserve(most);
+}
+
+}  // namespace trainwatch

@@ -1,0 +1,68 @@
+// Fills CycleTrace::host and syncs while a document is read, for analyses that ask for host events.
+// An event costs 32 bytes, a call 16 more until the document is complete.
+//
+// Rows are the "X" events with a duration whose category is neither device activity, nor a device
+// annotation, nor "Trace". Threads are numbered in the order in which the file names them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "pipeline/decode/json_text.h"
+#include "pipeline/decode/kineto/correlation_index.h"
+#include "pipeline/decode/kineto/cycle_rows.h"
+#include "pipeline/decode/kineto/event_category.h"
+#include "pipeline/decode/kineto/launch_correlator.h"
+#include "trainwatch/cycle_trace.h"
+#include "trainwatch/diagnostics.h"
+
+namespace trainwatch {
+
+class HostEvents {
+ public:
+  static constexpr std::size_t kMostRows = std::size_t{1} << 22U;
+  static constexpr std::size_t kMostSyncs = std::size_t{1} << 20U;
+  static constexpr std::size_t kMostThreads = std::size_t{1} << 16U;
+
+  // One whole event of this category. nullopt: it was taken, or is not a host event.
+  std::optional<RejectReason> take(EventCategory category, std::string_view event,
+                                   CycleNames& names);
+
+  // No more events will follow. Links the rows to launches, adds `base_ns` to their times, and
+  // moves them into `cycle` in its order. Call before LaunchCorrelator::finish(): calls that
+  // synchronisations name become launches too, without rows.
+  void finish(CycleTrace& cycle, LaunchCorrelator& correlator, std::int64_t base_ns);
+
+ private:
+  struct Tokens;
+  struct Call {
+    std::int64_t correlation = 0;
+    std::uint32_t row = 0;  // index into rows_
+  };
+  // The correlations of the calls that a synchronisation names.
+  struct Named {
+    std::int64_t call = CorrelationIndex::kNone;
+    std::int64_t event_record = CorrelationIndex::kNone;
+  };
+
+  std::optional<RejectReason> add_sync(const Tokens& tokens, CycleNames& names);
+  std::optional<std::uint32_t> thread_of(const Tokens& tokens);
+  void link_calls(CycleTrace& cycle, LaunchCorrelator& correlator);
+  void link_syncs(CorrelationIndex& launches);
+
+  std::vector<HostEvent> rows_;
+  std::vector<Call> calls_;  // of rows_, those with a correlation
+  std::vector<SyncRow> syncs_;
+  std::vector<Named> named_;  // as syncs_
+  std::unordered_map<std::string, std::uint32_t> threads_;
+  std::string last_thread_;  // events of a thread mostly follow each other
+  std::uint32_t last_thread_number_ = 0;
+  std::uint64_t left_out_ = 0;
+  StringReader strings_;
+};
+
+}  // namespace trainwatch

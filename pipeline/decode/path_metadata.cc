@@ -1,0 +1,144 @@
+#include "pipeline/decode/path_metadata.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+#include "pipeline/decode/decimal_time.h"
+
+namespace trainwatch {
+namespace {
+
+constexpr std::int64_t kLargestRank = 4095;
+
+bool all_digits(std::string_view text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), is_digit);
+}
+
+bool drop_suffix(std::string_view& text, std::string_view suffix) {
+  if (!text.ends_with(suffix)) return false;
+  text.remove_suffix(suffix.size());
+  return true;
+}
+
+std::int32_t rank_or_none(std::string_view digits) {
+  const auto value = parse_integer(digits);
+  return value && *value >= 0 && *value <= kLargestRank ? static_cast<std::int32_t>(*value)
+                                                        : kNoRank;
+}
+
+// The number behind `word` where it is written as "word3", "word-3" or "word_3".
+std::int32_t rank_after(std::string_view name, std::string_view word) {
+  for (std::size_t at = name.find(word); at != std::string_view::npos;
+       at = name.find(word, at + 1)) {
+    const bool inside_word = at > 0 && std::isalpha(static_cast<unsigned char>(name[at - 1])) != 0;
+    std::string_view rest = name.substr(at + word.size());
+    if (!rest.empty() && (rest.front() == '-' || rest.front() == '_')) rest.remove_prefix(1);
+    const auto* const stop = std::find_if_not(rest.begin(), rest.end(), is_digit);
+    const std::string_view digits{rest.data(), static_cast<std::size_t>(stop - rest.begin())};
+    if (!inside_word && !digits.empty()) return rank_or_none(digits);
+  }
+  return kNoRank;
+}
+
+std::optional<std::int64_t> stamp_ns(std::string_view digits) {
+  if (!all_digits(digits)) return std::nullopt;
+  switch (digits.size()) {
+    case 13:
+      return parse_time_ns(digits, TimeUnit::milliseconds);
+    case 16:
+      return parse_time_ns(digits, TimeUnit::microseconds);
+    case 19:
+      return parse_time_ns(digits, TimeUnit::nanoseconds);
+    default:
+      return std::nullopt;
+  }
+}
+
+std::string_view parent(std::string_view path) {
+  const std::size_t slash = path.rfind('/');
+  return slash == std::string_view::npos ? std::string_view{} : path.substr(0, slash);
+}
+
+}  // namespace
+
+std::string_view base_name(std::string_view path) {
+  const std::size_t slash = path.rfind('/');
+  return slash == std::string_view::npos ? path : path.substr(slash + 1);
+}
+
+NodeRank parse_writer(std::string_view writer) {
+  const std::size_t dash = writer.find('-');
+  if (dash == std::string_view::npos || dash + 1 == writer.size() ||
+      !all_digits(writer.substr(0, dash))) {
+    return {std::string{writer}, kNoRank};
+  }
+  return {std::string{writer.substr(dash + 1)}, rank_or_none(writer.substr(0, dash))};
+}
+
+NodeRank timeline_path_metadata(std::string_view path) {
+  std::string_view name = base_name(path);
+  drop_suffix(name, ".tmp");
+  constexpr std::array<std::string_view, 5> kKinds = {
+      "_pythontimeline.json", "_model_timeline.json", "_horovod_timeline.json",
+      "_smdataparallel_timeline.json", "_merged_timeline.json"};
+  const bool known = std::any_of(kKinds.begin(), kKinds.end(),
+                                 [&](std::string_view kind) { return drop_suffix(name, kind); });
+  if (!known) return {};
+  // A node has no '_': the writer turns it into '-'.
+  const std::size_t stamp_end = name.find('_');
+  if (stamp_end != std::string_view::npos && all_digits(name.substr(0, stamp_end))) {
+    name.remove_prefix(stamp_end + 1);
+  }
+  return parse_writer(name.substr(0, name.find('_')));
+}
+
+bool is_communication_timeline(std::string_view path) {
+  const std::string_view name = base_name(path);
+  return name.find("horovod_timeline") != std::string_view::npos ||
+         name.find("smdataparallel_timeline") != std::string_view::npos;
+}
+
+ProfilePathMetadata profile_path_metadata(std::string_view path) {
+  std::string_view name = base_name(path);
+  drop_suffix(name, ".tmp");
+  drop_suffix(name, ".gz");
+  drop_suffix(name, ".json");
+  drop_suffix(name, ".trace");
+  drop_suffix(name, ".pt");
+  ProfilePathMetadata source;
+  source.rank = rank_after(name, "rank");
+  if (source.rank == kNoRank) source.rank = rank_after(name, "worker");
+  const std::size_t dot = name.rfind('.');  // the host name may have dots itself
+  if (dot == std::string_view::npos) return source;
+  source.end_ns = stamp_ns(name.substr(dot + 1));
+  const std::string_view worker = name.substr(0, dot);
+  const std::size_t line = worker.rfind('_');
+  if (source.end_ns && line != std::string_view::npos && all_digits(worker.substr(line + 1))) {
+    source.node = worker.substr(0, line);
+  }
+  return source;
+}
+
+std::string tensorflow_node(std::string_view path) {
+  const std::string_view name = base_name(path);
+  return std::string{name.substr(0, name.find('.'))};
+}
+
+std::string metadata_directory(std::string_view path) {
+  for (int level = 0; level < 4; ++level) path = parent(path);
+  return std::string{path};
+}
+
+std::optional<std::int64_t> metadata_start_ns(std::string_view file_name) {
+  if (!drop_suffix(file_name, ".metadata")) return std::nullopt;
+  const std::size_t end = file_name.rfind('_');
+  if (end == std::string_view::npos || end == 0) return std::nullopt;
+  const std::size_t start = file_name.rfind('_', end - 1);
+  if (start == std::string_view::npos) return std::nullopt;
+  const std::string_view digits = file_name.substr(start + 1, end - start - 1);
+  if (!all_digits(digits)) return std::nullopt;
+  return parse_time_ns(digits, TimeUnit::microseconds);
+}
+
+}  // namespace trainwatch

@@ -1,0 +1,51 @@
+// Node, rank and timestamps from the names of files. Where the contents have them too, the contents
+// win.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "trainwatch/subject.h"
+
+namespace trainwatch {
+
+struct NodeRank {
+  std::string node;
+  std::int32_t rank = kNoRank;
+};
+
+std::string_view base_name(std::string_view path);
+
+// smdebug's name of a node, as it is part of file names:
+//   "0-algo-1"   is rank 0 on node algo-1;
+//   "3-somehost" is rank 3 on somehost; a number of 4096 or more is a process id, which smdebug may
+//                write there as well, and no rank;
+//   anything else is the node.
+NodeRank parse_writer(std::string_view writer);
+
+// SageMaker timelines: "[<end_us>_]<writer>_pythontimeline.json[.tmp]" and the other kinds. Other
+// names have neither.
+NodeRank timeline_path_metadata(std::string_view path);
+
+// Timelines of Horovod and smdataparallel name their phases after tensors, not after what happens.
+bool is_communication_timeline(std::string_view path);
+
+// PyTorch profiler: "<hostname>_<pid>.<T>.pt.trace.json[.gz]", or a name with the rank in it:
+// "rank-0…", "rank0_trace", "worker3.…". The end of the profile, T, is in ms, us or ns since the
+// epoch: 13, 16 or 19 digits.
+struct ProfilePathMetadata {
+  std::string node;  // empty: unknown
+  std::int32_t rank = kNoRank;
+  std::optional<std::int64_t> end_ns;
+};
+ProfilePathMetadata profile_path_metadata(std::string_view path);
+
+// TensorFlow profiler: the file is <host>.trace.json.gz, four directories below the one with
+// "<node>_<start_us>_<end_us>.metadata".
+std::string tensorflow_node(std::string_view path);
+std::string metadata_directory(std::string_view path);
+std::optional<std::int64_t> metadata_start_ns(std::string_view file_name);
+
+}  // namespace trainwatch

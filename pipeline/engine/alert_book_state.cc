@@ -1,0 +1,149 @@
+// What of the alert book survives a restart: a row per open and lately closed alert.
+#include <algorithm>
+#include <cstdio>
+#include <string>
+
+#include "pipeline/engine/alert_book.h"
+
+namespace trainwatch {
+namespace {
+
+constexpr std::string_view kEpisode = "episode/";
+constexpr std::string_view kClosed = "closed/";
+constexpr std::string_view kCounts = "alerts";
+
+std::string episode_key(std::string_view rule, SubjectId subject, std::string_view name) {
+  std::string key(kEpisode);
+  key.append(rule).append("/").append(std::to_string(static_cast<std::uint32_t>(subject)));
+  return key.append("/").append(name);
+}
+
+// Digits enough that rows sort by number.
+std::string closed_key(std::uint64_t number) {
+  char digits[24];
+  std::snprintf(digits, sizeof digits, "%020llu", static_cast<unsigned long long>(number));
+  return std::string(kClosed) + digits;
+}
+
+std::size_t number_of(std::span<const RuleConfig> rules, std::string_view id) {
+  const auto found = std::find_if(rules.begin(), rules.end(),
+                                  [&](const RuleConfig& rule) { return rule.spec->id == id; });
+  return static_cast<std::size_t>(found - rules.begin());
+}
+
+}  // namespace
+
+void AlertBook::Episode::state(StateIo& io) {
+  io(phase);
+  io(recovering_since);
+  io(dirty);
+  io(hysteresis);
+  io(alert);
+  if (phase > Phase::recovering) io.fail();
+}
+
+void AlertBook::save(StateRows& rows, std::span<const RuleConfig> rules, bool all) {
+  for (const Key& key : removed_) {
+    if (key.rule < rules.size()) {
+      rows.remove(episode_key(rules[key.rule].spec->id, key.subject, key.name));
+    }
+  }
+  removed_.clear();
+  for (auto& [key, episode] : episodes_) {
+    if (key.rule >= rules.size() || (!all && !episode.changed)) continue;
+    episode.changed = false;
+    rows.put(episode_key(rules[key.rule].spec->id, key.subject, key.name),
+             [&key = key, &episode = episode](StateIo& io) {
+               SubjectId subject = key.subject;
+               std::string name = key.name;
+               io(subject);
+               io(name);
+               io(episode);
+             });
+  }
+  if (all) {
+    for (const Closed& closed : closed_) changed_closed_.insert(closed.number);
+  }
+  for (const std::uint64_t number : changed_closed_) {
+    const auto kept = std::find_if(closed_.begin(), closed_.end(), [number](const Closed& closed) {
+      return closed.number == number;
+    });
+    if (kept == closed_.end()) {
+      rows.remove(closed_key(number));
+    } else {
+      rows.put(closed_key(number), [&](StateIo& io) { io(kept->alert); });
+    }
+  }
+  changed_closed_.clear();
+  rows.put(std::string(kCounts), [&](StateIo& io) {
+    io(closed_total_);
+    auto count = static_cast<std::uint32_t>(opened_.size());
+    io(count);
+    for (auto& [key, opened] : opened_) {
+      std::string rule(rules[key.first].spec->id);
+      Severity severity = key.second;
+      io(rule);
+      io(severity);
+      io(opened);
+    }
+  });
+}
+
+bool AlertBook::load(const StoredRows& rows, std::span<const RuleConfig> rules,
+                     const std::vector<bool>& kept, Time at) {
+  episodes_.clear();
+  closed_.clear();
+  opened_.clear();
+  waiting_ = 0;
+  const bool counted = load_row(rows, kCounts, [&](StateIo& io) {
+    std::uint32_t count = 0;
+    io(closed_total_);
+    io(count);
+    for (std::uint32_t i = 0; i < count && io.ok(); ++i) {
+      std::string id;
+      Severity severity{};
+      std::uint64_t opened = 0;
+      io(id);
+      io(severity);
+      io(opened);
+      const std::size_t rule = number_of(rules, id);
+      if (rule < rules.size() && kept[rule]) {
+        opened_[{static_cast<std::uint32_t>(rule), severity}] = opened;
+      }
+    }
+  });
+  const auto load_episode = [&](std::string_view key, std::string_view value) {
+    const std::size_t rule = number_of(rules, key.substr(0, key.find('/')));
+    StateIo io = StateIo::loading(value);
+    Key own{static_cast<std::uint32_t>(rule), SubjectId::none, ""};
+    Episode episode;
+    io(own.subject);
+    io(own.name);
+    io(episode);
+    if (!io.complete()) return false;
+    restore(own, std::move(episode), rule < rules.size() && kept[rule], at);
+    return true;
+  };
+  const auto load_closed = [&](std::string_view key, std::string_view value) {
+    StateIo io = StateIo::loading(value);
+    Closed& closed = closed_.emplace_back();
+    closed.number = std::strtoull(std::string(key).c_str(), nullptr, 10);
+    io(closed.alert);
+    return io.complete();
+  };
+  return counted && for_rows(rows, kEpisode, load_episode) && for_rows(rows, kClosed, load_closed);
+}
+
+void AlertBook::restore(const Key& key, Episode episode, bool kept, Time at) {
+  const bool pending = episode.phase == Episode::Phase::pending;
+  if (kept) {
+    if (episode.phase != Episode::Phase::firing) ++waiting_;
+    episodes_.emplace(key, std::move(episode));
+  } else if (!pending) {
+    episode.alert.state = Alert::State::resolved;
+    episode.alert.ended_at = std::max(at, episode.alert.updated_at);
+    emit(episode);
+  }
+}
+
+}  // namespace trainwatch

@@ -1,0 +1,56 @@
+#include "pipeline/engine/hysteresis.h"
+
+#include <cmath>
+
+namespace trainwatch {
+
+bool Hysteresis::fires(const Condition& condition, const Lifecycle& lifecycle) {
+  if (firings_ == 0 && !condition.opens) return false;
+  clear_in_a_row_ = 0;
+  recover_after_ = condition.recover_after;
+  if (firings_++ > 0 && !is_worth_update(condition, lifecycle)) return false;
+  severity_ = condition.severity;
+  aspect_ = condition.aspect;
+  amount_ = condition.amount;
+  figure_ = condition.figure;
+  return true;
+}
+
+bool Hysteresis::is_worth_update(const Condition& condition, const Lifecycle& lifecycle) const {
+  if (condition.severity != severity_ || condition.aspect != aspect_) return true;
+  if (amount_ > 0 && condition.amount / 2 >= amount_) return true;
+  const double now = condition.figure;
+  const double by = lifecycle.min_change;
+  switch (lifecycle.change) {
+    case Lifecycle::Change::any:
+      return true;
+    case Lifecycle::Change::points:
+      return std::fabs(now - figure_) >= by;
+    case Lifecycle::Change::rise:
+      return now >= figure_ + by;
+    case Lifecycle::Change::factor:
+      return now > by * figure_ || figure_ > by * now;
+  }
+  return true;
+}
+
+bool Hysteresis::clear(const Lifecycle& lifecycle) {
+  if (firings_ == 0) return false;
+  const std::int64_t needed = recover_after_ > 0 ? recover_after_ : lifecycle.recover_after;
+  if (++clear_in_a_row_ < needed) return false;
+  *this = Hysteresis{};
+  return true;
+}
+
+void Hysteresis::state(StateIo& io) {
+  io(firings_);
+  io(clear_in_a_row_);
+  io(recover_after_);
+  io(severity_);
+  io(aspect_);
+  io(amount_);
+  io(figure_);
+  if (severity_ > Severity::critical || clear_in_a_row_ < 0 || recover_after_ < 0) io.fail();
+}
+
+}  // namespace trainwatch

@@ -1,0 +1,192 @@
+// What of Ingest survives a restart: a row per file, lane and source.
+#include <algorithm>
+#include <charconv>
+#include <iterator>
+#include <optional>
+#include <ranges>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "pipeline/engine/ingest.h"
+
+namespace trainwatch {
+namespace {
+
+constexpr std::string_view kFile = "file/";
+constexpr std::string_view kLane = "lane/";
+constexpr std::string_view kSource = "source/";
+constexpr std::string_view kFilter = "filter/";
+constexpr std::string_view kCycles = "cycles";
+
+template <class Id>
+std::string key_of(std::string_view prefix, Id id) {
+  return std::string(prefix) + std::to_string(static_cast<std::underlying_type_t<Id>>(id));
+}
+
+template <class Id>
+std::optional<Id> id_in(std::string_view text) {
+  std::underlying_type_t<Id> number{};
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, number);
+  if (error != std::errc{} || stop != end) return std::nullopt;
+  return static_cast<Id>(number);
+}
+
+void take_off(std::uint64_t count, std::uint64_t& of_file, std::uint64_t& of_source) {
+  of_file -= std::min(count, of_file);
+  of_source -= std::min(count, of_source);
+}
+
+void account(Ingest::File& file, StateIo& io) {
+  io(file.known);
+  io(file.read);
+  io(file.finished);
+  io(file.superseded);
+  io(file.format);
+  io(file.bytes);
+  io(file.records);
+  io(file.decoder_begins);
+  io(file.decoder_records);
+  io(file.rejects);
+  io(file.decoder_rejects);
+  io(file.error);
+}
+
+}  // namespace
+
+void Ingest::Source::state(StateIo& io) {
+  io(bytes);
+  io(records);
+  io(generations);
+  io(truncations);
+  io(bytes_lost);
+  io(read_errors);
+  io(rejects);
+}
+
+void Ingest::save(StateRows& rows, bool all) {
+  for (auto& [id, file] : files_) {
+    if (!all && !file.changed) continue;
+    file.changed = false;
+    rows.put(key_of(kFile, id), [&file = file](StateIo& io) {
+      account(file, io);
+      bool decoding = file.decoder != nullptr;
+      io(decoding);
+      if (decoding) file.decoder->state(io);
+    });
+  }
+  for (const FileId id : forgotten_) rows.remove(key_of(kFile, id));
+  forgotten_.clear();
+  for (auto& [id, lane] : lanes_) {
+    if (!all && !changed_lanes_.contains(id)) continue;
+    rows.put(key_of(kLane, id), [&lane = lane](StateIo& io) { io(lane); });
+  }
+  changed_lanes_.clear();
+  std::vector<LaneId> filters = filter_.take_changed_lanes();
+  if (all) filters.clear();
+  if (all) std::ranges::copy(std::views::keys(lanes_), std::back_inserter(filters));
+  for (const LaneId id : filters) {
+    rows.put(key_of(kFilter, id), [this, id](StateIo& io) { filter_.lane_state(id, io); });
+  }
+  if (std::exchange(cycles_changed_, false) || all) {
+    rows.put(std::string(kCycles), [this](StateIo& io) { io(cycles_emitted_); });
+  }
+  for (auto& [name, source] : sources_) {
+    rows.put(std::string(kSource) + name, [&source = source](StateIo& io) { io(source); });
+  }
+}
+
+bool Ingest::load(const StoredRows& rows) {
+  const auto load_file = [this](std::string_view key, std::string_view value) {
+    const auto id = id_in<FileId>(key);
+    if (!id) return false;
+    File& file = files_[*id];
+    StateIo io = StateIo::loading(value);
+    account(file, io);
+    bool decoding = false;
+    io(decoding);
+    if (!io.ok() || file.known.file != *id) return false;
+    if (decoding) {
+      file.decoder = make_decoder(*id, file);
+      file.decoder->state(io);
+    }
+    return io.complete();
+  };
+  const auto load_lane = [this](std::string_view key, std::string_view value) {
+    const auto id = id_in<LaneId>(key);
+    if (!id) return false;
+    StateIo io = StateIo::loading(value);
+    io(lanes_[*id]);
+    return io.complete();
+  };
+  const auto load_source = [this](std::string_view key, std::string_view value) {
+    StateIo io = StateIo::loading(value);
+    io(sources_[std::string(key)]);
+    return io.complete();
+  };
+  const auto load_filter = [this](std::string_view key, std::string_view value) {
+    const auto id = id_in<LaneId>(key);
+    if (!id) return false;
+    StateIo io = StateIo::loading(value);
+    filter_.lane_state(*id, io);
+    return io.complete();
+  };
+  const auto load_cycles = [this](StateIo& io) { io(cycles_emitted_); };
+  if (rows.contains(kCycles) && !load_row(rows, kCycles, load_cycles)) return false;
+  const bool loaded = for_rows(rows, kFile, load_file) && for_rows(rows, kLane, load_lane) &&
+                      for_rows(rows, kSource, load_source) && for_rows(rows, kFilter, load_filter);
+  filter_.take_changed_lanes();
+  for (auto& [id, file] : files_) {
+    replay_partial_line(id, file);
+    replay_cycle(id, file);
+    // The roots may be others than before, or have other names.
+    const WatchRoot* const root = root_of(file.known.path, options_.roots);
+    if (root != nullptr) file.known.source = root->source;
+  }
+  return loaded;
+}
+
+// Part of a first line does not prove that the file is still the same one: read it from its
+// beginning.
+void Ingest::replay_partial_line(FileId id, File& file) {
+  const bool compressed = file.read.tail().starts_with('\x1f');
+  const bool begun = file.decoder != nullptr && file.records == 0 && file.read.is_part_of_line();
+  if (!compressed && begun) replay(id, file);
+}
+
+// Nothing of an incomplete cycle was emitted, and the state does not hold what was read of it: its
+// document is read from its beginning, unless a compressed copy may be about to continue it. In
+// that case the steps are emitted without a cycle.
+void Ingest::replay_cycle(FileId id, File& file) {
+  if (file.decoder == nullptr || file.decoder_begins > 0) return;
+  if (!file.decoder->needs_replay()) return;
+  const bool awaited = std::any_of(files_.begin(), files_.end(), [id](const auto& other) {
+    return other.second.decoder != nullptr && other.second.decoder->may_continue_from(id);
+  });
+  if (!awaited) replay(id, file);
+}
+
+// As if none of its bytes had been read.
+void Ingest::replay(FileId id, File& file) {
+  Source& source = sources_[file.known.source];
+  take_off(file.read.offset(), file.bytes, source.bytes);
+  take_off(file.decoder_records, file.records, source.records);
+  for (std::size_t i = 0; i < file.decoder_rejects.size(); ++i) {
+    take_off(file.decoder_rejects[i], file.rejects, source.rejects[i]);
+  }
+  forget_decoder(file);
+  file.read.clear();
+  file.decoder = make_decoder(id, file);
+}
+
+TailCheckpoint Ingest::checkpoint() const {
+  TailCheckpoint checkpoint;
+  for (const auto& [id, file] : files_) {
+    checkpoint.files.push_back({file.known, file.read, file.finished});
+  }
+  for (const auto& [id, lane] : lanes_) checkpoint.lanes.push_back(lane);
+  return checkpoint;
+}
+
+}  // namespace trainwatch

@@ -1,0 +1,60 @@
+#include "pipeline/engine/source_health.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "pipeline/engine/pipeline_report.h"
+
+namespace trainwatch {
+
+std::uint64_t SourceHealthTracker::Counter::update(std::uint64_t value, Time now) {
+  if (value > seen) {
+    recent += value - seen;
+    last = now;
+  } else if (now - last > kRecent) {
+    recent = 0;
+  }
+  seen = value;
+  return recent;
+}
+
+void SourceHealthTracker::look(Time now, const Ingest& ingest, const TailReport& tail) {
+  health_.clear();
+  for (const TailedFile& tailed : tail.files) {
+    const auto known = ingest.files().find(tailed.file);
+    if (known == ingest.files().end()) continue;
+    look_at_file(now, tailed, known->second, health_[known->second.known.source]);
+  }
+  std::erase_if(resting_, [&](const auto& rest) { return !ingest.files().contains(rest.first); });
+  for (const auto& [name, source] : ingest.sources()) {
+    SourceHealth& health = health_[name];
+    Memory& memory = memory_[name];
+    if (health.lag_bytes == 0) memory.behind_since = kNoTime;
+    if (health.lag_bytes > 0 && memory.behind_since == kNoTime) memory.behind_since = now;
+    if (health.lag_bytes > 0) health.lag_seconds = to_seconds(now - memory.behind_since);
+    const std::uint64_t rejects =
+        std::accumulate(source.rejects.begin(), source.rejects.end(), std::uint64_t{0});
+    health.recent_rejects = memory.rejects.update(rejects, now);
+    health.recent_lost = memory.lost.update(source.bytes_lost, now);
+  }
+}
+
+void SourceHealthTracker::look_at_file(Time now, const TailedFile& tailed, const Ingest::File& file,
+                                       SourceHealth& health) {
+  if (tailed.size > tailed.offset) health.lag_bytes += tailed.size - tailed.offset;
+  if (!tailed.error.empty()) {
+    ++health.unreadable_files;
+    health.example = tailed.error;
+  }
+  if (file.decoder == nullptr || !file.decoder->mid_record()) {
+    resting_.erase(tailed.file);
+    return;
+  }
+  Rest& rest = resting_.try_emplace(tailed.file, Rest{file.read.offset(), now}).first->second;
+  if (rest.offset != file.read.offset()) rest = {file.read.offset(), now};
+  if (now - rest.since < kStuckAfter) return;
+  ++health.stuck_files;
+  if (health.example.empty()) health.example = file.known.path + " ends in the middle of a record";
+}
+
+}  // namespace trainwatch

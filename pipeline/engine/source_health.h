@@ -1,0 +1,62 @@
+// Whether each source can be read: what is unreadable, lagging, stuck in the middle of a record, or
+// full of rejected records. Checked about once a second, in processing time; nothing here feeds
+// back into the alerts about the job.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "pipeline/engine/ingest.h"
+#include "trainwatch/time.h"
+
+namespace trainwatch {
+
+struct TailReport;
+
+struct SourceHealth {
+  std::size_t unreadable_files = 0;
+  std::size_t stuck_files = 0;  // end in the middle of a record and do not grow
+  double lag_seconds = 0;       // how long there have been unread bytes
+  std::uint64_t lag_bytes = 0;
+  std::uint64_t recent_rejects = 0;  // in the last kRecent
+  std::uint64_t recent_lost = 0;     // bytes gone before they were read, in the last kRecent
+  std::string example;               // an affected file and what is wrong with it
+};
+
+class SourceHealthTracker {
+ public:
+  static constexpr Nanos kStuckAfter = std::chrono::seconds(30);
+  static constexpr Nanos kRecent = std::chrono::minutes(10);
+
+  void look(Time now, const Ingest& ingest, const TailReport& tail);
+
+  const std::map<std::string, SourceHealth>& sources() const { return health_; }
+
+ private:
+  struct Counter {
+    std::uint64_t seen = 0;
+    std::uint64_t recent = 0;
+    Time last{};
+    // Its growth since it last rested for kRecent.
+    std::uint64_t update(std::uint64_t value, Time now);
+  };
+  struct Memory {
+    Time behind_since = kNoTime;
+    Counter rejects;
+    Counter lost;
+  };
+  struct Rest {
+    std::uint64_t offset = 0;
+    Time since{};
+  };
+
+  void look_at_file(Time now, const TailedFile& tailed, const Ingest::File& file,
+                    SourceHealth& health);
+
+  std::map<std::string, SourceHealth> health_;
+  std::map<std::string, Memory> memory_;
+  std::map<FileId, Rest> resting_;  // files that end in the middle of a record
+};
+
+}  // namespace trainwatch

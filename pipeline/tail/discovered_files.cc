@@ -1,0 +1,169 @@
+#include "pipeline/tail/discovered_files.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace trainwatch {
+
+bool ScanContext::lists_directory_of(const std::string& path) const {
+  const std::string directory = path.substr(0, path.rfind('/'));
+  return std::ranges::find(listing.directories, directory) != listing.directories.end();
+}
+
+DiscoveredFiles::DiscoveredFiles(FileSystem& files, FileTable& table, FileReader& reader,
+                                 const TailLimits& limits, const PatienceClock& clock)
+    : table_(table), reader_(reader), limits_(limits), clock_(clock), matcher_(files, table) {}
+
+void DiscoveredFiles::met(FilePlace place, const FileStat& stat) {
+  found_.push_back({{std::move(place), stat}, false});
+}
+
+void DiscoveredFiles::take_in(const ScanContext& scan) {
+  scan_ = scan.number;
+  std::sort(found_.begin(), found_.end(), [](const Discovered& a, const Discovered& b) {
+    return a.found.place.order < b.found.place.order;
+  });
+  const std::size_t room = limits_.max_files - std::min(limits_.max_files, table_.all().size());
+  if (found_.size() > room) forget(table_.spare(found_.size() - room), scan.sink);
+  forget(table_.surplus(), scan.sink);
+  dropped_ = 0;
+  release_holds(scan);
+  moved_.clear();
+  if (found_.empty() && holds_.empty()) {
+    unclear_.clear();
+    table_.forget_numbers();
+  }
+  if (found_.empty()) return;
+  matcher_.begin(scan_);
+  for (Discovered& discovered : found_) {
+    discovered.copy = std::ranges::any_of(found_, [&](const Discovered& other) {
+      return &other != &discovered && matcher_.copies(discovered.found, other.found);
+    });
+  }
+  // First where the known files are now: the others may be copies of those.
+  std::stable_partition(found_.begin(), found_.end(), [this](const Discovered& discovered) {
+    return matcher_.may_be_mounted_again(discovered.found);
+  });
+  for (Discovered& discovered : found_) {
+    // Known by now: two names of one file.
+    const FileIdentity identity = discovered.found.stat.identity;
+    if (table_.find(identity) == nullptr && !discovered.copy) take_in(discovered, scan);
+    if (table_.find(identity) == nullptr) table_.reserve_number(identity);
+  }
+  found_.clear();
+}
+
+void DiscoveredFiles::take_in(Discovered& discovered, const ScanContext& scan) {
+  FoundFile& found = discovered.found;
+  using Kind = RotationMatcher::Kind;
+  // What stands in the place of a moved one is seen as a new file in the next scan; this one may be
+  // a copy of that.
+  if (std::ranges::find(moved_, found.place.order.base) != moved_.end()) {
+    return hold_lane(found);
+  }
+  RotationMatcher::Relation relation = matcher_.relate(found);
+  if (relation.kind == Kind::waits) return;
+  if (relation.kind == Kind::unclear) {
+    if (matcher_.may_be_mounted_again(found)) moved_.push_back(found.place.order.base);
+    return hold_lane(found);
+  }
+  if (relation.kind == Kind::continues || relation.kind == Kind::moved) {
+    if (relation.kind == Kind::moved) {
+      moved_.push_back(found.place.order.base);
+      holds_.push_back(found.place);
+    }
+    return adopt(*relation.of, std::move(found), scan.sink);
+  }
+  if (table_.full()) {
+    ++dropped_;
+    return;
+  }
+  TrackedFile& file = table_.add(std::move(found.place), found.stat);
+  if (relation.since) file.identity.since = *relation.since;
+  if (const TrackedFile* const plain = plain_of(file)) file.identity.since = plain->identity.since;
+  file.presence.seen_in_scan = scan_;
+  observe(file, found.stat, limits_.shrunk, clock_.now());
+  // Open at once, so that it can be read even if it is deleted next. read() tells what fails.
+  if (table_.may_open_more()) (void)table_.open(file);
+}
+
+bool DiscoveredFiles::may_be_unclear(const TrackedFile& file) const {
+  return std::ranges::any_of(holds_, [&file](const FilePlace& place) {
+    return place.order.base == file.identity.order.base;
+  });
+}
+
+// The file that it is being made of; null when it is not there, or not compressed.
+const TrackedFile* DiscoveredFiles::plain_of(const TrackedFile& compressed) const {
+  if (!is_compressed(compressed.identity.order)) return nullptr;
+  const auto plain = std::ranges::find_if(table_.all(), [&](const auto& file) {
+    return file->presence.seen_in_scan == scan_ &&
+           file->identity.order.path + ".gz" == compressed.identity.order.path;
+  });
+  return plain == table_.all().end() ? nullptr : plain->get();
+}
+
+// What follows it in its lane waits for it, but not for ever.
+void DiscoveredFiles::hold_lane(const FoundFile& found) {
+  const auto [unclear, is_new] = unclear_.try_emplace(found.stat.identity, clock_.now());
+  if (clock_.now() - unclear->second < limits_.hold) holds_.push_back(found.place);
+}
+
+// They are found again, unless their directory could not be listed.
+void DiscoveredFiles::release_holds(const ScanContext& scan) {
+  std::erase_if(holds_, [&scan](const FilePlace& place) {
+    return scan.lists_directory_of(place.order.path);
+  });
+  holds_unseen_.set(!holds_.empty(), clock_.now());
+  if (holds_unseen_.held_for(limits_.hold, clock_.now())) holds_.clear();
+}
+
+// The content of `file` was found elsewhere: reading goes on there.
+void DiscoveredFiles::adopt(TrackedFile& file, FoundFile found, TailSink& sink) {
+  table_.move(file, std::move(found.place.order), found.stat.identity);
+  file.hold.clear();
+  file.presence.seen_in_scan = scan_;
+  observe(file, found.stat, limits_.shrunk, clock_.now());
+  if (table_.may_open_more()) (void)table_.open(file);
+  if (file.phase.opened()) sink.renamed(reader_.known(file));
+}
+
+void DiscoveredFiles::replaced(TrackedFile& file, TailSink& sink) {
+  RotationMatcher::Search search = matcher_.search(file);
+  if (search.replacement) {
+    // What stands there now is newer; the next scan finds it, and the lane waits for that.
+    holds_.push_back({table_.lane_name(file.identity.lane), file.identity.lane_is_single,
+                      search.replacement->place.order});
+    return adopt(file, *std::move(search.replacement), sink);
+  }
+  if (!file.progress.head.empty()) {
+    file.progress.former_head = file.progress.head;
+    ++file.identity.since;
+  }
+  if (!search.listed &&
+      !file.presence.unlisted.held_for(limits_.hold, clock_.now())) {  // look again
+    file.hold.until_next_scan();
+    file.progress.touched = true;
+    return;
+  }
+  if (file.offset() > 0) {
+    const std::uint64_t lost = restart(file);
+    if (file.phase.opened()) sink.restarted(file.identity.id, lost);
+  }
+  file.progress.head.clear();
+  // One of them may hold what was written meanwhile: the next scan finds it, and it is read first.
+  if (search.unknown_siblings) file.hold.until_next_scan();
+}
+
+void DiscoveredFiles::forget(const std::vector<TrackedFile*>& files, TailSink& sink) {
+  for (TrackedFile* const file : files) {
+    file->phase.set_end_due(true);
+    reader_.settle(*file, sink);
+    const FileId id = file->identity.id;
+    const bool announced = file->phase.opened();
+    const bool retired = table_.forget(*file);
+    if (announced) sink.forgotten(id, retired);
+  }
+}
+
+}  // namespace trainwatch

@@ -1,0 +1,73 @@
+// Handles the files that a scan found and that are not known yet: adds them to the table, lets one
+// replace the known file whose content it continues, or makes it wait, and with it the later files
+// of its lane.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "pipeline/tail/discovery.h"
+#include "pipeline/tail/file_reader.h"
+#include "pipeline/tail/file_table.h"
+#include "pipeline/tail/rotation_matcher.h"
+
+namespace trainwatch {
+
+// What one scan knows besides the files.
+struct ScanContext {
+  std::uint64_t number = 0;
+  const Listing& listing;
+  TailSink& sink;
+
+  // Whether the directory that `path` is in could be listed.
+  bool lists_directory_of(const std::string& path) const;
+};
+
+class DiscoveredFiles {
+ public:
+  DiscoveredFiles(FileSystem& files, FileTable& table, FileReader& reader, const TailLimits& limits,
+                  const PatienceClock& clock);
+
+  // Notes a file of the current scan that is not in the table.
+  void met(FilePlace place, const FileStat& stat);
+  // Handles all of them; call once a scan, after the last met().
+  void take_in(const ScanContext& scan);
+  // `file` has other content than what was read of it, or than its head fingerprint.
+  void replaced(TrackedFile& file, TailSink& sink);
+
+  // What follows one of these in its lane must not be read before the next scan.
+  const std::vector<FilePlace>& holds() const { return holds_; }
+  // Whether some file with the base name of `file` is unclear: it may be this one.
+  bool may_be_unclear(const TrackedFile& file) const;
+  // How many files the last scan left out because of max_files.
+  std::uint64_t dropped() const { return dropped_; }
+
+ private:
+  struct Discovered {
+    FoundFile found;
+    bool copy = false;  // of another one
+  };
+
+  void take_in(Discovered& discovered, const ScanContext& scan);
+  const TrackedFile* plain_of(const TrackedFile& compressed) const;
+  void hold_lane(const FoundFile& found);
+  void release_holds(const ScanContext& scan);
+  void adopt(TrackedFile& file, FoundFile found, TailSink& sink);
+  void forget(const std::vector<TrackedFile*>& files, TailSink& sink);
+
+  FileTable& table_;
+  FileReader& reader_;
+  const TailLimits& limits_;
+  const PatienceClock& clock_;
+  RotationMatcher matcher_;
+  std::vector<Discovered> found_;  // in this scan
+  std::vector<FilePlace> holds_;
+  ConditionTimer holds_unseen_;  // holds were kept though their directories could not be listed
+  std::map<FileIdentity, Nanos> unclear_;  // since when
+  std::vector<std::string> moved_;         // base names of what this scan found moved
+  std::uint64_t scan_ = 0;
+  std::uint64_t dropped_ = 0;
+};
+
+}  // namespace trainwatch

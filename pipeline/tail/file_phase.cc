@@ -1,0 +1,65 @@
+#include "pipeline/tail/file_phase.h"
+
+#include <array>
+#include <cassert>
+#include <cstddef>
+
+namespace trainwatch {
+namespace {
+
+struct Transitions {
+  Phase phase;
+  std::string_view name;
+  // In the order of PhaseEvent.
+  std::optional<Phase> opened, end_due, end_revoked, finished, restarted;
+};
+
+const Transitions& transitions_of(Phase phase) {
+  using enum Phase;
+  constexpr std::nullopt_t illegal = std::nullopt;
+  // clang-format off
+  static constexpr std::array<Transitions, 6> kTable = {{
+      // phase     name          opened   end_due   end_revoked finished  restarted
+      {discovered, "discovered", reading, skipped,  discovered, illegal,  illegal},
+      {skipped,    "skipped",    ending,  skipped,  discovered, illegal,  illegal},
+      {reading,    "reading",    illegal, ending,   reading,    illegal,  reading},
+      {ending,     "ending",     illegal, ending,   reading,    finished, ending},
+      {finished,   "finished",   illegal, finished, revived,    illegal,  ending},
+      {revived,    "revived",    illegal, finished, revived,    illegal,  reading},
+  }};
+  // clang-format on
+  const Transitions& found = kTable[static_cast<std::size_t>(phase)];
+  assert(found.phase == phase);
+  return found;
+}
+
+}  // namespace
+
+std::string_view to_string(Phase phase) {
+  return transitions_of(phase).name;
+}
+
+std::optional<Phase> next_phase(Phase phase, PhaseEvent event) {
+  const Transitions& row = transitions_of(phase);
+  switch (event) {
+    case PhaseEvent::opened:
+      return row.opened;
+    case PhaseEvent::end_due:
+      return row.end_due;
+    case PhaseEvent::end_revoked:
+      return row.end_revoked;
+    case PhaseEvent::finished:
+      return row.finished;
+    case PhaseEvent::restarted:
+      return row.restarted;
+  }
+  return std::nullopt;
+}
+
+void FilePhase::on(PhaseEvent event) {
+  const std::optional<Phase> next = next_phase(phase_, event);
+  assert(next.has_value());
+  phase_ = next.value_or(phase_);
+}
+
+}  // namespace trainwatch

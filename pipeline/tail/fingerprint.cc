@@ -1,0 +1,83 @@
+#include "pipeline/tail/fingerprint.h"
+
+#include <xxhash.h>
+
+#include <algorithm>
+#include <cassert>
+
+namespace trainwatch {
+namespace {
+
+Fingerprint::Digest digest_of(const void* data, std::size_t size) {
+  const XXH128_hash_t hash = XXH3_128bits(data, size);
+  return {hash.low64, hash.high64};
+}
+
+}  // namespace
+
+void Fingerprint::take_block(std::string_view block, bool first) {
+  const Digest own = digest_of(block.data(), block.size());
+  if (first) head_ = own;
+  const std::array<Digest, 2> link = {chain_, own};
+  chain_ = digest_of(link.data(), sizeof link);
+}
+
+void Fingerprint::extend(std::string_view bytes) {
+  while (pending_.size() + bytes.size() >= kBlock + kTail) {
+    const bool first = offset_ == pending_.size();
+    const std::size_t more = kBlock - std::min(kBlock, pending_.size());
+    if (pending_.empty()) {
+      take_block(bytes.substr(0, kBlock), first);
+    } else {
+      pending_.append(bytes.substr(0, more));
+      take_block(std::string_view(pending_).substr(0, kBlock), first);
+      pending_.erase(0, kBlock);
+    }
+    offset_ += more;
+    bytes.remove_prefix(more);
+  }
+  pending_.append(bytes);
+  offset_ += bytes.size();
+}
+
+void Fingerprint::cut(std::size_t bytes) {
+  assert(bytes <= tail().size());
+  pending_.resize(pending_.size() - bytes);
+  offset_ -= bytes;
+}
+
+std::string_view Fingerprint::tail() const {
+  const std::string_view kept = pending_;
+  return kept.substr(kept.size() - std::min(kTail, kept.size()));
+}
+
+bool Fingerprint::is_part_of_line() const {
+  return offset_ < kTail && tail().find('\n') == std::string_view::npos;
+}
+
+bool Fingerprint::tells_nothing() const {
+  return is_part_of_line() || tail().find_first_not_of('\0') == std::string_view::npos;
+}
+
+bool Fingerprint::ends_whole() const {
+  const std::string_view end = tail();
+  return !end.empty() && std::string_view("\n]}").find(end.back()) != std::string_view::npos;
+}
+
+bool Fingerprint::begins_like(std::string_view head) const {
+  if (offset_ == pending_.size()) {
+    const std::size_t known = std::min<std::size_t>(pending_.size(), kBlock);
+    return head.substr(0, known) == std::string_view(pending_).substr(0, known);
+  }
+  return head.size() >= kBlock && digest_of(head.data(), kBlock) == head_;
+}
+
+void Fingerprint::state(StateIo& io) {
+  io(offset_);
+  io(head_);
+  io(chain_);
+  io(pending_);
+  if (pending_.size() >= kBlock + kTail || pending_.size() > offset_) io.fail();
+}
+
+}  // namespace trainwatch

@@ -1,0 +1,59 @@
+// The content of a file up to an offset, in about a kilobyte: enough to prove, after a restart or
+// under another name, that a file still holds the same bytes.
+//
+// The bytes are hashed in blocks, each digest chained to the previous one (XXH3-128). The bytes
+// after the last whole block are kept verbatim, always the last kTail of them at least, so that a
+// writer may take a few bytes back.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "trainwatch/state_io.h"
+
+namespace trainwatch {
+
+class Fingerprint {
+ public:
+  static constexpr std::size_t kBlock = 1024;
+  static constexpr std::size_t kTail = 256;
+  using Digest = std::array<std::uint64_t, 2>;
+
+  // The next bytes of the file.
+  void extend(std::string_view bytes);
+  // Removes the last bytes, at most as many as tail() has.
+  void cut(std::size_t bytes);
+  void clear() { *this = {}; }
+
+  std::uint64_t offset() const { return offset_; }
+  // The bytes right before the offset: kTail of them, fewer at the beginning of a file.
+  std::string_view tail() const;
+  // Less than a first line of some length: many files begin like that.
+  bool is_part_of_line() const;
+  // Empty, a hole, or part of a first line: proves nothing, as many files begin like that. Nothing
+  // is lost by reading such a file from its beginning again.
+  bool tells_nothing() const;
+  // The last byte may end a record.
+  bool ends_whole() const;
+
+  // True if a file that begins with `head` may have this content. Compares the first block, or all
+  // if there is less. False if `head` has fewer than min(offset, kBlock) bytes.
+  bool begins_like(std::string_view head) const;
+
+  bool operator==(const Fingerprint&) const = default;
+
+  void state(StateIo& io);
+
+ private:
+  void take_block(std::string_view block, bool first);
+
+  std::uint64_t offset_ = 0;
+  Digest head_{};        // of the first block, once that is in the chain
+  Digest chain_{};       // of all blocks
+  std::string pending_;  // what follows them, less than kBlock + kTail bytes
+};
+
+}  // namespace trainwatch

@@ -1,0 +1,76 @@
+#include "pipeline/timestamps/duplicate_cache.h"
+
+#include <xxhash.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+
+namespace trainwatch {
+namespace {
+
+// Never 0, which means "none".
+template <std::size_t n>
+std::uint64_t print_of(const std::array<std::uint64_t, n>& fields) {
+  return XXH3_64bits(fields.data(), sizeof fields) | 1U;
+}
+
+template <class Number>
+std::uint64_t word(Number number) {
+  return static_cast<std::uint64_t>(number);
+}
+
+std::uint64_t print_of(const Sample& sample) {
+  // The halves of one product each: cheaper than a general hash, and this is asked for every one.
+  std::uint64_t h = word(to_ns(sample.at)) * 0x9E3779B97F4A7C15ULL;
+  h = (h ^ (h >> 32U) ^ word(sample.series)) * 0xD6E8FEB86659FD93ULL;
+  h = (h ^ (h >> 32U) ^ std::bit_cast<std::uint64_t>(sample.value)) * 0x9E3779B97F4A7C15ULL;
+  return (h ^ (h >> 32U)) | 1U;
+}
+
+std::uint64_t print_of(const Span& span) {
+  return print_of(std::array{
+      word(to_ns(span.start)), word(span.duration.count()), word(span.step), word(span.subject),
+      word(span.name), word(span.phase), word(span.worker), word(span.process), word(span.thread),
+      word(span.kind), word(span.mode), word(span.origin), word(span.layer)});
+}
+
+}  // namespace
+
+bool RecentSamples::add(const Sample& sample) {
+  if (prints_.empty()) prints_.resize(kSets * kWays);
+  const std::uint64_t print = print_of(sample);
+  const auto set = prints_.begin() + static_cast<std::ptrdiff_t>((print >> 58U) * kWays);
+  const auto end = set + kWays;
+  if (std::find(set, end, print) != end) return false;
+  std::copy_backward(set, end - 1, end);
+  *set = print;
+  return true;
+}
+
+void RecentSamples::state(StateIo& io) {
+  io(prints_);
+  if (prints_.empty() || prints_.size() == kSets * kWays) return;
+  prints_.clear();
+  io.fail();
+}
+
+bool RecentSpans::add(const Span& span) {
+  if (prints_.empty()) prints_.resize(kKept);
+  const std::uint64_t print = print_of(span);
+  if (std::find(prints_.begin(), prints_.end(), print) != prints_.end()) return false;
+  prints_[next_] = print;
+  next_ = (next_ + 1) % kKept;
+  return true;
+}
+
+void RecentSpans::state(StateIo& io) {
+  io(prints_);
+  io(next_);
+  if ((prints_.empty() || prints_.size() == kKept) && next_ < kKept) return;
+  prints_.clear();
+  next_ = 0;
+  io.fail();
+}
+
+}  // namespace trainwatch

@@ -1,0 +1,42 @@
+// Recognises records that a writer wrote twice: equal in every field to a recent one. Each is kept
+// as a 64-bit hash. A lane without such events keeps nothing.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "trainwatch/event.h"
+#include "trainwatch/state_io.h"
+
+namespace trainwatch {
+
+// About the last 512 samples of a lane: 64 sets by hash, each with its last 8.
+class RecentSamples {
+ public:
+  // False for a duplicate: the same series, time and value as a recent one.
+  bool add(const Sample& sample);
+  void state(StateIo& io);
+
+ private:
+  static constexpr std::size_t kSets = 64;
+  static constexpr std::size_t kWays = 8;  // a set is a cache line
+
+  std::vector<std::uint64_t> prints_;  // 0: none; newest first within a set
+};
+
+// The last 64 steps and data waits of a lane. Other spans may legitimately be equal in all that we
+// keep of them (two kernels on two streams), so they are not checked.
+class RecentSpans {
+ public:
+  // False for a duplicate.
+  bool add(const Span& span);
+  void state(StateIo& io);
+
+ private:
+  static constexpr std::size_t kKept = 64;
+
+  std::vector<std::uint64_t> prints_;  // a ring
+  std::uint64_t next_ = 0;
+};
+
+}  // namespace trainwatch

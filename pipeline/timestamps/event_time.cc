@@ -1,0 +1,114 @@
+#include "pipeline/timestamps/event_time.h"
+
+#include <cstdint>
+
+namespace trainwatch {
+namespace {
+
+enum class Kind : std::uint8_t { span, sample, step, none };
+
+template <class Enum>
+void enum_state(StateIo& io, Enum& field, Enum count) {
+  Enum value = field;
+  io(value);
+  if (value >= count) io.fail();
+  if (io.ok()) field = value;
+}
+
+void symbol_state(StateIo& io, Symbol& symbol, const Interner& interner) {
+  enum_state(io, symbol, static_cast<Symbol>(interner.symbols.size()));
+}
+
+void subject_state(StateIo& io, SubjectId& subject, const Interner& interner) {
+  enum_state(io, subject, static_cast<SubjectId>(interner.subjects.size()));
+}
+
+void origin_state(StateIo& io, Origin& origin) {
+  bool profiler = origin == Origin::profiler;
+  io(profiler);
+  origin = profiler ? Origin::profiler : Origin::timeline;
+}
+
+void span_state(StateIo& io, Span& span, const Interner& interner) {
+  io(span.start);
+  io(span.duration);
+  io(span.step);
+  subject_state(io, span.subject, interner);
+  symbol_state(io, span.name, interner);
+  symbol_state(io, span.phase, interner);
+  io(span.worker);
+  io(span.process);
+  io(span.thread);
+  enum_state(io, span.kind, SpanKind::count_);
+  enum_state(io, span.mode, Mode::count_);
+  origin_state(io, span.origin);
+  enum_state(io, span.pin_memory, PinMemory::count_);
+  io(span.num_workers);
+  symbol_state(io, span.layer, interner);
+}
+
+void step_state(StateIo& io, Step& step, const Interner& interner) {
+  io(step.start);
+  io(step.duration);
+  io(step.data_wait);
+  io(step.number);
+  subject_state(io, step.subject, interner);
+  enum_state(io, step.mode, Mode::count_);
+  origin_state(io, step.origin);
+}
+
+Kind kind_of(const Event& event) {
+  if (std::holds_alternative<Span>(event)) return Kind::span;
+  if (std::holds_alternative<Sample>(event)) return Kind::sample;
+  return std::holds_alternative<Step>(event) ? Kind::step : Kind::none;
+}
+
+std::string at(Time time) {
+  return " at " + to_rfc3339(time);
+}
+
+std::string text_of(const Span& span, const Interner& interner) {
+  std::string text = "span ";
+  text += interner.text(span.name);
+  if (span.step != kNoStep) text += ", step " + std::to_string(span.step) + ",";
+  return text + at(span.start);
+}
+
+std::string text_of(const Sample& sample, const Interner& interner) {
+  const Series& series = interner.series[sample.series];
+  std::string text = "sample ";
+  text += interner.text(series.dimension);
+  text += ' ';
+  text += interner.text(series.name);
+  return text + " = " + std::to_string(sample.value) + at(sample.at);
+}
+
+}  // namespace
+
+void sample_state(StateIo& io, Sample& sample, const Interner& interner) {
+  io(sample.at);
+  io(sample.value);
+  enum_state(io, sample.series, static_cast<SeriesId>(interner.series.size()));
+  enum_state(io, sample.resource, Resource::count_);
+}
+
+void event_state(StateIo& io, Event& event, const Interner& interner) {
+  Kind kind = kind_of(event);
+  enum_state(io, kind, Kind::none);
+  if (!io.ok()) return;
+  if (io.is_loading() && kind == Kind::span) event = Span{};
+  if (io.is_loading() && kind == Kind::sample) event = Sample{};
+  if (io.is_loading() && kind == Kind::step) event = Step{};
+  if (auto* span = std::get_if<Span>(&event)) span_state(io, *span, interner);
+  if (auto* sample = std::get_if<Sample>(&event)) sample_state(io, *sample, interner);
+  if (auto* step = std::get_if<Step>(&event)) step_state(io, *step, interner);
+}
+
+std::string event_text(const Event& event, const Interner& interner) {
+  if (const auto* span = std::get_if<Span>(&event)) return text_of(*span, interner);
+  if (const auto* sample = std::get_if<Sample>(&event)) return text_of(*sample, interner);
+  const auto* step = std::get_if<Step>(&event);
+  return step == nullptr ? "event" : "step " + std::to_string(step->number) + at(step->start);
+}
+
+}  // namespace trainwatch

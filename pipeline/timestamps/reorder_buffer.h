@@ -1,0 +1,46 @@
+// Sorts the samples of one lane by time. A lane counts as ordered until a sample is out of order;
+// from then on samples wait for as long as the greatest disorder seen, and leave sorted by time,
+// equal times by arrival. Unless a sample is later than that wait, the result is the sorted input.
+//
+// Bounded: beyond kMaxWaiting samples the oldest leave early.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "pipeline/timestamps/event_time.h"
+#include "trainwatch/event.h"
+#include "trainwatch/interner.h"
+
+namespace trainwatch {
+
+class ReorderBuffer {
+ public:
+  static constexpr std::size_t kMaxWaiting = 4096;
+
+  explicit ReorderBuffer(const TimestampFilterOptions& options);
+
+  // True if a sample at least as new as all before passes without waiting.
+  bool idle() const { return hold_ == Nanos{0} && waiting_.empty(); }
+
+  // `newest` is the greatest time of the lane, including this sample's.
+  void add(const Sample& sample, Time newest, EventBatch& out);
+  void release_all(EventBatch& out);
+
+  void state(StateIo& io, const Interner& interner);
+
+ private:
+  struct Waiting {
+    Sample sample;
+    std::uint64_t arrival = 0;
+  };
+  static bool comes_later(const Waiting& a, const Waiting& b);
+  void release_oldest(EventBatch& out);
+
+  Nanos longest_hold_;
+  Nanos hold_;
+  std::uint64_t arrivals_ = 0;
+  std::vector<Waiting> waiting_;  // a heap, the oldest in front
+};
+
+}  // namespace trainwatch

@@ -1,0 +1,131 @@
+// Sits between the decoders and the engine: only events with a plausible time pass, each record
+// once, and the samples of a lane in order. Rules may then trust event time.
+//
+// Lanes are independent, and there is no clock here: what passes is a function of the lane's
+// events and of where its files end.
+//
+// State per lane: about 1 KiB, 4 KiB more where there are samples, and up to the bounds of
+// ReorderBuffer and Quarantine while something is wrong. The tailer bounds the number of lanes: one
+// per writer, and one per file that belongs to none.
+#pragma once
+
+#include <map>
+#include <set>
+#include <vector>
+
+#include "pipeline/timestamps/duplicate_cache.h"
+#include "pipeline/timestamps/event_time.h"
+#include "pipeline/timestamps/quarantine.h"
+#include "pipeline/timestamps/reorder_buffer.h"
+#include "trainwatch/diagnostics.h"
+#include "trainwatch/event.h"
+#include "trainwatch/interner.h"
+#include "trainwatch/state_io.h"
+
+namespace trainwatch {
+
+// An event that is dropped: ts_future, ts_past or duplicate.
+struct RejectedEvent {
+  Event event;
+  RejectReason reason{};
+};
+
+// Where the events of a batch go. Both lists are appended to.
+struct FilterOutput {
+  EventBatch& passed;
+  std::vector<RejectedEvent>& rejected;
+};
+
+// Decides for one lane which of its events have a plausible time.
+//
+// The lane's position is the greatest time accepted. An event is ahead when it starts more than
+// `max_ahead` after it, and late when it ends more than `lateness` before it. Such an event goes
+// into quarantine, and the position stays. An event that fits rejects everything in quarantine;
+// `agree` quarantined events that agree with each other are accepted and move the position.
+//
+// A new lane has nothing to compare with, so its first event waits for one that agrees with it: a
+// wrong first time never passes, and one alert may be late by one event. At the end of a file
+// nothing better will come soon: the largest group of two or more is accepted there, and a single
+// event if nothing in the file contradicted it.
+class LaneFilter {
+ public:
+  explicit LaneFilter(const TimestampFilterOptions& options) : options_(options), order_(options) {}
+
+  // True when the event is in order and passes at once. Otherwise nothing has changed, and the
+  // event must be given to take().
+  bool passes_at_once(const Event& event);
+
+  // Passes, quarantines or rejects the event, and with it those that were waiting for it.
+  void take(const Event& event, FilterOutput out);
+
+  // All events of a file have been taken.
+  void end_of_file(FilterOutput out);
+  // There will be no more events. Nothing is held afterwards.
+  void end_of_input(FilterOutput out);
+
+  // The file is read from its beginning again: events up to the lane's newest are duplicates, until
+  // one comes that is newer.
+  void reread() { rereading_ = anchored_; }
+
+  // A failed load leaves the filter as for a new lane.
+  void state(StateIo& io, const Interner& interner);
+
+ private:
+  bool is_ahead(EventTime time) const { return time.start - newest_end_ > options_.max_ahead; }
+  bool is_late(EventTime time) const { return newest_start_ - time.end > options_.lateness; }
+  bool is_new(const Event& event);
+  void accept(const Event& event, EventTime time, FilterOutput out);
+  void move_to(EventTime time);
+  void quarantine(const Event& event, EventTime time, FilterOutput out);
+  void accept_largest(FilterOutput out);
+  void reject_quarantined(const EventBatch& events, FilterOutput out) const;
+  bool plausible() const;
+
+  TimestampFilterOptions options_;
+  // The position, from two sides. Files are written in order of start or of end; in both orders no
+  // span ends before the greatest start, and none begins long after the greatest end, so a long
+  // span is not late and explains the jump that follows it.
+  Time newest_start_{};
+  Time newest_end_{};
+  bool anchored_ = false;  // the position is known
+  bool rereading_ = false;
+  bool fitting_in_file_ = false;  // an event of the current file fitted
+  ReorderBuffer order_;
+  RecentSamples recent_samples_;
+  RecentSpans recent_spans_;
+  Quarantine quarantine_;
+};
+
+class TimestampFilter {
+ public:
+  // The interner is that of the events and outlives the filter.
+  TimestampFilter(const Interner& interner, TimestampFilterOptions options);
+
+  // Reduces the next events of a lane to those that pass now. Appends to `rejected`.
+  void filter(LaneId lane, EventBatch& batch, std::vector<RejectedEvent>& rejected);
+
+  // All events of a file of the lane went through filter(). Appends to both.
+  void end_of_file(LaneId lane, EventBatch& passed, std::vector<RejectedEvent>& rejected);
+  // The lane has ended: what is held passes or is rejected. Appends to both.
+  void end_of_input(LaneId lane, EventBatch& passed, std::vector<RejectedEvent>& rejected);
+
+  // A file of the lane was rewritten and is read from its beginning again.
+  void reread(LaneId lane);
+
+  // Saves or loads one lane. After a failed load the lane is as new.
+  void lane_state(LaneId lane, StateIo& io);
+
+  // The lanes whose state changed since the last call.
+  std::vector<LaneId> take_changed_lanes();
+
+ private:
+  LaneFilter& changed(LaneId lane);
+
+  const Interner& interner_;
+  TimestampFilterOptions options_;
+  std::map<LaneId, LaneFilter> lanes_;
+  std::set<LaneId> changed_;
+  EventBatch rest_;  // reused
+};
+
+}  // namespace trainwatch

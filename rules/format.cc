@@ -1,0 +1,42 @@
+#include "rules/format.h"
+
+#include <charconv>
+#include <cmath>
+
+namespace trainwatch::format {
+
+std::string figure(double number) {
+  const double size = std::fabs(number);
+  const bool whole = size >= 100 && size < 1e15;
+  char out[48];
+  const auto end =
+      whole ? std::to_chars(out, out + sizeof out, number, std::chars_format::fixed, 0)
+            : std::to_chars(out, out + sizeof out, number, std::chars_format::general, 3);
+  return {out, end.ptr};
+}
+
+std::string seconds(double number) {
+  if (number != 0 && std::fabs(number) < 1e-3) return figure(number * 1e6) + " us";
+  return figure(number) + " s";
+}
+
+std::string percent(double number) {
+  return figure(number) + " %";
+}
+
+std::string ordinal(std::int64_t n) {
+  const std::int64_t tens = n / 10 % 10;
+  const std::int64_t ones = n % 10;
+  const char* ending = "th";
+  if (tens != 1 && ones == 1) ending = "st";
+  if (tens != 1 && ones == 2) ending = "nd";
+  if (tens != 1 && ones == 3) ending = "rd";
+  return std::to_string(n) + ending;
+}
+
+std::string cut(std::string_view text, std::size_t limit) {
+  if (text.size() <= limit) return std::string(text);
+  return std::string(text.substr(0, limit)) + "...";
+}
+
+}  // namespace trainwatch::format

@@ -1,0 +1,41 @@
+// SageMaker's rules that never fire: reports, whose figures an analysis of the same name has. They
+// are here so that a configuration that names them is accepted. See
+// docs/rules/overall_system_usage.md and docs/rules/overall_framework_metrics.md.
+#include "trainwatch/rule.h"
+
+namespace trainwatch {
+namespace {
+
+struct NoParams {};
+
+class NoOpRule final : public Rule {
+ public:
+  NoOpRule(const NoParams&, const RuleContext&) {}
+  void state(StateIo&) override {}
+};
+
+}  // namespace
+
+const RuleSpec& overall_system_usage_rule() {
+  static const RuleSpec spec = make_spec<NoOpRule, NoParams>(
+      {.id = "overall_system_usage",
+       .summary = "How much of each resource a node uses; never an alert.",
+       .doc = "SageMaker's OverallSystemUsage, which never fires. The analysis "
+              "overall_system_usage has its numbers.",
+       .on_by_default = false},
+      {});
+  return spec;
+}
+
+const RuleSpec& overall_framework_metrics_rule() {
+  static const RuleSpec spec = make_spec<NoOpRule, NoParams>(
+      {.id = "overall_framework_metrics",
+       .summary = "What the framework spends its time on; never an alert.",
+       .doc = "SageMaker's OverallFrameworkMetrics, which never fires. The analysis "
+              "overall_framework_metrics has its numbers.",
+       .on_by_default = false},
+      {});
+  return spec;
+}
+
+}  // namespace trainwatch

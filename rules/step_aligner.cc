@@ -1,0 +1,111 @@
+#include "rules/step_aligner.h"
+
+#include <algorithm>
+#include <iterator>
+#include <limits>
+#include <tuple>
+#include <utility>
+
+namespace trainwatch {
+namespace {
+
+constexpr std::int64_t kLast = std::numeric_limits<std::int64_t>::max();
+
+bool is_known(const Interner& interner, SubjectId subject) {
+  return static_cast<std::size_t>(subject) < interner.subjects.size();
+}
+
+void append(std::vector<JobStep>& to, std::vector<JobStep> more) {
+  std::move(more.begin(), more.end(), std::back_inserter(to));
+}
+
+}  // namespace
+
+std::vector<JobStep> StepAligner::add(const CycleSummary& cycle) {
+  without_work_ = cycle.work == 0;
+  without_steps_ = std::ranges::all_of(
+      cycle.steps, [](const StepSummary& step) { return step.number == kNoStep; });
+  if (without_work_ || without_steps_) return {};
+  std::vector<JobStep> complete;
+  if (cycle.world_size > 0) world_size_ = cycle.world_size;
+  fresh_ = true;
+  for (const StepSummary& step : cycle.steps) {
+    if (step.number == kNoStep) continue;
+    const auto newest = newest_.find(cycle.subject);
+    if (newest != newest_.end() && step.number <= newest->second) {
+      append(complete, end());
+      newest_.clear();
+    }
+    newest_[cycle.subject] = step.number;
+    put({cycle.subject, step});
+  }
+  std::optional<std::int64_t> last;
+  for (const auto& [number, ranks] : pending_) {
+    if (world_size_ > 0 && std::cmp_greater_equal(ranks.size(), world_size_)) last = number;
+  }
+  if (last) append(complete, take(*last));
+  while (pending_size_ > kMostPending) append(complete, take(pending_.begin()->first));
+  return complete;
+}
+
+void StepAligner::put(RankStep step) {
+  if (collectives_ == Collectives::dropped) step.step.collectives = {};
+  const Subject& who = interner_.subjects[step.rank];
+  JobStep& ranks = pending_[step.step.number];
+  const auto place = std::ranges::find_if(ranks, [&](const RankStep& known) {
+    const Subject& other = interner_.subjects[known.rank];
+    return std::tie(other.rank, other.node) > std::tie(who.rank, who.node);
+  });
+  ranks.insert(place, std::move(step));
+  ++pending_size_;
+}
+
+std::vector<JobStep> StepAligner::tick(Time now) {
+  if (pending_.empty()) return {};
+  if (std::exchange(fresh_, false) || !quiet_since_) quiet_since_ = now;
+  return now - *quiet_since_ >= kLateness ? end() : std::vector<JobStep>{};
+}
+
+std::vector<JobStep> StepAligner::take(std::int64_t last) {
+  std::vector<JobStep> taken;
+  while (!pending_.empty() && pending_.begin()->first <= last) {
+    pending_size_ -= pending_.begin()->second.size();
+    taken.push_back(std::move(pending_.begin()->second));
+    pending_.erase(pending_.begin());
+  }
+  if (pending_.empty()) quiet_since_.reset();
+  return taken;
+}
+
+std::vector<JobStep> StepAligner::end() {
+  return take(kLast);
+}
+
+std::vector<std::string_view> StepAligner::missing() const {
+  if (without_work_) return {"gpu work"};
+  if (without_steps_) return {"steps"};
+  return {};
+}
+
+void StepAligner::state(StateIo& io) {
+  io(pending_);
+  io(newest_);
+  io(world_size_);
+  io(without_work_);
+  io(without_steps_);
+  io(fresh_);
+  io(quiet_since_);
+  pending_size_ = 0;
+  for (const auto& [number, ranks] : pending_) {
+    pending_size_ += ranks.size();
+    for (const RankStep& rank : ranks) {
+      if (!is_known(interner_, rank.rank)) io.fail();
+    }
+  }
+  for (const auto& [rank, step] : newest_) {
+    if (!is_known(interner_, rank)) io.fail();
+  }
+  if (pending_size_ > kMostPending) io.fail();
+}
+
+}  // namespace trainwatch

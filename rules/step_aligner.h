@@ -1,0 +1,73 @@
+// Puts together what the ranks of a job measured in the same step, from profiler cycles that come
+// in any order of the ranks.
+//
+// A step is complete when all ranks of the job have it. Where the daemon sees only some of them, or
+// nothing says how many there are, it is complete a minute (of the daemon's clock) after the last
+// cycle, or at the end of the input. With a complete step the earlier ones are complete, too: a
+// rank's steps come in order. A rank whose step numbers go back was restarted, and begins anew.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "trainwatch/cycle_summary.h"
+#include "trainwatch/event.h"
+#include "trainwatch/interner.h"
+
+namespace trainwatch {
+
+struct RankStep {
+  SubjectId rank = SubjectId::none;
+  StepSummary step{};
+
+  void state(StateIo& io) {
+    io(rank);
+    io(step);
+  }
+};
+
+// By rank and node; one entry for each rank.
+using JobStep = std::vector<RankStep>;
+
+class StepAligner {
+ public:
+  static constexpr Nanos kLateness = std::chrono::seconds(60);
+  static constexpr std::size_t kMostPending = 4096;  // steps of ranks
+
+  enum class Collectives : std::uint8_t { dropped, kept };
+
+  StepAligner(const Interner& interner, Collectives collectives)
+      : interner_(interner), collectives_(collectives) {}
+
+  // Each returns the steps that are now complete, in order. A cycle without work on a device is
+  // left out: nothing says what its steps went into.
+  std::vector<JobStep> add(const CycleSummary& cycle);
+  std::vector<JobStep> tick(Time now);
+  std::vector<JobStep> end();  // of the input
+
+  // What the latest cycle lacks for its steps to be compared: "gpu work", "steps".
+  std::vector<std::string_view> missing() const;
+
+  void state(StateIo& io);
+
+ private:
+  // The pending steps up to this number.
+  std::vector<JobStep> take(std::int64_t last);
+  void put(RankStep step);
+
+  const Interner& interner_;
+  Collectives collectives_;
+  std::map<std::int64_t, JobStep> pending_;   // by step number
+  std::map<SubjectId, std::int64_t> newest_;  // step of each rank
+  std::size_t pending_size_ = 0;
+  std::int64_t world_size_ = 0;
+  bool without_work_ = false;          // the latest cycle
+  bool without_steps_ = false;         // the latest cycle
+  bool fresh_ = false;                 // a cycle came since the last tick
+  std::optional<Time> quiet_since_{};  // of the daemon's clock, while something is pending
+};
+
+}  // namespace trainwatch

@@ -1,0 +1,67 @@
+// The longest training step of each rank.
+#include <map>
+
+#include "pipeline/analysis/table_cells.h"
+#include "trainwatch/analysis.h"
+
+namespace trainwatch {
+namespace {
+
+constexpr std::size_t kMaxRanks = 1024;
+
+class LongestStep final : public Analysis {
+ public:
+  explicit LongestStep(const Interner& interner) : interner_(interner) {}
+
+  void on(const Event& event) override {
+    const auto* span = std::get_if<Span>(&event);
+    if (span == nullptr || span->origin != Origin::timeline) return;
+    if (ranks_.size() == kMaxRanks && !ranks_.contains(span->subject)) return;
+    Longest& longest = ranks_[span->subject];
+    if (span->duration <= longest.duration) return;
+    longest.duration = span->duration;
+    longest.step = span->step;
+  }
+
+  // Everything that must survive a restart, with a check of what is loaded.
+  void state(StateIo& io) override {
+    io(ranks_);
+    if (ranks_.size() > kMaxRanks) io.fail();
+    for (const auto& [subject, longest] : ranks_) {
+      if (!is_known(interner_, subject)) io.fail();
+    }
+  }
+
+  Figures figures() const override {
+    Figures out;
+    FigureTable& table = out.table({"nodeID", "step", "duration_us"});
+    for (const auto& [subject, longest] : ranks_) {
+      const Subject& rank = interner_.subjects[subject];
+      table.row(rank.node + "-" + std::to_string(rank.rank), longest.step,
+                longest.duration.count() / 1000);
+    }
+    return out;
+  }
+
+ private:
+  struct Longest {
+    Nanos duration{};
+    std::int64_t step = kNoStep;
+    void state(StateIo& io) {
+      io(duration);
+      io(step);
+    }
+  };
+
+  const Interner& interner_;
+  std::map<SubjectId, Longest> ranks_;
+};
+
+}  // namespace
+
+extern const AnalysisSpec longest_step_spec = {.name = "longest_step",
+                                               .summary = "The longest step of each rank",
+                                               .spans = {SpanKind::step},
+                                               .make = make_analysis<LongestStep>};
+
+}  // namespace trainwatch

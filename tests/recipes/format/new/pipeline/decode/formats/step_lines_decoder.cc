@@ -1,0 +1,86 @@
+// Training steps as JSON lines: {"step":12,"start":1700000000.5,"step_seconds":0.21}
+#include <optional>
+
+#include "pipeline/decode/decimal_time.h"
+#include "pipeline/decode/format.h"
+#include "pipeline/decode/json_cursor.h"
+#include "pipeline/decode/record_splitter.h"
+
+namespace trainwatch {
+namespace {
+
+class StepLinesDecoder final : public Decoder {
+ public:
+  explicit StepLinesDecoder(const FileContext& context) : context_(context) {}
+
+  void feed(std::string_view bytes, EventBatch& out) override {
+    lines_.feed(
+        bytes, [&](std::string_view text) { line(text, out); },
+        [&](std::string_view beginning) { reject(RejectReason::too_long, beginning); });
+  }
+  void finish(EventBatch& out) override { line(lines_.take_rest(), out); }
+  void cut_back(std::size_t bytes) override { lines_.cut_back(bytes); }
+  bool complete() const override { return false; }  // a file of lines has no end mark
+  bool mid_record() const override { return lines_.mid_line(); }
+  std::uint64_t records() const override { return records_; }
+  void state(StateIo& io) override {
+    lines_.state(io);
+    io(records_);
+  }
+
+ private:
+  void reject(RejectReason reason, std::string_view text) {
+    context_.diagnostics.reject(context_.file, reason, text);
+  }
+
+  void line(std::string_view text, EventBatch& out) {
+    if (text.find_first_not_of(" \t\r") == std::string_view::npos) return;
+    const std::optional<Span> step = read_step(text);
+    if (!step) return reject(RejectReason::syntax, text);
+    ++records_;
+    out.emplace_back(std::in_place_type<Span>, *step);
+  }
+
+  // Times are integers from the text on, so that no double rounds them.
+  std::optional<Span> read_step(std::string_view text) {
+    JsonCursor cursor(text);
+    std::string_view number, start, seconds;
+    if (!cursor.enter()) return std::nullopt;
+    for (std::string_view key; cursor.next(key);) {
+      const std::string_view value = cursor.value();
+      if (key == "step") number = value;
+      if (key == "start") start = value;
+      if (key == "step_seconds") seconds = value;
+    }
+    const auto start_ns = parse_time_ns(start, TimeUnit::seconds);
+    const auto duration_ns = parse_time_ns(seconds, TimeUnit::seconds);
+    if (cursor.failed() || !start_ns || !duration_ns) return std::nullopt;
+    Span span;
+    span.kind = SpanKind::step;
+    span.mode = Mode::train;
+    span.start = Time{Nanos{*start_ns}};
+    span.duration = Nanos{*duration_ns};
+    span.step = integer_or(number, kNoStep);
+    span.name = context_.interner.symbols.intern("step");
+    span.subject = context_.interner.subjects.intern({context_.job, "", context_.rank, ""});
+    return span;
+  }
+
+  const FileContext& context_;
+  LineSplitter lines_;
+  std::uint64_t records_ = 0;
+};
+
+Detection detect_step_lines(const FormatClue& clue) {
+  const bool known = clue.kind == FormatClue::Kind::member && clue.key == "step_seconds";
+  return known ? Detection::yes : Detection::no;
+}
+
+}  // namespace
+
+extern const Format step_lines_format = {.name = "step_lines",
+                                         .lines = true,
+                                         .detect = &detect_step_lines,
+                                         .make = &make_decoder<StepLinesDecoder>};
+
+}  // namespace trainwatch

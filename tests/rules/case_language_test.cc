@@ -1,0 +1,133 @@
+// The language of rule cases itself: headings, ranks, what is matched, and what errors and failures
+// say.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "rules/case.h"
+#include "rules/case_driver.h"
+#include "rules/case_file.h"
+#include "rules/expectation_check.h"
+
+namespace trainwatch::cases {
+namespace {
+
+Case parsed(std::string_view rule, const std::string& text) {
+  Result<Case> made = parse_case(rule, text);
+  if (!made.ok()) throw std::runtime_error(made.error().message);
+  return *std::move(made);
+}
+
+std::string error(std::string_view rule, std::string_view text) {
+  const Result<Case> made = parse_case(rule, text);
+  return made.ok() ? "" : made.error().message;
+}
+
+// What is wrong with the last expectation of the case, without the alerts.
+std::string failure(std::string_view rule, const std::string& text) {
+  const Case made = parsed(rule, text);
+  const std::string all = unmet(made.expectations.back(), made, run_straight(made));
+  return all.substr(0, all.find("\nalerts:"));
+}
+
+// The cycles of the case: "rank start_second exposed_percent, ...".
+std::string cycles(const Case& made) {
+  std::string text;
+  const std::int64_t origin = made.cycles.front()->steps.front().start_ns;
+  for (const auto& cycle : made.cycles) {
+    const StepSummary& step = cycle->steps.front();
+    text += (text.empty() ? "" : ", ") +
+            std::to_string(made.interner.subjects[cycle->subject].rank) + " " +
+            std::to_string((step.start_ns - origin) / 1'000'000'000) + " " +
+            std::to_string(step.exposed_communication_ns * 100 / step.duration_ns);
+  }
+  return text;
+}
+
+constexpr std::string_view kSpike = "steps 0..99 0.2\nsteps 100 3.2\n";
+
+std::string spike(const std::string& expected) {
+  return failure("step_spike", std::string(kSpike) + expected + "\n");
+}
+
+TEST(CaseLanguage, AHeadingStartsACase) {
+  const auto cases = split_cases("# of the rule\n\n== firing\n# why\nset a 1\n\n== quiet_more\n");
+  ASSERT_EQ(cases.size(), 2U);
+  EXPECT_EQ(cases[0].name, "firing");
+  EXPECT_EQ(cases[0].line, 3);
+  EXPECT_EQ(cases[0].text, "# why\nset a 1\n\n");
+  EXPECT_EQ(cases[1].name, "quiet_more");
+  EXPECT_EQ(cases[1].line, 7);
+  EXPECT_EQ(cases[1].text, "");
+}
+
+TEST(CaseLanguage, LinesAboveTheFirstHeadingAreNotLost) {
+  const auto cases = split_cases("# comment\nset a 1\n== firing\n");
+  ASSERT_EQ(cases.size(), 2U);
+  EXPECT_EQ(cases[0].name, "");
+  EXPECT_EQ(cases[0].text, "set a 1\n");
+}
+
+TEST(CaseLanguage, ErrorsNameTheLine) {
+  EXPECT_EQ(error("nothing", ""), "1: no rule 'nothing'");
+  EXPECT_EQ(error("step_spike", "\nset sigma 0\n"), "2: sigma: 0 is outside 1..100");
+  EXPECT_EQ(error("step_spike", "steps 0..9 0.2 weight 3\n"), "1: cannot read 'weight 3'");
+  EXPECT_EQ(error("step_spike", "stops 0..9 0.2\n"), "1: cannot read 'stops'");
+  EXPECT_EQ(error("step_spike", "ticks 10 cpu0=1*x\n"), "1: cannot read 'cpu0=1*x'");
+  EXPECT_EQ(error("step_spike", "expect at step 3 loudly\n"), "1: cannot read 'loudly'");
+  EXPECT_EQ(error("gpu_idle", "cycle 0..9 0.2 wait\n"), "1: cannot read 'wait '");
+  EXPECT_EQ(error("gpu_idle", "cycle 0..9 0.2 wait 60 launch 50\n"),
+            "1: the parts of a step are more than 100 percent");
+  EXPECT_EQ(error("gpu_idle", "ranks 3..0\n"), "1: rank N, or ranks A..B");
+  EXPECT_EQ(error("gpu_idle", "ranks 0..3\ncycle 0..9 0.2 but rank 4 wait 1\n"),
+            "2: rank 4 is none of the current ranks");
+  EXPECT_EQ(error("gpu_idle", "cycle 0..9 0.2 but wait 1\n"), "1: ... but rank N OPTIONS");
+  EXPECT_EQ(error("step_spike", "steps 0..9 0.2\n"), "1: nothing is expected");
+  const Result<Case> below = parse_case("step_spike", "stops\n", 40);
+  ASSERT_FALSE(below.ok());
+  EXPECT_EQ(below.error().message, "40: cannot read 'stops'");
+}
+
+TEST(CaseLanguage, RanksRunSideBySide) {
+  const Case made = parsed("straggler",
+                           "ranks 0..2\n"
+                           "cycle 0..9 0.1 exposed 30 but rank 1 exposed 2\n"
+                           "cycle 10..19 0.1 exposed 40 stall 10:2 but rank 2 exposed 0\n"
+                           "rank 7\n"
+                           "cycle 0..9 0.1\n"
+                           "expect nothing\n");
+  EXPECT_EQ(cycles(made), "0 0 30, 1 0 2, 2 0 30, 0 1 1, 1 1 1, 2 1 0, 7 4 0");
+}
+
+TEST(CaseLanguage, AValueIsFoundByItsPath) {
+  EXPECT_EQ(spike("expect at step 100 firing warning step=100 subject.rank=0 value=3.20 "
+                  "evidence.pattern=single cause.name=unattributed ended_at=null"),
+            "");
+  EXPECT_EQ(spike("expect last evidence.pattern=periodic"),
+            "wanted: expect last evidence.pattern=periodic\nbut:    evidence.pattern is single");
+  EXPECT_EQ(spike("expect at step 100 value=3"),
+            "wanted: expect at step 100 value=3\nbut:    value is 3.2");
+  EXPECT_EQ(spike("expect last pattern=single unit=ratio"),
+            "wanted: expect last pattern=single unit=ratio\n"
+            "but:    the alert has no pattern, unit is seconds");
+  EXPECT_EQ(spike("expect at step 100 resolved"),
+            "wanted: expect at step 100 resolved\nbut:    state is firing");
+}
+
+TEST(CaseLanguage, AFailureSaysWhatCame) {
+  EXPECT_EQ(spike("expect at step 99 firing"),
+            "wanted: expect at step 99 firing\nbut:    no alert was emitted at step 99");
+  EXPECT_EQ(spike("expect nothing at warning"),
+            "wanted: expect nothing at warning\nbut:    an alert of severity warning");
+  EXPECT_EQ(spike("expect nothing at critical"), "");
+  EXPECT_EQ(spike("expect alerts 2"), "wanted: expect alerts 2\nbut:    the number of alerts is 1");
+  EXPECT_EQ(spike("expect missing steps"),
+            "wanted: expect missing steps\nbut:    nothing is missing");
+  const Case made = parsed("step_spike", std::string(kSpike) + "expect nothing\n");
+  const std::string all = unmet(made.expectations[0], made, run_straight(made));
+  EXPECT_NE(all.find("\nalerts:\n  at step 100: {\"id\":\""), std::string::npos) << all;
+}
+
+}  // namespace
+}  // namespace trainwatch::cases

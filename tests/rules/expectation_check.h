@@ -1,0 +1,20 @@
+// Holds what a case expects to what its run gave.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "rules/case.h"
+#include "rules/case_driver.h"
+
+namespace trainwatch::cases {
+
+// What keeps `alert` from having all `fields`: "evidence.period is 20, the alert has no perod".
+// Empty when it has them.
+std::string mismatch(const Alert& alert, const std::vector<Field>& fields);
+
+// Empty when `expectation` is met; otherwise what was expected, what is wrong, and the alerts that
+// were emitted, one a line.
+std::string unmet(const Expectation& expectation, const Case& made, const Outcome& outcome);
+
+}  // namespace trainwatch::cases

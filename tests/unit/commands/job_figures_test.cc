@@ -1,0 +1,153 @@
+// What the report takes out of the analyses' results: nothing may be missing from them unnoticed.
+#include "commands/report/job_figures.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "pipeline/profile/profile_report.h"
+#include "support/model_file_system.h"
+#include "unit/analysis/analysis_bench.h"
+
+namespace trainwatch {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+Figures empty_result(const std::string& name) {
+  test::ModelFileSystem files;
+  return name == kPythonProfile ? python_profile(files, {}, {}) : AnalysisBench(name).figures();
+}
+
+// The results of a job without events, but for the one of `name`.
+Figures results_with(const std::string& name, Figures result) {
+  Figures results;
+  for (const std::string& one : analyses_in_report())
+    results.add(one, one == name ? std::move(result) : empty_result(one));
+  return results;
+}
+
+std::string refusal(const std::string& name, Figures result) {
+  const auto figures = read_job_figures(results_with(name, std::move(result)));
+  return figures ? "" : figures.error().message;
+}
+
+TEST(JobFigures, AJobWithoutEventsHasNone) {
+  const auto figures = read_job_figures(results_with("", {}));
+  ASSERT_TRUE(figures) << figures.error().message;
+  EXPECT_FALSE(figures->phases_of_job.job_us);
+  EXPECT_TRUE(figures->timeline.empty());
+  EXPECT_EQ(figures->getnext.count, 0);
+}
+
+TEST(JobFigures, AMissingResultIsAnError) {
+  EXPECT_EQ(read_job_figures({}).error().message, "results.job_statistics is missing");
+}
+
+TEST(JobFigures, ARenamedColumnIsAnErrorNotAZero) {
+  Figures usage;
+  usage.table({"type", "nodeID", "(0, 10)", "(10, 90)", "(90, 101)"});
+  EXPECT_EQ(refusal("device_usage_stats", std::move(usage)),
+            "results.device_usage_stats.(90, 100) is no column");
+}
+
+TEST(JobFigures, ARenamedFieldIsAnErrorNotAZero) {
+  Figures map;
+  map.add("width", 0).add("samples_per_columns", 1).add("rows", Figures::Groups());
+  EXPECT_EQ(refusal("heatmap", std::move(map)), "results.heatmap.samples_per_column is missing");
+}
+
+TEST(JobFigures, AColumnOfAnotherKindIsAnError) {
+  Figures usage;
+  usage.table({"type", "nodeID", "(0, 10)", "(10, 90)", "(90, 100)"}).row("cpu", 7, 1, 2, 3);
+  EXPECT_EQ(refusal("device_usage_stats", std::move(usage)),
+            "results.device_usage_stats.nodeID is no text");
+  Figures table;
+  table.table({"type"});
+  EXPECT_THAT(refusal("job_statistics", std::move(table)), HasSubstr("framework is missing"));
+}
+
+// Fields whose names are data are there only with data.
+TEST(JobFigures, ResultsOfEventsAreRead) {
+  AnalysisBench histogram("step_histogram");
+  AnalysisBench metrics("metrics_histogram");
+  AnalysisBench heatmap("heatmap");
+  AnalysisBench loaders("dataloader_initialization");
+  for (std::int64_t i = 0; i < 4; ++i) {
+    histogram.step(i * 1'000'000, 1000 + i, i);
+    for (AnalysisBench* bench : {&metrics, &heatmap})
+      bench->sample("gpu", "gpu0", "GPUUtilization", i * 1'000'000, 50);
+  }
+  Span loader = loaders.span("DataLoaderIterInitialize", "_MultiProcessing", 0, 2000);
+  loader.kind = SpanKind::data_init;
+  loader.num_workers = 4;
+  loaders.add(loader);
+  Figures results;
+  for (const std::string& name : analyses_in_report()) {
+    AnalysisBench* const bench = name == "step_histogram"              ? &histogram
+                                 : name == "metrics_histogram"         ? &metrics
+                                 : name == "heatmap"                   ? &heatmap
+                                 : name == "dataloader_initialization" ? &loaders
+                                                                       : nullptr;
+    results.add(name, bench != nullptr ? bench->figures() : empty_result(name));
+  }
+  const auto figures = read_job_figures(results);
+  ASSERT_TRUE(figures) << figures.error().message;
+  ASSERT_EQ(figures->step_histograms.size(), 1U);
+  EXPECT_EQ(figures->step_histograms[0].values, 4);
+  ASSERT_EQ(figures->metric_histograms.size(), 2U);
+  EXPECT_EQ(figures->metric_histograms[0].series, "gpu0");
+  EXPECT_EQ(figures->metric_histograms[0].values, 4);
+  ASSERT_EQ(figures->heat_map.rows.size(), 3U);
+  EXPECT_EQ(figures->heat_map.rows[0].percent.front(), 50);
+  ASSERT_EQ(figures->iterators.size(), 1U);
+  EXPECT_EQ(figures->iterators[0].num_workers, 4);
+  EXPECT_EQ(figures->iterators[0].initializations.max_us, 2000);
+}
+
+TEST(JobFigures, TheTimelineIsSplitByRank) {
+  Figures timeline;
+  FigureTable& table = timeline.table({"start_time_us", "duration_us", "step", "phase", "nodeID"});
+  table.row(1, 10, 0, "EVAL", "b-1");
+  table.row(2, 20, 0, "TRAIN", "a-0");
+  table.row(3, 30, 1, "TRAIN", "a-0");
+  const auto figures = read_job_figures(results_with("step_timeline", std::move(timeline)));
+  ASSERT_TRUE(figures);
+  EXPECT_THAT(figures->phases, ElementsAre("TRAIN", "EVAL"));  // the most frequent first
+  ASSERT_EQ(figures->timeline.size(), 2U);
+  EXPECT_EQ(figures->timeline[0].rank, "a-0");
+  ASSERT_EQ(figures->timeline[0].steps.size(), 2U);
+  EXPECT_EQ(figures->timeline[0].steps[1].duration_us, 30);
+  EXPECT_EQ(figures->timeline[0].steps[1].phase, 0U);
+  EXPECT_EQ(figures->timeline[1].steps[0].phase, 1U);
+}
+
+TEST(JobFigures, BrokenUtf8InANameIsRepairedAndAGapIsKept) {
+  Figures usage;
+  usage.table({"type", "nodeID", "(0, 10)", "(10, 90)", "(90, 100)"})
+      .row("cpu", "n\xFF", std::optional<int>(), 0.5, 3);
+  const auto figures = read_job_figures(results_with("device_usage_stats", std::move(usage)));
+  ASSERT_TRUE(figures);
+  const DeviceUsageRow& row = figures->device_usage.at(0);
+  EXPECT_EQ(row.node, "n\xEF\xBF\xBD");
+  EXPECT_FALSE(row.idle);
+  EXPECT_EQ(row.used, 0.5);
+  EXPECT_EQ(row.full, 3);
+}
+
+TEST(JobFigures, GroupsAreNamedByWhatAndWhere) {
+  EXPECT_EQ(group_name("GPUUtilization-nodeid:algo-1").what, "GPUUtilization");
+  EXPECT_EQ(group_name("GPUUtilization-nodeid:algo-1").where, "algo-1");
+  EXPECT_EQ(group_name("-nodeid:algo-1").what, "");
+  EXPECT_EQ(group_name("none").what, "none");
+}
+
+TEST(JobFigures, EveryAnalysisInTheReportExists) {
+  for (const std::string& name : analyses_in_report()) {
+    if (name == kPythonProfile) continue;  // of files, not of events
+    EXPECT_NE(find_analysis(name), nullptr) << name;
+  }
+}
+
+}  // namespace
+}  // namespace trainwatch

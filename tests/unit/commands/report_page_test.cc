@@ -1,0 +1,140 @@
+// The page as a whole: hostile files, large jobs, and nothing to say.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "commands/report/report_content.h"
+#include "rules/catalog.h"
+
+namespace trainwatch {
+namespace {
+
+constexpr std::size_t kLargest = 3'000'000;  // bytes of a page
+
+const std::string kHostile =
+    "<script>alert('x')</script>\" onload=\"y\xFF\x01</style>" + std::string(5000, 'n');
+
+// Not a matcher: those print the whole page when they fail.
+bool has(const std::string& page, std::string_view what) {
+  return page.find(what) != std::string::npos;
+}
+
+Alert alert_of(const std::string& text) {
+  Alert alert;
+  alert.id = "0123";
+  alert.rule = "step_spike";
+  alert.subject = {text, text, 0, text};
+  alert.verdict.summary = text;
+  alert.verdict.next = text;
+  alert.verdict.unit = text;
+  alert.verdict.cause = {CauseName::input_wait, 0.5, text, {text}};
+  alert.verdict.evidence = R"({"<b>": "</dd><script>", "list": [1, 2], "lost_seconds": 0.25})";
+  return alert;
+}
+
+// Every text that comes from a file is `text`, and there are `many` of everything.
+ReportContent content_of(const std::string& text, std::size_t many) {
+  ReportContent content;
+  content.program = "trainwatch test";
+  content.job = text;
+  content.sources.assign(many, {text, 1, 2, 3, 4, {{"syntax", 5}}});
+  content.rejected.assign(many, {text, "syntax", text});
+  for (const RuleSpec* rule : rule_catalog()) content.rules.emplace_back(*rule);
+  content.alerts.assign(many, alert_of(text));
+  JobFigures& job = content.figures;
+  job.phases_of_job = {"pytorch", 0.0, 4e6, 4e6, {1e6, 25.0}, {2e6, 50.0}, {1e6, 25.0}};
+  const DurationRow durations{text, 9.0, 1.1, 1.1, 1.1, 1.1, 1.1, 1.1};
+  job.step_phases.assign(many, durations);
+  job.step_metrics = job.step_processes = job.step_phases;
+  job.phases.assign(many, text);
+  job.utilization.assign(many, {text, text, text, text, 9.0, 1.1, 1.1, 1.1, 1.1, 1.1, 1.1});
+  job.device_usage.assign(many, {text, text, 1.0, 2.0, 3.0});
+  std::vector<double> wave;
+  for (int i = 0; i < 255; ++i) wave.push_back(50 + 50 * std::sin(i));
+  BinCounts histogram{text + "Percent-nodeid:" + text, "total", {0}, {}, 500};
+  for (int i = 0; i < 50; ++i) {
+    histogram.edges.push_back(i + 1);
+    histogram.counts.push_back(i);
+  }
+  for (std::size_t i = 0; i < many; ++i) {
+    StepSeries rank{text + std::to_string(i), {}};
+    for (int step = 0; step < 1000; ++step) {
+      rank.steps.push_back({step * 1e5, step % 3 == 0 ? 1e5 : 5e3 + step, double(step), i % many});
+    }
+    job.timeline.push_back(std::move(rank));
+    job.step_histograms.push_back(histogram);
+    job.metric_histograms.push_back(histogram);
+    job.heat_map.rows.push_back(
+        {text + std::to_string(i / 64), text, text + std::to_string(i), wave});
+    job.iterators.push_back({text, true, 4, {}});
+  }
+  job.heat_map.width = wave.size();
+  job.getnext = {9, 8, 7, double(many), {}};
+  job.getnext.outliers.assign(many, {1.0, 2.0, 3.0, text});
+  job.workers = job.batches = job.getnext;
+  ProfileFigures profile{"cprofile", "training_loop", 1, {}};
+  profile.functions.assign(many, {text, 7.0, text, 1.0, 2.0, 3.0});
+  job.profiles.assign(3, profile);
+  job.rejected_profiles.assign(many, {text, text});
+  return content;
+}
+
+TEST(ReportPage, NoTextOfAFileBecomesMarkup) {
+  const std::string page = report_page(content_of(kHostile, 2));
+  EXPECT_FALSE(has(page, "<script"));
+  EXPECT_FALSE(has(page, "\" onload"));
+  EXPECT_EQ(page.find("</style>"), page.rfind("</style>"));
+  EXPECT_TRUE(has(page, "&lt;script&gt;"));
+  EXPECT_FALSE(has(page, "\xFF"));
+  EXPECT_FALSE(has(page, "\x01"));
+  EXPECT_FALSE(has(page, std::string(1100, 'n')));
+}
+
+TEST(ReportPage, FetchesNothing) {
+  const std::string page = report_page(content_of("text", 2));
+  for (const std::string outside :
+       {"src=", "url(", "@import", "http:", "https:", "<link", "<iframe"}) {
+    EXPECT_FALSE(has(page, outside)) << outside;
+  }
+  EXPECT_TRUE(has(page, "default-src &#39;none&#39;"));
+}
+
+TEST(ReportPage, AJobOfAnySizeMakesAPageOfBoundedSize) {
+  const std::string page = report_page(content_of("a job with a name as long as they are", 1024));
+  EXPECT_LT(page.size(), kLargest);
+  for (const char* what : {"alerts", "rows", "ranks", "histograms", "paths", "functions"}) {
+    EXPECT_TRUE(has(page, " more " + std::string(what) + " of ")) << what;
+  }
+  EXPECT_LT(report_page(content_of(kHostile, 1024)).size(), kLargest);
+}
+
+TEST(ReportPage, SaysWhatIsMissing) {
+  const std::string page = report_page({});
+  for (const char* said :
+       {"No files were read", "No rule is enabled", "No rule fired", "times of the job are unknown",
+        "no steps", "no system metrics", "no calls of PyTorch", "no Python profiles"}) {
+    EXPECT_TRUE(has(page, said)) << said;
+  }
+  EXPECT_FALSE(has(page, "<table"));
+}
+
+TEST(ReportPage, NamesTheRuleItsParametersAndItsAlerts) {
+  ReportContent content = content_of("text", 1);
+  for (RuleConfig& rule : content.rules) {
+    if (rule.spec->id != "step_spike") continue;
+    ASSERT_TRUE(rule.set("sigma", "7"));
+  }
+  content.alerts.front().verdict.value = 0.61;
+  content.alerts.front().verdict.unit = "seconds";
+  const std::string page = report_page(content);
+  EXPECT_TRUE(has(page, "<tr id=\"rule-step_spike\""));
+  EXPECT_TRUE(has(page, "sigma\xC2\xA0<b>7</b> (default 6)"));
+  EXPECT_TRUE(has(page, "<a href=\"#alert-1\">1</a>"));
+  EXPECT_TRUE(has(page, "Cause: input wait (50.0 %): text"));
+  EXPECT_TRUE(has(page, "610 ms"));  // the value
+  EXPECT_TRUE(has(page, "250 ms"));  // "lost_seconds" of the evidence
+  EXPECT_EQ(page, report_page(content));
+}
+
+}  // namespace
+}  // namespace trainwatch

@@ -1,0 +1,116 @@
+#include <gtest/gtest.h>
+
+#include "pipeline/cycle/cycle_summary.h"
+#include "unit/cycle/hand_made_cycle.h"
+
+namespace trainwatch {
+namespace {
+
+constexpr std::int64_t kUs = 1000;
+
+std::vector<StepSummary> steps_of(const CycleTrace& cycle) {
+  return measure(SelectedCycle(cycle, StepSelection::all)).steps;
+}
+
+StepSummary only_step(const CycleTrace& cycle) {
+  const auto steps = steps_of(cycle);
+  EXPECT_EQ(steps.size(), 1U);
+  return steps.at(0);
+}
+
+std::int64_t parts_sum(const StepSummary& step) {
+  return step.computation_ns + step.exposed_memory_ns + step.exposed_communication_ns +
+         step.exposed_other_ns + step.idle_sum_ns();
+}
+
+TEST(StepSummary, EachMomentCountsOnce) {
+  HandMadeCycle builder;
+  builder.compute({10, 30, 7, builder.launch(5)});
+  builder.copy({30, 30, 8, builder.launch(6)}, 1.0F);   // 20 us beyond the kernel
+  builder.communicate({50, 40, 9, builder.launch(7)});  // 30 us beyond the copy
+  builder.wait({85, 10, 10, builder.launch(8)});        // 5 us beyond that
+  builder.step(4, 0, 100);
+  const StepSummary step = only_step(builder.build());
+  EXPECT_EQ(step.number, 4);
+  EXPECT_EQ(step.computation_ns, 30 * kUs);
+  EXPECT_EQ(step.communication_ns, 40 * kUs);
+  EXPECT_EQ(step.overlapped_ns, 0);
+  EXPECT_EQ(step.exposed_memory_ns, 20 * kUs);
+  EXPECT_EQ(step.exposed_communication_ns, 30 * kUs);
+  EXPECT_EQ(step.exposed_other_ns, 5 * kUs);
+  EXPECT_EQ(step.idle_sum_ns(), 15 * kUs);
+  EXPECT_EQ(parts_sum(step), 100 * kUs);
+}
+
+TEST(StepSummary, IdleByWhatTheHostDid) {
+  HandMadeCycle builder;
+  builder.compute({20, 10, 7, builder.launch(12)});  // idle from 0 for want of data until 10
+  builder.compute({40, 10, 7, builder.launch(25)});  // launched before the gap: queued
+  builder.compute({70, 10, 7, builder.launch(65)});  // the gap began in a synchronisation
+  builder.compute({95, 5, 7, builder.launch(90)});   // the host paused in it
+  builder.step(1, 0, 100);
+  CycleTrace cycle = builder.build();
+  cycle.data_waits = {{0, 10 * kUs}};
+  cycle.blocking_calls = {{45 * kUs, 55 * kUs}};
+  cycle.host_pauses = {{82 * kUs, 89 * kUs}};
+  const StepSummary step = only_step(cycle);
+  EXPECT_EQ(step.idle(IdleReason::data_wait), 10 * kUs);
+  EXPECT_EQ(step.idle(IdleReason::queued), 10 * kUs);
+  EXPECT_EQ(step.idle(IdleReason::synchronization), 20 * kUs);
+  EXPECT_EQ(step.idle(IdleReason::host_pause), 7 * kUs);
+  EXPECT_EQ(step.idle(IdleReason::launch), (10 + 8) * kUs);
+  EXPECT_EQ(parts_sum(step), 100 * kUs);
+}
+
+TEST(StepSummary, WorkGoesToTheStepInWhoseTimeItRuns) {
+  HandMadeCycle builder;
+  builder.compute({50, 100, 7, builder.launch(10)});
+  builder.step(1, 0, 100).step(2, 100, 100);
+  const CycleTrace cycle = builder.build();
+  const auto steps = steps_of(cycle);
+  ASSERT_EQ(steps.size(), 2U);
+  EXPECT_EQ(steps[0].computation_ns, 50 * kUs);
+  EXPECT_EQ(steps[1].computation_ns, 50 * kUs);
+  EXPECT_EQ(steps[1].idle(IdleReason::launch), 50 * kUs);  // nothing followed
+}
+
+TEST(StepSummary, WithoutStepsTheWholeIsOne) {
+  HandMadeCycle builder;
+  builder.compute({50, 20, 7, builder.launch(10)});
+  builder.compute({90, 10, 7, builder.launch(80)});
+  const StepSummary step = only_step(builder.build());
+  EXPECT_EQ(step.number, kNoStep);
+  EXPECT_EQ(step.start_ns, 50 * kUs);
+  EXPECT_EQ(step.duration_ns, 50 * kUs);
+  EXPECT_EQ(step.idle(IdleReason::launch), 20 * kUs);
+  EXPECT_TRUE(steps_of(CycleTrace{}).empty());
+}
+
+TEST(StepSummary, NoMomentCountsInTwoSteps) {
+  HandMadeCycle builder;
+  builder.compute({10, 80, 7, builder.launch(5)});
+  builder.step(1, 0, 60).step(2, 20, 20).step(3, 50, 50);
+  const auto steps = steps_of(builder.build());
+  ASSERT_EQ(steps.size(), 3U);
+  EXPECT_EQ(steps[0].computation_ns, 50 * kUs);
+  EXPECT_EQ(steps[1].computation_ns, 0);
+  EXPECT_EQ(steps[2].computation_ns, 30 * kUs);
+  EXPECT_EQ(steps[2].idle_sum_ns(), 10 * kUs);
+}
+
+TEST(StepSummary, CollectivesThatBeginInTheStep) {
+  HandMadeCycle builder;
+  builder.step(1, 0, 100);
+  CycleTrace cycle = builder.build();
+  const NameId group = cycle.names.intern("default_pg");
+  for (const std::int64_t at : {-5, 10, 60, 100})
+    cycle.collectives.push_back({at * kUs, 7, at, group});
+  const StepSummary step = only_step(cycle);
+  ASSERT_EQ(step.collectives.size(), 2U);
+  EXPECT_EQ(step.collectives[0].sequence, 10);
+  EXPECT_EQ(step.collectives[1].sequence, 60);
+  EXPECT_EQ(step.collectives[0].group, step.collectives[1].group);
+}
+
+}  // namespace
+}  // namespace trainwatch

@@ -1,0 +1,30 @@
+#include "daemon/app/fd_budget.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+namespace trainwatch {
+namespace {
+
+TEST(FdBudget, LeavesSomeForTheStoreAndForVanishedFiles) {
+  const FdBudget small = fd_budget(64);
+  EXPECT_EQ(small.connections, 20U);
+  EXPECT_EQ(small.files, 10U);
+  const FdBudget usual = fd_budget(1024);
+  EXPECT_GE(usual.connections, 256U);
+  EXPECT_LT(usual.connections + usual.files, 1000U);
+}
+
+TEST(FdBudget, IsNeverNothing) {
+  EXPECT_EQ(fd_budget(3).connections, 1U);
+  EXPECT_EQ(fd_budget(3).files, 1U);
+  EXPECT_GT(fd_budget(std::numeric_limits<std::size_t>::max()).files, 1'000'000U);
+}
+
+TEST(FdBudget, KnowsTheLimit) {
+  EXPECT_GE(descriptor_limit(), 3U);
+}
+
+}  // namespace
+}  // namespace trainwatch

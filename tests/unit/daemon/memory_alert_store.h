@@ -1,0 +1,78 @@
+// An archive in memory that answers when it is told to.
+#pragma once
+
+#include <algorithm>
+#include <deque>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "daemon/net/alert_store_client.h"
+
+namespace trainwatch {
+
+struct MemoryAlertStore {
+  struct Request {
+    std::uint64_t after;
+    std::size_t limit;
+    AlertStoreClient::Done done;
+  };
+
+  std::string epoch = "epoch-1";
+  std::uint64_t last_seq = 0;
+  std::deque<PublishedAlertPtr> alerts;
+  std::map<std::string, std::uint64_t> acknowledged;
+  std::size_t acknowledgements = 0;
+  std::deque<Request> requests;
+  std::size_t asked = 0;
+  bool fails = false;
+
+  std::uint64_t first_seq() const { return alerts.empty() ? last_seq + 1 : alerts.front()->seq; }
+
+  void store(const std::vector<PublishedAlertPtr>& more) {
+    for (const auto& alert : more) {
+      alerts.push_back(alert);
+      last_seq = alert->seq;
+    }
+  }
+  void prune(std::uint64_t first) {
+    while (!alerts.empty() && alerts.front()->seq < first) alerts.pop_front();
+  }
+
+  // Answers the oldest request; false when there is none.
+  bool answer() {
+    if (requests.empty()) return false;
+    const auto request = std::move(requests.front());
+    requests.pop_front();
+    if (fails) {
+      request.done(Error{"disk full"});
+      return true;
+    }
+    std::vector<PublishedAlertPtr> page;
+    const auto start = std::partition_point(
+        alerts.begin(), alerts.end(),
+        [&request](const PublishedAlertPtr& alert) { return alert->seq <= request.after; });
+    const auto size =
+        std::min<std::ptrdiff_t>(alerts.end() - start, static_cast<std::ptrdiff_t>(request.limit));
+    page.assign(start, start + size);
+    request.done(std::move(page));
+    return true;
+  }
+
+  // The archive must stay where it is. `on_request` is called after each request.
+  AlertStoreClient api(std::function<void()> on_request = [] {}) {
+    return {
+        [this, on_request](std::uint64_t after, std::size_t limit, AlertStoreClient::Done done) {
+          requests.push_back({after, limit, std::move(done)});
+          ++asked;
+          on_request();
+        },
+        [this](const std::string& name, std::uint64_t seq) {
+          acknowledged[name] = seq;
+          ++acknowledgements;
+        },
+        acknowledged};
+  }
+};
+
+}  // namespace trainwatch

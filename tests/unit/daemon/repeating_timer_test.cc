@@ -1,0 +1,53 @@
+#include "daemon/app/repeating_timer.h"
+
+#include <gtest/gtest.h>
+
+#include <boost/asio/post.hpp>
+#include <chrono>
+
+namespace trainwatch {
+namespace {
+
+using std::chrono::milliseconds;
+
+// Nothing that should end takes longer than this.
+constexpr std::chrono::seconds kPatience{10};
+
+TEST(RepeatingTimer, CallsUntilItIsStoppedFromWithin) {
+  boost::asio::io_context context{1};
+  RepeatingTimer timer(context);
+  int calls = 0;
+  timer.start(milliseconds(1), [&] {
+    if (++calls == 3) timer.stop();
+  });
+  context.run_for(kPatience);
+  EXPECT_TRUE(context.stopped());
+  EXPECT_EQ(calls, 3);
+}
+
+TEST(RepeatingTimer, IsStoppedWhileItWaits) {
+  boost::asio::io_context context{1};
+  RepeatingTimer timer(context);
+  int calls = 0;
+  timer.start(std::chrono::hours(1), [&] { ++calls; });
+  boost::asio::post(context, [&] { timer.stop(); });
+  context.run_for(kPatience);
+  EXPECT_TRUE(context.stopped());
+  EXPECT_EQ(calls, 0);
+}
+
+// Two waits expire together, so both handlers are queued when the first of them stops the timer.
+TEST(RepeatingTimer, IsStoppedWhileItsHandlerIsQueued) {
+  boost::asio::io_context context{1};
+  RepeatingTimer timer(context);
+  int calls = 0;
+  boost::asio::steady_timer stopper(context, milliseconds(-1));
+  stopper.async_wait([&](boost::system::error_code) { timer.stop(); });
+  timer.start(milliseconds(0), [&] { ++calls; });
+  context.run_for(kPatience);
+  EXPECT_TRUE(context.stopped());
+  EXPECT_EQ(calls, 0);
+}
+
+}  // namespace
+}  // namespace trainwatch

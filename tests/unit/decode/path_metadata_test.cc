@@ -1,0 +1,72 @@
+#include "pipeline/decode/path_metadata.h"
+
+#include <gtest/gtest.h>
+
+namespace trainwatch {
+namespace {
+
+struct TimelineCase {
+  const char* path;
+  const char* node;
+  std::int32_t rank;
+};
+
+TEST(PathMetadata, TimelineNodeAndRank) {
+  const TimelineCase cases[] = {
+      {"/f/pevents/2026112104/1795236016087300_0-algo-1_pythontimeline.json", "algo-1", 0},
+      {"/f/12-algo-3_pythontimeline.json.tmp", "algo-3", 12},
+      {"/f/1594662624558411_905-b88ab1bb8259_model_timeline.json", "b88ab1bb8259", 905},
+      {"/f/1795236016087300_19952-vm_pythontimeline.json", "vm", kNoRank},
+      {"/f/3-my-host.local_horovod_timeline.json.tmp", "my-host.local", 3},
+      {"/f/1589930988000000_4487_0000_pythontimeline.json", "4487", kNoRank},
+      {"/f/1590461127873222_0001_model_timeline.json", "0001", kNoRank},
+      {"/f/1589314018481947000_1234-testhost_model_timeline.json", "testhost", 1234},
+      {"/f/1589314018481947_2-algo-1_smdataparallel_timeline.json", "algo-1", 2},
+      {"/f/horovod_timeline_small.json", "", kNoRank},
+      {"/f/anything.json", "", kNoRank},
+  };
+  for (const TimelineCase& expected : cases) {
+    const NodeRank found = timeline_path_metadata(expected.path);
+    EXPECT_EQ(found.node, expected.node) << expected.path;
+    EXPECT_EQ(found.rank, expected.rank) << expected.path;
+  }
+}
+
+TEST(PathMetadata, ProfileNodeRankAndEnd) {
+  const ProfilePathMetadata local = profile_path_metadata("/w/vm_8959.1795235697709.pt.trace.json");
+  EXPECT_EQ(local.node, "vm");
+  EXPECT_EQ(local.rank, kNoRank);
+  EXPECT_EQ(local.end_ns, 1795235697709000000);
+
+  const ProfilePathMetadata dotted =
+      profile_path_metadata("/w/ip-1.ec2_internal_77.1787426466048337924.pt.trace.json.gz");
+  EXPECT_EQ(dotted.node, "ip-1.ec2_internal");
+  EXPECT_EQ(dotted.end_ns, 1787426466048337924);
+
+  EXPECT_EQ(profile_path_metadata("worker0.1623143566756.pt.trace.json.gz").rank, 0);
+  EXPECT_EQ(profile_path_metadata("worker0.1623143566756.pt.trace.json.gz").node, "");
+  EXPECT_EQ(profile_path_metadata("rank-0.Apr_03_18_51_38.1102.pt.trace.json.gz").rank, 0);
+  EXPECT_EQ(profile_path_metadata("rank-0.Apr_03_18_51_38.1102.pt.trace.json.gz").end_ns,
+            std::nullopt);
+  EXPECT_EQ(profile_path_metadata("/x/rank17_trace.json.tmp").rank, 17);
+  EXPECT_EQ(profile_path_metadata("/x/negative_queue_rank_3.json.gz").rank, 3);
+  EXPECT_EQ(profile_path_metadata("/x/crank5.json").rank, kNoRank);
+  EXPECT_EQ(profile_path_metadata("/x/libkineto_activities_1102.json").rank, kNoRank);
+}
+
+TEST(PathMetadata, TensorflowStart) {
+  const char* path =
+      "/w/tensorflow/detailed_profiling/2020080513/000000000/plugins/profile/2020_08_05/"
+      "host.a.b.trace.json.gz";
+  EXPECT_EQ(tensorflow_node(path), "host");
+  EXPECT_EQ(metadata_directory(path), "/w/tensorflow/detailed_profiling/2020080513/000000000");
+  EXPECT_EQ(metadata_directory("x.trace.json.gz"), "");
+  EXPECT_EQ(metadata_start_ns("80807-h_1.local_1596659864545103_1596659864854168.metadata"),
+            1596659864545103000);
+  EXPECT_EQ(metadata_start_ns("x.metadata"), std::nullopt);
+  EXPECT_EQ(metadata_start_ns("a_b_c.metadata"), std::nullopt);
+  EXPECT_EQ(metadata_start_ns("a_1_2.json"), std::nullopt);
+}
+
+}  // namespace
+}  // namespace trainwatch
