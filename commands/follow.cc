@@ -1,5 +1,3 @@
-#include "commands/follow.h"
-
 #include <simdjson.h>
 
 #include <algorithm>
@@ -18,8 +16,9 @@
 #include <boost/beast/websocket.hpp>
 #include <iostream>
 
-#include "commands/stream_url.h"
+#include "commands/commands.h"
 #include "daemon/net/stream_protocol.h"
+#include "daemon/net/url.h"
 
 namespace trainwatch {
 namespace {

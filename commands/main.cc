@@ -2,13 +2,8 @@
 
 #include <iostream>
 
-#include "commands/analyze.h"
 #include "commands/cli/cli.h"
-#include "commands/follow.h"
-#include "commands/replay.h"
-#include "commands/report.h"
-#include "commands/sample/sample.h"
-#include "commands/timeline.h"
+#include "commands/commands.h"
 #include "daemon/app/app.h"
 #include "rules/catalog.h"
 

@@ -1,17 +1,50 @@
 #include "commands/offline_run.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <filesystem>
 #include <ostream>
 #include <utility>
 
-#include "commands/cli/progress_bar.h"
 #include "daemon/app/watch_roots.h"
 #include "daemon/exit_code.h"
 #include "pipeline/tail/posix_file_system.h"
+#include "pipeline/tail/tailer.h"
 #include "rules/catalog.h"
 
 namespace trainwatch {
 namespace {
+
+// A progress bar on a terminal: bytes read of bytes there, redrawn at each full percent.
+class ProgressBar {
+ public:
+  ProgressBar(std::ostream& out, bool enabled) : out_(out), enabled_(enabled) {}
+
+  void set_total(std::uint64_t bytes) { total_ = bytes; }
+
+  void show_left(const Tailer& tailer) {
+    if (!enabled_ || total_ == 0) return;
+    const std::uint64_t left = tailer.unread_bytes();
+    const int percent = static_cast<int>((total_ - (left < total_ ? left : total_)) * 100 / total_);
+    if (percent == shown_) return;
+    shown_ = percent;
+    constexpr int kWidth = 40;
+    const int filled = percent * kWidth / 100;
+    out_ << "\r[" << std::string(static_cast<std::size_t>(filled), '#')
+         << std::string(static_cast<std::size_t>(kWidth - filled), '.') << "] " << percent << " %"
+         << std::flush;
+  }
+
+  void finish() {
+    if (enabled_ && shown_ >= 0) out_ << '\n';
+  }
+
+ private:
+  std::ostream& out_;
+  bool enabled_;
+  std::uint64_t total_ = 0;
+  int shown_ = -1;
+};
 
 void tell_rejects(const Ingest& ingest, std::ostream& err) {
   for (const auto& [source, counts] : ingest.sources()) {
@@ -22,6 +55,11 @@ void tell_rejects(const Ingest& ingest, std::ostream& err) {
     }
     if (counts.read_errors > 0) err << source << ": " << counts.read_errors << " read errors\n";
   }
+}
+
+Figures profile_of(const std::vector<std::string>& paths) {
+  PosixFileSystem files;
+  return python_profile(files, find_profiles(files, paths), {});
 }
 
 }  // namespace
@@ -80,6 +118,32 @@ void OfflineRun::read_all(Ingest& ingest, std::vector<WatchRoot> roots,
   ingest.end_of_input();
   read();
   progress.finish();
+}
+
+Result<std::string> choose_job(const std::optional<std::string>& asked,
+                               const std::vector<std::string>& seen) {
+  if (asked && std::find(seen.begin(), seen.end(), *asked) != seen.end()) return *asked;
+  if (!asked && seen.size() <= 1) return seen.empty() ? std::string() : seen.front();
+  std::string message = asked ? "no job '" + *asked + "' in these files" : "several jobs";
+  message += "; choose one with --job:";
+  for (const std::string& job : seen) message.append(" '").append(job).append("'");
+  return Error{message};
+}
+
+Figures job_results(const AnalysisHost& analyses, const std::vector<std::string>& names,
+                    std::string_view job, const std::vector<std::string>& paths,
+                    std::map<std::string, Figures> known) {
+  Figures results;
+  for (const std::string& name : names) {
+    if (const auto given = known.find(name); given != known.end()) {
+      results.add(name, std::move(given->second));
+    } else if (auto result = analyses.result(name, job)) {
+      results.add(name, std::move(*result));
+    } else {
+      results.add(name, profile_of(paths));
+    }
+  }
+  return results;
 }
 
 }  // namespace trainwatch

@@ -1,14 +1,22 @@
-// What commands on finished files share: configuration and paths, and one pass of everything below
-// them through the pipeline, on one thread.
+// What commands on finished files share: configuration and paths, one pass of everything below
+// them through the pipeline, on one thread, and the results of analyses for one job.
 #pragma once
 
 #include <functional>
 #include <iosfwd>
+#include <map>
 #include <memory>
 #include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "commands/cli/options.h"
+#include "pipeline/engine/analysis_host.h"
 #include "pipeline/engine/ingest.h"
+#include "pipeline/profile/profile_report.h"
+#include "trainwatch/figures.h"
+#include "trainwatch/result.h"
 
 namespace trainwatch {
 
@@ -40,5 +48,15 @@ class OfflineRun {
   std::optional<Config> config_;
   std::optional<int> refused_;
 };
+
+// The requested job, or the only one there is; "" if there is none.
+Result<std::string> choose_job(const std::optional<std::string>& asked,
+                               const std::vector<std::string>& seen);
+
+// The results by name, a group for each of `names`: analyses that run in `analyses`, results that
+// are `known` already, or kPythonProfile, of the files below `paths`.
+Figures job_results(const AnalysisHost& analyses, const std::vector<std::string>& names,
+                    std::string_view job, const std::vector<std::string>& paths,
+                    std::map<std::string, Figures> known = {});
 
 }  // namespace trainwatch

@@ -1,8 +1,7 @@
-#include "commands/replay.h"
-
 #include <algorithm>
 #include <ostream>
 
+#include "commands/commands.h"
 #include "commands/offline_run.h"
 #include "daemon/exit_code.h"
 #include "pipeline/engine/alert_json.h"

@@ -1,10 +1,8 @@
-#include "commands/report.h"
-
 #include <algorithm>
 #include <map>
 #include <ostream>
 
-#include "commands/job_results.h"
+#include "commands/commands.h"
 #include "commands/offline_run.h"
 #include "commands/replace_file.h"
 #include "commands/report/report_content.h"

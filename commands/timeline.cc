@@ -1,5 +1,3 @@
-#include "commands/timeline.h"
-
 #include <algorithm>
 #include <filesystem>
 #include <map>
@@ -7,10 +5,10 @@
 #include <set>
 #include <tuple>
 
+#include "commands/commands.h"
 #include "commands/offline_run.h"
 #include "commands/report/html_writer.h"
 #include "commands/trace_files.h"
-#include "commands/trace_output.h"
 #include "daemon/exit_code.h"
 #include "pipeline/tail/posix_file_system.h"
 #include "pipeline/timeline/counter_events.h"

@@ -9,7 +9,6 @@
 #include <string_view>
 
 #include "commands/cli/options.h"
-#include "commands/follow.h"
 #include "daemon/app/app.h"
 #include "daemon/config/config.h"
 

@@ -12,7 +12,6 @@
 #include <utility>
 
 #include "commands/cli/cli_flags.h"
-#include "commands/cli/cli_rules.h"
 #include "commands/sample/metrics_file.h"
 #include "daemon/exit_code.h"
 #include "daemon/net/named_subscribers.h"

@@ -4,8 +4,10 @@
 #include <functional>
 #include <iosfwd>
 #include <span>
+#include <string>
 
 #include "commands/cli/cli.h"
+#include "daemon/config/config.h"
 
 namespace CLI {
 class App;
@@ -28,5 +30,12 @@ struct CliCommand {
 };
 
 std::span<const CliCommand> cli_commands();
+
+// `trainwatch rules`: the catalog as text, JSON, the table of README.md (Markdown) and the rules of
+// config/trainwatch.yaml. `tests/e2e/readme_test.py BINARY --update` writes the latter two.
+std::string rules_as_text(RuleCatalog catalog);
+std::string rules_as_json(RuleCatalog catalog);
+std::string rules_as_markdown(RuleCatalog catalog);
+std::string rules_as_yaml(RuleCatalog catalog);
 
 }  // namespace trainwatch

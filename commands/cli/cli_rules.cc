@@ -1,10 +1,9 @@
-#include "commands/cli/cli_rules.h"
-
 #include <algorithm>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "commands/cli/cli_commands.h"
 #include "trainwatch/json_writer.h"
 
 namespace trainwatch {

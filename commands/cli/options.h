@@ -1,9 +1,11 @@
-// The options of each command. Plain values. (RunOptions: daemon/app/app.h,
-// FollowOptions: follow.h)
+// The options of each command. Plain values. (RunOptions: daemon/app/app.h)
 #pragma once
 
 #include <chrono>
+#include <cstdint>
+#include <iosfwd>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -44,6 +46,20 @@ struct TimelineOptions : OfflineOptions {
   std::string output;     // a file, compressed where it ends in .gz, or "-" for standard output
   bool counters = false;  // traces of profilers with counters of queues and bandwidth
   StepSelection steps = StepSelection::included;  // of which the counters are
+};
+
+struct FollowOptions {
+  std::string url;  // ws:// or http://, without a path: /api/v1/stream
+  // Print alerts after this one. Absent: new alerts only, or those that `name` has not
+  // acknowledged.
+  std::optional<std::uint64_t> after;
+  std::string rule;             // only of this rule, or these with commas; empty: all
+  std::string name;             // acknowledge printed alerts under it; empty: do not
+  std::ostream* out = nullptr;  // alerts, one JSON object per line; null: standard output
+  std::ostream* err = nullptr;  // everything else; null: standard error
+  std::stop_token stop;         // ends it, like SIGINT and SIGTERM do
+  std::chrono::milliseconds first_wait{200};  // before a reconnection; doubles up to ...
+  std::chrono::milliseconds last_wait{10'000};
 };
 
 struct SampleOptions {

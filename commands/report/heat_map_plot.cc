@@ -1,4 +1,3 @@
-#include "commands/report/heat_map_plot.h"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,3 @@
-#include "commands/report/histogram_plot.h"
 
 #include <algorithm>
 

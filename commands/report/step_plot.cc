@@ -1,4 +1,3 @@
-#include "commands/report/step_plot.h"
 
 #include <algorithm>
 #include <array>

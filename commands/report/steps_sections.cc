@@ -3,9 +3,8 @@
 #include <array>
 
 #include "commands/report/format.h"
-#include "commands/report/histogram_plot.h"
+#include "commands/report/plot.h"
 #include "commands/report/sections.h"
-#include "commands/report/step_plot.h"
 #include "commands/report/table_writer.h"
 
 namespace trainwatch {

@@ -2,8 +2,7 @@
 #include <algorithm>
 
 #include "commands/report/format.h"
-#include "commands/report/heat_map_plot.h"
-#include "commands/report/histogram_plot.h"
+#include "commands/report/plot.h"
 #include "commands/report/sections.h"
 #include "commands/report/table_writer.h"
 

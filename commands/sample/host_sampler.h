@@ -4,18 +4,32 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "commands/sample/gpu_source.h"
 #include "commands/sample/proc_counters.h"
 #include "daemon/file_handle.h"
 #include "trainwatch/result.h"
 #include "trainwatch/time.h"
 
 namespace trainwatch {
+
+// The source of GPU metrics: NVML if the machine has it, a fake in tests.
+struct GpuReading {
+  std::uint32_t gpu = 0;
+  std::optional<double> utilization_percent;  // empty: not reported (MIG, for example)
+  std::optional<double> memory_percent;       // used share of the device's memory
+};
+
+class GpuSource {
+ public:
+  virtual ~GpuSource() = default;
+  // Replaces `out`. A device that fails is left out of this reading and asked again next time.
+  virtual void read(std::vector<GpuReading>& out) = 0;
+};
 
 // One value of one series, one line of a system-metrics file. The name is `name`, with `device`
 // behind it where the series belongs to a numbered device ("cpu" and 3 -> "cpu3").

@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "commands/sample/gpu_source.h"
+#include "commands/sample/host_sampler.h"
 #include "trainwatch/result.h"
 
 namespace trainwatch {

@@ -1,12 +1,32 @@
 #include "daemon/app/analysis_source.h"
 
+#include <algorithm>
 #include <boost/asio/post.hpp>
 #include <utility>
 
+#include "daemon/app/engine_thread.h"
 #include "pipeline/analysis/hta/trace_diff.h"
 #include "pipeline/profile/profile_report.h"
 
 namespace trainwatch {
+
+HttpResponse answer_analysis(const AnalysisHost& host, const AnalysisQuery& query) {
+  const std::vector<std::string> jobs = host.jobs();
+  std::string job;
+  if (query.job) {
+    if (std::find(jobs.begin(), jobs.end(), *query.job) == jobs.end()) return error_response(404);
+    job = *query.job;
+  } else if (jobs.size() > 1) {
+    return error_response(400);
+  } else if (!jobs.empty()) {
+    job = jobs.front();
+  }
+  const auto result = host.result(query.name, job);
+  if (!result) return error_response(404);
+  HttpResponse reply;
+  reply.body = result->json() + "\n";
+  return reply;
+}
 
 AnalysisSource analysis_source(boost::asio::io_context& net,
                                const std::unique_ptr<EngineThread>& engine, ProfileReader& profiles,

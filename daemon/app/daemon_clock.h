@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "trainwatch/snapshot.h"
@@ -22,13 +23,32 @@ class DaemonClock {
   Time now() const { return at(std::chrono::steady_clock::now()); }
 
   // Compares with the host's clock, about once a second.
-  void compare(Steady steady, Time wall);
+  void compare(Steady steady, Time wall) {
+    const Nanos offset = wall - at(steady);
+    const Nanos moved = offset - offset_;
+    if (moved >= kJump) ++forward_;
+    if (moved <= -kJump) ++back_;
+    offset_ = offset;
+  }
 
   std::uint64_t jumps_forward() const { return forward_; }
   std::uint64_t jumps_back() const { return back_; }
-  void collect(std::vector<MetricFamily>& out) const;
+
+  void collect(std::vector<MetricFamily>& out) const {
+    MetricFamily jumps{"trainwatch_clock_jump_total",
+                       "How often the host's clock was set by more than 2 s.",
+                       MetricType::counter,
+                       {},
+                       {}};
+    jumps.points.push_back({{{"direction", "forward"}}, static_cast<double>(forward_), {}, 0});
+    jumps.points.push_back({{{"direction", "back"}}, static_cast<double>(back_), {}, 0});
+    out.push_back(std::move(jumps));
+  }
 
  private:
+  // Less is a clock being slewed, or a thread that had to wait between two readings.
+  static constexpr Nanos kJump = std::chrono::seconds(2);
+
   Steady start_;
   Time wall_at_start_;
   Nanos offset_{};  // of the host's clock, at the last comparison
@@ -37,6 +57,8 @@ class DaemonClock {
 };
 
 // The host's clock.
-Time wall_clock();
+inline Time wall_clock() {
+  return std::chrono::time_point_cast<Nanos>(std::chrono::system_clock::now());
+}
 
 }  // namespace trainwatch

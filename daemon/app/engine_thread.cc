@@ -11,8 +11,7 @@
 #include <thread>
 #include <utility>
 
-#include "daemon/app/analysis_answer.h"
-#include "daemon/app/commit_health.h"
+#include "daemon/app/analysis_source.h"
 #include "daemon/app/daemon_clock.h"
 #include "daemon/app/repeating_timer.h"
 #include "daemon/app/self_checks.h"

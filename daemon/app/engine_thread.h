@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "daemon/net/analysis_response.h"
+#include "daemon/net/engine_client.h"
 #include "pipeline/engine/pipeline_report.h"
 #include "pipeline/state/durable_pipeline.h"
 #include "trainwatch/rule.h"

@@ -2,7 +2,11 @@
 // files from being read or state from being stored, nor the files clients.
 #pragma once
 
+#include <sys/resource.h>
+
+#include <algorithm>
 #include <cstddef>
+#include <limits>
 
 namespace trainwatch {
 
@@ -12,9 +16,20 @@ struct FdBudget {
 };
 
 // For a process that may have `limit` descriptors open. At least one of each.
-FdBudget fd_budget(std::size_t limit);
+inline FdBudget fd_budget(std::size_t limit) {
+  // The store, inotify, the listener, the event loops' own, standard streams.
+  constexpr std::size_t kOwn = 24;
+  const std::size_t left = limit - std::min(limit, kOwn);
+  return {std::max<std::size_t>(1, left / 2), std::max<std::size_t>(1, left / 4)};
+}
 
 // RLIMIT_NOFILE of this process.
-std::size_t descriptor_limit();
+inline std::size_t descriptor_limit() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) {
+    return std::numeric_limits<std::size_t>::max();
+  }
+  return limit.rlim_cur;
+}
 
 }  // namespace trainwatch

@@ -1,12 +1,53 @@
 #include "daemon/app/self_checks.h"
 
+#include "daemon/version.h"
+
 namespace trainwatch {
 namespace {
+
+// Commits are tried once a second, so this is one less than the longest wait.
+constexpr auto kPatience = std::chrono::seconds(4);
 
 // The reader reports every second unless a file call hangs.
 constexpr auto kReaderHangs = std::chrono::seconds(15);
 
 }  // namespace
+
+void CommitHealth::succeeded(Clock::duration took) {
+  durations_.observe(std::chrono::duration<double>(took).count());
+  failure_.clear();
+}
+
+bool CommitHealth::failed(Clock::time_point now, const std::string& what) {
+  if (failure_.empty()) failing_since_ = now;
+  ++failures_;
+  const bool news = failure_ != what;
+  failure_ = what.empty() ? "unknown" : what;
+  return news;
+}
+
+bool CommitHealth::provisional_due(Clock::time_point now) const {
+  return degraded() && now - failing_since_ >= kPatience;
+}
+
+void CommitHealth::collect(const StateStore& store, std::vector<MetricFamily>& out) const {
+  MetricFamily durations{"trainwatch_state_commit_seconds",
+                         "Time to make state and alerts durable.",
+                         MetricType::histogram,
+                         {Histogram::kBounds.begin(), Histogram::kBounds.end()},
+                         {}};
+  durations.points.push_back(durations_.point({}));
+  out.push_back(std::move(durations));
+  const auto add = [&out](const char* name, const char* help, MetricType type, double value) {
+    out.push_back({name, help, type, {}, {{{}, value, {}, 0}}});
+  };
+  add("trainwatch_state_commit_failures_total", "Failed commits; each is retried.",
+      MetricType::counter, static_cast<double>(failures_));
+  add("trainwatch_state_degraded", "1 while state and alerts cannot be stored.", MetricType::gauge,
+      degraded() ? 1 : 0);
+  add("trainwatch_outbox_depth", "Alerts stored for clients to resume from.", MetricType::gauge,
+      static_cast<double>(store.last_seq() + 1 - store.first_seq()));
+}
 
 std::vector<SelfCondition> self_checks(const DaemonState& state) {
   std::vector<SelfCondition> found;
@@ -42,6 +83,26 @@ std::vector<SelfCondition> self_checks(const DaemonState& state) {
         "Look for a hung mount (NFS, FUSE) below the watched directories.");
   }
   return found;
+}
+
+void app_metrics(const ReloadState& reloads, std::vector<MetricFamily>& out) {
+  const auto gauge = [&](std::string name, std::string help, Labels labels, double value) {
+    out.push_back({std::move(name),
+                   std::move(help),
+                   MetricType::gauge,
+                   {},
+                   {{std::move(labels), value, {}, 0}}});
+  };
+  gauge("trainwatch_build_info", "Version of this trainwatch; always 1.",
+        {{"version", std::string(version())},
+         {"revision", std::string(version_revision())},
+         {"compiler", version_compiler()}},
+        1);
+  gauge("trainwatch_config_last_reload_successful",
+        "1 if the last reload of the configuration succeeded.", {}, reloads.successful ? 1 : 0);
+  gauge("trainwatch_config_last_reload_success_timestamp_seconds",
+        "Unix time of the last successful reload of the configuration.", {},
+        std::chrono::duration<double>(reloads.last_success.time_since_epoch()).count());
 }
 
 }  // namespace trainwatch

@@ -1,15 +1,41 @@
-// What is wrong with the daemon as a whole, for its self-alerts.
+// Whether the daemon as a whole is well: the store, polling, the reader thread, the configuration.
+// For its metrics and self-alerts.
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <string>
 #include <vector>
 
-#include "daemon/app/commit_health.h"
+#include "pipeline/analysis/core/metric_families.h"
 #include "pipeline/engine/pipeline_report.h"
 #include "pipeline/engine/self_alerts.h"
+#include "pipeline/state/state_store.h"
 
 namespace trainwatch {
+
+// The health of the store: its metrics, and when alerts that cannot be stored are sent anyway.
+class CommitHealth {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  void succeeded(Clock::duration took);
+  // True when this failure is news: the first, or another message.
+  bool failed(Clock::time_point now, const std::string& what);
+
+  bool degraded() const { return !failure_.empty(); }
+  const std::string& failure() const { return failure_; }
+  // Storing has failed for so long that alerts are sent without it.
+  bool provisional_due(Clock::time_point now) const;
+
+  void collect(const StateStore& store, std::vector<MetricFamily>& out) const;
+
+ private:
+  Histogram durations_;
+  std::uint64_t failures_ = 0;
+  std::string failure_;  // the last one; empty when the last commit went well
+  Clock::time_point failing_since_{};
+};
 
 struct DaemonState {
   const CommitHealth& storing;
@@ -18,6 +44,15 @@ struct DaemonState {
   std::chrono::steady_clock::duration reader_silence{};  // since its last report
 };
 
+// What is wrong, for the self-alerts.
 std::vector<SelfCondition> self_checks(const DaemonState& state);
+
+struct ReloadState {
+  bool successful = true;
+  std::chrono::system_clock::time_point last_success{};
+};
+
+// Build and configuration.
+void app_metrics(const ReloadState& reloads, std::vector<MetricFamily>& out);
 
 }  // namespace trainwatch

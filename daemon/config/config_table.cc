@@ -7,7 +7,7 @@
 
 #include "daemon/config/config_fields.h"
 #include "daemon/config/config_text.h"
-#include "daemon/net/listen_address.h"
+#include "daemon/net/url.h"
 #include "pipeline/analysis/catalog.h"
 
 namespace trainwatch {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "daemon/net/query_string.h"
 #include "daemon/net/stream_protocol.h"
+#include "daemon/net/url.h"
 #include "trainwatch/json_writer.h"
 
 namespace trainwatch {

@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "daemon/net/alert_store_client.h"
-#include "daemon/net/deferred_response.h"
+#include "daemon/net/engine_client.h"
+#include "daemon/net/http_message.h"
 
 namespace trainwatch {
 

@@ -1,8 +1,9 @@
-// HTTP/1.x messages as plain values: a request head parsed and checked, a reply turned into bytes.
-// No sockets; bodies of requests are not accepted anywhere.
+// HTTP/1.x messages as plain values: a request head parsed and checked, a reply turned into bytes,
+// at once or later. No sockets; bodies of requests are not accepted anywhere.
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -52,5 +53,16 @@ std::string serialize(const HttpResponse& reply, bool head_only, bool keep_alive
 
 // ASCII case-insensitive comparison, as for header names and hosts.
 bool equals_ignoring_case(std::string_view a, std::string_view b);
+
+// An answer to one request that another thread has to give first. Net thread only. Whoever drops it
+// gives up waiting.
+class DeferredResponse {
+ public:
+  using Done = std::function<void(HttpResponse)>;
+
+  virtual ~DeferredResponse() = default;
+  // Asks. `done` is called once, later; never within the call.
+  virtual void later(Done done) = 0;
+};
 
 }  // namespace trainwatch

@@ -7,12 +7,33 @@
 #include "daemon/net/alerts_response.h"
 #include "daemon/net/metrics_page.h"
 #include "daemon/net/process_metrics.h"
-#include "daemon/net/query_string.h"
 #include "daemon/net/stream_protocol.h"
+#include "daemon/net/url.h"
 #include "daemon/net/web_assets.h"
 
 namespace trainwatch {
 namespace {
+
+// The answer to one GET /api/v1/analyses/NAME.
+class AnalysisResponse final : public DeferredResponse,
+                               public std::enable_shared_from_this<AnalysisResponse> {
+ public:
+  // `source` must outlive it.
+  AnalysisResponse(const AnalysisSource& source, AnalysisQuery query)
+      : source_(source), query_(std::move(query)) {}
+
+  void later(Done done) override {
+    done_ = std::move(done);
+    source_(query_, [weak = weak_from_this()](HttpResponse reply) {
+      if (const auto self = weak.lock()) self->done_(std::move(reply));
+    });
+  }
+
+ private:
+  const AnalysisSource& source_;
+  AnalysisQuery query_;
+  Done done_;
+};
 
 HttpResponse text(int status, std::string body) {
   return {.status = status,

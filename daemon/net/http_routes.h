@@ -4,7 +4,6 @@
 #include <memory>
 #include <variant>
 
-#include "daemon/net/deferred_response.h"
 #include "daemon/net/http_message.h"
 #include "daemon/net/net_state.h"
 

@@ -10,8 +10,7 @@
 #include <vector>
 
 #include "daemon/net/alert_hub.h"
-#include "daemon/net/alert_store_client.h"
-#include "daemon/net/analysis_response.h"
+#include "daemon/net/engine_client.h"
 #include "trainwatch/result.h"
 #include "trainwatch/snapshot.h"
 

@@ -5,8 +5,7 @@
 #include <set>
 
 #include "daemon/net/alert_hub.h"
-#include "daemon/net/alert_store_client.h"
-#include "daemon/net/analysis_response.h"
+#include "daemon/net/engine_client.h"
 #include "daemon/net/http_server.h"
 #include "daemon/net/named_subscribers.h"
 #include "daemon/net/net_metrics.h"

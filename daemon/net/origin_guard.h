@@ -2,7 +2,10 @@
 // pages of others that open our WebSocket (Origin).
 #pragma once
 
+#include <algorithm>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "daemon/net/http_message.h"
@@ -13,15 +16,40 @@ class OriginGuard {
  public:
   // Bound to loopback, only loopback names and `allowed_hosts` are served. Bound elsewhere every
   // Host is, unless `allowed_hosts` names some.
-  OriginGuard(bool loopback, std::vector<std::string> allowed_hosts);
+  OriginGuard(bool loopback, std::vector<std::string> allowed_hosts)
+      : loopback_(loopback), allowed_hosts_(std::move(allowed_hosts)) {
+    if (!loopback_ && allowed_hosts_.empty()) return;
+    for (const char* name : {"localhost", "127.0.0.1", "[::1]"}) allowed_hosts_.emplace_back(name);
+  }
 
-  bool host_allowed(const HttpRequest& request) const;
+  bool host_allowed(const HttpRequest& request) const {
+    if (allowed_hosts_.empty() || request.count("Host") == 0) return true;
+    const auto host = without_port(request.header("Host"));
+    return std::any_of(allowed_hosts_.begin(), allowed_hosts_.end(),
+                       [host](const auto& allowed) { return equals_ignoring_case(allowed, host); });
+  }
 
   // For an upgrade. The Origin must be this very host; a client without one is no browser and is
   // welcome on loopback.
-  bool origin_allowed(const HttpRequest& request) const;
+  bool origin_allowed(const HttpRequest& request) const {
+    const auto origins = request.count("Origin");
+    if (origins == 0) return loopback_;
+    const auto origin = request.header("Origin");
+    const auto scheme_end = origin.find("://");
+    if (origins > 1 || scheme_end == std::string_view::npos) return false;
+    return equals_ignoring_case(origin.substr(scheme_end + 3), request.header("Host"));
+  }
 
  private:
+  // "[::1]:9797" -> "[::1]", "localhost:9797" -> "localhost"
+  static std::string_view without_port(std::string_view host) {
+    const auto colon = host.rfind(':');
+    const auto bracket = host.rfind(']');
+    const bool has_port =
+        colon != std::string_view::npos && (bracket == std::string_view::npos || bracket < colon);
+    return has_port ? host.substr(0, colon) : host;
+  }
+
   bool loopback_;
   std::vector<std::string> allowed_hosts_;
 };

@@ -7,7 +7,8 @@
 
 namespace trainwatch {
 
-// What /proc does not show (hidepid, no /proc at all) is left out.
+// What /proc does not show (hidepid, no
+// /proc at all) is left out.
 std::vector<MetricFamily> process_metrics();
 
 }  // namespace trainwatch

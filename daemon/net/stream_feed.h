@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "daemon/net/alert_store_client.h"
+#include "daemon/net/engine_client.h"
 #include "daemon/net/named_subscribers.h"
 #include "daemon/net/stream_protocol.h"
 

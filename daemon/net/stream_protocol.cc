@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "daemon/net/named_subscribers.h"
-#include "daemon/net/query_string.h"
+#include "daemon/net/url.h"
 #include "trainwatch/json_writer.h"
 
 namespace trainwatch {

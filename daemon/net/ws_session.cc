@@ -10,8 +10,8 @@
 #include <optional>
 #include <utility>
 
-#include "daemon/net/query_string.h"
 #include "daemon/net/stream_feed.h"
+#include "daemon/net/url.h"
 
 namespace trainwatch {
 namespace {

@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <sstream>
 
-#include "commands/replay.h"
+#include "commands/commands.h"
 #include "support/alert_lines.h"
 #include "support/source_path.h"
 #include "support/temp_directory.h"

@@ -1,5 +1,3 @@
-#include "commands/follow.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -9,7 +7,8 @@
 #include <sstream>
 #include <streambuf>
 
-#include "commands/stream_url.h"
+#include "commands/commands.h"
+#include "daemon/net/url.h"
 #include "tests/unit/daemon/net_fixture.h"
 
 namespace trainwatch {

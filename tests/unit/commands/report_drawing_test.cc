@@ -5,9 +5,7 @@
 #include <limits>
 
 #include "commands/report/format.h"
-#include "commands/report/heat_map_plot.h"
-#include "commands/report/histogram_plot.h"
-#include "commands/report/step_plot.h"
+#include "commands/report/plot.h"
 
 namespace trainwatch {
 namespace {

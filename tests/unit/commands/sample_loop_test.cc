@@ -7,8 +7,8 @@
 #include <sstream>
 #include <vector>
 
+#include "commands/commands.h"
 #include "commands/sample/interval_loop.h"
-#include "commands/sample/sample.h"
 
 namespace trainwatch {
 namespace {

@@ -1,7 +1,6 @@
-#include "daemon/app/analysis_answer.h"
-
 #include <gtest/gtest.h>
 
+#include "daemon/app/analysis_source.h"
 #include "pipeline/analysis/catalog.h"
 
 namespace trainwatch {

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "daemon/net/alert_store_client.h"
+#include "daemon/net/engine_client.h"
 
 namespace trainwatch {
 

@@ -1,7 +1,6 @@
-#include "commands/files.h"
-
 #include <ostream>
 
+#include "commands/commands.h"
 #include "commands/offline_run.h"
 #include "daemon/exit_code.h"
 

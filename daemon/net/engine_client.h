@@ -1,18 +1,20 @@
-// What the network half needs of the durable store, which another thread owns. Net thread only.
+// What the network half needs of the engine thread: stored alerts, and analyses. Net thread only.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "daemon/net/alert_hub.h"
+#include "daemon/net/http_message.h"
 #include "trainwatch/result.h"
 
 namespace trainwatch {
 
-// At most so many alerts are asked for at once.
+// At most so many stored alerts are asked for at once.
 inline constexpr std::size_t kArchivePage = 256;
 
 struct AlertStoreClient {
@@ -31,5 +33,16 @@ struct AlertStoreClient {
   // The named subscribers at the start.
   std::map<std::string, std::uint64_t> acknowledged{};
 };
+
+// Of one GET /api/v1/analyses/NAME.
+struct AnalysisQuery {
+  std::string name;
+  std::optional<std::string> job;  // needed where there are several
+};
+
+// Gives the result of an analysis now. `done` is called on the net thread, never within the call:
+// with 404 for an analysis that does not run here, 400 where a job must be chosen. It is dropped
+// when the daemon ends first.
+using AnalysisSource = std::function<void(AnalysisQuery query, DeferredResponse::Done done)>;
 
 }  // namespace trainwatch

@@ -1,5 +1,3 @@
-#include "commands/sample/sample.h"
-
 #include <unistd.h>
 
 #include <chrono>
@@ -8,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "commands/commands.h"
 #include "commands/sample/host_sampler.h"
 #include "commands/sample/interval_loop.h"
 #include "commands/sample/metrics_file.h"

@@ -1,0 +1,115 @@
+#include "daemon/net/url.h"
+
+#include <charconv>
+
+namespace trainwatch {
+namespace {
+
+std::optional<std::string> decode(std::string_view text) {
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    char c = text[i];
+    if (c == '+') c = ' ';
+    if (c == '%') {
+      unsigned code = 0;
+      if (i + 2 >= text.size()) return std::nullopt;
+      const char* end = text.data() + i + 3;
+      if (std::from_chars(text.data() + i + 1, end, code, 16).ptr != end) return std::nullopt;
+      c = static_cast<char>(code);
+      i += 2;
+    }
+    if (static_cast<unsigned char>(c) < 0x20) return std::nullopt;
+    out += c;
+  }
+  return out;
+}
+
+// Takes the part of `rest` up to `separator` off it.
+std::string_view take_part(std::string_view& rest, char separator) {
+  const auto part = rest.substr(0, rest.find(separator));
+  rest.remove_prefix(std::min(rest.size(), part.size() + 1));
+  return part;
+}
+
+}  // namespace
+
+Result<ListenAddress> parse_listen_address(std::string_view text) {
+  const std::size_t colon = text.rfind(':');
+  const Error malformed{"listen address '" + std::string(text) + "' is not HOST:PORT"};
+  if (colon == std::string_view::npos) return malformed;
+  ListenAddress address;
+  const std::string_view digits = text.substr(colon + 1);
+  const auto [end, failure] =
+      std::from_chars(digits.data(), digits.data() + digits.size(), address.port);
+  if (failure != std::errc{} || end != digits.data() + digits.size()) return malformed;
+  std::string_view host = text.substr(0, colon);
+  if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
+  address.host = host.empty() ? "0.0.0.0" : std::string(host);
+  return address;
+}
+
+std::optional<QueryParameters> parse_query(std::string_view query) {
+  QueryParameters parameters;
+  while (!query.empty()) {
+    auto value = take_part(query, '&');
+    if (value.empty()) continue;
+    const auto name = take_part(value, '=');
+    auto decoded_name = decode(name);
+    auto decoded_value = decode(value);
+    if (!decoded_name || !decoded_value) return std::nullopt;
+    parameters.emplace_back(std::move(*decoded_name), std::move(*decoded_value));
+  }
+  return parameters;
+}
+
+std::optional<std::uint64_t> parse_unsigned(std::string_view text) {
+  std::uint64_t number = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, number);
+  if (text.empty() || error != std::errc{} || stop != end) return std::nullopt;
+  return number;
+}
+
+std::vector<std::string> split_list(std::string_view text) {
+  std::vector<std::string> items;
+  while (!text.empty()) {
+    const auto item = take_part(text, ',');
+    if (!item.empty()) items.emplace_back(item);
+  }
+  return items;
+}
+
+std::string StreamUrl::authority() const {
+  const std::string name = host.find(':') == std::string::npos ? host : "[" + host + "]";
+  return port == "80" ? name : name + ":" + port;
+}
+
+Result<StreamUrl> parse_stream_url(std::string_view url) {
+  std::string_view rest = url;
+  if (const auto end = rest.find("://"); end != std::string_view::npos) {
+    const auto scheme = rest.substr(0, end);
+    if (scheme == "wss" || scheme == "https") {
+      return Error{"TLS is not supported: use ws:// or http://"};
+    }
+    if (scheme != "ws" && scheme != "http")
+      return Error{"the URL must begin with ws:// or http://"};
+    rest.remove_prefix(end + 3);
+  }
+  const auto slash = rest.find('/');
+  const auto authority = rest.substr(0, slash);
+  StreamUrl parts;
+  parts.path = slash == std::string_view::npos ? "" : rest.substr(slash);
+  if (parts.path.empty() || parts.path == "/") parts.path = "/api/v1/stream";
+
+  const auto bracket = authority.find(']');
+  const bool bracketed = authority.starts_with('[') && bracket != std::string_view::npos;
+  const auto colon = authority.find(':', bracketed ? bracket : 0);
+  parts.host = bracketed ? authority.substr(1, bracket - 1) : authority.substr(0, colon);
+  parts.port = colon == std::string_view::npos ? "80" : authority.substr(colon + 1);
+  const auto port = parse_unsigned(parts.port);
+  if (parts.host.empty()) return Error{"the URL has no host"};
+  if (!port || *port == 0 || *port > 65535) return Error{"the port of the URL is not a port"};
+  return parts;
+}
+
+}  // namespace trainwatch
