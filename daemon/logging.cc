@@ -99,30 +99,30 @@ bool stderr_is_journal() {
   return stream == std::to_string(file.st_dev) + ":" + std::to_string(file.st_ino);
 }
 
-struct Logger::Parts {
+struct Logger::Impl {
   spdlog::logger log{"trainwatch", std::make_shared<spdlog::sinks::stderr_sink_mt>()};
   std::atomic<LogFormat> format{LogFormat::logfmt};
   bool journal = stderr_is_journal();
 };
 
-Logger::Logger(const LogConfig& config) : parts_(std::make_unique<Parts>()) {
-  parts_->log.set_pattern("%v");
+Logger::Logger(const LogConfig& config) : impl_(std::make_unique<Impl>()) {
+  impl_->log.set_pattern("%v");
   configure(config);
 }
 
 Logger::~Logger() = default;
 
 void Logger::configure(const LogConfig& config) {
-  parts_->log.set_level(spdlog_level(config.level));
-  parts_->format = config.format;
+  impl_->log.set_level(spdlog_level(config.level));
+  impl_->format = config.format;
 }
 
 void Logger::log(LogLevel level, std::string_view message, std::initializer_list<LogField> fields) {
-  if (!parts_->log.should_log(spdlog_level(level))) return;
+  if (!impl_->log.should_log(spdlog_level(level))) return;
   const auto now = std::chrono::time_point_cast<Nanos>(std::chrono::system_clock::now());
-  const std::string line = format_log_line(parts_->format, parts_->journal,
-                                           parts_->journal ? kNoTime : now, level, message, fields);
-  parts_->log.log(spdlog_level(level), spdlog::string_view_t(line));
+  const std::string line = format_log_line(impl_->format, impl_->journal,
+                                           impl_->journal ? kNoTime : now, level, message, fields);
+  impl_->log.log(spdlog_level(level), spdlog::string_view_t(line));
 }
 
 }  // namespace trainwatch

@@ -40,8 +40,8 @@ class Logger {
   }
 
  private:
-  struct Parts;
-  std::unique_ptr<Parts> parts_;
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
 };
 
 // One line without its newline. `at` == kNoTime leaves the time out; `journal` puts "<6>" in front.

@@ -32,15 +32,15 @@ AnalysisSource analysis_source(boost::asio::io_context& net,
                                const std::unique_ptr<EngineThread>& engine, ProfileReader& profiles,
                                const std::vector<std::string>& watched) {
   return [&](AnalysisQuery query, DeferredResponse::Done done) {
-    const auto answer = [&net, done = std::move(done)](HttpResponse reply) {
-      boost::asio::post(net,
-                        [done, reply = std::move(reply)]() mutable { done(std::move(reply)); });
+    const auto answer = [&net, done = std::move(done)](HttpResponse response) {
+      boost::asio::post(
+          net, [done, response = std::move(response)]() mutable { done(std::move(response)); });
     };
     if (query.name == kTraceDiff) {
       answer(error_response(400, kTraceDiffUsage));
     } else if (query.name != kPythonProfile) {
       if (engine != nullptr) engine->analyze(std::move(query), answer);
-    } else if (query.job) {  // a profile does not say of which job it is
+    } else if (query.job) {  // a profile does not name its job
       answer(error_response(400));
     } else {
       profiles.ask(watched, answer);

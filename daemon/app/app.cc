@@ -34,11 +34,10 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// An engine without a sign of life for this long is stuck, and systemd does not hear that all is
-// well.
+// An engine that shows no sign of life for this long is stuck, and the watchdog is no longer fed.
 constexpr auto kEngineSilence = std::chrono::seconds(10);
 
-// A stop takes 2 s at most, also when a file call does not come back.
+// A stop takes 2 s at most, even if a file call hangs.
 constexpr auto kFileCallPatience = std::chrono::seconds(1);
 
 NetOptions net_options(const Config& config, const ListenAddress& listen) {
@@ -73,7 +72,7 @@ struct App::Impl {
 
   Status start_engine(const Config& config, OpenedStore opened);
   EngineThread::Callbacks callbacks();
-  AlertStoreClient archive(Acknowledged acknowledged);
+  AlertStoreClient alert_store(Acknowledged acknowledged);
   void wait_for_signals();
   void feed_watchdog();
   void show(std::shared_ptr<Snapshot> snapshot);
@@ -81,14 +80,14 @@ struct App::Impl {
   void shut_down();
 
   RunOptions options;
-  boost::asio::io_context context{1};  // the net thread's
+  boost::asio::io_context context{1};  // of the net thread
   boost::asio::signal_set signals{context};
   RepeatingTimer watchdog{context};
   ServiceNotifier service;
   ReloadState reloads;
-  bool told_ready = false;
+  bool reported_ready = false;
   bool shutting_down = false;
-  bool hangs = false;  // a thread, in a file call
+  bool hangs = false;  // a thread is stuck in a file call
   int code = exit_code::done;
 
   std::vector<std::string> watched;  // paths
@@ -101,7 +100,7 @@ struct App::Impl {
   std::unique_ptr<Reader> reader;  // last: it feeds the engine
 };
 
-// Everything that the engine thread hands out goes to the net thread.
+// Passes everything that the engine thread publishes to the net thread.
 EngineThread::Callbacks App::Impl::callbacks() {
   EngineThread::Callbacks callbacks;
   callbacks.alerts = [this](PublishedAlerts alerts, std::uint64_t first_seq) {
@@ -132,11 +131,11 @@ EngineThread::Callbacks App::Impl::callbacks() {
   return callbacks;
 }
 
-// The engine thread owns the store; its answers come back to the net thread.
-AlertStoreClient App::Impl::archive(Acknowledged acknowledged) {
-  AlertStoreClient archive;
-  archive.acknowledged = std::move(acknowledged);
-  archive.fetch = [this](std::uint64_t after, std::size_t limit, AlertStoreClient::Done done) {
+// The engine thread owns the store; its responses come back to the net thread.
+AlertStoreClient App::Impl::alert_store(Acknowledged acknowledged) {
+  AlertStoreClient client;
+  client.acknowledged = std::move(acknowledged);
+  client.fetch = [this](std::uint64_t after, std::size_t limit, AlertStoreClient::Done done) {
     engine->fetch_alerts(
         after, limit, [this, done = std::move(done)](Result<PublishedAlerts> page) mutable {
           boost::asio::post(context, [done = std::move(done), page = std::move(page)]() mutable {
@@ -144,10 +143,10 @@ AlertStoreClient App::Impl::archive(Acknowledged acknowledged) {
           });
         });
   };
-  archive.acknowledge = [this](const std::string& name, std::uint64_t seq) {
+  client.acknowledge = [this](const std::string& name, std::uint64_t seq) {
     if (engine != nullptr) engine->acknowledge(name, seq);
   };
-  return archive;
+  return client;
 }
 
 Status App::Impl::start_engine(const Config& config, OpenedStore opened) {
@@ -196,7 +195,7 @@ void App::Impl::feed_watchdog() {
 
 void App::Impl::show(std::shared_ptr<Snapshot> snapshot) {
   app_metrics(reloads, snapshot->metrics);
-  if (snapshot->ready && !std::exchange(told_ready, true)) {
+  if (snapshot->ready && !std::exchange(reported_ready, true)) {
     service.ready("watching");
     log->info("first scan done", {{"active_alerts", std::to_string(snapshot->active.size())}});
   }
@@ -213,7 +212,7 @@ Status App::Impl::reload() {
   return success();
 }
 
-// Stop reading, drain what was read, emit what is held back, close sockets.
+// Stops reading, drains what was read, emits what is held back, closes sockets.
 void App::Impl::shut_down() {
   if (std::exchange(shutting_down, true)) return;
   service.stopping();
@@ -228,7 +227,7 @@ void App::Impl::shut_down() {
   engine->stop();
   if (!reader_hangs) reader.reset();
   hangs = !profiles.wait_stopped(deadline) || reader_hangs;
-  // The last alerts were posted by now; sockets close behind them.
+  // The last alerts have been posted by now; sockets close after them.
   boost::asio::post(context, [this] { server->close(); });
 }
 
@@ -242,7 +241,7 @@ App::~App() {
 
 std::optional<StartFailure> App::start() {
   Impl& impl = *impl_;
-  // One that comes before run() is heard then.
+  // A signal that arrives before run() is handled there.
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) impl.signals.add(signal);
   const auto failed = [](const Error& error, int code = exit_code::failed) {
     return StartFailure{code, error.message};
@@ -260,7 +259,8 @@ std::optional<StartFailure> App::start() {
   const std::string epoch = store->epoch();
   impl.hub = std::make_unique<AlertHub>(epoch, store->first_seq(), store->last_seq());
   impl.server = std::make_unique<NetServer>(
-      impl.context, net_options(config, *listen), *impl.hub, impl.archive(store->acknowledged()),
+      impl.context, net_options(config, *listen), *impl.hub,
+      impl.alert_store(store->acknowledged()),
       analysis_source(impl.context, impl.engine, impl.profiles, impl.watched));
   if (Status bound = impl.server->listen(); !bound.ok()) return failed(bound.error());
   impl.reloads = {true, std::chrono::system_clock::now()};
@@ -277,8 +277,8 @@ std::optional<StartFailure> App::start() {
 int App::run() {
   impl_->context.run();
   if (!impl_->hangs) return impl_->code;
-  // Everything is stored and published. The thread cannot be ended, only the process; on FUSE not
-  // even that, before the call comes back, but the state is free for another one by now.
+  // Everything is stored and published. Only the process can be ended, not the thread; on FUSE not
+  // even the process, before the call returns, but the state is free for another process by now.
   impl_->log->warn("a file system call hangs; exiting without waiting for it");
   std::_Exit(impl_->code);
 }

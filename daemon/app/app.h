@@ -1,5 +1,5 @@
-// `trainwatch run`: puts the three threads together. main is the net thread: signals, HTTP,
-// WebSocket, systemd. See engine_thread.h and reader.h for the other two.
+// `trainwatch run`: connects the three threads. The main thread is the net thread: signals, HTTP,
+// WebSocket, systemd. See engine_thread.h and reader.h for the others.
 #pragma once
 
 #include <cstdint>
@@ -14,27 +14,27 @@
 namespace trainwatch {
 
 struct RunOptions {
-  Config config{RuleCatalog{}};  // at the start, loaded from the two below; a reload loads again
+  Config config{RuleCatalog{}};  // at the start, loaded from the two below; a reload loads it again
   std::string config_file{};     // empty: the defaults
   ConfigFlags flags{};
 };
 
-// The running daemon. start() returns once it listens; run() serves until stop() or a signal.
-// Tests use it in their own process.
+// The running daemon. start() returns once it listens; run() serves until stop() or a signal. Tests
+// run it in their own process.
 class App {
  public:
   explicit App(RunOptions options);
   ~App();
 
-  // Opens state directory and listener as configured, starts the threads.
+  // Opens the state directory and the listener as configured, and starts the threads.
   std::optional<StartFailure> start();
-  // Serves on the calling thread; returns the exit code after a shutdown.
+  // Serves on the calling thread; returns the exit code after shutdown.
   int run();
 
   std::uint16_t port() const;
-  // Any thread: begins the shutdown.
+  // Any thread: starts the shutdown.
   void stop();
-  // Net thread: reads the configuration again. On an error everything stays as it was.
+  // Net thread: reloads the configuration. On an error nothing changes.
   Status reload();
 
  private:

@@ -1,6 +1,6 @@
 // Wall-clock time that does not jump: the wall time of the start plus what a steady clock has
-// counted since. Deadlines, retention and self-alerts go by it, so that setting the host's clock
-// changes nothing; a jump is counted.
+// counted since. Deadlines, retention and self-alerts use it, so that setting the host's clock
+// changes nothing; jumps are counted.
 #pragma once
 
 #include <chrono>

@@ -40,24 +40,23 @@ PublishedAlerts without_numbers(const std::vector<Alert>& alerts, std::size_t fr
 
 }  // namespace
 
-struct EngineThread::Parts {
+struct EngineThread::Impl {
   // Turns the tailer's calls into messages.
   class Inbox final : public TailSink {
    public:
-    explicit Inbox(Parts& parts) : parts_(parts) {}
+    explicit Inbox(Impl& impl) : impl_(impl) {}
 
     void opened(const KnownFile& file, const std::string& lane,
                 const std::vector<FileId>& plain) override {
       post([=](TailSink& sink) { sink.opened(file, lane, plain); });
     }
     void data(FileId file, std::string_view bytes) override {
-      while (!parts_.slots.try_acquire_for(std::chrono::milliseconds(100))) {
-        if (parts_.closed) return;
+      while (!impl_.slots.try_acquire_for(std::chrono::milliseconds(100))) {
+        if (impl_.closed) return;
       }
       auto copy = std::make_unique<std::string>(bytes);
-      boost::asio::post(parts_.context, [&parts = parts_, file, copy = std::move(copy)] {
-        parts.take(file, *copy);
-      });
+      boost::asio::post(impl_.context,
+                        [&impl = impl_, file, copy = std::move(copy)] { impl.take(file, *copy); });
     }
     void renamed(const KnownFile& file) override {
       post([=](TailSink& sink) { sink.renamed(file); });
@@ -79,19 +78,19 @@ struct EngineThread::Parts {
     }
 
    private:
-    // What follows a chunk that was dropped must be dropped too.
+    // Whatever follows a dropped chunk must be dropped too.
     template <class Message>
     void post(Message message) {
-      if (parts_.closed) return;
-      boost::asio::post(parts_.context, [&parts = parts_, message] {
-        message(parts.pipeline.sink());
-        parts.commit_if_told();
+      if (impl_.closed) return;
+      boost::asio::post(impl_.context, [&impl = impl_, message] {
+        message(impl.pipeline.sink());
+        impl.commit_alerts();
       });
     }
-    Parts& parts_;
+    Impl& impl_;
   };
 
-  Parts(EngineThreadOptions options, std::unique_ptr<StateStore> state, Callbacks out)
+  Impl(EngineThreadOptions options, std::unique_ptr<StateStore> state, Callbacks out)
       : header{std::move(options.version), wall_clock(), false, {}},
         store(std::move(state)),
         pipeline(std::move(options.rules), std::move(options.ingest), *store,
@@ -117,7 +116,7 @@ struct EngineThread::Parts {
   void take(FileId file, std::string_view bytes) {
     pipeline.sink().data(file, bytes);
     uncommitted += bytes.size();
-    commit_if_told();
+    commit_alerts();
     if (uncommitted >= kCommitBytes) commit();
     if (pipeline.waiting().size() > kMostWaiting) {
       ++withheld;
@@ -126,7 +125,7 @@ struct EngineThread::Parts {
     }
   }
 
-  void commit_if_told() {
+  void commit_alerts() {
     if (pipeline.has_emitted()) commit();
   }
 
@@ -192,7 +191,7 @@ struct EngineThread::Parts {
     callbacks.snapshot(std::move(snapshot));
   }
 
-  // Engine thread only, once that runs.
+  // Engine thread only, once it runs.
   DaemonClock clock{SteadyClock::now(), wall_clock()};
   StatusHeader header;
   std::unique_ptr<StateStore> store;
@@ -202,11 +201,11 @@ struct EngineThread::Parts {
   Callbacks callbacks;
   CommitHealth health;
   SourceHealthTracker watch;
-  std::string state_lost;                                 // at the start; empty: nothing was
+  std::string state_lost;                                 // at the start; empty: no
   SteadyClock::time_point reported = SteadyClock::now();  // the last report of the reader
   std::uint64_t uncommitted = 0;                          // bytes
-  std::ptrdiff_t withheld = 0;  // slots of chunks that were taken while too many alerts wait
-  std::size_t provisional = 0;  // how many of the waiting alerts were sent all the same
+  std::ptrdiff_t withheld = 0;  // slots of chunks taken while too many alerts wait
+  std::size_t provisional = 0;  // how many of the waiting alerts were sent provisionally
 
   // Any thread.
   boost::asio::io_context context{1};
@@ -222,88 +221,88 @@ struct EngineThread::Parts {
 
 EngineThread::EngineThread(EngineThreadOptions options, std::unique_ptr<StateStore> store,
                            Callbacks callbacks)
-    : parts_(std::make_unique<Parts>(std::move(options), std::move(store), std::move(callbacks))) {}
+    : impl_(std::make_unique<Impl>(std::move(options), std::move(store), std::move(callbacks))) {}
 
 EngineThread::~EngineThread() {
   stop();
 }
 
 Status EngineThread::start() {
-  return parts_->start();
+  return impl_->start();
 }
 
 const TailCheckpoint& EngineThread::checkpoint() const {
-  return parts_->checkpoint;
+  return impl_->checkpoint;
 }
 
 const std::string& EngineThread::dropped_state() const {
-  return parts_->pipeline.dropped();
+  return impl_->pipeline.dropped();
 }
 
 TailSink& EngineThread::inbox() {
-  return parts_->inbox;
+  return impl_->inbox;
 }
 
 void EngineThread::pass_done(TailReport report) {
-  boost::asio::post(parts_->context, [&parts = *parts_, report = std::move(report)]() mutable {
-    parts.report = std::move(report);
-    parts.reported = SteadyClock::now();
-    if (!parts.report.complete || std::exchange(parts.header.ready, true)) return;
-    parts.pipeline.engine().flush();
-    parts.commit();
-    parts.show();
+  boost::asio::post(impl_->context, [&impl = *impl_, report = std::move(report)]() mutable {
+    impl.report = std::move(report);
+    impl.reported = SteadyClock::now();
+    if (!impl.report.complete || std::exchange(impl.header.ready, true)) return;
+    impl.pipeline.engine().flush();
+    impl.commit();
+    impl.show();
   });
 }
 
 void EngineThread::reconfigure(std::vector<RuleConfig> rules) {
-  boost::asio::post(parts_->context, [&parts = *parts_, rules = std::move(rules)]() mutable {
-    parts.pipeline.reconfigure(std::move(rules));
-    parts.commit();
-    parts.show();
+  boost::asio::post(impl_->context, [&impl = *impl_, rules = std::move(rules)]() mutable {
+    impl.pipeline.reconfigure(std::move(rules));
+    impl.commit();
+    impl.show();
   });
 }
 
 void EngineThread::fetch_alerts(std::uint64_t after, std::size_t limit,
                                 std::function<void(Result<PublishedAlerts>)> done) {
-  boost::asio::post(parts_->context, [&parts = *parts_, after, limit, done = std::move(done)] {
-    done(parts.store->alerts_after(after, limit));
+  boost::asio::post(impl_->context, [&impl = *impl_, after, limit, done = std::move(done)] {
+    done(impl.store->alerts_after(after, limit));
   });
 }
 
 void EngineThread::analyze(AnalysisQuery query, std::function<void(HttpResponse)> done) {
-  boost::asio::post(parts_->context,
-                    [&parts = *parts_, query = std::move(query), done = std::move(done)] {
-                      done(answer_analysis(parts.pipeline.engine().analyses(), query));
+  boost::asio::post(impl_->context,
+                    [&impl = *impl_, query = std::move(query), done = std::move(done)] {
+                      done(answer_analysis(impl.pipeline.engine().analyses(), query));
                     });
 }
 
 void EngineThread::acknowledge(const std::string& name, std::uint64_t seq) {
-  boost::asio::post(parts_->context, [&parts = *parts_, name, seq] {
-    parts.pipeline.acknowledge(name, seq);
-    parts.commit();
+  boost::asio::post(impl_->context, [&impl = *impl_, name, seq] {
+    impl.pipeline.acknowledge(name, seq);
+    impl.commit();
   });
 }
 
 std::chrono::steady_clock::time_point EngineThread::last_heartbeat() const {
-  return SteadyClock::time_point{SteadyClock::duration{parts_->heartbeat.load()}};
+  return SteadyClock::time_point{SteadyClock::duration{impl_->heartbeat.load()}};
 }
 
 void EngineThread::close_inbox() {
-  parts_->closed = true;
+  impl_->closed = true;
 }
 
 void EngineThread::stop() {
-  if (!parts_->thread.joinable()) return;
+  if (!impl_->thread.joinable()) return;
   close_inbox();
-  boost::asio::post(parts_->context, [&parts = *parts_] {
-    parts.timer.stop();
-    parts.pipeline.engine().flush();
-    parts.commit();
-    parts.show();
-    parts.work.reset();
+  boost::asio::post(impl_->context, [&impl = *impl_] {
+    impl.timer.stop();
+    impl.pipeline.engine().flush();
+    impl.commit();
+    impl.show();
+    impl.work.reset();
   });
-  parts_->thread.join();
-  parts_->store.reset();
+  impl_->thread.join();
+  impl_->store.reset();
 }
 
 }  // namespace trainwatch

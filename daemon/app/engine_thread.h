@@ -1,8 +1,8 @@
-// The engine thread: the only owner of the durable pipeline and its store. It takes the tailer's
-// calls as messages, in order, and hands out committed alerts and snapshots.
+// The engine thread: the only owner of the durable pipeline and its store. It receives the tailer's
+// calls as messages, in order, and passes on committed alerts and snapshots.
 //
-// Alerts are committed first and published second, always. A commit is made as soon as there is an
-// alert, every second, and after 8 MiB of input: after a crash at most that much is read again.
+// Alerts are always committed first and published second. A commit happens as soon as there is an
+// alert, every second, and after 8 MiB of input: at most that much is read again after a crash.
 #pragma once
 
 #include <cstdint>
@@ -29,60 +29,60 @@ struct EngineThreadOptions {
 
 class EngineThread {
  public:
-  // Called on the engine thread; they must only pass the data on to their own thread.
+  // Called on the engine thread; they must only pass the data to their own thread.
   struct Callbacks {
     // Committed alerts, in order; `first_seq` is the oldest that is still stored.
     std::function<void(PublishedAlerts, std::uint64_t first_seq)> alerts;
     // Alerts that wait for a failing store: they have no sequence number, and are sent again with
-    // one when it has recovered.
+    // one after it recovers.
     std::function<void(PublishedAlerts)> provisional;
     std::function<void(std::shared_ptr<Snapshot>)> snapshot;
     std::function<void(const std::string& what)> store_failed;
     std::function<void()> store_recovered;
-    // The store will not recover: the process should exit and be restarted.
+    // The store cannot recover: the process should exit and be restarted.
     std::function<void(const std::string& what)> store_broken;
   };
 
   EngineThread(EngineThreadOptions options, std::unique_ptr<StateStore> store, Callbacks callbacks);
   ~EngineThread();
 
-  // Loads the stored state and starts the thread. Fails when the store cannot be read.
+  // Loads the stored state and starts the thread. Fails if the store cannot be read.
   Status start();
   // After start(), before the reader's first call: where the reader resumes, and why stored state
   // was not used, if so.
   const TailCheckpoint& checkpoint() const;
   const std::string& dropped_state() const;
 
-  // For the reader thread. data() blocks while too much is on its way: the file is the overflow
-  // buffer. It stops blocking when stop() is called.
+  // For the reader thread. data() blocks while too many chunks are in flight: the file is the
+  // overflow buffer. It stops blocking when stop() is called.
   TailSink& inbox();
-  // For the reader thread: how a pass over all files goes.
+  // For the reader thread: the progress of a pass over all files.
   void pass_done(TailReport report);
 
   // For any thread. Replaces the rules between two messages.
   void reconfigure(std::vector<RuleConfig> rules);
   // For any thread. Reads the store, see StateStore::alerts_after(); `done` is called on the engine
-  // thread, and dropped when the engine stops first.
+  // thread, and dropped if the engine stops first.
   void fetch_alerts(std::uint64_t after, std::size_t limit,
                     std::function<void(Result<PublishedAlerts>)> done);
-  // For any thread. Gives an analysis of what was read so far; `done` is called on the engine
-  // thread, and dropped when the engine stops first.
+  // For any thread. Returns an analysis of what was read so far; `done` is called on the engine
+  // thread, and dropped if the engine stops first.
   void analyze(AnalysisQuery query, std::function<void(HttpResponse)> done);
-  // For any thread. Stores how far a named subscriber has come, with the next commit that works.
+  // For any thread. Stores the position of a named subscriber, with the next successful commit.
   void acknowledge(const std::string& name, std::uint64_t seq);
 
   // Steady-clock time of the last sign of life, for the watchdog.
   std::chrono::steady_clock::time_point last_heartbeat() const;
 
-  // Lets data() return at once; what comes after it is dropped. Call before joining the reader.
+  // Makes data() return at once; later data is dropped. Call before joining the reader.
   void close_inbox();
-  // Finishes the messages that are queued, tells what is held back, commits, and joins. The store
-  // is closed then: another process may have it.
+  // Processes the queued messages, emits what is held back, commits, and joins. The store is then
+  // closed: another process may use it.
   void stop();
 
  private:
-  struct Parts;
-  std::unique_ptr<Parts> parts_;
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
 };
 
 }  // namespace trainwatch

@@ -1,5 +1,5 @@
-// How the file descriptors of the process are shared out, so that clients who connect cannot keep
-// files from being read or state from being stored, nor the files clients.
+// How the file descriptors of the process are divided, so that connecting clients cannot keep files
+// from being read or state from being stored, and files cannot shut out clients.
 #pragma once
 
 #include <sys/resource.h>
@@ -12,7 +12,7 @@ namespace trainwatch {
 
 struct FdBudget {
   std::size_t connections;
-  std::size_t files;  // that are open at a time; those that just vanished come on top
+  std::size_t files;  // open at a time; not counting those that just vanished
 };
 
 // For a process that may have `limit` descriptors open. At least one of each.

@@ -11,7 +11,7 @@ namespace {
 
 using SteadyClock = std::chrono::steady_clock;
 
-// Fails every call once it is told to stop or its time is up, which ends any walk over files soon.
+// Fails every call after a stop or a timeout, which soon ends any walk over files.
 class LimitedFileSystem final : public FileSystem {
  public:
   LimitedFileSystem(FileSystem& files, std::stop_token stop, SteadyClock::time_point deadline)
@@ -30,7 +30,7 @@ class LimitedFileSystem final : public FileSystem {
     return files_.open(path);
   }
 
-  // What was read since the limit was reached is not all there is.
+  // The limit was reached, so what was read is incomplete.
   bool ended() {
     ended_ = ended_ || stop_.stop_requested() || SteadyClock::now() >= deadline_;
     return ended_;
@@ -46,9 +46,9 @@ class LimitedFileSystem final : public FileSystem {
 };
 
 HttpResponse read_profiles(LimitedFileSystem files, const std::vector<std::string>& paths) {
-  HttpResponse reply;
-  reply.body = python_profile(files, find_profiles(files, paths), {}).json() + "\n";
-  if (!files.ended()) return reply;
+  HttpResponse response;
+  response.body = python_profile(files, find_profiles(files, paths), {}).json() + "\n";
+  if (!files.ended()) return response;
   return error_response(503, "there are too many profiles to read in time; use trainwatch analyze");
 }
 
@@ -67,11 +67,12 @@ void ProfileReader::ask(std::vector<std::string> paths, Done done) {
   const auto deadline = SteadyClock::now() + limit_;
   thread_ = std::jthread([this, paths = std::move(paths), done = std::move(done), deadline,
                           ended = std::move(ended)](const std::stop_token& stop) mutable {
-    HttpResponse reply = read_profiles({files_, stop, deadline}, paths);
-    boost::asio::post(net_, [this, done = std::move(done), reply = std::move(reply)]() mutable {
-      busy_ = false;
-      done(std::move(reply));
-    });
+    HttpResponse response = read_profiles({files_, stop, deadline}, paths);
+    boost::asio::post(net_,
+                      [this, done = std::move(done), response = std::move(response)]() mutable {
+                        busy_ = false;
+                        done(std::move(response));
+                      });
     ended.set_value();
   });
 }

@@ -1,7 +1,6 @@
-// Answers requests for Python profiles, which are files of their own and are read when asked for.
-// That may take seconds, or hang on a network mount, so each answer gets a thread of its own: it
-// takes nothing from the reader and the engine, and shares nothing with any other thread but the
-// question and the answer.
+// Handles requests for Python profiles, which are read from their own files on request. Reading may
+// take seconds, or hang on a network mount, so each request gets its own thread: it takes nothing
+// from the reader and the engine, and shares only the question and the result with other threads.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
@@ -21,19 +20,20 @@ class ProfileReader {
  public:
   using Done = std::function<void(HttpResponse)>;
 
-  // `files` is used by the thread of an answer only; both outlive this. An answer that takes longer
-  // than `limit` is given up: shorter than HttpLimits::answer, so that the client hears why.
+  // `files` is used only by the thread of a request; both outlive this. A request that takes longer
+  // than `limit` is abandoned; the limit is shorter than HttpLimits::answer, so that the client
+  // learns why.
   ProfileReader(boost::asio::io_context& net, FileSystem& files,
                 std::chrono::milliseconds limit = std::chrono::seconds(8))
       : net_(net), files_(files), limit_(limit) {}
 
-  // All that follows is for the thread of `net`.
+  // Everything below is for the thread of `net`.
 
-  // Reads the profiles below `paths`. `done` is called later, with 503 where another answer is
-  // being made: there is never more than one.
+  // Reads the profiles below `paths`. `done` is called later, with 503 if another request is
+  // running: there is never more than one.
   void ask(std::vector<std::string> paths, Done done);
 
-  // No more answers; the one being made is given up at its next file call.
+  // Accepts no more requests; a running one is abandoned at its next file call.
   void request_stop();
   // Waits for it until `deadline`. False: its thread hangs in a file call.
   bool wait_stopped(std::chrono::steady_clock::time_point deadline) const;

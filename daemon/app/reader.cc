@@ -10,8 +10,8 @@
 
 namespace trainwatch {
 
-struct Reader::Parts {
-  Parts(ReaderOptions wanted, TailSink& to, std::function<void(TailReport)> done)
+struct Reader::Impl {
+  Impl(ReaderOptions wanted, TailSink& to, std::function<void(TailReport)> done)
       : options(std::move(wanted)),
         sink(to),
         pass_done(std::move(done)),
@@ -41,7 +41,7 @@ struct Reader::Parts {
     }
   }
 
-  // What happened in a new directory before it was watched is found by one more scan.
+  // One more scan finds what happened in a new directory before it was watched.
   void watch_directories() {
     const std::vector<std::string> directories = tailer.directories();
     rescan = directories.size() != watched;
@@ -49,8 +49,8 @@ struct Reader::Parts {
     for (const std::string& directory : directories) hint.add(directory);
   }
 
-  // Tells the engine about the files; once a second is enough for people. What is unread was seen
-  // unread at `behind_since`.
+  // Reports on the files to the engine, at most once a second. What is unread was already unread at
+  // `behind_since`.
   void report(std::chrono::steady_clock::time_point behind_since, bool complete) {
     const auto now = std::chrono::steady_clock::now();
     const bool first_pass = complete && !std::exchange(passed, true);
@@ -82,17 +82,17 @@ struct Reader::Parts {
 };
 
 Reader::Reader(ReaderOptions options, TailSink& sink, std::function<void(TailReport)> pass_done)
-    : parts_(std::make_unique<Parts>(std::move(options), sink, std::move(pass_done))) {}
+    : impl_(std::make_unique<Impl>(std::move(options), sink, std::move(pass_done))) {}
 
 Reader::~Reader() {
-  parts_->thread.request_stop();
-  parts_->hint.wake();
+  impl_->thread.request_stop();
+  impl_->hint.wake();
 }
 
 bool Reader::stop(std::chrono::milliseconds patience) {
-  parts_->thread.request_stop();
-  parts_->hint.wake();
-  return parts_->end.wait_for(patience) == std::future_status::ready;
+  impl_->thread.request_stop();
+  impl_->hint.wake();
+  return impl_->end.wait_for(patience) == std::future_status::ready;
 }
 
 }  // namespace trainwatch

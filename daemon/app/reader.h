@@ -1,5 +1,5 @@
-// The reader thread: runs the tailer over the watched roots, again and again. It makes the blocking
-// file calls, so that a hung network mount stalls reading and nothing else.
+// The reader thread: runs the tailer over the watched roots in a loop. It makes the blocking file
+// calls, so that a hung network mount stalls reading and nothing else.
 #pragma once
 
 #include <chrono>
@@ -15,7 +15,7 @@ namespace trainwatch {
 struct ReaderOptions {
   std::vector<WatchRoot> roots;
   TailLimits limits;
-  std::chrono::milliseconds poll_interval{1000};  // inotify only wakes up sooner
+  std::chrono::milliseconds poll_interval{1000};  // inotify only wakes it earlier
   TailCheckpoint resume{};                        // where to go on
 };
 
@@ -25,13 +25,13 @@ class Reader {
   Reader(ReaderOptions options, TailSink& sink, std::function<void(TailReport)> pass_done);
   ~Reader();  // waits for the thread
 
-  // Asks the thread to end, and waits so long for it. False: it hangs in a file call, and may
+  // Asks the thread to end, and waits this long for it. False: it hangs in a file call, and may
   // still call `sink` and `pass_done` when that returns.
   bool stop(std::chrono::milliseconds patience);
 
  private:
-  struct Parts;
-  std::unique_ptr<Parts> parts_;
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
 };
 
 }  // namespace trainwatch

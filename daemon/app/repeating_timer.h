@@ -1,6 +1,6 @@
-// Calls a function again and again, one interval after each call has returned, on the thread that
-// runs the io_context. A wait that has already expired is past cancelling: its handler runs without
-// an error. This timer knows that it was stopped, and calls nothing after stop().
+// Calls a function repeatedly, one interval after each call has returned, on the thread that runs
+// the io_context. A wait that has already expired cannot be cancelled: its handler runs without an
+// error. This timer knows that it was stopped, and never calls after stop().
 #pragma once
 
 #include <boost/asio/io_context.hpp>

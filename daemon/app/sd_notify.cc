@@ -70,7 +70,7 @@ void ServiceNotifier::send(std::string_view message) const {
   if (socket_[0] == '@') address.sun_path[0] = '\0';
   const FileHandle file(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!file.valid()) return;
-  // A service must not fail because its supervisor does not listen: errors are of no interest.
+  // A service must not fail because its supervisor does not listen: errors are ignored.
   const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + socket_.size());
   (void)sendto(file.get(), message.data(), message.size(), MSG_NOSIGNAL,
                reinterpret_cast<const sockaddr*>(&address), size);

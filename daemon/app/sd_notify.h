@@ -1,5 +1,5 @@
-// Tells systemd how the service is doing: sd_notify(3) as one datagram to $NOTIFY_SOCKET, without
-// libsystemd. Without systemd every call does nothing.
+// Reports the state of the service to systemd: sd_notify(3) as one datagram to $NOTIFY_SOCKET,
+// without libsystemd. Without systemd every call does nothing.
 #pragma once
 
 #include <optional>
@@ -28,8 +28,8 @@ class ServiceNotifier {
   std::string socket_;
 };
 
-// How often systemd wants to hear watchdog() at the least ($WATCHDOG_USEC, when it is meant for
-// this process); callers send it at half that. Empty: no watchdog.
+// The maximum interval at which systemd expects watchdog() ($WATCHDOG_USEC, if meant for this
+// process); callers use half of it. Empty: no watchdog.
 std::optional<Nanos> watchdog_interval();
 
 }  // namespace trainwatch

@@ -17,7 +17,7 @@ std::vector<std::string> list_directory(const std::string& directory) {
   return names;
 }
 
-// The user may name a link, or a place that is not there yet; below it, links are not followed.
+// The user may name a link, or a path that does not exist yet; below it, links are not followed.
 std::string resolved(const std::string& path) {
   namespace fs = std::filesystem;
   std::error_code failure;

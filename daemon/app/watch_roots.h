@@ -12,13 +12,12 @@ namespace trainwatch {
 
 TailLimits tail_limits(const TailConfig& config);
 
-// Everything under `watch` in the configuration. A root is known by its resolved path, which is
-// also its default name in metrics and status.
+// All of `watch` in the configuration. A root is identified by its resolved path, which is also its
+// default name in metrics and status.
 IngestOptions configured_input(const Config& config);
 
-// `paths` given on the command line, each named as it is written there. Each takes job and rank
-// from the configured root it lies in, if there is one, so that a replay gives the ids of the live
-// run.
+// The `paths` of the command line, each named as written there. Each takes job and rank from the
+// configured root that contains it, if any, so that a replay gives the ids of the live run.
 IngestOptions replay_input(const std::vector<std::string>& paths, const Config& config);
 
 }  // namespace trainwatch

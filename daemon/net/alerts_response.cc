@@ -10,7 +10,7 @@
 namespace trainwatch {
 namespace {
 
-constexpr std::size_t kMaxReplyBytes = 4U << 20U;
+constexpr std::size_t kMaxResponseBytes = 4U << 20U;
 
 bool apply_parameter(AlertQuery& query, std::string_view name, const std::string& value) {
   if (name == "after" || name == "limit") {
@@ -24,7 +24,7 @@ bool apply_parameter(AlertQuery& query, std::string_view name, const std::string
     query.filter.state = alert_state_from(value);
     return query.filter.state.has_value();
   }
-  if (name != "rule") return false;  // a misspelt filter must not answer with everything
+  if (name != "rule") return false;  // a misspelt filter must not return everything
   for (auto& rule : split_list(value)) query.filter.rules.push_back(std::move(rule));
   return true;
 }
@@ -42,7 +42,7 @@ std::optional<AlertQuery> parse_alert_query(std::string_view query) {
 }
 
 bool AlertsResponse::full() const {
-  return found_.size() >= query_.limit || bytes_ > kMaxReplyBytes;
+  return found_.size() >= query_.limit || bytes_ > kMaxResponseBytes;
 }
 
 void AlertsResponse::take(const PublishedAlertPtr& alert) {
@@ -53,10 +53,10 @@ void AlertsResponse::take(const PublishedAlertPtr& alert) {
 std::optional<HttpResponse> AlertsResponse::now() {
   while (!full() && hub_.covers(query_.after)) {
     const auto alert = hub_.next(query_.after, query_.filter);
-    if (!alert) return reply();
+    if (!alert) return response();
     take(alert);
   }
-  if (full()) return reply();
+  if (full()) return response();
   return std::nullopt;
 }
 
@@ -66,15 +66,14 @@ void AlertsResponse::later(Done done) {
 }
 
 void AlertsResponse::ask() {
-  archive_.fetch(query_.after, kArchivePage,
-                 [weak = weak_from_this()](AlertStoreClient::Page page) {
-                   if (const auto self = weak.lock()) self->answered(std::move(page));
-                 });
+  store_.fetch(query_.after, kAlertPage, [weak = weak_from_this()](AlertStoreClient::Page page) {
+    if (const auto self = weak.lock()) self->answered(std::move(page));
+  });
 }
 
 void AlertsResponse::answered(AlertStoreClient::Page page) {
   if (!page) return done_(error_response(503));
-  // An archive without anything newer has lost what is older than the window.
+  // The store has nothing newer: it has lost what is older than the window.
   if (page->empty()) query_.after = std::max(query_.after, hub_.window_first_seq() - 1);
   for (const auto& alert : *page) {
     if (full()) break;
@@ -85,7 +84,7 @@ void AlertsResponse::answered(AlertStoreClient::Page page) {
   ask();
 }
 
-HttpResponse AlertsResponse::reply() const {
+HttpResponse AlertsResponse::response() const {
   JsonWriter json;
   json.begin_object()
       .field("epoch", hub_.epoch())
@@ -94,9 +93,9 @@ HttpResponse AlertsResponse::reply() const {
   json.key("alerts").begin_array();
   for (const auto& alert : found_) json.raw(alert->json);
   json.end_array().end_object();
-  HttpResponse reply;
-  reply.body = json.take() + "\n";
-  return reply;
+  HttpResponse response;
+  response.body = json.take() + "\n";
+  return response;
 }
 
 }  // namespace trainwatch

@@ -1,5 +1,5 @@
-// The answer to one GET /api/v1/alerts, from the window and, for what is older, from the archive.
-// No sockets.
+// The response to GET /api/v1/alerts, from the window and, for older alerts, from the store. No
+// sockets.
 #pragma once
 
 #include <cstdint>
@@ -16,24 +16,24 @@ namespace trainwatch {
 
 struct AlertQuery {
   std::uint64_t after = 0;
-  std::size_t limit = 1000;  // and never more
+  std::size_t limit = 1000;  // never more
   AlertFilter filter{};
 };
 
-// Nothing when a parameter is unknown or its value is not allowed.
+// nullopt if a parameter is unknown or its value is not allowed.
 std::optional<AlertQuery> parse_alert_query(std::string_view query);
 
 class AlertsResponse final : public DeferredResponse,
                              public std::enable_shared_from_this<AlertsResponse> {
  public:
-  // `hub` and `archive` must outlive it.
-  AlertsResponse(const AlertHub& hub, const AlertStoreClient& archive, AlertQuery query)
-      : hub_(hub), archive_(archive), query_(std::move(query)) {}
+  // `hub` and `store` must outlive it.
+  AlertsResponse(const AlertHub& hub, const AlertStoreClient& store, AlertQuery query)
+      : hub_(hub), store_(store), query_(std::move(query)) {}
 
-  // The reply when the archive is not needed for it.
+  // The response, if it does not need the store.
   std::optional<HttpResponse> now();
-  // Asks the archive, once after now() gave nothing. `done` is called once, later: 503 when the
-  // archive fails.
+  // Requests alerts from the store, once, after now() returned nothing. `done` is called once,
+  // later: with 503 if the store fails.
   void later(Done done) override;
 
  private:
@@ -41,11 +41,11 @@ class AlertsResponse final : public DeferredResponse,
   void take(const PublishedAlertPtr& alert);
   void ask();
   void answered(AlertStoreClient::Page page);
-  HttpResponse reply() const;
+  HttpResponse response() const;
 
   const AlertHub& hub_;
-  const AlertStoreClient& archive_;
-  AlertQuery query_;  // `after` moves over what was looked at
+  const AlertStoreClient& store_;
+  AlertQuery query_;  // `after` moves past everything examined
   std::vector<PublishedAlertPtr> found_;
   std::size_t bytes_ = 0;  // of found_
   Done done_;

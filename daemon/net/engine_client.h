@@ -18,16 +18,16 @@ namespace trainwatch {
 inline constexpr std::size_t kArchivePage = 256;
 
 struct AlertStoreClient {
-  // The oldest alerts with a higher number than was asked, or why the store cannot be read.
+  // The oldest alerts with a higher number than requested, or why the store cannot be read.
   using Page = Result<std::vector<PublishedAlertPtr>>;
   using Done = std::function<void(Page)>;
 
-  // At most `limit` stored alerts with seq > `after`, oldest first, without holes. `done` is called
-  // on the net thread, never within the call; it is dropped when the store closes first.
+  // Requests at most `limit` stored alerts with seq > `after`, oldest first, without gaps. `done`
+  // is called on the net thread, never within the call; it is dropped if the store closes first.
   std::function<void(std::uint64_t after, std::size_t limit, Done done)> fetch;
 
-  // Stores how far a named subscriber has come: of what is newer nothing is dropped by age or
-  // number up to the store's hard limit.
+  // Stores the position of a named subscriber: nothing newer is dropped by age or number, up to the
+  // store's hard limit.
   std::function<void(const std::string& name, std::uint64_t seq)> acknowledge;
 
   // The named subscribers at the start.

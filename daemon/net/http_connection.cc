@@ -69,7 +69,7 @@ void HttpConnection::head_received(const ErrorCode& error, std::size_t size) {
   if (error == asio::error::not_found) {
     return refuse(input_.find('\n') == std::string::npos ? 414 : 431);
   }
-  // A read that was done before close() says so afterwards.
+  // A read that completed before close() is reported afterwards.
   if (error || !socket_.is_open()) return close();
   const auto parsed = parse_request(std::string_view(input_).substr(0, size));
   input_.erase(0, size);
@@ -82,16 +82,18 @@ void HttpConnection::serve(const HttpRequest& request) {
   if (auto* waiting = std::get_if<std::shared_ptr<DeferredResponse>>(&answered)) {
     return wait_for(std::move(*waiting), request);
   }
-  const auto& reply = std::get<HttpResponse>(answered);
-  if (reply.status != 101) return respond(reply, request.method == "HEAD", request.keep_alive);
-  net_->counters.count_reply(reply.status);
+  const auto& response = std::get<HttpResponse>(answered);
+  if (response.status != 101)
+    return respond(response, request.method == "HEAD", request.keep_alive);
+  net_->counters.count_response(response.status);
   upgrade(request);
 }
 
-void HttpConnection::wait_for(std::shared_ptr<DeferredResponse> reply, const HttpRequest& request) {
+void HttpConnection::wait_for(std::shared_ptr<DeferredResponse> response,
+                              const HttpRequest& request) {
   set_deadline(net_->options.http.answer);
-  waiting_ = std::move(reply);
-  // It belongs to this connection, so it calls nobody who is gone.
+  waiting_ = std::move(response);
+  // The connection owns it, so its callback never outlives the connection.
   waiting_->later([this, head_only = request.method == "HEAD",
                    keep_alive = request.keep_alive](const HttpResponse& ready) {
     waiting_.reset();
@@ -99,15 +101,15 @@ void HttpConnection::wait_for(std::shared_ptr<DeferredResponse> reply, const Htt
   });
 }
 
-void HttpConnection::respond(const HttpResponse& reply, bool head_only, bool keep_alive) {
-  net_->counters.count_reply(reply.status);
-  send(reply, head_only, keep_alive && !net_->closing);
+void HttpConnection::respond(const HttpResponse& response, bool head_only, bool keep_alive) {
+  net_->counters.count_response(response.status);
+  send(response, head_only, keep_alive && !net_->closing);
 }
 
 void HttpConnection::upgrade(const HttpRequest& request) {
   auto socket = std::move(socket_);
   close();
-  // A client may not talk before it has our answer.
+  // A client may not send before it has our response.
   if (input_.empty()) start_ws_session(net_, std::move(socket), request);
 }
 
@@ -115,8 +117,8 @@ void HttpConnection::refuse(int status) {
   respond(error_response(status), false, false);
 }
 
-void HttpConnection::send(const HttpResponse& reply, bool head_only, bool keep_alive) {
-  output_ = serialize(reply, head_only, keep_alive);
+void HttpConnection::send(const HttpResponse& response, bool head_only, bool keep_alive) {
+  output_ = serialize(response, head_only, keep_alive);
   sent_ = 0;
   keep_alive_ = keep_alive;
   send_rest();
@@ -134,7 +136,7 @@ void HttpConnection::send_rest() {
                            });
 }
 
-// Closing with unread input would reset the connection, and the client could lose our answer.
+// Closing with unread input would reset the connection, and the client could lose our response.
 void HttpConnection::linger() {
   ErrorCode ignored;
   socket_.shutdown(asio::ip::tcp::socket::shutdown_send, ignored);

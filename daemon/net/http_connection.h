@@ -1,5 +1,5 @@
-// One accepted connection that speaks HTTP, until it ends or becomes a WebSocket session. It keeps
-// itself alive and is in NetState::connections meanwhile.
+// One accepted HTTP connection, until it ends or becomes a WebSocket session. It keeps itself alive
+// and is in NetState::connections during that time.
 #pragma once
 
 #include <array>
@@ -31,28 +31,28 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   void read_head();
   void head_received(const ErrorCode& error, std::size_t size);
   void serve(const HttpRequest& request);
-  void wait_for(std::shared_ptr<DeferredResponse> reply, const HttpRequest& request);
-  void respond(const HttpResponse& reply, bool head_only, bool keep_alive);
+  void wait_for(std::shared_ptr<DeferredResponse> response, const HttpRequest& request);
+  void respond(const HttpResponse& response, bool head_only, bool keep_alive);
   void upgrade(const HttpRequest& request);
-  // An error that ends the connection.
+  // An error ends the connection.
   void refuse(int status);
-  void send(const HttpResponse& reply, bool head_only, bool keep_alive);
+  void send(const HttpResponse& response, bool head_only, bool keep_alive);
   void send_rest();
   void linger();
   void discard();
-  // expired() comes unless the deadline is moved on in time.
+  // expired() is called unless the deadline is moved in time.
   void set_deadline(std::chrono::milliseconds time);
   void expired();
 
   std::shared_ptr<NetState> net_;
   boost::asio::ip::tcp::socket socket_;
   boost::asio::steady_timer timer_;
-  std::uint64_t deadline_ = 0;  // the one that counts; earlier ones are void
-  std::string input_;           // received and not yet parsed
+  std::uint64_t deadline_ = 0;  // the valid one; earlier ones are void
+  std::string input_;           // received, not parsed yet
   std::string output_;
   std::size_t sent_ = 0;  // of output_
   bool keep_alive_ = true;
-  std::shared_ptr<DeferredResponse> waiting_;  // not yet answered
+  std::shared_ptr<DeferredResponse> waiting_;  // not ready yet
   std::array<char, 1024> discarded_{};
   std::size_t discard_left_ = std::size_t{64} * 1024;
 };

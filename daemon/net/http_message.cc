@@ -37,8 +37,8 @@ char lower(char c) {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
 }
 
-// Beast accepts continuation lines and joins them; two readers of one message must not differ, so
-// they are refused, like a line that ends without CR.
+// Beast accepts continuation lines and joins them. Two parsers must not read one message
+// differently, so they are refused, as is a line that ends without CR.
 bool well_formed_lines(std::string_view head) {
   for (std::size_t i = 0; i < head.size(); ++i) {
     if (head[i] == '\0') return false;
@@ -139,28 +139,28 @@ HttpResponse error_response(int status, std::string_view error) {
   return {.status = status, .body = json.take() + "\n", .headers = {}};
 }
 
-std::string serialize(const HttpResponse& reply, bool head_only, bool keep_alive) {
+std::string serialize(const HttpResponse& response, bool head_only, bool keep_alive) {
   std::string out;
-  out.reserve(512 + (head_only ? 0 : reply.body.size()));
+  out.reserve(512 + (head_only ? 0 : response.body.size()));
   const auto header = [&out](std::string_view name, std::string_view value) {
     out.append(name).append(": ").append(value).append("\r\n");
   };
-  out += "HTTP/1.1 " + std::to_string(reply.status) + " ";
-  out.append(reason_phrase(reply.status)).append("\r\n");
+  out += "HTTP/1.1 " + std::to_string(response.status) + " ";
+  out.append(reason_phrase(response.status)).append("\r\n");
   header("Date", http_date());
   header("Server", "trainwatch");
   header("X-Content-Type-Options", "nosniff");
   header("Content-Security-Policy", "default-src 'self'; frame-ancestors 'none'");
   header("X-Frame-Options", "DENY");
-  header("Cache-Control", reply.cacheable ? "no-cache" : "no-store");
-  for (const auto& [name, value] : reply.headers) header(name, value);
-  if (reply.status != 304) {
-    header("Content-Type", reply.content_type);
-    header("Content-Length", std::to_string(reply.body.size()));
+  header("Cache-Control", response.cacheable ? "no-cache" : "no-store");
+  for (const auto& [name, value] : response.headers) header(name, value);
+  if (response.status != 304) {
+    header("Content-Type", response.content_type);
+    header("Content-Length", std::to_string(response.body.size()));
   }
   header("Connection", keep_alive ? "keep-alive" : "close");
   out += "\r\n";
-  if (!head_only && reply.status != 304) out += reply.body;
+  if (!head_only && response.status != 304) out += response.body;
   return out;
 }
 

@@ -21,7 +21,7 @@ struct HttpRequest {
 
   std::string_view path() const;   // up to '?'
   std::string_view query() const;  // after '?'
-  // The first value of the header `name` (any case); empty when absent.
+  // The first value of the header `name` (any case); empty if absent.
   std::string_view header(std::string_view name) const;
   std::size_t count(std::string_view name) const;
 };
@@ -30,8 +30,8 @@ inline constexpr std::size_t kMaxHeadBytes = 8192;
 inline constexpr std::size_t kMaxTargetBytes = 4096;
 inline constexpr std::size_t kMaxHeaders = 64;
 
-// Parses one request head, which ends with an empty line. Gives the status to refuse it with (400,
-// 414, 431, 505) when it is malformed, ambiguous, too large or announces a body.
+// Parses one request head, which ends with an empty line. Returns the status to refuse it with
+// (400, 414, 431, 505) if it is malformed, ambiguous, too large or announces a body.
 std::variant<HttpRequest, int> parse_request(std::string_view head);
 
 struct HttpResponse {
@@ -39,19 +39,19 @@ struct HttpResponse {
   std::string content_type = "application/json";
   std::string body;
   std::vector<std::pair<std::string, std::string>> headers;
-  bool cacheable = false;  // false: Cache-Control: no-store; true: ask again with the ETag
+  bool cacheable = false;  // false: Cache-Control: no-store; true: revalidate with the ETag
 };
 
-// A JSON object with the text of the status. Never contains anything of the request.
+// A JSON object with the text of the status. Never repeats anything of the request.
 HttpResponse error_response(int status);
 HttpResponse error_response(int status, std::string_view error);
 
 std::string_view reason_phrase(int status);
 
-// The bytes of `reply`, without the body when `head_only`, with the headers every reply carries.
-std::string serialize(const HttpResponse& reply, bool head_only, bool keep_alive);
+// Serialises `response` with the headers common to all; without the body if `head_only`.
+std::string serialize(const HttpResponse& response, bool head_only, bool keep_alive);
 
-// ASCII case-insensitive comparison, as for header names and hosts.
+// ASCII case-insensitive comparison, for header names and hosts.
 bool equals_ignoring_case(std::string_view a, std::string_view b);
 
 // An answer to one request that another thread has to give first. Net thread only. Whoever drops it

@@ -62,16 +62,16 @@ Answer asset(const NetState&, const HttpRequest& request) {
   const auto found = std::find_if(all.begin(), all.end(),
                                   [name](const WebAsset& item) { return item.name == name; });
   if (found == all.end()) return error_response(404);
-  HttpResponse reply;
-  reply.cacheable = true;
-  reply.headers.emplace_back("ETag", found->etag);
-  reply.content_type = type_of(name);
+  HttpResponse response;
+  response.cacheable = true;
+  response.headers.emplace_back("ETag", found->etag);
+  response.content_type = type_of(name);
   if (request.header("If-None-Match").find(found->etag) != std::string_view::npos) {
-    reply.status = 304;
+    response.status = 304;
   } else {
-    reply.body = found->bytes;
+    response.body = found->bytes;
   }
-  return reply;
+  return response;
 }
 
 Answer metrics(const NetState& net, const HttpRequest& request) {
@@ -84,11 +84,11 @@ Answer metrics(const NetState& net, const HttpRequest& request) {
     families.insert(families.begin(), net.snapshot->metrics.begin(), net.snapshot->metrics.end());
   }
   const auto format = negotiate(request.header("Accept"));
-  HttpResponse reply;
-  reply.content_type = content_type(format);
-  reply.body = render(format, families);
-  reply.headers.emplace_back("Vary", "Accept");
-  return reply;
+  HttpResponse response;
+  response.content_type = content_type(format);
+  response.body = render(format, families);
+  response.headers.emplace_back("Vary", "Accept");
+  return response;
 }
 
 Answer healthy(const NetState&, const HttpRequest&) {
@@ -101,17 +101,17 @@ Answer ready(const NetState& net, const HttpRequest&) {
 }
 
 Answer status(const NetState& net, const HttpRequest&) {
-  HttpResponse reply;
-  reply.body = net.snapshot ? net.snapshot->status_json : R"({"ready":false})";
-  reply.body += '\n';
-  return reply;
+  HttpResponse response;
+  response.body = net.snapshot ? net.snapshot->status_json : R"({"ready":false})";
+  response.body += '\n';
+  return response;
 }
 
 Answer alerts(const NetState& net, const HttpRequest& request) {
   auto query = parse_alert_query(request.query());
   if (!query) return error_response(400);
-  auto waiting = std::make_shared<AlertsResponse>(net.hub, net.archive, std::move(*query));
-  if (auto reply = waiting->now()) return std::move(*reply);
+  auto waiting = std::make_shared<AlertsResponse>(net.hub, net.alert_store, std::move(*query));
+  if (auto response = waiting->now()) return std::move(*response);
   return waiting;
 }
 
@@ -143,9 +143,9 @@ Answer stream(const NetState& net, const HttpRequest& request) {
                        contains_token(request.header("Upgrade"), "websocket") &&
                        contains_token(request.header("Connection"), "upgrade");
   if (!upgrade) {
-    auto reply = error_response(426);
-    reply.headers.emplace_back("Upgrade", "websocket");
-    return reply;
+    auto response = error_response(426);
+    response.headers.emplace_back("Upgrade", "websocket");
+    return response;
   }
   if (!net.guard.origin_allowed(request)) return error_response(403);
   const auto subscription = subscription_from_query(request.query());
@@ -185,9 +185,9 @@ Answer answer(const NetState& net, const HttpRequest& request) {
   for (const Route& route : kRoutes) {
     if (!leads_to(route, request.path())) continue;
     if (request.method == "GET" || request.method == "HEAD") return route.answer(net, request);
-    auto reply = error_response(405);
-    reply.headers.emplace_back("Allow", "GET, HEAD");
-    return reply;
+    auto response = error_response(405);
+    response.headers.emplace_back("Allow", "GET, HEAD");
+    return response;
   }
   return error_response(404);
 }

@@ -1,4 +1,4 @@
-// Which request gets which answer. No sockets.
+// Maps requests to responses. No sockets.
 #pragma once
 
 #include <memory>
@@ -9,10 +9,11 @@
 
 namespace trainwatch {
 
-// Most replies are there at once; some have to wait for the engine thread.
+// Most responses are ready at once; some have to wait for the engine thread.
 using Answer = std::variant<HttpResponse, std::shared_ptr<DeferredResponse>>;
 
-// Status 101 means: the request may become a WebSocket session. `net` must outlive the answer.
+// Status 101 means that the request may become a WebSocket session. `net` must outlive the
+// response.
 Answer answer(const NetState& net, const HttpRequest& request);
 
 }  // namespace trainwatch

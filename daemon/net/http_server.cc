@@ -18,7 +18,7 @@ using asio::ip::tcp;
 using boost::system::error_code;
 using Clock = std::chrono::steady_clock;
 
-// How long accepting rests when the process is out of file descriptors or memory.
+// How long accepting pauses when the process is out of file descriptors or memory.
 constexpr std::chrono::milliseconds kAcceptRest{100};
 
 std::optional<asio::ip::address> address_of(std::string host) {
@@ -34,10 +34,10 @@ std::optional<asio::ip::address> address_of(std::string host) {
 }  // namespace
 
 struct NetServer::Impl : std::enable_shared_from_this<NetServer::Impl> {
-  Impl(asio::io_context& io, NetOptions options, AlertHub& hub, AlertStoreClient archive,
+  Impl(asio::io_context& io, NetOptions options, AlertHub& hub, AlertStoreClient alert_store,
        AnalysisSource analyses)
       : address(address_of(options.host)),
-        net(std::make_shared<NetState>(std::move(options), hub, std::move(archive),
+        net(std::make_shared<NetState>(std::move(options), hub, std::move(alert_store),
                                        std::move(analyses), address && address->is_loopback())),
         acceptor(io),
         rest(io),
@@ -103,13 +103,13 @@ void NetServer::Impl::send_status_later() {
 void NetServer::Impl::store_acks_later() {
   acks_timer.expires_after(net->options.ws.acks);
   acks_timer.async_wait([self = shared_from_this()](const error_code& error) {
-    if (!error) self->net->names.tell();
+    if (!error) self->net->names.store();
   });
 }
 
 NetServer::NetServer(asio::io_context& io, NetOptions options, AlertHub& hub,
-                     AlertStoreClient archive, AnalysisSource analyses)
-    : impl_(std::make_shared<Impl>(io, std::move(options), hub, std::move(archive),
+                     AlertStoreClient alert_store, AnalysisSource analyses)
+    : impl_(std::make_shared<Impl>(io, std::move(options), hub, std::move(alert_store),
                                    std::move(analyses))) {
   auto net = impl_->net;
   net->names.when_due([impl = std::weak_ptr(impl_)] {
@@ -166,7 +166,7 @@ void NetServer::show(std::shared_ptr<const Snapshot> snapshot) {
 }
 
 void NetServer::store_acknowledged() {
-  impl_->net->names.tell();
+  impl_->net->names.store();
 }
 
 void NetServer::close() {
@@ -177,8 +177,8 @@ void NetServer::close() {
   impl_->rest.cancel();
   impl_->status_timer.cancel();
   impl_->acks_timer.cancel();
-  net.names.tell();
-  const auto sessions = net.sessions;  // they leave the set while it is walked
+  net.names.store();
+  const auto sessions = net.sessions;  // sessions leave the set during the loop
   for (const auto& session : sessions) session->shut_down();
   const auto connections = net.connections;
   for (const auto& connection : connections) connection->close();

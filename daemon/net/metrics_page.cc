@@ -107,7 +107,7 @@ std::string render_text(std::span<const MetricFamily> families) {
   return std::move(stream).str();
 }
 
-// OpenMetrics 1.0, which prometheus-cpp cannot write.
+// OpenMetrics 1.0, which prometheus-cpp does not support.
 class OpenMetricsWriter {
  public:
   void family(const MetricFamily& family) {
@@ -162,7 +162,7 @@ class OpenMetricsWriter {
       out_ += "le=\"";
       const auto start = out_.size();
       number(*bound);
-      // The standard wants a float to look like one.
+      // The standard requires a float to look like one.
       if (std::isfinite(*bound) && out_.find_first_of(".e", start) == std::string::npos) {
         out_ += ".0";
       }

@@ -1,4 +1,4 @@
-// Metric families as the two text formats of Prometheus.
+// Formats metric families as the two text formats of Prometheus.
 #pragma once
 
 #include <span>
@@ -11,8 +11,8 @@ namespace trainwatch {
 
 enum class MetricsFormat : std::uint8_t { prometheus_text, open_metrics };
 
-// The best format for a client with this Accept header (RFC 9110 q-list); text when it names none
-// that we have.
+// The best format for a client with this Accept header (RFC 9110 q-list); text if it names none of
+// ours.
 MetricsFormat negotiate(std::string_view accept);
 
 std::string_view content_type(MetricsFormat format);

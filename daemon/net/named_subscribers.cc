@@ -13,8 +13,8 @@ bool is_subscriber_name(std::string_view name) {
   return !name.empty() && name.size() <= 64 && std::all_of(name.begin(), name.end(), allowed);
 }
 
-NamedSubscribers::NamedSubscribers(std::map<std::string, std::uint64_t> acknowledged, Tell tell)
-    : acknowledged_(std::move(acknowledged)), tell_(std::move(tell)) {}
+NamedSubscribers::NamedSubscribers(std::map<std::string, std::uint64_t> acknowledged, Store store)
+    : acknowledged_(std::move(acknowledged)), store_(std::move(store)) {}
 
 std::optional<std::uint64_t> NamedSubscribers::find(const std::string& name) const {
   const auto known = acknowledged_.find(name);
@@ -28,7 +28,7 @@ bool NamedSubscribers::add(const std::string& name, std::uint64_t seq) {
     return false;
   }
   acknowledged_[name] = seq;
-  tell_(name, seq);
+  store_(name, seq);
   return true;
 }
 
@@ -41,8 +41,8 @@ void NamedSubscribers::acknowledge(const std::string& name, std::uint64_t seq) {
   if (first && due_) due_();
 }
 
-void NamedSubscribers::tell() {
-  for (const auto& name : std::exchange(moved_, {})) tell_(name, acknowledged_[name]);
+void NamedSubscribers::store() {
+  for (const auto& name : std::exchange(moved_, {})) store_(name, acknowledged_[name]);
 }
 
 }  // namespace trainwatch

@@ -1,5 +1,5 @@
-// Subscribers with a name: how far each has acknowledged, over connections and restarts. Net thread
-// only; no clock: whoever owns this calls tell() after something became due.
+// Subscribers with a name: how far each has acknowledged, across connections and restarts. Net
+// thread only; no clock: the owner calls store() after something became due.
 #pragma once
 
 #include <cstdint>
@@ -19,26 +19,26 @@ bool is_subscriber_name(std::string_view name);
 
 class NamedSubscribers {
  public:
-  using Tell = std::function<void(const std::string& name, std::uint64_t seq)>;
+  using Store = std::function<void(const std::string& name, std::uint64_t seq)>;
   using Due = std::function<void()>;
 
-  // `tell` stores a cursor.
-  NamedSubscribers(std::map<std::string, std::uint64_t> acknowledged, Tell tell);
+  // `store` stores a cursor.
+  NamedSubscribers(std::map<std::string, std::uint64_t> acknowledged, Store store);
 
-  // Called when there is something to tell, once until the next tell().
+  // Called when there is something to store, once until the next store().
   void when_due(Due due) { due_ = std::move(due); }
 
-  // The acknowledged number of a name that is known; nothing for another.
+  // The acknowledged number of a known name; nullopt for an unknown one.
   std::optional<std::uint64_t> find(const std::string& name) const;
 
-  // Makes a new name known, and stored at once. False, and counted, when there are too many.
+  // Adds a new name, and stores it at once. False, and counted, if there are too many.
   bool add(const std::string& name, std::uint64_t seq);
 
   // Moves the cursor of a known name forward, never back.
   void acknowledge(const std::string& name, std::uint64_t seq);
 
-  // Stores every cursor that moved since.
-  void tell();
+  // Stores all cursors that have moved.
+  void store();
 
   std::uint64_t count() const { return acknowledged_.size(); }
   std::uint64_t refused() const { return refused_; }
@@ -46,7 +46,7 @@ class NamedSubscribers {
  private:
   std::map<std::string, std::uint64_t> acknowledged_;
   std::set<std::string> moved_;
-  Tell tell_;
+  Store store_;
   Due due_;
   std::uint64_t refused_ = 0;
 };

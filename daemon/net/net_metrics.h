@@ -1,4 +1,4 @@
-// What the net thread counts about itself.
+// Counters of the net thread.
 #pragma once
 
 #include <array>
@@ -9,13 +9,13 @@
 
 namespace trainwatch {
 
-// Why a WebSocket client is gone.
+// Why a WebSocket client was disconnected.
 enum class Disconnect : std::uint8_t {
-  client,    // it closed
+  client,    // the client closed the connection
   slow,      // it could not keep up: closed with 1013
-  timeout,   // it answered no ping
-  protocol,  // it broke the protocol or a limit
-  shutdown,  // we are stopping: closed with 1001
+  timeout,   // it did not answer pings
+  protocol,  // it violated the protocol or a limit
+  shutdown,  // trainwatch stops: closed with 1001
   network,   // the connection broke
   count_,
 };
@@ -23,17 +23,17 @@ enum class Disconnect : std::uint8_t {
 struct NetCounters {
   std::uint64_t ws_subscribers = 0;
   std::array<std::uint64_t, static_cast<std::size_t>(Disconnect::count_)> ws_disconnects{};
-  std::array<std::uint64_t, 5> http_requests{};  // by class of the status: 1xx .. 5xx
+  std::array<std::uint64_t, 5> http_requests{};  // by status class: 1xx .. 5xx
   std::uint64_t connections_refused = 0;
   std::uint64_t provisional_dropped = 0;
   std::uint64_t durable_subscribers = 0;
   std::uint64_t durable_subscribers_refused = 0;
 
   void count_disconnect(Disconnect why) { ++ws_disconnects[static_cast<std::size_t>(why)]; }
-  void count_reply(int status) { ++http_requests[static_cast<std::size_t>(status / 100 - 1)]; }
+  void count_response(int status) { ++http_requests[static_cast<std::size_t>(status / 100 - 1)]; }
 };
 
-// The counters as metrics. A new one is one line in the table in net_metrics.cc.
+// The counters as metrics. A new one is one row of the table in net_metrics.cc.
 std::vector<MetricFamily> net_metrics(const NetCounters& counters);
 
 }  // namespace trainwatch

@@ -1,4 +1,4 @@
-// What the listener, its connections and its WebSocket sessions share. Net thread only.
+// State shared by the listener, its connections and its WebSocket sessions. Net thread only.
 #pragma once
 
 #include <memory>
@@ -21,21 +21,21 @@ struct NetState {
            bool loopback)
       : options(std::move(chosen)),
         hub(alerts),
-        archive(std::move(older)),
+        alert_store(std::move(older)),
         analyses(std::move(results)),
-        names(archive.acknowledged, archive.acknowledge),
+        names(alert_store.acknowledged, alert_store.acknowledge),
         guard(loopback, options.allowed_hosts) {}
 
   NetOptions options;
   AlertHub& hub;
-  AlertStoreClient archive;
+  AlertStoreClient alert_store;
   AnalysisSource analyses;  // may be empty: there are none
   NamedSubscribers names;
   OriginGuard guard;
   NetCounters counters;
   std::shared_ptr<const Snapshot> snapshot;  // null before the first
   bool closing = false;
-  // Alive ones. They enter when they start and leave when they end.
+  // The live ones. They enter when they start and leave when they end.
   std::set<std::shared_ptr<HttpConnection>> connections;
   std::set<std::shared_ptr<WsSession>> sessions;
 

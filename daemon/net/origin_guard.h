@@ -1,5 +1,5 @@
-// Who may talk to us through a browser: protection against DNS rebinding (Host) and against web
-// pages of others that open our WebSocket (Origin).
+// Which browser requests are served: protection against DNS rebinding (Host) and against other
+// sites' pages that open our WebSocket (Origin).
 #pragma once
 
 #include <algorithm>

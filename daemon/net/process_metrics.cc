@@ -64,7 +64,7 @@ std::optional<double> open_fds() {
   std::error_code error;
   const std::filesystem::directory_iterator fds("/proc/self/fd", error);
   if (error) return std::nullopt;
-  // One of them is the directory that is being read.
+  // One of them is the directory being read.
   return static_cast<double>(std::distance(begin(fds), end(fds)) - 1);
 }
 

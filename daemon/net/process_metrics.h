@@ -1,4 +1,4 @@
-// The standard process_* metrics of this process, read from /proc/self now.
+// The standard process_* metrics of this process, read from /proc/self.
 #pragma once
 
 #include <vector>

@@ -125,7 +125,7 @@ Frame StreamFeed::skip_to(std::uint64_t seq) {
 
 std::optional<Frame> StreamFeed::next_of_page() {
   while (!page_.empty() && !hub_.covers(cursor_)) {
-    // What is between was dropped from the store in the meantime.
+    // The alerts between were dropped from the store in the meantime.
     if (page_.front()->seq > cursor_ + 1) return skip_to(page_.front()->seq);
     const auto alert = std::move(page_.front());
     page_.pop_front();
@@ -144,10 +144,10 @@ std::optional<std::uint64_t> StreamFeed::ask_page() {
 
 void StreamFeed::take_page(AlertStoreClient::Page page) {
   const auto after = std::exchange(asked_, std::nullopt);
-  if (!page || after != cursor_) return;  // the client went elsewhere meanwhile
+  if (!page || after != cursor_) return;  // the client has moved elsewhere
   page_.assign(page->begin(), page->end());
   if (!page_.empty() || hub_.covers(cursor_)) return;
-  // The store has nothing left of what is older than the window.
+  // The store has nothing left that is older than the window.
   notices_.push_back(skip_to(hub_.window_first_seq()));
 }
 

@@ -1,6 +1,6 @@
-// What one WebSocket client is to be sent next. It holds a place in the stream instead of a queue:
-// a slow client costs one page of older alerts at most, and no numbered alert is ever left out
-// without a gap message. No sockets, no clocks.
+// What one WebSocket client is sent next. It keeps a position in the stream instead of a queue: a
+// slow client costs at most one page of older alerts, and no numbered alert is ever skipped without
+// a gap message. No sockets, no clocks.
 #pragma once
 
 #include <deque>
@@ -16,42 +16,42 @@ namespace trainwatch {
 
 class StreamFeed {
  public:
-  // Says hello; without a place to resume from only alerts that are published from now on follow.
+  // Starts with hello; without a position to resume from, only newly published alerts follow.
   StreamFeed(const AlertHub& hub, NamedSubscribers& names, const Subscription& subscription);
 
-  // Replaces what the client wants. The place in the stream becomes Subscription::after, or what a
-  // name that is new to this connection has acknowledged, or the beginning when the client knows
-  // another epoch; otherwise it stays. A name stays with the connection.
+  // Replaces the subscription. The position becomes Subscription::after, or what a name that is new
+  // to this connection has acknowledged, or the beginning if the client knows another epoch;
+  // otherwise it stays. A name stays with the connection.
   void subscribe(const Subscription& subscription);
 
-  // Moves the cursor of this connection's name; without a name nothing happens.
+  // Moves the cursor of this connection's name; does nothing without a name.
   void acknowledge(std::uint64_t seq);
 
   // At most one of each is pending; the latest wins.
   void offer_heartbeat(double lag_seconds) { heartbeat_ = lag_seconds; }
   void offer_status(std::shared_ptr<const Snapshot> snapshot) { status_ = std::move(snapshot); }
-  // Steps that were not taken when the next ones come are left out, and counted.
+  // Steps that are still pending when the next ones come are dropped and counted.
   void offer_steps(const std::shared_ptr<const Snapshot>& snapshot);
 
-  // False when an older one had to give way.
+  // False if an older one was dropped for it.
   bool offer_provisional(const PublishedAlertPtr& alert);
 
   void refuse(std::string_view message) { notices_.push_back(error_frame(message)); }
 
-  // Notices first, then provisional alerts, then alerts, then steps and the status, which therefore
-  // wait while alerts are behind.
+  // Notices first, then provisional alerts, alerts, and last steps and status, which therefore wait
+  // while the client is behind with alerts.
   std::optional<Frame> next();
 
-  // After which number next() needs a page of the archive, when it needs one that was not asked for
-  // yet. The caller asks the archive and gives the answer to take_page().
+  // The number after which next() needs a page from the store, unless that was requested already.
+  // The caller fetches the page and passes it to take_page().
   std::optional<std::uint64_t> ask_page();
-  // The answer to what ask_page() gave. After an error the page is needed again.
+  // The page requested by ask_page(). After an error the page is needed again.
   void take_page(AlertStoreClient::Page page);
   bool waits_for_page() const { return asked_.has_value(); }
 
-  // The client once had everything. Only from then on can it be called too slow.
+  // True if the client once had everything. Only from then on can it be too slow.
   bool was_live() const { return live_; }
-  // Bytes that are published and not yet taken; without bound for a client behind the window.
+  // Bytes published and not yet taken; the maximum for a client behind the window.
   std::uint64_t queued_bytes() const;
 
  private:
@@ -68,16 +68,16 @@ class StreamFeed {
   NamedSubscribers& names_;
   Subscription subscription_;
   std::string name_;      // empty: none
-  std::uint64_t cursor_;  // the last sequence number that was looked at
+  std::uint64_t cursor_;  // the last sequence number examined
   bool live_ = false;
-  std::optional<std::uint64_t> asked_;  // the archive, for what is after this
+  std::optional<std::uint64_t> asked_;  // requested from the store: alerts after this
   std::deque<PublishedAlertPtr> page_;  // older than the window
   std::deque<PublishedAlertPtr> provisional_;
   std::deque<Frame> notices_;
   std::optional<double> heartbeat_;
   std::shared_ptr<const Snapshot> status_;
   std::shared_ptr<const Snapshot> steps_;  // null: none are pending
-  std::uint64_t steps_dropped_ = 0;        // since the last that were sent
+  std::uint64_t steps_dropped_ = 0;        // since the last ones sent
 };
 
 }  // namespace trainwatch

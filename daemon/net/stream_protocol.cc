@@ -14,7 +14,7 @@ namespace {
 
 namespace dom = simdjson::dom;
 
-// An unknown stream is an error, so that a misspelt one is not silence.
+// An unknown stream is an error, so that a misspelt one does not go unnoticed.
 bool choose_streams(Subscription& subscription, const std::vector<std::string>& names) {
   subscription.alerts = subscription.steps = subscription.status = false;
   for (const auto& name : names) {
@@ -83,7 +83,7 @@ std::optional<std::uint64_t> number(const dom::element& value) {
   return n;
 }
 
-// False when the value of a known field is not allowed. Unknown fields are for later versions.
+// False if the value of a known field is not allowed. Unknown fields are for later versions.
 bool apply_field(Subscription& subscription, std::string_view name, const dom::element& value) {
   if (value.is_null()) return true;
   if (name == "after") return choose_after(subscription, number(value));
@@ -106,7 +106,7 @@ bool apply_field(Subscription& subscription, std::string_view name, const dom::e
   return true;
 }
 
-// What the value of a field, or of a parameter of the query, has to be.
+// The allowed values of a field, or of a query parameter.
 std::string wanted(std::string_view name) {
   constexpr std::pair<std::string_view, std::string_view> kWanted[] = {
       {"streams", "a list of alerts, steps and status; there is no other stream"},
@@ -135,7 +135,7 @@ Frame own(std::string text) {
   return {*owner, {}, owner};
 }
 
-// `head` before the fields of the object `json`, which `owner` keeps alive.
+// Inserts `head` before the fields of the object `json`, which `owner` keeps alive.
 Frame before_fields(std::string_view head, std::string_view json,
                     std::shared_ptr<const void> owner) {
   assert(json.starts_with("{\""));

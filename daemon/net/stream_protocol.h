@@ -1,5 +1,5 @@
-// The words of the WebSocket protocol trainwatch.v1.json: what a client may say, and the frames the
-// server answers with. No sockets.
+// The messages of the WebSocket protocol trainwatch.v1.json: what a client may send, and the frames
+// of the server. No sockets.
 #pragma once
 
 #include <cstdint>
@@ -17,27 +17,27 @@ namespace trainwatch {
 
 inline constexpr std::string_view kStreamProtocol = "trainwatch.v1.json";
 
-// What a client wants to hear. The default is what a client gets that asks for nothing.
+// What a client subscribes to. The default applies to a client that asks for nothing.
 struct Subscription {
   bool alerts = true;
   bool steps = false;
   bool status = false;
   AlertFilter filter{};
-  std::optional<std::uint64_t> after{};  // only with a place to resume from
-  std::string epoch{};                   // that the client knows; empty: the present one
+  std::optional<std::uint64_t> after{};  // only with a position to resume from
+  std::string epoch{};                   // known to the client; empty: the current one
   std::string name{};                    // of a subscriber whose acknowledgements are kept
 };
 
-// From the query of the upgrade: after, epoch, name, rules (or rule), min_severity, streams, lists
-// with commas. An error, which repeats nothing of the query, when a parameter is unknown or its
-// value is not allowed.
+// From the query of the upgrade: after, epoch, name, rules (or rule), min_severity, streams; lists
+// are separated by commas. Fails, without repeating any of the query, if a parameter is unknown or
+// its value is not allowed.
 Result<Subscription> subscription_from_query(std::string_view query);
 
 struct Ack {
   std::uint64_t seq;
 };
 struct Refusal {
-  std::string message;  // for the client; contains nothing it sent
+  std::string message;  // for the client; repeats nothing it sent
 };
 struct NotJson {};
 
@@ -64,7 +64,7 @@ Frame heartbeat_frame(double lag_seconds);
 Frame error_frame(std::string_view message);
 // `snapshot` must have a status.
 Frame status_frame(const std::shared_ptr<const Snapshot>& snapshot);
-// The steps of `snapshot`, which must have some, and how many others were left out before them.
+// The steps of `snapshot`, which must have some, and how many others were dropped before them.
 Frame step_frame(const std::shared_ptr<const Snapshot>& snapshot, std::uint64_t dropped);
 
 std::optional<Severity> severity_from(std::string_view name);

@@ -1,4 +1,4 @@
-// The files of daemon/web/ that are served, as part of the program (scripts/embed.cmake).
+// The files of daemon/web/ that are served, compiled into the program (scripts/embed.cmake).
 #pragma once
 
 #include <span>

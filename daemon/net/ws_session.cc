@@ -81,8 +81,8 @@ class Session final : public WsSession, public std::enable_shared_from_this<Sess
   void apply(const Subscription& subscription);
   void heard();
   void pump();
-  void ask_archive();
-  void archive_answered(AlertStoreClient::Page page);
+  void request_page();
+  void page_received(AlertStoreClient::Page page);
   void written(const error_code& error);
   void note_lag();
   void arm_tick();
@@ -94,14 +94,14 @@ class Session final : public WsSession, public std::enable_shared_from_this<Sess
   std::shared_ptr<NetState> net_;
   WsLimits limits_;
   websocket::stream<asio::ip::tcp::socket> ws_;
-  asio::steady_timer timer_;  // the tick, then the limit for closing
+  asio::steady_timer timer_;  // the tick, then the close timeout
   StreamFeed feed_;
   beast::flat_buffer input_;
   Frame frame_;        // being written while writing_
   bool open_ = false;  // the handshake is done
   bool writing_ = false;
   bool pinging_ = false;
-  bool archive_rests_ = false;  // it failed; asked again at the next tick
+  bool store_rests_ = false;  // it failed; retried at the next tick
   bool ending_ = false;
   bool finished_ = false;
   unsigned unanswered_pings_ = 0;
@@ -115,10 +115,10 @@ class Session final : public WsSession, public std::enable_shared_from_this<Sess
 void Session::configure(bool answer_protocol) {
   ws_.set_option(websocket::stream_base::timeout{std::chrono::seconds(5),
                                                  websocket::stream_base::none(), false});
-  ws_.set_option(websocket::stream_base::decorator([answer_protocol](auto& reply) {
-    reply.set(beast::http::field::server, "trainwatch");
+  ws_.set_option(websocket::stream_base::decorator([answer_protocol](auto& response) {
+    response.set(beast::http::field::server, "trainwatch");
     if (answer_protocol) {
-      reply.set(beast::http::field::sec_websocket_protocol, beast::string_view(kStreamProtocol));
+      response.set(beast::http::field::sec_websocket_protocol, beast::string_view(kStreamProtocol));
     }
   }));
   ws_.read_message_max(limits_.message_bytes);
@@ -152,7 +152,7 @@ void Session::accepted(const error_code& error) {
 
 void Session::read() {
   ws_.async_read(input_, [self = shared_from_this()](const error_code& error, std::size_t) {
-    if (self->ending_) return;  // whoever ends it also finishes
+    if (self->ending_) return;  // whoever set it also finishes
     if (error) return self->finish(reason_of(error));
     self->received();
   });
@@ -188,7 +188,7 @@ void Session::heard() {
     heard_this_second_ = 0;
   }
   if (++heard_this_second_ != limits_.messages_per_second + 1) return;
-  // Not from here: this may be inside a read.
+  // Not within this call, which may be inside a read.
   asio::post(ws_.get_executor(), [self = shared_from_this()] {
     self->end(websocket::close_code::policy_error, Disconnect::protocol);
   });
@@ -197,7 +197,7 @@ void Session::heard() {
 void Session::pump() {
   if (!open_ || writing_ || ending_) return;
   auto frame = feed_.next();
-  if (!frame) return ask_archive();
+  if (!frame) return request_page();
   frame_ = std::move(*frame);
   writing_ = true;
   write_start_ = Clock::now();
@@ -208,30 +208,31 @@ void Session::pump() {
   });
 }
 
-void Session::ask_archive() {
-  const auto after = archive_rests_ ? std::nullopt : feed_.ask_page();
+void Session::request_page() {
+  const auto after = store_rests_ ? std::nullopt : feed_.ask_page();
   if (!after) return;
   behind_since_.reset();  // now the client waits for us
-  net_->archive.fetch(*after, kArchivePage, [weak = weak_from_this()](AlertStoreClient::Page page) {
-    if (const auto self = weak.lock()) self->archive_answered(std::move(page));
-  });
+  net_->alert_store.fetch(*after, kAlertPage,
+                          [weak = weak_from_this()](AlertStoreClient::Page page) {
+                            if (const auto self = weak.lock()) self->page_received(std::move(page));
+                          });
 }
 
-void Session::archive_answered(AlertStoreClient::Page page) {
-  archive_rests_ = !page.ok();
+void Session::page_received(AlertStoreClient::Page page) {
+  store_rests_ = !page.ok();
   feed_.take_page(std::move(page));
   pump();
 }
 
 void Session::written(const error_code& error) {
-  if (error) return;  // the read sees it too, and knows better why
+  if (error) return;  // the read fails as well, and knows the reason better
   writing_ = false;
   note_lag();
   pump();
 }
 
 void Session::note_lag() {
-  const bool waits_for_us = feed_.waits_for_page() || archive_rests_;
+  const bool waits_for_us = feed_.waits_for_page() || store_rests_;
   if (waits_for_us || !feed_.was_live() || feed_.queued_bytes() <= limits_.queue_bytes) {
     behind_since_.reset();
   } else if (!behind_since_) {
@@ -255,7 +256,7 @@ void Session::tick() {
     if (unanswered_pings_ == 2) return finish(Disconnect::timeout);
     ping();
   }
-  archive_rests_ = false;
+  store_rests_ = false;
   feed_.offer_heartbeat(net_->snapshot ? net_->snapshot->lag_seconds : 0);
   pump();
   arm_tick();
@@ -263,7 +264,7 @@ void Session::tick() {
 
 void Session::ping() {
   ++unanswered_pings_;
-  if (pinging_) return;  // the last one still waits behind a write
+  if (pinging_) return;  // the previous one still waits behind a write
   pinging_ = true;
   ws_.async_ping({}, [self = shared_from_this()](const error_code&) { self->pinging_ = false; });
 }

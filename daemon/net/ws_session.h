@@ -14,21 +14,21 @@ class WsSession {
  public:
   virtual ~WsSession() = default;
 
-  // The next four never end the session within the call.
+  // None of these four ends the session within the call.
   // The hub has new alerts.
   virtual void alerts_published() = 0;
-  // These have no number and are nowhere to be had later.
+  // Provisional alerts, which cannot be fetched later.
   virtual void provisional_alerts(const std::vector<PublishedAlertPtr>& alerts) = 0;
-  // NetState::snapshot is new and may be shown to clients that want it.
+  // NetState::snapshot is new; its status goes to clients that want it.
   virtual void status_changed() = 0;
-  // `snapshot` has steps that no other one has.
+  // `snapshot` has steps, which are in no other snapshot.
   virtual void steps_closed(const std::shared_ptr<const Snapshot>& snapshot) = 0;
-  // We are stopping: 1001.
+  // Closes with 1001, as trainwatch is stopping.
   virtual void shut_down() = 0;
 };
 
-// Answers the upgrade `request`, whose query is valid, and serves the client until it is gone. The
-// session keeps itself alive and is in NetState::sessions meanwhile.
+// Accepts the upgrade `request`, whose query is valid, and serves the client until it disconnects.
+// The session keeps itself alive and is in NetState::sessions during that time.
 void start_ws_session(std::shared_ptr<NetState> net, boost::asio::ip::tcp::socket socket,
                       const HttpRequest& request);
 

@@ -1,6 +1,6 @@
-// Goes through the time of a cycle's work once: which classes of work run beside each other, and
-// when there is none. Holds only what runs at the moment, so that its memory does not grow with
-// the cycle.
+// Sweeps once through the time of a cycle's device activity: which classes of activity run
+// concurrently, and when there is none. Keeps only what is running, so that its memory does not
+// grow with the cycle.
 #pragma once
 
 #include <algorithm>
@@ -14,20 +14,19 @@
 
 namespace trainwatch {
 
-// A time in which the same work runs.
+// An interval in which the same classes run.
 struct ActivitySegment {
   std::int64_t start_ns = 0;
   std::int64_t end_ns = 0;
-  std::uint8_t classes = 0;  // a bit for each ActivityClass that runs; 0: no work
-  const DeviceActivity* next =
-      nullptr;  // of a time without work: the work that ends it, if any does
+  std::uint8_t classes = 0;              // a bit for each ActivityClass that runs; 0: idle
+  const DeviceActivity* next = nullptr;  // of an idle segment: the activity that ends it, if any
 
   bool has(ActivityClass work) const {
     return ((classes >> static_cast<unsigned>(work)) & 1U) != 0;
   }
 };
 
-// The same rows by start, whatever stream they are on. O(n log n).
+// The same rows by start, regardless of stream. O(n log n).
 inline std::vector<std::uint32_t> rows_by_start(const CycleTrace& cycle, DeviceRows rows) {
   std::vector<std::uint32_t> by_start(rows.begin(), rows.end());
   std::ranges::sort(by_start, {},

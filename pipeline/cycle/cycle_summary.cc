@@ -10,7 +10,7 @@
 namespace trainwatch {
 namespace {
 
-// FNV-1a: the same in every process, as it is compared with what another one stored.
+// FNV-1a: the same in every process, as it is compared with stored values.
 std::uint64_t hash_of(std::string_view text) {
   std::uint64_t hash = 0xCBF29CE484222325;
   for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001B3;
@@ -84,7 +84,7 @@ void StepAccumulator::add_gap(const Interval& gap, const DeviceActivity* next,
   add_idle(reason_of(gap, next), gap.end_ns - gap.start_ns - waited - paused);
 }
 
-// Of the part of a gap in which the host neither waited for data nor paused.
+// For the part of a gap in which the host neither waited for data nor paused.
 IdleReason StepAccumulator::reason_of(const Interval& gap, const DeviceActivity* next) const {
   if (next != nullptr) {
     const bool launched =
@@ -108,7 +108,7 @@ void StepAccumulator::add_collectives(const Interval& within, StepSummary& to) c
 
 namespace {
 
-// Of the device as a whole: work on any stream ends a gap.
+// For the device as a whole: activity on any stream ends a gap.
 void add_segment(const CycleTrace& cycle, const ActivitySegment& segment, CycleSummary& to) {
   const std::int64_t lasts = segment.end_ns - segment.start_ns;
   to.window_ns += lasts;

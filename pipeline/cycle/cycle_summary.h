@@ -1,5 +1,5 @@
-// Makes the CycleSummary of a cycle: what the device did in each step of the host, and why it had
-// nothing to do.
+// Computes the CycleSummary of a cycle: what the device did in each step of the host, and why it
+// was idle.
 #pragma once
 
 #include <algorithm>
@@ -14,18 +14,18 @@
 
 namespace trainwatch {
 
-// By time, not by where work was launched: each moment of a step counts once. Of steps that
-// overlap, the later one begins where the earlier one ends.
+// Attributes time to the step during which it passes, not the one that launched the activity: each
+// moment of a step counts once. If steps overlap, the later one begins where the earlier one ends.
 class StepAccumulator {
  public:
-  // `extent` is from the first start of work to the last end: the only step of a cycle that has
-  // none. `cycle` outlives the object.
+  // `extent` is from the first start to the last end of device activity: the only step of a cycle
+  // that has none. `cycle` must outlive the object.
   StepAccumulator(const CycleTrace& cycle, const Interval& extent);
 
-  // The segments of the work in order, with the times without work before and after it that lie
+  // The segments of device activity in order, including the idle times before and after it that lie
   // in steps.
   void add(const ActivitySegment& segment);
-  // Once. In the order of the cycle's steps.
+  // Call once. In the order of the cycle's steps.
   std::vector<StepSummary> take() { return std::move(steps_); }
 
  private:
@@ -40,11 +40,11 @@ class StepAccumulator {
   IntervalSet blocking_calls_;
   std::vector<StepSummary> steps_;
   std::vector<Interval> times_;  // of steps_, disjoint
-  std::size_t first_open_ = 0;   // the steps before it are over
+  std::size_t first_open_ = 0;   // the steps before it have ended
 };
 
-// All steps of a cycle. `by_start` are the rows that count, by start; `each(segment)` hears of the
-// work as well.
+// All steps of a cycle. `by_start` are the selected rows, by start; `each(segment)` also receives
+// the segments.
 template <class Each>
 std::vector<StepSummary> measure_steps(const CycleTrace& cycle, DeviceRows by_start, Each&& each) {
   Interval extent;
@@ -63,8 +63,8 @@ std::vector<StepSummary> measure_steps(const CycleTrace& cycle, DeviceRows by_st
   return accumulator.take();
 }
 
-// Of the work that counts. A cycle without steps is measured as one step, from the first start of
-// work to the last end. O(n log n).
+// Summarises the selected activity. A cycle without steps counts as one step, from the first start
+// to the last end of its activity. O(n log n).
 CycleSummary measure(const SelectedCycle& selected);
 
 }  // namespace trainwatch

@@ -5,7 +5,7 @@
 namespace trainwatch {
 namespace {
 
-// The gaps of the stream at hand.
+// The gaps of the current stream.
 class StreamGaps {
  public:
   explicit StreamGaps(std::int64_t stream) { found_.stream = stream; }

@@ -1,7 +1,7 @@
-// Why the streams of a device were idle between one piece of work and the next (IdleCause).
+// Why the streams of a device were idle between one activity and the next (IdleCause).
 //
-// Work whose launch is not known is not host_wait. A gap is counted from the end of the work that
-// began before it on the stream, so work that overlaps it makes one below zero.
+// An activity whose launch is not known is not host_wait. A gap starts at the end of the activity
+// that began before it on the stream, so an overlap gives a negative gap.
 #pragma once
 
 #include <array>
@@ -28,7 +28,7 @@ struct StreamIdle {
   std::array<IdleGaps, kIdleCauses> by_cause;
 };
 
-// Kernels, copies and fills count. One entry for each stream that has any. O(n log n).
+// Counts kernels, copies and fills. One entry for each stream that has any. O(n log n).
 std::vector<StreamIdle> idle_time(const CycleTrace& cycle, DeviceRows rows);
 
 }  // namespace trainwatch

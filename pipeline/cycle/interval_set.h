@@ -1,4 +1,4 @@
-// Time that is covered: intervals merged into disjoint ones. Those that touch become one.
+// Covered time: intervals merged into disjoint ones. Those that touch become one.
 #pragma once
 
 #include <cstdint>
@@ -17,9 +17,9 @@ class IntervalSet {
   // Disjoint, by start.
   const std::vector<Interval>& intervals() const { return intervals_; }
   std::int64_t covered_ns() const;
-  // Of it, within the interval. O(log n), and the intervals within.
+  // The covered time within the interval. O(log n) plus the intervals within.
   std::int64_t covered_ns(const Interval& within) const;
-  // From the first start to the last end; 0 when there is nothing.
+  // From the first start to the last end; 0 if empty.
   std::int64_t extent_ns() const;
 
  private:

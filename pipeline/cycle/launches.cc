@@ -59,7 +59,7 @@ std::size_t rows_of_stream(const CycleTrace& cycle, DeviceRows rows, std::int32_
   return std::ranges::equal_range(rows, stream, {}, stream_of).size();
 }
 
-// From steps up and down to lengths.
+// Turns steps up and down into lengths.
 void accumulate(StreamQueue& queue) {
   std::sort(queue.changes.begin(), queue.changes.end(),
             [](const QueueChange& a, const QueueChange& b) {

@@ -1,5 +1,5 @@
-// Which runtime calls launch work, by name, what each of them launched, and how much of it waited
-// on each stream.
+// Which runtime calls are launches, by name, what each of them launched, and how much of it was
+// queued on each stream.
 #pragma once
 
 #include <string_view>
@@ -9,7 +9,7 @@
 
 namespace trainwatch {
 
-// A launch that counts, with the work on streams that came of it: more than one piece from a graph.
+// A selected launch with the device activities that it started: more than one for a graph.
 struct LaunchedWork {
   std::uint32_t launch = 0;  // index into CycleTrace::launches
   std::uint32_t rows = 0;
@@ -17,16 +17,16 @@ struct LaunchedWork {
   std::int64_t first_start_ns = 0;  // of the earliest row
 };
 
-// In the order of CycleTrace::launches; waits for a stream or an event are not work. O(n).
+// In the order of CycleTrace::launches; waits for a stream or an event do not count. O(n).
 std::vector<LaunchedWork> launched_work(const CycleTrace& cycle, DeviceRows rows);
 
-// CUDA's asynchronous launches of kernels, copies and fills, and MTIA's: what HTA's launch
-// statistics are about.
+// CUDA's asynchronous launches of kernels, copies and fills, and MTIA's: those in HTA's launch
+// statistics.
 bool is_plain_launch(std::string_view name);
-// As that, with the driver's launches, ROCm's, and graphs: what makes a queue.
+// These and the driver's launches, ROCm's, and graphs: everything that fills a queue.
 bool is_queued_launch(std::string_view name);
 
-// A launch blocks the host when that many wait.
+// A launch blocks the host while this many wait.
 inline constexpr std::int64_t kFullQueue = 1024;
 
 struct QueueChange {
@@ -34,19 +34,19 @@ struct QueueChange {
   std::int64_t length = 0;  // from then on
 };
 
-// How much launched work waited on a stream: one more from the launch of a piece of work to its
-// start. A graph adds all its kernels at once.
+// How much launched activity was waiting on a stream: one more from each launch to the start of its
+// activity. A graph adds all its kernels at once.
 struct StreamQueue {
   std::int64_t stream = 0;
-  std::vector<QueueChange> changes;  // by time; of one time launches come first
+  std::vector<QueueChange> changes;  // by time; launches first at equal times
 };
 
 // One entry for each stream with queued launches. O(n log n).
 std::vector<StreamQueue> queue_length(const CycleTrace& cycle, DeviceRows rows);
 
 struct QueueSummary {
-  Description lengths;           // over the changes, not over time, as HTA has it
-  double mean_over_time = 0;     // NaN when all is at one time
+  Description lengths;           // over the changes, not over time, as in HTA
+  double mean_over_time = 0;     // NaN if everything happens at one time
   std::int64_t full_ns = 0;      // with a full queue
   std::int64_t duration_ns = 0;  // from the first change to the last
 };

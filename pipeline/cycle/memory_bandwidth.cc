@@ -17,7 +17,7 @@ std::string_view copy_kind(std::string_view name) {
   if (!name.starts_with("Memcpy")) return kUnknown;
   const std::string_view kind = name.substr(0, std::string_view("Memcpy DtoH").size());
   const bool is_plain = std::ranges::all_of(kind, [](char c) { return c >= ' ' && c <= '~'; });
-  return is_plain ? kind : kUnknown;  // the cut may have parted a character
+  return is_plain ? kind : kUnknown;  // the cut may have split a character
 }
 
 // A copy begins or ends.
@@ -37,7 +37,7 @@ std::vector<BandwidthChange> changes_of(std::vector<Edge> edges) {
   for (const Edge& edge : edges) {
     gbps += edge.begins ? edge.gbps : -edge.gbps;
     active += edge.begins ? 1 : -1;
-    if (active == 0) gbps = 0;  // what the additions rounded
+    if (active == 0) gbps = 0;  // remove rounding errors
     changes.push_back({edge.at_ns, gbps});
   }
   return changes;
@@ -49,7 +49,7 @@ std::vector<CopyBandwidth> memory_bandwidth(const CycleTrace& cycle, DeviceRows 
   std::map<std::string_view, std::vector<Edge>> edges;
   for (const std::uint32_t index : rows) {
     const DeviceActivity& row = cycle.device[index];
-    // Without a bandwidth it would change nothing.
+    // Without a bandwidth it changes nothing.
     if (row.work != ActivityClass::memory || !(row.memory_gbps > 0) ||
         !std::isfinite(row.memory_gbps))
       continue;

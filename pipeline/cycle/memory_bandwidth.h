@@ -1,4 +1,4 @@
-// The bandwidth of copies and fills by kind, those at the same time added up.
+// The bandwidth of copies and fills by kind; concurrent ones add up.
 #pragma once
 
 #include <string>
@@ -15,13 +15,13 @@ struct BandwidthChange {
 
 struct CopyBandwidth {
   std::string kind;                      // "Memcpy DtoH", "Memset", "Memcpy Unknown"
-  std::vector<BandwidthChange> changes;  // by time; of one time what begins comes first
+  std::vector<BandwidthChange> changes;  // by time; beginnings first at equal times
 };
 
-// By kind. A copy without length takes a microsecond. O(n log n).
+// By kind. A copy of zero length counts as one microsecond. O(n log n).
 std::vector<CopyBandwidth> memory_bandwidth(const CycleTrace& cycle, DeviceRows rows);
 
-// Over the changes to a bandwidth above zero, not over time, as HTA has it.
+// Over the changes to a bandwidth above zero, not over time, as in HTA.
 Description summarize(const CopyBandwidth& bandwidth);
 
 }  // namespace trainwatch

@@ -1,4 +1,4 @@
-// Statistics of values, as pandas has them.
+// Statistics as in pandas.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +12,13 @@ class SortedValues {
   explicit SortedValues(std::vector<double> values);
 
   std::uint64_t count() const { return values_.size(); }
-  // NaN when there are none.
+  // NaN if there are none.
   double min() const;
   double max() const;
   double mean() const { return mean_; }
-  // With n - 1 below the line; NaN for fewer than two values.
+  // Divides by n - 1; NaN for fewer than two values.
   double stddev() const;
-  // Linear between neighbours; NaN when there are none.
+  // Interpolates linearly; NaN if there are none.
   double quantile(double q) const;
 
  private:
@@ -26,7 +26,7 @@ class SortedValues {
   double mean_;
 };
 
-// What pandas' describe() says.
+// The output of pandas' describe().
 struct Description {
   std::uint64_t count = 0;
   double mean = 0;
@@ -39,7 +39,7 @@ struct Description {
 };
 
 Description describe(std::vector<double> values);
-// Of whole numbers, by how often each occurs.
+// For integers, given how often each occurs.
 Description describe(const std::map<std::int64_t, std::uint64_t>& counts);
 
 }  // namespace trainwatch

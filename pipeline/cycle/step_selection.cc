@@ -30,7 +30,7 @@ std::int64_t start_of_last_step(const CycleTrace& cycle) {
 
 constexpr std::size_t kNoStepIndex = std::numeric_limits<std::size_t>::max();
 
-// The last step that had begun, if it had not ended.
+// The last step that began before or at this time, unless it has ended.
 std::size_t step_at(const CycleTrace& cycle, std::int64_t time_ns) {
   const auto after =
       std::upper_bound(cycle.steps.begin(), cycle.steps.end(), time_ns,
@@ -57,7 +57,7 @@ SelectedCycle::SelectedCycle(const CycleTrace& cycle, StepSelection steps)
   }
 }
 
-// Annotations on the device have no launch: with the last step they all count.
+// Annotations on the device have no launch: if the last step is included, they all count.
 bool SelectedCycle::counts(const AnnotationRow& annotation) const {
   return annotation.start_ns <=
          (annotation.on_device ? last_device_start_ns_ : last_host_start_ns_);

@@ -1,12 +1,12 @@
-// Which rows of a cycle count, by the steps that are asked for, and which step each belongs to.
+// Selects the rows of a cycle by step, and assigns each to its step.
 //
-// Work on a device counts when its launch does: it may run long after the step that launched it.
-// Work without a launch, left over from before the recording, counts only in `all`, and so does
-// every row of a cycle with fewer than two steps, as in HTA.
+// Device activity is selected if its launch is: it may run long after the step that launched it.
+// Activity without a launch, left over from before the recording, is selected in `all` only, and so
+// is every row of a cycle with fewer than two steps, as in HTA.
 //
 //   included      launches up to the end of the last step. HTA's include_last_profiler_step means
-//                 this, but compares times of two origins and keeps every launch.
-//   without_last  launches before the last step begins. Where the device has annotations of steps,
+//                 this, but compares times with two different origins and keeps every launch.
+//   without_last  launches before the last step begins. If the device has annotations of steps,
 //                 before the last of these: HTA takes them for steps.
 #pragma once
 
@@ -27,12 +27,12 @@ class SelectedCycle {
   SelectedCycle(const CycleTrace& cycle, StepSelection steps);
 
   const CycleTrace& cycle() const { return cycle_; }
-  // Work on streams that counts.
+  // The selected activity on streams.
   DeviceRows rows() const { return rows_; }
   bool counts(const AnnotationRow& annotation) const;
-  // What begins before the selection ends.
+  // Everything that begins before the selection ends.
   bool counts(const HostEvent& row) const { return row.start_ns <= last_host_start_ns_; }
-  // As a whole: all but the last one in without_last, whatever of that one counts.
+  // For whole steps: all but the last one in without_last, even if parts of that are selected.
   bool counts(const StepRow& step) const;
 
  private:
@@ -50,7 +50,7 @@ struct StepActivity {
   std::vector<std::uint32_t> rows;
 };
 
-// The work that counts, by the step in which it was launched; steps without work are left out.
+// The selected activity, by the step that launched it; steps without any are left out.
 std::vector<StepActivity> activity_by_step(const SelectedCycle& selected);
 
 }  // namespace trainwatch

@@ -1,13 +1,13 @@
-// The one owner of alerts. Rules say what they find; the book opens, updates and resolves alerts,
-// keeps one episode per (rule, subject, key) however often the condition is seen, and decides what
-// is worth emitting.
+// Owns all alerts. Rules report conditions; the book opens, updates and resolves alerts, keeps one
+// episode per (rule, subject, key) however often the condition is seen, and decides what is worth
+// emitting.
 //
 //   pending --(`hold` passed)--> firing --(clear)--> recovering --(`keep` passed)--> resolved
 //
-// What is worth an update and how many clear evaluations it takes are the rule's Lifecycle, counted
-// in evaluations; `hold` and `keep` are event time. An episode is emitted at once when it opens,
-// resolves, or changes severity or cause; other changes of content wait for flush(), so that a
-// storm costs one update a second, and the last content is always emitted in the end.
+// The rule's Lifecycle says what is worth an update and how many clear evaluations end an alert,
+// counted in evaluations; `hold` and `keep` are event time. An episode is emitted at once when it
+// opens, resolves, or changes severity or cause; other changes wait for flush(), so that a storm
+// costs one update a second, and the final content is always emitted.
 #pragma once
 
 #include <cstdint>
@@ -31,10 +31,10 @@ namespace trainwatch {
 
 class AlertBook {
  public:
-  // One instance of a rule.
+  // An instance of a rule.
   struct Source {
     std::uint32_t rule = 0;               // index into the engine's rules
-    SubjectId subject = SubjectId::none;  // that the instance looks after
+    SubjectId subject = SubjectId::none;  // the subject of the instance
     const RuleConfig* config = nullptr;   // not null
     Lifecycle lifecycle{};
   };
@@ -46,9 +46,9 @@ class AlertBook {
 
   explicit AlertBook(const Interner& interner) : interner_(interner) {}
 
-  // An evaluation that found the condition. True: it is to be described, and apply() comes next.
+  // An evaluation that found the condition. True: describe it, and call apply() next.
   bool fires(const Source& source, const Condition& condition);
-  // The alert that the verdict belongs to, valid until the next call.
+  // The alert of the verdict, valid until the next call.
   const Alert& apply(const Source& source, Verdict verdict);
   // See Verdicts.
   void holds(const Source& source, std::string_view name);
@@ -56,18 +56,18 @@ class AlertBook {
   void clear_all(const Source& source, Time at);
   std::uint64_t firings(const Source& source, std::string_view name) const;
 
-  // Event time of this instance has reached `now`: promotes or resolves what was waiting for it.
+  // The event time of this instance has reached `now`: promotes or resolves what waited for it.
   void advance(const Source& source, Time now);
-  // True when advance() has something to wait for.
+  // True if advance() has something to wait for.
   bool waiting() const { return waiting_ > 0; }
 
-  // Replaces the cause of an open or recently resolved alert, when it differs.
+  // Replaces the cause of an open or recently resolved alert, if it differs.
   void refine(const Key& key, const std::string& id, const Cause& cause);
 
-  // Emits every change that was held back.
+  // Emits all changes that were held back.
   void flush();
 
-  // What was emitted since the last call, in order.
+  // The alerts emitted since the last call, in order.
   std::vector<Alert> take_emitted();
   bool has_emitted() const { return !emitted_.empty(); }
 
@@ -75,11 +75,10 @@ class AlertBook {
   std::size_t active_count(std::uint32_t rule, Severity severity) const;
   std::uint64_t opened_total(std::uint32_t rule, Severity severity) const;
 
-  // Puts the alerts that changed since the last call; `all`: every one. Rows name rules by their
-  // id.
+  // Puts the alerts that changed since the last call; `all`: every one. Rows name rules by id.
   void save(StateRows& rows, std::span<const RuleConfig> rules, bool all);
-  // Replaces everything. `kept` has, for each of `rules`, whether it is the rule that was saved;
-  // open alerts of others resolve at `at`. False: the rows are damaged.
+  // Replaces everything. `kept` says for each of `rules` whether it is the saved rule; open alerts
+  // of others resolve at `at`. False: the rows are damaged.
   bool load(const StoredRows& rows, std::span<const RuleConfig> rules,
             const std::vector<bool>& kept, Time at);
 
@@ -90,14 +89,14 @@ class AlertBook {
     enum class Phase : std::uint8_t { pending, firing, recovering };
     Phase phase = Phase::pending;
     Time recovering_since{};
-    bool dirty = false;  // has content that was not emitted
+    bool dirty = false;  // has content that was not emitted yet
     Hysteresis hysteresis;
     Alert alert;
     bool changed = true;  // since the last save
     void state(StateIo& io);
   };
   struct Closed {
-    std::uint64_t number = 0;  // counts up
+    std::uint64_t number = 0;  // increases
     Alert alert;
   };
   struct KeyView {
@@ -117,7 +116,7 @@ class AlertBook {
   Episode* find(const Source& source, std::string_view name);
   // Ends what excludes `name`. False: something else of this source is still open.
   bool make_room(const Source& source, const Condition& condition);
-  // True: it ended the episode.
+  // True if it ended the episode.
   bool clear(const Source& source, Episodes::iterator entry, Time at);
   void restore(const Key& key, Episode episode, bool kept, Time at);
   void open(std::uint32_t rule, Episode& episode);
@@ -126,7 +125,7 @@ class AlertBook {
 
   const Interner& interner_;
   Episodes episodes_;
-  std::deque<Closed> closed_;  // lately resolved; their cause may still be refined
+  std::deque<Closed> closed_;  // recently resolved; their cause may still be refined
   std::vector<Alert> emitted_;
   std::size_t waiting_ = 0;  // pending or recovering episodes
   std::map<std::pair<std::uint32_t, Severity>, std::uint64_t> opened_;

@@ -1,4 +1,4 @@
-// What of the alert book survives a restart: a row per open and lately closed alert.
+// The saved form of the alert book: a row per open and recently closed alert.
 #include <algorithm>
 #include <cstdio>
 #include <string>
@@ -18,7 +18,7 @@ std::string episode_key(std::string_view rule, SubjectId subject, std::string_vi
   return key.append("/").append(name);
 }
 
-// Digits enough that rows sort by number.
+// Enough digits that rows sort by number.
 std::string closed_key(std::uint64_t number) {
   char digits[24];
   std::snprintf(digits, sizeof digits, "%020llu", static_cast<unsigned long long>(number));

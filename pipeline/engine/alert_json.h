@@ -1,4 +1,4 @@
-// The JSON form of an alert, the same on every way out. README.md shows one.
+// The JSON form of an alert, the same in every output. README.md shows an example.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace trainwatch {
 
-// One JSON object without line breaks. `epoch` and `seq` are left out when `epoch` is empty, as
-// `trainwatch replay` prints them.
+// Returns one JSON object without line breaks. If `epoch` is empty, `epoch` and `seq` are left out,
+// as in the output of `trainwatch replay`.
 std::string to_json(const Alert& alert, std::string_view epoch);
 
 }  // namespace trainwatch

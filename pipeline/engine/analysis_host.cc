@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view kJournalPrefix = "journal/";
 
-// As many digits for each, so that the rows are stored in their order.
+// A fixed number of digits, so that rows are stored in order.
 std::string key_of(std::uint32_t row) {
   const std::string number = std::to_string(row);
   return std::string(kJournalPrefix).append(10 - number.size(), '0').append(number);
@@ -181,7 +181,7 @@ void AnalysisHost::load(const StoredRows& rows) {
   }
   for (const auto& job : jobs_) route(*job, analyses_);
   std::vector<Event> events;
-  if (!journal_.load(rows, events)) return jobs_.clear();  // not with a hole in what they saw
+  if (!journal_.load(rows, events)) return jobs_.clear();  // not with a gap in their events
   for (const Event& event : events) {
     if (const auto* sample = std::get_if<Sample>(&event)) on(*sample, event);
     if (const auto* span = std::get_if<Span>(&event)) on(*span, event);

@@ -1,5 +1,5 @@
-// Runs the requested analyses: one instance of each per job, fed only the events it asked for. Free
-// if none is requested. Alerts do not depend on it.
+// Runs the requested analyses: one instance of each per job, fed only the events it asked for.
+// Costs nothing if none is requested. Alerts do not depend on it.
 #pragma once
 
 #include <array>
@@ -17,12 +17,12 @@
 
 namespace trainwatch {
 
-// The events that the analyses took since their state was last stored whole. A commit writes these
-// instead of the state: it costs what the events are, whatever the analyses remember.
+// The events that the analyses have received since their whole state was last stored. A commit
+// writes these instead of the state: its cost depends on the events, not on the size of the state.
 
 class EventJournal {
  public:
-  // Beyond these the state is stored whole. A restart goes through them again, in some 20 ms.
+  // Beyond these limits the whole state is stored. A restart replays them in some 20 ms.
   static constexpr std::size_t kMostEvents = 16384;
 
   explicit EventJournal(const Interner& interner) : interner_(interner) {}
@@ -30,24 +30,24 @@ class EventJournal {
   void add(const Event& event) {
     if (!full()) unsaved_.push_back(event);
   }
-  // What is no event was taken: the state has to be stored whole.
+  // Something other than an event was received: the whole state must be stored.
   void fill() { saved_ = kMostEvents; }
-  // Events are missing, or will be: the state has to be stored whole.
+  // Events are missing, or will be: the whole state must be stored.
   bool full() const { return saved_ + unsaved_.size() >= kMostEvents; }
 
-  // Puts what was added since the last call. Not when it is full.
+  // Puts the events added since the last call. Must not be called when full.
   void save(StateRows& rows);
-  // The state was stored whole: nothing of the log is needed any more.
+  // The whole state was stored: the journal starts over.
   void clear(StateRows& rows);
-  // Only for a new log, which is full then if anything was stored: the events in their order.
-  // False: a row is damaged.
+  // Only for a new journal, which is full afterwards if anything was stored. Appends the events in
+  // order. False: a row is damaged.
   bool load(const StoredRows& rows, std::vector<Event>& events);
 
  private:
   const Interner& interner_;
   std::vector<Event> unsaved_;
-  std::size_t saved_ = 0;   // events
-  std::uint32_t rows_ = 0;  // that hold them
+  std::size_t saved_ = 0;   // number of events
+  std::uint32_t rows_ = 0;  // that contain them
 };
 
 // Both ends are included.
@@ -87,14 +87,14 @@ class AnalysisHost {
   void on(const CycleTrace& cycle);
 
   const AnalysisList& analyses() const { return analyses_; }
-  // Whether one of them reads the host events of cycles.
+  // True if one of them reads the host events of cycles.
   bool wants_host_events() const;
   // The jobs seen, in order of appearance.
   std::vector<std::string> jobs() const;
-  // The analysis of a job; null if the job was not seen or the analysis does not run.
+  // The analysis of a job; null if the job is unknown or the analysis is not running.
   const Analysis* find(std::string_view name, std::string_view job) const;
-  // The result of an analysis; of a job that was not seen, that of no events. nullopt: the
-  // analysis does not run.
+  // The result of an analysis; for an unknown job, the result for no events. nullopt: the analysis
+  // is not running.
   std::optional<Figures> result(std::string_view name, std::string_view job) const;
 
   // Puts the events since the last call, or the instances of jobs that had any; `all`: every
@@ -106,8 +106,8 @@ class AnalysisHost {
  private:
   struct Job {
     SubjectId subject = SubjectId::none;
-    bool changed = false;                                // since it was last stored whole
-    std::vector<std::unique_ptr<Analysis>> instances{};  // as analyses_
+    bool changed = false;                                // since its whole state was last stored
+    std::vector<std::unique_ptr<Analysis>> instances{};  // in the order of analyses_
     std::vector<Analysis*> sample_takers{};
     std::array<std::vector<Analysis*>, static_cast<std::size_t>(SpanKind::count_)> span_takers{};
   };

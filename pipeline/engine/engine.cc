@@ -50,7 +50,7 @@ void Engine::on(const Step& step) {
 
 void Engine::on(const CycleTrace& cycle) {
   CycleSummary measured;
-  {  // its list of rows is large, and nobody reads it afterwards
+  {  // its list of rows is large and not needed afterwards
     const SelectedCycle selected(cycle, StepSelection::included);
     measured = measure(selected);
     gpu_metrics_.on(selected, measured);
@@ -73,7 +73,7 @@ void Engine::end_of_input() {
   flush();
 }
 
-// Where one instance of a rule reaches the book.
+// Connects one instance of a rule to the book.
 class Engine::RuleOutput final : public Output {
  public:
   RuleOutput(Engine& engine, const AlertBook::Source& source) : engine_(engine), source_(source) {}
@@ -118,7 +118,7 @@ std::unique_ptr<Engine::Output> Engine::make(std::uint32_t rule, const RuleConfi
 void Engine::on_verdict(const AlertBook::Source& source, Verdict verdict) {
   const SubjectId subject = source.subject;
   const bool explainable = verdict.window_end > verdict.window_start;
-  // For good, as the next cycle takes the place of this one.
+  // Final, as the next cycle replaces this one.
   if (explainable && !attribution_.is_enough(verdict.cause)) {
     const auto cause = cycles_.explain(subject, verdict.window_start);
     if (cause && attribution_.is_enough(*cause)) verdict.cause = *cause;

@@ -1,5 +1,5 @@
-// Events in, alerts out. Owns the interner, the analyses, the rules and the alert book; one thread
-// uses it. No I/O, no clock, no logging: alerts are a pure function of the configuration and the
+// Events in, alerts out. Owns the interner, the analyses, the rules and the alert book; used by one
+// thread. No I/O, no clock, no logging: alerts are a pure function of the configuration and the
 // events. Ticks only drive rules about absence and the emission of held changes.
 //
 // Events of one lane must arrive in file order. Lanes may be interleaved in any way: the set of
@@ -36,27 +36,27 @@ class Engine final : RuleHost::Outputs {
  public:
   explicit Engine(std::vector<RuleConfig> rules, AnalysisList analyses = {});
 
-  // For decoders, which intern into it.
+  // For the decoders, which intern into it.
   Interner& interner() { return interner_; }
   const Interner& interner() const { return interner_; }
 
   void push(std::span<const Event> events);
   void on(const CycleTrace& cycle);
-  // A cycle that was measured elsewhere: for the rules alone.
+  // A cycle that was summarised elsewhere: for the rules only.
   void on(const CycleSummary& cycle);
   void tick(Time now);
-  // There will be no more events.
+  // The input has ended.
   void end_of_input();
 
-  // Updates causes with all that was read, and emits every held change. Called about once a second
-  // in a daemon and at the end of the input.
+  // Updates causes with everything read so far, and emits all held changes. Called about once a
+  // second in a daemon and at the end of the input.
   void flush();
 
   // The alerts emitted since the last call, in order; `seq` is not set yet.
   std::vector<Alert> take_emitted() { return book_.take_emitted(); }
   bool has_emitted() const { return book_.has_emitted(); }
 
-  // Training steps that ended since the last call.
+  // The training steps that ended since the last call.
   StepFeed::Taken take_steps() { return step_feed_.take(interner_); }
 
   // Replaces the rules. A rule with unchanged parameters keeps its state and alerts; a changed one

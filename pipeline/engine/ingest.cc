@@ -48,7 +48,7 @@ std::unique_ptr<FileDecoder> Ingest::make_decoder(FileId id, const File& file) {
                                        [this](FileId plain) { return supersede(plain); });
 }
 
-// Another file continues its contents.
+// Another file continues its content.
 std::unique_ptr<FileDecoder> Ingest::supersede(FileId id) {
   const auto entry = files_.find(id);
   if (entry == files_.end()) return nullptr;
@@ -98,7 +98,7 @@ void Ingest::data(FileId id, std::string_view bytes) {
   file.bytes += bytes.size();
   sources_[file.known.source].bytes += bytes.size();
   if (file.superseded) return;
-  // A file that grew after it seemed finished continues with a new decoder: a line is a line.
+  // A file that grew after it seemed finished continues with a new decoder; lines stay whole.
   if (file.decoder == nullptr) {
     file.decoder = make_decoder(id, file);
     file.decoder_begins = offset;
@@ -146,7 +146,7 @@ void Ingest::restarted(FileId id, std::uint64_t lost) {
   filter_.reread(file.known.lane);
   file.read.clear();
   file.finished = false;
-  file.superseded = false;  // that was its former content
+  file.superseded = false;  // that referred to its former content
   Source& source = sources_[file.known.source];
   ++source.generations;
   ++source.truncations;
@@ -178,7 +178,7 @@ void Ingest::finish(FileId id, File& file) {
   deliver(id, file);
   filter_.end_of_file(file.known.lane, batch_, rejected_events_);
   evaluate(id);
-  forget_decoder(file);  // its buffers are worth more than a quick resumption
+  forget_decoder(file);  // freeing its buffers is worth more than a quick resumption
 }
 
 void Ingest::forget_decoder(File& file) {

@@ -1,8 +1,8 @@
-// Joins the stages: bytes of files -> decoder -> timestamp filter -> engine, and accounts for every
-// source: bytes, events, rejects, lag. The daemon's engine thread and `replay` share it, so that
-// finished files give the same alerts as live ones.
+// Connects the stages: bytes of files -> decoder -> timestamp filter -> engine, and keeps counters
+// of every source: bytes, events, rejects, lag. Shared by the daemon's engine thread and `replay`,
+// so that finished files give the same alerts as live ones.
 //
-// One thread. The tailer may run on another one as long as its calls arrive here in order.
+// Single-threaded. The tailer may run on another thread as long as its calls arrive here in order.
 #pragma once
 
 #include <array>
@@ -46,10 +46,10 @@ class Ingest final : public TailSink, private Diagnostics, private CycleSink {
     KnownFile known;
     Fingerprint read;  // the bytes read so far
     bool finished = false;
-    bool superseded = false;               // another file continues its contents
+    bool superseded = false;               // another file continues its content
     bool changed = false;                  // since it was last saved
     std::unique_ptr<FileDecoder> decoder;  // null once the file is finished
-    std::string format = "undecided";      // its name
+    std::string format = "undecided";      // name of the format
     std::uint64_t bytes = 0;
     std::uint64_t records = 0;          // decoded, before the timestamp filter
     std::uint64_t decoder_begins = 0;   // offset of the first byte of the current decoder

@@ -1,4 +1,4 @@
-// What of Ingest survives a restart: a row per file, lane and source.
+// The saved form of Ingest: a row per file, lane and source.
 #include <algorithm>
 #include <charconv>
 #include <iterator>
@@ -140,14 +140,14 @@ bool Ingest::load(const StoredRows& rows) {
   for (auto& [id, file] : files_) {
     replay_partial_line(id, file);
     replay_cycle(id, file);
-    // The roots may be others than before, or have other names.
+    // The roots may have changed or have other names.
     const WatchRoot* const root = root_of(file.known.path, options_.roots);
     if (root != nullptr) file.known.source = root->source;
   }
   return loaded;
 }
 
-// Part of a first line does not prove that the file is still the same one: read it from its
+// Part of a first line does not prove that the file is still the same: it is read from its
 // beginning.
 void Ingest::replay_partial_line(FileId id, File& file) {
   const bool compressed = file.read.tail().starts_with('\x1f');
@@ -155,8 +155,8 @@ void Ingest::replay_partial_line(FileId id, File& file) {
   if (!compressed && begun) replay(id, file);
 }
 
-// Nothing of an incomplete cycle was emitted, and the state does not hold what was read of it: its
-// document is read from its beginning, unless a compressed copy may be about to continue it. In
+// Nothing of an incomplete cycle was emitted, and the state does not contain what was read of it:
+// its document is read from its beginning, unless a compressed copy may be about to continue it. In
 // that case the steps are emitted without a cycle.
 void Ingest::replay_cycle(FileId id, File& file) {
   if (file.decoder == nullptr || file.decoder_begins > 0) return;

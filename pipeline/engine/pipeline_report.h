@@ -1,5 +1,5 @@
-// How the pipeline itself is doing, for /metrics and /api/v1/status: sources, files, rejects, rules
-// and alerts. Nothing here feeds back into alerts.
+// The condition of the pipeline itself, for /metrics and /api/v1/status: sources, files, rejects,
+// rules and alerts. Nothing here feeds back into alerts.
 #pragma once
 
 #include <cstdint>
@@ -14,14 +14,14 @@
 
 namespace trainwatch {
 
-// What the tailer knows and the ingest does not, as of the last pass.
+// What the tailer knows and Ingest does not, as of the last pass.
 struct TailReport {
   std::vector<TailedFile> files;
   std::uint64_t files_dropped = 0;
   std::size_t files_limit = 0;
   std::string watch_degraded;  // why inotify does not help; empty: it does
-  double lag_seconds = 0;      // since the oldest replay byte was seen
-  bool complete = false;       // the pass is over: all that its scan found has been read
+  double lag_seconds = 0;      // since the oldest unread byte was seen
+  bool complete = false;       // the pass is over: everything its scan found has been read
 };
 
 // Appends the families about the pipeline.
@@ -32,7 +32,7 @@ struct StatusHeader {
   std::string version;
   Time started_at = kNoTime;
   bool ready = false;
-  std::string storing;  // why state and alerts cannot be stored; empty: they are
+  std::string storing;  // why state and alerts cannot be stored; empty: they can
 };
 
 // The body of /api/v1/status.

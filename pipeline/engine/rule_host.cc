@@ -24,7 +24,7 @@ RuleHost::RuleHost(std::vector<RuleConfig> rules, const Interner& interner, Outp
     if (interest.steps) step_rules_.push_back(rule);
     if (interest.cycles) cycle_rules_.push_back(rule);
     if (interest.ticks) tick_rules_.push_back(rule);
-    // The end is event time, too: alerts of cycles that wait for it are promoted or resolved.
+    // The end is event time, too: it promotes or resolves alerts of cycles that wait for it.
     if (interest.end || interest.cycles) end_rules_.push_back(rule);
   }
 }

@@ -19,13 +19,13 @@ namespace trainwatch {
 
 class RuleHost {
  public:
-  // Makes the ends at which the host delivers what its instances say.
+  // Creates the outputs to which the instances report.
   class Outputs {
    public:
-    // Of one instance.
+    // The output of one instance.
     class Output : public Verdicts {
      public:
-      // An event of this time has reached the instance. Called when asked for by `want_times`.
+      // An event of this time has reached the instance. Called if requested by `want_times`.
       virtual void time_reached(Time time) = 0;
     };
     virtual ~Outputs() = default;
@@ -48,22 +48,22 @@ class RuleHost {
   // Finished files were read to their ends, up to the event time `latest`.
   void end_of_input(Time latest);
 
-  // While true, outputs hear the event time that their instance has reached.
+  // While true, outputs receive the event time that their instance has reached.
   void want_times(bool wanted) { want_times_ = wanted; }
 
   const std::vector<RuleConfig>& rules() const { return rules_; }
   std::size_t instances(std::uint32_t rule) const;
   std::size_t warming(std::uint32_t rule) const;
-  // Instances that abstain, and all that they miss.
+  // The instances that abstain, and what they miss.
   std::size_t abstaining(std::uint32_t rule) const;
   std::set<std::string_view> missing(std::uint32_t rule) const;
   std::uint64_t evaluations(std::uint32_t rule) const { return evaluations_[rule]; }
 
   // Puts the rules and the instances that ran since the last call; `all`: every one.
   void save(StateRows& rows, bool all);
-  // Loads what a host saved, perhaps one with other rules. Answers for each rule whether it is the
-  // same as the saved one, with the same parameters and timing. The instances of others are made,
-  // so that they are seen to be warming, but start cold; so does one whose row is damaged.
+  // Loads what a host saved, perhaps one with other rules. Returns for each rule whether it is the
+  // same as the saved one, with the same parameters and timing. The instances of other rules are
+  // created, so that they show as warming up, but start cold; so does one whose row is damaged.
   std::vector<bool> load(const StoredRows& rows);
 
  private:

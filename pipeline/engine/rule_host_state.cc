@@ -1,5 +1,4 @@
-// What of the rules survives a restart: a row per rule that says which rule it was, and one per
-// instance.
+// The saved form of the rules: a row per rule that identifies it, and one per instance.
 #include <charconv>
 #include <string>
 
@@ -12,7 +11,7 @@ std::string key_of(const RuleConfig& rule) {
   return "rule/" + std::string(rule.spec->id);
 }
 
-// Equal for rules that are equal as users see them.
+// Equal for rules that are equal to users.
 std::string fingerprint(const RuleConfig& rule) {
   std::string text = std::to_string(rule.spec->version);
   for (const Param& param : rule.spec->params) {

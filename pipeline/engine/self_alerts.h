@@ -1,7 +1,7 @@
 // Alerts of trainwatch about itself, rules "_self/...": it cannot read, it lags, it rejects
 // records, it cannot store. They are published like all alerts, but begin and end in processing
-// time. One alert per condition and source: it ends when its condition has been gone for a minute,
-// and the next one starts no sooner than ten minutes after the last.
+// time. One alert per condition and source: it ends when its condition has been absent for a
+// minute, and the next one starts at least ten minutes after the last.
 #pragma once
 
 #include <map>

@@ -1,6 +1,6 @@
-// Whether each source can be read: what is unreadable, lagging, stuck in the middle of a record, or
-// full of rejected records. Checked about once a second, in processing time; nothing here feeds
-// back into the alerts about the job.
+// The health of each source: what is unreadable, lagging, stuck in the middle of a record, or full
+// of rejected records. Checked about once a second, in processing time; nothing here feeds back
+// into alerts about the job.
 #pragma once
 
 #include <cstdint>
@@ -17,11 +17,11 @@ struct TailReport;
 struct SourceHealth {
   std::size_t unreadable_files = 0;
   std::size_t stuck_files = 0;  // end in the middle of a record and do not grow
-  double lag_seconds = 0;       // how long there have been unread bytes
+  double lag_seconds = 0;       // for how long there have been unread bytes
   std::uint64_t lag_bytes = 0;
   std::uint64_t recent_rejects = 0;  // in the last kRecent
-  std::uint64_t recent_lost = 0;     // bytes gone before they were read, in the last kRecent
-  std::string example;               // an affected file and what is wrong with it
+  std::uint64_t recent_lost = 0;     // bytes that vanished unread, in the last kRecent
+  std::string example;               // an affected file and its problem
 };
 
 class SourceHealthTracker {
@@ -38,7 +38,7 @@ class SourceHealthTracker {
     std::uint64_t seen = 0;
     std::uint64_t recent = 0;
     Time last{};
-    // Its growth since it last rested for kRecent.
+    // Its growth since it last paused for kRecent.
     std::uint64_t update(std::uint64_t value, Time now);
   };
   struct Memory {

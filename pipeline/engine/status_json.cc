@@ -7,7 +7,7 @@
 namespace trainwatch {
 namespace {
 
-// Words for what is wrong with a source, as the self-alerts name it.
+// The problem of a source, in the words of the self-alerts.
 void write_conditions(JsonWriter& json, const std::string& source,
                       const std::vector<SelfCondition>& conditions) {
   json.key("conditions").begin_array();
@@ -46,7 +46,7 @@ void write_sources(JsonWriter& json, const Ingest& ingest, const TailReport& tai
   json.end_array();
 }
 
-// Of a profiler's file that is still being written.
+// For a profiler file that is still being written.
 void write_provisional(JsonWriter& json, const Ingest::File& file) {
   const auto found = file.decoder != nullptr ? file.decoder->provisional() : std::nullopt;
   if (!found) return;

@@ -1,5 +1,5 @@
-// The training steps that ended last, for clients who watch a job live. Not part of the state:
-// after a restart it is empty, and steps whose files are read again come again.
+// The training steps that ended most recently, for clients that watch a job live. Not part of the
+// state: it is empty after a restart, and steps are sent again when their files are read again.
 #pragma once
 
 #include <cstddef>
@@ -14,17 +14,17 @@ namespace trainwatch {
 
 class StepFeed {
  public:
-  // The most that are kept; of more, the newest.
+  // The maximum kept; beyond it, the newest.
   static constexpr std::size_t kMaxSteps = 256;
 
   struct Taken {
     std::string json;  // {"steps":[…]}, in the order in which they ended in their files
     std::size_t steps = 0;
-    std::uint64_t dropped = 0;  // older ones that are not among them
+    std::uint64_t dropped = 0;  // older ones that were dropped
   };
 
   void add(const Step& step);
-  // Those added since the last call.
+  // The steps added since the last call.
   Taken take(const Interner& interner);
 
  private:

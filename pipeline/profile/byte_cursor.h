@@ -1,4 +1,4 @@
-// Takes little-endian numbers and runs of bytes from the front of a text. nullopt: it ended.
+// Takes little-endian numbers and runs of bytes from the front of a text. nullopt: the text ended.
 #pragma once
 
 #include <cstddef>

@@ -39,8 +39,8 @@ std::optional<CallStats> calls_of(MarshalValue value, std::size_t pcalls_at,
   return CallStats{pcalls.integer(), ncalls.integer(), *total, *cumulative};
 }
 
-// cProfile: (ncalls, pcalls, total, cumulative), the counts in the other order than a function's
-// own. profile: how often.
+// cProfile: (ncalls, pcalls, total, cumulative), with the counts in the opposite order to a
+// function's own. profile: the number of calls.
 std::optional<CallStats> caller_of(MarshalValue value) {
   if (value.is_integer()) return CallStats{value.integer(), value.integer(), 0, 0};
   if (!value.is_sequence() || value.size() != 4) return std::nullopt;
@@ -76,7 +76,7 @@ Result<CprofileStats> CprofileStats::parse(std::string dump) {
     if (!calls) return broken(i, "not two counts, two times and its callers");
     Table::Entry* const entry = stats.table_.entry(*function);
     if (entry == nullptr) return broken(i, "the names are too long for one profile");
-    entry->second = Row{*calls, {}};  // as in a Python dict, of two with one key the later stays
+    entry->second = Row{*calls, {}};  // as in a Python dict: the later of two equal keys wins
     const MarshalValue callers = value.item(4);
     for (std::size_t j = 0; j < callers.size(); ++j) {
       auto caller = function_of(callers.key(j));

@@ -1,4 +1,4 @@
-// What cProfile (or profile) measured: Python's pstats, read from its dumps and added up as
+// What cProfile (or profile) measured: Python's pstats, read from its dumps and summed as
 // pstats.Stats.add does. Times are integer nanoseconds.
 #pragma once
 
@@ -14,12 +14,12 @@
 namespace trainwatch {
 
 struct CallStats {
-  std::int64_t pcalls = 0;         // primitive calls: not by itself, directly or through others
+  std::int64_t pcalls = 0;         // primitive calls: without recursive ones
   std::int64_t ncalls = 0;         // all calls
   std::int64_t total_ns = 0;       // in the function itself
-  std::int64_t cumulative_ns = 0;  // with what it calls
+  std::int64_t cumulative_ns = 0;  // including what it calls
 
-  // Stops at the ends of int64.
+  // Saturates at the limits of int64.
   CallStats& operator+=(const CallStats& other);
   bool operator==(const CallStats&) const = default;
 };
@@ -28,19 +28,19 @@ class CprofileStats {
  public:
   struct Row {
     CallStats calls;
-    // Per caller, the part of the calls that came from it. `profile` counts them only: its times
-    // are 0 here.
+    // The part of the calls that came from each caller. `profile` only counts them: its times are
+    // 0.
     std::map<PythonFunction, CallStats> callers;
   };
   using Table = FunctionTable<Row>;
 
-  // A dump of pstats, whole.
+  // Parses a complete dump of pstats.
   static Result<CprofileStats> parse(std::string dump);
 
   void add(const CprofileStats& other);
 
   const Table::Rows& functions() const { return table_.rows(); }
-  // Over all functions. cumulative_ns is 0: cumulative times hold each other.
+  // Over all functions. cumulative_ns is 0: cumulative times contain each other.
   CallStats totals() const;
   std::vector<const Table::Entry*> top_by_cumulative_time(std::size_t count) const;
   // Functions and callers that add() had no room for.

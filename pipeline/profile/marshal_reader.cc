@@ -25,7 +25,7 @@ bool is_singleton(char type) {
 
 }  // namespace
 
-// Once, front to back.
+// Reads a document once, front to back.
 class MarshalReader {
  public:
   static Result<MarshalDocument> read(std::string bytes);
@@ -59,10 +59,10 @@ class MarshalReader {
 
   MarshalDocument& document_;
   ByteCursor cursor_;
-  std::vector<std::uint32_t> references_;  // version 3 and later: what was flagged, in order
+  std::vector<std::uint32_t> references_;  // version 3 and later: flagged objects, in order
   std::vector<std::uint32_t> interned_;    // version 1 and 2: interned strings, in order
-  std::vector<std::uint32_t> pending_;     // links of the containers that are being read
-  std::string error_;                      // empty, and failed: the bytes ended
+  std::vector<std::uint32_t> pending_;     // links of the containers being read
+  std::string error_;                      // empty after a failure: the bytes ended
 };
 
 Result<MarshalDocument> MarshalReader::read(std::string bytes) {
@@ -91,7 +91,7 @@ MarshalReader::Index MarshalReader::read_object(char type, bool referable, int d
   if (depth > kMaxMarshalDepth) return fail("nested too deep");
   if (type == 'r') return read_reference(references_);
   if (type == 'R') return read_reference(interned_);
-  // Python numbers an object when it begins, so before those inside it; singletons never.
+  // Python numbers an object when it begins, so before the objects inside it; singletons never.
   const std::size_t number = references_.size();
   const bool numbered = referable && !is_singleton(type);
   if (numbered) references_.push_back(kUnfinished);
@@ -164,7 +164,7 @@ MarshalReader::Index MarshalReader::read_string(char type) {
   return text;
 }
 
-// Digits of 15 bits, the least significant first; their count carries the sign.
+// Digits of 15 bits, least significant first; the sign of their count is the sign of the number.
 MarshalReader::Index MarshalReader::read_long() {
   const auto count = cursor_.number<std::uint32_t>();
   if (!count) return std::nullopt;

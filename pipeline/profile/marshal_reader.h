@@ -1,5 +1,5 @@
 // Reads Python's marshal format, versions 0 to 4, as pstats dumps use it: None, booleans, integers,
-// floats, strings, tuples, lists and dicts, and references to what came before.
+// floats, strings, tuples, lists and dicts, and references to earlier objects.
 #pragma once
 
 #include <bit>
@@ -13,7 +13,7 @@
 
 namespace trainwatch {
 
-// The values of one dump of Python's marshal format; marshal_reader makes it.
+// The values of one dump in Python's marshal format.
 
 class MarshalValue;
 
@@ -26,11 +26,11 @@ class MarshalDocument {
   friend class MarshalValue;
 
   enum class Kind : std::uint8_t { none, boolean, integer, real, text, sequence, dict };
-  // An object that a dump refers to many times is one node with many links to it.
+  // An object to which a dump refers many times is one node with many links to it.
   struct Node {
     Kind kind = Kind::none;
     std::uint32_t size = 0;     // bytes of a text, links of a sequence or dict
-    std::uint64_t payload = 0;  // the number's bits, or where in bytes_ or links_ it begins
+    std::uint64_t payload = 0;  // the bits of a number, or where in bytes_ or links_ it begins
   };
 
   MarshalDocument() = default;
@@ -41,8 +41,8 @@ class MarshalDocument {
   std::uint32_t root_ = 0;
 };
 
-// One value, valid as long as its document stays where it is. What is asked of a value of another
-// kind is undefined.
+// One value, valid as long as its document stays in place. Undefined if the value is of another
+// kind than the accessor.
 class MarshalValue {
  public:
   using Kind = MarshalDocument::Kind;
@@ -55,7 +55,7 @@ class MarshalValue {
 
   std::int64_t integer() const { return static_cast<std::int64_t>(node().payload); }
   double real() const { return std::bit_cast<double>(node().payload); }
-  // The bytes as they stand: UTF-8 where Python 3 wrote them, anything where Python 2 did.
+  // The bytes as stored: UTF-8 from Python 3, anything from Python 2.
   std::string_view text() const {
     return std::string_view{document_->bytes_}.substr(node().payload, node().size);
   }
@@ -88,8 +88,8 @@ inline constexpr std::size_t kMaxMarshalBytes = std::size_t{32} << 20U;
 inline constexpr std::size_t kMaxMarshalValues = std::size_t{1} << 22U;
 inline constexpr int kMaxMarshalDepth = 32;
 
-// `bytes` must be one whole dump and nothing else; whatever else they are, the error says at which
-// byte and why.
+// `bytes` must be one complete dump and nothing else; otherwise the error gives the byte and the
+// reason.
 Result<MarshalDocument> read_marshal(std::string bytes);
 
 }  // namespace trainwatch

@@ -52,7 +52,7 @@ class Search {
  private:
   FileSystem& files_;
   ProfileIndex& index_;
-  std::set<std::string> seen_;  // roots may lie in each other
+  std::set<std::string> seen_;  // roots may contain each other
 };
 
 }  // namespace

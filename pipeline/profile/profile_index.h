@@ -1,4 +1,4 @@
-// The Python profiles below some directories: which there are, read when they are asked for.
+// The Python profiles below some directories: listed first, read on request.
 #pragma once
 
 #include <cstddef>
@@ -27,16 +27,16 @@ struct ProfileIndex {
   static constexpr std::size_t kMaxProfiles = 4096;
   static constexpr std::size_t kMaxRejections = 64;
 
-  std::vector<FoundProfile> profiles;  // by time of their start, then by path
+  std::vector<FoundProfile> profiles;  // by start time, then by path
   std::vector<ProfileRejection> rejected;
-  std::uint64_t left_out = 0;  // files beyond the bounds above
+  std::uint64_t left_out = 0;  // files beyond the limits above
 };
 
-// Looks once. A root may also be a profile itself. Symbolic links are not followed; directories
-// that cannot be listed are left out.
+// Lists once. A root may itself be a profile. Symbolic links are not followed; directories that
+// cannot be listed are left out.
 ProfileIndex find_profiles(FileSystem& files, const std::vector<std::string>& roots);
 
-// The whole file, at most `max_bytes` of it; an error where it is longer.
+// Reads the whole file; fails if it is longer than `max_bytes`.
 Result<std::string> read_whole_file(FileSystem& files, const std::string& path,
                                     std::size_t max_bytes);
 

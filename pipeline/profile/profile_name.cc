@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view kCprofileFile = "python_stats";
 constexpr std::string_view kPyinstrumentFile = "python_stats.json";
-constexpr std::int64_t kBeforeStepZero = -1;  // in the older names
+constexpr std::int64_t kBeforeStepZero = -1;  // in older names
 
 constexpr std::string_view kModes[] = {"unknown", "train",       "eval",         "predict",
                                        "global",  "prestepzero", "posthookclose"};
@@ -29,7 +29,7 @@ std::optional<Enum> find(const std::string_view (&names)[size], std::string_view
   return std::nullopt;
 }
 
-// Exactly N parts; nullopt when there are more or fewer.
+// Exactly N parts; nullopt if there are more or fewer.
 template <std::size_t N>
 std::optional<std::array<std::string_view, N>> split(std::string_view text, char separator) {
   std::array<std::string_view, N> parts;
@@ -42,7 +42,7 @@ std::optional<std::array<std::string_view, N>> split(std::string_view text, char
   return parts;
 }
 
-// Cuts the last name off the path.
+// Removes the last name from the path.
 std::string_view pop_name(std::string_view& path) {
   while (path.ends_with('/')) path.remove_suffix(1);
   const std::string_view name = base_name(path);
@@ -138,7 +138,7 @@ std::optional<ProfileName> parse_profile_path(std::string_view path) {
     name.end = *end;
     set_source(pop_name(path), name);
   }
-  pop_name(path);  // the profiler's directory; the file's name told it already
+  pop_name(path);  // the directory of the profiler, which the file name already gave
   name.framework = pop_name(path);
   return name;
 }

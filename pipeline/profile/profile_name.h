@@ -1,8 +1,9 @@
-// What the path of a Python profile tells: who was profiled, from where in the job to where.
+// What the path of a Python profile says: who was profiled, and from which point in the job to
+// which.
 //   <framework>/<cprofile|pyinstrument>/<node>/<start>_<end>/python_stats[.json]
 // <start> and <end> are <mode>-<step|*>-<phase>-<us>, "train-5-stepstart-1596585375000000.5".
-// Before smdebug had these, the last directory was <start_us>_<end_us>_<node>_<step>, with step -1
-// for what came before step zero.
+// Older versions of smdebug name the last directory <start_us>_<end_us>_<node>_<step>, with step -1
+// for everything before step zero.
 #pragma once
 
 #include <cstdint>
@@ -15,11 +16,11 @@
 
 namespace trainwatch {
 
-// Named by the file: python_stats is cProfile's, python_stats.json pyinstrument's.
+// By file name: python_stats is cProfile's, python_stats.json pyinstrument's.
 enum class PythonProfiler : std::uint8_t { cprofile, pyinstrument };
 
 enum class ProfileMode : std::uint8_t {
-  unknown,  // the older names do not tell
+  unknown,  // the older names do not say
   train,
   eval,
   predict,
@@ -29,7 +30,7 @@ enum class ProfileMode : std::uint8_t {
   count_,
 };
 
-// In the order in which they come in a step.
+// In the order in which they occur in a step.
 enum class ProfilePhase : std::uint8_t {
   start,
   step_start,
@@ -39,7 +40,7 @@ enum class ProfilePhase : std::uint8_t {
   count_
 };
 
-// As they stand in names: "prestepzero", "forwardpassend".
+// As in file names: "prestepzero", "forwardpassend".
 std::string_view to_string(ProfileMode mode);
 std::string_view to_string(ProfilePhase phase);
 
@@ -52,22 +53,22 @@ struct ProfilePoint {
 
 struct ProfileName {
   PythonProfiler profiler = PythonProfiler::cprofile;
-  std::string framework;  // empty: not told
+  std::string framework;  // empty: not known
   std::string node;
   std::int32_t rank = kNoRank;
   ProfilePoint start;
   ProfilePoint end;
 };
 
-// Whether a file of this name is a Python profile.
+// True if a file of this name is a Python profile.
 bool is_profile_file(std::string_view file_name);
 
-// nullopt: the file is no Python profile, or its directory is not named as above.
+// nullopt: the file is not a Python profile, or its directory is not named as above.
 std::optional<ProfileName> parse_profile_path(std::string_view path);
 
-// Which profiles of a job are asked for. What is not set does not restrict.
+// Selects profiles of a job. Fields that are not set do not restrict.
 
-// A place among the steps of one mode.
+// A position among the steps of one mode.
 struct StepPoint {
   std::int64_t step = 0;
   ProfilePhase phase = ProfilePhase::step_start;
@@ -89,17 +90,17 @@ struct ProfileQuery {
 
   std::optional<std::string> node;
   std::optional<std::int32_t> rank;
-  // Profiles that begin and end in it, both ends included. Every mode counts steps of its own, so a
+  // Profiles that begin and end in it, both ends included. Each mode counts its own steps, so a
   // profile from one mode into another is in no interval of steps.
   std::optional<Steps> steps;
-  // Profiles that were being taken at some time in it.
+  // Profiles whose recording overlaps it.
   std::optional<Interval> interval;
   std::optional<Modes> modes;
 
   bool matches(const ProfileName& name) const;
 };
 
-// Parts of a job. A profile of a job without steps may be both before and after them.
+// Parts of a job. A profile of a job without steps may be in both of the first two.
 bool is_before_step_zero(const ProfileName& name);
 bool is_after_hook_close(const ProfileName& name);
 bool is_in_training_loop(const ProfileName& name);

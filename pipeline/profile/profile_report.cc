@@ -37,7 +37,7 @@ void add_stats(Figures& out, const PyinstrumentStats& stats, std::size_t top) {
   }
 }
 
-// Profiles of one part of a job, added up.
+// The sum of the profiles of one part of a job.
 template <class Stats>
 struct Part {
   Stats stats;

@@ -10,7 +10,7 @@
 
 namespace trainwatch {
 
-// Of files of its own, not of events: they are read when it is asked for.
+// It reads files of its own, on request, not events.
 inline constexpr std::string_view kPythonProfile = "python_profile";
 
 struct ProfileReportOptions {
@@ -18,7 +18,7 @@ struct ProfileReportOptions {
   std::size_t top = 50;  // functions in each table
 };
 
-// As JSON:
+// The result as JSON:
 //   {"nodes": [{"node", "rank"}…], "cprofile": PARTS, "pyinstrument": PARTS,
 //    "rejected": [{"path", "reason"}…], "left_out": N}
 //   PARTS: {"before_step_zero": PART, "training_loop": PART, "after_hook_close": PART,
@@ -26,8 +26,8 @@ struct ProfileReportOptions {
 //   PART: {"profiles", "functions", "dropped", "top_functions": {"columns": […], "rows": […]}} and
 //     cprofile: "pcalls", "ncalls", "total_time_ns" over all functions
 //     pyinstrument: "samples", "duration_ns"
-// "left_out" counts files beyond the index's bounds and rejections beyond its list.
-// Reads every profile that the query asks for, one at a time; what cannot be read is rejected.
+// "left_out" counts files beyond the limits of the index and rejections beyond its list.
+// Reads every profile that the query selects, one at a time; unreadable ones are rejected.
 Figures python_profile(FileSystem& files, const ProfileIndex& index,
                        const ProfileReportOptions& options);
 

@@ -17,7 +17,7 @@ namespace {
 using simdjson::dom::element;
 using simdjson::dom::object;
 
-// A JSON level for the frame and one for its children, and some around the tree.
+// Two JSON levels per frame, one for it and one for its children, and some around the tree.
 constexpr std::size_t kMaxJsonDepth = 2 * PyinstrumentStats::kMaxFrames + 8;
 constexpr std::string_view kSelf = "[self]";
 
@@ -39,7 +39,7 @@ std::int64_t integer_of(const object& from, std::string_view key) {
 
 }  // namespace
 
-// Through the tree of frames with a stack of its own: it is as deep as the program's was.
+// Walks the tree of frames with an explicit stack: it is as deep as the program's stack was.
 class FrameWalk {
  public:
   explicit FrameWalk(PyinstrumentStats& stats) : stats_(stats) {}
@@ -64,7 +64,7 @@ class FrameWalk {
     PyinstrumentStats::Table::Entry* entry;
     std::int64_t total_ns;
     std::int64_t self_ns;
-    bool has_children = false;  // the iterators are set
+    bool has_children = false;  // the iterators are valid
     simdjson::dom::array::iterator next{};
     simdjson::dom::array::iterator end{};
   };
@@ -77,7 +77,7 @@ class FrameWalk {
     if (frame["function"].get(name) != simdjson::SUCCESS || !time) {
       return Error{"a frame without function or time"};
     }
-    if (name == kSelf && !stack_.empty()) return success();  // stays in its caller's own time
+    if (name == kSelf && !stack_.empty()) return success();  // counts as its caller's self time
     PythonFunction function{text_of(frame, "file_path"), integer_of(frame, "line_no"),
                             std::string{name}};
     const bool too_long =
@@ -98,7 +98,7 @@ class FrameWalk {
 
   void leave() {
     const Frame& frame = stack_.back();
-    // Each time is rounded to a microsecond, so children may have more than their caller.
+    // Each time is rounded to a microsecond, so children may exceed their caller.
     SampledTime time{std::max<std::int64_t>(frame.self_ns, 0), 0};
     if (--open_[frame.entry] == 0) time.total_ns = frame.total_ns;
     frame.entry->second += time;
@@ -107,7 +107,7 @@ class FrameWalk {
 
   PyinstrumentStats& stats_;
   std::vector<Frame> stack_;
-  std::map<const PyinstrumentStats::Table::Entry*, int> open_;  // frames of it on the stack
+  std::map<const PyinstrumentStats::Table::Entry*, int> open_;  // its frames on the stack
 };
 
 SampledTime& SampledTime::operator+=(const SampledTime& other) {

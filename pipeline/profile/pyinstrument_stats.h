@@ -1,5 +1,5 @@
-// What pyinstrument sampled: per function the time on the stack and the time on top of it, from the
-// JSON of its renderer. Integer nanoseconds.
+// What pyinstrument sampled: per function, the time on the stack and the time on top of it, from
+// the output of its JSON renderer. Integer nanoseconds.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +13,8 @@
 namespace trainwatch {
 
 struct SampledTime {
-  std::int64_t self_ns = 0;  // without what the function calls; "[self]" frames are of their caller
-  std::int64_t total_ns = 0;  // with it; a function that calls itself counts once
+  std::int64_t self_ns = 0;   // in the function itself; "[self]" frames count for their caller
+  std::int64_t total_ns = 0;  // including what it calls; recursion counts once
   SampledTime& operator+=(const SampledTime& other);
   bool operator==(const SampledTime&) const = default;
 };
@@ -24,7 +24,7 @@ class PyinstrumentStats {
   using Table = FunctionTable<SampledTime>;
 
   static constexpr std::size_t kMaxBytes = std::size_t{32} << 20U;
-  static constexpr std::size_t kMaxFrames = 4096;  // one in the other
+  static constexpr std::size_t kMaxFrames = 4096;  // depth
 
   static Result<PyinstrumentStats> parse(std::string_view json);
 

@@ -1,4 +1,4 @@
-// Which function of a Python program a row of a profile is about.
+// The Python function that a row of a profile is about.
 #pragma once
 
 #include <algorithm>
@@ -21,15 +21,15 @@ struct PythonFunction {
   std::string name;
   auto operator<=>(const PythonFunction&) const = default;
 
-  // A longer file or function name is taken for damage.
+  // A longer file or function name counts as damage.
   static constexpr std::size_t kMaxNameBytes = 4096;
 };
 
-// Text in UTF-8; bytes that are none become U+FFFD. Python 2 wrote file names as they were.
+// Returns UTF-8; invalid bytes become U+FFFD. Python 2 wrote file names unchanged.
 std::string valid_utf8(std::string_view text);
 
-// What a profile says of each function, with a bound on memory: the names in a dump of a few bytes
-// may be referred to so often that they would fill it.
+// One row per function, with a limit on memory: a small dump may refer to its names so often that
+// they would fill it.
 
 template <class Row>
 class FunctionTable {
@@ -41,7 +41,7 @@ class FunctionTable {
 
   const Rows& rows() const { return rows_; }
 
-  // The function's entry, made when there is none; nullptr when there is no room for it.
+  // The entry of the function, created if missing; nullptr if there is no room for it.
   Entry* entry(const PythonFunction& function) {
     const auto found = rows_.find(function);
     if (found != rows_.end()) return &*found;
@@ -49,7 +49,7 @@ class FunctionTable {
     return &*rows_.try_emplace(function).first;
   }
 
-  // Room for one more thing with this name that is kept inside a row.
+  // Reserves room for one more item with this name inside a row.
   bool take_room(const PythonFunction& function) {
     const std::size_t bytes = sizeof(Entry) + function.file.size() + function.name.size();
     if (bytes > kMaxBytes - bytes_) return false;
@@ -57,8 +57,8 @@ class FunctionTable {
     return true;
   }
 
-  // The `count` entries with the greatest `key(row)`, the greatest first; of equals the function
-  // that comes first by file, line and name. Valid as long as the table.
+  // The `count` entries with the greatest `key(row)`, greatest first; equal ones by file, line and
+  // name. Valid as long as the table.
   template <class Key>
   std::vector<const Entry*> top(std::size_t count, Key key) const {
     std::vector<const Entry*> entries;
@@ -80,10 +80,10 @@ class FunctionTable {
   std::size_t bytes_ = 0;
 };
 
-// Seconds as Python's profilers write them, in doubles, to integer nanoseconds.
+// Converts seconds as Python's profilers write them, in doubles, to integer nanoseconds.
 
-// Exact to the nanosecond up to 10^15 ns, more than eleven days. nullopt: NaN, or beyond what an
-// int64 counts.
+// Exact to the nanosecond up to 10^15 ns, more than eleven days. nullopt: NaN, or out of range for
+// int64.
 inline std::optional<std::int64_t> seconds_to_ns(double seconds) {
   constexpr double kLimit = 9.2e9;
   if (!(std::abs(seconds) < kLimit)) return std::nullopt;

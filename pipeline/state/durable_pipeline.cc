@@ -8,12 +8,12 @@
 namespace trainwatch {
 namespace {
 
-// Raised whenever a row's key or contents change. Rows of another version are never interpreted:
-// the files are read again.
+// Raised whenever the key or content of a row changes. Rows of another version are never
+// interpreted: the files are read again.
 constexpr std::uint32_t kStateVersion = 7;
 constexpr std::string_view kVersionRow = "version";
-// Loaded whatever the version, so that what was open about trainwatch itself before an upgrade is
-// resolved after it. A change of its contents therefore needs another key.
+// Loaded whatever the version, so that self-alerts that were open before an upgrade are resolved
+// after it. If its content changes, it needs another key.
 constexpr std::string_view kSelfRow = "self";
 
 std::uint64_t hash_of(const std::string& value) {

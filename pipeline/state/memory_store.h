@@ -21,7 +21,7 @@ class MemoryStore final : public StateStore {
   std::uint64_t last_seq() const override { return last_seq_; }
   const Acknowledged& acknowledged() const override { return acknowledged_; }
 
-  // Every commit fails with this message until it is empty again.
+  // While not empty, every commit fails with this message.
   void fail(std::string why) { failure_ = std::move(why); }
 
  private:

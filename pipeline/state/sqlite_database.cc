@@ -147,7 +147,7 @@ SqliteTrouble SqliteDatabase::trouble() const {
       return SqliteTrouble::busy;
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
-    case SQLITE_ERROR:  // its tables are not ours
+    case SQLITE_ERROR:  // the tables are not ours
       return SqliteTrouble::damaged;
     default:
       return SqliteTrouble::io;

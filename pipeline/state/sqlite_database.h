@@ -1,4 +1,4 @@
-// One SQLite connection and its prepared statements, with errors as values. Texts and blobs are
+// One SQLite connection and its prepared statements, with errors as values. Text and blobs are
 // copied in and out, so nothing that SQLite owns leaves these classes.
 #pragma once
 
@@ -18,11 +18,11 @@ namespace trainwatch {
 enum class SqliteTrouble : std::uint8_t {
   no_room,  // the transaction was rolled back and may be retried on this connection
   busy,     // another process has the database
-  damaged,  // the disk holds no database, or not the one that we wrote
+  damaged,  // the file is not a database, or not as we wrote it
   io,       // anything else: do not trust this connection any more
 };
 
-// Whether PRAGMA quick_check found a page that could not be read, rather than a wrong one.
+// True if PRAGMA quick_check found an unreadable page rather than a wrong one.
 bool is_read_error(std::string_view found);
 
 // Bound as a blob; std::string_view is bound as text.
@@ -32,7 +32,7 @@ struct Blob {
 
 class SqliteStatement {
  public:
-  explicit SqliteStatement(sqlite3_stmt* statement) : statement_(statement) {}  // takes it
+  explicit SqliteStatement(sqlite3_stmt* statement) : statement_(statement) {}  // takes ownership
 
   // Restarts with these values for ?1, ?2, ...
   template <class... Values>
@@ -43,12 +43,12 @@ class SqliteStatement {
     return *this;
   }
 
-  Status run();         // to its end
+  Status run();         // to the end
   Result<bool> next();  // true: there is a row for the functions below
   void reset();         // releases the row
 
   std::int64_t number(int column) const;
-  std::string text(int column) const;  // of a text or a blob
+  std::string text(int column) const;  // of a text or blob
 
  private:
   struct Finalize {
@@ -66,7 +66,7 @@ class SqliteStatement {
 class SqliteDatabase {
  public:
   // Creates the file if it is missing. `vfs` is SQLite's name; empty: the default. Until
-  // log_goes_on_close() the connection leaves an existing write-ahead log alone.
+  // log_goes_on_close() is called, the connection leaves an existing write-ahead log alone.
   static Result<SqliteDatabase> open(const std::string& path, const std::string& vfs);
 
   Status run(const std::string& sql);               // any number of statements, rows ignored
@@ -79,7 +79,7 @@ class SqliteDatabase {
   void log_goes_on_close(bool goes);
   // Moves the write-ahead log into the database, both synced.
   Status checkpoint();
-  // Pages in the write-ahead log that must not be lost: those of commits since the last checkpoint.
+  // Pages of the write-ahead log that must not be lost: those committed since the last checkpoint.
   int log_pages() const { return *log_pages_; }
 
  private:

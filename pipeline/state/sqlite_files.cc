@@ -29,7 +29,7 @@ std::uint32_t big_endian(std::string_view bytes, std::size_t at) {
   return value;
 }
 
-// One file, opened as SQLite opens it.
+// A file, opened the way SQLite opens it.
 class VfsFile {
  public:
   // A missing file: ok() is false and missing() true.
@@ -61,7 +61,7 @@ class VfsFile {
     sqlite3_int64 bytes = 0;
     return file()->pMethods->xFileSize(file(), &bytes) == SQLITE_OK ? bytes : -1;
   }
-  // False when there are fewer bytes, or they cannot be read.
+  // False if there are fewer bytes, or they cannot be read.
   bool read(std::span<char> buffer) {
     const int length = static_cast<int>(buffer.size());
     return file()->pMethods->xRead(file(), buffer.data(), length, 0) == SQLITE_OK;
@@ -78,12 +78,12 @@ class VfsFile {
 
   sqlite3_vfs* vfs_;
   std::unique_ptr<const char, FreeName> name_;
-  std::vector<std::max_align_t> memory_;  // of the VFS's own kind of file
+  std::vector<std::max_align_t> memory_;  // storage for the VFS's own file type
   bool missing_ = false;
   bool open_ = false;
 };
 
-// A journal that says that the database was empty before.
+// Whether the journal says that the database was empty before.
 bool is_half_made(const std::string& path, const std::string& vfs) {
   VfsFile journal(path, SQLITE_OPEN_READONLY | SQLITE_OPEN_MAIN_JOURNAL, vfs);
   std::array<char, kPagesBeforeAt + 4> buffer{};

@@ -1,4 +1,4 @@
-// The files of a database while no connection is open, through SQLite's VFS.
+// Accesses the files of a database while no connection is open, through SQLite's VFS.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace trainwatch {
 
-// What the first bytes of a database file say.
+// The content of the first bytes of a database file.
 struct SqliteHead {
   bool is_fragment = false;  // there are bytes, but too few for any database
   bool is_database = false;  // the fields below are valid
@@ -18,10 +18,10 @@ struct SqliteHead {
 };
 
 // A missing or short file is not a database, nor is one that was being created when the power
-// failed: its first page may be torn, and SQLite will empty it. Writes nothing.
+// failed: its first page may be torn, and SQLite will empty it. Does not write.
 Result<SqliteHead> read_sqlite_head(const std::string& path, const std::string& vfs);
 
-// Cuts the write-ahead log of `path` back to its first `pages` pages. A missing or shorter log is
+// Truncates the write-ahead log of `path` to its first `pages` pages. A missing or shorter log is
 // left alone.
 Status cut_sqlite_log(const std::string& path, int pages, const std::string& vfs);
 

@@ -12,8 +12,8 @@ namespace {
 
 using Why = OpenFailure::Why;
 
-// The connection is the only one, so the index of the log is in memory and not in a shared file.
-// Pages are checked as they are read, and a schema cannot call functions. Deleted rows need not be
+// The connection is the only one, so the index of the log is in memory, not in a shared file. Pages
+// are checked as they are read, and a schema cannot call functions. Deleted rows need not be
 // overwritten: the directory is private.
 constexpr const char* kPragmas = R"(
 PRAGMA locking_mode = EXCLUSIVE;
@@ -30,7 +30,7 @@ constexpr const char* kListTables =
     "(SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name)";
 constexpr std::string_view kTableList = "meta,outbox,state,subscriber,told";
 
-// What the application id and the version forbid.
+// The problem with the application id or version, if any.
 std::optional<OpenFailure> judge_identity(const std::string& path, std::uint32_t application,
                                           std::uint32_t version) {
   if (application != kApplicationId) {
@@ -47,8 +47,8 @@ std::optional<OpenFailure> judge_identity(const std::string& path, std::uint32_t
   return std::nullopt;
 }
 
-// A foreign or newer file is refused before SQLite could as much as move its log. SQLite would take
-// a fragment for an empty file.
+// Refuses a foreign or newer file before SQLite could even move its log. SQLite would treat a
+// fragment as an empty file.
 std::optional<OpenedTables> judge_file(const SqliteOpening& opening) {
   std::error_code ignored;
   if (std::filesystem::is_directory(opening.path, ignored)) {
@@ -64,7 +64,7 @@ std::optional<OpenedTables> judge_file(const SqliteOpening& opening) {
   return std::nullopt;
 }
 
-// The steps; each is true when it went well and otherwise leaves its problem.
+// The steps; each returns true on success and otherwise sets the problem.
 class Steps {
  public:
   Steps(const SqliteOpening& opening, SqliteDatabase database)
@@ -90,7 +90,7 @@ class Steps {
   }
   bool good(const Status& done) { return done.ok() || bad(done.error()); }
 
-  // Of the last call on the database.
+  // Of the last call to the database.
   bool bad(const Error& error) {
     SqliteDatabase& database = tables_ == nullptr ? database_ : tables_->database();
     switch (database.trouble()) {
@@ -130,10 +130,10 @@ class Steps {
   }
 
   bool sound() {
-    database_.log_goes_on_close(true);  // from here on it is a store of ours
+    database_.log_goes_on_close(true);  // from here on it is our store
     const Result<std::string> pages = database_.ask("PRAGMA quick_check(1)");
     if (!pages) return bad(pages.error());
-    // Nothing is set aside because of a disk that cannot be read now: it may be whole.
+    // A disk that cannot be read now is no reason to set anything aside: the file may be intact.
     if (is_read_error(*pages)) return failure({Why::unusable, opening_.path + ": " + *pages});
     if (*pages != "ok") return damage(*pages);
     const Result<std::string> tables = database_.ask(kListTables);
@@ -162,7 +162,7 @@ class Steps {
     return damaged->empty() || damage(*damaged);
   }
 
-  // A new store gets its epoch, and every store the name of who writes it now.
+  // A new store gets its epoch, and every store the name of its current writer.
   bool sign() {
     const Result<std::string> epoch = tables_->meta("epoch");
     if (!epoch) return bad(epoch.error());

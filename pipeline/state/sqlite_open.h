@@ -1,4 +1,4 @@
-// Opens the database of a store, or says what is wrong with it. Never changes a file that is not a
+// Opens the database of a store, or explains why it cannot. Never changes a file that is not a
 // store of this or an older version.
 #pragma once
 
@@ -13,14 +13,14 @@ namespace trainwatch {
 
 struct SqliteOpening {
   std::string path;
-  std::string new_epoch;  // for a store that is created; empty: it must exist
+  std::string new_epoch;  // for a new store; empty: the store must exist
   std::string writer;     // version text of the writer
   std::string vfs;        // empty: the default
   // Use a rollback journal instead of a write-ahead log, for network file systems.
   bool rollback_journal = false;
 };
 
-// A file of ours that cannot be trusted.
+// The file is ours, but cannot be trusted.
 struct SqliteDamage {
   std::string what;
 };
@@ -28,8 +28,8 @@ struct SqliteDamage {
 using OpenedTables = std::variant<std::unique_ptr<SqliteTables>, SqliteDamage, OpenFailure>;
 
 // Checks everything each time: header, version, tables, all pages (quick_check: 0.15 s for 200 MB
-// in memory), the checksums of all state rows, and the ends of the outbox. The result holds the
-// file exclusively and has an empty log.
+// in memory), the checksums of all state rows, and both ends of the outbox. The returned connection
+// holds the file exclusively and has an empty log.
 OpenedTables open_tables(const SqliteOpening& opening);
 
 }  // namespace trainwatch

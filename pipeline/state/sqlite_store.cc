@@ -86,12 +86,12 @@ Error SqliteStore::closed() const {
   return Error{"state store " + directory_.database() + " is closed: " + why_closed_};
 }
 
-// Returns `error`, and closes the connection when it is not to be trusted any more.
+// Returns `error`, and closes the connection if it can no longer be trusted.
 Error SqliteStore::give_up(const Error& error) {
   const std::string message = directory_.database() + ": " + error.message;
   SqliteDatabase& database = tables_->database();
   if (database.trouble() == SqliteTrouble::no_room) {
-    (void)database.run("ROLLBACK");  // an error when SQLite has done it already
+    (void)database.run("ROLLBACK");  // fails if SQLite has done it already
     return Error{message};
   }
   why_closed_ = error.message;
@@ -103,7 +103,7 @@ Error SqliteStore::give_up(const Error& error) {
   return Error{message};
 }
 
-// Goes on after give_up(), if what is on the disk is what was committed.
+// Continues after give_up(), if the disk holds what was committed.
 Status SqliteStore::reopen() {
   const std::string path = directory_.database();
   if (Status cut = cut_sqlite_log(path, sound_log_pages_, options_.vfs); !cut) return cut;
@@ -219,7 +219,7 @@ Status SqliteStore::prune(Time now, Written& written) {
   return success();
 }
 
-// The commit before it is safe in the log either way, so a failure is the next commit's concern.
+// The previous commit is safe in the log either way, so a failure is left to the next commit.
 void SqliteStore::keep_log_short() {
   SqliteDatabase& database = tables_->database();
   if (database.log_pages() < options_.checkpoint_pages) return;

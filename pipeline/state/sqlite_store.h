@@ -1,10 +1,10 @@
-// The store on disk: DIR/state.db, an SQLite database that one process owns. Once commit() has
+// The store on disk: DIR/state.db, an SQLite database owned by one process. Once commit() has
 // returned, neither a kill nor a power loss undoes it.
 //
 // Disk errors: a failed commit leaves nothing behind. On a full disk it can simply be retried.
-// After any other error the connection is closed, what it appended since the last commit is cut
-// off, and the next commit() opens and checks the database again; bytes that an fsync has failed
-// for are never synced again. Until then load() and alerts_after() return errors.
+// After any other error the connection is closed, everything appended since the last commit is
+// truncated, and the next commit() opens and checks the database again; bytes whose fsync failed
+// are never synced again. Until then load() and alerts_after() return errors.
 #pragma once
 
 #include <memory>
@@ -23,12 +23,12 @@ struct SqliteOpening;
 struct SqliteStoreOptions {
   std::string directory;
   std::string new_epoch;  // used when a store is created
-  std::string writer;     // version text, for people who look into the file
+  std::string writer;     // version text, for people who inspect the file
   Retention retention{};
   // Network file systems are refused unless this is set. It selects a rollback journal, which is
-  // slower and does not need memory shared between hosts.
+  // slower but needs no memory shared between hosts.
   bool allow_network = false;
-  int checkpoint_pages = 1000;  // length at which the log is moved into the database
+  int checkpoint_pages = 1000;  // log length that triggers a checkpoint into the database
   std::string vfs{};            // SQLite's name for another file system; for tests
 };
 
@@ -40,13 +40,13 @@ class SqliteStore final : public StateStore {
 
   // What open() set aside and why, for the log; empty if nothing.
   const std::string& lost() const { return lost_; }
-  // After an error the database was found damaged, or with a failed commit in it (which a rollback
-  // journal cannot exclude). Every commit fails from now on; open() again.
+  // After an error, the database was found to be damaged, or to contain a failed commit (which a
+  // rollback journal cannot exclude). Every commit fails from now on; open() again.
   bool broken() const override { return broken_; }
 
   const std::string& epoch() const override { return epoch_; }
   Result<std::vector<StateRow>> load() override;
-  // Retention drops at most 1000 alerts more than the commit adds, which keeps commits short.
+  // Retention drops at most 1000 alerts more than a commit adds, which keeps commits short.
   Result<PublishedAlerts> commit(const Commit& commit) override;
   Result<PublishedAlerts> alerts_after(std::uint64_t after, std::size_t limit) override;
   std::uint64_t first_seq() const override { return numbers_.first; }
@@ -54,11 +54,11 @@ class SqliteStore final : public StateStore {
   const Acknowledged& acknowledged() const override { return numbers_.acknowledged; }
 
  private:
-  // What is known without reading the database. The alerts kept are exactly first to last.
+  // Known without reading the database. The alerts kept are exactly first to last.
   struct Numbers {
     std::uint64_t first = 1;
     std::uint64_t last = 0;
-    std::uint64_t commits = 0;  // tells one state on the disk from the next
+    std::uint64_t commits = 0;  // distinguishes two states of the disk
     Acknowledged acknowledged;
   };
   struct Written {
@@ -83,12 +83,12 @@ class SqliteStore final : public StateStore {
 
   SqliteStoreOptions options_;
   StateDirectory directory_;
-  std::unique_ptr<SqliteTables> tables_;  // none after an error of the disk
+  std::unique_ptr<SqliteTables> tables_;  // null after a disk error
   std::string epoch_;
   std::string lost_;
   Numbers numbers_;
   std::string why_closed_;
-  int sound_log_pages_ = 0;  // of the log, when there is no connection
+  int sound_log_pages_ = 0;  // of the log, while there is no connection
   bool broken_ = false;
 };
 

@@ -24,7 +24,7 @@ std::string set_version(std::uint32_t version) {
   return "PRAGMA user_version = " + std::to_string(version) + ";";
 }
 
-// An error leaves no transaction open.
+// After an error no transaction is open.
 Status run_as_one(SqliteDatabase& database, const std::string& sql) {
   Status done = database.run("BEGIN IMMEDIATE;" + sql + "COMMIT;");
   if (!done) (void)database.run("ROLLBACK");
@@ -55,7 +55,7 @@ Status migrate(SqliteDatabase& database, const std::string& path, std::uint32_t 
   }
   const std::string backup = path + ".v" + std::to_string(from) + ".bak";
   std::error_code ignored;
-  std::filesystem::remove(backup, ignored);  // of an attempt that did not come to its end
+  std::filesystem::remove(backup, ignored);  // of an unfinished attempt
   Result<SqliteStatement> copy = database.prepare("VACUUM INTO ?1");
   if (!copy) return copy.error();
   if (Status copied = copy->with(backup).run(); !copied) return copied;

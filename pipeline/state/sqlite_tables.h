@@ -1,5 +1,5 @@
-// The tables of a store and every statement that it runs, prepared once. Transactions are the
-// caller's. An Error is SQLite's; the database's trouble() tells its kind.
+// The tables of a store and all its statements, prepared once. Transactions are up to the caller.
+// An Error is SQLite's; trouble() of the database gives its kind.
 #pragma once
 
 #include <cstdint>
@@ -42,20 +42,20 @@ std::int64_t row_checksum(std::string_view key, std::string_view value);
 
 class SqliteTables {
  public:
-  // Moves from the database on success only.
+  // Moves from the database only on success.
   static Result<std::unique_ptr<SqliteTables>> prepare(SqliteDatabase& database);
 
   SqliteDatabase& database() { return database_; }
 
-  // Damage that SQLite's own check does not see: wrong checksums, and an outbox that is not the
-  // unbroken run of numbers up to the last one assigned. Empty: none.
+  // Damage that SQLite's own check misses: wrong checksums, or an outbox that is not the unbroken
+  // sequence of numbers up to the last one assigned. Empty: none.
   Result<std::string> damage();
 
   Result<std::vector<StateRow>> rows();
   Status put(const StateRow& row);
   Status erase(const std::string& key);
 
-  Result<std::string> meta(const std::string& key);  // empty when missing
+  Result<std::string> meta(const std::string& key);  // empty if missing
   Status put_meta(const std::string& key, const std::string& value);
 
   Result<std::optional<LastPublished>> last_published(const std::string& id);
@@ -68,7 +68,7 @@ class SqliteTables {
   };
   Result<std::optional<Kept>> oldest();
   Status add(const PublishedAlert& alert, Time stored);
-  // Also forgets the alert's newest version if this is it and the alert is resolved.
+  // Also forgets the newest version of the alert if it is this one and resolved.
   Status drop(const Kept& oldest);
   Result<PublishedAlerts> alerts_after(std::uint64_t after, std::size_t limit);
 
@@ -84,7 +84,7 @@ class SqliteTables {
   Result<std::string> damaged_outbox();
 
   SqliteDatabase database_;
-  std::vector<SqliteStatement> statements_;  // by Query; gone before the database is
+  std::vector<SqliteStatement> statements_;  // by Query; destroyed before the database
 };
 
 }  // namespace trainwatch

@@ -24,7 +24,7 @@ OpenFailure unusable(const std::string& what, const std::string& path, int code)
                              "; it must be a directory that this user may write"};
 }
 
-// Makes `path` and what is missing above it; the last part is private, and all of it durable.
+// Creates `path` and its missing parents; the last component is private, and all of it is durable.
 std::optional<OpenFailure> make_private(const std::string& path) {
   std::error_code code;
   if (fs::is_directory(path, code)) return std::nullopt;
@@ -42,7 +42,7 @@ std::optional<OpenFailure> make_private(const std::string& path) {
 std::optional<OpenFailure> check_local(const std::string& path) {
   struct statfs raw {};
   if (::statfs(path.c_str(), &raw) != 0) return unusable("cannot look at", path, errno);
-  // The kernel's type is a signed long, the magics are 32 bits.
+  // The kernel's type is a signed long, the magic numbers are 32 bits.
   const std::string_view name = network_file_system(raw.f_type);
   if (name.empty()) return std::nullopt;
   return OpenFailure{Why::not_local, path + " is on " + std::string(name) +
@@ -81,7 +81,7 @@ StateDirectory::StateDirectory(StateDirectory&& other) noexcept
 Status StateDirectory::make_database_file() const {
   const int descriptor = ::open(database().c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
   if (descriptor < 0) {
-    if (errno == EISDIR) return success();  // open_tables() refuses it
+    if (errno == EISDIR) return success();  // open_tables() reports it
     return Error{"cannot open " + database() + ": " + std::generic_category().message(errno)};
   }
   ::close(descriptor);
@@ -93,8 +93,8 @@ Result<std::string> StateDirectory::set_aside() const {
   std::error_code code;
   int number = 1;
   while (fs::exists(numbered(number), code)) ++number;
-  // The database goes first: SQLite deletes a log without one, but would take a database that has
-  // lost its log for whole.
+  // The database goes first: SQLite deletes a log without a database, but would treat a database
+  // that has lost its log as complete.
   for (const std::string suffix : {"", "-wal", "-shm", "-journal"}) {
     const std::string from = database() + suffix;
     if (!fs::exists(from, code)) continue;

@@ -1,5 +1,5 @@
 // The directory of a store: created if missing, private, locked while this object lives, and on a
-// local disk unless network file systems were allowed.
+// local disk unless network file systems are allowed.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +14,10 @@ namespace trainwatch {
 // Why a store on disk could not be opened.
 struct OpenFailure {
   enum class Why : std::uint8_t {
-    in_use,     // another process has it
-    newer,      // written by a later version; not touched
-    not_local,  // on a network file system, which was not allowed
-    not_ours,   // something else has that name; not touched
+    in_use,     // another process uses it
+    newer,      // written by a later version; not changed
+    not_local,  // on a network file system, which is not allowed
+    not_ours,   // another kind of file has that name; not changed
     unusable,   // the directory cannot be created, written or read
   };
   Why why = Why::unusable;
@@ -36,7 +36,7 @@ class StateDirectory {
   std::string database() const { return path_ + "/state.db"; }
 
   // Creates an empty database file that only its owner may read; SQLite gives its other files the
-  // same mode. An existing file is left alone.
+  // same mode. Leaves an existing file alone.
   Status make_database_file() const;
 
   // Renames the files of the database to state.db.corrupt-N and so on. Returns the new path.

@@ -1,5 +1,5 @@
 // What survives a crash: named rows of state, and the published alerts in one numbered sequence.
-// commit() takes both or nothing. A client may see an alert only after commit() has returned it.
+// commit() stores both or neither. A client may see an alert only after commit() has returned it.
 //
 // Two implementations: SqliteStore on disk, and MemoryStore for runs without a state directory.
 // Used by the engine thread.
@@ -21,7 +21,7 @@ namespace trainwatch {
 
 using PublishedAlerts = std::vector<std::shared_ptr<const PublishedAlert>>;
 
-// A piece of state that is written as a whole. The key says whose it is ("file/17",
+// A piece of state that is written as a whole. The key names its owner ("file/17",
 // "rule/step_spike/3"); the value comes from StateIo.
 struct StateRow {
   std::string key;
@@ -39,7 +39,7 @@ struct Commit {
   Acknowledged acknowledged;         // cursors that moved
 };
 
-// Alerts are kept within both bounds; those that a named subscriber has not acknowledged, up to
+// Alerts are kept within both limits; those that a named subscriber has not acknowledged, up to
 // twice `alerts`.
 struct Retention {
   std::size_t alerts = 100'000;
@@ -50,15 +50,15 @@ class StateStore {
  public:
   virtual ~StateStore() = default;
 
-  // Identifies one unbroken sequence of alerts; a new one begins when the state is lost.
+  // Identifies one unbroken sequence of alerts; a new one begins when state is lost.
   virtual const std::string& epoch() const = 0;
 
   // All rows of state, in the order of their keys.
   virtual Result<std::vector<StateRow>> load() = 0;
 
   // Numbers the alerts and makes everything durable. An alert without news (see is_news()) is left
-  // out, so that files that are read again publish nothing twice. After an error none of the commit
-  // is stored, and it may be retried.
+  // out, so that rereading files publishes nothing twice. After an error nothing of the commit is
+  // stored, and it may be retried.
   virtual Result<PublishedAlerts> commit(const Commit& commit) = 0;
 
   // At most `limit` kept alerts with seq > `after`, oldest first.
@@ -75,8 +75,8 @@ class StateStore {
   virtual bool broken() const { return false; }
 };
 
-// The newest published version of one alert, so that files that are read again (stored state of
-// another version, a file whose identity cannot be proved) publish nothing twice.
+// The newest published version of one alert, so that rereading files (stored state of another
+// version, a file whose identity cannot be proved) publishes nothing twice.
 struct LastPublished {
   Alert::State state = Alert::State::firing;
   Time updated_at{};
@@ -84,11 +84,11 @@ struct LastPublished {
   std::uint64_t seq = 0;
 };
 
-// A digest of what a client sees of the alert, without its sequence number and epoch.
+// A digest of the content that clients see, without sequence number and epoch.
 std::string content_hash(const Alert& alert);
 
 // False if `alert` repeats `last` or is older: a resolved alert does not fire again under its id,
-// and content does not go back in time.
+// and content never goes back in time.
 bool is_news(const LastPublished& last, const Alert& alert, std::string_view content);
 
 }  // namespace trainwatch

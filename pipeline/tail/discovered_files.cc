@@ -40,12 +40,12 @@ void DiscoveredFiles::take_in(const ScanContext& scan) {
       return &other != &discovered && matcher_.copies(discovered.found, other.found);
     });
   }
-  // First where the known files are now: the others may be copies of those.
+  // Match files to the current places of known ones first: the others may be copies of those.
   std::stable_partition(found_.begin(), found_.end(), [this](const Discovered& discovered) {
     return matcher_.may_be_mounted_again(discovered.found);
   });
   for (Discovered& discovered : found_) {
-    // Known by now: two names of one file.
+    // Added by now: two names of one file.
     const FileIdentity identity = discovered.found.stat.identity;
     if (table_.find(identity) == nullptr && !discovered.copy) take_in(discovered, scan);
     if (table_.find(identity) == nullptr) table_.reserve_number(identity);
@@ -56,8 +56,7 @@ void DiscoveredFiles::take_in(const ScanContext& scan) {
 void DiscoveredFiles::take_in(Discovered& discovered, const ScanContext& scan) {
   FoundFile& found = discovered.found;
   using Kind = RotationMatcher::Kind;
-  // What stands in the place of a moved one is seen as a new file in the next scan; this one may be
-  // a copy of that.
+  // Whatever replaced a moved file is discovered by the next scan; this file may be a copy of it.
   if (std::ranges::find(moved_, found.place.order.base) != moved_.end()) {
     return hold_lane(found);
   }
@@ -83,7 +82,7 @@ void DiscoveredFiles::take_in(Discovered& discovered, const ScanContext& scan) {
   if (const TrackedFile* const plain = plain_of(file)) file.identity.since = plain->identity.since;
   file.presence.seen_in_scan = scan_;
   observe(file, found.stat, limits_.shrunk, clock_.now());
-  // Open at once, so that it can be read even if it is deleted next. read() tells what fails.
+  // Open it at once, so that it can be read even if it is deleted next. read() reports failures.
   if (table_.may_open_more()) (void)table_.open(file);
 }
 
@@ -93,7 +92,8 @@ bool DiscoveredFiles::may_be_unclear(const TrackedFile& file) const {
   });
 }
 
-// The file that it is being made of; null when it is not there, or not compressed.
+// The uncompressed file that it is made from; null if there is none or `compressed` is not
+// compressed.
 const TrackedFile* DiscoveredFiles::plain_of(const TrackedFile& compressed) const {
   if (!is_compressed(compressed.identity.order)) return nullptr;
   const auto plain = std::ranges::find_if(table_.all(), [&](const auto& file) {
@@ -103,13 +103,13 @@ const TrackedFile* DiscoveredFiles::plain_of(const TrackedFile& compressed) cons
   return plain == table_.all().end() ? nullptr : plain->get();
 }
 
-// What follows it in its lane waits for it, but not for ever.
+// Later files of its lane wait for it, but not forever.
 void DiscoveredFiles::hold_lane(const FoundFile& found) {
   const auto [unclear, is_new] = unclear_.try_emplace(found.stat.identity, clock_.now());
   if (clock_.now() - unclear->second < limits_.hold) holds_.push_back(found.place);
 }
 
-// They are found again, unless their directory could not be listed.
+// The next scan finds the files again, unless it cannot list their directory.
 void DiscoveredFiles::release_holds(const ScanContext& scan) {
   std::erase_if(holds_, [&scan](const FilePlace& place) {
     return scan.lists_directory_of(place.order.path);
@@ -118,7 +118,7 @@ void DiscoveredFiles::release_holds(const ScanContext& scan) {
   if (holds_unseen_.held_for(limits_.hold, clock_.now())) holds_.clear();
 }
 
-// The content of `file` was found elsewhere: reading goes on there.
+// The content of `file` was found elsewhere: reading continues there.
 void DiscoveredFiles::adopt(TrackedFile& file, FoundFile found, TailSink& sink) {
   table_.move(file, std::move(found.place.order), found.stat.identity);
   file.hold.clear();
@@ -131,7 +131,7 @@ void DiscoveredFiles::adopt(TrackedFile& file, FoundFile found, TailSink& sink) 
 void DiscoveredFiles::replaced(TrackedFile& file, TailSink& sink) {
   RotationMatcher::Search search = matcher_.search(file);
   if (search.replacement) {
-    // What stands there now is newer; the next scan finds it, and the lane waits for that.
+    // Whatever is in the old place now is newer. The next scan finds it; until then the lane waits.
     holds_.push_back({table_.lane_name(file.identity.lane), file.identity.lane_is_single,
                       search.replacement->place.order});
     return adopt(file, *std::move(search.replacement), sink);
@@ -141,7 +141,7 @@ void DiscoveredFiles::replaced(TrackedFile& file, TailSink& sink) {
     ++file.identity.since;
   }
   if (!search.listed &&
-      !file.presence.unlisted.held_for(limits_.hold, clock_.now())) {  // look again
+      !file.presence.unlisted.held_for(limits_.hold, clock_.now())) {  // check again
     file.hold.until_next_scan();
     file.progress.touched = true;
     return;
@@ -151,7 +151,7 @@ void DiscoveredFiles::replaced(TrackedFile& file, TailSink& sink) {
     if (file.phase.opened()) sink.restarted(file.identity.id, lost);
   }
   file.progress.head.clear();
-  // One of them may hold what was written meanwhile: the next scan finds it, and it is read first.
+  // One of them may hold what was written in between: the next scan finds it, and it is read first.
   if (search.unknown_siblings) file.hold.until_next_scan();
 }
 

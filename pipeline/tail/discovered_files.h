@@ -1,6 +1,6 @@
-// Handles the files that a scan found and that are not known yet: adds them to the table, lets one
-// replace the known file whose content it continues, or makes it wait, and with it the later files
-// of its lane.
+// Handles files that a scan found and that are not known yet: adds them to the table, treats one as
+// the replacement of the known file whose content it continues, or makes it wait, and with it the
+// later files of its lane.
 #pragma once
 
 #include <map>
@@ -14,7 +14,7 @@
 
 namespace trainwatch {
 
-// What one scan knows besides the files.
+// What one scan knows, apart from the files themselves.
 struct ScanContext {
   std::uint64_t number = 0;
   const Listing& listing;
@@ -29,16 +29,16 @@ class DiscoveredFiles {
   DiscoveredFiles(FileSystem& files, FileTable& table, FileReader& reader, const TailLimits& limits,
                   const PatienceClock& clock);
 
-  // Notes a file of the current scan that is not in the table.
+  // Records a file that the current scan found and that is not in the table.
   void met(FilePlace place, const FileStat& stat);
-  // Handles all of them; call once a scan, after the last met().
+  // Handles all of them. Call once per scan, after the last met().
   void take_in(const ScanContext& scan);
-  // `file` has other content than what was read of it, or than its head fingerprint.
+  // The content of `file` differs from what was read of it, or from its head fingerprint.
   void replaced(TrackedFile& file, TailSink& sink);
 
-  // What follows one of these in its lane must not be read before the next scan.
+  // Later files in the lanes of these must not be read before the next scan.
   const std::vector<FilePlace>& holds() const { return holds_; }
-  // Whether some file with the base name of `file` is unclear: it may be this one.
+  // True if an undecided file has the base name of `file`: it may be the same file.
   bool may_be_unclear(const TrackedFile& file) const;
   // How many files the last scan left out because of max_files.
   std::uint64_t dropped() const { return dropped_; }
@@ -46,7 +46,7 @@ class DiscoveredFiles {
  private:
   struct Discovered {
     FoundFile found;
-    bool copy = false;  // of another one
+    bool copy = false;  // of another discovered file
   };
 
   void take_in(Discovered& discovered, const ScanContext& scan);
@@ -61,11 +61,11 @@ class DiscoveredFiles {
   const TailLimits& limits_;
   const PatienceClock& clock_;
   RotationMatcher matcher_;
-  std::vector<Discovered> found_;  // in this scan
+  std::vector<Discovered> found_;  // by this scan
   std::vector<FilePlace> holds_;
-  ConditionTimer holds_unseen_;  // holds were kept though their directories could not be listed
+  ConditionTimer holds_unseen_;  // there were holds, but their directories could not be listed
   std::map<FileIdentity, Nanos> unclear_;  // since when
-  std::vector<std::string> moved_;         // base names of what this scan found moved
+  std::vector<std::string> moved_;         // base names of files that this scan found moved
   std::uint64_t scan_ = 0;
   std::uint64_t dropped_ = 0;
 };

@@ -55,7 +55,7 @@ class Walk {
   FileSystem& files_;
   int max_depth_;
   Listing& listing_;
-  std::set<std::string_view> roots_;  // ordered: what is found does not depend on their order
+  std::set<std::string_view> roots_;  // ordered: results do not depend on root order
 };
 
 }  // namespace

@@ -15,8 +15,8 @@ struct Listing {
 };
 
 // Replaces the content of `listing`. Lists files with the name of a trace, and every root that is a
-// file, whatever its name. A root inside another one is listed once, on its own. Does not follow
-// symbolic links below a root. Omits what cannot be listed; the next listing tries again.
+// file, whatever its name. A root inside another one is listed once, on its own. Symbolic links
+// below a root are not followed. What cannot be listed is left out; the next listing tries again.
 void list_roots(FileSystem& files, const std::vector<WatchRoot>& roots, int max_depth,
                 Listing& listing);
 

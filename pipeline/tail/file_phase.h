@@ -1,9 +1,8 @@
 // The phases of a tailed file, and the only place where they change.
 //
-// A phase answers two questions: how much the sink has heard of the file (nothing, opened(),
-// finished()), and whether its end is due, that is, nobody is expected to write to it any more.
-// Where the file is, and whether it can be read at the moment, are other questions: see
-// TrackedFile::Presence and ReadHold.
+// A phase answers two questions: which calls the sink has received for the file (none, opened(),
+// finished()), and whether its end is due, that is, no more writes are expected. Where the file is,
+// and whether it can be read now, are separate questions: see TrackedFile::Presence and ReadHold.
 #pragma once
 
 #include <cstdint>
@@ -13,31 +12,31 @@
 namespace trainwatch {
 
 enum class Phase : std::uint8_t {
-  discovered,  // the sink has not heard of it: nothing of it was read yet
-  skipped,     // discovered, and its end is due: when it is empty, nothing is lost
-  reading,     // the sink heard opened(); more may come
-  ending,      // reading, and its end is due: it is finished once all of it is read
-  finished,    // the sink heard finished(); late growth is read all the same
+  discovered,  // no sink call yet: nothing of it was read
+  skipped,     // discovered, and its end is due: if it is empty, nothing is lost
+  reading,     // opened() was called; more may come
+  ending,      // reading, and its end is due: finished once everything is read
+  finished,    // finished() was called; late growth is still read
   revived,     // finished, but its end is no longer due: its successor has vanished
 };
 
 enum class PhaseEvent : std::uint8_t {
-  opened,       // the sink is told that it begins
-  end_due,      // its name is gone, other content has its place, or its lane went on
+  opened,       // opened() is called
+  end_due,      // its name is gone, its place has other content, or its lane has a newer file
   end_revoked,  // none of that holds any more
-  finished,     // all of it was read, and the sink is told that no more will come
-  restarted,    // other content stands there: the next byte is the first one
+  finished,     // everything was read, and finished() is called
+  restarted,    // its content was replaced: the next byte read is its first
 };
 
 std::string_view to_string(Phase phase);
 
-// The phase after `event`; empty where that must not happen. The whole table is in file_phase.cc.
+// The phase after `event`; empty if the event is illegal. The whole table is in file_phase.cc.
 std::optional<Phase> next_phase(Phase phase, PhaseEvent event);
 
 class FilePhase {
  public:
   FilePhase() = default;
-  // As a checkpoint has it: the sink heard of the file before the restart.
+  // The phase to resume in: before the restart the sink received opened().
   static FilePhase restored(bool finished) {
     return FilePhase(finished ? Phase::revived : Phase::reading);
   }
@@ -48,10 +47,10 @@ class FilePhase {
   bool end_is_due() const {
     return phase_ == Phase::skipped || phase_ == Phase::ending || phase_ == Phase::finished;
   }
-  // Nothing more is to be told of it, once it is read to its end.
+  // No more calls are due, once it is read to its end.
   bool over() const { return phase_ == Phase::skipped || phase_ == Phase::finished; }
 
-  // The event must be legal in the present phase.
+  // The event must be legal in the current phase.
   void on(PhaseEvent event);
   void set_end_due(bool due) { on(due ? PhaseEvent::end_due : PhaseEvent::end_revoked); }
 

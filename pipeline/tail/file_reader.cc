@@ -22,7 +22,7 @@ bool FileReader::read_chunk(TrackedFile& file, TailSink& sink) {
       return true;
     }
     if (!file.progress.head.empty()) {
-      file.hold.until_next_scan();  // that sees what was written before
+      file.hold.until_next_scan();  // the scan sees what was written before
       return true;
     }
   }
@@ -102,7 +102,7 @@ void FileReader::fail(TrackedFile& file, const Error& error, TailSink& sink) {
   const Nanos longest = lane_waits ? limits_.longest_retry_of_lane : limits_.longest_retry;
   const Nanos doubled = limits_.first_retry * (1U << std::min(file.hold.failures(), 16U));
   file.hold.failed(std::min({longest, limits_.longest_retry, doubled}), now);
-  // A stale handle never recovers; the name, while there is one, leads to a fresh one.
+  // A stale handle never recovers; reopening by name, while there is one, does.
   if (!file.presence.missing && file.presence.linked) table_.close(file);
   if (file.progress.error == error.message) return;
   file.progress.error = error.message;

@@ -1,4 +1,4 @@
-// Reads a tracked file chunk by chunk and emits everything that concerns it to the sink.
+// Reads a tracked file in chunks and makes all sink calls that concern it.
 #pragma once
 
 #include <vector>
@@ -12,12 +12,11 @@ class FileReader {
   FileReader(FileTable& table, const std::vector<WatchRoot>& roots, const TailLimits& limits,
              const PatienceClock& clock);
 
-  // Reads up to one chunk. After a failure the file is on hold. False: the file has other content
-  // now; nothing was emitted.
+  // Reads up to one chunk. A failure puts the file on hold. False: the content of the file was
+  // replaced; nothing was emitted.
   bool read_chunk(TrackedFile& file, TailSink& sink);
 
-  // If the file is at its end and no more is expected, emits finished() and releases the
-  // descriptor.
+  // If the file is at its end and no more is expected, calls finished() and closes its descriptor.
   void settle(TrackedFile& file, TailSink& sink);
 
   KnownFile known(const TrackedFile& file) const;

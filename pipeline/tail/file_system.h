@@ -12,7 +12,7 @@
 
 namespace trainwatch {
 
-// Tells files apart. (device, inode) is not enough: ext4 and overlayfs reuse a freed inode for the
+// Identifies a file. (device, inode) is not enough: ext4 and overlayfs reuse a freed inode for the
 // next file, so the birth time is part of it.
 struct FileIdentity {
   std::uint64_t device = 0;
@@ -27,9 +27,9 @@ struct FileStat {
   std::int64_t modified_ns = 0;
   bool linked = true;  // false: the last name is gone
   // Known for open files only. The generation number of the inode, 0 where the file system has
-  // none: distinguishes two files that got the same inode within one tick of the birth-time clock.
+  // none; distinguishes two files that got the same inode within one tick of the birth-time clock.
   std::uint32_t generation = 0;
-  // On a network file system, where attributes are stale at times and a size may seem to shrink.
+  // On a network file system, where attributes may be stale and a size may appear to shrink.
   bool remote = false;
 };
 

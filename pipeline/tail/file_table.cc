@@ -10,7 +10,7 @@ using Doubt = TrackedFile::Progress::Doubt;
 namespace {
 
 std::int64_t since(FileId id) {
-  return static_cast<std::int64_t>(id) << 20U;  // leaves room for contents that come one by one
+  return static_cast<std::int64_t>(id) << 20U;  // leaves room for contents that appear in between
 }
 
 FileIdentity on_any_device(FileIdentity identity) {
@@ -102,7 +102,7 @@ TrackedFile* FileTable::revive(const FileIdentity& identity, const std::string& 
   const auto saved = unwatched_.extract(identity);
   if (saved.empty()) return nullptr;
   TrackedFile& file = take_in(saved.mapped());
-  // Its lane goes on under the name that new files beside it have.
+  // Its lane continues under the name that new files beside it have.
   const std::string new_name = place_of(path).lane;
   if (!lanes_.contains(new_name)) {
     auto lane = lanes_.extract(lane_name(file.identity.lane));
@@ -157,8 +157,8 @@ void FileTable::place_lost() {
       const bool same = order.base == lost->identity.order.base &&
                         order.stamp_ns == lost->identity.order.stamp_ns;
       if (!same || file->presence.missing || file->identity.since < lost->identity.since) continue;
-      // A copy of what it held before it was truncated. A log is compressed long after it was
-      // written.
+      // A copy of what it held before it was truncated. Does not apply to compressed files: a log
+      // is compressed long after it was written.
       const bool earlier = file->progress.modified_ns < lost->progress.modified_ns &&
                            !is_compressed(lost->identity.order);
       if (file->progress.size > 0 && earlier) continue;
@@ -172,7 +172,7 @@ void FileTable::place_lost() {
 }
 
 std::vector<TrackedFile*> FileTable::spare(std::size_t wanted) const {
-  // The newest file of a lane is needed: what is forgotten bars everything older in its lane.
+  // The newest file of a lane is needed: forgetting a file retires everything older in its lane.
   std::vector<TrackedFile*> spare;
   for (const auto& file : tracked_) {
     if (file->at_end() && (is_done(*file) || file->identity.lane_is_single))
@@ -201,7 +201,7 @@ std::vector<TrackedFile*> FileTable::surplus() const {
 
 bool FileTable::forget(TrackedFile& file) {
   Lane& lane = *lane_by_id_[static_cast<std::size_t>(file.identity.lane)];
-  // A name that rotation gave comes again with other content; one with a time stamp does not.
+  // A name given by rotation is reused for other content; one with a time stamp is not.
   const bool retires = !file.presence.missing || !file.identity.lane_is_single;
   if (retires && (!lane.any_forgotten || lane.forgotten < file.identity.order)) {
     lane.any_forgotten = true;
@@ -257,7 +257,7 @@ void FileTable::close(TrackedFile& file) {
 void FileTable::close_least_used() {
   TrackedFile* least = nullptr;
   for (const auto& file : tracked_) {
-    // The descriptor is the only way left to a file whose name is gone.
+    // A file whose name is gone is reachable only through its descriptor.
     if (file->presence.handle == nullptr || file->presence.missing || !file->presence.linked)
       continue;
     if (least == nullptr || file->presence.last_used < least->presence.last_used)

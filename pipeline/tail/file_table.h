@@ -1,4 +1,4 @@
-// The known files by identity, their lanes, and the bounds on known and on open files.
+// The known files by identity, their lanes, and the limits on known and open files.
 #pragma once
 
 #include <map>
@@ -29,23 +29,23 @@ class FileTable {
   // True if this file or a later one of its lane was retired.
   bool was_forgotten(const FilePlace& place) const;
   TrackedFile& add(FilePlace place, const FileStat& stat);
-  // Takes in what was known before a restart. Files that lie in no root any more are left out,
-  // until revive() finds them.
+  // Restores what was known before a restart. Files in no current root are left out, until revive()
+  // finds them.
   void restore(const TailCheckpoint& checkpoint, const std::vector<WatchRoot>& roots);
-  // A file that was left out and is there after all: at `path`, in the tree that was moved or is
-  // mounted elsewhere, or that another link leads to. Null: there is none.
+  // Restores a file that was left out and has reappeared: at `path`, in a tree that was moved or
+  // mounted elsewhere, or through another link. Null: there is none.
   TrackedFile* revive(const FileIdentity& identity, const std::string& path);
-  // The content of the file is in another inode now, under `order`. What its old inode holds will
-  // be a new file, as old as `file`.
+  // The content of the file is now in another inode, under `order`. What the old inode holds
+  // becomes a new file, as old as `file`.
   void move(TrackedFile& file, ReadOrder order, const FileIdentity& identity);
-  // A file that is added later will be as old as if it were added now.
+  // A file that is added later gets the age it would have if it were added now.
   void reserve_number(const FileIdentity& identity);
   // Files that have not been added by now are no longer expected.
   void forget_numbers() { numbers_.clear(); }
-  // Corrects the ages by the names that one scan saw: what was found late may be old.
+  // Corrects ages by the names that one scan saw: a file found late may be old.
   void order_by_names(std::uint64_t scan);
-  // A file that was rotated several times between two scans, until it had no name, is older than
-  // those that have its names now: places it before them.
+  // A file that lost its name because it was rotated several times between two scans is older than
+  // the current owners of its names: orders it before them.
   void place_lost();
   const std::string& lane_name(LaneId lane) const;
 
@@ -59,7 +59,7 @@ class FileTable {
   // The file does not exist any more.
   void remove(TrackedFile& file);
 
-  // Opens the file unless it is open, closing another one if need be. False: the path leads to
+  // Opens the file unless it is open, closing another one if necessary. False: the path leads to
   // another file or to none.
   Result<bool> open(TrackedFile& file);
   void close(TrackedFile& file);
@@ -81,8 +81,8 @@ class FileTable {
   const PatienceClock& clock_;
   std::vector<std::unique_ptr<TrackedFile>> tracked_;
   std::map<FileIdentity, TrackedFile*> by_identity_;
-  std::map<FileIdentity, FileCheckpoint> unwatched_;  // in no root; those with a birth time
-  // TrackedFile::since of files still to be added. On whatever device: they may be mounted again.
+  std::map<FileIdentity, FileCheckpoint> unwatched_;  // in no root; with a birth time
+  // TrackedFile::since of files yet to be added, on any device: they may be mounted again.
   std::map<FileIdentity, std::int64_t> numbers_;
   std::unordered_map<std::string, Lane> lanes_;
   // Values of lanes_, which stay where they are; null: a number that was used before a restart.
@@ -92,7 +92,7 @@ class FileTable {
   std::uint64_t uses_ = 0;
 };
 
-// Nothing more is expected of the file, and the sink has been told.
+// Nothing more is expected of the file, and the sink has received finished().
 inline bool is_done(const TrackedFile& file) {
   return file.phase.over() && file.at_end();
 }

@@ -1,8 +1,8 @@
 // The content of a file up to an offset, in about a kilobyte: enough to prove, after a restart or
-// under another name, that a file still holds the same bytes.
+// under another name, that a file still starts with the same bytes.
 //
 // The bytes are hashed in blocks, each digest chained to the previous one (XXH3-128). The bytes
-// after the last whole block are kept verbatim, always the last kTail of them at least, so that a
+// after the last whole block are kept verbatim, and never fewer than the last kTail, so that a
 // writer may take a few bytes back.
 #pragma once
 
@@ -31,16 +31,16 @@ class Fingerprint {
   std::uint64_t offset() const { return offset_; }
   // The bytes right before the offset: kTail of them, fewer at the beginning of a file.
   std::string_view tail() const;
-  // Less than a first line of some length: many files begin like that.
+  // Shorter than a first line may be: many files begin alike.
   bool is_part_of_line() const;
-  // Empty, a hole, or part of a first line: proves nothing, as many files begin like that. Nothing
-  // is lost by reading such a file from its beginning again.
+  // Empty, a hole, or part of a first line: proves nothing, as many files begin alike. Nothing is
+  // lost by reading such a file from its beginning again.
   bool tells_nothing() const;
   // The last byte may end a record.
   bool ends_whole() const;
 
-  // True if a file that begins with `head` may have this content. Compares the first block, or all
-  // if there is less. False if `head` has fewer than min(offset, kBlock) bytes.
+  // True if a file that begins with `head` may have this content. Compares the first block, or
+  // everything if there is less. False if `head` has fewer than min(offset, kBlock) bytes.
   bool begins_like(std::string_view head) const;
 
   bool operator==(const Fingerprint&) const = default;
@@ -53,7 +53,7 @@ class Fingerprint {
   std::uint64_t offset_ = 0;
   Digest head_{};        // of the first block, once that is in the chain
   Digest chain_{};       // of all blocks
-  std::string pending_;  // what follows them, less than kBlock + kTail bytes
+  std::string pending_;  // the bytes after them, fewer than kBlock + kTail
 };
 
 }  // namespace trainwatch

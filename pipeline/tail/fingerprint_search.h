@@ -14,10 +14,10 @@ namespace trainwatch {
 Result<std::string_view> read_fully(OpenFile& file, std::uint64_t offset, std::span<char> buffer);
 
 // True if `file` begins with all of the content of `read`. Reads it up to read.offset(), into
-// `buffer`, unless the first block differs already.
+// `buffer`, but stops if the first block differs.
 Result<bool> holds(OpenFile& file, const Fingerprint& read, std::span<char> buffer);
 
-// True if the first block, or all there is, agrees; the rest is not compared.
+// True if the first block, or everything if there is less, agrees; the rest is not compared.
 Result<bool> begins_alike(OpenFile& file, const Fingerprint& read, std::span<char> buffer);
 
 // True if `file` begins with `bytes`, which must fit into `buffer`.

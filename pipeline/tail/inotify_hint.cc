@@ -49,12 +49,12 @@ void InotifyHint::add(const std::string& directory) {
     if (errno == ENOSPC || errno == ENOMEM) {
       unwatched_.insert(directory);
     } else {
-      unwatched_.erase(directory);  // it is not there (any more), or not ours to watch
+      unwatched_.erase(directory);  // it is gone, or not ours to watch
     }
     return;
   }
   unwatched_.erase(directory);
-  // Two names of one directory share a watch: the later name stands for it.
+  // Two names of one directory share a watch, which keeps the later name.
   if (const auto known = directories_.find(watch); known != directories_.end()) {
     watches_.erase(known->second);
   }
@@ -68,7 +68,7 @@ InotifyHint::Wake InotifyHint::wait(std::chrono::milliseconds timeout) {
   std::array<pollfd, 2> ready{{{wake_, POLLIN, 0}, {inotify_, POLLIN, 0}}};
   const auto patience = std::clamp<std::int64_t>(timeout.count(), 0, kLongest);
   const int n = ::poll(ready.data(), ready.size(), static_cast<int>(patience));
-  if (n <= 0) return Wake::timeout;  // a signal counts as one: the caller looks and comes back
+  if (n <= 0) return Wake::timeout;  // also after a signal: the caller scans and comes back
   Wake result = Wake::timeout;
   if (ready[0].revents != 0) {
     std::uint64_t times = 0;
@@ -83,12 +83,12 @@ InotifyHint::Wake InotifyHint::take_events() {
   ssize_t size = 0;
   while ((size = ::read(inotify_, buffer.data(), buffer.size())) > 0) {
     for (std::size_t at = 0; at < static_cast<std::size_t>(size);) {
-      inotify_event event;  // a copy: the name behind it is not needed
+      inotify_event event;  // a copy; the name that follows it is not needed
       std::memcpy(&event, buffer.data() + at, sizeof event);
       at += sizeof event + event.len;
       const bool content = (event.mask & kContent) != 0;
       result = std::max(result, content ? Wake::files_changed : Wake::directories_changed);
-      // After a move the path is another directory's, or no one's.
+      // After a move, the path belongs to another directory or to none.
       if ((event.mask & IN_MOVE_SELF) != 0) ::inotify_rm_watch(inotify_, event.wd);
       if ((event.mask & (IN_IGNORED | IN_MOVE_SELF)) != 0) forget(event.wd);
     }
@@ -105,7 +105,7 @@ void InotifyHint::forget(int watch) {
 
 void InotifyHint::wake() {
   const std::uint64_t once = 1;
-  // It can only fail when the counter is full, and then the waiter wakes anyway.
+  // It fails only if the counter is full, and then the waiter wakes anyway.
   [[maybe_unused]] const ssize_t written = ::write(wake_, &once, sizeof once);
 }
 

@@ -1,6 +1,6 @@
-// Waits until something may have changed in the watched directories, or until a timeout. Only a
-// hint: it may wake up for nothing, and never where other machines write to the file system, so the
-// caller scans at every timeout.
+// Waits until something may have changed in the watched directories, or until a timeout. This is
+// only a hint: it may wake up for nothing, and misses what other machines write to a network file
+// system, so the caller scans at every timeout.
 //
 // For one thread; wake() may be called from any.
 #pragma once
@@ -18,11 +18,11 @@ class InotifyHint {
   enum class Wake {
     timeout,
     woken,                // wake() was called
-    files_changed,        // known files were written to: Tailer::refresh() will do
-    directories_changed,  // names came or went, or events were lost: Tailer::scan()
+    files_changed,        // known files were written to: Tailer::refresh() is enough
+    directories_changed,  // names appeared or vanished, or events were lost: Tailer::scan()
   };
 
-  // Throws std::system_error when the process has no descriptor left for wake().
+  // Throws std::system_error if the process has no descriptor left for wake().
   InotifyHint();
   ~InotifyHint();
   InotifyHint(const InotifyHint&) = delete;
@@ -38,7 +38,7 @@ class InotifyHint {
   void wake();
 
   // Why some changes are noticed only by polling: "unavailable", "watch_limit" or "network_fs";
-  // empty if there is no reason.
+  // empty if inotify covers everything.
   std::string_view degraded() const;
 
  private:

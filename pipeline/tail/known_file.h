@@ -1,4 +1,4 @@
-// How the tailer identifies a file to others, and the checkpoint from which a restart resumes.
+// How the tailer names a file to others, and the checkpoint from which a restart resumes.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace trainwatch {
 struct KnownFile {
   FileId file{};
   LaneId lane{};
-  std::string source;  // WatchRoot::source of the root it is accounted to
+  std::string source;  // WatchRoot::source of the root that it belongs to
   std::string path;
   FileIdentity identity;
   std::uint32_t generation = 0;  // see FileStat

@@ -20,8 +20,8 @@ std::int64_t number(std::string_view digits) {
   return error == std::errc{} && stop == end ? value : -1;
 }
 
-// What logrotate appends: ".7", or with `dateext` "-20261121". Answers ReadOrder::age and takes the
-// suffix off; 0 where there is none.
+// The suffix that logrotate appends: ".7", or with `dateext` "-20261121". Removes it and returns
+// ReadOrder::age; 0 if there is none.
 std::int64_t drop_rotation(std::string_view& name) {
   const std::size_t last = name.find_last_not_of("0123456789");
   if (last == std::string_view::npos || last + 1 == name.size()) return 0;
@@ -36,14 +36,14 @@ std::int64_t drop_rotation(std::string_view& name) {
   return numbered ? -value : value - kDates;
 }
 
-// A file name taken apart.
+// The parts of a file name.
 struct NameParts {
   std::string_view base;  // with its ".json"
   std::string_view stem;  // without
   std::int64_t age = 0;
 };
 
-// Nothing when it is no trace file's name.
+// nullopt if it is not the name of a trace file.
 std::optional<NameParts> parts_of(std::string_view name) {
   NameParts parts;
   drop_suffix(name, ".tmp");
@@ -97,7 +97,7 @@ ReadOrder order_at(std::int64_t stamp_ns) {
   return order;
 }
 
-// "2020_08_05_13_37_44" as if it were UTC: the zone is not in the path, the order is.
+// "2020_08_05_13_37_44" read as UTC: the path has no zone, and only the order matters.
 std::int64_t date_stamp(std::string_view text) {
   using namespace std::chrono;
   if (text.size() != 19) return ReadOrder::kNoStamp;
@@ -124,8 +124,7 @@ std::optional<FilePlace> system_metrics(std::string_view directory, std::string_
 }
 
 // framework/pevents/<hour>/<end_us>_<node>_<kind>timeline.json; while it is being written
-// framework/<node>_<kind>timeline.json.tmp. Node and kind are never taken apart: old nodes
-// contain '_'.
+// framework/<node>_<kind>timeline.json.tmp. Node and kind are not separated: old nodes contain '_'.
 std::optional<FilePlace> timeline(std::string_view directory, std::string_view stem) {
   if (!stem.ends_with("timeline")) return std::nullopt;
   const auto bar = stem.find('_');

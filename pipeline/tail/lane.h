@@ -1,5 +1,5 @@
-// The position of a file among the others, derived from its name, for every layout that SageMaker
-// Debugger, Kineto and the TensorFlow profiler use. Pure functions of the path.
+// The position of a file among the others, derived from its name, for every layout of SageMaker
+// Debugger, Kineto and the TensorFlow profiler. Pure functions of the path.
 #pragma once
 
 #include <compare>
@@ -19,7 +19,7 @@ struct ReadOrder {
   std::int64_t stamp_ns = kNoStamp;
   std::string base;      // the path without the suffixes of rotation, compression and .tmp
   std::int64_t age = 0;  // 0: not rotated; negative: rotated, lower is older
-  // Negative: it no longer has a name, and was written before the file that has this age now.
+  // Negative: it has no name any more, and was written before the file that now has this age.
   std::int64_t lost = 0;
   std::string path;
   auto operator<=>(const ReadOrder&) const = default;

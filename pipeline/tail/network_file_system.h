@@ -1,5 +1,5 @@
-// File systems where other machines, or processes behind the kernel's back, write unseen, and where
-// locks and syncs are not known to mean what a database needs.
+// File systems on which other machines, or user-space processes, write unseen, and on which locks
+// and syncs may not mean what a database needs.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// How the tailer measures patience. It reads no clock: the caller passes the time of each scan.
+// How long the tailer waits. It reads no clock: the caller passes the time of each scan.
 #pragma once
 
 #include <algorithm>
@@ -12,8 +12,8 @@ namespace trainwatch {
 // A monotonic time.
 using ScanTime = std::chrono::steady_clock::time_point;
 
-// The time during which the files were watched. Between two scans at most `longest_gap` counts:
-// while a read hangs or the process is stopped nothing is seen, so no patience may run out.
+// The time during which the files were watched. At most `longest_gap` counts between two scans:
+// nothing is seen while a read hangs or the process is stopped, so no patience may run out.
 class PatienceClock {
  public:
   explicit PatienceClock(Nanos longest_gap) : longest_gap_(longest_gap) {}
@@ -30,7 +30,7 @@ class PatienceClock {
   std::optional<ScanTime> last_;
 };
 
-// For how long a condition has held.
+// Measures for how long a condition has held.
 class ConditionTimer {
  public:
   void set(bool holds, Nanos now) {

@@ -43,7 +43,7 @@ Result<FileStat> stat_at(int directory, const char* name, int flags, const std::
 }
 
 std::uint32_t generation_of(int descriptor) {
-  // Most file systems write an int here. FUSE writes a long, as the number of the request says.
+  // Most file systems write an int here; FUSE writes a long, as the ioctl number says.
   long generation = 0;
   return ::ioctl(descriptor, FS_IOC_GETVERSION, &generation) == 0
              ? static_cast<std::uint32_t>(generation)
@@ -128,7 +128,7 @@ Result<FileStat> PosixFileSystem::stat(const std::string& path) {
 }
 
 Result<std::unique_ptr<OpenFile>> PosixFileSystem::open(const std::string& path) {
-  // O_NONBLOCK: opening a FIFO would wait for a writer otherwise.
+  // O_NONBLOCK: otherwise opening a FIFO would wait for a writer.
   const int descriptor =
       ::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
   if (descriptor < 0) return failure("open", path, errno);

@@ -1,5 +1,5 @@
 // The real file system. Never follows a symbolic link to a file and never blocks in open(): a FIFO,
-// a device or a directory in a file's place is refused.
+// device or directory in place of a file is refused.
 #pragma once
 
 #include "pipeline/tail/file_system.h"
@@ -10,7 +10,7 @@ class PosixFileSystem final : public FileSystem {
  public:
   // Entries sorted by name, without "." and "..". `directory` itself may be a symbolic link.
   Result<std::vector<DirectoryEntry>> list(const std::string& directory) override;
-  // An error for everything that is not a regular file.
+  // Fails for everything that is not a regular file.
   Result<FileStat> stat(const std::string& path) override;
   Result<std::unique_ptr<OpenFile>> open(const std::string& path) override;
 };

@@ -9,7 +9,7 @@ bool has_more(const TrackedFile& file) {
   return !file.at_end();
 }
 
-// On a network file system it seems to be smaller than what was read of it: the next looks tell.
+// On a network file system it appears shorter than what was read of it: the next scans decide.
 bool may_have_restarted(const TrackedFile& file) {
   return file.presence.shrunk;
 }

@@ -20,7 +20,7 @@ class ReadQueue {
 
   // `holds`: files whose content is not known yet. Later files of their lanes wait.
   void fill(const FileTable& table, const std::vector<FilePlace>& holds);
-  // The file whose turn it is, even if it has no unread bytes any more; null if there is none.
+  // The next file, even if it has no unread bytes any more; null if there is none.
   TrackedFile* front();
   void pop();
 

@@ -12,19 +12,19 @@ std::string directory_of(const std::string& path) {
   return slash == std::string::npos ? "." : path.substr(0, std::max<std::size_t>(slash, 1));
 }
 
-// A file in this place could be another state or another piece of `file`.
+// A file at this path could be another version or another piece of `file`.
 bool same_base(const FilePlace& place, const TrackedFile& file) {
   return place.order.base == file.identity.order.base &&
          place.order.path != file.identity.order.path && !is_compressed(place.order);
 }
 
-// Rotation by copy makes an older piece of what is there; a rewrite begins with a draft of it.
+// Rotation by copy makes an older piece of an existing file; a rewrite starts as a draft of it.
 bool may_copy(const ReadOrder& found, const ReadOrder& of) {
   const bool draft = found.path.ends_with(".tmp") && found.path != of.path;
   return found.age < of.age || (found.age == of.age && draft);
 }
 
-// Only a draft grows longer than its original.
+// Only a draft can grow longer than its original.
 bool fits_copy(const ReadOrder& found, std::uint64_t found_size, const ReadOrder& of,
                std::uint64_t size) {
   if (size == 0) return found_size == 0;
@@ -88,7 +88,7 @@ bool RotationMatcher::has_line(OpenFile& file) {
   return head && (head->size() == Fingerprint::kTail || head->find('\n') != head->npos);
 }
 
-// Null when there is no way to it.
+// Null if it cannot be opened by descriptor or by path.
 Result<OpenFile*> RotationMatcher::present_of(const TrackedFile& known, Place place) {
   reopened_.reset();
   if (known.presence.handle != nullptr || place != Place::own) return known.presence.handle.get();
@@ -118,7 +118,7 @@ bool RotationMatcher::copies(const FoundFile& found, const FoundFile& other) {
   return same && *same;
 }
 
-// As when last compared, as far as the last bytes that were read of the original show.
+// Unchanged since the last comparison, judging by the last bytes that were read of the original.
 bool RotationMatcher::still_a_copy(const FoundFile& found, const TrackedFile& original) {
   const auto copy = copies_.find(found.stat.identity);
   if (copy == copies_.end() || original.offset() == 0) return false;
@@ -168,7 +168,7 @@ bool RotationMatcher::holds_former(const FoundFile& found, const TrackedFile& kn
   return same && *same;
 }
 
-// What it has to do with one known file.
+// How the found file relates to one known file.
 RotationMatcher::Kind RotationMatcher::kind_of(const FoundFile& found, const TrackedFile& known) {
   const bool mounted_again = is_mounted_again(found, known);
   const bool proven = known.identity.inode.birth_ns != 0 || known.offset() == 0;
@@ -184,25 +184,25 @@ RotationMatcher::Kind RotationMatcher::kind_of(const FoundFile& found, const Tra
   if (*match == Match::none) return Kind::fresh;
   if (mounted_again) return Kind::continues;
   if (place == Place::unknown) return Kind::unclear;
-  // A copy of a file without a name goes on as that when it holds all of it.
+  // A complete copy of a file without a name continues it.
   const bool nameless = place == Place::empty && *match == Match::copy;
   if (nameless && found.stat.size == 0) return Kind::fresh;
   if (*match == Match::replacement || (nameless && found.stat.size >= known.progress.size)) {
-    // The sink has given up on half a record: what follows would be the other half of nothing.
+    // The sink has discarded half a record: the other half would be meaningless.
     if (known.phase.finished() && !known.progress.read.ends_whole()) return Kind::fresh;
     return place == Place::own ? Kind::moved : Kind::continues;
   }
-  if (place != Place::own) return Kind::unclear;  // it may still grow to all of it
+  if (place != Place::own) return Kind::unclear;  // it may still grow into a complete copy
   copies_[found.stat.identity] = {found.stat.size, found.stat.modified_ns, scan_};
   return Kind::waits;
 }
 
-// Where the file itself is, as far as this scan can tell.
+// The place of the known file, as far as this scan can see.
 RotationMatcher::Place RotationMatcher::place_of_known(const TrackedFile& known) const {
   if (known.presence.seen_in_scan == scan_) return Place::own;
   if (known.presence.handle != nullptr)
     return known.presence.linked ? Place::elsewhere : Place::empty;
-  // A rename into a directory that was listed before hides a file for one scan.
+  // A rename into a directory that was listed earlier hides a file for one scan.
   return known.presence.missed_scans > 1 ? Place::empty : Place::unknown;
 }
 

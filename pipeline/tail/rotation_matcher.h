@@ -1,5 +1,5 @@
 // Finds the file that continues the content of another one: after rotation by copy and truncation,
-// an atomic rewrite, a new mount, or anything that happened while trainwatch was not running.
+// an atomic rewrite, a new mount, or changes made while trainwatch was not running.
 //
 // Only files with the same base name (ReadOrder::base) are compared. The content decides, never the
 // name.
@@ -21,17 +21,17 @@ struct FoundFile {
 class RotationMatcher {
  public:
   enum class Kind : std::uint8_t {
-    fresh,      // has nothing to do with any known file
+    fresh,      // unrelated to any known file
     waits,      // a copy of what another file still holds: compare again in the next scan
-    unclear,    // unreadable now, or perhaps a known file that is hidden now: likewise
+    unclear,    // unreadable, or perhaps a known file that is hidden in this scan: likewise
     continues,  // holds what was read of `of`, whose own place is empty
-    moved,      // as `continues`, but that place has other content now
+    moved,      // as `continues`, but the place of `of` has other content now
   };
   struct Relation {
     Kind kind = Kind::fresh;
     TrackedFile* of = nullptr;  // with `continues` and `moved`
-    // With `fresh`, if it holds what an unread known file held before it was truncated, or that
-    // file compressed: the age of that content (see TrackedFile::Identity::since).
+    // With `fresh`, if it holds what an unread known file held before it was truncated, or is a
+    // compressed form of that file: the age of that content (see TrackedFile::Identity::since).
     std::optional<std::int64_t> since;
   };
 
@@ -39,19 +39,19 @@ class RotationMatcher {
 
   // Call before the first relate() of scan number `scan`.
   void begin(std::uint64_t scan);
-  // Whether it may be a known file under another device number.
+  // True if it may be a known file under another device number.
   bool may_be_mounted_again(const FoundFile& found) const;
-  // Whether a new file is a copy, perhaps a growing one, of another new one.
+  // True if a new file is a copy, perhaps a growing one, of another new one.
   bool copies(const FoundFile& found, const FoundFile& other);
   // How a newly found file relates to the known ones.
   Relation relate(const FoundFile& found);
 
   struct Search {
     std::optional<FoundFile> replacement;  // holds what was read of the file
-    bool unknown_siblings = false;  // there are files of its base name that no scan has seen yet
-    bool listed = false;            // its directory could be listed
+    bool unknown_siblings = false;         // files of its base name that no scan has seen yet exist
+    bool listed = false;                   // its directory could be listed
   };
-  // Where the content of `file` is, now that its place has other content.
+  // Finds the content of `file` after other content has taken its place.
   Search search(const TrackedFile& file);
 
  private:
@@ -64,8 +64,8 @@ class RotationMatcher {
   enum class Place : std::uint8_t { own, elsewhere, empty, unknown };
   enum class Match : std::uint8_t {
     none,
-    copy,         // of a part of what the other one still holds, or of all; it may still be growing
-    replacement,  // it holds all that was read of the other one, which does not hold that any more
+    copy,         // of part or all of what the other file still holds; may still be growing
+    replacement,  // holds all that was read of the other file, which does not hold it any more
   };
 
   Place place_of_known(const TrackedFile& known) const;
@@ -80,7 +80,7 @@ class RotationMatcher {
   const FileTable& table_;
   std::uint64_t scan_ = 0;
   std::multimap<std::string, TrackedFile*> by_base_;
-  std::map<FileIdentity, Copy> copies_;  // that wait, as last compared
+  std::map<FileIdentity, Copy> copies_;  // waiting ones, as last compared
   std::vector<char> buffer_;
   std::unique_ptr<OpenFile> reopened_;
 };

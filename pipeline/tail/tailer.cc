@@ -45,12 +45,12 @@ struct Tailer::Impl {
   FileReader reader;
   DiscoveredFiles discovered;
   Listing listing;
-  std::vector<const TrackedFile*> newest_in_lane;  // of those that the last scan found
+  std::vector<const TrackedFile*> newest_in_lane;  // found by the last scan
   ReadQueue queue;
   std::uint64_t scan_number = 0;
 };
 
-// One name of the listing: a file we know, under the name we know or a new one, or a new file.
+// Handles one listed name: a known file, under its known or a new name, or a new file.
 void Tailer::Impl::meet(const std::string& path) {
   const auto stat = files.stat(path);
   if (!stat) return;
@@ -63,7 +63,7 @@ void Tailer::Impl::meet(const std::string& path) {
     return;
   }
   const bool own_name = path == file->identity.order.path;
-  if (file->presence.seen_in_scan == scan_number) {  // a hard link, or renamed while we looked
+  if (file->presence.seen_in_scan == scan_number) {  // a hard link, or renamed during the listing
     if (own_name) file->presence.seen_as.clear();
     return;
   }
@@ -110,8 +110,8 @@ void Tailer::Impl::look_for_missing(TrackedFile& file, const ScanContext& scan) 
   }
 }
 
-// A file that begins may be truncated before it is read. While its directory cannot be listed, what
-// was written before it may be there unseen.
+// A file that just got its first bytes may be truncated before it is read. While its directory
+// cannot be listed, what was written before may exist unseen.
 void Tailer::Impl::note_beginnings(const ScanContext& scan) {
   for (const auto& file : table.all()) {
     file->progress.former_head.clear();
@@ -121,16 +121,16 @@ void Tailer::Impl::note_beginnings(const ScanContext& scan) {
     if (!listed && !file->presence.unlisted.held_for(limits.hold, clock.now())) {
       file->hold.until_next_scan();
     } else if (file->hold.failures() > 0) {
-      continue;  // the reader tries it, less and less often
+      continue;  // the reader retries it, with growing delays
     } else if (file->presence.handle != nullptr) {
-      (void)note_head(*file->presence.handle, *file);  // read() tells what fails
+      (void)note_head(*file->presence.handle, *file);  // read() reports failures
     } else if (const auto opened = files.open(file->identity.order.path)) {
       (void)note_head(**opened, *file);
     }
   }
 }
 
-// The rest of its last record may be in a compressed file that was not read yet.
+// The rest of its last record may be in a compressed file that has not been read yet.
 bool Tailer::Impl::goes_on_compressed(const TrackedFile& file) const {
   if (file.progress.read.ends_whole() || file.presence.quiet.held_for(limits.linger, clock.now()))
     return false;
@@ -152,15 +152,15 @@ void Tailer::Impl::find_endings() {
   const Nanos now = clock.now();
   for (const auto& file : table.all()) {
     const TrackedFile* newest = newest_in_lane[static_cast<std::size_t>(file->identity.lane)];
-    // A rotated file may still be written to; one that was not seen again since a restart may have
-    // been copied or compressed meanwhile.
+    // A rotated file may still be written to; one that was not seen since a restart may have been
+    // copied or compressed in the meantime.
     const bool found =
         !file->presence.missing || file->progress.doubt == TrackedFile::Progress::Doubt::none;
     const Nanos patience = file->progress.read.ends_whole() ? limits.linger : limits.gone;
     const bool over = file->presence.quiet.held_for(patience, now) && file->at_end();
     const bool rests = (file->identity.order.age == 0 && found) || over;
     const bool passed = newest != nullptr && reads_before(*file, *newest);
-    // Attributes may lag behind, but the writer is done: reading tells where the file ends.
+    // Attributes may be stale, but the writer is done: reading shows where the file ends.
     const bool may_lag = file->presence.remote || !file->presence.was_open;
     if (passed && !file->presence.passed && may_lag && !file->phase.finished())
       file->progress.touched = true;
@@ -206,7 +206,7 @@ void Tailer::scan(TailSink& sink, ScanTime now) {
   ++p.scan_number;
   p.clock.advance(now);
   list_roots(p.files, p.roots, p.limits.max_depth, p.listing);
-  // Only now the sizes: a file older than one that was listed has been written to its end.
+  // Sizes come after the listing: by then, a file older than a listed one of its lane is complete.
   for (const std::string& path : p.listing.files) p.meet(path);
   const ScanContext context{p.scan_number, p.listing, sink};
   for (const auto& file : p.table.all()) {
@@ -230,7 +230,7 @@ bool Tailer::refresh() {
   Impl& p = *impl_;
   bool any_begins = false;
   for (const auto& file : p.table.all()) {
-    // A rotated file may still be written to, and comes before the one that took its name.
+    // A rotated file may still be written to, and is read before the one that took its name.
     if (file->hold.active() || (file->phase.end_is_due() && file->identity.order.age == 0))
       continue;
     const auto stat = file->presence.handle ? file->presence.handle->stat()

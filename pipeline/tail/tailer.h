@@ -28,7 +28,7 @@ namespace trainwatch {
 struct TailLimits {
   std::size_t chunk_bytes = std::size_t{256} << 10U;
   std::size_t max_files = 4096;
-  // How many completed files, those with a newer file in their lane, stay known.
+  // How many completed files, those with a newer file in their lane, are remembered.
   std::size_t max_done_files = 512;
   std::size_t max_open_files = 256;
   int max_depth = 12;
@@ -51,31 +51,32 @@ struct TailLimits {
 };
 
 // Receives what the tailer finds. Calls come in file order; `bytes` is valid during the call only.
-// For each file opened() comes first. After finished() a file may still be renamed, and if it grows
-// after all, its data follows. A TailCheckpoint holds nothing but what the sink has received, so a
-// sink that saves it can start another tailer that resumes there.
+// For each file, opened() comes first. A file may be renamed after finished(), and if it grows
+// after all, its data follows. A TailCheckpoint contains only what the sink has received, so a sink
+// that saves it can start another tailer that resumes there.
 class TailSink {
  public:
   virtual ~TailSink() = default;
   // Comes right before the first data or error, so never for an empty file. `plain` lists the files
-  // whose content this one, which is compressed, may repeat; the sink has to compare.
+  // whose content this file, which is compressed, may repeat; the sink must compare.
   virtual void opened(const KnownFile& file, const std::string& lane,
                       const std::vector<FileId>& plain) = 0;
   virtual void data(FileId file, std::string_view bytes) = 0;
   // The same content has a new name ("x.json.tmp" -> "x.json") or a new inode: it was rewritten,
-  // copied before being truncated, or its file system was mounted again.
+  // copied before a truncation, or its file system was mounted again.
   virtual void renamed(const KnownFile& file) = 0;
-  // The file lost its last 1 or 2 bytes: a writer closes its array. Reading resumes at the new end.
+  // The file lost its last 1 or 2 bytes: its writer closes an array. Reading resumes at the new
+  // end.
   virtual void cut_back(FileId file, std::uint64_t bytes) = 0;
   // Truncated or replaced in place: the next data() starts at offset 0 of the new content.
   // `lost` is the number of bytes known to have been destroyed before they were read.
   virtual void restarted(FileId file, std::uint64_t lost) = 0;
   // No more is expected: the file is gone, or its lane has a newer file.
   virtual void finished(FileId file) = 0;
-  // The read is retried, less and less often. Reported once for as long as the message is the same.
+  // The read is retried with growing delays. Reported once for as long as the message is the same.
   virtual void read_error(FileId file, const std::string& what) = 0;
-  // The last call for this file. `retired`: it still exists, but neither it nor anything before it
-  // in its lane will be read again.
+  // The last call for this file. `retired`: it still exists, but neither it nor any earlier file of
+  // its lane will be read again.
   virtual void forgotten(FileId file, bool retired) = 0;
 };
 
@@ -95,12 +96,12 @@ class Tailer {
   ~Tailer();
 
   // Looks for new, renamed, grown, truncated and vanished files. A root that does not exist yet is
-  // not an error: every scan looks for it again. All patience is measured by `now`.
+  // not an error: every scan looks for it again. All waiting is measured by `now`.
   void scan(TailSink& sink, ScanTime now);
 
   // Checks whether known, unfinished files have grown or shrunk; lists no directory and finds no
   // new, renamed or vanished files. For wake-ups between scans, which it does not replace. False: a
-  // file has got its first bytes, and is read only after a scan.
+  // file got its first bytes, and can only be read after a scan.
   bool refresh();
 
   // Reads one chunk of the next file with unread bytes. False when every file is at its end.

@@ -10,8 +10,8 @@
 namespace trainwatch {
 namespace {
 
-// The known bytes are read again each time, so that a file system that gives little at a time is
-// asked for at least this much.
+// Known bytes are read again together with new ones, so at least this much is requested even from a
+// file system that returns little at a time.
 constexpr std::size_t kWorthWhile = 4096;
 constexpr std::string_view kAfterCut = " \r\n]}";  // anything else is new content
 
@@ -23,7 +23,7 @@ bool observe(TrackedFile& file, const FileStat& stat, Nanos patience, Nanos now)
   file.presence.shorter.set(shorter, now);
   file.presence.shrunk = shorter && !file.presence.shorter.held_for(patience, now);
   if (file.presence.shrunk) return file.unread();
-  // A finished file's decoder is gone: only growth is worth hearing of, not a rewritten end.
+  // A finished file has no decoder any more: only growth matters, not a rewritten end.
   const bool rewritten =
       stat.modified_ns != file.progress.modified_ns && file.offset() > 0 && !file.phase.finished();
   if (stat.size < file.offset() || rewritten) file.progress.touched = true;
@@ -45,7 +45,7 @@ Result<ReadStep> read_on(TrackedFile& file, std::span<char> buffer) {
   for (std::size_t got = 1; got > 0 && total < enough; total += got) {  // short reads are normal
     const auto piece =
         file.presence.handle->read(file.offset() - known + total, buffer.subspan(total));
-    if (!piece && total > known) break;  // what there is comes first
+    if (!piece && total > known) break;  // return what there is first
     if (!piece) return piece.error();
     got = *piece;
   }
@@ -57,8 +57,8 @@ Result<ReadStep> read_on(TrackedFile& file, std::span<char> buffer) {
   const auto same = static_cast<std::size_t>(differs.first - tail.begin());
   const std::size_t cut = known - same;
   const bool short_of_known = same == read.size() && cut > 0;
-  if (file.presence.shrunk && short_of_known) {  // not believed yet
-    file.progress.size = file.offset();          // nothing to read until the next look
+  if (file.presence.shrunk && short_of_known) {  // not accepted yet
+    file.progress.size = file.offset();          // nothing to read until the next scan
     return step;
   }
   const std::string_view more = read.substr(same);

@@ -1,4 +1,4 @@
-// One file that the tailer knows: which one it is, how far it was read, where it is, and its phase.
+// One file that the tailer knows: its identity, how far it was read, where it is, and its phase.
 #pragma once
 
 #include <cstddef>
@@ -23,8 +23,7 @@ namespace trainwatch {
 // export removes ", " and writes "]".
 inline constexpr std::size_t kLongestCut = 2;
 
-// Whether a file must not be read at the moment: until the next scan or, after failures, for longer
-// each time.
+// Whether reading a file is on hold: until the next scan or, after failures, for a growing delay.
 class ReadHold {
  public:
   bool active() const { return active_; }
@@ -39,7 +38,7 @@ class ReadHold {
     failing_.set(true, now);
   }
   void succeeded() { failures_ = 0; }
-  // Other files wait for it from now on: retry soon, and count the time of failing from here.
+  // Other files wait for this one from now on: retry soon, and count the failing time from here.
   void hurry(Nanos longest_wait, Nanos now) {
     retry_at_ = std::min(retry_at_, now + longest_wait);
     failing_.clear();
@@ -50,7 +49,7 @@ class ReadHold {
     if (now >= retry_at_) active_ = false;
     if (failures_ == 0) failing_.clear();
   }
-  // It may be read at once, although it failed before.
+  // Lets it be read at once, although it failed before.
   void release() {
     active_ = false;
     retry_at_ = Nanos{0};
@@ -65,16 +64,16 @@ class ReadHold {
 };
 
 struct TrackedFile {
-  // Which file it is, and its position among the others.
+  // Its identity, and its position among the others.
   struct Identity {
     FileId id{};
-    // The age of its content: the order in which contents were first seen. If a file was copied and
-    // truncated, the copy comes before what was written afterwards, and both come before everything
-    // that was seen later.
+    // The age of its content: contents are ordered by when they were first seen. If a file was
+    // copied and truncated, the copy comes before what was written afterwards, and both come before
+    // everything that was seen later.
     std::int64_t since = 0;
     LaneId lane{};
     bool lane_is_single = false;
-    ReadOrder order;  // its path is the file's path
+    ReadOrder order;  // its path is the path of the file
     FileIdentity inode;
     std::uint32_t generation = 0;  // 0: unknown
   };
@@ -82,16 +81,16 @@ struct TrackedFile {
   struct Progress {
     std::uint64_t size = 0;  // as last seen
     // Of what was read. Its last bytes are read again together with what follows: if they differ,
-    // the file was cut or rewritten, whatever its size.
+    // the file was truncated or rewritten, whatever its size.
     Fingerprint read;
-    // The head fingerprint: the first bytes as they were when first seen, until they are read.
+    // The head fingerprint: the first bytes when they were first seen; kept until they are read.
     std::string head;
-    std::string former_head;  // of content that was gone before it was read; kept for one scan
-    std::uint64_t unread_when_cut = 0;  // unread bytes at the time when it got smaller
+    std::string former_head;            // of content that vanished unread; kept for one scan
+    std::uint64_t unread_when_cut = 0;  // unread bytes when the file got smaller
     std::int64_t modified_ns = 0;
     bool touched = false;  // changed since it was last read
-    // What to compare with `read` before reading on: after a restart the beginning, if the identity
-    // is in doubt everything.
+    // What to compare with `read` before reading on. After a restart: the beginning, or everything
+    // if the identity is in doubt.
     enum class Doubt : std::uint8_t { none, beginning, all };
     Doubt doubt = Doubt::none;
     std::string error;  // of the last read; empty if it succeeded
@@ -99,21 +98,21 @@ struct TrackedFile {
   // Where it is: its name as the last scan saw it, its inode, its descriptor.
   struct Presence {
     std::uint64_t seen_in_scan = 0;
-    std::string seen_as;        // its path in this scan, if it is a new one
+    std::string seen_as;        // its path in this scan, if that is a new one
     bool missing = false;       // the last scan did not see it
     unsigned missed_scans = 0;  // in a row
     ConditionTimer gone;        // missing
     ConditionTimer unlisted;    // its directory could not be listed
-    ConditionTimer quiet;       // rotated or missing, and nothing new in it
+    ConditionTimer quiet;       // rotated or missing, and without new data
     bool passed = false;        // its lane has a newer file
 
     bool linked = true;
     std::unique_ptr<OpenFile> handle;  // null while closed to save descriptors
     std::uint64_t last_used = 0;       // for choosing which descriptor to close
     bool was_open = false;
-    bool remote = false;     // on a network file system; known once it was open
-    bool shrunk = false;     // remote, and seems shorter than what was read
-    ConditionTimer shorter;  // the same, even once that is accepted
+    bool remote = false;     // on a network file system; known once it was opened
+    bool shrunk = false;     // remote, and appears shorter than what was read
+    ConditionTimer shorter;  // likewise, even once that is accepted
 
     void found() {
       missing = false;
@@ -139,8 +138,8 @@ struct TrackedFile {
   bool unread() const { return !hold.active() && !at_end(); }
 };
 
-// Updates the file from the result of stat(). The size of a remote file that seems shorter than
-// what was read is accepted after `patience`. True if there may be something to read.
+// Updates the file from the result of stat(). A remote file that appears shorter than what was read
+// is accepted as such after `patience`. True if there may be something to read.
 bool observe(TrackedFile& file, const FileStat& stat, Nanos patience, Nanos now);
 
 struct ReadStep {
@@ -153,12 +152,12 @@ struct ReadStep {
 // result points into `buffer`. The file must be open; an error leaves it unchanged.
 Result<ReadStep> read_on(TrackedFile& file, std::span<char> buffer);
 
-// Starts over: nothing of the file was read. Returns how many bytes are known to have been
+// Starts over: nothing of the file counts as read. Returns the number of bytes known to have been
 // destroyed before they were read.
 std::uint64_t restart(TrackedFile& file);
 
-// There are first bytes to read, and they were not looked at yet. Only the name of such a file is
-// used again, not one that has a time stamp in it.
+// The file has first bytes that were not examined yet, and its name may be reused: one with a time
+// stamp is not.
 inline bool begins(const TrackedFile& file) {
   return file.identity.lane_is_single && file.offset() == 0 && file.progress.size > 0 &&
          file.progress.head.empty();
@@ -171,8 +170,8 @@ inline bool shows_more(const TrackedFile& file) {
          file.progress.size > noted;
 }
 
-// Takes the head fingerprint of the file, open as `handle`, unless that contradicts the one taken
-// before: then the file was truncated and begun anew, and what it held may be in a copy of it.
+// Takes the head fingerprint of the file, open as `handle`, unless it contradicts the one taken
+// before: then the file was truncated and begun anew, and a copy may hold its former content.
 Status note_head(OpenFile& handle, TrackedFile& file);
 
 }  // namespace trainwatch

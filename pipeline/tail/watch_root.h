@@ -1,5 +1,5 @@
-// What is watched: directory trees and files. A file is accounted to exactly one root, the
-// innermost one that contains it, however the roots were spelled.
+// What is watched: directory trees and files. A file belongs to exactly one root, the innermost one
+// that contains it, however the roots were spelled.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@ struct WatchRoot {
   std::string path;             // absolute, symbolic links resolved
   std::string source;           // its name in metrics and status
   std::string job{};            // empty: as the files say
-  std::int32_t rank = kNoRank;  // for files that do not say
+  std::int32_t rank = kNoRank;  // for files that do not name one
 };
 
 inline bool lies_in(std::string_view path, const WatchRoot& root) {

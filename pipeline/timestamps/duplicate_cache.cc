@@ -9,7 +9,7 @@
 namespace trainwatch {
 namespace {
 
-// Never 0, which means "none".
+// Never 0, which means "empty".
 template <std::size_t n>
 std::uint64_t print_of(const std::array<std::uint64_t, n>& fields) {
   return XXH3_64bits(fields.data(), sizeof fields) | 1U;
@@ -21,7 +21,7 @@ std::uint64_t word(Number number) {
 }
 
 std::uint64_t print_of(const Sample& sample) {
-  // The halves of one product each: cheaper than a general hash, and this is asked for every one.
+  // The halves of one product each: cheaper than a general hash, and computed for every sample.
   std::uint64_t h = word(to_ns(sample.at)) * 0x9E3779B97F4A7C15ULL;
   h = (h ^ (h >> 32U) ^ word(sample.series)) * 0xD6E8FEB86659FD93ULL;
   h = (h ^ (h >> 32U) ^ std::bit_cast<std::uint64_t>(sample.value)) * 0x9E3779B97F4A7C15ULL;

@@ -1,5 +1,5 @@
-// Recognises records that a writer wrote twice: equal in every field to a recent one. Each is kept
-// as a 64-bit hash. A lane without such events keeps nothing.
+// Detects records that a writer wrote twice: equal in every field to a recent one. Each is kept as
+// a 64-bit hash. A lane without such events uses no memory.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace trainwatch {
 
-// About the last 512 samples of a lane: 64 sets by hash, each with its last 8.
+// About the last 512 samples of a lane: 64 sets by hash, with the last 8 of each.
 class RecentSamples {
  public:
   // False for a duplicate: the same series, time and value as a recent one.
@@ -19,13 +19,13 @@ class RecentSamples {
 
  private:
   static constexpr std::size_t kSets = 64;
-  static constexpr std::size_t kWays = 8;  // a set is a cache line
+  static constexpr std::size_t kWays = 8;  // one set fills a cache line
 
-  std::vector<std::uint64_t> prints_;  // 0: none; newest first within a set
+  std::vector<std::uint64_t> prints_;  // 0: empty; newest first within a set
 };
 
-// The last 64 steps and data waits of a lane. Other spans may legitimately be equal in all that we
-// keep of them (two kernels on two streams), so they are not checked.
+// The last 64 steps and data waits of a lane. Other spans may be legitimately equal in every field
+// that is kept (two kernels on two streams), so they are not checked.
 class RecentSpans {
  public:
   // False for a duplicate.
@@ -35,7 +35,7 @@ class RecentSpans {
  private:
   static constexpr std::size_t kKept = 64;
 
-  std::vector<std::uint64_t> prints_;  // a ring
+  std::vector<std::uint64_t> prints_;  // ring buffer
   std::uint64_t next_ = 0;
 };
 

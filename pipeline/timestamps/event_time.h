@@ -1,5 +1,5 @@
-// One event: when it happened, its saved form, and its wording. Arithmetic saturates, because the
-// times come from a file.
+// The time of an event, its limits, and an event's saved form and description. Arithmetic
+// saturates, because the times come from a file.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +24,7 @@ struct EventTime {
 inline constexpr Time kEndOfTime{
     std::chrono::sys_days{std::chrono::year{2200} / std::chrono::January / 1}};
 
-// A negative duration counts as none.
+// A negative duration counts as zero.
 inline EventTime interval(Time start, Nanos duration) {
   const Nanos lasted = std::max(duration, Nanos{0});
   const bool fits = start.time_since_epoch() <= Nanos::max() - lasted;
@@ -39,7 +39,7 @@ inline std::optional<EventTime> time_of(const Event& event) {
   return std::nullopt;
 }
 
-// Why this cannot be a time at all, whatever the other events say. Plausible times may be
+// Why this cannot be a time at all, whatever the other events say. Plausible times can be
 // subtracted without overflow.
 inline std::optional<RejectReason> implausible(EventTime time) {
   if (time.start < Time{}) return RejectReason::ts_past;
@@ -47,20 +47,20 @@ inline std::optional<RejectReason> implausible(EventTime time) {
   return std::nullopt;
 }
 
-// How far an event time may be from the others of its lane.
+// How far the time of an event may be from the others of its lane.
 struct TimestampFilterOptions {
   Nanos max_ahead = std::chrono::minutes{10};  // a larger jump forward needs confirmation
   Nanos lateness = std::chrono::seconds{60};   // so does a larger jump back
-  Nanos min_hold{0};                           // how long samples wait for sorting, at least
+  Nanos min_hold{0};                           // minimum time that samples wait for sorting
   std::size_t agree = 8;                       // events that confirm a jump together
 };
 
-// A span explains a gap of up to this long, and events further apart never count as neighbours in
-// a lane that has hardly begun.
+// A span explains a gap of up to this length; in a lane with few events, events further apart than
+// this never count as neighbours.
 inline constexpr Nanos kLongestPause = std::chrono::hours{24};
 
-// Saves and loads an event. Every id in it is checked against the interner, so that a loaded event
-// may be used like a decoded one.
+// Saves and loads an event. Every id in it is checked against the interner, so a loaded event can
+// be used like a decoded one.
 void sample_state(StateIo& io, Sample& sample, const Interner& interner);
 
 // Spans, samples and steps; saving any other event fails.

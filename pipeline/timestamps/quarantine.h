@@ -1,4 +1,4 @@
-// Holds the events of one lane whose times do not fit what came before. Either such a time is
+// Holds the events of one lane whose times do not fit the previous ones. Either such a time is
 // wrong, or the lane continues elsewhere: after a pause, or with another clock. The next events
 // decide, so they are held in groups that agree with each other.
 //
@@ -20,19 +20,19 @@ class Quarantine {
 
   bool empty() const { return held_.empty(); }
 
-  // Adds the event to the group that it agrees with, or starts a group; returns the group's size.
-  // `gap` is how far ahead of the lane the event is. Rare events are far from each other, too: a
-  // group far from what came before it may have gaps twice as long. Evicted events are appended to
-  // `rejected`.
+  // Adds the event to the group that it agrees with, or starts a group; returns the size of the
+  // group. `gap` is how far ahead of the lane the event is. Infrequent events are also far from
+  // each other: a group far from the previous events may have gaps twice as long. Evicted events
+  // are appended to `rejected`.
   std::size_t hold(const Event& event, EventTime time, Nanos gap,
                    const TimestampFilterOptions& options, EventBatch& rejected);
 
   // The size of the largest group, 0 if there is none.
   std::size_t largest() const;
 
-  // Accepts the largest group, the youngest of several, and the groups that lead up to it: earlier
-  // in arrival and in time, but not before `after`. Rejects the others. Both lists are in order of
-  // arrival.
+  // Accepts the largest group, the youngest of equal ones, and the groups that lead up to it:
+  // earlier in arrival and in time, but not before `after`. Rejects the others. Both lists are in
+  // order of arrival.
   void accept(Time after, EventBatch& accepted, EventBatch& rejected);
 
   void reject_all(EventBatch& rejected);

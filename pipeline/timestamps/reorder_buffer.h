@@ -1,6 +1,6 @@
 // Sorts the samples of one lane by time. A lane counts as ordered until a sample is out of order;
-// from then on samples wait for as long as the greatest disorder seen, and leave sorted by time,
-// equal times by arrival. Unless a sample is later than that wait, the result is the sorted input.
+// from then on, samples wait for as long as the greatest disorder seen, and leave sorted by time,
+// equal times by arrival. Unless a sample is later than that, the output is the sorted input.
 //
 // Bounded: beyond kMaxWaiting samples the oldest leave early.
 #pragma once
@@ -20,10 +20,10 @@ class ReorderBuffer {
 
   explicit ReorderBuffer(const TimestampFilterOptions& options);
 
-  // True if a sample at least as new as all before passes without waiting.
+  // True if a sample that is no older than any before passes without waiting.
   bool idle() const { return hold_ == Nanos{0} && waiting_.empty(); }
 
-  // `newest` is the greatest time of the lane, including this sample's.
+  // `newest` is the latest time of the lane, including this sample.
   void add(const Sample& sample, Time newest, EventBatch& out);
   void release_all(EventBatch& out);
 
@@ -40,7 +40,7 @@ class ReorderBuffer {
   Nanos longest_hold_;
   Nanos hold_;
   std::uint64_t arrivals_ = 0;
-  std::vector<Waiting> waiting_;  // a heap, the oldest in front
+  std::vector<Waiting> waiting_;  // a heap, oldest first
 };
 
 }  // namespace trainwatch

@@ -92,7 +92,7 @@ void LaneFilter::accept_largest(FilterOutput out) {
   EventBatch rejected;
   quarantine_.accept(anchored_ ? newest_end_ : Time{}, accepted, rejected);
   const auto first = time_of(accepted.front());
-  if (!anchored_ || is_late(*first)) {  // nothing waiting can be sorted among these
+  if (!anchored_ || is_late(*first)) {  // none of the waiting samples can be sorted among these
     order_.release_all(out.passed);
     newest_start_ = newest_end_ = first->start;
     anchored_ = true;

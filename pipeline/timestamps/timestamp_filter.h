@@ -1,12 +1,12 @@
-// Sits between the decoders and the engine: only events with a plausible time pass, each record
-// once, and the samples of a lane in order. Rules may then trust event time.
+// Sits between the decoders and the engine, and lets pass only events with a plausible time, each
+// record once, and the samples of a lane in order. Rules can then trust event time.
 //
-// Lanes are independent, and there is no clock here: what passes is a function of the lane's
-// events and of where its files end.
+// Lanes are independent, and there is no clock here: the output depends only on the events of the
+// lane and on where its files end.
 //
-// State per lane: about 1 KiB, 4 KiB more where there are samples, and up to the bounds of
-// ReorderBuffer and Quarantine while something is wrong. The tailer bounds the number of lanes: one
-// per writer, and one per file that belongs to none.
+// State per lane: about 1 KiB, 4 KiB more if it has samples, and up to the limits of ReorderBuffer
+// and Quarantine while something is wrong. The tailer bounds the number of lanes: one per writer,
+// and one per file that belongs to none.
 #pragma once
 
 #include <map>
@@ -30,7 +30,7 @@ struct RejectedEvent {
   RejectReason reason{};
 };
 
-// Where the events of a batch go. Both lists are appended to.
+// The output of a batch. Both lists are appended to.
 struct FilterOutput {
   EventBatch& passed;
   std::vector<RejectedEvent>& rejected;
@@ -38,33 +38,34 @@ struct FilterOutput {
 
 // Decides for one lane which of its events have a plausible time.
 //
-// The lane's position is the greatest time accepted. An event is ahead when it starts more than
-// `max_ahead` after it, and late when it ends more than `lateness` before it. Such an event goes
-// into quarantine, and the position stays. An event that fits rejects everything in quarantine;
-// `agree` quarantined events that agree with each other are accepted and move the position.
+// The position of the lane is the latest time accepted. An event is ahead if it starts more than
+// `max_ahead` after the position, and late if it ends more than `lateness` before it. Such an event
+// goes into quarantine, and the position stays. An event that fits rejects everything in
+// quarantine; `agree` quarantined events that agree with each other are accepted and move the
+// position.
 //
 // A new lane has nothing to compare with, so its first event waits for one that agrees with it: a
-// wrong first time never passes, and one alert may be late by one event. At the end of a file
-// nothing better will come soon: the largest group of two or more is accepted there, and a single
+// wrong first time never passes, and one alert may be late by one event. At the end of a file no
+// better evidence is expected soon: the largest group of two or more is accepted, and a single
 // event if nothing in the file contradicted it.
 class LaneFilter {
  public:
   explicit LaneFilter(const TimestampFilterOptions& options) : options_(options), order_(options) {}
 
-  // True when the event is in order and passes at once. Otherwise nothing has changed, and the
-  // event must be given to take().
+  // True if the event is in order and passes at once. Otherwise nothing has changed, and the event
+  // must be passed to take().
   bool passes_at_once(const Event& event);
 
-  // Passes, quarantines or rejects the event, and with it those that were waiting for it.
+  // Passes, quarantines or rejects the event, along with those that waited for it.
   void take(const Event& event, FilterOutput out);
 
-  // All events of a file have been taken.
+  // All events of a file were taken.
   void end_of_file(FilterOutput out);
   // There will be no more events. Nothing is held afterwards.
   void end_of_input(FilterOutput out);
 
-  // The file is read from its beginning again: events up to the lane's newest are duplicates, until
-  // one comes that is newer.
+  // The file is read from its beginning again: events up to the newest of the lane are duplicates,
+  // until a newer one comes.
   void reread() { rereading_ = anchored_; }
 
   // A failed load leaves the filter as for a new lane.
@@ -83,8 +84,8 @@ class LaneFilter {
 
   TimestampFilterOptions options_;
   // The position, from two sides. Files are written in order of start or of end; in both orders no
-  // span ends before the greatest start, and none begins long after the greatest end, so a long
-  // span is not late and explains the jump that follows it.
+  // span ends before the latest start, and none begins long after the latest end, so a long span is
+  // not late and explains the jump that follows it.
   Time newest_start_{};
   Time newest_end_{};
   bool anchored_ = false;  // the position is known
@@ -98,7 +99,7 @@ class LaneFilter {
 
 class TimestampFilter {
  public:
-  // The interner is that of the events and outlives the filter.
+  // The interner is that of the events and must outlive the filter.
   TimestampFilter(const Interner& interner, TimestampFilterOptions options);
 
   // Reduces the next events of a lane to those that pass now. Appends to `rejected`.
@@ -106,7 +107,7 @@ class TimestampFilter {
 
   // All events of a file of the lane went through filter(). Appends to both.
   void end_of_file(LaneId lane, EventBatch& passed, std::vector<RejectedEvent>& rejected);
-  // The lane has ended: what is held passes or is rejected. Appends to both.
+  // The lane ended: held events pass or are rejected. Appends to both.
   void end_of_input(LaneId lane, EventBatch& passed, std::vector<RejectedEvent>& rejected);
 
   // A file of the lane was rewritten and is read from its beginning again.

@@ -114,9 +114,9 @@ std::string lines(std::uint64_t first, std::uint64_t last) {
   return text;
 }
 
-bool pager_has(const MemoryAlertStore& archive, std::uint64_t seq) {
-  const auto known = archive.acknowledged.find("pager");
-  return known != archive.acknowledged.end() && known->second == seq;
+bool pager_has(const MemoryAlertStore& store, std::uint64_t seq) {
+  const auto known = store.acknowledged.find("pager");
+  return known != store.acknowledged.end() && known->second == seq;
 }
 
 // Under a name it acknowledges what it printed, so the next one with the name goes on there. A
@@ -128,10 +128,10 @@ TEST(Follow, UnderANameGoesOnWhereItWas) {
   server.publish(1, 2);
   {
     Following first(server.port(), under_name("pager"));
-    ASSERT_TRUE(server.archive_becomes([](const auto& a) { return pager_has(a, 2); }));
+    ASSERT_TRUE(server.store_becomes([](const auto& a) { return pager_has(a, 2); }));
     server.publish(3, 1000);
     EXPECT_EQ(first.out(998), lines(3, 1000));
-    EXPECT_TRUE(server.archive_becomes([](const auto& a) { return pager_has(a, 1000); }));
+    EXPECT_TRUE(server.store_becomes([](const auto& a) { return pager_has(a, 1000); }));
     EXPECT_EQ(first.err(0), "");
   }
   server.publish(1001, 1003);
@@ -152,7 +152,7 @@ TEST(Follow, ComesBackAfterRestartsOfTheServer) {
   server->publish_provisional({make_provisional("p")});  // moves no place
   const auto before = lines(2, 3) + R"({"provisional":true,"id":"p","rule":"step_spike"})" + "\n";
   EXPECT_EQ(following.out(3), before);
-  auto kept = server->archive([](const auto& archive) { return archive; });
+  auto kept = server->alert_store([](const auto& store) { return store; });
   server.reset();
   EXPECT_THAT(following.err(1), HasSubstr("connection lost"));
   kept.store(make_alerts(4, 5));
@@ -174,7 +174,7 @@ TEST(Follow, ANewEpochIsToldFromItsBeginning) {
   server.emplace();
   const auto port = server->port();
   Following following(port, under_name("pager"));
-  ASSERT_TRUE(server->archive_becomes([](const auto& a) { return pager_has(a, 0); }));
+  ASSERT_TRUE(server->store_becomes([](const auto& a) { return pager_has(a, 0); }));
   server->publish_provisional({make_provisional("p")});
   EXPECT_EQ(following.out(1), R"({"provisional":true,"id":"p","rule":"step_spike"})"
                               "\n");

@@ -25,18 +25,18 @@ std::string body(std::uint64_t first_stored, std::uint64_t last_stored, std::uin
   return text + "]}\n";
 }
 
-bool asked(const MemoryAlertStore& archive) {
-  return archive.asked > 0;
+bool asked(const MemoryAlertStore& store) {
+  return store.asked > 0;
 }
 
-TEST(HttpAlerts, ReadsTheArchiveAndTheWindow) {
+TEST(HttpAlerts, ReadsTheStoreAndTheWindow) {
   TestServer server({}, {.alerts = 10});
   server.publish(1, 1500);
   const auto alerts = [&](const std::string& query) {
     return get(server.port(), "/api/v1/alerts" + query).body;
   };
   EXPECT_EQ(alerts("?after=1490"), body(1, 1500, 1491, 1500));
-  EXPECT_FALSE(server.archive(asked));
+  EXPECT_FALSE(server.alert_store(asked));
   EXPECT_EQ(alerts("?after=1480"), body(1, 1500, 1481, 1500));
   EXPECT_EQ(alerts(""), body(1, 1500, 1, 1000));
   EXPECT_EQ(alerts("?after=900&limit=5"), body(1, 1500, 901, 905));
@@ -56,28 +56,28 @@ TEST(HttpAlerts, HeadAndPipelinedRequestsWaitTheirTurn) {
   Wire wire(server.port());
   const std::string rest = " /api/v1/alerts HTTP/1.1\r\nHost: localhost\r\n\r\n";
   wire.send("HEAD" + rest + "GET" + rest + "GET /-/healthy HTTP/1.1\r\nHost: localhost\r\n\r\n");
-  ASSERT_TRUE(server.archive_becomes(asked));
+  ASSERT_TRUE(server.store_becomes(asked));
   server.release();
-  EXPECT_EQ(read_reply(wire, false).header("Content-Length"),
+  EXPECT_EQ(read_response(wire, false).header("Content-Length"),
             std::to_string(body(1, 5, 1, 5).size()));
-  EXPECT_EQ(read_reply(wire).body, body(1, 5, 1, 5));
-  EXPECT_EQ(read_reply(wire).body, "healthy\n");
+  EXPECT_EQ(read_response(wire).body, body(1, 5, 1, 5));
+  EXPECT_EQ(read_response(wire).body, "healthy\n");
 }
 
-TEST(HttpAlerts, AFailingArchiveIs503) {
+TEST(HttpAlerts, AFailingStoreIs503) {
   MemoryAlertStore broken;
   broken.store(make_alerts(1, 5));
   broken.fails = true;
   TestServer server({}, {}, broken);
   Wire wire(server.port());
   wire.send("GET /api/v1/alerts HTTP/1.1\r\nHost: localhost\r\n\r\n");
-  EXPECT_EQ(read_reply(wire).status, 503);
-  server.on_archive([](auto& archive) { archive.fails = false; });
+  EXPECT_EQ(read_response(wire).status, 503);
+  server.on_store([](auto& store) { store.fails = false; });
   wire.send("GET /api/v1/alerts HTTP/1.1\r\nHost: localhost\r\n\r\n");
-  EXPECT_EQ(read_reply(wire).body, body(1, 5, 1, 5));
+  EXPECT_EQ(read_response(wire).body, body(1, 5, 1, 5));
 }
 
-TEST(HttpAlerts, ASilentArchiveIs503InTime) {
+TEST(HttpAlerts, ASilentStoreIs503InTime) {
   NetOptions options;
   options.http.answer = milliseconds(20);
   TestServer server(options, {.alerts = 1});
@@ -85,9 +85,9 @@ TEST(HttpAlerts, ASilentArchiveIs503InTime) {
   server.hold();
   Wire wire(server.port());
   wire.send("GET /api/v1/alerts HTTP/1.1\r\nHost: localhost\r\n\r\n");
-  const auto reply = read_reply(wire);
-  EXPECT_EQ(reply.status, 503);
-  EXPECT_EQ(reply.header("Connection"), "close");
+  const auto response = read_response(wire);
+  EXPECT_EQ(response.status, 503);
+  EXPECT_EQ(response.header("Connection"), "close");
   EXPECT_TRUE(wire.at_end());
   server.release();  // too late, and to nobody
   EXPECT_EQ(get(server.port(), "/-/healthy").status, 200);
@@ -99,7 +99,7 @@ TEST(HttpAlerts, ClosingWhileARequestWaits) {
   server.hold();
   Wire wire(server.port());
   wire.send("GET /api/v1/alerts HTTP/1.1\r\nHost: localhost\r\n\r\n");
-  ASSERT_TRUE(server.archive_becomes(asked));
+  ASSERT_TRUE(server.store_becomes(asked));
   server.stop();
   EXPECT_TRUE(wire.at_end());
 }
@@ -111,7 +111,7 @@ TEST(HttpAlerts, AClientMayLeaveWhileItWaits) {
   {
     Wire wire(server.port());
     wire.send("GET /api/v1/alerts HTTP/1.1\r\nHost: localhost\r\n\r\n");
-    ASSERT_TRUE(server.archive_becomes(asked));
+    ASSERT_TRUE(server.store_becomes(asked));
   }
   server.release();
   EXPECT_THAT(get(server.port(), "/metrics").body,

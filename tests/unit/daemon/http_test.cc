@@ -46,15 +46,15 @@ TEST(HttpServer, EveryPathHasItsAnswer) {
       {"/index.html", 404, "application/json", "Not Found"},
   };
   for (const auto& row : cases) {
-    const auto reply = get(server.port(), row.path);
-    EXPECT_EQ(reply.status, row.status) << row.path;
-    EXPECT_EQ(reply.header("Content-Type"), row.type) << row.path;
-    EXPECT_THAT(reply.body, HasSubstr(row.content)) << row.path;
-    EXPECT_THAT(reply.body, Not(HasSubstr("<here>")));
-    EXPECT_EQ(reply.header("X-Content-Type-Options"), "nosniff");
-    EXPECT_THAT(reply.header("Content-Security-Policy"), HasSubstr("default-src 'self'"));
-    EXPECT_EQ(reply.header("X-Frame-Options"), "DENY");
-    EXPECT_THAT(reply.header("Cache-Control"), testing::AnyOf("no-store", "no-cache"));
+    const auto response = get(server.port(), row.path);
+    EXPECT_EQ(response.status, row.status) << row.path;
+    EXPECT_EQ(response.header("Content-Type"), row.type) << row.path;
+    EXPECT_THAT(response.body, HasSubstr(row.content)) << row.path;
+    EXPECT_THAT(response.body, Not(HasSubstr("<here>")));
+    EXPECT_EQ(response.header("X-Content-Type-Options"), "nosniff");
+    EXPECT_THAT(response.header("Content-Security-Policy"), HasSubstr("default-src 'self'"));
+    EXPECT_EQ(response.header("X-Frame-Options"), "DENY");
+    EXPECT_THAT(response.header("Cache-Control"), testing::AnyOf("no-store", "no-cache"));
   }
 }
 
@@ -64,8 +64,8 @@ TEST(HttpServer, HeadIsGetWithoutTheBody) {
     Wire wire(server.port());
     const std::string rest = std::string(path) + " HTTP/1.1\r\nHost: localhost\r\n\r\n";
     wire.send("HEAD " + rest + "GET " + rest);
-    const auto head = read_reply(wire, false);
-    const auto full = read_reply(wire);
+    const auto head = read_response(wire, false);
+    const auto full = read_response(wire);
     EXPECT_EQ(head.status, full.status) << path;
     EXPECT_EQ(head.header("Content-Length"), std::to_string(full.body.size())) << path;
   }
@@ -83,10 +83,10 @@ TEST(HttpServer, ReadyOnlyAfterTheFirstScan) {
 TEST(HttpServer, OnlyGetAndHead) {
   TestServer server;
   for (const char* method : {"POST", "PUT", "DELETE", "OPTIONS", "TRACE", "BREW"}) {
-    const auto reply =
+    const auto response =
         ask(server.port(), std::string(method) + " /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n");
-    EXPECT_EQ(reply.status, 405) << method;
-    EXPECT_EQ(reply.header("Allow"), "GET, HEAD") << method;
+    EXPECT_EQ(response.status, 405) << method;
+    EXPECT_EQ(response.header("Allow"), "GET, HEAD") << method;
   }
 }
 
@@ -124,9 +124,9 @@ TEST(HttpServer, MalformedAmbiguousOrTooLargeIsRefusedAndClosed) {
   for (const auto& [request, status] : cases) {
     Wire wire(server.port());
     wire.send(request);
-    const auto reply = read_reply(wire);
-    EXPECT_EQ(reply.status, status) << request.substr(0, 120);
-    EXPECT_EQ(reply.header("Connection"), "close") << request.substr(0, 120);
+    const auto response = read_response(wire);
+    EXPECT_EQ(response.status, status) << request.substr(0, 120);
+    EXPECT_EQ(response.header("Connection"), "close") << request.substr(0, 120);
     EXPECT_TRUE(wire.at_end()) << request.substr(0, 120);
   }
   std::string many = start;
@@ -142,11 +142,11 @@ TEST(HttpServer, KeepsConnectionsAndAnswersPipelinedRequests) {
   std::string all;
   for (int i = 0; i < 100; ++i) all += request + "\r\n";
   wire.send(all + request + "Connection: close\r\n\r\n");
-  for (int i = 0; i < 101; ++i) ASSERT_EQ(read_reply(wire).status, 200) << i;
+  for (int i = 0; i < 101; ++i) ASSERT_EQ(read_response(wire).status, 200) << i;
   EXPECT_TRUE(wire.at_end());
   Wire old(server.port());
   old.send("GET /-/healthy HTTP/1.0\r\n\r\n");
-  EXPECT_EQ(read_reply(old).status, 200);
+  EXPECT_EQ(read_response(old).status, 200);
   EXPECT_TRUE(old.at_end());
 }
 
@@ -182,12 +182,12 @@ TEST(HttpServer, OnlyLoopbackNamesOnLoopback) {
 TEST(HttpServer, MetricsByAccept) {
   TestServer server;
   server.show(ready_snapshot());
-  const auto reply = get(server.port(), "/metrics", "Accept: application/openmetrics-text\r\n");
-  EXPECT_EQ(reply.header("Content-Type"),
+  const auto response = get(server.port(), "/metrics", "Accept: application/openmetrics-text\r\n");
+  EXPECT_EQ(response.header("Content-Type"),
             "application/openmetrics-text; version=1.0.0; charset=utf-8");
-  EXPECT_THAT(reply.body, AllOf(HasSubstr("# TYPE trainwatch_steps counter\n"),
-                                HasSubstr("trainwatch_ws_subscribers 0\n")));
-  EXPECT_TRUE(reply.body.ends_with("# EOF\n"));
+  EXPECT_THAT(response.body, AllOf(HasSubstr("# TYPE trainwatch_steps counter\n"),
+                                   HasSubstr("trainwatch_ws_subscribers 0\n")));
+  EXPECT_TRUE(response.body.ends_with("# EOF\n"));
   get(server.port(), "/nothing");
   EXPECT_THAT(get(server.port(), "/metrics").body,
               AllOf(HasSubstr("trainwatch_http_requests_total{code_class=\"2xx\"} 1\n"),
@@ -237,14 +237,15 @@ TEST(HttpServer, TooManyConnectionsAreClosedAtOnce) {
   TestServer server(options);
   Wire first(server.port());
   first.send("GET /-/healthy HTTP/1.1\r\nHost: localhost\r\n\r\n");
-  EXPECT_EQ(read_reply(first).status, 200);
+  EXPECT_EQ(read_response(first).status, 200);
   Wire second(server.port());
   second.send("GET /-/healthy HTTP/1.1\r\nHost: localhost\r\n\r\n");
-  EXPECT_EQ(read_reply(second).status, 200);
+  EXPECT_EQ(read_response(second).status, 200);
   Wire third(server.port());
   EXPECT_TRUE(third.at_end());
   first.send("GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n");
-  EXPECT_THAT(read_reply(first).body, HasSubstr("trainwatch_http_connections_refused_total 1\n"));
+  EXPECT_THAT(read_response(first).body,
+              HasSubstr("trainwatch_http_connections_refused_total 1\n"));
 }
 
 // The limit is put at what is open already, so the connection waits in the kernel's queue until
@@ -255,35 +256,35 @@ TEST(HttpServer, SurvivesRunningOutOfFileDescriptors) {
   Wire waiting(server.port());
   wire.send("GET /-/healthy HTTP/1.1\r\nHost: localhost\r\n\r\n");
   waiting.send("GET /-/healthy HTTP/1.1\r\nHost: localhost\r\n\r\n");
-  ASSERT_EQ(read_reply(wire).status, 200);
-  ASSERT_EQ(read_reply(waiting).status, 200);
+  ASSERT_EQ(read_response(wire).status, 200);
+  ASSERT_EQ(read_response(waiting).status, 200);
   rlimit before{};
   getrlimit(RLIMIT_NOFILE, &before);
   Wire late_client(0);  // a socket of our own, made before there are none
   const rlimit none{3, before.rlim_max};
   setrlimit(RLIMIT_NOFILE, &none);
   wire.send("GET /-/healthy HTTP/1.1\r\nHost: localhost\r\n\r\n");
-  EXPECT_EQ(read_reply(wire).status, 200);
+  EXPECT_EQ(read_response(wire).status, 200);
   late_client.connect_to(server.port());
   late_client.send("GET /-/healthy HTTP/1.1\r\nHost: localhost\r\n\r\n");
   wire.send("GET /-/healthy HTTP/1.1\r\nHost: localhost\r\n\r\n");
-  EXPECT_EQ(read_reply(wire).status, 200);
+  EXPECT_EQ(read_response(wire).status, 200);
   setrlimit(RLIMIT_NOFILE, &before);
-  EXPECT_EQ(read_reply(late_client).status, 200);
+  EXPECT_EQ(read_response(late_client).status, 200);
 }
 
 TEST(HttpServer, SaysWhyItCannotListen) {
   boost::asio::io_context io(1);
   AlertHub hub("e");
-  MemoryAlertStore archive;
+  MemoryAlertStore store;
   NetOptions options;
   options.host = "no-such-host";
-  EXPECT_THAT(NetServer(io, options, hub, archive.api()).listen().error().message,
+  EXPECT_THAT(NetServer(io, options, hub, store.api()).listen().error().message,
               HasSubstr("no-such-host"));
   TestServer other;
   options.host = "127.0.0.1";
   options.port = other.port();
-  EXPECT_THAT(NetServer(io, options, hub, archive.api()).listen().error().message,
+  EXPECT_THAT(NetServer(io, options, hub, store.api()).listen().error().message,
               HasSubstr("in use"));
 }
 
@@ -291,7 +292,7 @@ TEST(HttpServer, CloseEndsIdleConnections) {
   TestServer server;
   Wire wire(server.port());
   wire.send("GET /-/healthy HTTP/1.1\r\nHost: localhost\r\n\r\n");
-  EXPECT_EQ(read_reply(wire).status, 200);
+  EXPECT_EQ(read_response(wire).status, 200);
   server.stop();
   EXPECT_TRUE(wire.at_end());
 }

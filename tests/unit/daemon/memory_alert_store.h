@@ -1,4 +1,4 @@
-// An archive in memory that answers when it is told to.
+// A store in memory that responds on demand.
 #pragma once
 
 #include <algorithm>
@@ -59,7 +59,7 @@ struct MemoryAlertStore {
     return true;
   }
 
-  // The archive must stay where it is. `on_request` is called after each request.
+  // The store must stay where it is. `on_request` is called after each request.
   AlertStoreClient api(std::function<void()> on_request = [] {}) {
     return {
         [this, on_request](std::uint64_t after, std::size_t limit, AlertStoreClient::Done done) {

@@ -99,7 +99,7 @@ TEST(Metrics, NegotiatesByQuality) {
 
 TEST(Metrics, NetCountersStartAtZeroWithEveryLabel) {
   NetCounters counters;
-  counters.count_reply(404);
+  counters.count_response(404);
   counters.count_disconnect(Disconnect::slow);
   const auto page = render(MetricsFormat::open_metrics, net_metrics(counters));
   EXPECT_THAT(page, HasSubstr("trainwatch_http_requests_total{code_class=\"2xx\"} 0\n"));

@@ -13,8 +13,8 @@ using testing::Pair;
 
 class NamedSubscribersTest : public testing::Test {
  protected:
-  MemoryAlertStore archive_;
-  NamedSubscribers names_{{{"pager", 2}}, archive_.api().acknowledge};
+  MemoryAlertStore alert_store_;
+  NamedSubscribers names_{{{"pager", 2}}, alert_store_.api().acknowledge};
 };
 
 TEST_F(NamedSubscribersTest, CursorsAreStoredLazily) {
@@ -22,22 +22,22 @@ TEST_F(NamedSubscribersTest, CursorsAreStoredLazily) {
   names_.when_due([&due] { ++due; });
   for (std::uint64_t seq = 3; seq <= 50; ++seq) names_.acknowledge("pager", seq);
   EXPECT_EQ(due, 1);
-  EXPECT_EQ(archive_.acknowledgements, 0U);
-  names_.tell();
-  names_.tell();
-  EXPECT_EQ(archive_.acknowledgements, 1U);
-  EXPECT_THAT(archive_.acknowledged, ElementsAre(Pair("pager", 50)));
+  EXPECT_EQ(alert_store_.acknowledgements, 0U);
+  names_.store();
+  names_.store();
+  EXPECT_EQ(alert_store_.acknowledgements, 1U);
+  EXPECT_THAT(alert_store_.acknowledged, ElementsAre(Pair("pager", 50)));
   names_.acknowledge("pager", 51);
   EXPECT_EQ(due, 2);
 }
 
 TEST_F(NamedSubscribersTest, NewNamesAreStoredAtOnceAndOthersIgnored) {
   EXPECT_TRUE(names_.add("cron", 7));
-  EXPECT_THAT(archive_.acknowledged, ElementsAre(Pair("cron", 7)));
+  EXPECT_THAT(alert_store_.acknowledged, ElementsAre(Pair("cron", 7)));
   names_.acknowledge("nobody", 9);
   names_.acknowledge("pager", 2);
-  names_.tell();
-  EXPECT_EQ(archive_.acknowledgements, 1U);
+  names_.store();
+  EXPECT_EQ(alert_store_.acknowledgements, 1U);
   EXPECT_EQ(names_.find("nobody"), std::nullopt);
 }
 

@@ -1,4 +1,4 @@
-// For tests of the network half: a server on a free port, run by a thread, above an archive in
+// For tests of the network half: a server on a free port, run by a thread, above an alert store in
 // memory. Its clients are in wire_client.h.
 #pragma once
 
@@ -46,15 +46,15 @@ inline std::vector<PublishedAlertPtr> make_alerts(std::uint64_t first, std::uint
   return alerts;
 }
 
-// Answers of the archive come at once, unless they are held.
+// Answers of the store come at once, unless they are held.
 class TestServer {
  public:
   explicit TestServer(NetOptions options = {}, WindowLimits window = {},
-                      MemoryAlertStore archive = {}, std::uint16_t port = 0)
-      : archive_(std::move(archive)),
-        hub_(archive_.epoch, archive_.first_seq(), archive_.last_seq, window) {
+                      MemoryAlertStore store = {}, std::uint16_t port = 0)
+      : alert_store_(std::move(store)),
+        hub_(alert_store_.epoch, alert_store_.first_seq(), alert_store_.last_seq, window) {
     options.port = port;
-    server_.emplace(io_, std::move(options), hub_, archive_.api([this] { answer_later(); }));
+    server_.emplace(io_, std::move(options), hub_, alert_store_.api([this] { answer_later(); }));
     const auto listening = server_->listen();
     if (!listening) throw std::runtime_error(listening.error().message);
     port_ = server_->port();
@@ -85,7 +85,7 @@ class TestServer {
 
   void publish(std::vector<PublishedAlertPtr> alerts) {
     on_net([&] {
-      archive_.store(alerts);
+      alert_store_.store(alerts);
       hub_.publish(std::move(alerts));
     });
   }
@@ -95,7 +95,7 @@ class TestServer {
   // The store drops what is older; the hub hears of it unless `silently`.
   void prune(std::uint64_t first_seq, bool silently = false) {
     on_net([&] {
-      archive_.prune(first_seq);
+      alert_store_.prune(first_seq);
       if (!silently) hub_.pruned(first_seq);
     });
   }
@@ -106,29 +106,29 @@ class TestServer {
   void release() {
     on_net([this] {
       held_ = false;
-      while (archive_.answer()) {
+      while (alert_store_.answer()) {
       }
     });
   }
-  // What `look` says of the archive, on the net thread.
+  // What `look` says of the store, on the net thread.
   template <class F>
-  auto archive(F look) {
-    decltype(look(archive_)) seen{};
-    on_net([&] { seen = look(archive_); });
+  auto alert_store(F look) {
+    decltype(look(alert_store_)) seen{};
+    on_net([&] { seen = look(alert_store_); });
     return seen;
   }
   template <class F>
-  void on_archive(F change) {
-    on_net([&] { change(archive_); });
+  void on_store(F change) {
+    on_net([&] { change(alert_store_); });
   }
   void store_acknowledged() {
     on_net([this] { server_->store_acknowledged(); });
   }
   // Blocks, for at most ten seconds, until `look` says true.
   template <class F>
-  bool archive_becomes(F look) {
+  bool store_becomes(F look) {
     const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(10);
-    while (!archive(look)) {
+    while (!alert_store(look)) {
       if (std::chrono::steady_clock::now() > limit) return false;
     }
     return true;
@@ -143,14 +143,14 @@ class TestServer {
  private:
   void answer_later() {
     boost::asio::post(io_, [this] {
-      if (!held_) archive_.answer();
+      if (!held_) alert_store_.answer();
     });
   }
 
   boost::asio::io_context io_{1};
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_{
       io_.get_executor()};
-  MemoryAlertStore archive_;
+  MemoryAlertStore alert_store_;
   bool held_ = false;
   AlertHub hub_;
   std::optional<NetServer> server_;

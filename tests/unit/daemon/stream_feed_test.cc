@@ -18,16 +18,16 @@ using testing::SizeIs;
 class StreamFeedTest : public testing::Test {
  protected:
   void publish(std::uint64_t first, std::uint64_t last) {
-    archive_.store(make_alerts(first, last));
+    alert_store_.store(make_alerts(first, last));
     hub_.publish(make_alerts(first, last));
   }
   void prune(std::uint64_t first) {
-    archive_.prune(first);
+    alert_store_.prune(first);
     hub_.pruned(first);
   }
   StreamFeed feed(const Subscription& subscription) { return {hub_, names_, subscription}; }
 
-  // What a feed says until it has nothing more to say, without the hello. The archive answers
+  // What a feed says until it has nothing more to say, without the hello. The store answers
   // whenever the feed needs a page.
   std::vector<std::string> drain(StreamFeed& feed) {
     std::vector<std::string> out;
@@ -42,7 +42,7 @@ class StreamFeedTest : public testing::Test {
     if (!after) return false;
     EXPECT_FALSE(feed.ask_page());  // one at a time
     api_.fetch(*after, page_size_, [&feed](auto page) { feed.take_page(std::move(page)); });
-    return archive_.answer();
+    return alert_store_.answer();
   }
 
   static void append(std::vector<std::string>& out, std::string text) {
@@ -53,8 +53,8 @@ class StreamFeedTest : public testing::Test {
     out.push_back(std::move(text));
   }
 
-  MemoryAlertStore archive_;
-  AlertStoreClient api_ = archive_.api();
+  MemoryAlertStore alert_store_;
+  AlertStoreClient api_ = alert_store_.api();
   AlertHub hub_{"e", 1, 0, {.alerts = 3}};
   NamedSubscribers names_{{{"pager", 2}}, api_.acknowledge};
   std::size_t page_size_ = 2;
@@ -75,7 +75,7 @@ TEST_F(StreamFeedTest, ResumesAfterAPlaceInTheWindow) {
   EXPECT_FALSE(feed.was_live());
   EXPECT_THAT(drain(feed), ElementsAre("3", "4"));
   EXPECT_TRUE(feed.was_live());
-  EXPECT_EQ(archive_.asked, 0U);
+  EXPECT_EQ(alert_store_.asked, 0U);
 }
 
 TEST_F(StreamFeedTest, ReadsPagesAndJoinsTheWindow) {
@@ -83,7 +83,7 @@ TEST_F(StreamFeedTest, ReadsPagesAndJoinsTheWindow) {
   auto feed = this->feed({.after = 0});
   EXPECT_EQ(feed.queued_bytes(), std::numeric_limits<std::uint64_t>::max());
   EXPECT_THAT(drain(feed), ElementsAre("1", "2", "3", "4", "5", "6", "7", "8", "9", "10"));
-  EXPECT_EQ(archive_.asked, 4U);  // 1-2, 3-4, 5-6, 7-8; the window is 8-10
+  EXPECT_EQ(alert_store_.asked, 4U);  // 1-2, 3-4, 5-6, 7-8; the window is 8-10
   EXPECT_EQ(feed.queued_bytes(), 0U);
   publish(11, 11);
   EXPECT_THAT(drain(feed), ElementsAre("11"));
@@ -102,11 +102,12 @@ TEST_F(StreamFeedTest, TheWindowMayMoveMeanwhile) {
     publish(next, next + 2);
     if (!after) continue;
     api_.fetch(*after, 2, [&feed](auto page) { feed.take_page(std::move(page)); });
-    archive_.answer();
+    alert_store_.answer();
   }
   for (auto& text : drain(feed)) heard.push_back(text);
   std::vector<std::string> all;
-  for (std::uint64_t seq = 2; seq <= archive_.last_seq; ++seq) all.push_back(std::to_string(seq));
+  for (std::uint64_t seq = 2; seq <= alert_store_.last_seq; ++seq)
+    all.push_back(std::to_string(seq));
   EXPECT_EQ(heard, all);
 }
 
@@ -121,10 +122,10 @@ TEST_F(StreamFeedTest, SaysWhatTheStoreNoLongerHas) {
 // Nobody said so yet: the page begins later than asked, or is empty.
 TEST_F(StreamFeedTest, APagePrunedMeanwhileIsAGap) {
   publish(1, 9);
-  archive_.prune(5);
+  alert_store_.prune(5);
   auto feed = this->feed({.after = 1});
   EXPECT_THAT(drain(feed), ElementsAre(R"({"op":"gap","from":2,"to":4})", "5", "6", "7", "8", "9"));
-  archive_.prune(10);
+  alert_store_.prune(10);
   feed.subscribe({.after = 1});
   EXPECT_THAT(drain(feed), ElementsAre(R"({"op":"gap","from":2,"to":6})", "7", "8", "9"));
 }
@@ -141,16 +142,16 @@ TEST_F(StreamFeedTest, APageInHandIsNotLost) {
               ElementsAre("1", "2", R"({"op":"gap","from":3,"to":5})", "6", "7", "8", "9"));
 }
 
-TEST_F(StreamFeedTest, AFailingArchiveIsAskedAgain) {
+TEST_F(StreamFeedTest, AFailingStoreIsAskedAgain) {
   publish(1, 6);
   auto feed = this->feed({.after = 1});
-  archive_.fails = true;
+  alert_store_.fails = true;
   while (feed.next()) {
   }
   EXPECT_TRUE(answer_page(feed));
   EXPECT_FALSE(feed.next());
   EXPECT_FALSE(feed.was_live());
-  archive_.fails = false;
+  alert_store_.fails = false;
   EXPECT_THAT(drain(feed), ElementsAre("2", "3", "4", "5", "6"));
 }
 
@@ -188,7 +189,7 @@ TEST_F(StreamFeedTest, ResetsForAnotherEpochAndForTheFuture) {
   EXPECT_THAT(drain(no_place), ElementsAre(reset, "1", "2"));
   auto named = feed({.epoch = "old", .name = "new"});
   EXPECT_THAT(drain(named), ElementsAre(reset, "1", "2"));
-  EXPECT_THAT(archive_.acknowledged, ElementsAre(Pair("new", 0)));
+  EXPECT_THAT(alert_store_.acknowledged, ElementsAre(Pair("new", 0)));
 }
 
 TEST_F(StreamFeedTest, ALaterSubscriptionKeepsThePlaceUnlessItNamesOne) {
@@ -203,7 +204,8 @@ TEST_F(StreamFeedTest, ALaterSubscriptionKeepsThePlaceUnlessItNamesOne) {
 }
 
 TEST_F(StreamFeedTest, FiltersPages) {
-  archive_.store({make_alert(1, "a"), make_alert(2, "b"), make_alert(3, "b"), make_alert(4, "a")});
+  alert_store_.store(
+      {make_alert(1, "a"), make_alert(2, "b"), make_alert(3, "b"), make_alert(4, "a")});
   hub_.publish({make_alert(4, "a"), make_alert(5), make_alert(6), make_alert(7)});
   Subscription subscription{.after = 0};
   subscription.filter.rules = {"a"};
@@ -261,7 +263,7 @@ TEST_F(StreamFeedTest, AKnownNameResumesAfterWhatItAcknowledged) {
 TEST_F(StreamFeedTest, AnUnknownNameStartsLiveAndIsKept) {
   publish(1, 5);
   auto feed = this->feed({.name = "new"});
-  EXPECT_THAT(archive_.acknowledged, ElementsAre(Pair("new", 5)));
+  EXPECT_THAT(alert_store_.acknowledged, ElementsAre(Pair("new", 5)));
   EXPECT_THAT(drain(feed), IsEmpty());
   publish(6, 8);
   auto second = this->feed({.name = "new"});

@@ -84,7 +84,7 @@ class Wire {
 };
 
 struct Reply {
-  int status = 0;  // 0: no reply
+  int status = 0;  // 0: no response
   std::string head;
   std::string body;
 
@@ -96,21 +96,21 @@ struct Reply {
   }
 };
 
-inline Reply read_reply(Wire& wire, bool with_body = true) {
-  Reply reply;
+inline Reply read_response(Wire& wire, bool with_body = true) {
+  Reply response;
   const auto head = wire.take_until("\r\n\r\n");
-  if (!head) return reply;
-  reply.head = *head;
-  reply.status = std::stoi(head->substr(9, 3));
-  const auto length = reply.header("Content-Length");
-  if (with_body && !length.empty()) reply.body = wire.take(std::stoul(length)).value_or("(cut)");
-  return reply;
+  if (!head) return response;
+  response.head = *head;
+  response.status = std::stoi(head->substr(9, 3));
+  const auto length = response.header("Content-Length");
+  if (with_body && !length.empty()) response.body = wire.take(std::stoul(length)).value_or("(cut)");
+  return response;
 }
 
 inline Reply ask(std::uint16_t port, const std::string& request) {
   Wire wire(port);
   wire.send(request);
-  return read_reply(wire, !request.starts_with("HEAD"));
+  return read_response(wire, !request.starts_with("HEAD"));
 }
 
 inline Reply get(std::uint16_t port, const std::string& target, const std::string& headers = "") {
@@ -137,10 +137,10 @@ class WsClient {
                " HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
                "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n" +
                headers + "\r\n");
-    reply_ = read_reply(wire_, false);
+    reply_ = read_response(wire_, false);
   }
 
-  const Reply& reply() const { return reply_; }
+  const Reply& response() const { return reply_; }
 
   void send(const std::string& text, int opcode = 1) {
     std::string frame{static_cast<char>(0x80 | opcode)};

@@ -1,4 +1,4 @@
-// Clients that come back, over a real socket: from the window, from the archive, under a name.
+// Clients that come back, over a real socket: from the window, from the store, under a name.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -24,9 +24,9 @@ NetOptions quick_acks() {
 }
 
 auto acknowledges(const std::string& name, std::uint64_t seq) {
-  return [=](const MemoryAlertStore& archive) {
-    const auto known = archive.acknowledged.find(name);
-    return known != archive.acknowledged.end() && known->second == seq;
+  return [=](const MemoryAlertStore& store) {
+    const auto known = store.acknowledged.find(name);
+    return known != store.acknowledged.end() && known->second == seq;
   };
 }
 
@@ -69,7 +69,7 @@ TEST(WsResume, ByQueryAndByMessage) {
 }
 
 // 20,000 stored, 4,096 in memory: nothing is missing and nothing comes twice, while more arrive.
-TEST(WsResume, FromTheArchiveIntoTheWindow) {
+TEST(WsResume, FromTheStoreIntoTheWindow) {
   TestServer server;
   server.publish(1, 20'000);
   WsClient client(server.port(), "?after=0");
@@ -101,7 +101,7 @@ TEST(WsResume, PrunedMeanwhileIsAGap) {
   server.hold();
   WsClient client(server.port(), "?after=2");
   client.text();
-  ASSERT_TRUE(server.archive_becomes([](const auto& archive) { return archive.asked == 1; }));
+  ASSERT_TRUE(server.store_becomes([](const auto& store) { return store.asked == 1; }));
   server.prune(6, true);
   server.release();
   EXPECT_EQ(client.text(), R"({"op":"gap","from":3,"to":5})");
@@ -119,13 +119,13 @@ TEST(WsResume, AFuturePlaceAndAnotherEpochAreAReset) {
   }
 }
 
-// Restart on the same store: the window is empty, everything comes from the archive.
+// Restart on the same store: the window is empty, everything comes from the store.
 TEST(WsResume, AfterARestartOfTheServer) {
   MemoryAlertStore kept;
   {
     TestServer server;
     server.publish(1, 500);
-    kept = server.archive([](const auto& archive) { return archive; });
+    kept = server.alert_store([](const auto& store) { return store; });
   }
   TestServer server({}, {}, kept);
   EXPECT_EQ(hear(server, "?after=100&epoch=epoch-1", 500), alert_texts(101, 500));
@@ -142,17 +142,17 @@ TEST(WsResume, ANameGoesOnAfterItsAcks) {
     server.publish(1, 3);
     WsClient pager(server.port(), "?name=pager");
     pager.text();
-    EXPECT_TRUE(server.archive_becomes(acknowledges("pager", 3)));  // at first sight
+    EXPECT_TRUE(server.store_becomes(acknowledges("pager", 3)));  // at first sight
     server.publish(4, 8);
     for (std::uint64_t seq = 4; seq <= 8; ++seq) EXPECT_EQ(pager.text(), alert_text(seq));
     pager.send(R"({"op":"ack","seq":6})");
     pager.send(R"({"op":"ack","seq":5})");
-    EXPECT_TRUE(server.archive_becomes(acknowledges("pager", 6)));
+    EXPECT_TRUE(server.store_becomes(acknowledges("pager", 6)));
     EXPECT_EQ(hear(server, "?name=pager", 8), alert_texts(7, 8));
     EXPECT_EQ(hear(server, "?name=pager&after=2", 8), alert_texts(3, 8));
     pager.send(R"({"op":"ack","seq":9})");
     EXPECT_EQ(pager.text(), R"({"op":"error","message":"ack: seq is above last_seq"})");
-    kept = server.archive([](const auto& archive) { return archive; });
+    kept = server.alert_store([](const auto& store) { return store; });
   }
   TestServer server({}, {}, kept);
   EXPECT_EQ(hear(server, "?name=pager", 8), alert_texts(7, 8));
@@ -173,12 +173,12 @@ TEST(WsResume, TwoConnectionsOfOneNameHearAllAndTheLatestAckCounts) {
     for (std::uint64_t seq = 1; seq <= 3; ++seq) EXPECT_EQ(client->text(), alert_text(seq));
   }
   first.send(R"({"op":"ack","seq":3})");
-  ASSERT_TRUE(server.archive_becomes(acknowledges("pager", 3)));
+  ASSERT_TRUE(server.store_becomes(acknowledges("pager", 3)));
   second.send(R"({"op":"ack","seq":2})");
   second.send(R"({"op":"dance"})");
   EXPECT_THAT(second.text(), HasSubstr("unknown op"));  // the ack was heard before it
   EXPECT_EQ(hear(server, "?name=pager&after=2", 3), alert_texts(3, 3));
-  EXPECT_TRUE(server.archive(acknowledges("pager", 3)));
+  EXPECT_TRUE(server.alert_store(acknowledges("pager", 3)));
 }
 
 // An ack that is not due yet is stored when the server closes.
@@ -193,9 +193,9 @@ TEST(WsResume, AcksAreStoredAtShutdown) {
   pager.send(R"({"op":"ack","seq":1})");
   pager.send(R"({"op":"dance"})");
   EXPECT_THAT(pager.text(), HasSubstr("unknown op"));
-  EXPECT_TRUE(server.archive(acknowledges("pager", 0)));
+  EXPECT_TRUE(server.alert_store(acknowledges("pager", 0)));
   server.store_acknowledged();
-  EXPECT_TRUE(server.archive(acknowledges("pager", 1)));
+  EXPECT_TRUE(server.alert_store(acknowledges("pager", 1)));
 }
 
 TEST(WsResume, NamesAreFewAndCounted) {
@@ -205,7 +205,7 @@ TEST(WsResume, NamesAreFewAndCounted) {
   WsClient late(server.port(), "?name=late");
   late.text();
   EXPECT_THAT(late.text(), HasSubstr("64 names already"));
-  EXPECT_EQ(WsClient(server.port(), "?name=a/b").reply().status, 400);
+  EXPECT_EQ(WsClient(server.port(), "?name=a/b").response().status, 400);
   const auto metrics = get(server.port(), "/metrics").body;
   EXPECT_THAT(metrics, HasSubstr("trainwatch_durable_subscribers 64\n"));
   EXPECT_THAT(metrics, HasSubstr("trainwatch_durable_subscribers_refused_total 1\n"));
@@ -248,8 +248,8 @@ TEST(WsResume, ASlowClientDropsProvisionalAlertsOnly) {
   }
 }
 
-// Waiting for the archive is not being slow; when it fails it is asked again at the next heartbeat.
-TEST(WsResume, ASilentOrFailingArchiveDelaysAndLosesNothing) {
+// Waiting for the store is not being slow; when it fails it is asked again at the next heartbeat.
+TEST(WsResume, ASilentOrFailingStoreDelaysAndLosesNothing) {
   NetOptions options;
   options.ws.heartbeat = milliseconds(5);
   options.ws.lag_time = milliseconds(50);
@@ -263,8 +263,8 @@ TEST(WsResume, ASilentOrFailingArchiveDelaysAndLosesNothing) {
   server.publish(1, 9);
   for (int i = 0; i < 30; ++i) ASSERT_THAT(client.read_frame().data, HasSubstr("heartbeat"));
   server.release();
-  ASSERT_TRUE(server.archive_becomes([](const auto& archive) { return archive.asked >= 3; }));
-  server.on_archive([](auto& archive) { archive.fails = false; });
+  ASSERT_TRUE(server.store_becomes([](const auto& store) { return store.asked >= 3; }));
+  server.on_store([](auto& store) { store.fails = false; });
   for (std::uint64_t seq = 1; seq <= 9; ++seq) EXPECT_EQ(client.text(), alert_text(seq));
 }
 
@@ -275,7 +275,7 @@ TEST(WsResume, AClientMayLeaveWhileItsPageIsRead) {
   {
     WsClient client(server.port(), "?after=0");
     client.text();
-    ASSERT_TRUE(server.archive_becomes([](const auto& archive) { return archive.asked == 1; }));
+    ASSERT_TRUE(server.store_becomes([](const auto& store) { return store.asked == 1; }));
   }
   const std::string gone = "trainwatch_ws_subscribers 0\n";
   const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(10);

@@ -23,10 +23,10 @@ TEST(WsSession, HelloThenAlertsAsTheyCome) {
   TestServer server;
   server.publish(1, 3);
   WsClient client(server.port());
-  EXPECT_EQ(client.reply().status, 101);
-  EXPECT_EQ(client.reply().header("Sec-WebSocket-Accept"), "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=");
-  EXPECT_EQ(client.reply().header("Sec-WebSocket-Protocol"), "");
-  EXPECT_EQ(client.reply().header("Sec-WebSocket-Extensions"), "");
+  EXPECT_EQ(client.response().status, 101);
+  EXPECT_EQ(client.response().header("Sec-WebSocket-Accept"), "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=");
+  EXPECT_EQ(client.response().header("Sec-WebSocket-Protocol"), "");
+  EXPECT_EQ(client.response().header("Sec-WebSocket-Extensions"), "");
   EXPECT_EQ(client.text(), R"({"op":"hello","epoch":"epoch-1","first_seq":1,"last_seq":3})");
   server.publish(4, 5);
   EXPECT_EQ(client.text(), alert_text(4));
@@ -37,8 +37,8 @@ TEST(WsSession, AnswersTheSubprotocol) {
   TestServer server;
   const auto answer = [&](const std::string& offered) {
     WsClient client(server.port(), "", "Sec-WebSocket-Protocol: " + offered + "\r\n");
-    EXPECT_EQ(client.reply().status, 101);
-    return client.reply().header("Sec-WebSocket-Protocol");
+    EXPECT_EQ(client.response().status, 101);
+    return client.response().header("Sec-WebSocket-Protocol");
   };
   EXPECT_EQ(answer("trainwatch.v1.json"), "trainwatch.v1.json");
   EXPECT_EQ(answer("cloudevents.json, trainwatch.v1.json"), "trainwatch.v1.json");
@@ -102,7 +102,7 @@ TEST(WsSession, StepsAsTheyEnd) {
 
 TEST(WsSession, AnUnknownStreamIsRefused) {
   TestServer server;
-  const Reply refused = WsClient(server.port(), "?streams=step").reply();
+  const Reply refused = WsClient(server.port(), "?streams=step").response();
   EXPECT_EQ(refused.status, 400);
   WsClient client(server.port());
   client.text();
@@ -163,11 +163,11 @@ TEST(WsSession, PagesOfOthersAreRefused) {
   for (const char* origin : {"http://evil.example", "null", "http://localhost:1", "",
                              "http://localhost\r\nOrigin: http://localhost"}) {
     WsClient client(server.port(), "", std::string("Origin: ") + origin + "\r\n");
-    EXPECT_EQ(client.reply().status, 403) << origin;
+    EXPECT_EQ(client.response().status, 403) << origin;
   }
   WsClient own(server.port(), "", "Origin: http://localhost\r\n");
-  EXPECT_EQ(own.reply().status, 101);
-  EXPECT_EQ(WsClient(server.port(), "?after=x").reply().status, 400);
+  EXPECT_EQ(own.response().status, 101);
+  EXPECT_EQ(WsClient(server.port(), "?after=x").response().status, 400);
 }
 
 TEST(WsSession, OnlySoManySubscribers) {
@@ -175,8 +175,8 @@ TEST(WsSession, OnlySoManySubscribers) {
   options.ws.subscribers = 1;
   TestServer server(options);
   WsClient first(server.port());
-  EXPECT_EQ(first.reply().status, 101);
-  EXPECT_EQ(WsClient(server.port()).reply().status, 503);
+  EXPECT_EQ(first.response().status, 101);
+  EXPECT_EQ(WsClient(server.port()).response().status, 503);
 }
 
 TEST(WsSession, HeartbeatsCarryTheLag) {
