@@ -15,7 +15,7 @@
 namespace trainwatch {
 namespace {
 
-// A progress bar on a terminal: bytes read of bytes there, redrawn at each full percent.
+// A progress bar on a terminal: the share of bytes read, redrawn at each full percent.
 class ProgressBar {
  public:
   ProgressBar(std::ostream& out, bool enabled) : out_(out), enabled_(enabled) {}
@@ -46,7 +46,7 @@ class ProgressBar {
   int shown_ = -1;
 };
 
-void tell_rejects(const Ingest& ingest, std::ostream& err) {
+void print_rejects(const Ingest& ingest, std::ostream& err) {
   for (const auto& [source, counts] : ingest.sources()) {
     for (std::size_t i = 0; i < counts.rejects.size(); ++i) {
       if (counts.rejects[i] == 0) continue;
@@ -92,7 +92,7 @@ std::unique_ptr<Ingest> OfflineRun::read_into(Engine& engine,
   std::vector<WatchRoot> roots = input.roots;
   auto ingest = std::make_unique<Ingest>(engine, std::move(input));
   read_all(*ingest, std::move(roots), read);
-  tell_rejects(*ingest, err_);
+  print_rejects(*ingest, err_);
   return ingest;
 }
 

@@ -15,10 +15,10 @@ namespace trainwatch {
 namespace {
 
 // The latest version of each alert, in the order in which they were opened.
-class LastTold {
+class LatestAlerts {
  public:
-  void add(std::vector<Alert> told) {
-    for (Alert& alert : told) {
+  void add(std::vector<Alert> emitted) {
+    for (Alert& alert : emitted) {
       const auto place = places_.try_emplace(alert.id, alerts_.size()).first->second;
       if (place == alerts_.size()) {
         alerts_.push_back(std::move(alert));
@@ -87,8 +87,8 @@ int report(const ReportOptions& options, std::ostream& out, std::ostream& err) {
   }
 
   Engine engine(files.config().enabled_rules(), shown_analyses());
-  LastTold told;
-  const auto ingest = files.read_into(engine, [&] { told.add(engine.take_emitted()); });
+  LatestAlerts latest;
+  const auto ingest = files.read_into(engine, [&] { latest.add(engine.take_emitted()); });
   const auto job = choose_job(options.job, engine.analyses().jobs());
   if (!job) return refuse(job.error(), exit_code::usage, err);
 
@@ -99,7 +99,7 @@ int report(const ReportOptions& options, std::ostream& out, std::ostream& err) {
   content.program =
       "trainwatch " + std::string(version()) + " (" + std::string(version_revision()) + ")";
   content.job = *job;
-  content.alerts = std::move(told).of_job(*job);
+  content.alerts = std::move(latest).of_job(*job);
   content.figures = std::move(*figures);
   describe_input(*ingest, content);
   describe_rules(files.config(), content);

@@ -64,7 +64,7 @@ class CounterTimeline {
   Status copy_all(std::vector<KnownTrace> traces, TraceOutput& output);
   // False: it is no trace, and nothing was copied.
   Result<bool> copy(const TraceFile& file, TraceCopy& copy, const TraceOutput& output);
-  void tell_losses(const std::string& path, const TraceCopy& copy, const TracePass& pass);
+  void print_losses(const std::string& path, const TraceCopy& copy, const TracePass& pass);
 
   const TimelineOptions& options_;
   std::ostream& err_;
@@ -112,12 +112,12 @@ Result<bool> CounterTimeline::copy(const TraceFile& file, TraceCopy& copy,
     emit_counters(*pass.cycle(), options_.steps,
                   [&copy](std::string_view event) { copy.add(event); });
   }
-  tell_losses(file.path, copy, pass);
+  print_losses(file.path, copy, pass);
   return true;
 }
 
-void CounterTimeline::tell_losses(const std::string& path, const TraceCopy& copy,
-                                  const TracePass& pass) {
+void CounterTimeline::print_losses(const std::string& path, const TraceCopy& copy,
+                                   const TracePass& pass) {
   if (copy.left_out() > 0) err_ << path << ": " << copy.left_out() << " broken records left out\n";
   if (pass.cut_short()) err_ << path << ": compressed data is damaged or truncated\n";
   if (pass.cycle() && pass.cycle()->left_out > 0) {

@@ -24,12 +24,12 @@ struct TraceFile {
   std::int32_t rank = kNoRank;  // configured for the path
 };
 
-// By the time in their names, then by path, each once. Of a file and its compressed copy, or the
-// one that it was written as, only the file counts.
+// By the time in their names, then by path, each once. If a file has a compressed copy or a draft
+// (".tmp"), only the file counts.
 std::vector<TraceFile> trace_files(FileSystem& files, const std::vector<std::string>& paths,
                                    const Config& config);
 
-// Tells the bytes of the file, until `take` answers false. The error names the file.
+// Passes the bytes of the file to `take` until that returns false. The error names the file.
 Status read_file(FileSystem& files, const std::string& path,
                  const std::function<bool(std::string_view bytes)>& take);
 

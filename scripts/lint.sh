@@ -1,6 +1,6 @@
 #!/bin/bash
 # Checks the form of the sources, also of files that git does not know yet: clang-format, then
-# includes, definitions and references (tests/*_check.py). With --tidy also clang-tidy, which takes seconds a file.
+# includes, definitions, references and old names (tests/*_check.py). With --tidy also clang-tidy, which takes seconds a file.
 #   scripts/lint.sh
 #   scripts/lint.sh --tidy                          clang-tidy over all of the program
 #   scripts/lint.sh --tidy --changed[=REF] [--most=N]
@@ -54,6 +54,7 @@ clang-format --dry-run -Werror "${sources[@]}"
 python3 tests/include_check.py
 python3 tests/definition_check.py
 python3 tests/reference_check.py
+python3 tests/name_check.py
 if $tidy; then
   if $changed && ! commit=$(base); then
     sources=()

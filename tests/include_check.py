@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Which folder may include what. All headers share one include path, so the linker cannot tell.
+"""Which folder may include what. All headers share one include path, so the linker does not notice.
 
     include <- rules, include <- pipeline <- daemon <- commands
     pipeline: tail -> decode -> timestamps -> cycle -> analysis -> engine -> state, a later part sees

@@ -14,7 +14,7 @@ namespace trainwatch {
 namespace {
 
 constexpr const char* kAbout =
-    "Watches the trace and metric files of a training job and tells you, while it runs, that\n"
+    "Watches the trace and metric files of a training job and reports, while it runs, when\n"
     "training time is being lost, since when, how much, and why.";
 
 constexpr const char* kFooter =

@@ -1,5 +1,5 @@
-// Turns counters into the values of one tick: what a core, a disk or a network did since the tick
-// before, as SageMaker names it (shared vocabulary of every "system metrics" file).
+// Turns counters into the values of one tick: what a core, a disk or a network did since the
+// previous tick, under the names of SageMaker's system metrics.
 #pragma once
 
 #include <cstdint>

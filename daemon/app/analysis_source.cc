@@ -23,9 +23,9 @@ HttpResponse answer_analysis(const AnalysisHost& host, const AnalysisQuery& quer
   }
   const auto result = host.result(query.name, job);
   if (!result) return error_response(404);
-  HttpResponse reply;
-  reply.body = result->json() + "\n";
-  return reply;
+  HttpResponse response;
+  response.body = result->json() + "\n";
+  return response;
 }
 
 AnalysisSource analysis_source(boost::asio::io_context& net,

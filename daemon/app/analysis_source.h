@@ -1,5 +1,5 @@
-// Answers GET /api/v1/analyses/NAME: on the engine thread, and Python profiles on a thread that
-// reads them for the request.
+// Responds to GET /api/v1/analyses/NAME: from the engine thread or, for Python profiles, from a
+// thread that reads them for the request.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
@@ -15,11 +15,11 @@ namespace trainwatch {
 
 class EngineThread;
 
-// On the engine thread.
+// Call on the engine thread.
 HttpResponse answer_analysis(const AnalysisHost& host, const AnalysisQuery& query);
 
-// Where the net thread gets analyses from. To be called on the thread of `net`. All must outlive
-// the source but the engine: without one there is no answer.
+// The net thread's source of analyses. Call on the thread of `net`. Everything but the engine must
+// outlive the source; without an engine there is no response.
 AnalysisSource analysis_source(boost::asio::io_context& net,
                                const std::unique_ptr<EngineThread>& engine, ProfileReader& profiles,
                                const std::vector<std::string>& watched);

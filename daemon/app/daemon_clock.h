@@ -22,7 +22,7 @@ class DaemonClock {
   Time at(Steady steady) const { return wall_at_start_ + (steady - start_); }
   Time now() const { return at(std::chrono::steady_clock::now()); }
 
-  // Compares with the host's clock, about once a second.
+  // Compares with the host's clock; call about once a second.
   void compare(Steady steady, Time wall) {
     const Nanos offset = wall - at(steady);
     const Nanos moved = offset - offset_;
@@ -46,7 +46,7 @@ class DaemonClock {
   }
 
  private:
-  // Less is a clock being slewed, or a thread that had to wait between two readings.
+  // Less is a clock being slewed, or a thread delayed between two readings.
   static constexpr Nanos kJump = std::chrono::seconds(2);
 
   Steady start_;

@@ -17,7 +17,7 @@ struct FdBudget {
 
 // For a process that may have `limit` descriptors open. At least one of each.
 inline FdBudget fd_budget(std::size_t limit) {
-  // The store, inotify, the listener, the event loops' own, standard streams.
+  // Store, inotify, listener, event loops, standard streams.
   constexpr std::size_t kOwn = 24;
   const std::size_t left = limit - std::min(limit, kOwn);
   return {std::max<std::size_t>(1, left / 2), std::max<std::size_t>(1, left / 4)};

@@ -1,5 +1,5 @@
-// Whether the daemon as a whole is well: the store, polling, the reader thread, the configuration.
-// For its metrics and self-alerts.
+// The health of the daemon as a whole, for its metrics and self-alerts: the store, polling, the
+// reader thread, the configuration.
 #pragma once
 
 #include <chrono>
@@ -14,18 +14,18 @@
 
 namespace trainwatch {
 
-// The health of the store: its metrics, and when alerts that cannot be stored are sent anyway.
+// The health of the store: its metrics, and when alerts are sent although they cannot be stored.
 class CommitHealth {
  public:
   using Clock = std::chrono::steady_clock;
 
   void succeeded(Clock::duration took);
-  // True when this failure is news: the first, or another message.
+  // True if this failure is news: the first one, or another message.
   bool failed(Clock::time_point now, const std::string& what);
 
   bool degraded() const { return !failure_.empty(); }
   const std::string& failure() const { return failure_; }
-  // Storing has failed for so long that alerts are sent without it.
+  // Storing has failed for so long that alerts are sent without being stored.
   bool provisional_due(Clock::time_point now) const;
 
   void collect(const StateStore& store, std::vector<MetricFamily>& out) const;
@@ -33,7 +33,7 @@ class CommitHealth {
  private:
   Histogram durations_;
   std::uint64_t failures_ = 0;
-  std::string failure_;  // the last one; empty when the last commit went well
+  std::string failure_;  // the last one; empty after a successful commit
   Clock::time_point failing_since_{};
 };
 
@@ -44,7 +44,7 @@ struct DaemonState {
   std::chrono::steady_clock::duration reader_silence{};  // since its last report
 };
 
-// What is wrong, for the self-alerts.
+// The current problems, for the self-alerts.
 std::vector<SelfCondition> self_checks(const DaemonState& state);
 
 struct ReloadState {

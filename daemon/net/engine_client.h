@@ -1,4 +1,4 @@
-// What the network half needs of the engine thread: stored alerts, and analyses. Net thread only.
+// The net thread's access to the engine thread: stored alerts, and analyses. Net thread only.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@
 
 namespace trainwatch {
 
-// At most so many stored alerts are asked for at once.
-inline constexpr std::size_t kArchivePage = 256;
+// At most this many stored alerts are requested at once.
+inline constexpr std::size_t kAlertPage = 256;
 
 struct AlertStoreClient {
   // The oldest alerts with a higher number than requested, or why the store cannot be read.
@@ -34,15 +34,15 @@ struct AlertStoreClient {
   std::map<std::string, std::uint64_t> acknowledged{};
 };
 
-// Of one GET /api/v1/analyses/NAME.
+// The parameters of GET /api/v1/analyses/NAME.
 struct AnalysisQuery {
   std::string name;
-  std::optional<std::string> job;  // needed where there are several
+  std::optional<std::string> job;  // required if there are several
 };
 
-// Gives the result of an analysis now. `done` is called on the net thread, never within the call:
-// with 404 for an analysis that does not run here, 400 where a job must be chosen. It is dropped
-// when the daemon ends first.
+// Requests the current result of an analysis. `done` is called on the net thread, never within the
+// call: with 404 for an analysis that is not running, 400 if a job must be chosen. It is dropped if
+// the daemon ends first.
 using AnalysisSource = std::function<void(AnalysisQuery query, DeferredResponse::Done done)>;
 
 }  // namespace trainwatch

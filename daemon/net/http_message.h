@@ -1,5 +1,5 @@
-// HTTP/1.x messages as plain values: a request head parsed and checked, a reply turned into bytes,
-// at once or later. No sockets; bodies of requests are not accepted anywhere.
+// HTTP/1.x messages as plain values: parses and checks a request head, and serialises a response,
+// which may come later. No sockets; request bodies are never accepted.
 #pragma once
 
 #include <cstddef>
@@ -54,14 +54,13 @@ std::string serialize(const HttpResponse& response, bool head_only, bool keep_al
 // ASCII case-insensitive comparison, for header names and hosts.
 bool equals_ignoring_case(std::string_view a, std::string_view b);
 
-// An answer to one request that another thread has to give first. Net thread only. Whoever drops it
-// gives up waiting.
+// A response that needs another thread first. Net thread only. Dropping it abandons the request.
 class DeferredResponse {
  public:
   using Done = std::function<void(HttpResponse)>;
 
   virtual ~DeferredResponse() = default;
-  // Asks. `done` is called once, later; never within the call.
+  // Makes the request. `done` is called once, later; never within the call.
   virtual void later(Done done) = 0;
 };
 

@@ -24,8 +24,8 @@ class AnalysisResponse final : public DeferredResponse,
 
   void later(Done done) override {
     done_ = std::move(done);
-    source_(query_, [weak = weak_from_this()](HttpResponse reply) {
-      if (const auto self = weak.lock()) self->done_(std::move(reply));
+    source_(query_, [weak = weak_from_this()](HttpResponse response) {
+      if (const auto self = weak.lock()) self->done_(std::move(response));
     });
   }
 

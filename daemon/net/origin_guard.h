@@ -14,8 +14,8 @@ namespace trainwatch {
 
 class OriginGuard {
  public:
-  // Bound to loopback, only loopback names and `allowed_hosts` are served. Bound elsewhere every
-  // Host is, unless `allowed_hosts` names some.
+  // If bound to loopback, only loopback names and `allowed_hosts` are served; otherwise every Host,
+  // unless `allowed_hosts` is not empty.
   OriginGuard(bool loopback, std::vector<std::string> allowed_hosts)
       : loopback_(loopback), allowed_hosts_(std::move(allowed_hosts)) {
     if (!loopback_ && allowed_hosts_.empty()) return;
@@ -29,8 +29,8 @@ class OriginGuard {
                        [host](const auto& allowed) { return equals_ignoring_case(allowed, host); });
   }
 
-  // For an upgrade. The Origin must be this very host; a client without one is no browser and is
-  // welcome on loopback.
+  // For an upgrade. The Origin must be this very host; a client without one is not a browser and is
+  // allowed on loopback.
   bool origin_allowed(const HttpRequest& request) const {
     const auto origins = request.count("Origin");
     if (origins == 0) return loopback_;

@@ -1,10 +1,10 @@
-// One cycle of a profiler (one Kineto trace file), reduced to what the analyses of GPU work read:
-// rows of device work, the runtime calls that launched it, and annotations. Operators, arguments
-// and all other events are not kept, so a cycle takes some 50 bytes per kernel; only analyses of
-// old files may ask for the events of the host as well.
+// One cycle of a profiler (one Kineto trace file), reduced to what the GPU analyses read: rows of
+// device activity, the runtime calls that launched it, and annotations. Operators, arguments and
+// all other events are not kept, so a cycle takes some 50 bytes per kernel; only analyses of
+// finished files may ask for the events of the host as well.
 //
-// A value: the decoder fills it while the document is read, and hands it on once the document is
-// complete, when rank and time base are known. Nothing of it outlives the call that gets it.
+// A value: the decoder fills it while the document is read, and passes it on once the document is
+// complete, when rank and time base are known. Nothing of it outlives the call that receives it.
 #pragma once
 
 #include <cstdint>

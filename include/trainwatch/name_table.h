@@ -1,5 +1,5 @@
 // The names in one cycle, each stored once. Kernel names are long and differ from job to job, so
-// they do not go into the vocabulary, which lives as long as the job.
+// they do not go into the interner, which lives as long as the job.
 #pragma once
 
 #include <cstdint>

@@ -110,7 +110,7 @@ class StateIo {
       ok_ = false;
     }
   }
-  // The element count; a loaded one is believed only if that many elements can still follow.
+  // The element count; a loaded one is accepted only if that many elements can still follow.
   std::uint32_t length(std::size_t size, std::size_t least_element_size) {
     auto n = static_cast<std::uint32_t>(size);
     raw(&n, sizeof n);

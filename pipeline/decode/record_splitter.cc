@@ -158,7 +158,7 @@ void RecordSplitter::reject_open_record(std::string_view rest, RejectReason reas
   skipping_ = false;
 }
 
-// The quotes are out of step, so only layout tells where a record begins: a '{' that begins a line,
+// The quotes are out of step, so only layout shows where a record begins: a '{' that begins a line,
 // or one that follows "}," on the same line.
 std::size_t RecordSplitter::resync(std::string_view bytes) {
   for (std::size_t i = 0; i < bytes.size(); ++i) {

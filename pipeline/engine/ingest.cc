@@ -76,7 +76,7 @@ void Ingest::opened(const KnownFile& known, const std::string& lane,
   for (const FileId id : plain) {
     const auto other = files_.find(id);
     if (other == files_.end() || other->second.superseded) continue;
-    if (other->second.read.tells_nothing()) continue;
+    if (other->second.read.proves_nothing()) continue;
     candidates.push_back({id, other->second.read});
   }
   file.decoder = std::make_unique<FileDecoder>(context_of(known.file, file), format_catalog(),

@@ -90,7 +90,7 @@ void FileReader::announce(TrackedFile& file, TailSink& sink) {
     const bool repeated = is_compressed(file.identity.order) &&
                           other->identity.order.base == file.identity.order.base &&
                           !is_compressed(other->identity.order) &&
-                          !other->progress.read.tells_nothing();
+                          !other->progress.read.proves_nothing();
     if (repeated) plain.push_back(other->identity.id);
   }
   sink.opened(known(file), table_.lane_name(file.identity.lane), plain);

@@ -55,7 +55,7 @@ bool Fingerprint::is_part_of_line() const {
   return offset_ < kTail && tail().find('\n') == std::string_view::npos;
 }
 
-bool Fingerprint::tells_nothing() const {
+bool Fingerprint::proves_nothing() const {
   return is_part_of_line() || tail().find_first_not_of('\0') == std::string_view::npos;
 }
 

@@ -35,7 +35,7 @@ class Fingerprint {
   bool is_part_of_line() const;
   // Empty, a hole, or part of a first line: proves nothing, as many files begin alike. Nothing is
   // lost by reading such a file from its beginning again.
-  bool tells_nothing() const;
+  bool proves_nothing() const;
   // The last byte may end a record.
   bool ends_whole() const;
 

@@ -57,7 +57,7 @@ Result<RotationMatcher::Match> RotationMatcher::compare(const FoundFile& found,
   Result<bool> whole = false;
   const bool mounted_again = is_mounted_again(found, known);
   const bool to_prove =
-      !known.progress.read.tells_nothing() || (known.offset() > 0 && mounted_again);
+      !known.progress.read.proves_nothing() || (known.offset() > 0 && mounted_again);
   if (to_prove && found.stat.size >= known.offset()) {
     whole = holds(**opened, known.progress.read, buffer_);
   }
@@ -219,7 +219,7 @@ RotationMatcher::Search RotationMatcher::search(const TrackedFile& file) {
     const auto stat = files_.stat(place.order.path);
     if (!stat || table_.find(stat->identity) != nullptr) continue;
     result.unknown_siblings = true;
-    if (file.progress.read.tells_nothing() || stat->size < file.offset()) continue;
+    if (file.progress.read.proves_nothing() || stat->size < file.offset()) continue;
     const auto opened = files_.open(place.order.path);
     if (!opened) continue;
     const auto same = holds(**opened, file.progress.read, buffer_);

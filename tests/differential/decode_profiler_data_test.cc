@@ -31,7 +31,7 @@ constexpr Profile kProfiles[] = {
     {"resnet50_array_root.pt.trace.json.gz", 82276, kNoRank, 5, 6, 6},
 };
 
-TEST_F(SharedData, KinetoTracesOfEveryEra) {
+TEST_F(SharedData, KinetoTracesOfEveryVersion) {
   for (const Profile& profile : kProfiles) {
     SCOPED_TRACE(profile.file);
     const fs::path path = kShared / "data/kineto" / profile.file;

@@ -39,7 +39,7 @@ class AnalysesTest(harness.JobTest):
         self.assertEqual(done.returncode, 0, done.stderr)
         return json.loads(done.stdout)
 
-    def test_the_same_live_and_on_old_files(self):
+    def test_the_same_live_and_on_finished_files(self):
         everything = self.generate(150)
         files = [os.path.join(root, name) for root, _, names in os.walk(everything) for name in names]
         files.sort(key=lambda path: os.path.basename(path)[:10])  # the seconds, in both kinds of names

@@ -1,4 +1,4 @@
-"""Generated profiler traces of every era: `analyze --what=profiler_steps` says what their truth says,
+"""Generated profiler traces of every format version: `analyze --what=profiler_steps` says what their truth says,
 for each rank and each of its cycles."""
 
 import decimal

@@ -1,5 +1,5 @@
 """Calls on the state's files that fail for a while (strace makes them fail): trainwatch goes on, or ends
-with an error so that a restart can repair it. Nothing is lost, and nothing is told twice."""
+with an error so that a restart can repair it. Nothing is lost, and no alert comes twice."""
 
 import os
 import subprocess

@@ -20,7 +20,7 @@ class FaultyFs(fusepy.Operations):
         self._backing = backing
         self._control = control
 
-    def _told(self, what):
+    def _asked_for(self, what):
         return os.path.exists(os.path.join(self._control, what))
 
     def _path(self, path):
@@ -40,9 +40,9 @@ class FaultyFs(fusepy.Operations):
         os.close(fh)
 
     def read(self, path, size, offset, fh):
-        if self._told("hang"):
+        if self._asked_for("hang"):
             threading.Event().wait()
-        if self._told("fail"):
+        if self._asked_for("fail"):
             raise fusepy.FuseOSError(errno.EIO)
         return os.pread(fh, min(size, SHORT), offset)
 

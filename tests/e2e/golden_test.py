@@ -37,19 +37,19 @@ def without_sentences(alert):
 
 
 def figures(path):
-    told = harness.run("analyze", path, "--what=" + ",".join(ANALYSES))
-    if told.returncode != 0:
-        return ["analyze: exit %d" % told.returncode]
-    results = json.loads(told.stdout)
+    done = harness.run("analyze", path, "--what=" + ",".join(ANALYSES))
+    if done.returncode != 0:
+        return ["analyze: exit %d" % done.returncode]
+    results = json.loads(done.stdout)
     return ["%s %s" % (name, hashlib.sha256(json.dumps(results[name]).encode()).hexdigest()[:16])
             for name in ANALYSES]
 
 
 def lines_of(path, *options):
-    told = harness.run("replay", path, *options)
-    if told.returncode != 0:
-        return ["replay: exit %d" % told.returncode]
-    return [without_sentences(json.loads(line)) for line in told.stdout.splitlines()] + figures(path)
+    done = harness.run("replay", path, *options)
+    if done.returncode != 0:
+        return ["replay: exit %d" % done.returncode]
+    return [without_sentences(json.loads(line)) for line in done.stdout.splitlines()] + figures(path)
 
 
 class GoldenTest(unittest.TestCase):

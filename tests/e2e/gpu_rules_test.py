@@ -38,7 +38,7 @@ CAUSES = {
 
 
 def last_of(alerts):
-    """The last that was told of each alert of these rules, by id."""
+    """The final version of each alert of these rules, by id."""
     return sorted(harness.final(alert for alert in alerts if alert["rule"] in RULES).values(),
                   key=lambda alert: alert["id"])
 
@@ -79,7 +79,7 @@ class GpuRulesTest(harness.JobTest):
         causes = {alert["subject"]["rank"]: (alert["step"], alert["cause"]["name"]) for alert in alerts}
         self.assertEqual(causes, {rank: (120, "host_pause" if rank == 1 else "communication") for rank in EVERYONE})
 
-    def test_a_pause_of_the_host_is_told_of_its_rank_alone(self):
+    def test_a_pause_of_the_host_concerns_its_rank_alone(self):
         for rank in (0, 3):
             with self.subTest(rank=rank):
                 alerts = alerts_of(self.generate("gc_pause", "--fault-rank=%d" % rank))

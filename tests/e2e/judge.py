@@ -1,4 +1,4 @@
-"""Is what a client was told all that a replay tells, each once and in order?"""
+"""Did a client receive all that a replay gives, each once and in order?"""
 
 import collections
 import json
@@ -8,7 +8,7 @@ import harness
 
 
 class Client:
-    """Keeps the last sequence number it has, as README.md tells clients to do. It may go on at
+    """Keeps the last sequence number it has, as README.md asks of clients. It may continue at
     another address with what an earlier one has."""
 
     def __init__(self, url, earlier=None):
@@ -32,10 +32,10 @@ class Client:
         return True
 
     def has_all(self, replayed):
-        """Whether it has heard how each alert of the replay ended."""
+        """True if it knows the final state of each alert of the replay."""
         last = {alert["id"]: alert["state"] for alert in replayed}
-        told = {alert["id"]: alert["state"] for alert in self.alerts}
-        return all(told.get(id) == state for id, state in last.items())
+        states = {alert["id"]: alert["state"] for alert in self.alerts}
+        return all(states.get(id) == state for id, state in last.items())
 
     def catch_up(self):
         """Polls until there is nothing new. False: nobody answers."""
@@ -49,14 +49,14 @@ class Client:
     def poll_until_all(self, replayed, seconds=60):
         """Polls until it has all; judge() says what is missing."""
         try:
-            harness.wait_for(lambda: self.catch_up() and self.has_all(replayed), "all is told",
+            harness.wait_for(lambda: self.catch_up() and self.has_all(replayed), "all alerts",
                              seconds)
         except AssertionError as error:
             print(error)
 
 
 def order_by_subject(alerts):
-    """Rank or GPU -> ids in the order in which they were first told."""
+    """Rank or GPU -> ids in the order in which they first came."""
     order = collections.defaultdict(dict)
     for alert in alerts:
         order[json.dumps(alert["subject"])].setdefault(alert["id"])
@@ -68,15 +68,15 @@ def is_about_itself(alert):
 
 
 def judge(delivered, replayed):
-    """What is wrong with alerts that have a number, counted. Only live does trainwatch tell of itself."""
+    """What is wrong with alerts that have a number, counted. Only a live run has alerts about trainwatch itself."""
     seqs = [alert["seq"] for alert in delivered]
     delivered = [alert for alert in delivered if not is_about_itself(alert)]
-    told, expected = harness.final(delivered), harness.final(replayed)
-    tellings = collections.Counter(
+    final, expected = harness.final(delivered), harness.final(replayed)
+    copies = collections.Counter(
         json.dumps({k: v for k, v in alert.items() if k not in ("seq", "epoch")}, sort_keys=True)
         for alert in delivered)
-    return {"lost": len(expected.keys() - told.keys()),
-            "wrong": sum(told[id] != expected.get(id) for id in told),
-            "duplicated": sum(count - 1 for count in tellings.values()),
+    return {"lost": len(expected.keys() - final.keys()),
+            "wrong": sum(final[id] != expected.get(id) for id in final),
+            "duplicated": sum(count - 1 for count in copies.values()),
             "out of order": int(order_by_subject(delivered) != order_by_subject(replayed)) +
             int(seqs != list(range(1, len(seqs) + 1)))}

@@ -2,7 +2,7 @@
 
 A job writes while trainwatch is killed and started again, TRAINWATCH_KILLS times (1,000). A client
 asks for what is new all the while. In the end what the client has is what a replay of the finished
-files tells: each alert, its last content, the order within a rank, and no number missing."""
+files gives: each alert, its last content, the order within a rank, and no number missing."""
 
 import os
 import random
@@ -19,7 +19,7 @@ import spiky_job
 KILLS = int(os.environ.get("TRAINWATCH_KILLS", "1000"))
 SEED = int(os.environ.get("TRAINWATCH_SEED", "1"))
 ALERTS_PER_KILL = 20
-# The client is slower than the job in a long run, and must not be told of a gap.
+# The client is slower than the job in a long run, and must not get a gap.
 KEEP_ALL = ["--storage.retention-alerts=10000000"]
 SPIKES_PER_KILL = 26  # a few do not become alerts of their own
 
@@ -56,7 +56,7 @@ class KillLoopTest(unittest.TestCase):
                 replayed = harness.replay(directory, *spiky_job.RULES)
                 self.finish(client, process, replayed)
             found = judge.judge(client.alerts, replayed)
-            print("%d kills, %d alerts in %d tellings: %s" %
+            print("%d kills, %d alerts in %d messages: %s" %
                   (KILLS, len(harness.final(replayed)), len(client.alerts), found))
             self.assertEqual(set(found.values()), {0}, found)
             self.assertGreaterEqual(len(harness.final(replayed)), KILLS * ALERTS_PER_KILL)

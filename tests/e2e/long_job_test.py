@@ -136,11 +136,11 @@ class LongJobTest(harness.JobTest):
             resident.append(resident_kib(trainwatch.pid))
             events = trainwatch.metric("trainwatch_events_total")
             rejected = trainwatch.metric("trainwatch_records_rejected_total")
-            told = trainwatch.metric("trainwatch_alerts_total")
+            alerts = trainwatch.metric("trainwatch_alerts_total")
             steps = trainwatch.json("/api/v1/analyses/step_statistics")["training_phase"]
         after_an_hour = resident[min(60, len(resident) - 1)]
         print("%g h: %d events, %.1f GB, %d alerts in %d s; RSS %d KiB after an hour, %d at the end, %d at most"
-              % (HOURS, events, job.written / 1e9, told, time.monotonic() - began, after_an_hour, resident[-1],
+              % (HOURS, events, job.written / 1e9, alerts, time.monotonic() - began, after_an_hour, resident[-1],
                  max(resident)))
         self.assertEqual(rejected, 0)
         all_steps = round(HOURS * 3600) * STEPS_PER_SECOND * len(NODES) * GPUS

@@ -48,7 +48,7 @@ class OfflineRotationTest(unittest.TestCase):
         return path
 
     def run_between(self, rotate):
-        """All that was told while the lines come in parts: trainwatch reads every other part as it
+        """All alerts while the lines come in parts: trainwatch reads every other part as it
         is, and is away while the next is written and rotated."""
         job, state = self.path("job"), self.path("state")
         log = os.path.join(job, "a.jsonl")

@@ -55,7 +55,7 @@ class ReloadTest(unittest.TestCase):
         trainwatch.signal(signal.SIGHUP)
         harness.wait_for(
             lambda: trainwatch.metric("trainwatch_config_last_reload_successful") == successful,
-            "the reload is told")
+            "the reload is reported")
 
     def test_reload(self):
         self.write("rules:\n  getnext_outlier:\n    factor: 3\n")

@@ -140,9 +140,9 @@ class ReportTest(harness.JobTest):
         self.generate("stepoutlier")
         text = self.report()
         page = self.check(text)
-        told = harness.replay(self.directory, CONFIG)
+        alerts = harness.replay(self.directory, CONFIG)
         fired = {}
-        for alert in harness.final(told).values():
+        for alert in harness.final(alerts).values():
             fired[alert["rule"]] = fired.get(alert["rule"], 0) + 1
             self.assertIn('data-alert="%s"' % alert["id"], text)
             self.assertIn(alert["summary"], "".join(page.text))

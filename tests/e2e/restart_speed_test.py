@@ -46,7 +46,7 @@ class RestartSpeedTest(unittest.TestCase):
             self.assertLess(took[0], LIMIT_SECONDS)
 
     def run_once(self, directory, state, port, log):
-        """The first run: everything is read, 100,000 alerts are told and stored."""
+        """The first run: everything is read, 100,000 alerts are published and stored."""
         process = spiky_job.start(directory, state, port, log)
         begun = time.monotonic()
         harness.wait_for(lambda: ready(port), "all is read", seconds=240)

@@ -35,13 +35,13 @@ class RestartTest(harness.JobTest):
             return client.poll() and self.firing(client)
         return harness.wait_for(more, "an alert is firing")
 
-    def test_nothing_is_told_twice(self):
+    def test_no_alert_comes_twice(self):
         with self.trainwatch() as trainwatch:
             client = judge.Client(trainwatch.url)
             self.write_until_firing(client)
             trainwatch.wait_until_read()
             client.poll()
-            firing, told = self.firing(client), list(client.alerts)
+            firing, received = self.firing(client), list(client.alerts)
             self.assertEqual(trainwatch.stop(), 0)
         with self.trainwatch() as trainwatch:
             status = trainwatch.json("/api/v1/status")
@@ -49,7 +49,7 @@ class RestartTest(harness.JobTest):
             self.assertEqual(trainwatch.metric("trainwatch_alert_active"), len(firing))
             all_again = judge.Client(trainwatch.url)
             all_again.poll()
-            self.assertEqual(all_again.alerts, told)  # from the archive, and nothing since
+            self.assertEqual(all_again.alerts, received)  # from the store, and nothing since
             self.job.write_all()
             client = judge.Client(trainwatch.url, client)
             trainwatch.wait_until_read()
@@ -58,7 +58,7 @@ class RestartTest(harness.JobTest):
             client = judge.Client(trainwatch.url, client)
             client.poll()
         found = judge.judge(client.alerts, harness.replay(self.directory, *spiky_job.RULES))
-        print("%d tellings over two restarts: %s" % (len(client.alerts), found))
+        print("%d messages over two restarts: %s" % (len(client.alerts), found))
         self.assertGreater(len(client.alerts), 2 * SPIKES * 0.7)
         self.assertEqual(set(found.values()), {0}, found)
 

@@ -40,7 +40,7 @@ class RuleChangeTest(harness.JobTest):
     def rules(self, trainwatch):
         return {rule["rule"]: rule for rule in trainwatch.json("/api/v1/status")["rules"]}
 
-    def told(self, trainwatch, rule):
+    def alerts_of(self, trainwatch, rule):
         return [alert for alert in trainwatch.json("/api/v1/alerts?after=0")["alerts"]
                 if alert["rule"] == rule]
 
@@ -49,14 +49,14 @@ class RuleChangeTest(harness.JobTest):
         with harness.Trainwatch(self.directory, state=self.state) as trainwatch:
             self.play(0, middle)
             trainwatch.wait_until_read()
-            before = self.told(trainwatch, "step_spike")
+            before = self.alerts_of(trainwatch, "step_spike")
             self.assertEqual(before[-1]["state"], "firing")
-            self.assertEqual(self.told(trainwatch, "getnext_outlier")[-1]["state"], "firing")
+            self.assertEqual(self.alerts_of(trainwatch, "getnext_outlier")[-1]["state"], "firing")
             warm = self.rules(trainwatch)["getnext_outlier"]
             self.assertEqual(warm["firing"], 1)
             self.assertEqual(trainwatch.stop(), 0)
         with harness.Trainwatch(self.directory, *CHANGED, state=self.state) as trainwatch:
-            after = self.told(trainwatch, "step_spike")
+            after = self.alerts_of(trainwatch, "step_spike")
             self.assertEqual(after[:-1], before)
             self.assertEqual((after[-1]["id"], after[-1]["state"]), (before[-1]["id"], "resolved"))
             self.assertEqual(self.rules(trainwatch)["getnext_outlier"], warm)
@@ -68,9 +68,9 @@ class RuleChangeTest(harness.JobTest):
                              sum(rule["warming"] for rule in self.rules(trainwatch).values()))
             self.assertEqual(trainwatch.stop(), 0)
         with harness.Trainwatch(self.directory, *CHANGED, state=self.state) as trainwatch:
-            self.assertEqual(self.told(trainwatch, "step_spike"), after)
+            self.assertEqual(self.alerts_of(trainwatch, "step_spike"), after)
             self.assertEqual(
-                harness.final(self.told(trainwatch, "getnext_outlier")),
+                harness.final(self.alerts_of(trainwatch, "getnext_outlier")),
                 harness.final(alert for alert in self.replayed if alert["rule"] == "getnext_outlier"))
 
 

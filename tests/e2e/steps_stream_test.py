@@ -11,16 +11,16 @@ import harness
 
 
 class StepsStreamTest(harness.JobTest):
-    def test_each_step_is_told(self):
+    def test_each_step_is_sent(self):
         with harness.Trainwatch(self.directory) as trainwatch, \
                 harness.Listener(trainwatch.stream, "?streams=steps") as listener:
             harness.play.play(harness.JOB, self.directory, speed=0)
             total = harness.wait_for(lambda: trainwatch.metric("trainwatch_steps_total"), "steps")
             trainwatch.wait_until_read()
             total = trainwatch.metric("trainwatch_steps_total")
-            told = lambda: sum(len(frame["steps"]) + frame["dropped"]  # noqa: E731
+            sent = lambda: sum(len(frame["steps"]) + frame["dropped"]  # noqa: E731
                                for frame in listener.frames if frame["op"] == "step")
-            harness.wait_for(lambda: told() >= total, "%d steps" % total)
+            harness.wait_for(lambda: sent() >= total, "%d steps" % total)
             frames = [frame for frame in listener.frames if frame["op"] == "step"]
             self.assertEqual(listener.alerts(), [])  # not asked for
             self.assertEqual(trainwatch.stop(), 0)

@@ -68,7 +68,7 @@ class StopTest(harness.JobTest):
                               for alert in before])
             client.poll_until_all(replayed)
         self.check(client.alerts)
-        print("stopped after %d of %d tellings, in %.2f s" % (len(before), len(replayed), took))
+        print("stopped after %d of %d messages, in %.2f s" % (len(before), len(replayed), took))
 
     def test_stops_while_it_starts(self):
         if not harness.can_trace():

@@ -1,6 +1,6 @@
 """SIGKILL at one system call after the other: a scripted run is killed at the N-th call of a kind, for
 every N (or a sample: TRAINWATCH_LONG=1 takes all), then started again and left to finish. A client
-that asks all the while must have what a replay tells, each once, in order.
+that asks all the while must have what a replay gives, each once, in order.
 
 strace counts the calls of each thread by itself, so the N-th call is that of the thread that comes
 there first."""
@@ -54,11 +54,11 @@ class StraceKillTest(unittest.TestCase):
         return spiky_job.start(self.job, state, self.port, self.log, SMALL, prefix=prefix)
 
     def run_to_end(self, client, process, replayed):
-        """Until all is told and it was stopped, or until it was killed."""
+        """Until all alerts came and it was stopped, or until it was killed."""
         def done():
             ended = process.poll() is not None
             return client.poll() and client.has_all(replayed) or ended
-        harness.wait_for(done, "all is told")
+        harness.wait_for(done, "all alerts")
         if process.poll() is None:
             process.send_signal(signal.SIGTERM)
         process.wait(harness.PATIENCE_SECONDS)

@@ -100,7 +100,7 @@ class SimDaemon {
   TailCheckpoint committed_;
   ScanTime now_{};
   unsigned starts_ = 0;
-  // The tailer tells the pipeline, so it goes first.
+  // The tailer calls the pipeline, so it goes first.
   std::optional<DurablePipeline> pipeline_;
   std::optional<TracingSink> tracing_;
   std::optional<Tailer> tailer_;

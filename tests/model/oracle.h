@@ -1,5 +1,5 @@
-// What a run must tell, worked out the plain way: the list of all records that a writer ever wrote,
-// and sums over it. Knows nothing of how the pipeline does it.
+// The alerts that a run must give, worked out the plain way: the list of all records that a writer
+// ever wrote, and sums over it. Knows nothing of how the pipeline does it.
 #pragma once
 
 #include <algorithm>
@@ -41,9 +41,9 @@ class LaneLog {
 class Oracle {
  public:
   LaneLog& lane(const std::string& node) { return lanes_[node].log; }
-  static constexpr int kTold = 90;
+  static constexpr int kAlertAt = 90;
 
-  // The next alert of the sum rule in the order in which it was told; what is wrong with it, or
+  // The next alert of the sum rule in the order in which it came; returns what is wrong with it, or
   // nothing.
   std::string check(const std::string& json) {
     const std::string node = text_after(json, "\"node\":\"");
@@ -68,7 +68,7 @@ class Oracle {
     return wrong.empty() ? wrong : node + ": " + wrong + " in " + json;
   }
 
-  // What was not told at all; nothing when all is well.
+  // What never came; nothing if all is well.
   std::string missing() const {
     for (const auto& [node, lane] : lanes_) {
       if (lane.firing) return node + ": the last alert is not resolved";
@@ -76,14 +76,14 @@ class Oracle {
                                            [](const auto& record) { return record.fate; });
       if (sure < 2 && lane.last.first == 0) continue;  // the first waits for another that agrees
       for (std::size_t i = lane.next; i < lane.log.records.size(); ++i) {
-        if (must_tell(lane.log.records[i])) return node + ": no alert at record " + number(i);
+        if (must_alert(lane.log.records[i])) return node + ": no alert at record " + number(i);
       }
     }
     return {};
   }
 
   // How many alerts were checked, and how many records turned out to be lost.
-  std::uint64_t told() const { return told_; }
+  std::uint64_t checked() const { return checked_; }
   std::uint64_t lost() const { return lost_; }
 
  private:
@@ -91,21 +91,21 @@ class Oracle {
 
   struct Lane {
     LaneLog log;
-    std::size_t next = 0;  // the record after the one last told of
-    Sum last{};            // as told then
+    std::size_t next = 0;  // the record after that of the last alert
+    Sum last{};            // as that alert said
     bool firing = false;
     std::string id;
   };
 
   static std::string number(std::size_t i) { return std::to_string(i); }
-  static bool must_tell(const LaneLog::Record& record) {
-    return record.fate == LaneLog::Fate::sure && record.value >= kTold;
+  static bool must_alert(const LaneLog::Record& record) {
+    return record.fate == LaneLog::Fate::sure && record.value >= kAlertAt;
   }
 
   std::string over(Lane& lane, std::size_t index, const std::string& id) {
     if (!lane.firing || index + 1 != lane.next || lane.id != id) return "resolved out of turn";
     lane.firing = false;
-    ++told_;
+    ++checked_;
     return {};
   }
 
@@ -113,12 +113,12 @@ class Oracle {
     const auto& records = lane.log.records;
     if (index >= records.size()) return "a record that was never written";
     if (lane.firing) return "the one before was not resolved";
-    if (index < lane.next) return "told again, or late: record " + number(index);
-    if (records[index].value < kTold) return "a value that is not told";
+    if (index < lane.next) return "an alert again, or late: record " + number(index);
+    if (records[index].value < kAlertAt) return "an alert for a value below the limit";
     Sum sure{};
     std::set<Sum> ways = {{0, 0}};  // all that records in doubt may add
     for (std::size_t i = lane.next; i <= index; ++i) {
-      if (i < index && must_tell(records[i])) return "before it no alert at record " + number(i);
+      if (i < index && must_alert(records[i])) return "before it no alert at record " + number(i);
       if (records[i].fate == LaneLog::Fate::sure || i == index) {
         ++sure.first;
         sure.second += records[i].value;
@@ -137,7 +137,7 @@ class Oracle {
     lane.next = index + 1;
     lane.last = said;
     lane.firing = true;
-    ++told_;
+    ++checked_;
     return {};
   }
 
@@ -151,7 +151,7 @@ class Oracle {
   }
 
   std::map<std::string, Lane> lanes_;
-  std::uint64_t told_ = 0;
+  std::uint64_t checked_ = 0;
   std::uint64_t lost_ = 0;
 };
 

@@ -53,8 +53,8 @@ Seen look(StateStore& store) {
   return seen;
 }
 
-// Commits of all sorts: rows of a few bytes and of many pages, new alerts, alerts told again and
-// resolved, cursors; the time runs, so that alerts get old.
+// Commits of all sorts: rows of a few bytes and of many pages, new alerts, alerts published again
+// and resolved, cursors; the time runs, so that alerts get old.
 class Script {
  public:
   explicit Script(std::uint64_t seed) : random_(seed) {}

@@ -85,7 +85,7 @@ class Simulation {
   void set_up_files() {
     files_.make_directory("/r/logs");
     files_.make_directory("/r/system/incremental");
-    // Without birth times a number that is used again cannot be told from a renamed file.
+    // Without birth times a reused number looks like a renamed file.
     const bool births = !plan_.has("no births");
     files_.births(births);
     files_.reuse_inode_numbers(births && dice_.one_in(2));

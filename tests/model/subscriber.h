@@ -1,5 +1,5 @@
 // A client of the alert stream: takes what is published while it is connected, comes back with the
-// number it has, and complains of every gap and every alert that is told in another way than
+// number it has, and complains of every gap and every alert that differs from what came
 // before.
 #pragma once
 
@@ -54,7 +54,7 @@ class Subscriber {
     const auto [known, is_new] = heard_.emplace(alert.seq, alert.json);
     if (is_new) new_.push_back(alert);
     if (known->second != alert.json) {
-      wrong_ = "told as " + known->second + ", then as " + alert.json;
+      wrong_ = "first " + known->second + ", then as " + alert.json;
     }
     if (alert.json.find("\"epoch\":\"" + epoch_ + "\"") == std::string::npos) {
       wrong_ = "another epoch: " + alert.json;

@@ -1,5 +1,5 @@
 // A rule made to be wrong for ever after one lost, repeated or exchanged record: it counts and adds
-// up all samples of a node, and tells count and sum at every sample of 90 and more.
+// up all samples of a node, and reports count and sum at every sample of 90 and more.
 #pragma once
 
 #include <cstdio>
@@ -12,14 +12,14 @@ namespace trainwatch::test {
 class SumRule final : public Rule {
  public:
   struct Params {};
-  static constexpr double kTold = 90;
+  static constexpr double kAlertAt = 90;
 
   SumRule(const Params&, const RuleContext&) {}
 
   void on_sample(const Sample& sample, Verdicts& out) override {
     ++count_;
     sum_ += sample.value;
-    if (sample.value < kTold) return;
+    if (sample.value < kAlertAt) return;
     char text[96];
     std::snprintf(text, sizeof text, "n=%lld s=%.0f at=%lld", static_cast<long long>(count_), sum_,
                   static_cast<long long>(to_ns(sample.at)));

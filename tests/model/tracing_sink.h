@@ -1,4 +1,4 @@
-// Prints what the tailer tells, and tells it on.
+// Prints the calls of the tailer, and passes them on.
 #pragma once
 
 #include <cstdio>

@@ -25,7 +25,7 @@ struct World {
   // Asked before bytes of a file are destroyed: up to where the pipeline has them for good.
   std::function<std::uint64_t(const std::string& path)> safe_up_to;
   // Asked before a file is truncated whose content was copied. Lines begin alike: of a file of
-  // which only part of the first line was seen nothing tells that another line stands there now.
+  // which only part of the first line was seen nothing shows that another line is there now.
   std::function<void(const std::string& path)> read_first_line;
   bool strict = false;  // nothing is lost: records are whole whenever a file changes hands
 };
@@ -89,7 +89,7 @@ class Writer {
       case 0:
         if (rest_.empty()) begin_record();
         put(world_.dice.between(1, rest_.size()));
-        // A line that lacks nothing but its end is a record, and is told whenever the file ends.
+        // A line that lacks nothing but its end is a record, and counts whenever the file ends.
         if (rest_ == "\n") finish_record();
         return world_.did("part of a record", place());
       case 1:

@@ -55,7 +55,7 @@ class StepAlignerTest : public testing::Test {
   std::string taken_;
 };
 
-TEST_F(StepAlignerTest, AStepIsCompleteWhenAllRanksToldIt) {
+TEST_F(StepAlignerTest, AStepIsCompleteWhenAllRanksHaveIt) {
   StepAligner steps = fresh();
   push(steps, cycle(1, 5, 6, 3));
   push(steps, cycle(2, 5, 6, 3));
@@ -112,7 +112,7 @@ TEST_F(StepAlignerTest, WithACompleteStepTheEarlierOnesAreComplete) {
   EXPECT_EQ(taken(), "5:0 6:0 7:01 8:01");
 }
 
-TEST_F(StepAlignerTest, ARankThatTellsAStepAgainBeginsAnew) {
+TEST_F(StepAlignerTest, ARankThatRepeatsAStepBeginsAnew) {
   StepAligner steps = fresh();
   push(steps, cycle(0, 5, 6, 2));
   push(steps, cycle(0, 5, 5, 2));

@@ -42,7 +42,7 @@ inline std::map<std::string, AlertLine> final_alerts(const std::vector<AlertLine
   return final;
 }
 
-// Ids in the order in which each rule and subject first told them.
+// Ids in the order in which each rule and subject first had them.
 inline std::map<std::string, std::vector<std::string>> order_by_subject(
     const std::vector<AlertLine>& alerts) {
   std::map<std::string, std::vector<std::string>> order;

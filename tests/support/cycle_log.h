@@ -1,4 +1,4 @@
-// Keeps what it is told of the cycles of profilers.
+// Keeps the profiler cycles that it gets.
 #pragma once
 
 #include <string>
@@ -11,17 +11,17 @@ namespace trainwatch::test {
 
 class CycleLog final : public CycleSink {
  public:
-  explicit CycleLog(bool host_events = false) : host_rows_(host_events) {}
+  explicit CycleLog(bool host_events = false) : host_events_(host_events) {}
   void cycle(CycleTrace& cycle) override { cycles.push_back(std::move(cycle)); }
-  bool wants_host_events() const override { return host_rows_; }
+  bool wants_host_events() const override { return host_events_; }
 
   std::vector<CycleTrace> cycles;
 
  private:
-  bool host_rows_;
+  bool host_events_;
 };
 
-// All of a cycle, so that two compare with ==; the subject belongs to a vocabulary and is left out.
+// All of a cycle, so that two compare with ==; the subject belongs to an interner and is left out.
 inline std::string describe(const CycleTrace& cycle) {
   const auto text = [](auto number) { return std::to_string(number) + " "; };
   std::string out = text(cycle.number) + text(cycle.left_out);

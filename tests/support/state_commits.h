@@ -26,7 +26,7 @@ inline Alert resolved(std::string id, std::int64_t updated) {
   return alert;
 }
 
-inline Commit telling(std::vector<Alert> alerts, Time now = {}) {
+inline Commit commit_of(std::vector<Alert> alerts, Time now = {}) {
   Commit commit;
   commit.now = now;
   commit.alerts = std::move(alerts);

@@ -35,7 +35,7 @@ class Watcher {
     engine_.flush();
     take();
   }
-  // Reads the rest; returns every alert told since the start.
+  // Reads the rest; returns every alert emitted since the start.
   std::vector<AlertLine> finish() {
     look();
     look();

@@ -1,9 +1,9 @@
 // Finds the period of events that recur on a fixed grid of step numbers: "every 20th step".
 //
-// A period is believed after three spikes with equal gaps, or four of whose three gaps one is
+// A period is accepted after three spikes with equal gaps, or after four if one of the gaps is
 // twice the others (one spike was missed). While a period is known, a gap of one or two periods
-// confirms it and any other gap forgets it; so does a second spike that is due and does not come.
-// Gaps of 1 are no period: that is a slow stretch, not a rhythm. Step numbers are 0..kLargestStep.
+// confirms it; any other gap, or a second missing spike, discards it. Gaps of 1 are no period:
+// that is a slow stretch, not a rhythm. Step numbers are 0..kLargestStep.
 #pragma once
 
 #include <algorithm>

@@ -13,10 +13,9 @@ class Attribution {
   Attribution(const SystemHistory& system, const SpanHistory& spans)
       : system_(system), spans_(spans) {}
 
-  // The best explanation of the verdict's window. A cause that the rule is sure of (it covers at
-  // least half of the lost time) stays. Otherwise: a checkpoint inside the
-  // window, I/O wait or a saturated core well above the minute before; else `unattributed` with
-  // what was missing to tell.
+  // The best explanation of the verdict's window. A cause of which the rule is sure (it covers at
+  // least half of the lost time) stays. Otherwise: a checkpoint inside the window, I/O wait or a
+  // saturated core well above the minute before; else `unattributed` with the missing inputs.
   Cause explain(const Verdict& verdict, SubjectId subject) const;
 
   // A cause must explain this share of the lost time.

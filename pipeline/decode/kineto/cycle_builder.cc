@@ -108,7 +108,7 @@ std::optional<RejectReason> CycleBuilder::take_row(EventCategory category, std::
   Tokens tokens;
   if (!tokens.read(category, event)) return RejectReason::syntax;
   if (!tokens.type.empty() && tokens.type != "\"X\"") return std::nullopt;
-  if (is_device_work(category)) return device_row(category, tokens);
+  if (is_device_activity(category)) return add_activity(category, tokens);
   if (!tokens.read_times()) return RejectReason::time;
   if (category == EventCategory::call) return call(tokens);
   const auto text = strings_.read(tokens.name);
@@ -156,7 +156,7 @@ void CycleBuilder::collective(const Tokens& tokens) {
   if (group) cycle_.collectives.push_back({tokens.start_ns, tokens.duration_ns, *sequence, *group});
 }
 
-std::optional<RejectReason> CycleBuilder::device_row(EventCategory category, Tokens& tokens) {
+std::optional<RejectReason> CycleBuilder::add_activity(EventCategory category, Tokens& tokens) {
   const auto stream = small_integer(tokens.stream);
   if (!stream || *stream == kNoStream) return std::nullopt;  // of a whole context
   if (!tokens.read_times()) return RejectReason::time;
@@ -179,7 +179,7 @@ std::optional<RejectReason> CycleBuilder::device_row(EventCategory category, Tok
   row.kind = device_kind(category);
   row.work = names_.work(*name);
   if (row.work == ActivityClass::communication) collective(tokens);
-  correlator_.device_row(cycle_, integer_or(tokens.correlation, CorrelationIndex::kNone));
+  correlator_.add_activity(cycle_, integer_or(tokens.correlation, CorrelationIndex::kNone));
   return std::nullopt;
 }
 

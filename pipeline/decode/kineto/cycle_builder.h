@@ -47,7 +47,7 @@ class CycleBuilder {
   struct Tokens;
 
   std::optional<RejectReason> take_row(EventCategory category, std::string_view event);
-  std::optional<RejectReason> device_row(EventCategory category, Tokens& tokens);
+  std::optional<RejectReason> add_activity(EventCategory category, Tokens& tokens);
   std::optional<RejectReason> call(Tokens& tokens);
   void collective(const Tokens& tokens);
   std::optional<NameId> name_id(std::string_view name);

@@ -24,7 +24,7 @@ enum class EventCategory : std::uint8_t {
 // `token` is the value of "cat", quotes included.
 EventCategory event_category(std::string_view token);
 
-inline bool is_device_work(EventCategory category) {
+inline bool is_device_activity(EventCategory category) {
   return category >= EventCategory::kernel;
 }
 

@@ -79,7 +79,7 @@ bool HostEvents::Tokens::read(bool with_arguments, std::string_view event) {
 std::optional<RejectReason> HostEvents::take(EventCategory category, std::string_view event,
                                              CycleNames& names) {
   if (category == EventCategory::device_annotation) return std::nullopt;
-  if (is_device_work(category) && category != EventCategory::sync) return std::nullopt;
+  if (is_device_activity(category) && category != EventCategory::sync) return std::nullopt;
   Tokens tokens;
   const bool with_arguments = category == EventCategory::call || category == EventCategory::sync;
   if (!tokens.read(with_arguments, event)) return RejectReason::syntax;
@@ -109,7 +109,7 @@ std::optional<RejectReason> HostEvents::take(EventCategory category, std::string
   return std::nullopt;
 }
 
-// A record of an event, which the device tells as well, is no wait.
+// The record of a CUDA event is not a wait; the device reports it as well.
 std::optional<RejectReason> HostEvents::add_sync(const Tokens& tokens, CycleNames& names) {
   if (between_quotes(tokens.category) == "cuda_event") return std::nullopt;
   const auto times = event_times(tokens.ts, tokens.dur);

@@ -24,7 +24,7 @@ std::uint32_t number(std::uint32_t entry) {
 
 }  // namespace
 
-void LaunchCorrelator::device_row(CycleTrace& cycle, std::int64_t correlation) {
+void LaunchCorrelator::add_activity(CycleTrace& cycle, std::int64_t correlation) {
   if (correlation <= CorrelationIndex::kNone) return;
   const auto row = static_cast<std::uint32_t>(cycle.device.size() - 1);
   std::uint32_t* const known = index_.find(correlation);

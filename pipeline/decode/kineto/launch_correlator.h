@@ -20,7 +20,7 @@ class LaunchCorrelator {
   static constexpr std::size_t kMostLaunches = std::size_t{1} << 20U;
 
   // The newest row of `cycle.device`.
-  void device_row(CycleTrace& cycle, std::int64_t correlation);
+  void add_activity(CycleTrace& cycle, std::int64_t correlation);
   // `launches`: whether its name says so.
   void call(CycleTrace& cycle, const LaunchRow& call, std::int64_t correlation, bool launches);
   // The call of a correlation, kNoRow if none launched anything.

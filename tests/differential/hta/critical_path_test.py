@@ -16,7 +16,7 @@ import sys
 import tempfile
 import unittest
 
-from hta_told import HERE, SHARED, records
+from hta_reference import HERE, SHARED, records
 
 TRAINWATCH = None
 BOUNDS = ["cpu_bound", "data_loading", "gpu_compute_bound", "gpu_communication_bound", "gpu_memory_bound",

@@ -14,7 +14,7 @@ import sys
 import tempfile
 import unittest
 
-from hta_told import HERE, SHARED, have_real, records
+from hta_reference import HERE, SHARED, have_real, records
 from trace_truth import Trace, differences
 
 TRAINWATCH = None

@@ -19,8 +19,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 TESTS = os.path.join(HERE, "..", "..")
 TRAINWATCH = None
 
-with open(os.path.join(TESTS, "data", "sagemaker_analyses.json")) as told:
-    TOLD = json.load(told)
+with open(os.path.join(TESTS, "data", "sagemaker_analyses.json")) as file:
+    REFERENCE = json.load(file)
 
 
 def table(result):
@@ -74,9 +74,9 @@ class Analyses(unittest.TestCase):
     def setUpClass(cls):
         if cls.scenario is None:
             raise unittest.SkipTest("the cases are below")
-        cls.told = TOLD[cls.scenario]
+        cls.known = REFERENCE[cls.scenario]
         cls.directory = tempfile.TemporaryDirectory()
-        words = cls.told["_gen"].split()[1:]
+        words = cls.known["_gen"].split()[1:]
         generator = os.path.join(TESTS, "support", "sagemaker_job_gen.py")
         subprocess.run([sys.executable, generator, *words, "--out", cls.directory.name], check=True,
                        stdout=subprocess.DEVNULL)
@@ -110,8 +110,8 @@ class Analyses(unittest.TestCase):
                 self.equal(my_row[column], value, "%s of %s" % (column, their_row))
 
     def test_job_statistics(self):
-        mine, theirs = self.analyze("job_statistics"), self.told["job_statistics"]
-        base = self.told["start_time"]
+        mine, theirs = self.analyze("job_statistics"), self.known["job_statistics"]
+        base = self.known["start_time"]
         self.assertEqual(mine["framework"], "pytorch")
         self.assertEqual(mine["job_duration_us"], theirs["job_duration"])
         self.assertEqual([mine["training_loop_duration_us"]], theirs["training_loop_duration"])
@@ -128,17 +128,17 @@ class Analyses(unittest.TestCase):
         mine = self.analyze("step_statistics")
         self.assertEqual(mine["left_out"], 0)
         for part in ("training_phase", "framework_metric", "process"):
-            self.equal_rows(mine[part], self.told["step_statistics_" + part])
+            self.equal_rows(mine[part], self.known["step_statistics_" + part])
 
     def test_utilization_stats(self):
         mine = self.analyze("utilization_stats")
-        self.equal_rows(mine["by_node"], self.told["utilization_all"])
+        self.equal_rows(mine["by_node"], self.known["utilization_all"])
         # By training phase: every row, the samples before, between and after the steps too.
-        self.equal_rows(mine["by_phase"], self.told["utilization_by_phase"])
+        self.equal_rows(mine["by_phase"], self.known["utilization_by_phase"])
         self.assertEqual(mine["left_out_of_phases"], 0)
 
     def test_time_annotations(self):
-        begin, end = self.told["time_annotations"]["interval_us"]
+        begin, end = self.known["time_annotations"]["interval_us"]
         mine = self.analyze("time_annotations", "--from-us=%d" % begin, "--to-us=%d" % end)
         self.assertEqual(mine["left_out"], 0)
         durations = {}
@@ -146,21 +146,21 @@ class Analyses(unittest.TestCase):
             # smdebug shows a name without a step as itself, and adds up what has the same text.
             name = row["framework_metric"] + ("_%d" % row["step"] if row["step"] >= 0 else "")
             durations[name] = durations.get(name, 0) + row["duration_us"]
-        self.assertEqual(len(durations), self.told["time_annotations"]["names"])
+        self.assertEqual(len(durations), self.known["time_annotations"]["names"])
         # smdebug divides microseconds by 10^9 and calls them milliseconds.
-        for name, shown in self.told["time_annotations"]["shown"].items():
+        for name, shown in self.known["time_annotations"]["shown"].items():
             self.equal(durations[name], shown * 1e9, name)
 
     def test_device_usage_stats(self):
-        self.equal_rows(self.analyze("device_usage_stats"), self.told["device_usage_default"]["ok"])
+        self.equal_rows(self.analyze("device_usage_stats"), self.known["device_usage_default"]["ok"])
 
     def test_training_phase_intervals(self):
-        told, base = self.told["training_phase_intervals"], self.told["start_time"]
+        known, base = self.known["training_phase_intervals"], self.known["start_time"]
         mine = [[row["start_time_us"] - base, row["end_time_us"] - base, row["phase"]]
                 for row in table(self.analyze("training_phase_intervals"))]
-        self.assertEqual(len(mine), told["rows"])
-        self.assertEqual(mine[:len(told["first"])], told["first"])
-        self.assertEqual(mine[-len(told["last"]):], told["last"])
+        self.assertEqual(len(mine), known["rows"])
+        self.assertEqual(mine[:len(known["first"])], known["first"])
+        self.assertEqual(mine[-len(known["last"]):], known["last"])
 
     def histograms(self, bins, until=None):
         """What the samples up to a time make, by key and name."""
@@ -179,7 +179,7 @@ class Analyses(unittest.TestCase):
         return result
 
     def test_metrics_histogram(self):
-        mine, theirs = self.analyze("metrics_histogram"), self.told["metrics_histogram"]
+        mine, theirs = self.analyze("metrics_histogram"), self.known["metrics_histogram"]
         for key, names in theirs.items():
             # smdebug's total of what has no dimension is a mean of IOPS, bytes and per cent: none here.
             if key.startswith("-nodeid:"):
@@ -192,10 +192,10 @@ class Analyses(unittest.TestCase):
         self.assertEqual(mine["histograms"], self.histograms(50))
 
     def test_step_histogram(self):
-        mine, theirs = self.analyze("step_histogram"), self.told["step_histogram"]
+        mine, theirs = self.analyze("step_histogram"), self.known["step_histogram"]
         theirs = theirs.get("ok", theirs)
         self.assertEqual(set(mine), set(theirs))
-        for key, told in theirs.items():
+        for key, known in theirs.items():
             phase = key.split("-nodeid:")[0]
             values = [end - start for start, end, of, _ in self.spans if of == phase]
             # smdebug drops the last step, and the rounding of numpy.arange makes its bins 49 or 50.
@@ -211,20 +211,20 @@ class Analyses(unittest.TestCase):
                 inside = [v for v in values if edges[i] <= v < edges[i + 1]]
                 self.assertEqual(count, len(inside), (key, i))
             # The two are still of the same steps.
-            self.assertAlmostEqual(edges[0] / 1e6, told["hist"][1][0], delta=1e-9)
+            self.assertAlmostEqual(edges[0] / 1e6, known["hist"][1][0], delta=1e-9)
 
     def test_step_timeline(self):
         rows = table(self.analyze("step_timeline"))
         # smdebug leaves out the first step.
         self.assertEqual(rows[0]["step"], 0)
-        for row, told in zip(rows[1:], self.told["step_timeline_chart_first10"]["ok"]):
-            self.assertEqual(row["start_time_us"], round(told[0] * 1e6))
-            self.assertEqual(row["duration_us"], round(told[1] * 1e6))
-            self.assertEqual(row["step"], told[2])
+        for row, known in zip(rows[1:], self.known["step_timeline_chart_first10"]["ok"]):
+            self.assertEqual(row["start_time_us"], round(known[0] * 1e6))
+            self.assertEqual(row["duration_us"], round(known[1] * 1e6))
+            self.assertEqual(row["step"], known[2])
         self.assertEqual(len(rows), len([s for s in self.spans if s[2].startswith("Step:")]))
 
     def test_heatmap(self):
-        mine, theirs = self.analyze("heatmap"), self.told["heatmap_first10"]["rows"]
+        mine, theirs = self.analyze("heatmap"), self.known["heatmap_first10"]["rows"]
         self.assertEqual(mine["samples_per_column"], 1)
         rows = {(row["nodeID"], row["dimension"], row["system_metric"]): row["values"]
                 for row in mine["rows"]}
@@ -232,17 +232,17 @@ class Analyses(unittest.TestCase):
         for node, dimensions in theirs.items():
             for dimension, names in dimensions.items():
                 for name, values in names.items():
-                    for got, told in zip(rows[node, dimension, name], values):
-                        self.equal(got, told, (node, dimension, name))
+                    for got, known in zip(rows[node, dimension, name], values):
+                        self.equal(got, known, (node, dimension, name))
                     compared += 1
         self.assertGreater(compared, 8)
 
     def loader(self, name, analysis):
         """smdebug prints sentences; the numbers in them."""
-        told = self.told[name]["ok"]
-        words = " ".join(told["stdout"]).replace(",", " ").split()
+        known = self.known[name]["ok"]
+        words = " ".join(known["stdout"]).replace(",", " ").split()
         numbers = [float(word) for word in words if word.replace(".", "", 1).isdigit()]
-        self.assertIsNone(told["outliers"])
+        self.assertIsNone(known["outliers"])
         return self.analyze(analysis), numbers
 
     def test_dataloader_calls(self):

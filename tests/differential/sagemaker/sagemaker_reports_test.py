@@ -20,8 +20,8 @@ import sagemaker_rules as reference  # noqa: E402
 
 TRAINWATCH = None
 
-with open(os.path.join(HERE, "..", "..", "data", "sagemaker_rules.json")) as told:
-    TOLD = json.load(told)
+with open(os.path.join(HERE, "..", "..", "data", "sagemaker_rules.json")) as file:
+    REFERENCE = json.load(file)
 
 
 def generate(words, directory):
@@ -39,18 +39,18 @@ class OverallReports(unittest.TestCase):
 
     def test_equal(self):
         for scenario in ("normal", "evalphase", "stepoutlier"):
-            told = TOLD[scenario]
+            known = REFERENCE[scenario]
             with tempfile.TemporaryDirectory() as directory, self.subTest(scenario=scenario):
-                generate(told["command"].split(), directory)
+                generate(known["command"].split(), directory)
                 command = [TRAINWATCH, "analyze", directory,
                            "--what=overall_system_usage,overall_framework_metrics"]
                 done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
-                mine, rules = json.loads(done.stdout), told["rules"]
+                mine, rules = json.loads(done.stdout), known["rules"]
                 self.system_usage(mine["overall_system_usage"], rules["OverallSystemUsage"],
                                   reference.Job(directory))
                 self.framework_metrics(mine["overall_framework_metrics"],
                                        rules["OverallFrameworkMetrics"]["details"],
-                                       reference.Job(directory), told["windows"])
+                                       reference.Job(directory), known["windows"])
 
     @staticmethod
     def of_devices(job, dimension):
@@ -62,11 +62,11 @@ class OverallReports(unittest.TestCase):
                 names.add(name)
         return [sum(values) / (1 if dimension == "Algorithm" else len(names)) for values in times.values()]
 
-    def system_usage(self, mine, told, job):
-        self.assertEqual(told["fired_windows"], [])
+    def system_usage(self, mine, known, job):
+        self.assertEqual(known["fired_windows"], [])
         rows = {(row["Resource"], row["nodeID"]): row for row in table(mine)}
-        self.assertEqual({resource for resource, _ in rows}, set(told["details"]))
-        for resource, nodes in told["details"].items():
+        self.assertEqual({resource for resource, _ in rows}, set(known["details"]))
+        for resource, nodes in known["details"].items():
             for node, figures in nodes.items():
                 for name, value in figures.items():
                     # SageMaker rounds to two digits, where the last bit decides in the middle between two.
@@ -104,16 +104,16 @@ class OverallReports(unittest.TestCase):
         for name, share in theirs.items():
             self.assertLessEqual(abs(mine[name] - share), 1e-9 * share, name)
 
-    def framework_metrics(self, mine, told, job, windows):
+    def framework_metrics(self, mine, known, job, windows):
         spans = job.spans
         # SageMaker counts an event that lies in two of its windows twice: so its numbers come about.
         counted = [span for window in range(windows) for span in spans
                    if span[1] >= job.window(window)[0] and span[0] <= job.window(window)[1]]
         for bucket in ("general", "forward_backward"):
-            self.near(self.shares(bucket, counted), told[bucket])
+            self.near(self.shares(bucket, counted), known[bucket])
         # Its phases too, but for "others": that takes away from the loop what it said of them before, so
         # that about half of it is left.
-        phases = {name: share for name, share in told["phase"].items() if name != "others"}
+        phases = {name: share for name, share in known["phase"].items() if name != "others"}
         known = self.shares("phase", counted)
         del known["others"]
         self.near({name: share / sum(known.values()) for name, share in known.items()},

@@ -22,8 +22,8 @@ SUPPORT = os.path.join(HERE, "..", "..", "support")
 sys.path.insert(0, SUPPORT)
 import sagemaker_rules as reference  # noqa: E402
 
-with open(os.path.join(HERE, "..", "..", "data", "sagemaker_rules.json")) as told:
-    TOLD = json.load(told)
+with open(os.path.join(HERE, "..", "..", "data", "sagemaker_rules.json")) as file:
+    REFERENCE = json.load(file)
 
 RULES = {
     "batch_size": "BatchSize",
@@ -41,17 +41,17 @@ TRAINWATCH = None
 
 
 def generate(scenario, seed, out):
-    words = TOLD[scenario]["command"].replace("--seed 11", "--seed %d" % seed).split()
+    words = REFERENCE[scenario]["command"].replace("--seed 11", "--seed %d" % seed).split()
     subprocess.run([sys.executable, os.path.join(SUPPORT, "sagemaker_job_gen.py"), *words, "--out", out],
                    check=True, stdout=subprocess.DEVNULL)
 
 
 def replay(directory, *flags):
-    """What was told, by rule, in order."""
+    """The emitted alerts, by rule, in order."""
     command = [TRAINWATCH, "replay", directory, "--rules=" + ",".join(RULES), *flags]
-    told = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
+    output = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
     by_rule = {rule: [] for rule in RULES}
-    for line in told.splitlines():
+    for line in output.splitlines():
         alert = json.loads(line)
         by_rule[alert["rule"]].append(alert)
     return by_rule
@@ -63,7 +63,7 @@ def microseconds(rfc3339):
 
 
 class Figures:
-    """Each method compares the figures of one told alert with the reference's for the same data."""
+    """Each method compares the figures of one alert with the reference's for the same data."""
 
     def __init__(self, test, job):
         self.test, self.job = test, job
@@ -157,27 +157,27 @@ class SageMakerRules(unittest.TestCase):
         with tempfile.TemporaryDirectory() as directory:
             generate(scenario, seed, directory)
             job = reference.Job(directory)
-            told = replay(directory)
+            alerts = replay(directory)
         fired = reference.fired(job)
         figures = Figures(self, job)
         for rule, name in RULES.items():
             with self.subTest(scenario=scenario, seed=seed, rule=rule):
                 if seed == 11:
-                    known = TOLD[scenario]["rules"][name]["fired_windows"]
+                    known = REFERENCE[scenario]["rules"][name]["fired_windows"]
                     self.assertEqual(fired[name], known, "the reference is not SageMaker's")
-                self.assertEqual(bool(told[rule]), bool(fired[name]), "fires, or stays quiet")
-                if not told[rule]:
+                self.assertEqual(bool(alerts[rule]), bool(fired[name]), "fires, or stays quiet")
+                if not alerts[rule]:
                     continue
-                begin = min(microseconds(alert["started_at"]) for alert in told[rule])
+                begin = min(microseconds(alert["started_at"]) for alert in alerts[rule])
                 self.assertLessEqual(begin, job.window(fired[name][0])[1], "begins late")
-                for alert in told[rule]:
+                for alert in alerts[rule]:
                     getattr(figures, rule)(alert)
 
 
 class SageMakersOwnFigures(unittest.TestCase):
     """At the same sample as SageMaker's last report: its numbers, or the right one where it says why."""
 
-    def told_at_the_end(self, scenario, *flags):
+    def alerts_at_the_end(self, scenario, *flags):
         with tempfile.TemporaryDirectory() as directory:
             generate(scenario, 11, directory)
             self.job = reference.Job(directory)
@@ -185,10 +185,10 @@ class SageMakersOwnFigures(unittest.TestCase):
 
     def test_low_gpu_utilization(self):
         for scenario in ("lowgpu", "gpufluct", "cpubottleneck", "imbalance"):
-            known = TOLD[scenario]["rules"]["LowGPUUtilization"]["gpus"]
-            told = self.told_at_the_end(scenario, "--set=low_gpu_utilization.patience=1799")
+            known = REFERENCE[scenario]["rules"]["LowGPUUtilization"]["gpus"]
+            alerts = self.alerts_at_the_end(scenario, "--set=low_gpu_utilization.patience=1799")
             mine = {"gpu" + alert["subject"]["gpu"]: alert["evidence"]
-                    for alert in told["low_gpu_utilization"]}
+                    for alert in alerts["low_gpu_utilization"]}
             self.assertEqual(set(mine), set(known))
             for gpu, figures in known.items():
                 self.assertAlmostEqual(mine[gpu]["p95"], figures["gpu_95"], delta=1e-9)
@@ -197,51 +197,51 @@ class SageMakersOwnFigures(unittest.TestCase):
     def test_bottlenecks(self):
         # The last snapshot is never closed: 1799 of 1800, and it is none of the bottlenecks.
         for scenario, rule in (("cpubottleneck", "cpu_bottleneck"), ("iobottleneck", "io_bottleneck")):
-            known = TOLD[scenario]["rules"][RULES[rule]]
-            told = self.told_at_the_end(scenario, "--set=%s.patience=1798" % rule)[rule]
-            self.assertEqual([a["evidence"]["datapoints"] for a in told], [known["datapoints"] - 1])
-            self.assertEqual(told[0]["evidence"]["bottlenecks"], known["bottlenecks"])
-            self.assertEqual(told[0]["evidence"]["low_gpu_snapshots"], known["low_gpu"])
+            known = REFERENCE[scenario]["rules"][RULES[rule]]
+            alerts = self.alerts_at_the_end(scenario, "--set=%s.patience=1798" % rule)[rule]
+            self.assertEqual([a["evidence"]["datapoints"] for a in alerts], [known["datapoints"] - 1])
+            self.assertEqual(alerts[0]["evidence"]["bottlenecks"], known["bottlenecks"])
+            self.assertEqual(alerts[0]["evidence"]["low_gpu_snapshots"], known["low_gpu"])
 
     def test_batch_size(self):
         for scenario in ("batchsize", "lowgpu", "imbalance"):
-            known = TOLD[scenario]["rules"]["BatchSize"]["gpus"]
-            told = self.told_at_the_end(scenario)["batch_size"]
-            self.assertEqual(sorted({alert["evidence"]["gpu"] for alert in told}), known)
+            known = REFERENCE[scenario]["rules"]["BatchSize"]["gpus"]
+            alerts = self.alerts_at_the_end(scenario)["batch_size"]
+            self.assertEqual(sorted({alert["evidence"]["gpu"] for alert in alerts}), known)
 
     def test_gpu_memory_increase(self):
-        known = TOLD["gpumem"]["rules"]["GPUMemoryIncrease"]["gpus"]
-        told = self.told_at_the_end("gpumem")["gpu_memory_increase"]
-        self.assertEqual(sorted({"gpu" + alert["subject"]["gpu"] for alert in told}), known)
+        known = REFERENCE["gpumem"]["rules"]["GPUMemoryIncrease"]["gpus"]
+        alerts = self.alerts_at_the_end("gpumem")["gpu_memory_increase"]
+        self.assertEqual(sorted({"gpu" + alert["subject"]["gpu"] for alert in alerts}), known)
 
     def test_load_balancing(self):
         # SageMaker's 0.83262 is more than the distance can be, see docs/rules/load_balancing.md.
-        known = TOLD["imbalance"]["rules"]["LoadBalancing"]["distance"]
-        told = self.told_at_the_end("imbalance", "--set=load_balancing.patience=1799")
+        known = REFERENCE["imbalance"]["rules"]["LoadBalancing"]["distance"]
+        alerts = self.alerts_at_the_end("imbalance", "--set=load_balancing.patience=1799")
         gpus = [self.values(gpu) for gpu in ("gpu0", "gpu1")]
         self.assertAlmostEqual(reference.load_distance(*gpus), known, delta=1e-9)
-        self.assertAlmostEqual(told["load_balancing"][0]["value"], known, delta=1e-3)
+        self.assertAlmostEqual(alerts["load_balancing"][0]["value"], known, delta=1e-3)
 
     def values(self, gpu):
         return [value for _, value in self.job.series("GPUUtilization")[gpu]]
 
     def test_step_outlier(self):
         # SageMaker counts the steps that cross an edge of its windows twice: 185 of 3663 are 182 of 3640.
-        known = TOLD["stepoutlier"]["rules"]["StepOutlier"]
-        told = self.told_at_the_end("stepoutlier")["step_outlier"]
+        known = REFERENCE["stepoutlier"]["rules"]["StepOutlier"]
+        alerts = self.alerts_at_the_end("stepoutlier")["step_outlier"]
         phase = "Step:ModeKeys.TRAIN"
         twice = reference.windowed_durations(self.job, phase, self.job.windows - 1)
         self.assertEqual(reference.outliers(twice), known["number_of_outliers"])
         self.assertAlmostEqual(reference.mean(twice), known["step_stats"]["mean"], delta=1e-12)
         once = reference.step_durations(self.job, phase)
-        self.assertEqual(told[-1]["evidence"]["number_of_outliers"], reference.outliers(once))
+        self.assertEqual(alerts[-1]["evidence"]["number_of_outliers"], reference.outliers(once))
         self.assertEqual(reference.outliers(once), 182)
 
     def test_dataloader(self):
-        known = TOLD["dataloader"]["rules"]["Dataloader"]
-        told = self.told_at_the_end("dataloader")["dataloader"]
-        self.assertEqual(told[-1]["evidence"]["dataloaders"], known["dataloaders"])
-        self.assertEqual(told[-1]["evidence"]["cores"], known["cores"])
+        known = REFERENCE["dataloader"]["rules"]["Dataloader"]
+        alerts = self.alerts_at_the_end("dataloader")["dataloader"]
+        self.assertEqual(alerts[-1]["evidence"]["dataloaders"], known["dataloaders"])
+        self.assertEqual(alerts[-1]["evidence"]["cores"], known["cores"])
 
     def test_the_documented_preset(self):
         with tempfile.TemporaryDirectory() as directory:
@@ -249,8 +249,8 @@ class SageMakersOwnFigures(unittest.TestCase):
             config = os.path.join(directory, "trainwatch.yaml")
             with open(config, "w") as file:
                 file.write("rules: {preset: sagemaker-docs}\n")
-            told = replay(directory, "--config.file=" + config)
-        first = told["load_balancing"][0]["evidence"]
+            alerts = replay(directory, "--config.file=" + config)
+        first = alerts["load_balancing"][0]["evidence"]
         self.assertEqual(first["samples_seen"], 11, "patience 10 in place of 1000")
 
 
@@ -263,5 +263,5 @@ def add_scenarios(names):
 
 if __name__ == "__main__":
     TRAINWATCH = sys.argv[1]
-    add_scenarios(sys.argv[2:] or TOLD)
+    add_scenarios(sys.argv[2:] or REFERENCE)
     unittest.main(argv=sys.argv[:1])

@@ -90,7 +90,7 @@ void play_batches(AnalysisBench& bench, bool samples, bool spans) {
     bench.step(second * kSecond + 10, kSecond / 2, second);
     bench.add(bench.span("Forward", "model", second * kSecond + 10, 2 * kSecond, second));
   }
-  // Told late, as PyTorch's hook tells what was in a step.
+  // Comes late, as PyTorch's hook reports what was in a step.
   if (spans) bench.add(bench.span("Backward(post-forward)", "model", 8 * kSecond, 2 * kSecond));
   if (spans) bench.add(bench.span("DataLoaderWorker", "_worker_loop", 0, 4 * kSecond));
 }

@@ -14,7 +14,7 @@ TEST(StepStatistics, APartOfAStepLastsFromItsFirstStartToItsLastEnd) {
 
 TEST(StepStatistics, ASpanWithoutAStepBelongsToTheStepItLiesIn) {
   AnalysisBench bench("step_statistics");
-  bench.add(bench.span("DataLoaderIter", "GetNext", 110, 10));  // before its step is told
+  bench.add(bench.span("DataLoaderIter", "GetNext", 110, 10));  // before its step comes
   bench.step(100, 100, 0);
   bench.add(bench.span("DataLoaderWorker", "loop", 120, 30));   // and after
   bench.add(bench.span("DataLoaderIter", "GetNext", 195, 10));  // in none

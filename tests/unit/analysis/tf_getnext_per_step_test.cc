@@ -13,7 +13,7 @@ Span call(AnalysisBench& bench, std::int64_t start, std::int64_t duration, std::
 
 TEST(TfGetnextPerStep, ThreadsCallsAndTheirMean) {
   AnalysisBench bench("tf_getnext_per_step");
-  bench.add(call(bench, 100, 10, 7));  // before its step is told
+  bench.add(call(bench, 100, 10, 7));  // before its step comes
   bench.add(call(bench, 120, 20, 8));
   bench.add(call(bench, 99, 5, 9));  // in none
   bench.save_and_load();

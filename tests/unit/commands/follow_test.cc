@@ -169,7 +169,7 @@ TEST(Follow, ComesBackAfterRestartsOfTheServer) {
 }
 
 // A name that has printed nothing yet still notices that the server counts anew.
-TEST(Follow, ANewEpochIsToldFromItsBeginning) {
+TEST(Follow, ANewEpochIsSentFromItsBeginning) {
   std::optional<TestServer> server;
   server.emplace();
   const auto port = server->port();

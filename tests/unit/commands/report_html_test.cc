@@ -44,7 +44,7 @@ TEST(HtmlWriter, ElementsCloseInOrder) {
   EXPECT_EQ(html.take(), "<!doctype html>\n<div><b>x</b>\n<path d=\"M0 0\"/></div>");
 }
 
-TEST(ShownText, BytesThatAreNoUtf8AreReplacedOneByOne) {
+TEST(Sanitise, BytesThatAreNoUtf8AreReplacedOneByOne) {
   EXPECT_EQ(repaired_utf8("gr\xC3\xBC\xC3\x9F"), "gr\xC3\xBC\xC3\x9F");
   EXPECT_EQ(repaired_utf8("a\xFF\xC3"), "a" + kReplacement + kReplacement);
   EXPECT_EQ(repaired_utf8("\xC0\xAF"), kReplacement + kReplacement);  // an overlong "/"
@@ -53,7 +53,7 @@ TEST(ShownText, BytesThatAreNoUtf8AreReplacedOneByOne) {
   EXPECT_EQ(repaired_utf8("\xF4\x90\x80\x80").size(), 4 * kReplacement.size());
 }
 
-TEST(ShownText, LongTextKeepsBothEnds) {
+TEST(Sanitise, LongTextKeepsBothEnds) {
   EXPECT_EQ(shortened("short", 10), "short");
   EXPECT_EQ(shortened("0123456789abcdef", 10),
             "012345\xE2\x80\xA6"

@@ -89,7 +89,7 @@ TEST(AlertHub, Filters) {
   EXPECT_THAT(window(hub, {{}, Alert::State::firing, Severity::info}), ElementsAre(1, 2));
 }
 
-TEST(AlertHub, TellsListenersUntilTheyAreGone) {
+TEST(AlertHub, NotifiesListenersUntilTheyAreGone) {
   AlertHub hub("e");
   int calls = 0;
   std::size_t provisional = 0;

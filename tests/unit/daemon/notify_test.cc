@@ -38,7 +38,7 @@ class Supervisor {
   bool bound_ = false;
 };
 
-void tells_everything(const std::string& name) {
+void sends_everything(const std::string& name) {
   const Supervisor supervisor(name);
   ASSERT_TRUE(supervisor.bound());
   const ServiceNotifier notifier(name);
@@ -57,12 +57,12 @@ void tells_everything(const std::string& name) {
 TEST(ServiceNotifier, SpeaksToASocketInTheFileSystem) {
   const std::string path = testing::TempDir() + "notify_" + std::to_string(getpid());
   unlink(path.c_str());
-  tells_everything(path);
+  sends_everything(path);
   unlink(path.c_str());
 }
 
 TEST(ServiceNotifier, SpeaksToAnAbstractSocket) {
-  tells_everything("@trainwatch-test-" + std::to_string(getpid()));
+  sends_everything("@trainwatch-test-" + std::to_string(getpid()));
 }
 
 TEST(ServiceNotifier, WithoutAListenerDoesNothing) {

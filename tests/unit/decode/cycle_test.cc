@@ -140,7 +140,7 @@ TEST(Cycle, CallsThatLaunchedNothingAreKeptByName) {
   EXPECT_EQ(cycle.launches[1].rows, 1U);
 }
 
-TEST(Cycle, CategoriesOfEveryEraAndDevice) {
+TEST(Cycle, CategoriesOfEveryVersionAndDevice) {
   const std::string args = R"("device": 1, "stream": "108", "correlation": 3)";
   const std::pair<const char*, DeviceKind> kinds[] = {
       {"kernel", DeviceKind::kernel},          {"Kernel", DeviceKind::kernel},
@@ -218,7 +218,7 @@ TEST(Cycle, NamesTakeABoundedRoom) {
   EXPECT_EQ(reading.log.cycles[0].left_out, 1U);
 }
 
-TEST(Cycle, IsNotToldBeforeTheDocumentIsComplete) {
+TEST(Cycle, IsNotEmittedBeforeTheDocumentIsComplete) {
   const std::string content = document(work("1", 1));
   Reading reading;
   reading.feed(content.substr(0, content.size() - 1));
@@ -270,7 +270,7 @@ TEST(LaunchCorrelator, OldCallsThatLaunchNothingAreGivenUp) {
   for (std::int64_t i = 1; i <= kCalls; ++i) links.call(cycle, {i, 1, name, 0}, i, false);
   for (const std::int64_t correlation : {kCalls, std::int64_t{11}, std::int64_t{10}}) {
     cycle.device.emplace_back();
-    links.device_row(cycle, correlation);
+    links.add_activity(cycle, correlation);
   }
   links.finish(cycle);
   ASSERT_EQ(cycle.launches.size(), 2U);

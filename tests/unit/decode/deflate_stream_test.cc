@@ -39,7 +39,7 @@ TEST(DeflateStream, InflateStreamReadsWhatItWrites) {
   }
 }
 
-TEST(DeflateStream, TellsWhatItHasBeforeTheEnd) {
+TEST(DeflateStream, GivesWhatItHasBeforeTheEnd) {
   std::string out;
   DeflateStream stream([&out](std::string_view bytes) { out += bytes; });
   unsigned random = 1;

@@ -62,7 +62,7 @@ TEST(HostActivity, OrderDoesNotMatter) {
   }
 }
 
-TEST(HostActivity, TooManyPartsTellNothing) {
+TEST(HostActivity, TooManyPartsProveNothing) {
   HostActivity activity;
   for (std::size_t i = 0; i <= HostActivity::kMostParts; ++i) {
     const std::int64_t start = static_cast<std::int64_t>(i) * 20 * kMs;

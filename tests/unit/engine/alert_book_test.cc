@@ -50,22 +50,22 @@ TEST_F(AlertBookTest, OpensUpdatesAndResolvesOneEpisode) {
   firing(10);
   firing(11);
   firing(12);
-  auto told = book_.take_emitted();
-  ASSERT_THAT(told, SizeIs(1)) << "a storm is one alert";
-  EXPECT_EQ(told[0].state, Alert::State::firing);
-  EXPECT_EQ(told[0].started_at, at(10));
+  auto emitted = book_.take_emitted();
+  ASSERT_THAT(emitted, SizeIs(1)) << "a storm is one alert";
+  EXPECT_EQ(emitted[0].state, Alert::State::firing);
+  EXPECT_EQ(emitted[0].started_at, at(10));
 
   book_.flush();
-  told = book_.take_emitted();
-  ASSERT_THAT(told, SizeIs(1)) << "held changes are told by flush()";
-  EXPECT_EQ(told[0].count, 3U);
-  EXPECT_EQ(told[0].updated_at, at(12));
+  emitted = book_.take_emitted();
+  ASSERT_THAT(emitted, SizeIs(1)) << "held changes are emitted by flush()";
+  EXPECT_EQ(emitted[0].count, 3U);
+  EXPECT_EQ(emitted[0].updated_at, at(12));
 
   ok(20);
-  told = book_.take_emitted();
-  ASSERT_THAT(told, SizeIs(1));
-  EXPECT_EQ(told[0].state, Alert::State::resolved);
-  EXPECT_EQ(told[0].ended_at, at(20));
+  emitted = book_.take_emitted();
+  ASSERT_THAT(emitted, SizeIs(1));
+  EXPECT_EQ(emitted[0].state, Alert::State::resolved);
+  EXPECT_EQ(emitted[0].ended_at, at(20));
   EXPECT_THAT(book_.active(), IsEmpty());
 }
 
@@ -73,11 +73,11 @@ TEST_F(AlertBookTest, ANewEpisodeHasANewId) {
   firing(10);
   ok(11);
   firing(12);
-  const auto told = book_.take_emitted();
-  ASSERT_THAT(told, SizeIs(3));
-  EXPECT_EQ(told[0].id, told[1].id);
-  EXPECT_NE(told[0].id, told[2].id);
-  EXPECT_THAT(told[0].id, SizeIs(32));
+  const auto emitted = book_.take_emitted();
+  ASSERT_THAT(emitted, SizeIs(3));
+  EXPECT_EQ(emitted[0].id, emitted[1].id);
+  EXPECT_NE(emitted[0].id, emitted[2].id);
+  EXPECT_THAT(emitted[0].id, SizeIs(32));
 }
 
 TEST_F(AlertBookTest, KeysAreSeparateEpisodes) {
@@ -89,7 +89,7 @@ TEST_F(AlertBookTest, KeysAreSeparateEpisodes) {
   EXPECT_EQ(book_.active_count(0, Severity::warning), 1U);
 }
 
-TEST_F(AlertBookTest, ChangeOfSeverityOrCauseIsToldAtOnce) {
+TEST_F(AlertBookTest, ChangeOfSeverityOrCauseIsEmittedAtOnce) {
   firing(1, Severity::info);
   firing(2, Severity::warning);
   firing(3, Severity::warning, "", CauseName::input_wait);
@@ -149,10 +149,10 @@ TEST_F(AlertBookTest, KeepBridgesShortRecoveries) {
   ASSERT_THAT(book_.take_emitted(), SizeIs(1)) << "still the same episode, still firing";
   ok(31);
   book_.advance(source_, at(36));
-  const auto told = book_.take_emitted();
-  ASSERT_THAT(told, SizeIs(1));
-  EXPECT_EQ(told[0].ended_at, at(36));
-  EXPECT_EQ(told[0].count, 2U);
+  const auto emitted = book_.take_emitted();
+  ASSERT_THAT(emitted, SizeIs(1));
+  EXPECT_EQ(emitted[0].ended_at, at(36));
+  EXPECT_EQ(emitted[0].count, 2U);
 }
 
 TEST_F(AlertBookTest, RefinesOpenAndResolvedAlerts) {
@@ -164,10 +164,10 @@ TEST_F(AlertBookTest, RefinesOpenAndResolvedAlerts) {
   ok(11);
   book_.take_emitted();
   book_.refine(key, id, {CauseName::cpu_saturation, 0.9, "busy", {}});
-  const auto told = book_.take_emitted();
-  ASSERT_THAT(told, SizeIs(1));
-  EXPECT_EQ(told[0].state, Alert::State::resolved);
-  EXPECT_EQ(told[0].verdict.cause.name, CauseName::cpu_saturation);
+  const auto emitted = book_.take_emitted();
+  ASSERT_THAT(emitted, SizeIs(1));
+  EXPECT_EQ(emitted[0].state, Alert::State::resolved);
+  EXPECT_EQ(emitted[0].verdict.cause.name, CauseName::cpu_saturation);
 }
 
 TEST_F(AlertBookTest, StateSurvives) {

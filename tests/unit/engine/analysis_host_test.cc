@@ -28,7 +28,7 @@ class AnalysisHostTest : public testing::Test {
     span.phase = span.name = interner_.symbols.intern("Step:ModeKeys.TRAIN");
     return span;
   }
-  void tell(AnalysisHost& host, const Span& span) { host.on(span, Event{span}); }
+  void feed(AnalysisHost& host, const Span& span) { host.on(span, Event{span}); }
 
   static StoredRows stored(const StateRows& rows) {
     StoredRows all;
@@ -54,8 +54,8 @@ class AnalysisHostTest : public testing::Test {
 
 TEST_F(AnalysisHostTest, JobsAreApart) {
   AnalysisHost host(two_, interner_);
-  tell(host, step("a", 1));
-  tell(host, step("b", 2));
+  feed(host, step("a", 1));
+  feed(host, step("b", 2));
   EXPECT_EQ(host.jobs(), (std::vector<std::string>{"a", "b"}));
   EXPECT_NE(result(host, "step_timeline", "a"), result(host, "step_timeline", "b"));
 }
@@ -79,8 +79,8 @@ TEST_F(AnalysisHostTest, OnlyWhatTouchesTheChosenInterval) {
     return Time{std::chrono::milliseconds(std::lround(seconds * 1e3))};
   };
   host.select({at(3.1), at(5)});  // step 3 ends at 3.1, step 5 begins at 5
-  for (std::int64_t i = 0; i < 10; ++i) tell(host, step("a", i));
-  for (std::int64_t i = 3; i <= 5; ++i) tell(same, step("a", i));
+  for (std::int64_t i = 0; i < 10; ++i) feed(host, step("a", i));
+  for (std::int64_t i = 3; i <= 5; ++i) feed(same, step("a", i));
   EXPECT_EQ(result(host, "step_timeline", "a"), result(same, "step_timeline", "a"));
 }
 
@@ -88,15 +88,15 @@ TEST_F(AnalysisHostTest, GoesOnWhereItWasSaved) {
   AnalysisHost straight(two_, interner_);
   AnalysisHost before(two_, interner_);
   for (std::int64_t i = 0; i < 10; ++i) {
-    tell(straight, step("a", i));
-    tell(before, step("a", i));
+    feed(straight, step("a", i));
+    feed(before, step("a", i));
   }
   StateRows rows;
   before.save(rows, false);
   AnalysisHost after(two_, interner_);
   after.load(stored(rows));
-  tell(straight, step("a", 10));
-  tell(after, step("a", 10));
+  feed(straight, step("a", 10));
+  feed(after, step("a", 10));
   for (const AnalysisSpec* spec : two_) {
     EXPECT_EQ(result(straight, spec->name, "a"), result(after, spec->name, "a")) << spec->name;
   }
@@ -111,8 +111,8 @@ TEST_F(AnalysisHostTest, ACommitWritesTheEventsAndNotTheState) {
   StoredRows store;
   std::size_t most_written = 0;
   for (std::int64_t i = 0; i < 3000; ++i) {
-    tell(straight, step("a", i));
-    tell(stored_often, step("a", i));
+    feed(straight, step("a", i));
+    feed(stored_often, step("a", i));
     StateRows rows;
     stored_often.save(rows, i == 2000);
     if (i > 2000) most_written = std::max(most_written, bytes_of(rows));
@@ -135,7 +135,7 @@ TEST_F(AnalysisHostTest, ALongLogEndsInTheWholeState) {
   StoredRows store;
   std::size_t longest = 0;
   for (std::int64_t i = 0; i < 100'000; ++i) {
-    tell(host, step("a", i));
+    feed(host, step("a", i));
     if (i % 100 != 0) continue;
     StateRows rows;
     host.save(rows, false);
@@ -153,7 +153,7 @@ TEST_F(AnalysisHostTest, ALongLogEndsInTheWholeState) {
 
 TEST_F(AnalysisHostTest, MoreEventsThanTheLogHoldsInOneCommit) {
   AnalysisHost before(two_, interner_);
-  for (std::int64_t i = 0; i < 100'000; ++i) tell(before, step("a", i));
+  for (std::int64_t i = 0; i < 100'000; ++i) feed(before, step("a", i));
   StateRows rows;
   before.save(rows, false);
   AnalysisHost after(two_, interner_);
@@ -165,7 +165,7 @@ TEST_F(AnalysisHostTest, MoreEventsThanTheLogHoldsInOneCommit) {
 
 TEST_F(AnalysisHostTest, ADamagedLogBeginsAllAnew) {
   AnalysisHost before(two_, interner_);
-  tell(before, step("a", 1));
+  feed(before, step("a", 1));
   StateRows rows;
   before.save(rows, false);
   StoredRows damaged = stored(rows);
@@ -173,12 +173,12 @@ TEST_F(AnalysisHostTest, ADamagedLogBeginsAllAnew) {
   AnalysisHost after(two_, interner_);
   after.load(damaged);
   EXPECT_TRUE(after.jobs().empty());
-  tell(after, step("a", 2));
+  feed(after, step("a", 2));
 }
 
 TEST_F(AnalysisHostTest, ADamagedRowCostsOneAnalysis) {
   AnalysisHost before(two_, interner_);
-  tell(before, step("a", 1));
+  feed(before, step("a", 1));
   StateRows rows;
   before.save(rows, true);
   StoredRows damaged = stored(rows);
@@ -188,7 +188,7 @@ TEST_F(AnalysisHostTest, ADamagedRowCostsOneAnalysis) {
   after.load(damaged);
   EXPECT_NE(result(before, "step_statistics", "a"), result(after, "step_statistics", "a"));
   EXPECT_EQ(result(before, "step_timeline", "a"), result(after, "step_timeline", "a"));
-  tell(after, step("a", 2));
+  feed(after, step("a", 2));
 }
 
 }  // namespace

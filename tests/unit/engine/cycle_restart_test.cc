@@ -1,5 +1,5 @@
-// The cycles of profilers on their way from files to analyses, and over restarts: each is told once
-// and whole, and the counters are those of a run without a restart.
+// The cycles of profilers on their way from files to analyses, and over restarts: each is emitted
+// once and whole, and the counters are those of a run without a restart.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -15,24 +15,24 @@ namespace {
 
 using test::gzip;
 
-// Keeps all that it is told.
+// Keeps all cycles that it gets.
 class Probe final : public Analysis {
  public:
   explicit Probe(const Interner& interner) : interner_(interner) {}
   void on_cycle(const CycleTrace& cycle) override {
     const Subject& who = interner_.subjects[cycle.subject];
-    told_ += who.job + "/" + std::to_string(who.rank) + " " + test::describe(cycle) + "\n";
+    seen_ += who.job + "/" + std::to_string(who.rank) + " " + test::describe(cycle) + "\n";
   }
-  void state(StateIo& io) override { io(told_); }
+  void state(StateIo& io) override { io(seen_); }
   Figures figures() const override {
     Figures out;
-    out.add("cycles", told_);
+    out.add("cycles", seen_);
     return out;
   }
 
  private:
   const Interner& interner_;
-  std::string told_;
+  std::string seen_;
 };
 const AnalysisSpec kProbe{"probe", "", false, {}, make_analysis<Probe>, true, true};
 
@@ -93,8 +93,8 @@ TEST(CycleRestart, CyclesAreNumberedAndNeverMix) {
   files.create("/r/host_2.1795235697709.pt.trace.json", document(1, 2));
   Reader run(files);
   const std::string outcome = run.outcome();
-  for (const char* told : {"job/1 0 0", "job/1 1 0", "job/2 0 0"}) {
-    EXPECT_NE(outcome.find(told), std::string::npos) << outcome;
+  for (const char* cycle : {"job/1 0 0", "job/1 1 0", "job/2 0 0"}) {
+    EXPECT_NE(outcome.find(cycle), std::string::npos) << outcome;
   }
   EXPECT_NE(outcome.find(
                 R"("rows":[[1,0,1,1782967788001000000,10000,0,8000,0,0,0,0,0,0,0,2000,0,"host"],)"
@@ -116,8 +116,8 @@ TEST(CycleRestart, ConfiguredRankAndJobCountMore) {
   }
   const auto result = engine.analyses().result("probe", "other");
   ASSERT_TRUE(result);
-  const std::string told = result->json();
-  EXPECT_NE(told.find("other/5 0 0"), std::string::npos) << told;
+  const std::string json = result->json();
+  EXPECT_NE(json.find("other/5 0 0"), std::string::npos) << json;
 }
 
 void expect_same_at_every_cut(const std::string& ending, const std::string& content,
@@ -195,7 +195,7 @@ TEST(CycleRestart, AnAnalysisIsSwitchedOnInTheMiddle) {
   EXPECT_EQ(Reader(cut_files, rows).outcome(), expected);
 }
 
-// A document that its writer left, and that was compressed, is told once.
+// A document that its writer left, and that was compressed, is emitted once.
 TEST(CycleRestart, ADocumentGoesOnInItsCompressedCopy) {
   test::ModelFileSystem files;
   files.create(kFirst, document(1).substr(0, 500));
@@ -211,7 +211,8 @@ TEST(CycleRestart, ADocumentGoesOnInItsCompressedCopy) {
   EXPECT_NE(outcome.find("6 records"), std::string::npos) << outcome;
 }
 
-// Nothing is told twice, whenever the compressed copy is cut off, and a cycle whole or not at all.
+// Nothing is emitted twice, whenever the compressed copy is cut off, and a cycle whole or not at
+// all.
 TEST(CycleRestart, ARestartWhileTheCompressedCopyIsRead) {
   const std::string packed = gzip(document(1));
   for (std::size_t cut = 1; cut <= packed.size(); ++cut) {
@@ -226,8 +227,8 @@ TEST(CycleRestart, ARestartWhileTheCompressedCopyIsRead) {
     Reader after(files, before.rows());
     const std::string outcome = after.outcome();
     EXPECT_EQ(outcome.find("job/1 1 0"), std::string::npos) << cut << outcome;
-    const bool told = outcome.find("job/1 0 0") != std::string::npos;
-    if (!told) continue;
+    const bool emitted = outcome.find("job/1 0 0") != std::string::npos;
+    if (!emitted) continue;
     EXPECT_EQ(outcome.substr(0, 9), "6 records") << cut << outcome;
     EXPECT_NE(outcome.find("gemm"), std::string::npos) << cut << outcome;
     EXPECT_NE(outcome.find("relu"), std::string::npos) << cut << outcome;

@@ -97,10 +97,10 @@ TEST_F(EngineTest, EachRankHasItsOwnInstance) {
   const std::vector<Event> events = {step(0, 1, 0.5), step(1, 1, 0.5), step(0, 2, 3),
                                      step(1, 2, 3)};
   engine_.push(events);
-  const auto told = engine_.take_emitted();
-  ASSERT_THAT(told, SizeIs(2));
-  EXPECT_EQ(told[0].subject.rank, 0);
-  EXPECT_EQ(told[1].subject.rank, 1);
+  const auto emitted = engine_.take_emitted();
+  ASSERT_THAT(emitted, SizeIs(2));
+  EXPECT_EQ(emitted[0].subject.rank, 0);
+  EXPECT_EQ(emitted[1].subject.rank, 1);
   EXPECT_EQ(engine_.host().instances(0), 2U);
   EXPECT_EQ(engine_.host().evaluations(0), 4U);
 }
@@ -171,9 +171,9 @@ TEST_F(EngineTest, AChangedRuleStartsColdAndItsAlertResolves) {
   ASSERT_TRUE(changed.set("limit", "10").ok());
   Engine restored{{changed}};
   ASSERT_TRUE(restored.load(test::saved(engine_)));
-  const auto told = restored.take_emitted();
-  ASSERT_THAT(told, SizeIs(1));
-  EXPECT_EQ(told[0].state, Alert::State::resolved);
+  const auto emitted = restored.take_emitted();
+  ASSERT_THAT(emitted, SizeIs(1));
+  EXPECT_EQ(emitted[0].state, Alert::State::resolved);
   EXPECT_EQ(restored.host().instances(0), 1U);
   EXPECT_EQ(restored.host().warming(0), 1U);
   EXPECT_EQ(restored.host().evaluations(0), 0U);
@@ -193,9 +193,9 @@ TEST_F(EngineTest, ReconfigureKeepsWhatDidNotChange) {
   ASSERT_TRUE(changed.set("limit", "10").ok());
   engine_.take_emitted();
   engine_.reconfigure({changed});
-  const auto told = engine_.take_emitted();
-  ASSERT_THAT(told, SizeIs(1));
-  EXPECT_EQ(told[0].state, Alert::State::resolved);
+  const auto emitted = engine_.take_emitted();
+  ASSERT_THAT(emitted, SizeIs(1));
+  EXPECT_EQ(emitted[0].state, Alert::State::resolved);
   EXPECT_FALSE(changed.set("limit", "1000").ok());
   EXPECT_FALSE(changed.set("limits", "1").ok());
 }

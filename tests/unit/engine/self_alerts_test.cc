@@ -40,13 +40,14 @@ TEST(SelfAlerts, OneAlertForAsLongAsItLasts) {
 
 TEST(SelfAlerts, TheNextOneComesTenMinutesLaterAtTheEarliest) {
   SelfAlerts alerts;
-  std::size_t told = 0;
+  std::size_t emitted = 0;
   for (int second = 0; second < 3600; ++second) {
     const bool bad = second % 120 < 10;
-    told += alerts.update(at(second), bad ? std::vector{lagging()} : std::vector<SelfCondition>{})
-                .size();
+    emitted +=
+        alerts.update(at(second), bad ? std::vector{lagging()} : std::vector<SelfCondition>{})
+            .size();
   }
-  EXPECT_EQ(told, 12U) << "six begun and six ended in an hour";
+  EXPECT_EQ(emitted, 12U) << "six begun and six ended in an hour";
 }
 
 TEST(SelfAlerts, SurviveARestart) {

@@ -68,14 +68,14 @@ TEST(PeriodDetector, FindsEveryPeriod) {
 TEST(PeriodDetector, RandomSpikesAreRarelyPeriodic) {
   std::mt19937 random(3);
   PeriodDetector detector;
-  int believed = 0;
+  int detected = 0;
   std::int64_t step = 0;
   for (int i = 0; i < 1000; ++i) {
     step += 1 + static_cast<std::int64_t>(random() % 100);
     detector.spike(step);
-    if (detector.period() > 0) ++believed;
+    if (detector.period() > 0) ++detected;
   }
-  EXPECT_LT(believed, 60);
+  EXPECT_LT(detected, 60);
 }
 
 TEST(PeriodDetector, StateSurvivesAndDamageIsRefused) {

@@ -44,7 +44,7 @@ TEST(ProfileName, StepsMayBeOpen) {
   EXPECT_EQ(name->end.phase, ProfilePhase::end);
 }
 
-TEST(ProfileName, TheFileTellsTheProfiler) {
+TEST(ProfileName, TheFileNamesTheProfiler) {
   const std::string ends = "eval-0-stepend-1.0_global-7-stepstart-2.0";
   const auto name = parsed(ends, "python_stats.json");
   ASSERT_TRUE(name);

@@ -70,14 +70,14 @@ TEST_F(DurablePipelineTest, StateOfAnotherVersionIsRefusedWithALineThatNamesBoth
 TEST_F(DurablePipelineTest, RowsOfAnotherVersionAreReplaced) {
   read_one_file();
   set_version(5);
-  put({"vocabulary", "a row that only an older version knew"});
+  put({"former", "a row that only an older version knew"});
   DurablePipeline pipeline({}, {}, store_);
   ASSERT_TRUE(pipeline.start());
   ASSERT_TRUE(pipeline.commit(Time{}));
   const auto rows = store_.load();
   ASSERT_TRUE(rows);
   for (const StateRow& row : *rows) {
-    EXPECT_NE(row.key, "vocabulary");
+    EXPECT_NE(row.key, "former");
     EXPECT_FALSE(row.key.starts_with("file/")) << row.key;
   }
   DurablePipeline next({}, {}, store_);

@@ -17,13 +17,13 @@
 namespace trainwatch {
 namespace {
 
+using test::commit_of;
 using test::CrashVfs;
 using test::firing;
 using test::open_store;
 using test::refusal;
 using test::resolved;
 using test::store_options;
-using test::telling;
 using testing::HasSubstr;
 using Why = OpenFailure::Why;
 
@@ -47,8 +47,8 @@ TEST(SqliteStore, IsTheSameAfterARestart) {
   EXPECT_EQ(store->last_seq(), 2U);
   EXPECT_EQ(store->acknowledged().at("pager"), 1U);
   EXPECT_EQ(store->alerts_after(1, 9)->at(0)->json, json);
-  EXPECT_TRUE(store->commit(telling({firing("a")}))->empty());
-  EXPECT_EQ(store->commit(telling({firing("c")}))->at(0)->seq, 3U);
+  EXPECT_TRUE(store->commit(commit_of({firing("a")}))->empty());
+  EXPECT_EQ(store->commit(commit_of({firing("c")}))->at(0)->seq, 3U);
 }
 
 TEST(SqliteStore, NumbersOnWhenAllAlertsAreGone) {
@@ -56,13 +56,13 @@ TEST(SqliteStore, NumbersOnWhenAllAlertsAreGone) {
   const auto options = store_options(directory.path());
   {
     const auto store = open_store(options);
-    ASSERT_TRUE(store->commit(telling({firing("a"), firing("b")})).ok());
-    ASSERT_TRUE(store->commit(telling({}, test::at_second(31 * 24 * 3600))).ok());
+    ASSERT_TRUE(store->commit(commit_of({firing("a"), firing("b")})).ok());
+    ASSERT_TRUE(store->commit(commit_of({}, test::at_second(31 * 24 * 3600))).ok());
     EXPECT_TRUE(store->alerts_after(0, 9)->empty());
   }
   const auto store = open_store(options);
   EXPECT_EQ(store->first_seq(), 3U);
-  EXPECT_EQ(store->commit(telling({resolved("z", 1)}))->at(0)->seq, 3U);
+  EXPECT_EQ(store->commit(commit_of({resolved("z", 1)}))->at(0)->seq, 3U);
 }
 
 TEST(SqliteStore, IsPrivateAndLeavesNoLogAfterACleanEnd) {
@@ -142,7 +142,7 @@ class SqliteStoreOnABadDisk : public testing::Test {
     });
   }
   void repair() { vfs_.set_fault(nullptr); }
-  Result<PublishedAlerts> commit_c() { return store_->commit(telling({firing("c")})); }
+  Result<PublishedAlerts> commit_c() { return store_->commit(commit_of({firing("c")})); }
 
   test::TempDirectory directory_;
   CrashVfs vfs_{"bad-disk", 1};

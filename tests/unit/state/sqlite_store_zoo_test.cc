@@ -73,7 +73,7 @@ class Zoo : public testing::Test {
       EXPECT_EQ(rows->size(), 20U);
       for (const StateRow& row : *rows) EXPECT_EQ(row.value, std::string(1500, 'r'));
     }
-    EXPECT_TRUE(store.commit(test::telling({test::firing("next")})).ok());
+    EXPECT_TRUE(store.commit(test::commit_of({test::firing("next")})).ok());
     return anew;
   }
   SqliteStoreOptions options() const { return store_options(directory_.path(), "epoch-2"); }

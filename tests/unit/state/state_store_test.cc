@@ -16,9 +16,9 @@ namespace {
 using test::acknowledging;
 using test::at_second;
 using test::changing;
+using test::commit_of;
 using test::firing;
 using test::resolved;
-using test::telling;
 using testing::ElementsAre;
 using testing::Pair;
 
@@ -105,8 +105,8 @@ TYPED_TEST(StateStoreTest, BeginsEmpty) {
 }
 
 TYPED_TEST(StateStoreTest, NumbersAlertsInOneSequence) {
-  const auto first = this->commit(telling({firing("a"), firing("b")}));
-  const auto second = this->commit(telling({firing("c")}));
+  const auto first = this->commit(commit_of({firing("a"), firing("b")}));
+  const auto second = this->commit(commit_of({firing("c")}));
   ASSERT_EQ(first.size(), 2U);
   ASSERT_EQ(second.size(), 1U);
   EXPECT_EQ(first[0]->seq, 1U);
@@ -122,7 +122,7 @@ TYPED_TEST(StateStoreTest, KeepsAllOfAnAlert) {
   alert.rule = "step_spike";
   alert.severity = Severity::critical;
   alert.verdict.summary = "it's \"late\" \xe2\x80\x93 now";
-  const auto published = this->commit(telling({alert}));
+  const auto published = this->commit(commit_of({alert}));
   const auto found = *this->store().alerts_after(0, 10);
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0]->seq, published[0]->seq);
@@ -133,14 +133,14 @@ TYPED_TEST(StateStoreTest, KeepsAllOfAnAlert) {
   EXPECT_EQ(found[0]->json, published[0]->json);
 }
 
-TYPED_TEST(StateStoreTest, TellsNothingTwice) {
-  this->commit(telling({firing("a", 10), firing("b", 10)}));
-  EXPECT_EQ(this->commit(telling({firing("a", 10)})).size(), 0U);  // the same
-  EXPECT_EQ(this->commit(telling({firing("a", 9)})).size(), 0U);   // older
-  EXPECT_EQ(this->commit(telling({firing("a", 11)})).size(), 1U);  // newer
-  EXPECT_EQ(this->commit(telling({resolved("a", 11)})).size(), 1U);
-  EXPECT_EQ(this->commit(telling({firing("a", 12)})).size(), 0U);  // it is over
-  EXPECT_EQ(this->commit(telling({firing("c", 1), firing("c", 1)})).size(), 1U);
+TYPED_TEST(StateStoreTest, PublishesNothingTwice) {
+  this->commit(commit_of({firing("a", 10), firing("b", 10)}));
+  EXPECT_EQ(this->commit(commit_of({firing("a", 10)})).size(), 0U);  // the same
+  EXPECT_EQ(this->commit(commit_of({firing("a", 9)})).size(), 0U);   // older
+  EXPECT_EQ(this->commit(commit_of({firing("a", 11)})).size(), 1U);  // newer
+  EXPECT_EQ(this->commit(commit_of({resolved("a", 11)})).size(), 1U);
+  EXPECT_EQ(this->commit(commit_of({firing("a", 12)})).size(), 0U);  // it is over
+  EXPECT_EQ(this->commit(commit_of({firing("c", 1), firing("c", 1)})).size(), 1U);
   EXPECT_EQ(this->store().last_seq(), 5U);
 }
 
@@ -163,7 +163,7 @@ TYPED_TEST(StateStoreTest, RemembersCursors) {
 }
 
 TYPED_TEST(StateStoreTest, GivesAlertsInPages) {
-  this->commit(telling({firing("a"), firing("b"), firing("c"), firing("d")}));
+  this->commit(commit_of({firing("a"), firing("b"), firing("c"), firing("d")}));
   const auto page = *this->store().alerts_after(1, 2);
   ASSERT_EQ(page.size(), 2U);
   EXPECT_EQ(page[0]->seq, 2U);
@@ -176,41 +176,41 @@ TYPED_TEST(StateStoreTest, GivesAlertsInPages) {
 }
 
 TYPED_TEST(StateStoreTest, KeepsAsManyAsRetentionSays) {
-  for (const char* id : {"a", "b", "c", "d", "e", "f"}) this->commit(telling({firing(id)}));
+  for (const char* id : {"a", "b", "c", "d", "e", "f"}) this->commit(commit_of({firing(id)}));
   EXPECT_THAT(this->kept(), ElementsAre(3, 4, 5, 6));
   EXPECT_EQ(this->store().first_seq(), 3U);
 }
 
 TYPED_TEST(StateStoreTest, KeepsAsLongAsRetentionSays) {
-  this->commit(telling({firing("a")}, at_second(0)));
-  this->commit(telling({firing("b")}, at_second(50)));
-  this->commit(telling({}, at_second(100)));
+  this->commit(commit_of({firing("a")}, at_second(0)));
+  this->commit(commit_of({firing("b")}, at_second(50)));
+  this->commit(commit_of({}, at_second(100)));
   EXPECT_THAT(this->kept(), ElementsAre(1, 2));
-  this->commit(telling({}, at_second(101)));
+  this->commit(commit_of({}, at_second(101)));
   EXPECT_THAT(this->kept(), ElementsAre(2));
-  this->commit(telling({}, at_second(1000)));
+  this->commit(commit_of({}, at_second(1000)));
   EXPECT_THAT(this->kept(), ElementsAre());
   EXPECT_EQ(this->store().first_seq(), 3U);
   EXPECT_EQ(this->store().last_seq(), 2U);
-  EXPECT_EQ(this->commit(telling({firing("c")}, at_second(1000)))[0]->seq, 3U);
+  EXPECT_EQ(this->commit(commit_of({firing("c")}, at_second(1000)))[0]->seq, 3U);
 }
 
 TYPED_TEST(StateStoreTest, HoldsWhatASubscriberHasNotAcknowledgedUpToTwiceAsMuch) {
   this->commit(acknowledging({{"pager", 1}}));
-  for (const char* id : {"a", "b", "c", "d", "e", "f"}) this->commit(telling({firing(id)}));
+  for (const char* id : {"a", "b", "c", "d", "e", "f"}) this->commit(commit_of({firing(id)}));
   EXPECT_THAT(this->kept(), ElementsAre(2, 3, 4, 5, 6));
-  for (const char* id : {"g", "h", "i", "j"}) this->commit(telling({firing(id)}));
+  for (const char* id : {"g", "h", "i", "j"}) this->commit(commit_of({firing(id)}));
   EXPECT_THAT(this->kept(), ElementsAre(3, 4, 5, 6, 7, 8, 9, 10));
   this->commit(acknowledging({{"pager", 9}}));
   EXPECT_THAT(this->kept(), ElementsAre(7, 8, 9, 10));
 }
 
-TYPED_TEST(StateStoreTest, ForgetsResolvedAlertsWithTheirLastTelling) {
-  this->commit(telling({firing("firing", 1), firing("over", 1), resolved("over", 2)}));
-  for (const char* id : {"a", "b", "c", "d"}) this->commit(telling({firing(id)}));
+TYPED_TEST(StateStoreTest, ForgetsResolvedAlertsWithTheirLastVersion) {
+  this->commit(commit_of({firing("firing", 1), firing("over", 1), resolved("over", 2)}));
+  for (const char* id : {"a", "b", "c", "d"}) this->commit(commit_of({firing(id)}));
   EXPECT_THAT(this->kept(), ElementsAre(4, 5, 6, 7));
-  EXPECT_EQ(this->commit(telling({firing("firing", 1)})).size(), 0U);
-  EXPECT_EQ(this->commit(telling({resolved("over", 2)})).size(), 1U);
+  EXPECT_EQ(this->commit(commit_of({firing("firing", 1)})).size(), 0U);
+  EXPECT_EQ(this->commit(commit_of({resolved("over", 2)})).size(), 1U);
 }
 
 TYPED_TEST(StateStoreTest, AFailedCommitLeavesNothing) {

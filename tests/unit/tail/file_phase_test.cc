@@ -49,7 +49,7 @@ INSTANTIATE_TEST_SUITE_P(
         Transition{P::skipped, E::end_revoked, P::discovered},
         Transition{P::skipped, E::finished, kIllegal},
         Transition{P::skipped, E::restarted, kIllegal},
-        // opened() is told once.
+        // opened() is called once.
         Transition{P::reading, E::opened, kIllegal},
         // Deleted, replaced, or its lane went on.
         Transition{P::reading, E::end_due, P::ending},
@@ -68,7 +68,7 @@ INSTANTIATE_TEST_SUITE_P(
         Transition{P::finished, E::end_due, P::finished},
         // The newer file of its lane is gone, or trainwatch has just been started again.
         Transition{P::finished, E::end_revoked, P::revived},
-        // finished() is told once for each content.
+        // finished() is called once for each content.
         Transition{P::finished, E::finished, kIllegal},
         // It has new content, which ends like the former one.
         Transition{P::finished, E::restarted, P::ending},

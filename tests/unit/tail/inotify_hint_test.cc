@@ -31,7 +31,7 @@ TEST_F(InotifyTest, NothingHappens) {
   EXPECT_TRUE(hint.degraded().empty() || hint.degraded() == "network_fs");
 }
 
-TEST_F(InotifyTest, TellsNamesFromContent) {
+TEST_F(InotifyTest, DistinguishesNamesFromContent) {
   dir.append("a.json", "");
   EXPECT_EQ(hint.wait(kLong), Wake::directories_changed);
   EXPECT_EQ(hint.wait(kAtOnce), Wake::timeout);

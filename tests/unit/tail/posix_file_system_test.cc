@@ -36,7 +36,7 @@ class PosixTest : public ::testing::Test {
   ScanTime now{};
 };
 
-TEST_F(PosixTest, TellsIdentitySizeAndLink) {
+TEST_F(PosixTest, KnowsIdentitySizeAndLink) {
   dir.append("a.json", "12345");
   const auto by_path = fs.stat(dir / "a.json");
   ASSERT_TRUE(by_path);
@@ -172,7 +172,7 @@ TEST_F(PosixTest, TwoMinutesOfSystemMetricsInOrder) {
                                   "opened 1591748160.algo-1.json", "data 1591748160.algo-1.json"));
 }
 
-TEST_F(PosixTest, NoPermissionIsToldOnceAndTriedAgain) {
+TEST_F(PosixTest, NoPermissionIsReportedOnceAndTriedAgain) {
   if (::geteuid() == 0) GTEST_SKIP() << "root may read everything";
   dir.append("a.json", "x");
   ASSERT_EQ(::chmod((dir / "a.json").c_str(), 0), 0);

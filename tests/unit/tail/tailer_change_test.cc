@@ -118,7 +118,7 @@ TEST_F(TailerTest, AFileReplacedAfterItsSizeWasTakenIsNotTakenForTheOldOne) {
 
 class CutBack : public TailerTest, public ::testing::WithParamInterface<std::size_t> {};
 
-TEST_P(CutBack, IsToldAndReadingGoesOnAtTheNewEnd) {
+TEST_P(CutBack, IsReportedAndReadingContinuesAtTheNewEnd) {
   fs.create("/r/a.json", "[" + kLine + ", ");
   pass();
   fs.truncate("/r/a.json", fs.content("/r/a.json").size() - GetParam());
@@ -248,7 +248,7 @@ TEST_F(TailerTest, AnInodeNumberUsedAgainIsAnotherFile) {
   EXPECT_EQ(sink.files.rbegin()->second.bytes, "new, and longer");
 }
 
-TEST_F(TailerTest, WithoutBirthTimesTheContentTells) {
+TEST_F(TailerTest, WithoutBirthTimesTheContentDecides) {
   start({.max_open_files = 1});
   fs.births(false);
   fs.reuse_inode_numbers(true);
@@ -282,7 +282,7 @@ TEST_F(TailerTest, ADirectoryThatCannotBeListedKeepsItsFiles) {
   EXPECT_THAT(pass(), ElementsAre("data a.json"));
 }
 
-TEST_F(TailerTest, AReadErrorIsToldOnceAndTriedAgain) {
+TEST_F(TailerTest, AReadErrorIsReportedOnceAndTriedAgain) {
   fs.create("/r/a.json", "x");
   fs.create("/r/b.json", "b");
   fs.fail_read("/r/a.json", "read: Input/output error");
@@ -314,7 +314,7 @@ TEST_F(TailerTest, AFileThatKeepsFailingIsTriedLessAndLessOften) {
   EXPECT_EQ(fs.reads() - before, 15U);  // then every 60th
 }
 
-TEST_F(TailerTest, APermissionErrorIsToldOnceAndTriedAgain) {
+TEST_F(TailerTest, APermissionErrorIsReportedOnceAndTriedAgain) {
   fs.create("/r/a.json", "x");
   fs.fail_open("/r/a.json", "open: Permission denied");
   EXPECT_THAT(pass(), ElementsAre("opened a.json", "read_error a.json"));

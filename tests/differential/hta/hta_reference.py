@@ -1,4 +1,4 @@
-"""What HTA said of traces, whichever way it is stored: ../shared/reference/hta has it of the traces in
+"""What HTA computes for known traces, in both stored forms: ../shared/reference/hta has it of the traces in
 ../shared/data/kineto, ../shared/fixtures/hta_reference of those in ../shared/fixtures/kineto; two of the latter
 are in tests/data/hta, too."""
 import glob
@@ -39,8 +39,8 @@ def by(rows, *names):
     return {tuple(row[name] for name in names): row for row in rows}
 
 
-class Told:
-    """What HTA said of some files, whichever way it is stored."""
+class HtaResults:
+    """What HTA computes for some files, in either stored form."""
 
     def __init__(self, name, files, mode, tables):
         self.name, self.files, self.mode, self.tables = name, files, mode, tables
@@ -52,7 +52,7 @@ class Told:
         self.has_ties = self.exact or coarse
 
 
-class Real(Told):
+class Real(HtaResults):
     """Columns and rows, one table for each rank."""
 
     def rows(self, name):
@@ -104,7 +104,7 @@ class Real(Told):
         return found
 
 
-class Generated(Told):
+class Generated(HtaResults):
     """Dictionaries, all ranks together."""
 
     temporal = property(lambda self: self.tables["temporal_breakdown"])
@@ -130,9 +130,9 @@ class Generated(Told):
 def real_cases():
     for name, files in REAL.items():
         with open(os.path.join(SHARED, "reference", "hta", name + ".json"), encoding="utf-8") as file:
-            told = json.load(file)
+            hta_results = json.load(file)
         # Whole microseconds are not rounded.
-        tables = told.get("no_rounding", told["hta_default_rounding"])
+        tables = hta_results.get("no_rounding", hta_results["hta_default_rounding"])
         paths = [os.path.join(SHARED, "data", "kineto", file) for file in files]
         for mode in MODES:
             yield Real(name, paths, mode, tables[mode])

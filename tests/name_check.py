@@ -1,0 +1,153 @@
+#!/usr/bin/env python3
+"""No name is used that docs/decisions/names.md maps to another one.
+
+Names of several words ("cycle_measure", "CycleMeasure") are looked for everywhere, also as part of
+longer ones and in prose. A name of one word ("Look") may be an English word: it is looked for in code
+only. What the table "Words in sentences" lists is looked for everywhere, with its usual endings.
+"""
+
+import os
+import re
+import subprocess
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+TABLE = "docs/decisions/names.md"
+TEXTS = (".cc", ".h", ".py", ".sh", ".md", ".js", ".html", ".css", ".yaml", ".cases", ".cmake", ".service", ".txt")
+NO_TEXTS = ("tests/data/",)
+EXEMPT = {TABLE, "CHANGELOG.md", "tests/name_check.py"}
+
+# Where an old name is right: path (a prefix), what the line matches, why.
+ALLOWED = [
+    ("pipeline/state/", r"\btold\b", "a table of the stored database; see docs/decisions/state.md"),
+    ("docs/decisions/state.md", r"\btold\b", "says why that table keeps its name"),
+    ("", r"\btold apart\b|\btells? .{1,60}\bapart\b|\bunless told otherwise\b|\bno telling\b", "usual English"),
+]
+
+WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
+QUOTED = re.compile(r"`([^`]+)`")
+COMMENT_OR_STRING = re.compile(
+    r'//[^\n]*|/\*.*?\*/|R"(?P<mark>\w*)\(.*?\)(?P=mark)"|"(?:\\.|[^"\\\n])*"', re.DOTALL)
+ENDINGS = r"(?:s|d|ed|ing)?"
+
+
+def words(name):
+    return [word.lower() for word in WORD.findall(name)]
+
+
+def rows(text, section):
+    """The left column of the table in a section."""
+    body = re.search(r"^## %s\n(.*?)(?=^## |\Z)" % re.escape(section), text, re.DOTALL | re.MULTILINE).group(1)
+    for line in body.split("\n"):
+        if line.startswith("|") and not line.startswith(("| was ", "|---")):
+            yield line.split("|")[1].strip()
+
+
+class OldNames:
+    def __init__(self, table):
+        self.compound = {}  # words: as written
+        self.single = set()
+        self.paths = set()
+        for cell in [*rows(table, "Folders"), *rows(table, "Types, functions and files")]:
+            if QUOTED.sub("", cell).strip(" ,;"):
+                continue  # explained rather than named
+            for name in QUOTED.findall(cell):
+                self._add(name)
+        phrases = [phrase.strip() for cell in rows(table, "Words in sentences") if "(" not in cell
+                   for phrase in cell.split(",")]
+        self.phrase = re.compile(r"(?<![A-Za-z])(%s)%s(?![A-Za-z])"
+                                 % ("|".join(sorted(map(re.escape, phrases), key=len, reverse=True)), ENDINGS), re.I)
+
+    def _add(self, name):
+        if "/" in name:
+            if re.fullmatch(r"[\w/]+", name) and not exists(name):
+                self.paths.add(name)
+        elif re.fullmatch(r"\w+", name):
+            if len(words(name)) > 1:
+                self.compound[tuple(words(name))] = name
+            else:
+                self.single.add(name)
+
+    def in_line(self, line):
+        for path in self.paths:
+            if re.search(r"(?<![\w/])%s(?![\w/])" % re.escape(path), line):
+                yield path
+        for found in IDENTIFIER.finditer(line):
+            parts = words(found.group())
+            for old, name in self.compound.items():
+                if any(tuple(parts[i:i + len(old)]) == old for i in range(len(parts) - len(old) + 1)):
+                    yield name
+        # Parts of identifiers are words, too.
+        spaced = IDENTIFIER.sub(lambda found: " ".join(WORD.findall(found.group())), line)
+        for found in self.phrase.finditer(spaced):
+            yield found.group()
+
+    def in_code(self, line):
+        for found in IDENTIFIER.finditer(line):
+            if found.group() in self.single:
+                yield found.group()
+
+
+def exists(path):
+    return any(os.path.exists(os.path.join(ROOT, path + ending)) for ending in ("", ".h", ".cc"))
+
+
+def allowed(path, line):
+    return any(path.startswith(where) and re.search(what, line) for where, what, _ in ALLOWED)
+
+
+def blank(found):
+    return re.sub(r"[^\n]", " ", found.group())
+
+
+def complaints(path, text, old):
+    lines = text.split("\n")
+    code = COMMENT_OR_STRING.sub(blank, text).split("\n") if path.endswith((".cc", ".h")) else [""] * len(lines)
+    for name in set(old.in_line(path)):
+        if not allowed(path, path):
+            yield 1, "the name of the file: " + name
+    for number, (line, code_line) in enumerate(zip(lines, code), 1):
+        for name in sorted({*old.in_line(line), *old.in_code(code_line)}):
+            if not allowed(path, line):
+                yield number, name
+
+
+def files():
+    listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, check=True,
+                            stdout=subprocess.PIPE, text=True).stdout.split("\n")
+    for path in listed:
+        if path.endswith(TEXTS) and not path.startswith(NO_TEXTS) and path not in EXEMPT \
+                and os.path.exists(os.path.join(ROOT, path)):
+            yield path
+
+
+def test_itself():
+    old = OldNames("## Folders\n| `gone/cli/`, `gone/net/url` | x |\n## Types, functions and files\n"
+                   "| `CycleMeasure`, `Look` | x |\n| `Lane` of a rule | x |\n"
+                   "## Words in sentences\n| told, old file | x |\n| work (of a GPU) | x |\n")
+    text = ("kCycleMeasureSize\nLook at it // Look\n// Look\nstruct Lane; work\nall old files\nLastTold x\n"
+            "gone/net/url.h\nretold\n")
+    found = list(complaints("rules/a.h", text, old))
+    expected = [(1, "CycleMeasure"), (2, "Look"), (5, "old files"), (6, "Told"), (7, "gone/net/url")]
+    assert found == expected, found
+    assert list(complaints("a/cycle_measure.md", "", old)) == [(1, "the name of the file: CycleMeasure")]
+
+
+def main():
+    test_itself()
+    with open(os.path.join(ROOT, TABLE), encoding="utf-8") as file:
+        old = OldNames(file.read())
+    count, found = 0, 0
+    for path in files():
+        count += 1
+        with open(os.path.join(ROOT, path), encoding="utf-8") as file:
+            for number, name in complaints(path, file.read(), old):
+                found += 1
+                print("%s:%d: old name: %s" % (path, number, name))
+    print("name check: %d files, %d complaints" % (count, found))
+    return 1 if found or not count else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
