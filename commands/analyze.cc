@@ -127,7 +127,7 @@ std::string unknown_name(const std::vector<std::string>& names) {
   for (const std::string& name : names) {
     if (std::find(known.begin(), known.end(), name) != known.end()) continue;
     std::string message = "unknown analysis '" + name + "'" + did_you_mean(name, known);
-    message += "; there are:";
+    message += "; known analyses:";
     for (const std::string_view one : known) message.append(" ").append(one);
     return message;
   }

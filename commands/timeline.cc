@@ -121,7 +121,7 @@ void CounterTimeline::print_losses(const std::string& path, const TraceCopy& cop
   if (copy.left_out() > 0) err_ << path << ": " << copy.left_out() << " broken records left out\n";
   if (pass.cut_short()) err_ << path << ": compressed data is damaged or truncated\n";
   if (pass.cycle() && pass.cycle()->left_out > 0) {
-    err_ << path << ": " << pass.cycle()->left_out << " rows beyond a bound are not counted\n";
+    err_ << path << ": " << pass.cycle()->left_out << " rows beyond the limit are not counted\n";
   }
 }
 
@@ -158,7 +158,7 @@ Status CounterTimeline::copy_all(std::vector<KnownTrace> traces, TraceOutput& ou
         .field("processes", trace.label);
     const bool room =
         sources.text().size() + copied.members().size() < TraceWriter::kMostLateBytes / 2;
-    if (!room) err_ << trace.file.path << ": the members around its events were left out\n";
+    if (!room) err_ << trace.file.path << ": the metadata around its events was left out\n";
     sources.key("members").raw(room ? "{" + copied.members() + "}" : "{}").end_object();
   }
   processes.emit_missing([&writer](std::string_view event) { writer.event(event); });
@@ -172,7 +172,7 @@ Status CounterTimeline::copy_all(std::vector<KnownTrace> traces, TraceOutput& ou
 
 int timeline(const TimelineOptions& options, std::ostream& out, std::ostream& err) {
   if (!options.counters) {
-    return refuse({"give --counters: a profiler's traces with counters are all there is to write"},
+    return refuse({"--counters is required: only profiler traces with counters can be written"},
                   exit_code::usage, err);
   }
   const OfflineRun offline_run(options, err);

@@ -45,8 +45,8 @@ const RuleSpec& communication_bound_rule() {
       {.id = "communication_bound",
        .scope = Scope::job,
        .summary = "Steps wait for transfers between GPUs.",
-       .doc = "The share of a step with communication while nothing is computed or copied, of the "
-              "rank for which it is least; the median over the last `window` steps of a profiler. "
+       .doc = "The share of a step with communication while nothing is computed or copied, on the "
+              "rank where it is smallest; the median over the last `window` profiled steps. "
               "Waiting for a slow rank is not counted: straggler reports it."},
       {field("threshold_percent", &Params::threshold_percent, 0, 100,
              "Percentage of a step in exposed communication."),

@@ -135,10 +135,11 @@ class Dataloader final : public Rule {
     verdict.value = processes();
     verdict.threshold = few ? fewest() : most();
     verdict.unit = "processes";
-    verdict.summary = format::figure(processes()) + " data loading processes on a node with " +
-                      cores + " cores: " + (few ? "fewer than " : "more than ") +
-                      format::percent(few ? params_.min_threshold : params_.max_threshold) +
-                      " of the cores.";
+    verdict.summary =
+        format::figure(processes()) +
+        (processes() == 1 ? " data loading process" : " data loading processes") +
+        " on a node with " + cores + " cores: " + (few ? "fewer than " : "more than ") +
+        format::percent(few ? params_.min_threshold : params_.max_threshold) + " of the cores.";
     verdict.evidence = JsonWriter{}
                            .begin_object()
                            .field("reason", name_of(reason))

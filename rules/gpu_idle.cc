@@ -59,8 +59,8 @@ class GpuIdle final : public CycleRule {
       case CauseName::input_wait:
         return "Load data faster: more loader workers, prefetching, or cheaper transforms.";
       case CauseName::host_pause:
-        return "Find what holds the host: run garbage collection between steps, look for locks and "
-               "for other processes on its cores.";
+        return "Find what holds up the host: run garbage collection between steps, look for locks "
+               "and other processes on its cores.";
       case CauseName::synchronization:
         return "Ask the GPU for values less often: .item(), .cpu() and printing a loss wait for "
                "it.";
@@ -83,8 +83,8 @@ const RuleSpec& gpu_idle_rule() {
        .scope = Scope::rank,
        .summary = "A GPU was idle for much of a profiler cycle.",
        .doc =
-           "The share of the steps of a cycle in which no stream had work, and why: what the host "
-           "did meanwhile."},
+           "The share of the step time of a cycle in which no stream was active, and why: what the "
+           "host did during that time."},
       {field("info_percent", &Params::info_percent, 0, 100,
              "Percentage of the steps without GPU work that is reported."),
        field("warning_percent", &Params::warning_percent, 0, 100, "The same, for a warning.")});

@@ -133,7 +133,7 @@ class GpuMemoryIncrease final : public Rule {
                            .take();
     verdict.next =
         "Check what was allocated then: a larger batch, a longer sequence, activations or results "
-        "kept from step to step. If it goes on, the GPU runs out of memory.";
+        "kept from step to step. If this continues, the GPU runs out of memory.";
     return verdict;
   }
 

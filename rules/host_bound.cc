@@ -62,10 +62,9 @@ const RuleSpec& host_bound_rule() {
       {.id = "host_bound",
        .scope = Scope::rank,
        .summary = "The GPU waits for the host in every step.",
-       .doc =
-           "The share of a step in which no stream had work since the host had not launched any: "
-           "it was on its way, had synchronised, or paused; the median over the steps of a "
-           "cycle. Waits for data count for input_bound instead."},
+       .doc = "The share of a step in which no stream was active because the host had launched "
+              "nothing: it was preparing the launch, had synchronised, or paused; the median over "
+              "the steps of a cycle. Waits for data count for input_bound instead."},
       {field("threshold_percent", &Params::threshold_percent, 0, 100,
              "Percentage of a step that the GPU waits for the host.")});
   return spec;

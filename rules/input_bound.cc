@@ -159,9 +159,9 @@ const RuleSpec& input_bound_rule() {
       {.id = "input_bound",
        .scope = Scope::rank,
        .summary = "Training waits for its data.",
-       .doc = "The share of the time of the last `window` training steps that went into waits for "
-              "the next batch, the step with the longest wait left out; the bands are those of "
-              "TensorBoard's input-pipeline analysis."},
+       .doc = "The share of the last `window` training steps spent waiting for the next batch, "
+              "leaving out the step with the longest wait; the bands are those of TensorBoard's "
+              "input-pipeline analysis."},
       {field("moderate_percent", &Params::moderate_percent, 0, 100,
              "Percentage of step time spent waiting for data that is reported."),
        field("high_percent", &Params::high_percent, 0, 100, "The same, for a warning."),

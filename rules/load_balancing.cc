@@ -183,7 +183,7 @@ class LoadBalancing final : public Rule {
     verdict.evidence = evidence(worst);
     verdict.next =
         "Give every GPU the same share of the batch, and look for work that only one of them does "
-        "(loss, logging, data preparation) or for ranks without a GPU of their own.";
+        "(loss, logging, data preparation) or for ranks that share a GPU.";
     return verdict;
   }
 

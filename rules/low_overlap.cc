@@ -34,8 +34,8 @@ class LowOverlap final : public CommunicationRule {
                      "The rest runs while nothing is computed.",
                      {}};
     verdict.next =
-        "Start communication earlier: smaller first buckets, DDP or FSDP prefetching, a stream of "
-        "its own, no synchronisation in between.";
+        "Start communication earlier: smaller first buckets, DDP or FSDP prefetching, a separate "
+        "stream, no synchronisation in between.";
     return verdict;
   }
 
@@ -52,7 +52,7 @@ const RuleSpec& low_overlap_rule() {
        .summary = "Communication could overlap with computation, but does not.",
        .doc =
            "Communication takes much of a step, and little of it runs while something is "
-           "computed; both of the rank that waits least, as medians over the last `window` steps "
+           "computed; both on the rank that waits least, as medians over the last `window` steps "
            "of a profiler."},
       {field("threshold_percent", &Params::threshold_percent, 0, 100,
              "Percentage of the communication that overlaps with computation."),

@@ -119,8 +119,8 @@ const RuleSpec& max_initialization_time_rule() {
       {.id = "max_initialization_time",
        .scope = Scope::node,
        .summary = "The training loop takes long to begin.",
-       .doc = "SageMaker's MaxInitializationTime: from the first system sample of a node to the "
-              "start of the first step there it may take `threshold` minutes.",
+       .doc = "SageMaker's MaxInitializationTime: at most `threshold` minutes may pass from the "
+              "first system sample of a node to the start of the first step there.",
        .samples = {Resource::cpu_utilization, Resource::gpu_utilization},
        .on_by_default = false},
       {field("threshold", &Params::threshold, 0, 1440, "Minutes that initialisation may take.")});

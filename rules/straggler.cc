@@ -204,10 +204,10 @@ const RuleSpec& straggler_rule() {
        .scope = Scope::job,
        .summary = "One rank is slower than the others, which wait for it.",
        .doc =
-           "Of at least three ranks in the same step of a profiler: what a rank takes for itself, "
-           "without waiting in collectives, is a tenth above the median of the ranks and has a "
-           "modified z-score above 3.5; several times within the last `window` steps. Only "
-           "durations are compared, never clocks."},
+           "Of at least three ranks in the same profiled step, one whose own time, without waiting "
+           "in collectives, is a tenth above the median of the ranks and has a modified z-score "
+           "above 3.5; several times within the last `window` steps. Only durations are "
+           "compared, never clocks."},
       {field("late_steps", &Params::late_steps, 1, 1000,
              "Late steps within the window that open an alert."),
        field("window", &Params::window, 3, 1000, "Steps in the window."),

@@ -90,7 +90,7 @@ Status MetricsFile::open(Time at) {
   std::error_code failure;
   const auto parent = std::filesystem::path(path_).parent_path();
   std::filesystem::create_directories(parent, failure);
-  if (failure) return failed("cannot make", parent.string(), failure.value());
+  if (failure) return failed("cannot create", parent.string(), failure.value());
   file_ = FileHandle(::open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
   if (!file_.valid()) return failed("cannot open", path_, errno);
   minute_ = minute_of(at);

@@ -27,7 +27,7 @@ class NvmlGpus final : public GpuSource {
       NvmlDevice device = nullptr;
       if (api_.device(index, &device) == kSuccess) devices_.emplace_back(index, device);
     }
-    if (devices_.empty()) return Error{"NVML finds no GPU"};
+    if (devices_.empty()) return Error{"NVML found no GPU"};
     return success();
   }
 
@@ -63,7 +63,7 @@ bool find(void* library, const char* name, Function& out) {
 
 Result<NvmlApi> load_nvml(const char* library) {
   void* handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
-  if (handle == nullptr) return Error{std::string(library) + " is not on this machine"};
+  if (handle == nullptr) return Error{std::string(library) + " is not installed"};
   NvmlApi api;
   const bool complete = find(handle, "nvmlInit_v2", api.init) &&
                         find(handle, "nvmlShutdown", api.shutdown) &&
@@ -71,13 +71,13 @@ Result<NvmlApi> load_nvml(const char* library) {
                         find(handle, "nvmlDeviceGetHandleByIndex_v2", api.device) &&
                         find(handle, "nvmlDeviceGetUtilizationRates", api.utilization) &&
                         find(handle, "nvmlDeviceGetMemoryInfo", api.memory);
-  if (!complete) return Error{std::string(library) + " lacks a function that is needed"};
+  if (!complete) return Error{std::string(library) + " lacks a required function"};
   return api;
 }
 
 Result<std::unique_ptr<GpuSource>> open_nvml(const NvmlApi& api) {
   if (const int code = api.init(); code != kSuccess) {
-    return Error{"NVML does not start (error " + std::to_string(code) + ")"};
+    return Error{"NVML initialisation failed (error " + std::to_string(code) + ")"};
   }
   auto gpus = std::make_unique<NvmlGpus>(api);
   if (Status found = gpus->find_devices(); !found) return found.error();

@@ -139,8 +139,8 @@ std::vector<ConfigField<Config>> make_settings() {
       analyses_field(),
       boolean_field<Config>(
           "rules.default_enabled", [](auto& c) -> auto& { return c.rules_default_enabled; },
-          "Whether rules run that are not enabled or disabled by name, unless they are off by "
-          "default."),
+          "Whether rules that are neither enabled nor disabled by name run, unless they are off "
+          "by default."),
       choice_field<Config>(
           "rules.preset", [](auto& c) -> auto& { return c.rules_preset; },
           {"code", "sagemaker-docs"},

@@ -91,7 +91,7 @@ std::vector<MetricFamily> process_metrics() {
     add("process_virtual_memory_bytes", gauge, stat->virtual_bytes, "Virtual memory size.");
     if (const auto boot = boot_time()) {
       add("process_start_time_seconds", gauge, *boot + stat->start_seconds,
-          "Start of the process, unix time.");
+          "Start time of the process, Unix time.");
     }
   }
   add("process_virtual_memory_max_bytes", gauge, limit(RLIMIT_AS),

@@ -49,8 +49,8 @@ void StreamFeed::take_name(const Subscription& subscription) {
   if (names_.find(subscription.name) || names_.add(subscription.name, cursor_)) {
     name_ = subscription.name;
   } else {
-    refuse("subscribe: there are " + std::to_string(kMaxNamedSubscribers) +
-           " names already; this connection has none");
+    refuse("subscribe: there are already " + std::to_string(kMaxNamedSubscribers) +
+           " names; this connection gets none");
   }
 }
 

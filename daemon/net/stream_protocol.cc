@@ -170,13 +170,13 @@ ClientMessage parse_client_message(std::string_view text) {
   std::string_view op;
   if (document.get_object().get(object) != simdjson::SUCCESS ||
       object["op"].get_string().get(op) != simdjson::SUCCESS) {
-    return Refusal{"a message is an object with a field op"};
+    return Refusal{"a message must be an object with a field op"};
   }
   if (op == "subscribe") return parse_subscribe(object);
   if (op != "ack") return Refusal{"unknown op; known are subscribe and ack"};
   std::uint64_t seq = 0;
   if (object["seq"].get_uint64().get(seq) != simdjson::SUCCESS) {
-    return Refusal{"ack: seq is a number"};
+    return Refusal{"ack: seq must be a number"};
   }
   return Ack{seq};
 }

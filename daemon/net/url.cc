@@ -108,7 +108,7 @@ Result<StreamUrl> parse_stream_url(std::string_view url) {
   parts.port = colon == std::string_view::npos ? "80" : authority.substr(colon + 1);
   const auto port = parse_unsigned(parts.port);
   if (parts.host.empty()) return Error{"the URL has no host"};
-  if (!port || *port == 0 || *port > 65535) return Error{"the port of the URL is not a port"};
+  if (!port || *port == 0 || *port > 65535) return Error{"the URL has an invalid port"};
   return parts;
 }
 

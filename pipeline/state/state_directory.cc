@@ -30,8 +30,8 @@ std::optional<OpenFailure> make_private(const std::string& path) {
   if (fs::is_directory(path, code)) return std::nullopt;
   const fs::path parent = fs::absolute(path).lexically_normal().parent_path();
   fs::create_directories(parent, code);
-  if (code) return unusable("cannot make", parent, code.value());
-  if (::mkdir(path.c_str(), 0700) != 0) return unusable("cannot make", path, errno);
+  if (code) return unusable("cannot create", parent, code.value());
+  if (::mkdir(path.c_str(), 0700) != 0) return unusable("cannot create", path, errno);
   const int above = ::open(parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (above < 0) return unusable("cannot open", parent, errno);
   ::fsync(above);

@@ -77,13 +77,12 @@ TEST(Nvml, ADeviceThatIsLostIsLeftOut) {
 TEST(Nvml, SaysWhyThereIsNothing) {
   NvmlApi api = fake();
   api.init = fail;
-  EXPECT_EQ(open_nvml(api).error().message, "NVML does not start (error 9)");
+  EXPECT_EQ(open_nvml(api).error().message, "NVML initialisation failed (error 9)");
   api = fake();
   api.device_count = no_device;
-  EXPECT_EQ(open_nvml(api).error().message, "NVML finds no GPU");
-  EXPECT_EQ(load_nvml("no-such-library.so").error().message,
-            "no-such-library.so is not on this machine");
-  EXPECT_EQ(load_nvml("libc.so.6").error().message, "libc.so.6 lacks a function that is needed");
+  EXPECT_EQ(open_nvml(api).error().message, "NVML found no GPU");
+  EXPECT_EQ(load_nvml("no-such-library.so").error().message, "no-such-library.so is not installed");
+  EXPECT_EQ(load_nvml("libc.so.6").error().message, "libc.so.6 lacks a required function");
 }
 
 }  // namespace

@@ -294,7 +294,7 @@ TEST_F(StreamFeedTest, TooManyNamesAreRefused) {
     EXPECT_TRUE(names_.add("n" + std::to_string(i), 0));
   }
   auto feed = this->feed({.name = "one-more"});
-  EXPECT_THAT(drain(feed), ElementsAre(HasSubstr("64 names already")));
+  EXPECT_THAT(drain(feed), ElementsAre(HasSubstr("already 64 names")));
   EXPECT_EQ(names_.refused(), 1U);
   EXPECT_EQ(names_.count(), 64U);
   publish(1, 1);

@@ -204,7 +204,7 @@ TEST(WsResume, NamesAreFewAndCounted) {
   TestServer server({}, {}, full);
   WsClient late(server.port(), "?name=late");
   late.text();
-  EXPECT_THAT(late.text(), HasSubstr("64 names already"));
+  EXPECT_THAT(late.text(), HasSubstr("already 64 names"));
   EXPECT_EQ(WsClient(server.port(), "?name=a/b").response().status, 400);
   const auto metrics = get(server.port(), "/metrics").body;
   EXPECT_THAT(metrics, HasSubstr("trainwatch_durable_subscribers 64\n"));

@@ -166,8 +166,8 @@ TEST(Cycle, CategoriesOfEveryVersionAndDevice) {
   }
 }
 
-// ROCm's calls carry a stream, and so do some operators; HTA takes the latter for device work.
-TEST(Cycle, OnlyWorkOfADeviceIsDeviceWork) {
+// ROCm's calls carry a stream, and so do some operators; HTA takes the latter for device activity.
+TEST(Cycle, OnlyWhatADeviceRunsIsDeviceActivity) {
   Reading reading;
   const CycleTrace& cycle = reading.cycle(document(list(
       event("cuda_runtime", "hipMemcpyAsync", "1", "1", R"("stream": "0x0", "correlation": 1)"),
