@@ -51,7 +51,7 @@ std::variant<Side, int> read_side(const AnalyzeOptions& options, const std::stri
 
 using RankPair = std::pair<std::int32_t, std::int32_t>;
 
-// The first rank that both have; where they have one each, these.
+// The first rank that both have; if each has only one, those.
 std::optional<RankPair> ranks_to_compare(const Side& control, const Side& test) {
   for (const auto& [rank, totals] : control.ranks) {
     if (test.ranks.contains(rank)) return RankPair{rank, rank};
@@ -87,8 +87,8 @@ void add_side(Figures& out, std::int32_t rank, const TraceTotals& totals) {
   out.add("rank", known).add("steps", totals.steps);
 }
 
-// What differs between two traces, by the names of their events. Reads `options.paths`, which are
-// two, one after the other. The result; or the exit code of a command that failed, with the reason
+// What differs between two traces, by the names of their events. Reads the two `options.paths` one
+// after the other. Returns the result, or the exit code of a command that failed, with the reason
 // on `err`.
 std::variant<Figures, int> compare_traces(const AnalyzeOptions& options, std::ostream& err) {
   auto control = read_side(options, options.paths[0], err);

@@ -1,6 +1,6 @@
-// What a user types, one function per command; commands/main.cc gives them to the command line
-// (`run` is in daemon/app/app.h). Each returns the exit code of the command. Results go to the file
-// that is asked for, or to `out`; everything else to `err`.
+// The commands, one function each; commands/main.cc passes them to the command line (`run` is in
+// daemon/app/app.h). Each returns the exit code of the command. Results go to the requested file,
+// or to `out`; everything else to `err`.
 #pragma once
 
 #include <iosfwd>

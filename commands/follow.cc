@@ -36,8 +36,8 @@ constexpr std::chrono::seconds kSilence{30};
 constexpr std::chrono::milliseconds kAckEvery{100};
 constexpr std::string_view kAlertHead = R"({"op":"alert",)";
 
-// Acknowledges what was printed: the server takes 20 messages in a second, so at most one in
-// kAckEvery, and the last is never left out.
+// Acknowledges what was printed: the server accepts 20 messages a second, so at most one per
+// kAckEvery, and always the last.
 class AckWriter : public std::enable_shared_from_this<AckWriter> {
  public:
   explicit AckWriter(std::shared_ptr<Socket> socket)
@@ -84,7 +84,7 @@ class FollowClient {
         resolver_(io),
         after_(options.after) {}
 
-  // Ends with a reason that trying again cannot change.
+  // Ends with a failure that a retry cannot fix.
   asio::awaitable<void> run();
   int exit_code() const { return exit_code_; }
 
@@ -106,7 +106,7 @@ class FollowClient {
   simdjson::dom::parser parser_;
   std::optional<std::uint64_t> after_;
   std::string epoch_;
-  std::shared_ptr<AckWriter> acks_;  // of the present connection, under a name
+  std::shared_ptr<AckWriter> acks_;  // of the current connection, under a name
   std::chrono::milliseconds wait_{};
   bool done_ = false;
   int exit_code_ = 0;
@@ -196,7 +196,7 @@ asio::awaitable<void> FollowClient::serve_connection() {
   }
 }
 
-// False when following makes no sense any more.
+// False if following makes no sense any more.
 bool FollowClient::take(const std::string& message) {
   simdjson::dom::element document;
   std::string_view op;
@@ -231,11 +231,11 @@ bool FollowClient::take(const std::string& message) {
 void FollowClient::greeted(std::string_view epoch, std::uint64_t last_seq) {
   wait_ = options_.first_wait;
   if (epoch_.empty()) epoch_ = epoch;
-  // Under a name the server knows the place, until something is printed.
+  // With a name, the server knows the position until something is printed.
   if (!after_ && options_.name.empty()) after_ = last_seq;
 }
 
-// A provisional alert has no number: it moves nothing.
+// A provisional alert has no number, so the position stays.
 bool FollowClient::print_alert(const std::string& message, std::uint64_t seq) {
   const std::string_view text = message;
   if (text.starts_with(kAlertHead)) {

@@ -9,8 +9,8 @@
 
 namespace {
 
-// What is larger goes back to the system as soon as it is freed. By itself glibc raises that limit
-// to the largest buffer that it has seen, and then the holes that a profiler's cycle leaves stay.
+// Larger allocations go back to the system when freed. By default glibc raises that limit to the
+// largest buffer it has seen, and then the holes that a profiler cycle leaves stay.
 constexpr int kLargeBuffer = 1 << 20;
 
 void give_large_buffers_back() {

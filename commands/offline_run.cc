@@ -101,8 +101,8 @@ void OfflineRun::read_all(Ingest& ingest, std::vector<WatchRoot> roots,
   PosixFileSystem files;
   Tailer tailer(files, std::move(roots), tail_limits(config_->tail));
   ProgressBar progress(err_, options_.progress);
-  // More files than the tailer follows at a time come in with the next scan. To the tailer a second
-  // has passed by then, so that what is printed does not depend on how fast this machine reads.
+  // Files beyond the tailer's limit come in with the next scan. For the tailer a second has passed
+  // by then, so that the output does not depend on how fast this machine reads.
   ScanTime now{};
   for (bool more = true; more;) {
     more = false;

@@ -1,5 +1,5 @@
-// What commands on finished files share: configuration and paths, one pass of everything below
-// them through the pipeline, on one thread, and the results of analyses for one job.
+// What commands on finished files share: configuration and paths, one single-threaded pass of all
+// files through the pipeline, and the results of analyses for one job.
 #pragma once
 
 #include <functional>

@@ -12,7 +12,7 @@ namespace trainwatch {
 // Whether the directory of `path` exists and `path` itself is not a directory.
 Status can_replace(const std::string& path);
 
-// A link is followed. What is there and no regular file, as /dev/null, is written to as it is.
+// Follows links. If the path is not a regular file, such as /dev/null, writes to it directly.
 Status replace_file(const std::string& path, std::string_view content);
 
 // The same for content that comes in pieces.
@@ -25,7 +25,7 @@ class FileReplacement {
   ~FileReplacement();
 
   Status write(std::string_view piece);
-  // The content is complete and takes the place of the old one. Once, and last.
+  // The content is complete and replaces the old one. Call once, at the end.
   Status commit();
 
  private:

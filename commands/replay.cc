@@ -31,7 +31,7 @@ class AlertPrinter {
   Severity worst_ = Severity::info;
 };
 
-// Silence of a rule that could not judge must not look like good news.
+// The silence of a rule that could not decide must not look like good news.
 void print_abstentions(const RuleHost& host, std::ostream& err) {
   for (std::uint32_t rule = 0; rule < host.rules().size(); ++rule) {
     const auto missing = host.missing(rule);

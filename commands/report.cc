@@ -81,7 +81,7 @@ int report(const ReportOptions& options, std::ostream& out, std::ostream& err) {
   const OfflineRun files(options, err);
   if (files.refused()) return *files.refused();
   const bool to_file = options.output != "-";
-  // Not only after an hour of reading.
+  // Check this before reading, which may take an hour.
   if (const Status can = to_file ? can_replace(options.output) : success(); !can) {
     return refuse(can.error(), exit_code::failed, err);
   }

@@ -33,7 +33,7 @@ bool same_file(const std::string& a, const std::string& b) {
   return fs::equivalent(a, b, failure) && !failure;
 }
 
-// Ranks are of one job, unless two nodes have the same.
+// All ranks belong to one job, unless two nodes have the same rank.
 void label(std::vector<KnownTrace>& traces) {
   std::map<std::int32_t, std::set<std::string>> nodes;
   for (const KnownTrace& trace : traces) nodes[trace.subject.rank].insert(trace.subject.node);
@@ -50,7 +50,7 @@ void label(std::vector<KnownTrace>& traces) {
   });
 }
 
-// What is done with the traces of one call of the command. The first failure ends it.
+// Processes the traces of one run of the command. The first failure ends it.
 class CounterTimeline {
  public:
   CounterTimeline(const TimelineOptions& options, std::ostream& err)
@@ -62,7 +62,7 @@ class CounterTimeline {
   Result<std::vector<KnownTrace>> look_at(const std::vector<TraceFile>& found);
   Status copy_one(const TraceFile& file, TraceOutput& output);
   Status copy_all(std::vector<KnownTrace> traces, TraceOutput& output);
-  // False: it is no trace, and nothing was copied.
+  // False: it is not a trace, and nothing was copied.
   Result<bool> copy(const TraceFile& file, TraceCopy& copy, const TraceOutput& output);
   void print_losses(const std::string& path, const TraceCopy& copy, const TracePass& pass);
 
@@ -82,7 +82,7 @@ Status CounterTimeline::write(const std::vector<TraceFile>& found, TraceOutput& 
   return copy_all(std::move(*traces), output);
 }
 
-// Rank and base of a trace may be its last bytes, so that of several each is read twice.
+// Rank and base of a trace may be in its last bytes, so several traces are each read twice.
 Result<std::vector<KnownTrace>> CounterTimeline::look_at(const std::vector<TraceFile>& found) {
   std::vector<KnownTrace> traces;
   for (const TraceFile& file : found) {
@@ -184,7 +184,7 @@ int timeline(const TimelineOptions& options, std::ostream& out, std::ostream& er
   }
   PosixFileSystem files;
   auto found = trace_files(files, options.paths, offline_run.config());
-  // The answer of an earlier call may lie below a path.
+  // The output of an earlier run may be below a path.
   std::erase_if(found, [&](const TraceFile& file) { return same_file(file.path, options.output); });
 
   if (const Status can = to_file ? can_replace(options.output) : success(); !can)

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kBufferBytes = std::size_t{256} << 10U;
 
-// The lower, the rather: the file itself, compressed, still being written.
+// Lower is better: plain, then .gz, then .tmp.
 int preference(const ReadOrder& order) {
   if (order.path == order.base) return 0;
   return is_compressed(order) ? 1 : 2;

@@ -33,8 +33,8 @@ std::vector<TraceFile> trace_files(FileSystem& files, const std::vector<std::str
 Status read_file(FileSystem& files, const std::string& path,
                  const std::function<bool(std::string_view bytes)>& take);
 
-// Where a trace goes that is made piece by piece: a file, compressed when its name ends in .gz, or
-// standard output.
+// The output for a trace that is made piece by piece: a file, compressed if its name ends in .gz,
+// or standard output.
 class TraceOutput final : public TextSink {
  public:
   // To `out`, which outlives this.
@@ -42,9 +42,9 @@ class TraceOutput final : public TextSink {
   static Result<std::unique_ptr<TraceOutput>> to_file(const std::string& path);
 
   void write(std::string_view text) override;
-  // What went wrong, if something did; then nothing more is written.
+  // The first failure, if any; after it nothing more is written.
   const Status& status() const { return status_; }
-  // The document is complete. Only now the file has it.
+  // The document is complete. Only now does the file contain it.
   Status finish();
 
  private:

@@ -1,5 +1,5 @@
-// GPU, GPU memory and CPUs all have room, so the batch may be larger; SageMaker's BatchSize, see
-// docs/rules/batch_size.md.
+// GPU, GPU memory and CPUs all have headroom, so the batch can be larger; SageMaker's BatchSize,
+// see docs/rules/batch_size.md.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>

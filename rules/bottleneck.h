@@ -1,5 +1,5 @@
-// The judgement that SageMaker's CPUBottleneck and IOBottleneck share: the share of a node's
-// snapshots in which a GPU is idle while a core is above a limit.
+// What SageMaker's CPUBottleneck and IOBottleneck share: the share of a node's snapshots in which a
+// GPU is idle while a core is above a limit.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ struct BottleneckParams {
   std::int64_t recovery_snapshots = 20;
 };
 
-// What is measured of a core, and the words for it.
+// The property of a core that is compared, and the words for it.
 struct BottleneckKind {
   CauseName cause{};
   std::string_view count_field;  // evidence: snapshots with a core above the limit

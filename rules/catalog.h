@@ -11,7 +11,7 @@ namespace trainwatch {
 
 const std::vector<const RuleSpec*>& rule_catalog();
 
-// Null when there is no rule of that id.
+// Null if no rule has this id.
 const RuleSpec* find_rule(std::string_view id);
 
 }  // namespace trainwatch

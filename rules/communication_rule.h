@@ -1,6 +1,6 @@
-// What the rules about communication have in common: they look at the last steps of a job, and in
-// each at the rank that waits least in communication. What even that rank spends there is transfer,
-// not waiting for a slower rank.
+// Common base of the rules about communication: they look at the last steps of a job, and in each
+// at the rank that waits least in communication. What even that rank spends there is transfer, not
+// waiting for a slower rank.
 #pragma once
 
 #include <cstdint>
@@ -39,7 +39,7 @@ class CommunicationRule : public Rule {
     double communication = 0;
     double hidden = 0;
   };
-  // Nothing: the condition does not hold. What is the same for both rules is filled in.
+  // nullopt: the condition does not hold. Fills in what is the same for both rules.
   virtual std::optional<Verdict> judge(const Shares& shares) const = 0;
 
  private:

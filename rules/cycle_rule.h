@@ -1,5 +1,5 @@
-// A rule that judges each profiler cycle of a rank by itself, and whose alert goes on from cycle to
-// cycle: updated with every cycle that shows the condition, over with the first that does not.
+// A rule that evaluates each profiler cycle of a rank separately. Its alert continues from cycle to
+// cycle: updated by every cycle that shows the condition, ended by the first that does not.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@ namespace trainwatch {
 
 class CycleRule : public Rule {
  public:
-  // What a cycle must have to be judged; others leave everything as it is.
+  // What a cycle must have to be evaluated; other cycles change nothing.
   enum class Needs : std::uint8_t { work, launched_work };
 
   void on_cycle(const CycleSummary& cycle, Verdicts& out) final;
@@ -26,7 +26,7 @@ class CycleRule : public Rule {
  protected:
   explicit CycleRule(Needs needs) : needs_(needs) {}
 
-  // Nothing: the cycle does not show the condition. The time is filled in for it.
+  // nullopt: the cycle does not show the condition. The time is filled in.
   virtual std::optional<Verdict> judge(const CycleSummary& cycle) const = 0;
 
  private:
@@ -43,8 +43,7 @@ namespace cycle_text {
 constexpr std::array<std::string_view, kIdleReasons> kReasons = {
     "data_wait", "host_pause", "synchronization", "launch", "queued"};
 
-// What is shown as the cause of idle time, of `reasons`: the largest, when it is at least half of
-// `whole_ns`.
+// The cause of idle time: the largest of `reasons`, if it is at least half of `whole_ns`.
 Cause cause_of_idle(const CycleSummary& cycle, std::initializer_list<IdleReason> reasons,
                     std::int64_t whole_ns);
 
@@ -53,8 +52,8 @@ void write_idle(JsonWriter& json, const CycleSummary& cycle);
 
 }  // namespace cycle_text
 
-// The median over the steps of a part of each, as a share of its duration in percent; 0 when there
-// are none.
+// The median over the steps of a part of each, as a percentage of its duration; 0 if there are
+// none.
 double median_percent(const std::vector<StepSummary>& steps,
                       std::int64_t (*part)(const StepSummary& step));
 

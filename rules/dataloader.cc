@@ -103,8 +103,8 @@ class Dataloader final : public Rule {
 
   static Time end_of(std::int64_t second) { return Time{std::chrono::seconds(second + 1)}; }
 
-  // TensorFlow's iterators are threads of one process, and a profiler's trace is another writer's
-  // word of the same.
+  // Does not count TensorFlow's iterators, which are threads of one process, and profiler traces,
+  // which repeat what a timeline has.
   bool of_loader(const Span& span) const {
     if (span.process < 0 || span.origin != Origin::timeline) return false;
     return span.kind == SpanKind::data_worker ||

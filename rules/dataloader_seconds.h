@@ -1,5 +1,5 @@
-// Counts the processes that load data on a node, second by second. The ranks of a node write their
-// own files, read one after another: a second is counted when all of them have gone beyond it.
+// Counts the data loading processes of a node, second by second. The ranks of a node write their
+// own files, read one after another: a second is counted when all ranks are past it.
 #pragma once
 
 #include <algorithm>
@@ -41,7 +41,7 @@ class Seconds {
     return fits;
   }
 
-  // The oldest second that is complete, once.
+  // The oldest complete second, once.
   std::optional<Count> take() {
     if (pending_.empty() || pending_.front().second > complete_to()) return std::nullopt;
     const Count count{pending_.front().second, pending_.front().processes.size()};
@@ -64,8 +64,8 @@ class Seconds {
  private:
   static constexpr std::int64_t kNever = INT64_MIN / 2;
   static constexpr std::int64_t kDisorder = 5;  // seconds that the spans of a rank may be unordered
-  // A rank this many seconds behind the others is not waited for; and as long after the first span
-  // the ranks of the node are taken as known, since each is read in files of about a minute.
+  // A rank this many seconds behind the others is not waited for. This long after the first span,
+  // all ranks of the node are assumed to be known, since their files are about a minute long.
   static constexpr std::int64_t kWaited = 120;
   static constexpr std::size_t kMaxRanks = 256;
   static constexpr std::size_t kMaxProcesses = 4096;

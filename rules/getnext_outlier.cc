@@ -25,7 +25,7 @@ struct Params {
   std::int64_t recovery = 50;
 };
 
-// A slow call and what it was measured against.
+// A slow call and what it was compared with.
 struct Call {
   Time start{};
   Time end{};

@@ -1,4 +1,4 @@
-// The memory in use on a GPU grows by much in a short time; SageMaker's GPUMemoryIncrease, see
+// GPU memory use grows a lot in a short time; SageMaker's GPUMemoryIncrease, see
 // docs/rules/gpu_memory_increase.md.
 #include <algorithm>
 #include <cmath>
@@ -35,7 +35,7 @@ class TwoWindows {
       if (full()) sum_again();
       return;
     }
-    const double middle = ring_[(next_ + size_) % ring_.size()];  // goes from new to old
+    const double middle = ring_[(next_ + size_) % ring_.size()];  // from newer to older window
     before_ += middle - ring_[next_];
     now_ += value - middle;
     ring_[next_] = value;
@@ -62,7 +62,7 @@ class TwoWindows {
   }
 
  private:
-  // Only where the ring begins with the oldest value.
+  // Only if the ring begins with the oldest value.
   void sum_again() {
     const auto middle = ring_.begin() + static_cast<std::ptrdiff_t>(size_);
     before_ = std::accumulate(ring_.begin(), middle, 0.0);

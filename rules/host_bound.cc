@@ -11,7 +11,7 @@ struct Params {
   double threshold_percent = 20;
 };
 
-// Waiting for data is input_bound's.
+// Waits for data belong to input_bound.
 std::int64_t host_time(const StepSummary& step) {
   return step.idle(IdleReason::host_pause) + step.idle(IdleReason::synchronization) +
          step.idle(IdleReason::launch);

@@ -51,7 +51,7 @@ struct Lane {
   Entry longest() const {
     return *std::ranges::max_element(recent, {}, [](const Entry& entry) { return entry.wait; });
   }
-  // Without the longest wait: one stall is no lack of data.
+  // Without the longest wait: a single stall is not a lack of data.
   double percent() const {
     const Entry left_out = longest();
     const Nanos rest = duration - left_out.duration;

@@ -1,4 +1,4 @@
-// The GPUs of a node do not work alike; SageMaker's LoadBalancing, see
+// The GPUs of a node are not loaded equally; SageMaker's LoadBalancing, see
 // docs/rules/load_balancing.md.
 #include <algorithm>
 #include <array>
@@ -50,7 +50,7 @@ struct Load {
   }
 };
 
-// Jensen-Shannon distance, natural logarithm: 0 for the same shares, sqrt(ln 2) = 0.8326 at most.
+// Jensen-Shannon distance, natural logarithm: 0 for equal shares, sqrt(ln 2) = 0.8326 at most.
 double distance(const Load& a, const Load& b) {
   double divergence = 0;
   for (std::size_t i = 0; i < kBins; ++i) {
@@ -98,7 +98,7 @@ class LoadBalancing final : public Rule {
   bool warming() const override { return !compared_; }
 
  private:
-  // The place of the pair i < j; with i = 0 also the number of pairs of j GPUs.
+  // The index of the pair i < j; with i = 0 also the number of pairs of j GPUs.
   static std::size_t pair_index(std::size_t i, std::size_t j) { return j * (j - 1) / 2 + i; }
 
   bool patient(const Load& load) const {
@@ -115,7 +115,7 @@ class LoadBalancing final : public Rule {
     return &load;
   }
 
-  // One other GPU for each sample, in turns, so that a sample costs the same with many GPUs.
+  // Each sample is compared with one other GPU, in turn, so that it costs the same with many GPUs.
   bool compare_with_next(Load& load) {
     const auto self = static_cast<std::size_t>(&load - loads_.data());
     std::size_t other = load.next_other;

@@ -1,5 +1,5 @@
-// A GPU that is never busy, or busy and idle in turns; SageMaker's LowGPUUtilization, see
-// docs/rules/low_gpu_utilization.md.
+// A GPU that is never fully used, or alternates between busy and idle; SageMaker's
+// LowGPUUtilization, see docs/rules/low_gpu_utilization.md.
 #include <cmath>
 #include <cstdint>
 #include <string>

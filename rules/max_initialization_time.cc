@@ -1,4 +1,4 @@
-// The training loop does not begin for a long time; SageMaker's MaxInitializationTime, see
+// The training loop takes long to begin; SageMaker's MaxInitializationTime, see
 // docs/rules/max_initialization_time.md.
 #include <algorithm>
 #include <cstdint>
@@ -11,8 +11,8 @@
 namespace trainwatch {
 namespace {
 
-// A tick may only find that steps are missing when all that was written has been read: for this
-// many ticks in a row the samples were no older than this.
+// A tick may only conclude that steps are missing when all input has been read: for this many ticks
+// in a row the samples were no older than this.
 constexpr std::int64_t kTicksWaited = 30;
 constexpr Nanos kUpToDate = std::chrono::minutes(1);
 
@@ -54,7 +54,7 @@ class MaxInitializationTime final : public Rule {
     if (!plausible(began_) || !plausible(newest_) || !plausible(first_step_)) io.fail();
   }
 
-  // Ticks that find steps missing all say the same; only the first step brings something new.
+  // All ticks that find steps missing say the same; only the first step adds anything.
   Lifecycle lifecycle() const override {
     return {.change = Lifecycle::Change::points, .min_change = 1};
   }
@@ -74,7 +74,7 @@ class MaxInitializationTime final : public Rule {
     out.clear_all(std::max(first_step_, limit()));  // a step is known when it has ended
   }
 
-  // Fires at the limit, whenever it is found out, so that it is the same alert live and later.
+  // Fires at the limit, whenever it is detected, so that live and replayed alerts are the same.
   void fire(Time first_step, Verdicts& out) const {
     const std::uint64_t aspect = first_step == kNoTime ? 0 : 1;
     out.fires({.at = limit(), .aspect = aspect}, [&] { return describe(first_step); });

@@ -1,6 +1,6 @@
-// SageMaker's rules that never fire: reports, whose figures an analysis of the same name has. They
-// are here so that a configuration that names them is accepted. See
-// docs/rules/overall_system_usage.md and docs/rules/overall_framework_metrics.md.
+// SageMaker's rules that never fire: reports, whose figures are in analyses of the same names. They
+// exist so that configurations that name them are accepted. See docs/rules/overall_system_usage.md
+// and docs/rules/overall_framework_metrics.md.
 #include "trainwatch/rule.h"
 
 namespace trainwatch {

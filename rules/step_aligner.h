@@ -1,10 +1,10 @@
-// Puts together what the ranks of a job measured in the same step, from profiler cycles that come
-// in any order of the ranks.
+// Assembles what the ranks of a job measured in the same step, from profiler cycles that arrive in
+// any order of the ranks.
 //
-// A step is complete when all ranks of the job have it. Where the daemon sees only some of them, or
-// nothing says how many there are, it is complete a minute (of the daemon's clock) after the last
-// cycle, or at the end of the input. With a complete step the earlier ones are complete, too: a
-// rank's steps come in order. A rank whose step numbers go back was restarted, and begins anew.
+// A step is complete when all ranks of the job have it. If the daemon sees only some of them, or
+// their number is unknown, it is complete a minute (of the daemon's clock) after the last cycle, or
+// at the end of the input. When a step is complete, so are the earlier ones: the steps of a rank
+// come in order. A rank whose step numbers go back was restarted and starts over.
 #pragma once
 
 #include <cstdint>
@@ -35,15 +35,15 @@ using JobStep = std::vector<RankStep>;
 class StepAligner {
  public:
   static constexpr Nanos kLateness = std::chrono::seconds(60);
-  static constexpr std::size_t kMostPending = 4096;  // steps of ranks
+  static constexpr std::size_t kMostPending = 4096;  // counted over all ranks
 
   enum class Collectives : std::uint8_t { dropped, kept };
 
   StepAligner(const Interner& interner, Collectives collectives)
       : interner_(interner), collectives_(collectives) {}
 
-  // Each returns the steps that are now complete, in order. A cycle without work on a device is
-  // left out: nothing says what its steps went into.
+  // Each returns the steps that are now complete, in order. A cycle without device activity is left
+  // out: how its steps spent their time is unknown.
   std::vector<JobStep> add(const CycleSummary& cycle);
   std::vector<JobStep> tick(Time now);
   std::vector<JobStep> end();  // of the input

@@ -27,7 +27,7 @@ struct Params {
   std::int64_t recovery_steps = 50;
 };
 
-// A slow step and what it was measured against.
+// A slow step and what it was compared with.
 struct Spike {
   std::int64_t step = kNoStep;
   Time start{};
@@ -102,7 +102,7 @@ class StepBaseline {
     return seconds > robust_limit(median);
   }
 
-  // Takes a slow step, with which an episode begins or goes on.
+  // Adds a slow step, which begins or continues an episode.
   Spike add_slow(const Step& step, bool begins) {
     if (begins) {
       episode_ = Episode{};
@@ -126,13 +126,13 @@ class StepBaseline {
     return spike;
   }
 
-  // Takes any other step.
+  // Adds any other step.
   void add_normal(const Step& step) {
     count(step);
     rhythm_.quiet(place(step));
   }
 
-  // Normal steps in a row after which the episode is over.
+  // Consecutive normal steps that end the episode.
   std::int64_t recovery_steps() const {
     return std::max(params_.recovery_steps, 3 * rhythm_.period());
   }
@@ -166,7 +166,7 @@ class StepBaseline {
     durations_.push(to_seconds(step.duration));
     waits_.push(to_seconds(step.data_wait));
   }
-  // Where the writer gives no usable number, steps are counted.
+  // If the writer gives no usable number, steps are counted.
   std::int64_t place(const Step& step) const {
     const bool usable = step.number >= 0 && step.number < PeriodDetector::kLargestStep;
     return usable ? step.number : static_cast<std::int64_t>(seen_);

@@ -152,7 +152,7 @@ class StepOutlier final : public Rule {
         .take();
   }
 
-  // Shows the longest step since the alert opened, as the one to look into.
+  // Shows the longest step since the alert opened, as the one to examine.
   Verdict describe(const Lane& lane, std::uint64_t count) const {
     const double longest = limit(lane);
     Verdict verdict;

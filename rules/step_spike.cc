@@ -107,7 +107,7 @@ class StepSpike final : public Rule {
     return baselines_.emplace_back(params_, step.mode, step.origin);
   }
 
-  // What the judgement rests on besides the spike itself.
+  // What the decision uses besides the spike itself.
   struct View {
     Pattern pattern = Pattern::single;
     std::int64_t period = 0;

@@ -30,7 +30,7 @@ double seconds(std::int64_t ns) {
   return static_cast<double>(ns) / 1e9;
 }
 
-// One rank in one step that others have, too.
+// One rank in one step that other ranks have, too.
 struct Part {
   std::int64_t own_ns = 0;
   std::int64_t median_ns = 0;  // of all ranks
@@ -41,7 +41,7 @@ struct Part {
 
 using Record = std::deque<Part>;  // of a rank, the last steps
 
-// What the last steps of a rank come to.
+// Totals over the last steps of a rank.
 struct Sums {
   std::int64_t late = 0;
   std::int64_t behind_ns = 0;  // the median, in the steps in which it was late
@@ -85,7 +85,8 @@ class Straggler final : public Rule {
     }
   }
 
-  // Late steps that have doubled are worth an update, too: the width of their number is the aspect.
+  // Late steps that have doubled are worth an update, too: the aspect is the bit width of their
+  // number.
   Lifecycle lifecycle() const override {
     return {.recover_after = std::min(params_.recovery_steps, params_.window),
             .change = Lifecycle::Change::factor,
@@ -133,7 +134,7 @@ class Straggler final : public Rule {
               [&] { return describe(rank, record, sums, ranks); });
   }
 
-  // No more than are remembered.
+  // Not more than are remembered.
   std::int64_t fewest_late() const { return std::min(params_.late_steps, params_.window); }
 
   std::string name_of(SubjectId rank) const {

@@ -17,7 +17,7 @@ namespace trainwatch {
 template <class Options>
 using OfflineCommand = std::function<int(const Options&, std::ostream& out, std::ostream& err)>;
 
-// What the commands do that are more than text; main.cc fills it in, tests listen instead.
+// What the commands do beyond text output; main.cc fills it in, tests record the calls.
 struct Commands {
   RuleCatalog catalog;
   std::function<int(const RunOptions&)> run;

@@ -16,7 +16,7 @@ struct ReaderOptions {
   std::vector<WatchRoot> roots;
   TailLimits limits;
   std::chrono::milliseconds poll_interval{1000};  // inotify only wakes it earlier
-  TailCheckpoint resume{};                        // where to go on
+  TailCheckpoint resume{};                        // where to resume
 };
 
 class Reader {

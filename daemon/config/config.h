@@ -57,8 +57,7 @@ struct TailConfig {
   int max_depth = 12;
 };
 
-// How far event times of one lane may be apart; pipeline/timestamps/timestamp_filter.h says what it
-// means.
+// How far apart the event times of one lane may be; see pipeline/timestamps/timestamp_filter.h.
 struct InputConfig {
   Nanos max_ahead = std::chrono::minutes{10};
   Nanos lateness = std::chrono::seconds{60};
@@ -71,7 +70,7 @@ struct StreamConfig {
   std::size_t queue_bytes = std::size_t{4} << 20U;  // of one client
 };
 
-// Where a rule takes the parameters from that are not set by name.
+// The source of rule parameters that are not set by name.
 enum class RulePreset : std::uint8_t { code, sagemaker_docs };
 
 struct RuleEntry {

@@ -184,7 +184,7 @@ ConfigField<RuleEntry> enabled_field() {
           }};
 }
 
-// A parameter's own error begins with its name, which the caller says already.
+// The error of a parameter begins with its name, which the caller already prints.
 Status set_param(RuleConfig& rule, const Param& param, std::string_view text) {
   Status set = param.parse(rule.params, text);
   if (set) return set;

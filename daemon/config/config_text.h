@@ -1,4 +1,4 @@
-// How single values are written in configuration and flags.
+// The text form of single values in configuration and flags.
 #pragma once
 
 #include <cstdint>

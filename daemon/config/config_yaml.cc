@@ -1,5 +1,5 @@
-// The YAML file: walks the document, hands every value to its row of the tables, and says where
-// each mistake stands.
+// The YAML file: walks the document, passes every value to its row of the tables, and reports the
+// position of each mistake.
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>

@@ -1,6 +1,5 @@
-// Counter events as HTA's generate_trace_with_counters adds them to a trace: how much launched work
-// is queued on each stream, and the bandwidth of copies and fills by kind. Viewers show them as
-// tracks.
+// Counter events as HTA's generate_trace_with_counters adds them to a trace: the queue length of
+// each stream, and the bandwidth of copies and fills by kind. Viewers show them as tracks.
 //
 //   {"ph":"C","name":"Queue Length","pid":0,"id":7,"ts":12.345,"args":{"Queue Length":3}}
 //   {"ph":"C","name":"Memcpy BW","pid":0,"id":"Memcpy HtoD","ts":…,"args":{"Memcpy BW":11.5}}

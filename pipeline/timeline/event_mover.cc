@@ -11,9 +11,9 @@
 namespace trainwatch {
 namespace {
 
-// Viewers are written in a language whose numbers are doubles: 2^13 traces with ids below 2^40.
+// Viewers use JavaScript, whose numbers are doubles: 2^13 traces with ids below 2^40.
 constexpr unsigned kFlowIdBits = 40;
-// Broken files have any number of them. What is beyond shares one.
+// Broken files have any number of them. Those beyond the limit share one.
 constexpr std::size_t kMostProcesses = std::size_t{1} << 16U;
 constexpr std::size_t kLongestPid = 256;
 constexpr std::string_view kFurther = "\"further\"";
@@ -32,7 +32,7 @@ std::string metadata(std::string_view name, std::int64_t pid, std::string_view a
   return json.take();
 }
 
-// Begin, step and end of a flow, and of what is called asynchronous: found by their id alone.
+// Begin, step and end of a flow, and asynchronous events: identified by id alone.
 bool has_global_id(std::string_view phase) {
   return phase.size() == 1 && std::string_view("stfbne").find(phase) != std::string_view::npos;
 }
