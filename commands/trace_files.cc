@@ -5,8 +5,8 @@
 #include <ostream>
 
 #include "daemon/app/watch_roots.h"
-#include "pipeline/tail/discovery.h"
 #include "pipeline/tail/lane.h"
+#include "pipeline/tail/watch_root.h"
 
 namespace trainwatch {
 namespace {

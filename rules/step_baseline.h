@@ -11,8 +11,8 @@
 
 #include "trainwatch/event.h"
 #include "trainwatch/state_io.h"
+#include "trainwatch/stats/median.h"
 #include "trainwatch/stats/period_detector.h"
-#include "trainwatch/stats/rolling_median_mad.h"
 #include "trainwatch/stats/sorted_window.h"
 
 namespace trainwatch::step_spike {

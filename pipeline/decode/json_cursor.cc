@@ -1,8 +1,35 @@
 #include "pipeline/decode/json_cursor.h"
 
+#include <simdjson.h>
+
 #include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string>
 
 namespace trainwatch {
+namespace {
+
+// True when no byte is a backslash, a control character or above 0x7F.
+bool is_plain(std::string_view text) {
+  constexpr std::uint64_t kOnes = 0x0101010101010101ULL;
+  constexpr std::uint64_t kHigh = 0x8080808080808080ULL;
+  std::uint64_t odd = 0;
+  const char* p = text.data();
+  std::size_t left = text.size();
+  for (; left > 0;) {
+    std::uint64_t word = kOnes * 0x20;  // padding of spaces
+    const std::size_t n = left < 8 ? left : 8;
+    std::memcpy(&word, p, n);
+    const std::uint64_t slash = word ^ (kOnes * '\\');
+    odd |= word | (word - kOnes * 0x20) | ((slash - kOnes) & ~slash);
+    p += n;
+    left -= n;
+  }
+  return (odd & kHigh) == 0;
+}
+
+}  // namespace
 
 bool JsonCursor::enter() {
   skip_space();
@@ -36,6 +63,49 @@ bool JsonCursor::skip_nested() {
     if ((c == '}' || c == ']') && --depth == 0) return true;
   }
   return fail(true);
+}
+
+struct StringReader::Parser {
+  simdjson::ondemand::parser parser;
+  simdjson::ondemand::document document;
+  std::string copy;
+};
+
+StringReader::StringReader() = default;
+StringReader::~StringReader() = default;
+
+std::optional<std::string_view> StringReader::read(std::string_view token) {
+  if (!is_string_token(token)) return std::nullopt;
+  const std::string_view inside = between_quotes(token);
+  if (is_plain(inside)) return inside;
+  if (parser_ == nullptr) parser_ = std::make_unique<Parser>();
+  parser_->copy.assign(token);
+  parser_->copy.reserve(token.size() + simdjson::SIMDJSON_PADDING);
+  std::string_view text;
+  if (parser_->parser.iterate(parser_->copy).get(parser_->document) != simdjson::SUCCESS ||
+      parser_->document.get_string().get(text) != simdjson::SUCCESS) {
+    return std::nullopt;
+  }
+  return text;
+}
+
+struct JsonValidator::Parser {
+  simdjson::dom::parser dom;
+  std::string copy;
+};
+
+JsonValidator::JsonValidator() : parser_(std::make_unique<Parser>()) {}
+JsonValidator::~JsonValidator() = default;
+
+bool JsonValidator::is_object(std::string_view text) {
+  std::string& copy = parser_->copy;
+  copy.assign(text);
+  copy.reserve(text.size() + simdjson::SIMDJSON_PADDING);
+  simdjson::dom::element parsed;
+  if (parser_->dom.parse(copy.data(), copy.size(), false).get(parsed) != simdjson::SUCCESS) {
+    return false;
+  }
+  return parsed.is_object();
 }
 
 }  // namespace trainwatch

@@ -1,18 +1,23 @@
-// Reads the members of one complete JSON record front to back, as raw text and without copying.
-//
-// Tolerant where writers are known to be wrong (bare N/A, NaN or inf, nothing at all as a value, a
-// comma too many), and only as far as it is asked: what nobody reads is not judged. It never looks
-// outside its text. Nesting is counted, not recursed into. What runs for every event is in this
-// header, because a call costs as much as the work.
+// Reads one complete JSON record: its members as raw text (JsonCursor), the text of its strings
+// (StringReader), and whether it is valid at all (JsonValidator).
 #pragma once
 
 #include <bit>
 #include <cstdint>
 #include <cstring>
+#include <memory>
+#include <optional>
+#include <string>
 #include <string_view>
 
 namespace trainwatch {
 
+// Reads the members of a record front to back, as raw text and without copying.
+//
+// Tolerant where writers are known to be wrong (bare N/A, NaN or inf, nothing at all as a value, a
+// comma too many), and only as far as it is asked: what nobody reads is not judged. It never looks
+// outside its text. Nesting is counted, not recursed into. What runs for every event is in this
+// header, because a call costs as much as the work.
 class JsonCursor {
  public:
   explicit JsonCursor(std::string_view text) : p_(text.data()), end_(p_ + text.size()) {}
@@ -24,7 +29,7 @@ class JsonCursor {
   // False at the end of that object, which is left, or when the text is broken: see failed().
   bool next(std::string_view& key);
 
-  // Consumes the value of the current key. Strings come with their quotes, see json_text.h; objects
+  // Consumes the value of the current key. Strings come with their quotes; objects
   // and arrays whole; a missing value is "".
   std::string_view value();
 
@@ -128,5 +133,46 @@ inline std::string_view JsonCursor::value() {
   }
   return {begin, static_cast<std::size_t>(p_ - begin)};
 }
+
+// True for a token in quotes.
+inline bool is_string_token(std::string_view token) {
+  return token.size() >= 2 && token.front() == '"' && token.back() == '"';
+}
+
+// What is between the quotes, escapes as written. Only for comparing with plain names.
+inline std::string_view between_quotes(std::string_view token) {
+  return is_string_token(token) ? token.substr(1, token.size() - 2) : std::string_view{};
+}
+
+// Turns string tokens into text. Plain ASCII, which nearly all are, is returned without a copy;
+// simdjson handles escapes and UTF-8.
+class StringReader {
+ public:
+  StringReader();
+  ~StringReader();
+
+  // nullopt: not a string, a bad escape, or not UTF-8. Valid until the next call or as long as the
+  // token, whichever ends first.
+  std::optional<std::string_view> read(std::string_view token);
+
+ private:
+  struct Parser;
+  std::unique_ptr<Parser> parser_;  // made when first needed
+};
+
+// Whether a text is strictly valid JSON, as other programs need it. Decoders do not ask: they read
+// what they need of a record and do not check the rest.
+class JsonValidator {
+ public:
+  JsonValidator();
+  ~JsonValidator();
+
+  // False also for text that is not UTF-8 and for numbers that fit neither 64 bits nor a double.
+  bool is_object(std::string_view text);
+
+ private:
+  struct Parser;
+  std::unique_ptr<Parser> parser_;
+};
 
 }  // namespace trainwatch

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "pipeline/engine/alert_id.h"
+#include "pipeline/engine/alert_json.h"
 
 namespace trainwatch {
 

@@ -1,9 +1,12 @@
 #include "pipeline/engine/alert_json.h"
 
+#include <xxhash.h>
+
+#include <cstdio>
+
 #include "trainwatch/json_writer.h"
 
 namespace trainwatch {
-
 namespace {
 
 void write_subject(JsonWriter& json, const Subject& subject) {
@@ -38,6 +41,27 @@ void write_time(JsonWriter& json, std::string_view name, Time time) {
 
 }  // namespace
 
+std::string alert_id(const RuleSpec& rule, const Subject& subject, std::string_view key, Time at) {
+  std::string text = "tw1";
+  const auto add = [&text](std::string_view part) {
+    text += '\0';
+    text += part;
+  };
+  add(rule.id);
+  add(std::to_string(rule.version));
+  add(subject.job);
+  add(subject.node);
+  add(std::to_string(subject.rank));
+  add(subject.gpu);
+  add(key);
+  add(std::to_string(to_ns(at)));
+  const XXH128_hash_t hash = XXH3_128bits(text.data(), text.size());
+  char hex[33];
+  std::snprintf(hex, sizeof hex, "%016llx%016llx", static_cast<unsigned long long>(hash.high64),
+                static_cast<unsigned long long>(hash.low64));
+  return hex;
+}
+
 std::string to_json(const Alert& alert, std::string_view epoch) {
   const Verdict& verdict = alert.verdict;
   JsonWriter json;
@@ -64,6 +88,12 @@ std::string to_json(const Alert& alert, std::string_view epoch) {
   json.field("next", verdict.next);
   json.field("runbook", self ? "docs/self-alerts.md" : "docs/rules/" + alert.rule + ".md");
   return json.end_object().take();
+}
+
+std::string content_hash(const Alert& alert) {
+  const std::string json = to_json(alert, {});
+  const XXH128_hash_t hash = XXH3_128bits(json.data(), json.size());
+  return {reinterpret_cast<const char*>(&hash), sizeof hash};
 }
 
 }  // namespace trainwatch

@@ -1,15 +1,27 @@
-// The JSON form of an alert, the same in every output. README.md shows an example.
+// The outside view of an alert: its identity, its JSON form, the same in every output, and a digest
+// of that. README.md shows an example.
 #pragma once
 
 #include <string>
 #include <string_view>
 
 #include "trainwatch/alert.h"
+#include "trainwatch/rule.h"
+#include "trainwatch/subject.h"
+#include "trainwatch/time.h"
 
 namespace trainwatch {
+
+// The identity of an alert: a function of configuration and file bytes, the same after a crash, on
+// a replay, with other chunk sizes and from a compressed copy of the file. 32 hex digits: XXH3-128
+// of rule, its version, subject, key, and the event time of the verdict that opened the episode.
+std::string alert_id(const RuleSpec& rule, const Subject& subject, std::string_view key, Time at);
 
 // Returns one JSON object without line breaks. If `epoch` is empty, `epoch` and `seq` are left out,
 // as in the output of `trainwatch replay`.
 std::string to_json(const Alert& alert, std::string_view epoch);
+
+// A digest of the content that clients see, without sequence number and epoch.
+std::string content_hash(const Alert& alert);
 
 }  // namespace trainwatch

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string>
 
-#include "pipeline/engine/alert_id.h"
+#include "pipeline/engine/alert_json.h"
 #include "trainwatch/json_writer.h"
 
 namespace trainwatch {

@@ -6,9 +6,11 @@
 #include <cstdint>
 #include <deque>
 #include <string>
+#include <utility>
 
 #include "trainwatch/event.h"
 #include "trainwatch/interner.h"
+#include "trainwatch/json_writer.h"
 
 namespace trainwatch {
 
@@ -23,11 +25,38 @@ class StepFeed {
     std::uint64_t dropped = 0;  // older ones that were dropped
   };
 
-  void add(const Step& step);
+  void add(const Step& step) {
+    steps_.push_back(step);
+    if (steps_.size() <= kMaxSteps) return;
+    steps_.pop_front();
+    ++dropped_;
+  }
+
   // The steps added since the last call.
-  Taken take(const Interner& interner);
+  Taken take(const Interner& interner) {
+    JsonWriter json;
+    json.begin_object().key("steps").begin_array();
+    for (const Step& step : steps_) write(json, step, interner.subjects[step.subject]);
+    json.end_array().end_object();
+    Taken taken{json.take(), steps_.size(), std::exchange(dropped_, 0)};
+    steps_.clear();
+    return taken;
+  }
 
  private:
+  static void write(JsonWriter& json, const Step& step, const Subject& subject) {
+    json.begin_object();
+    if (!subject.job.empty()) json.field("job", subject.job);
+    if (!subject.node.empty()) json.field("node", subject.node);
+    if (subject.rank != kNoRank) json.field("rank", subject.rank);
+    json.key("step");
+    step.number == kNoStep ? json.null() : json.value(step.number);
+    json.field("mode", to_string(step.mode)).field("origin", to_string(step.origin));
+    json.field("started_at", to_rfc3339(step.start));
+    json.field("duration_seconds", to_seconds(step.duration));
+    json.field("data_wait_seconds", to_seconds(step.data_wait)).end_object();
+  }
+
   std::deque<Step> steps_;
   std::uint64_t dropped_ = 0;
 };

@@ -1,4 +1,3 @@
-#include "pipeline/state/sqlite_open.h"
 
 #include <filesystem>
 #include <optional>

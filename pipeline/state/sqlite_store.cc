@@ -6,7 +6,6 @@
 
 #include "pipeline/engine/alert_json.h"
 #include "pipeline/state/sqlite_files.h"
-#include "pipeline/state/sqlite_open.h"
 #include "pipeline/state/sqlite_tables.h"
 
 namespace trainwatch {

@@ -11,7 +11,7 @@
 #include <optional>
 #include <utility>
 
-#include "pipeline/tail/network_file_system.h"
+#include "pipeline/tail/posix_file_system.h"
 
 namespace trainwatch {
 namespace {

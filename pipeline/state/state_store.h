@@ -1,8 +1,7 @@
 // What survives a crash: named rows of state, and the published alerts in one numbered sequence.
 // commit() stores both or neither. A client may see an alert only after commit() has returned it.
 //
-// Two implementations: SqliteStore on disk, and MemoryStore for runs without a state directory.
-// Used by the engine thread.
+// SqliteStore keeps it on disk; tests have a store in memory. Used by the engine thread.
 #pragma once
 
 #include <cstdint>
@@ -80,15 +79,16 @@ class StateStore {
 struct LastPublished {
   Alert::State state = Alert::State::firing;
   Time updated_at{};
-  std::string content;  // its content_hash()
+  std::string content;  // its content_hash(), see alert_json.h
   std::uint64_t seq = 0;
 };
 
-// A digest of the content that clients see, without sequence number and epoch.
-std::string content_hash(const Alert& alert);
-
 // False if `alert` repeats `last` or is older: a resolved alert does not fire again under its id,
 // and content never goes back in time.
-bool is_news(const LastPublished& last, const Alert& alert, std::string_view content);
+inline bool is_news(const LastPublished& last, const Alert& alert, std::string_view content) {
+  if (last.content == content) return false;
+  if (last.state == Alert::State::resolved && alert.state == Alert::State::firing) return false;
+  return last.state != alert.state || alert.updated_at >= last.updated_at;
+}
 
 }  // namespace trainwatch

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "pipeline/tail/discovery.h"
 #include "pipeline/tail/file_reader.h"
 #include "pipeline/tail/file_table.h"
 #include "pipeline/tail/rotation_matcher.h"
+#include "pipeline/tail/watch_root.h"
 
 namespace trainwatch {
 

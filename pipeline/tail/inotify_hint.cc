@@ -14,7 +14,7 @@
 #include <limits>
 #include <system_error>
 
-#include "pipeline/tail/network_file_system.h"
+#include "pipeline/tail/posix_file_system.h"
 
 namespace trainwatch {
 namespace {

@@ -9,11 +9,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <string_view>
 #include <system_error>
-
-#include "pipeline/tail/network_file_system.h"
 
 namespace trainwatch {
 namespace {
@@ -103,6 +102,24 @@ DirectoryEntry::Type type_of(DIR* directory, const dirent& entry) {
   return S_ISDIR(raw.st_mode) ? Type::directory : Type::other;
 }
 
+struct NetworkFileSystem {
+  std::uint32_t magic;
+  std::string_view name;
+};
+
+constexpr std::array kNetworkFileSystems{
+    NetworkFileSystem{0x00006969, "NFS"},      NetworkFileSystem{0xff534d42, "CIFS"},
+    NetworkFileSystem{0xfe534d42, "SMB2"},     NetworkFileSystem{0x0000517b, "SMB"},
+    NetworkFileSystem{0x65735546, "FUSE"},     NetworkFileSystem{0x0bd00bd0, "Lustre"},
+    NetworkFileSystem{0x5346414f, "AFS"},      NetworkFileSystem{0x6b414653, "AFS"},
+    NetworkFileSystem{0x01021997, "9p"},       NetworkFileSystem{0x00c36400, "Ceph"},
+    NetworkFileSystem{0x47504653, "GPFS"},     NetworkFileSystem{0x19830326, "BeeGFS"},
+    NetworkFileSystem{0x73757245, "Coda"},     NetworkFileSystem{0x0000564c, "NCP"},
+    NetworkFileSystem{0x20030528, "OrangeFS"}, NetworkFileSystem{0x01161970, "GFS2"},
+    NetworkFileSystem{0x7461636f, "OCFS2"},    NetworkFileSystem{0xaad7aaea, "PanFS"},
+    NetworkFileSystem{0x786f4256, "vboxsf"},
+};
+
 }  // namespace
 
 Result<std::vector<DirectoryEntry>> PosixFileSystem::list(const std::string& directory) {
@@ -135,6 +152,12 @@ Result<std::unique_ptr<OpenFile>> PosixFileSystem::open(const std::string& path)
   auto file = std::make_unique<PosixFile>(descriptor, path);
   if (const auto found = file->stat(); !found) return found.error();
   return std::unique_ptr<OpenFile>(std::move(file));
+}
+
+std::string_view network_file_system(std::int64_t type) {
+  const auto magic = static_cast<std::uint32_t>(type);
+  const auto found = std::ranges::find(kNetworkFileSystems, magic, &NetworkFileSystem::magic);
+  return found == kNetworkFileSystems.end() ? std::string_view() : found->name;
 }
 
 }  // namespace trainwatch

@@ -2,6 +2,9 @@
 // device or directory in place of a file is refused.
 #pragma once
 
+#include <cstdint>
+#include <string_view>
+
 #include "pipeline/tail/file_system.h"
 
 namespace trainwatch {
@@ -14,5 +17,10 @@ class PosixFileSystem final : public FileSystem {
   Result<FileStat> stat(const std::string& path) override;
   Result<std::unique_ptr<OpenFile>> open(const std::string& path) override;
 };
+
+// The name of a file system on which other machines, or user-space processes, write unseen, and on
+// which locks and syncs may not mean what a database needs; empty for a local one. `type` is
+// statfs(2)'s f_type.
+std::string_view network_file_system(std::int64_t type);
 
 }  // namespace trainwatch

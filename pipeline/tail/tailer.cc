@@ -5,10 +5,9 @@
 #include <utility>
 
 #include "pipeline/tail/discovered_files.h"
-#include "pipeline/tail/discovery.h"
 #include "pipeline/tail/file_reader.h"
 #include "pipeline/tail/file_table.h"
-#include "pipeline/tail/read_queue.h"
+#include "pipeline/tail/watch_root.h"
 
 namespace trainwatch {
 struct Tailer::Impl {

@@ -1,13 +1,15 @@
 // What is watched: directory trees and files. A file belongs to exactly one root, the innermost one
-// that contains it, however the roots were spelled.
+// that contains it, however the roots were spelled. Listing the roots finds the files.
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "pipeline/tail/file_system.h"
 #include "trainwatch/subject.h"
 
 namespace trainwatch {
@@ -34,5 +36,17 @@ inline const WatchRoot* root_of(std::string_view path, const std::vector<WatchRo
   }
   return innermost;
 }
+
+// What is below the watched roots.
+struct Listing {
+  std::vector<std::string> files;  // paths, each once
+  std::vector<std::string> directories;
+};
+
+// Replaces the content of `listing`. Lists files with the name of a trace, and every root that is a
+// file, whatever its name. A root inside another one is listed once, on its own. Symbolic links
+// below a root are not followed. What cannot be listed is left out; the next listing tries again.
+void list_roots(FileSystem& files, const std::vector<WatchRoot>& roots, int max_depth,
+                Listing& listing);
 
 }  // namespace trainwatch

@@ -4,7 +4,6 @@
 
 #include "pipeline/decode/decimal_time.h"
 #include "pipeline/decode/json_cursor.h"
-#include "pipeline/decode/json_text.h"
 #include "pipeline/timeline/counter_events.h"
 #include "trainwatch/json_writer.h"
 

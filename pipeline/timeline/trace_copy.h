@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "pipeline/decode/json_text.h"
+#include "pipeline/decode/json_cursor.h"
 #include "pipeline/decode/record_splitter.h"
 #include "pipeline/timeline/event_mover.h"
 

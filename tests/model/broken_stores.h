@@ -7,7 +7,7 @@
 #include <string>
 
 #include "model/plan.h"
-#include "pipeline/state/memory_store.h"
+#include "support/memory_store.h"
 
 namespace trainwatch::test {
 

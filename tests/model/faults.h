@@ -6,7 +6,7 @@
 
 #include "model/dice.h"
 #include "model/plan.h"
-#include "pipeline/state/memory_store.h"
+#include "support/memory_store.h"
 #include "support/model_file_system.h"
 
 namespace trainwatch::test {

@@ -9,9 +9,9 @@
 #include <iostream>
 #include <random>
 
-#include "pipeline/state/memory_store.h"
 #include "pipeline/state/sqlite_store.h"
 #include "support/crash_vfs.h"
+#include "support/memory_store.h"
 #include "support/state_commits.h"
 #include "support/temp_directory.h"
 

@@ -1,4 +1,6 @@
 // HTA's critical path of each step: what its length is bound by, and who contributes most to it.
+#include "pipeline/analysis/hta/critical_path.h"
+
 #include <algorithm>
 #include <array>
 #include <iterator>
@@ -9,7 +11,6 @@
 #include <utility>
 #include <vector>
 
-#include "pipeline/analysis/hta/critical_path_search.h"
 #include "pipeline/analysis/hta/cycle_analysis.h"
 #include "pipeline/analysis/hta/durations_by_name.h"
 

@@ -1,10 +1,10 @@
-#include "pipeline/analysis/hta/critical_path_edges.h"
-
 #include <algorithm>
 #include <compare>
 #include <limits>
 #include <optional>
 #include <vector>
+
+#include "pipeline/analysis/hta/critical_path.h"
 
 namespace trainwatch {
 namespace {

@@ -1,11 +1,9 @@
-#include "pipeline/analysis/hta/critical_path_search.h"
-
 #include <algorithm>
 #include <cassert>
 #include <limits>
 #include <tuple>
 
-#include "pipeline/analysis/hta/critical_path_edges.h"
+#include "pipeline/analysis/hta/critical_path.h"
 
 namespace trainwatch {
 namespace {

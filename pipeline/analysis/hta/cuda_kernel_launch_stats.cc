@@ -1,6 +1,4 @@
 // HTA's statistics of launches: how long calls and kernels take, and how long kernels wait.
-#include "pipeline/analysis/hta/cuda_kernel_launch_stats.h"
-
 #include <algorithm>
 #include <initializer_list>
 #include <string>
@@ -8,6 +6,7 @@
 #include <vector>
 
 #include "pipeline/analysis/hta/cycle_analysis.h"
+#include "pipeline/analysis/hta/cycle_results.h"
 #include "pipeline/cycle/sorted_values.h"
 
 namespace trainwatch {

@@ -1,6 +1,4 @@
 // HTA's frequent sequences of kernels: what operators launch again and again.
-#include "pipeline/analysis/hta/frequent_kernel_sequences.h"
-
 #include <algorithm>
 #include <map>
 #include <string>
@@ -8,6 +6,7 @@
 #include <vector>
 
 #include "pipeline/analysis/hta/cycle_analysis.h"
+#include "pipeline/analysis/hta/cycle_results.h"
 #include "pipeline/analysis/hta/durations_by_name.h"
 
 namespace trainwatch {

@@ -1,6 +1,4 @@
 // HTA's breakdown of GPU kernels: time by mix of kinds of work, and by kernel.
-#include "pipeline/analysis/hta/gpu_kernel_breakdown.h"
-
 #include <algorithm>
 #include <array>
 #include <string>
@@ -8,6 +6,7 @@
 #include <vector>
 
 #include "pipeline/analysis/hta/cycle_analysis.h"
+#include "pipeline/analysis/hta/cycle_results.h"
 #include "pipeline/analysis/hta/durations_by_name.h"
 #include "pipeline/cycle/activity_sweep.h"
 

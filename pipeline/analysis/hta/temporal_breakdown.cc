@@ -1,9 +1,8 @@
 // HTA's temporal breakdown and its overlap of communication and computation.
-#include "pipeline/analysis/hta/temporal_breakdown.h"
-
 #include <vector>
 
 #include "pipeline/analysis/hta/cycle_analysis.h"
+#include "pipeline/analysis/hta/cycle_results.h"
 #include "pipeline/cycle/activity_sweep.h"
 
 namespace trainwatch {

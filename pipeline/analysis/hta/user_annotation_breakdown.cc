@@ -1,9 +1,8 @@
 // HTA's breakdown of the program's own annotations, on the host and on the GPU.
-#include "pipeline/analysis/hta/user_annotation_breakdown.h"
-
 #include <vector>
 
 #include "pipeline/analysis/hta/cycle_analysis.h"
+#include "pipeline/analysis/hta/cycle_results.h"
 #include "pipeline/analysis/hta/durations_by_name.h"
 
 namespace trainwatch {

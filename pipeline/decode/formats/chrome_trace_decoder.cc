@@ -17,7 +17,6 @@
 #include "pipeline/decode/decimal_time.h"
 #include "pipeline/decode/formats/format_catalog.h"
 #include "pipeline/decode/json_cursor.h"
-#include "pipeline/decode/json_text.h"
 #include "pipeline/decode/kineto/cycle_builder.h"
 #include "pipeline/decode/kineto/cycle_rows.h"
 #include "pipeline/decode/kineto/step_marks.h"

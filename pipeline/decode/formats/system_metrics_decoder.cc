@@ -18,7 +18,6 @@
 #include "pipeline/decode/event_kind.h"
 #include "pipeline/decode/format.h"
 #include "pipeline/decode/json_cursor.h"
-#include "pipeline/decode/json_text.h"
 #include "pipeline/decode/record_splitter.h"
 
 namespace trainwatch {

@@ -12,7 +12,7 @@
 #include "pipeline/decode/decimal_time.h"
 #include "pipeline/decode/event_kind.h"
 #include "pipeline/decode/format.h"
-#include "pipeline/decode/json_text.h"
+#include "pipeline/decode/json_cursor.h"
 #include "pipeline/decode/path_metadata.h"
 #include "pipeline/decode/record_splitter.h"
 #include "pipeline/decode/trace_event.h"

@@ -9,10 +9,9 @@
 #include <string_view>
 #include <vector>
 
-#include "pipeline/decode/json_text.h"
+#include "pipeline/decode/json_cursor.h"
 #include "pipeline/decode/kineto/cycle_rows.h"
 #include "pipeline/decode/kineto/event_category.h"
-#include "pipeline/decode/kineto/host_activity.h"
 #include "pipeline/decode/kineto/host_events.h"
 #include "pipeline/decode/kineto/launch_correlator.h"
 #include "trainwatch/cycle_trace.h"

@@ -4,7 +4,7 @@
 #include <iterator>
 #include <span>
 
-#include "pipeline/decode/json_text.h"
+#include "pipeline/decode/json_cursor.h"
 
 namespace trainwatch {
 namespace {

@@ -1,10 +1,7 @@
-// Fills CycleTrace::host and syncs while a document is read, for analyses that ask for host events.
-// An event costs 32 bytes, a call 16 more until the document is complete.
-//
-// Rows are the "X" events with a duration whose category is neither device activity, nor a device
-// annotation, nor "Trace". Threads are numbered in the order in which the file names them.
+// What the host did while the profiler watched: its events as rows, and when it was active at all.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -12,7 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "pipeline/decode/json_text.h"
+#include "pipeline/decode/json_cursor.h"
 #include "pipeline/decode/kineto/correlation_index.h"
 #include "pipeline/decode/kineto/cycle_rows.h"
 #include "pipeline/decode/kineto/event_category.h"
@@ -22,6 +19,11 @@
 
 namespace trainwatch {
 
+// Fills CycleTrace::host and syncs while a document is read, for analyses that ask for host events.
+// An event costs 32 bytes, a call 16 more until the document is complete.
+//
+// Rows are the "X" events with a duration whose category is neither device activity, nor a device
+// annotation, nor "Trace". Threads are numbered in the order in which the file names them.
 class HostEvents {
  public:
   static constexpr std::size_t kMostRows = std::size_t{1} << 22U;
@@ -63,6 +65,27 @@ class HostEvents {
   std::uint32_t last_thread_number_ = 0;
   std::uint64_t left_out_ = 0;
   StringReader strings_;
+};
+
+// When the host did something that the profiler saw: operators, runtime calls and data waits, on
+// any thread. Long gaps between them are pauses: garbage collection, Python code, a lock, or
+// another process on the same core.
+//
+// Millions of intervals arrive in nearly any order. They are merged unless they are farther apart
+// than the shortest pause, so that few remain.
+class HostActivity {
+ public:
+  static constexpr std::int64_t kShortestPauseNs = 10'000'000;
+  static constexpr std::size_t kMostParts = std::size_t{1} << 16U;
+
+  void add(const Interval& active);
+
+  // By start. Empty if there were too many parts.
+  std::vector<Interval> pauses() const;
+
+ private:
+  std::vector<Interval> parts_;  // by start, farther apart than the shortest pause
+  bool too_many_ = false;
 };
 
 }  // namespace trainwatch

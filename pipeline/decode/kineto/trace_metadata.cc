@@ -4,7 +4,6 @@
 
 #include "pipeline/decode/decimal_time.h"
 #include "pipeline/decode/json_cursor.h"
-#include "pipeline/decode/json_text.h"
 #include "pipeline/decode/path_metadata.h"
 
 namespace trainwatch {

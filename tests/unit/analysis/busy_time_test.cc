@@ -1,8 +1,7 @@
 // What is counted by intervals: idle and busy time, overlap, mixes of work.
 #include <gtest/gtest.h>
 
-#include "pipeline/analysis/hta/gpu_kernel_breakdown.h"
-#include "pipeline/analysis/hta/temporal_breakdown.h"
+#include "pipeline/analysis/hta/cycle_results.h"
 #include "unit/cycle/hand_made_cycle.h"
 
 namespace trainwatch {

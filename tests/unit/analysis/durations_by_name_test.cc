@@ -4,8 +4,7 @@
 
 #include <cmath>
 
-#include "pipeline/analysis/hta/gpu_kernel_breakdown.h"
-#include "pipeline/analysis/hta/user_annotation_breakdown.h"
+#include "pipeline/analysis/hta/cycle_results.h"
 #include "unit/cycle/hand_made_cycle.h"
 
 namespace trainwatch {

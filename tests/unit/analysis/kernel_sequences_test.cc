@@ -1,6 +1,6 @@
 #include <gmock/gmock.h>
 
-#include "pipeline/analysis/hta/frequent_kernel_sequences.h"
+#include "pipeline/analysis/hta/cycle_results.h"
 #include "unit/cycle/hand_made_cycle.h"
 
 namespace trainwatch {

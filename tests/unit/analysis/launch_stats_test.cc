@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "pipeline/analysis/hta/cuda_kernel_launch_stats.h"
+#include "pipeline/analysis/hta/cycle_results.h"
 #include "unit/cycle/hand_made_cycle.h"
 
 namespace trainwatch {

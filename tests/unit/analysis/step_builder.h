@@ -6,7 +6,7 @@
 #include <tuple>
 #include <utility>
 
-#include "pipeline/analysis/hta/critical_path_search.h"
+#include "pipeline/analysis/hta/critical_path.h"
 #include "unit/cycle/hand_made_cycle.h"
 
 namespace trainwatch {

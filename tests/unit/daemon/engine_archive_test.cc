@@ -6,7 +6,7 @@
 #include <future>
 
 #include "daemon/app/engine_thread.h"
-#include "pipeline/state/memory_store.h"
+#include "support/memory_store.h"
 
 namespace trainwatch {
 namespace {

@@ -1,9 +1,9 @@
-#include "pipeline/decode/kineto/host_activity.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <random>
+
+#include "pipeline/decode/kineto/host_events.h"
 
 namespace trainwatch {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "pipeline/decode/json_text.h"
+#include "pipeline/decode/json_cursor.h"
 
 namespace trainwatch {
 namespace {

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "support/saved_state.h"
-#include "trainwatch/stats/rolling_median_mad.h"
+#include "trainwatch/stats/median.h"
 #include "trainwatch/stats/sorted_window.h"
 
 namespace trainwatch {

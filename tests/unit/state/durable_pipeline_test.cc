@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "pipeline/state/memory_store.h"
+#include "support/memory_store.h"
 
 namespace trainwatch {
 namespace {

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 
 #include "pipeline/state/sqlite_tables.h"
-#include "pipeline/tail/network_file_system.h"
+#include "pipeline/tail/posix_file_system.h"
 #include "support/crash_vfs.h"
 #include "support/open_store.h"
 #include "support/state_commits.h"

@@ -4,9 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "pipeline/state/memory_store.h"
 #include "pipeline/state/sqlite_store.h"
 #include "support/crash_vfs.h"
+#include "support/memory_store.h"
 #include "support/state_commits.h"
 #include "support/temp_directory.h"
 

@@ -1,4 +1,4 @@
-#include "pipeline/tail/discovery.h"
+#include "pipeline/tail/watch_root.h"
 
 #include <set>
 #include <string_view>

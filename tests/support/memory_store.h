@@ -1,18 +1,54 @@
-#include "pipeline/state/memory_store.h"
+// A store in memory, which outlives the pipeline that is killed.
+#pragma once
 
 #include <algorithm>
+#include <deque>
 
 #include "pipeline/engine/alert_json.h"
+#include "pipeline/state/state_store.h"
 
 namespace trainwatch {
 
-Result<std::vector<StateRow>> MemoryStore::load() {
+class MemoryStore final : public StateStore {
+ public:
+  explicit MemoryStore(std::string epoch, Retention retention = {})
+      : epoch_(std::move(epoch)), retention_(retention) {}
+
+  const std::string& epoch() const override { return epoch_; }
+  Result<std::vector<StateRow>> load() override;
+  Result<PublishedAlerts> commit(const Commit& commit) override;
+  Result<PublishedAlerts> alerts_after(std::uint64_t after, std::size_t limit) override;
+  std::uint64_t first_seq() const override;
+  std::uint64_t last_seq() const override { return last_seq_; }
+  const Acknowledged& acknowledged() const override { return acknowledged_; }
+
+  // While not empty, every commit fails with this message.
+  void fail(std::string why) { failure_ = std::move(why); }
+
+ private:
+  struct Kept {
+    std::shared_ptr<const PublishedAlert> alert;
+    Time stored{};
+  };
+  void prune(Time now);
+
+  std::string epoch_;
+  Retention retention_;
+  std::map<std::string, std::string> rows_;
+  std::map<std::string, LastPublished> last_published_;  // by alert id
+  std::deque<Kept> alerts_;
+  std::uint64_t last_seq_ = 0;
+  Acknowledged acknowledged_;
+  std::string failure_;
+};
+
+inline Result<std::vector<StateRow>> MemoryStore::load() {
   std::vector<StateRow> rows;
   for (const auto& [key, value] : rows_) rows.push_back({key, value});
   return rows;
 }
 
-Result<PublishedAlerts> MemoryStore::commit(const Commit& commit) {
+inline Result<PublishedAlerts> MemoryStore::commit(const Commit& commit) {
   if (!failure_.empty()) return Error{failure_};
   for (const StateRow& row : commit.changed) rows_[row.key] = row.value;
   for (const std::string& key : commit.removed) rows_.erase(key);
@@ -32,7 +68,7 @@ Result<PublishedAlerts> MemoryStore::commit(const Commit& commit) {
   return published;
 }
 
-void MemoryStore::prune(Time now) {
+inline void MemoryStore::prune(Time now) {
   std::uint64_t wanted = last_seq_ + 1;  // the oldest that a subscriber has not acknowledged
   for (const auto& [name, seq] : acknowledged_) wanted = std::min(wanted, seq + 1);
   while (!alerts_.empty()) {
@@ -49,7 +85,7 @@ void MemoryStore::prune(Time now) {
   }
 }
 
-Result<PublishedAlerts> MemoryStore::alerts_after(std::uint64_t after, std::size_t limit) {
+inline Result<PublishedAlerts> MemoryStore::alerts_after(std::uint64_t after, std::size_t limit) {
   auto entry =
       std::upper_bound(alerts_.begin(), alerts_.end(), after,
                        [](std::uint64_t seq, const Kept& kept) { return seq < kept.alert->seq; });
@@ -58,7 +94,7 @@ Result<PublishedAlerts> MemoryStore::alerts_after(std::uint64_t after, std::size
   return found;
 }
 
-std::uint64_t MemoryStore::first_seq() const {
+inline std::uint64_t MemoryStore::first_seq() const {
   return alerts_.empty() ? last_seq_ + 1 : alerts_.front().alert->seq;
 }
 
