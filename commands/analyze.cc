@@ -32,7 +32,7 @@ std::variant<Side, int> read_side(const AnalyzeOptions& options, const std::stri
   side.paths = {path};
   const OfflineRun files(side, err);
   if (files.refused()) return *files.refused();
-  Engine engine({}, {&trace_totals_spec});
+  Engine engine({}, {&trace_totals_analysis()});
   engine.analyses().select({}, {options.steps, {}});
   files.read_into(engine, [] {});
   const auto job = choose_job(options.job, engine.analyses().jobs());
@@ -41,7 +41,7 @@ std::variant<Side, int> read_side(const AnalyzeOptions& options, const std::stri
     return exit_code::usage;
   }
   const auto* totals = dynamic_cast<const TraceTotalsAnalysis*>(
-      engine.analyses().find(trace_totals_spec.name, *job));
+      engine.analyses().find(trace_totals_analysis().name, *job));
   if (totals == nullptr || totals->ranks().empty()) {
     err << path << ": not a profiler trace\n";
     return exit_code::failed;

@@ -1,31 +1,30 @@
 // The analysis interface, the twin of rule.h: a rule says when something is wrong, an analysis says
-// what the job was like so far. An analysis is three methods and one spec, in one file of
-// pipeline/analysis/:
+// what the job was like so far. An analysis is a method per kind of event that it wants, its state,
+// its result and one spec, in one file of pipeline/analysis/:
 //
-//     class JobStatistics final : public Analysis {
-//       void on(const Event& event) override;           // O(1) or O(log n): no I/O, no clock
-//       void on_cycle(const CycleTrace& cycle) override;  // instead, or also
+//     class Heatmap final : public Analysis {
+//       void on_sample(const Sample& sample) override;  // O(1) or O(log n): no I/O, no clock
 //       void state(StateIo& io) override;               // every field that must survive
 //       Figures figures() const override;               // the result, as docs/analyses.md has it
 //     };
-//     extern const AnalysisSpec job_statistics_spec = {...};
+//     const AnalysisSpec& heatmap_analysis();   // returns make_spec<Heatmap>({...})
 //
-// The engine makes one instance per job and hands it the events of that job of the kinds that the
-// spec names, and the cycles, in file order within a lane. What it finds must not depend on how
-// lanes interleave. State is bounded: windows are exact, and what covers a whole job is counted or
-// sketched.
+// The engine makes one instance per job and hands it the events of that job that it asked for, in
+// file order within a lane. What it finds must not depend on how lanes interleave. State is
+// bounded: windows are exact, and what covers a whole job is counted or sketched.
 #pragma once
 
 #include <memory>
-#include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "trainwatch/cycle_trace.h"
 #include "trainwatch/event.h"
 #include "trainwatch/figures.h"
+#include "trainwatch/interest.h"
 #include "trainwatch/interner.h"
 #include "trainwatch/state_io.h"
 
@@ -34,8 +33,14 @@ namespace trainwatch {
 class Analysis {
  public:
   virtual ~Analysis() = default;
-  virtual void on(const Event& event) { static_cast<void>(event); }
-  virtual void on_cycle(const CycleTrace& cycle) { static_cast<void>(cycle); }
+
+  // Each takes one event: the methods that a class overrides are called, and no other. Nothing in
+  // an argument may be kept beyond the call.
+  virtual void on_step(const Step&) {}
+  virtual void on_sample(const Sample&) {}     // of AnalysisText::samples
+  virtual void on_span(const Span&) {}         // of AnalysisText::spans
+  virtual void on_cycle(const CycleTrace&) {}  // a rank's profiler cycle, complete
+
   virtual void state(StateIo& io) = 0;
   // The result so far.
   virtual Figures figures() const = 0;
@@ -50,27 +55,27 @@ struct AnalysisOptions {
 struct AnalysisSpec {
   std::string_view name;
   std::string_view summary;  // one line
-  bool samples = false;
-  std::vector<SpanKind> spans{};
-  std::unique_ptr<Analysis> (*make)(const Interner& interner,
-                                    const AnalysisOptions& options) = nullptr;
+  Interest interest{};
   // False: the daemon runs it only where it is named. What it says is of use for an interval, which
   // only `analyze` can choose.
   bool live = true;
-  bool cycles = false;  // takes the cycles of profilers
   // Cycles with CycleTrace::host, which take several times the memory. Never `live`.
+  bool host_events = false;
+  std::unique_ptr<Analysis> (*make)(const Interner& interner,
+                                    const AnalysisOptions& options) = nullptr;
+};
+
+// What differs between analyses; make_spec() adds the rest.
+struct AnalysisText {
+  std::string_view name;
+  std::string_view summary;
+  std::vector<Resource> samples{};  // whose samples on_sample() gets
+  std::vector<SpanKind> spans{};    // which on_span() gets
+  bool live = true;
   bool host_events = false;
 };
 
-using AnalysisCatalog = std::span<const AnalysisSpec* const>;
-
-inline std::vector<SpanKind> every_span_kind() {
-  std::vector<SpanKind> kinds;
-  for (std::size_t i = 0; i < static_cast<std::size_t>(SpanKind::count_); ++i) {
-    kinds.push_back(static_cast<SpanKind>(i));
-  }
-  return kinds;
-}
+namespace detail {
 
 // With the options, or the steps, for those whose constructor takes them.
 template <class AnalysisType>
@@ -83,6 +88,19 @@ std::unique_ptr<Analysis> make_analysis(const Interner& interner, const Analysis
     static_cast<void>(options);
     return std::make_unique<AnalysisType>(interner);
   }
+}
+
+}  // namespace detail
+
+template <class AnalysisType>
+AnalysisSpec make_spec(AnalysisText text) {
+  return {.name = text.name,
+          .summary = text.summary,
+          .interest = detail::interest_of<Analysis, AnalysisType>(
+              text.name, std::move(text.samples), std::move(text.spans)),
+          .live = text.live,
+          .host_events = text.host_events,
+          .make = detail::make_analysis<AnalysisType>};
 }
 
 }  // namespace trainwatch

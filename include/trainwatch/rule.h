@@ -22,15 +22,14 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <string_view>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "trainwatch/condition.h"
 #include "trainwatch/event.h"
+#include "trainwatch/interest.h"
 #include "trainwatch/interner.h"
 #include "trainwatch/result.h"
 #include "trainwatch/state_io.h"
@@ -63,20 +62,6 @@ class Rule {
   // What it would need to judge, as INCOMPLETE_DATA of the status page: "gpu work". While this is
   // not empty, the rule abstains: what is missing is not taken for zero.
   virtual std::vector<std::string_view> missing() const { return {}; }
-};
-
-// Which events a rule wants. make_spec() derives the flags from the methods that it overrides.
-struct Interest {
-  std::vector<Resource> samples{};
-  std::vector<SpanKind> spans{};
-  bool steps = false;
-  bool cycles = false;
-  bool ticks = false;
-  bool end = false;
-  // A rule that asks for nothing says nothing.
-  bool none() const {
-    return samples.empty() && spans.empty() && !steps && !cycles && !ticks && !end;
-  }
 };
 
 // One parameter as users see it. `text` is what stands in the configuration file or after --set.
@@ -190,26 +175,13 @@ struct RuleText {
 
 namespace detail {
 
-// True when RuleType or a class between it and Rule overrides the method.
-template <class Inherited, class Own>
-constexpr bool overrides(Inherited, Own) {
-  return !std::is_same_v<Inherited, Own>;
-}
-
 template <class RuleType>
 Interest interest_of(RuleText& text) {
-  constexpr bool kSamples = overrides(&Rule::on_sample, &RuleType::on_sample);
-  constexpr bool kSpans = overrides(&Rule::on_span, &RuleType::on_span);
-  if (text.samples.empty() == kSamples || text.spans.empty() == kSpans) {
-    throw std::logic_error(std::string(text.id) +
-                           ": samples and spans do not fit on_sample() and on_span()");
-  }
-  return {.samples = std::move(text.samples),
-          .spans = std::move(text.spans),
-          .steps = overrides(&Rule::on_step, &RuleType::on_step),
-          .cycles = overrides(&Rule::on_cycle, &RuleType::on_cycle),
-          .ticks = overrides(&Rule::on_tick, &RuleType::on_tick),
-          .end = overrides(&Rule::on_end, &RuleType::on_end)};
+  Interest interest =
+      interest_of<Rule, RuleType>(text.id, std::move(text.samples), std::move(text.spans));
+  interest.ticks = overrides(&Rule::on_tick, &RuleType::on_tick);
+  interest.end = overrides(&Rule::on_end, &RuleType::on_end);
+  return interest;
 }
 
 }  // namespace detail

@@ -1,72 +1,70 @@
 #include "pipeline/analysis/catalog.h"
 
-#include <array>
-
 namespace trainwatch {
 
-extern const AnalysisSpec job_statistics_spec;
-extern const AnalysisSpec step_statistics_spec;
-extern const AnalysisSpec utilization_stats_spec;
-extern const AnalysisSpec device_usage_stats_spec;
-extern const AnalysisSpec training_phase_intervals_spec;
-extern const AnalysisSpec metrics_histogram_spec;
-extern const AnalysisSpec step_histogram_spec;
-extern const AnalysisSpec step_timeline_spec;
-extern const AnalysisSpec heatmap_spec;
-extern const AnalysisSpec dataloader_getnext_spec;
-extern const AnalysisSpec dataloader_workers_spec;
-extern const AnalysisSpec dataloader_initialization_spec;
-extern const AnalysisSpec batchtime_spec;
-extern const AnalysisSpec tf_getnext_per_step_spec;
-extern const AnalysisSpec overall_system_usage_spec;
-extern const AnalysisSpec overall_framework_metrics_spec;
-extern const AnalysisSpec time_annotations_spec;
-extern const AnalysisSpec profiler_steps_spec;
-extern const AnalysisSpec temporal_breakdown_spec;
-extern const AnalysisSpec idle_time_breakdown_spec;
-extern const AnalysisSpec comm_comp_overlap_spec;
-extern const AnalysisSpec gpu_kernel_breakdown_spec;
-extern const AnalysisSpec cuda_kernel_launch_stats_spec;
-extern const AnalysisSpec queue_length_summary_spec;
-extern const AnalysisSpec memory_bw_summary_spec;
-extern const AnalysisSpec user_annotation_breakdown_spec;
-extern const AnalysisSpec stragglers_spec;
-extern const AnalysisSpec frequent_kernel_sequences_spec;
-extern const AnalysisSpec critical_path_spec;
+const AnalysisSpec& job_statistics_analysis();
+const AnalysisSpec& step_statistics_analysis();
+const AnalysisSpec& utilization_stats_analysis();
+const AnalysisSpec& device_usage_stats_analysis();
+const AnalysisSpec& training_phase_intervals_analysis();
+const AnalysisSpec& metrics_histogram_analysis();
+const AnalysisSpec& step_histogram_analysis();
+const AnalysisSpec& step_timeline_analysis();
+const AnalysisSpec& heatmap_analysis();
+const AnalysisSpec& dataloader_getnext_analysis();
+const AnalysisSpec& dataloader_workers_analysis();
+const AnalysisSpec& dataloader_initialization_analysis();
+const AnalysisSpec& batchtime_analysis();
+const AnalysisSpec& tf_getnext_per_step_analysis();
+const AnalysisSpec& overall_system_usage_analysis();
+const AnalysisSpec& overall_framework_metrics_analysis();
+const AnalysisSpec& time_annotations_analysis();
+const AnalysisSpec& profiler_steps_analysis();
+const AnalysisSpec& temporal_breakdown_analysis();
+const AnalysisSpec& idle_time_breakdown_analysis();
+const AnalysisSpec& comm_comp_overlap_analysis();
+const AnalysisSpec& gpu_kernel_breakdown_analysis();
+const AnalysisSpec& cuda_kernel_launch_stats_analysis();
+const AnalysisSpec& queue_length_summary_analysis();
+const AnalysisSpec& memory_bw_summary_analysis();
+const AnalysisSpec& user_annotation_breakdown_analysis();
+const AnalysisSpec& stragglers_analysis();
+const AnalysisSpec& frequent_kernel_sequences_analysis();
+const AnalysisSpec& critical_path_analysis();
 
-AnalysisCatalog analysis_catalog() {
-  static constexpr std::array kCatalog = {
-      &job_statistics_spec,
-      &step_statistics_spec,
-      &utilization_stats_spec,
-      &device_usage_stats_spec,
-      &training_phase_intervals_spec,
-      &metrics_histogram_spec,
-      &step_histogram_spec,
-      &step_timeline_spec,
-      &heatmap_spec,
-      &dataloader_getnext_spec,
-      &dataloader_workers_spec,
-      &dataloader_initialization_spec,
-      &batchtime_spec,
-      &tf_getnext_per_step_spec,
-      &overall_system_usage_spec,
-      &overall_framework_metrics_spec,
-      &time_annotations_spec,
-      &profiler_steps_spec,
-      &temporal_breakdown_spec,
-      &idle_time_breakdown_spec,
-      &comm_comp_overlap_spec,
-      &gpu_kernel_breakdown_spec,
-      &cuda_kernel_launch_stats_spec,
-      &queue_length_summary_spec,
-      &memory_bw_summary_spec,
-      &user_annotation_breakdown_spec,
-      &stragglers_spec,
-      &frequent_kernel_sequences_spec,
-      &critical_path_spec,
+const std::vector<const AnalysisSpec*>& analysis_catalog() {
+  static const std::vector<const AnalysisSpec*> catalog = {
+      &job_statistics_analysis(),
+      &step_statistics_analysis(),
+      &utilization_stats_analysis(),
+      &device_usage_stats_analysis(),
+      &training_phase_intervals_analysis(),
+      &metrics_histogram_analysis(),
+      &step_histogram_analysis(),
+      &step_timeline_analysis(),
+      &heatmap_analysis(),
+      &dataloader_getnext_analysis(),
+      &dataloader_workers_analysis(),
+      &dataloader_initialization_analysis(),
+      &batchtime_analysis(),
+      &tf_getnext_per_step_analysis(),
+      &overall_system_usage_analysis(),
+      &overall_framework_metrics_analysis(),
+      &time_annotations_analysis(),
+      &profiler_steps_analysis(),
+      &temporal_breakdown_analysis(),
+      &idle_time_breakdown_analysis(),
+      &comm_comp_overlap_analysis(),
+      &gpu_kernel_breakdown_analysis(),
+      &cuda_kernel_launch_stats_analysis(),
+      &queue_length_summary_analysis(),
+      &memory_bw_summary_analysis(),
+      &user_annotation_breakdown_analysis(),
+      &stragglers_analysis(),
+      &frequent_kernel_sequences_analysis(),
+      &critical_path_analysis(),
   };
-  return kCatalog;
+  return catalog;
 }
 
 const AnalysisSpec* find_analysis(std::string_view name) {

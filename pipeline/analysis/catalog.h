@@ -1,11 +1,14 @@
-// All analyses of events, in the order in which they are listed.
+// The list of all analyses of events. As the list of rules, it is deliberate.
 #pragma once
+
+#include <string_view>
+#include <vector>
 
 #include "trainwatch/analysis.h"
 
 namespace trainwatch {
 
-AnalysisCatalog analysis_catalog();
+const std::vector<const AnalysisSpec*>& analysis_catalog();
 
 // Null when there is none of this name.
 const AnalysisSpec* find_analysis(std::string_view name);

@@ -77,20 +77,7 @@ AnalysisHost::Job& AnalysisHost::make(SubjectId key) {
   job->subject = key;
   for (const AnalysisSpec* spec : analyses_)
     job->instances.push_back(spec->make(interner_, options_));
-  route(*job, analyses_);
   return *jobs_.emplace_back(std::move(job));
-}
-
-void AnalysisHost::route(Job& job, const AnalysisList& analyses) {
-  job.sample_takers.clear();
-  for (auto& takers : job.span_takers) takers.clear();
-  for (std::size_t i = 0; i < analyses.size(); ++i) {
-    Analysis* const instance = job.instances[i].get();
-    if (analyses[i]->samples) job.sample_takers.push_back(instance);
-    for (const SpanKind kind : analyses[i]->spans) {
-      job.span_takers[static_cast<std::size_t>(kind)].push_back(instance);
-    }
-  }
 }
 
 AnalysisHost::Job& AnalysisHost::add_subject(SubjectId subject) {
@@ -109,14 +96,10 @@ AnalysisHost::Job& AnalysisHost::add_series(SeriesId series) {
 }
 
 void AnalysisHost::on(const CycleTrace& cycle) {
-  Job* job = nullptr;
-  for (std::size_t i = 0; i < analyses_.size(); ++i) {
-    if (!analyses_[i]->cycles) continue;
-    if (job == nullptr) job = &job_of(cycle.subject);
-    job->instances[i]->on_cycle(cycle);
-  }
-  if (job == nullptr) return;
-  job->changed = true;
+  if (routes_.cycles().empty()) return;
+  Job& job = job_of(cycle.subject);
+  for (const std::uint32_t analysis : routes_.cycles()) job.instances[analysis]->on_cycle(cycle);
+  job.changed = true;
   journal_.fill();
 }
 
@@ -179,12 +162,12 @@ void AnalysisHost::load(const StoredRows& rows) {
       return true;
     });
   }
-  for (const auto& job : jobs_) route(*job, analyses_);
   std::vector<Event> events;
   if (!journal_.load(rows, events)) return jobs_.clear();  // not with a gap in their events
   for (const Event& event : events) {
-    if (const auto* sample = std::get_if<Sample>(&event)) on(*sample, event);
-    if (const auto* span = std::get_if<Span>(&event)) on(*span, event);
+    if (const auto* sample = std::get_if<Sample>(&event)) on(*sample);
+    if (const auto* span = std::get_if<Span>(&event)) on(*span);
+    if (const auto* step = std::get_if<Step>(&event)) on(*step);
   }
 }
 

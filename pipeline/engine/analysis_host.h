@@ -2,14 +2,15 @@
 // Costs nothing if none is requested. Alerts do not depend on it.
 #pragma once
 
-#include <array>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "pipeline/engine/event_routes.h"
 #include "trainwatch/analysis.h"
 #include "trainwatch/event.h"
 #include "trainwatch/interner.h"
@@ -19,7 +20,6 @@ namespace trainwatch {
 
 // The events that the analyses have received since their whole state was last stored. A commit
 // writes these instead of the state: its cost depends on the events, not on the size of the state.
-
 class EventJournal {
  public:
   // Beyond these limits the whole state is stored. A restart replays them in some 20 ms.
@@ -27,8 +27,9 @@ class EventJournal {
 
   explicit EventJournal(const Interner& interner) : interner_(interner) {}
 
-  void add(const Event& event) {
-    if (!full()) unsaved_.push_back(event);
+  template <class OneEvent>
+  void add(const OneEvent& event) {
+    if (!full()) unsaved_.emplace_back(event);
   }
   // Something other than an event was received: the whole state must be stored.
   void fill() { saved_ = kMostEvents; }
@@ -63,7 +64,11 @@ using AnalysisList = std::vector<const AnalysisSpec*>;
 class AnalysisHost {
  public:
   AnalysisHost(AnalysisList analyses, const Interner& interner)
-      : analyses_(std::move(analyses)), interner_(interner), journal_(interner) {}
+      : analyses_(std::move(analyses)),
+        routes_(analyses_,
+                [](const AnalysisSpec* spec) -> const Interest& { return spec->interest; }),
+        interner_(interner),
+        journal_(interner) {}
 
   // Restricts events, but not cycles, to this range. Call before the first event.
   void select(const TimeRange& range, AnalysisOptions options = {}) {
@@ -71,19 +76,18 @@ class AnalysisHost {
     options_ = std::move(options);
   }
 
-  void on(const Sample& sample, const Event& event) {
+  void on(const Sample& sample) {
     if (analyses_.empty() || !range_.touches(sample.at, sample.at)) return;
-    const auto index = static_cast<std::size_t>(sample.series);
-    Job* const known = index < by_series_.size() ? by_series_[index] : nullptr;
-    Job& job = known != nullptr ? *known : add_series(sample.series);
-    hand(event, job, job.sample_takers);
+    run<&Analysis::on_sample>(job_of(sample.series), routes_.of(sample), sample);
   }
-  void on(const Span& span, const Event& event) {
+  void on(const Span& span) {
     if (analyses_.empty() || !range_.touches(span.start, span.end())) return;
-    Job& job = job_of(span.subject);
-    hand(event, job, job.span_takers[static_cast<std::size_t>(span.kind)]);
+    run<&Analysis::on_span>(job_of(span.subject), routes_.of(span), span);
   }
-
+  void on(const Step& step) {
+    if (analyses_.empty() || !range_.touches(step.start, step.end())) return;
+    run<&Analysis::on_step>(job_of(step.subject), routes_.steps(), step);
+  }
   void on(const CycleTrace& cycle);
 
   const AnalysisList& analyses() const { return analyses_; }
@@ -108,15 +112,19 @@ class AnalysisHost {
     SubjectId subject = SubjectId::none;
     bool changed = false;                                // since its whole state was last stored
     std::vector<std::unique_ptr<Analysis>> instances{};  // in the order of analyses_
-    std::vector<Analysis*> sample_takers{};
-    std::array<std::vector<Analysis*>, static_cast<std::size_t>(SpanKind::count_)> span_takers{};
   };
 
-  void hand(const Event& event, Job& job, const std::vector<Analysis*>& takers) {
+  template <auto kMethod, class OneEvent>
+  void run(Job& job, const EventRoutes::Takers& takers, const OneEvent& event) {
     if (takers.empty()) return;
     job.changed = true;
     journal_.add(event);
-    for (Analysis* const analysis : takers) analysis->on(event);
+    for (const std::uint32_t analysis : takers) ((*job.instances[analysis]).*kMethod)(event);
+  }
+  Job& job_of(SeriesId series) {
+    const auto index = static_cast<std::size_t>(series);
+    if (index < by_series_.size() && by_series_[index] != nullptr) return *by_series_[index];
+    return add_series(series);
   }
   Job& job_of(SubjectId subject) {
     const auto index = static_cast<std::size_t>(subject);
@@ -126,10 +134,10 @@ class AnalysisHost {
   Job& add_subject(SubjectId subject);
   Job& add_series(SeriesId series);
   Job& make(SubjectId key);
-  static void route(Job& job, const AnalysisList& analyses);
   void save_whole(StateRows& rows, bool all);
 
   AnalysisList analyses_;
+  EventRoutes routes_;  // to analyses_
   const Interner& interner_;
   TimeRange range_;
   AnalysisOptions options_;

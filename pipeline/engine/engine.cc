@@ -15,9 +15,9 @@ Engine::Engine(std::vector<RuleConfig> rules, AnalysisList analyses)
 void Engine::push(std::span<const Event> events) {
   for (const Event& event : events) {
     if (const auto* sample = std::get_if<Sample>(&event)) {
-      on(*sample, event);
+      on(*sample);
     } else if (const auto* span = std::get_if<Span>(&event)) {
-      on(*span, event);
+      on(*span);
     } else if (const auto* step = std::get_if<Step>(&event)) {
       on(*step);
     }
@@ -25,20 +25,20 @@ void Engine::push(std::span<const Event> events) {
   if (!pending_attributions_.empty()) refine(false);
 }
 
-void Engine::on(const Sample& sample, const Event& event) {
+void Engine::on(const Sample& sample) {
   latest_ = std::max(latest_, sample.at);
   metrics_.on(sample);
   system_.on(sample);
   host_->on(sample);
-  analyses_.on(sample, event);
+  analyses_.on(sample);
 }
 
-void Engine::on(const Span& span, const Event& event) {
+void Engine::on(const Span& span) {
   latest_ = std::max(latest_, span.end());
   metrics_.on(span);
   spans_.on(span);
   host_->on(span);
-  analyses_.on(span, event);
+  analyses_.on(span);
   if (const auto step = steps_.on(span)) on(*step);
 }
 
@@ -46,6 +46,7 @@ void Engine::on(const Step& step) {
   step_feed_.add(step);
   metrics_.on(step);
   host_->on(step);
+  analyses_.on(step);
 }
 
 void Engine::on(const CycleTrace& cycle) {

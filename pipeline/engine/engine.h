@@ -93,8 +93,8 @@ class Engine final : RuleHost::Outputs {
   RuleHost::Outputs& outputs() { return *this; }
   std::unique_ptr<Output> make(std::uint32_t rule, const RuleConfig& config, SubjectId subject,
                                const Lifecycle& lifecycle) override;
-  void on(const Sample& sample, const Event& event);
-  void on(const Span& span, const Event& event);
+  void on(const Sample& sample);
+  void on(const Span& span);
   void on(const Step& step);
   void on_verdict(const AlertBook::Source& source, Verdict verdict);
   void refine(bool all);

@@ -9,25 +9,13 @@ namespace trainwatch {
 
 RuleHost::RuleHost(std::vector<RuleConfig> rules, const Interner& interner, Outputs& outputs)
     : rules_(std::move(rules)),
+      routes_(rules_,
+              [](const RuleConfig& rule) -> const Interest& { return rule.spec->interest; }),
       interner_(interner),
       outputs_(outputs),
       evaluations_(rules_.size()),
-      by_subject_(rules_.size()) {
-  for (std::uint32_t rule = 0; rule < rules_.size(); ++rule) {
-    const Interest& interest = rules_[rule].spec->interest;
-    for (const Resource resource : interest.samples) {
-      sample_routes_[static_cast<std::size_t>(resource)].push_back({rule, {}});
-    }
-    for (const SpanKind kind : interest.spans) {
-      span_rules_[static_cast<std::size_t>(kind)].push_back(rule);
-    }
-    if (interest.steps) step_rules_.push_back(rule);
-    if (interest.cycles) cycle_rules_.push_back(rule);
-    if (interest.ticks) tick_rules_.push_back(rule);
-    // The end is event time, too: it promotes or resolves alerts of cycles that wait for it.
-    if (interest.end || interest.cycles) end_rules_.push_back(rule);
-  }
-}
+      by_subject_(rules_.size()),
+      by_series_(rules_.size()) {}
 
 RuleHost::Instance* RuleHost::make(std::uint32_t rule, SubjectId key) {
   const auto known = std::find_if(instances_.begin(), instances_.end(), [&](const auto& made) {
@@ -54,33 +42,34 @@ RuleHost::Instance* RuleHost::instance(std::uint32_t rule, SubjectId subject) {
   return known[index];
 }
 
-RuleHost::Instance* RuleHost::add_route(SampleRoute& route, SeriesId series) {
+RuleHost::Instance* RuleHost::add_series(std::uint32_t rule, SeriesId series) {
+  std::vector<Instance*>& known = by_series_[rule];
   const auto index = static_cast<std::size_t>(series);
-  if (index >= route.by_series.size()) route.by_series.resize(index + 1);
-  route.by_series[index] = instance(route.rule, interner_.series[series].subject);
-  return route.by_series[index];
+  if (index >= known.size()) known.resize(index + 1);
+  known[index] = instance(rule, interner_.series[series].subject);
+  return known[index];
 }
 
 void RuleHost::on(const Span& span) {
-  for (const std::uint32_t rule : span_rules_[static_cast<std::size_t>(span.kind)]) {
+  for (const std::uint32_t rule : routes_.of(span)) {
     run<&Rule::on_span>(*instance(rule, span.subject), span.end(), span);
   }
 }
 
 void RuleHost::on(const Step& step) {
-  for (const std::uint32_t rule : step_rules_) {
+  for (const std::uint32_t rule : routes_.steps()) {
     run<&Rule::on_step>(*instance(rule, step.subject), step.end(), step);
   }
 }
 
 void RuleHost::on(const CycleSummary& cycle) {
-  for (const std::uint32_t rule : cycle_rules_) {
+  for (const std::uint32_t rule : routes_.cycles()) {
     run<&Rule::on_cycle>(*instance(rule, cycle.subject), time_from_ns(cycle.end_ns()), cycle);
   }
 }
 
 void RuleHost::tick(Time now) {
-  for (const std::uint32_t rule : tick_rules_) {
+  for (const std::uint32_t rule : routes_.ticks()) {
     for (const auto& made : instances_) {
       if (made->rule == rule) run<&Rule::on_tick>(*made, now, Tick{now});
     }
@@ -88,7 +77,7 @@ void RuleHost::tick(Time now) {
 }
 
 void RuleHost::end_of_input(Time latest) {
-  for (const std::uint32_t rule : end_rules_) {
+  for (const std::uint32_t rule : routes_.end()) {
     for (const auto& made : instances_) {
       if (made->rule == rule) run<&Rule::on_end>(*made, latest);
     }

@@ -2,7 +2,6 @@
 // events it asked for. Knows nothing of alerts.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <set>
@@ -10,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "pipeline/engine/event_routes.h"
 #include "trainwatch/event.h"
 #include "trainwatch/interner.h"
 #include "trainwatch/rule.h"
@@ -37,8 +37,8 @@ class RuleHost {
   RuleHost(std::vector<RuleConfig> rules, const Interner& interner, Outputs& outputs);
 
   void on(const Sample& sample) {
-    for (SampleRoute& route : sample_routes_[static_cast<std::size_t>(sample.resource)]) {
-      run<&Rule::on_sample>(*route_of(route, sample.series), sample.at, sample);
+    for (const std::uint32_t rule : routes_.of(sample)) {
+      run<&Rule::on_sample>(*instance(rule, sample.series), sample.at, sample);
     }
   }
   void on(const Span& span);
@@ -74,19 +74,14 @@ class RuleHost {
     std::unique_ptr<Outputs::Output> out;
     bool ran = false;  // since it was last saved
   };
-  struct SampleRoute {
-    std::uint32_t rule = 0;
-    std::vector<Instance*> by_series;  // null: not looked up yet
-  };
 
-  Instance* route_of(SampleRoute& route, SeriesId series) {
+  Instance* instance(std::uint32_t rule, SeriesId series) {
+    const std::vector<Instance*>& known = by_series_[rule];
     const auto index = static_cast<std::size_t>(series);
-    if (index < route.by_series.size() && route.by_series[index] != nullptr) {
-      return route.by_series[index];
-    }
-    return add_route(route, series);
+    if (index < known.size() && known[index] != nullptr) return known[index];
+    return add_series(rule, series);
   }
-  Instance* add_route(SampleRoute& route, SeriesId series);
+  Instance* add_series(std::uint32_t rule, SeriesId series);
   Instance* instance(std::uint32_t rule, SubjectId subject);
   Instance* make(std::uint32_t rule, SubjectId key);
   void load_instance(std::uint32_t rule, std::string_view subject, std::string_view bytes);
@@ -100,19 +95,15 @@ class RuleHost {
   }
 
   std::vector<RuleConfig> rules_;
+  EventRoutes routes_;  // to rules_
   const Interner& interner_;
   Outputs& outputs_;
   bool want_times_ = false;
   std::vector<std::uint64_t> evaluations_;  // by rule
   // by rule, then by SubjectId of the event; shared instances appear under several subjects
   std::vector<std::vector<Instance*>> by_subject_;
+  std::vector<std::vector<Instance*>> by_series_;  // the same by SeriesId, filled by samples
   std::vector<std::unique_ptr<Instance>> instances_;
-  std::array<std::vector<SampleRoute>, static_cast<std::size_t>(Resource::count_)> sample_routes_;
-  std::array<std::vector<std::uint32_t>, static_cast<std::size_t>(SpanKind::count_)> span_rules_;
-  std::vector<std::uint32_t> step_rules_;
-  std::vector<std::uint32_t> cycle_rules_;
-  std::vector<std::uint32_t> tick_rules_;
-  std::vector<std::uint32_t> end_rules_;
 };
 
 }  // namespace trainwatch

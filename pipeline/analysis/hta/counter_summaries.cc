@@ -104,10 +104,18 @@ class MemoryBwSummary final : public CycleAnalysis<CycleBandwidth> {
 
 }  // namespace
 
-extern const AnalysisSpec queue_length_summary_spec = cycle_analysis_spec<QueueLengthSummary>(
-    "queue_length_summary", "How much launched work waited on each stream of a GPU");
+const AnalysisSpec& queue_length_summary_analysis() {
+  static const AnalysisSpec spec = make_spec<QueueLengthSummary>(
+      {.name = "queue_length_summary",
+       .summary = "How much launched work waited on each stream of a GPU"});
+  return spec;
+}
 
-extern const AnalysisSpec memory_bw_summary_spec = cycle_analysis_spec<MemoryBwSummary>(
-    "memory_bw_summary", "The bandwidth of copies to, from and on a GPU, by kind");
+const AnalysisSpec& memory_bw_summary_analysis() {
+  static const AnalysisSpec spec = make_spec<MemoryBwSummary>(
+      {.name = "memory_bw_summary",
+       .summary = "The bandwidth of copies to, from and on a GPU, by kind"});
+  return spec;
+}
 
 }  // namespace trainwatch

@@ -182,16 +182,15 @@ class CriticalPaths final : public CycleAnalysis<CyclePaths> {
   }
 };
 
-AnalysisSpec spec() {
-  auto made = cycle_analysis_spec<CriticalPaths>(
-      "critical_path", "What bounds the length of each step, on the host and on the GPU");
-  made.live = false;
-  made.host_events = true;
-  return made;
-}
-
 }  // namespace
 
-extern const AnalysisSpec critical_path_spec = spec();
+const AnalysisSpec& critical_path_analysis() {
+  static const AnalysisSpec spec = make_spec<CriticalPaths>(
+      {.name = "critical_path",
+       .summary = "What bounds the length of each step, on the host and on the GPU",
+       .live = false,
+       .host_events = true});
+  return spec;
+}
 
 }  // namespace trainwatch

@@ -160,8 +160,11 @@ class CudaKernelLaunchStats final : public CycleAnalysis<CycleLaunches> {
 
 }  // namespace
 
-extern const AnalysisSpec cuda_kernel_launch_stats_spec =
-    cycle_analysis_spec<CudaKernelLaunchStats>(
-        "cuda_kernel_launch_stats", "How long kernel launches take, and their kernels wait");
+const AnalysisSpec& cuda_kernel_launch_stats_analysis() {
+  static const AnalysisSpec spec = make_spec<CudaKernelLaunchStats>(
+      {.name = "cuda_kernel_launch_stats",
+       .summary = "How long kernel launches take, and their kernels wait"});
+  return spec;
+}
 
 }  // namespace trainwatch

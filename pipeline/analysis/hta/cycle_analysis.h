@@ -141,13 +141,4 @@ class CycleAnalysis : public Analysis {
   std::uint64_t left_out_ = 0;  // rows of cycles, cycles, and parts of results
 };
 
-// The spec of one, which takes nothing but cycles.
-template <class AnalysisType>
-AnalysisSpec cycle_analysis_spec(std::string_view name, std::string_view summary) {
-  AnalysisSpec spec{name, summary};
-  spec.make = make_analysis<AnalysisType>;
-  spec.cycles = true;
-  return spec;
-}
-
 }  // namespace trainwatch

@@ -217,16 +217,15 @@ class FrequentKernelSequences final : public CycleAnalysis<CycleSequences> {
   std::string op_;
 };
 
-AnalysisSpec make_spec() {
-  auto spec = cycle_analysis_spec<FrequentKernelSequences>(
-      "frequent_kernel_sequences", "Which sequences of kernels operators launch most often");
-  spec.live = false;
-  spec.host_events = true;
-  return spec;
-}
-
 }  // namespace
 
-extern const AnalysisSpec frequent_kernel_sequences_spec = make_spec();
+const AnalysisSpec& frequent_kernel_sequences_analysis() {
+  static const AnalysisSpec spec = make_spec<FrequentKernelSequences>(
+      {.name = "frequent_kernel_sequences",
+       .summary = "Which sequences of kernels operators launch most often",
+       .live = false,
+       .host_events = true});
+  return spec;
+}
 
 }  // namespace trainwatch

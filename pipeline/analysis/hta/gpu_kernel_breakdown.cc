@@ -131,7 +131,11 @@ class GpuKernelBreakdown final : public CycleAnalysis<CycleKernels> {
 
 }  // namespace
 
-extern const AnalysisSpec gpu_kernel_breakdown_spec = cycle_analysis_spec<GpuKernelBreakdown>(
-    "gpu_kernel_breakdown", "Which kinds of work and which kernels a GPU's time goes to");
+const AnalysisSpec& gpu_kernel_breakdown_analysis() {
+  static const AnalysisSpec spec = make_spec<GpuKernelBreakdown>(
+      {.name = "gpu_kernel_breakdown",
+       .summary = "Which kinds of work and which kernels a GPU's time goes to"});
+  return spec;
+}
 
 }  // namespace trainwatch

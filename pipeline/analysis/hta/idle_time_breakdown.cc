@@ -88,7 +88,11 @@ class IdleTimeBreakdown final : public CycleAnalysis<CycleIdle> {
 
 }  // namespace
 
-extern const AnalysisSpec idle_time_breakdown_spec = cycle_analysis_spec<IdleTimeBreakdown>(
-    "idle_time_breakdown", "Why the streams of a GPU waited for their next work");
+const AnalysisSpec& idle_time_breakdown_analysis() {
+  static const AnalysisSpec spec = make_spec<IdleTimeBreakdown>(
+      {.name = "idle_time_breakdown",
+       .summary = "Why the streams of a GPU waited for their next work"});
+  return spec;
+}
 
 }  // namespace trainwatch

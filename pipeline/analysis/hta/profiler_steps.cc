@@ -62,7 +62,11 @@ class ProfilerSteps final : public CycleAnalysis<CycleSteps> {
 
 }  // namespace
 
-extern const AnalysisSpec profiler_steps_spec = cycle_analysis_spec<ProfilerSteps>(
-    "profiler_steps", "The steps in the last cycles of a profiler, and where their time went");
+const AnalysisSpec& profiler_steps_analysis() {
+  static const AnalysisSpec spec = make_spec<ProfilerSteps>(
+      {.name = "profiler_steps",
+       .summary = "The steps in the last cycles of a profiler, and where their time went"});
+  return spec;
+}
 
 }  // namespace trainwatch

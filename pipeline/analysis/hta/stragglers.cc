@@ -136,7 +136,10 @@ class Stragglers final : public CycleAnalysis<StepTimes> {
 
 }  // namespace
 
-extern const AnalysisSpec stragglers_spec =
-    cycle_analysis_spec<Stragglers>("stragglers", "Which ranks the others wait for");
+const AnalysisSpec& stragglers_analysis() {
+  static const AnalysisSpec spec =
+      make_spec<Stragglers>({.name = "stragglers", .summary = "Which ranks the others wait for"});
+  return spec;
+}
 
 }  // namespace trainwatch

@@ -109,8 +109,12 @@ class TemporalBreakdowns final : public CycleAnalysis<CycleBreakdown> {
 
 }  // namespace
 
-extern const AnalysisSpec temporal_breakdown_spec = cycle_analysis_spec<TemporalBreakdowns>(
-    "temporal_breakdown", "How much of a GPU's time is computation, other work, and idle");
+const AnalysisSpec& temporal_breakdown_analysis() {
+  static const AnalysisSpec spec = make_spec<TemporalBreakdowns>(
+      {.name = "temporal_breakdown",
+       .summary = "How much of a GPU's time is computation, other work, and idle"});
+  return spec;
+}
 
 namespace {
 
@@ -138,7 +142,11 @@ class CommCompOverlaps final : public CycleAnalysis<CommCompOverlap> {
 
 }  // namespace
 
-extern const AnalysisSpec comm_comp_overlap_spec = cycle_analysis_spec<CommCompOverlaps>(
-    "comm_comp_overlap", "How much of the GPUs' communication is hidden behind computation");
+const AnalysisSpec& comm_comp_overlap_analysis() {
+  static const AnalysisSpec spec = make_spec<CommCompOverlaps>(
+      {.name = "comm_comp_overlap",
+       .summary = "How much of the GPUs' communication is hidden behind computation"});
+  return spec;
+}
 
 }  // namespace trainwatch

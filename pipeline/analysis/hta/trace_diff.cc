@@ -96,11 +96,13 @@ Figures TraceTotalsAnalysis::figures() const {
   return out;
 }
 
-extern const AnalysisSpec trace_totals_spec{.name = "trace_totals",
-                                            .summary = "Time by the names of events",
-                                            .make = make_analysis<TraceTotalsAnalysis>,
-                                            .live = false,
-                                            .cycles = true,
-                                            .host_events = true};
+const AnalysisSpec& trace_totals_analysis() {
+  static const AnalysisSpec spec =
+      make_spec<TraceTotalsAnalysis>({.name = "trace_totals",
+                                      .summary = "Time by the names of events",
+                                      .live = false,
+                                      .host_events = true});
+  return spec;
+}
 
 }  // namespace trainwatch

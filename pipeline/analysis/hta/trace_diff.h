@@ -95,6 +95,6 @@ class TraceTotalsAnalysis final : public Analysis {
   std::uint64_t left_out_ = 0;  // cycles of further ranks
 };
 
-extern const AnalysisSpec trace_totals_spec;
+const AnalysisSpec& trace_totals_analysis();
 
 }  // namespace trainwatch

@@ -64,8 +64,11 @@ class UserAnnotationBreakdown final : public CycleAnalysis<CycleAnnotations> {
 
 }  // namespace
 
-extern const AnalysisSpec user_annotation_breakdown_spec =
-    cycle_analysis_spec<UserAnnotationBreakdown>(
-        "user_annotation_breakdown", "How long the program's annotations took, on host and GPU");
+const AnalysisSpec& user_annotation_breakdown_analysis() {
+  static const AnalysisSpec spec = make_spec<UserAnnotationBreakdown>(
+      {.name = "user_annotation_breakdown",
+       .summary = "How long the program's annotations took, on host and GPU"});
+  return spec;
+}
 
 }  // namespace trainwatch

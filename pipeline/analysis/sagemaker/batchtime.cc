@@ -205,14 +205,14 @@ class Batchtime final : public Analysis {
  public:
   explicit Batchtime(const Interner& interner) : interner_(interner), contexts_(interner) {}
 
-  void on(const Event& event) override {
-    if (const auto* sample = std::get_if<Sample>(&event)) return contexts_.on(*sample);
-    const auto* span = std::get_if<Span>(&event);
-    if (span == nullptr || span->origin != Origin::timeline) return;
-    contexts_.on(*span);
-    if (span->kind != SpanKind::data_wait) return;
-    const std::string_view name = interner_.text(span->name);
-    if (name.find(kTorchGetNext) != std::string_view::npos) add(*span);
+  void on_sample(const Sample& sample) override { contexts_.on(sample); }
+
+  void on_span(const Span& span) override {
+    if (span.origin != Origin::timeline) return;
+    contexts_.on(span);
+    if (span.kind != SpanKind::data_wait) return;
+    const std::string_view name = interner_.text(span.name);
+    if (name.find(kTorchGetNext) != std::string_view::npos) add(span);
   }
 
   void state(StateIo& io) override {
@@ -288,8 +288,13 @@ class Batchtime final : public Analysis {
 
 }  // namespace
 
-extern const AnalysisSpec batchtime_spec = {
-    "batchtime", "The time between batches of a PyTorch loader, and what went on in the long ones",
-    true, every_span_kind(), make_analysis<Batchtime>};
+const AnalysisSpec& batchtime_analysis() {
+  static const AnalysisSpec spec = make_spec<Batchtime>(
+      {.name = "batchtime",
+       .summary = "The time between batches of a PyTorch loader, and what went on in the long ones",
+       .samples = every_resource(),
+       .spans = every_span_kind()});
+  return spec;
+}
 
 }  // namespace trainwatch

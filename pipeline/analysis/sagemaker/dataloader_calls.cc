@@ -9,17 +9,16 @@
 namespace trainwatch {
 namespace {
 
-class DataloaderCalls final : public Analysis {
+class DataloaderCalls : public Analysis {
  public:
   // Of calls of another name it takes none; any name contains "".
   DataloaderCalls(const Interner& interner, std::string_view name)
       : interner_(interner), name_(name) {}
 
-  void on(const Event& event) override {
-    const auto* span = std::get_if<Span>(&event);
-    if (span == nullptr || span->origin != Origin::timeline) return;
-    if (interner_.text(span->name).find(name_) == std::string_view::npos) return;
-    calls_.add({span->start, span->duration, kNoTime, span->worker, span->subject});
+  void on_span(const Span& span) override {
+    if (span.origin != Origin::timeline) return;
+    if (interner_.text(span.name).find(name_) == std::string_view::npos) return;
+    calls_.add({span.start, span.duration, kNoTime, span.worker, span.subject});
   }
   void state(StateIo& io) override { calls_.state(io, interner_); }
   Figures figures() const override {
@@ -34,25 +33,33 @@ class DataloaderCalls final : public Analysis {
   LoaderCalls calls_;
 };
 
+class DataloaderGetnext final : public DataloaderCalls {
+ public:
+  explicit DataloaderGetnext(const Interner& interner) : DataloaderCalls(interner, kTorchGetNext) {}
+};
+
+class DataloaderWorkers final : public DataloaderCalls {
+ public:
+  explicit DataloaderWorkers(const Interner& interner) : DataloaderCalls(interner, "") {}
+};
+
 }  // namespace
 
-extern const AnalysisSpec dataloader_getnext_spec = {
-    "dataloader_getnext",
-    "PyTorch's calls for the next batch, and the slow ones",
-    false,
-    {SpanKind::data_wait},
-    [](const Interner& interner, const AnalysisOptions&) -> std::unique_ptr<Analysis> {
-      return std::make_unique<DataloaderCalls>(interner, kTorchGetNext);
-    }};
+const AnalysisSpec& dataloader_getnext_analysis() {
+  static const AnalysisSpec spec = make_spec<DataloaderGetnext>(
+      {.name = "dataloader_getnext",
+       .summary = "PyTorch's calls for the next batch, and the slow ones",
+       .spans = {SpanKind::data_wait}});
+  return spec;
+}
 
-extern const AnalysisSpec dataloader_workers_spec = {
-    "dataloader_workers",
-    "PyTorch's loader processes, and those that ran long",
-    false,
-    {SpanKind::data_worker},
-    [](const Interner& interner, const AnalysisOptions&) -> std::unique_ptr<Analysis> {
-      return std::make_unique<DataloaderCalls>(interner, "");
-    }};
+const AnalysisSpec& dataloader_workers_analysis() {
+  static const AnalysisSpec spec = make_spec<DataloaderWorkers>(
+      {.name = "dataloader_workers",
+       .summary = "PyTorch's loader processes, and those that ran long",
+       .spans = {SpanKind::data_worker}});
+  return spec;
+}
 
 namespace {
 
@@ -78,15 +85,14 @@ class DataloaderInitialization final : public Analysis {
  public:
   explicit DataloaderInitialization(const Interner& interner) : interner_(interner) {}
 
-  void on(const Event& event) override {
-    const auto* span = std::get_if<Span>(&event);
-    if (span == nullptr || span->origin != Origin::timeline) return;
-    auto iterator = iterators_.find(span->name);
+  void on_span(const Span& span) override {
+    if (span.origin != Origin::timeline) return;
+    auto iterator = iterators_.find(span.name);
     if (iterator == iterators_.end()) {
       if (iterators_.size() == kMaxIterators) return;
-      iterator = iterators_.try_emplace(span->name).first;
+      iterator = iterators_.try_emplace(span.name).first;
     }
-    iterator->second.add(*span);
+    iterator->second.add(span);
   }
 
   void state(StateIo& io) override {
@@ -134,11 +140,12 @@ class DataloaderInitialization final : public Analysis {
 
 }  // namespace
 
-extern const AnalysisSpec dataloader_initialization_spec = {
-    "dataloader_initialization",
-    "How PyTorch's loader iterators are set up, and how long that takes",
-    false,
-    {SpanKind::data_init},
-    make_analysis<DataloaderInitialization>};
+const AnalysisSpec& dataloader_initialization_analysis() {
+  static const AnalysisSpec spec = make_spec<DataloaderInitialization>(
+      {.name = "dataloader_initialization",
+       .summary = "How PyTorch's loader iterators are set up, and how long that takes",
+       .spans = {SpanKind::data_init}});
+  return spec;
+}
 
 }  // namespace trainwatch

@@ -60,10 +60,9 @@ class Heatmap final : public Analysis {
  public:
   explicit Heatmap(const Interner& interner) : interner_(interner), rows_(interner, each_series) {}
 
-  void on(const Event& event) override {
-    const auto* sample = std::get_if<Sample>(&event);
-    if (sample == nullptr || !is_shown(sample->resource) || !std::isfinite(sample->value)) return;
-    rows_.of(sample->series).second.add(sample->value);
+  void on_sample(const Sample& sample) override {
+    if (!is_shown(sample.resource) || !std::isfinite(sample.value)) return;
+    rows_.of(sample.series).second.add(sample.value);
   }
 
   void state(StateIo& io) override { io(rows_); }
@@ -136,7 +135,12 @@ class Heatmap final : public Analysis {
 
 }  // namespace
 
-extern const AnalysisSpec heatmap_spec = {
-    "heatmap", "Utilisation of every core and GPU over the job", true, {}, make_analysis<Heatmap>};
+const AnalysisSpec& heatmap_analysis() {
+  static const AnalysisSpec spec =
+      make_spec<Heatmap>({.name = "heatmap",
+                          .summary = "Utilisation of every core and GPU over the job",
+                          .samples = every_resource()});
+  return spec;
+}
 
 }  // namespace trainwatch

@@ -36,13 +36,21 @@ class JobStatistics final : public Analysis {
  public:
   explicit JobStatistics(const Interner& interner) : interner_(interner) {}
 
-  void on(const Event& event) override {
-    if (const auto* sample = std::get_if<Sample>(&event)) {
-      begin_ = begin_ == kNoTime ? sample->at : std::min(begin_, sample->at);
-      end_ = std::max(end_, sample->at);
-    } else if (const auto* span = std::get_if<Span>(&event)) {
-      if (span->origin == Origin::timeline) on(*span);
+  void on_sample(const Sample& sample) override {
+    begin_ = begin_ == kNoTime ? sample.at : std::min(begin_, sample.at);
+    end_ = std::max(end_, sample.at);
+  }
+
+  void on_span(const Span& span) override {
+    if (span.origin != Origin::timeline) return;
+    first_span_ = earlier(first_span_, span.start);
+    loop_end_ = std::max(loop_end_, span.end());
+    if (framework_ == Framework::unknown) {
+      framework_ = framework_of(interner_.text(span.phase), interner_.text(span.name));
     }
+    const bool trains = span.mode == Mode::train || span.mode == Mode::global;
+    if (span.kind != SpanKind::step || span.step != 0 || !trains) return;
+    loop_begin_ = earlier(loop_begin_, span.start);
   }
 
   void state(StateIo& io) override {
@@ -75,17 +83,6 @@ class JobStatistics final : public Analysis {
   }
 
  private:
-  void on(const Span& span) {
-    first_span_ = earlier(first_span_, span.start);
-    loop_end_ = std::max(loop_end_, span.end());
-    if (framework_ == Framework::unknown) {
-      framework_ = framework_of(interner_.text(span.phase), interner_.text(span.name));
-    }
-    const bool trains = span.mode == Mode::train || span.mode == Mode::global;
-    if (span.kind != SpanKind::step || span.step != 0 || !trains) return;
-    loop_begin_ = earlier(loop_begin_, span.start);
-  }
-
   static Time earlier(Time a, Time b) {
     if (a == kNoTime || b == kNoTime) return std::max(a, b);
     return std::min(a, b);
@@ -115,8 +112,13 @@ class JobStatistics final : public Analysis {
 
 }  // namespace
 
-extern const AnalysisSpec job_statistics_spec = {
-    "job_statistics", "Initialization, training loop and finalization: durations and shares", true,
-    every_span_kind(), make_analysis<JobStatistics>};
+const AnalysisSpec& job_statistics_analysis() {
+  static const AnalysisSpec spec = make_spec<JobStatistics>(
+      {.name = "job_statistics",
+       .summary = "Initialization, training loop and finalization: durations and shares",
+       .samples = every_resource(),
+       .spans = every_span_kind()});
+  return spec;
+}
 
 }  // namespace trainwatch

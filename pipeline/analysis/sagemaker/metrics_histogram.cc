@@ -51,14 +51,12 @@ class MetricsHistogram final : public Analysis {
   explicit MetricsHistogram(const Interner& interner)
       : interner_(interner), series_(interner, each_series), totals_(interner, dimension_of_node) {}
 
-  void on(const Event& event) override {
-    const auto* sample = std::get_if<Sample>(&event);
-    if (sample == nullptr) return;
-    auto& [group, bins] = series_.of(sample->series);
-    bins.add(sample->value);
+  void on_sample(const Sample& sample) override {
+    auto& [group, bins] = series_.of(sample.series);
+    bins.add(sample.value);
     // Without a dimension there are series of different quantities, which have no mean.
     if (group.dimension == Symbol::none) return;
-    totals_.of(sample->series).second.add(sample->at, sample->value);
+    totals_.of(sample.series).second.add(sample.at, sample.value);
   }
 
   void state(StateIo& io) override {
@@ -100,11 +98,12 @@ class MetricsHistogram final : public Analysis {
 
 }  // namespace
 
-extern const AnalysisSpec metrics_histogram_spec = {
-    "metrics_histogram",
-    "How often each system series had which value between 0 and 100",
-    true,
-    {},
-    make_analysis<MetricsHistogram>};
+const AnalysisSpec& metrics_histogram_analysis() {
+  static const AnalysisSpec spec = make_spec<MetricsHistogram>(
+      {.name = "metrics_histogram",
+       .summary = "How often each system series had which value between 0 and 100",
+       .samples = every_resource()});
+  return spec;
+}
 
 }  // namespace trainwatch

@@ -62,10 +62,9 @@ class OverallFrameworkMetrics final : public Analysis {
   explicit OverallFrameworkMetrics(const Interner& interner)
       : interner_(interner), loops_(interner) {}
 
-  void on(const Event& event) override {
-    const auto* span = std::get_if<Span>(&event);
-    if (span == nullptr || !is_sagemakers(*span)) return;
-    const Key key{{span->phase, span->metric()}, span->kind};
+  void on_span(const Span& span) override {
+    if (!is_sagemakers(span)) return;
+    const Key key{{span.phase, span.metric()}, span.kind};
     auto entry = times_.find(key);
     if (entry == times_.end()) {
       if (times_.size() < kMaxEventNames) {
@@ -74,9 +73,9 @@ class OverallFrameworkMetrics final : public Analysis {
         ++left_out_;
       }
     }
-    if (entry != times_.end()) entry->second += span->duration;
-    if (span->kind != SpanKind::step) return;
-    if (Loop* const loop = loops_.of(span->subject)) loop->add(*span);
+    if (entry != times_.end()) entry->second += span.duration;
+    if (span.kind != SpanKind::step) return;
+    if (Loop* const loop = loops_.of(span.subject)) loop->add(span);
   }
 
   void state(StateIo& io) override {
@@ -153,8 +152,12 @@ class OverallFrameworkMetrics final : public Analysis {
 
 }  // namespace
 
-extern const AnalysisSpec overall_framework_metrics_spec = {
-    "overall_framework_metrics", "What the framework spends its time on", false, every_span_kind(),
-    make_analysis<OverallFrameworkMetrics>};
+const AnalysisSpec& overall_framework_metrics_analysis() {
+  static const AnalysisSpec spec =
+      make_spec<OverallFrameworkMetrics>({.name = "overall_framework_metrics",
+                                          .summary = "What the framework spends its time on",
+                                          .spans = every_span_kind()});
+  return spec;
+}
 
 }  // namespace trainwatch

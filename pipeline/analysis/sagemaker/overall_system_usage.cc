@@ -79,13 +79,11 @@ class OverallSystemUsage final : public Analysis {
   explicit OverallSystemUsage(const Interner& interner)
       : interner_(interner), groups_(interner, reported) {}
 
-  void on(const Event& event) override {
-    const auto* sample = std::get_if<Sample>(&event);
-    if (sample == nullptr) return;
-    auto& [group, usage] = groups_.of(sample->series);
+  void on_sample(const Sample& sample) override {
+    auto& [group, usage] = groups_.of(sample.series);
     if (group == SeriesGroup{}) return;
     if (usage.quantity == nullptr) usage.quantity = quantity_of(interner_, group);
-    usage.add(*sample);
+    usage.add(sample);
   }
 
   void state(StateIo& io) override { io(groups_); }
@@ -123,11 +121,12 @@ class OverallSystemUsage final : public Analysis {
 
 }  // namespace
 
-extern const AnalysisSpec overall_system_usage_spec = {
-    "overall_system_usage",
-    "How much of each resource a node uses, all of its devices together",
-    true,
-    {},
-    make_analysis<OverallSystemUsage>};
+const AnalysisSpec& overall_system_usage_analysis() {
+  static const AnalysisSpec spec = make_spec<OverallSystemUsage>(
+      {.name = "overall_system_usage",
+       .summary = "How much of each resource a node uses, all of its devices together",
+       .samples = every_resource()});
+  return spec;
+}
 
 }  // namespace trainwatch

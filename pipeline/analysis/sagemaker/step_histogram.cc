@@ -35,16 +35,15 @@ class StepHistogram final : public Analysis {
  public:
   explicit StepHistogram(const Interner& interner) : interner_(interner) {}
 
-  void on(const Event& event) override {
-    const auto* span = std::get_if<Span>(&event);
-    if (span == nullptr || span->origin != Origin::timeline) return;
-    const Key key{span->subject, span->phase};
+  void on_span(const Span& span) override {
+    if (span.origin != Origin::timeline) return;
+    const Key key{span.subject, span.phase};
     auto entry = durations_.find(key);
     if (entry == durations_.end()) {
-      if (durations_.size() == kMaxGroups || !is_shown(interner_.text(span->phase))) return;
+      if (durations_.size() == kMaxGroups || !is_shown(interner_.text(span.phase))) return;
       entry = durations_.try_emplace(key).first;
     }
-    entry->second.add(static_cast<double>(span->duration.count()) / 1e3);
+    entry->second.add(static_cast<double>(span.duration.count()) / 1e3);
   }
 
   void state(StateIo& io) override {
@@ -92,11 +91,12 @@ class StepHistogram final : public Analysis {
 
 }  // namespace
 
-extern const AnalysisSpec step_histogram_spec = {
-    "step_histogram",
-    "How long steps, forward and backward passes take, as histograms",
-    false,
-    {SpanKind::step, SpanKind::forward, SpanKind::backward},
-    make_analysis<StepHistogram>};
+const AnalysisSpec& step_histogram_analysis() {
+  static const AnalysisSpec spec = make_spec<StepHistogram>(
+      {.name = "step_histogram",
+       .summary = "How long steps, forward and backward passes take, as histograms",
+       .spans = {SpanKind::step, SpanKind::forward, SpanKind::backward}});
+  return spec;
+}
 
 }  // namespace trainwatch

@@ -194,12 +194,11 @@ class StepStatistics final : public Analysis {
  public:
   explicit StepStatistics(const Interner& interner) : interner_(interner), ranks_(interner) {}
 
-  void on(const Event& event) override {
-    const auto* span = std::get_if<Span>(&event);
-    if (span == nullptr || span->origin != Origin::timeline) return;
-    StepExtents* const rank = ranks_.of(span->subject);
+  void on_span(const Span& span) override {
+    if (span.origin != Origin::timeline) return;
+    StepExtents* const rank = ranks_.of(span.subject);
     if (rank == nullptr) return;
-    rank->on(*span, [this](const StepExtents::OpenStep& step) { durations_.add(step); });
+    rank->on(span, [this](const StepExtents::OpenStep& step) { durations_.add(step); });
   }
 
   void state(StateIo& io) override {
@@ -254,8 +253,12 @@ class StepStatistics final : public Analysis {
 
 }  // namespace
 
-extern const AnalysisSpec step_statistics_spec = {
-    "step_statistics", "How long the parts of a step take, by training phase, name and process",
-    false, every_span_kind(), make_analysis<StepStatistics>};
+const AnalysisSpec& step_statistics_analysis() {
+  static const AnalysisSpec spec = make_spec<StepStatistics>(
+      {.name = "step_statistics",
+       .summary = "How long the parts of a step take, by training phase, name and process",
+       .spans = every_span_kind()});
+  return spec;
+}
 
 }  // namespace trainwatch

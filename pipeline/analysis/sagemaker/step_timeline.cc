@@ -25,13 +25,12 @@ class StepTimeline final : public Analysis {
  public:
   explicit StepTimeline(const Interner& interner) : interner_(interner), ranks_(interner) {}
 
-  void on(const Event& event) override {
-    const auto* span = std::get_if<Span>(&event);
-    if (span == nullptr || span->origin != Origin::timeline) return;
-    std::deque<TimelineStep>* const steps = ranks_.of(span->subject);
+  void on_span(const Span& step) override {
+    if (step.origin != Origin::timeline) return;
+    std::deque<TimelineStep>* const steps = ranks_.of(step.subject);
     if (steps == nullptr) return;
     if (steps->size() == kTimelineSteps) steps->pop_front();
-    steps->push_back({span->start, span->duration, span->step, span->phase});
+    steps->push_back({step.start, step.duration, step.step, step.phase});
   }
 
   void state(StateIo& io) override {
@@ -68,10 +67,12 @@ class StepTimeline final : public Analysis {
 
 }  // namespace
 
-extern const AnalysisSpec step_timeline_spec = {"step_timeline",
-                                                "The last 1000 steps of each rank",
-                                                false,
-                                                {SpanKind::step},
-                                                make_analysis<StepTimeline>};
+const AnalysisSpec& step_timeline_analysis() {
+  static const AnalysisSpec spec =
+      make_spec<StepTimeline>({.name = "step_timeline",
+                               .summary = "The last 1000 steps of each rank",
+                               .spans = {SpanKind::step}});
+  return spec;
+}
 
 }  // namespace trainwatch

@@ -112,19 +112,17 @@ class TfGetnextPerStep final : public Analysis {
  public:
   explicit TfGetnextPerStep(const Interner& interner) : interner_(interner), ranks_(interner) {}
 
-  void on(const Event& event) override {
-    const auto* span = std::get_if<Span>(&event);
-    if (span == nullptr) return;
-    const bool step = span->kind == SpanKind::step;
-    if (step && (span->mode != Mode::train || span->origin != Origin::timeline)) return;
-    const CallKind kind = step ? CallKind::none : kind_of(interner_.text(span->name));
+  void on_span(const Span& span) override {
+    const bool step = span.kind == SpanKind::step;
+    if (step && (span.mode != Mode::train || span.origin != Origin::timeline)) return;
+    const CallKind kind = step ? CallKind::none : kind_of(interner_.text(span.name));
     if (!step && kind == CallKind::none) return;
-    RankCalls* const rank = ranks_.of(span->subject);
+    RankCalls* const rank = ranks_.of(span.subject);
     if (rank == nullptr) return;
     if (step) {
-      rank->add(StepCalls{span->start, span->end(), span->step, {}, {}});
+      rank->add(StepCalls{span.start, span.end(), span.step, {}, {}});
     } else {
-      rank->add({span->start, span->duration, span->thread, kind == CallKind::iterator ? 1 : 0});
+      rank->add({span.start, span.duration, span.thread, kind == CallKind::iterator ? 1 : 0});
     }
   }
 
@@ -164,11 +162,13 @@ class TfGetnextPerStep final : public Analysis {
 
 }  // namespace
 
-extern const AnalysisSpec tf_getnext_per_step_spec = {
-    "tf_getnext_per_step",
-    "TensorFlow's data loading in each training step: threads, calls and their mean time",
-    false,
-    {SpanKind::step, SpanKind::data_wait},
-    make_analysis<TfGetnextPerStep>};
+const AnalysisSpec& tf_getnext_per_step_analysis() {
+  static const AnalysisSpec spec = make_spec<TfGetnextPerStep>(
+      {.name = "tf_getnext_per_step",
+       .summary =
+           "TensorFlow's data loading in each training step: threads, calls and their mean time",
+       .spans = {SpanKind::step, SpanKind::data_wait}});
+  return spec;
+}
 
 }  // namespace trainwatch

@@ -30,10 +30,9 @@ class TimeAnnotations final : public Analysis {
  public:
   explicit TimeAnnotations(const Interner& interner) : interner_(interner) {}
 
-  void on(const Event& event) override {
-    const auto* span = std::get_if<Span>(&event);
-    if (span == nullptr || span->origin != Origin::timeline) return;
-    const Key key{{span->metric(), span->phase}, span->step};
+  void on_span(const Span& span) override {
+    if (span.origin != Origin::timeline) return;
+    const Key key{{span.metric(), span.phase}, span.step};
     auto entry = annotations_.find(key);
     if (entry == annotations_.end()) {
       if (annotations_.size() == kMaxAnnotations) {
@@ -42,7 +41,7 @@ class TimeAnnotations final : public Analysis {
       }
       entry = annotations_.try_emplace(key).first;
     }
-    entry->second.add(*span);
+    entry->second.add(span);
   }
 
   void state(StateIo& io) override {
@@ -84,11 +83,13 @@ class TimeAnnotations final : public Analysis {
 
 }  // namespace
 
-extern const AnalysisSpec time_annotations_spec = {
-    .name = "time_annotations",
-    .summary = "What the framework did and for how long; for an interval",
-    .spans = every_span_kind(),
-    .make = make_analysis<TimeAnnotations>,
-    .live = false};
+const AnalysisSpec& time_annotations_analysis() {
+  static const AnalysisSpec spec = make_spec<TimeAnnotations>(
+      {.name = "time_annotations",
+       .summary = "What the framework did and for how long; for an interval",
+       .spans = every_span_kind(),
+       .live = false});
+  return spec;
+}
 
 }  // namespace trainwatch

@@ -63,16 +63,16 @@ class TrainingPhaseIntervals final : public Analysis {
   explicit TrainingPhaseIntervals(const Interner& interner)
       : interner_(interner), ranks_(interner) {}
 
-  void on(const Event& event) override {
-    if (const auto* sample = std::get_if<Sample>(&event)) {
-      if (first_sample_ == kNoTime) first_sample_ = sample->at;
-      first_sample_ = std::min(first_sample_, sample->at);
-      last_sample_ = std::max(last_sample_, sample->at);
-    } else if (const auto* span = std::get_if<Span>(&event)) {
-      if (span->origin != Origin::timeline) return;
-      if (RankPhases* const rank = ranks_.of(span->subject)) {
-        rank->add({span->start, span->end(), span->phase});
-      }
+  void on_sample(const Sample& sample) override {
+    if (first_sample_ == kNoTime) first_sample_ = sample.at;
+    first_sample_ = std::min(first_sample_, sample.at);
+    last_sample_ = std::max(last_sample_, sample.at);
+  }
+
+  void on_span(const Span& step) override {
+    if (step.origin != Origin::timeline) return;
+    if (RankPhases* const rank = ranks_.of(step.subject)) {
+      rank->add({step.start, step.end(), step.phase});
     }
   }
 
@@ -132,11 +132,13 @@ class TrainingPhaseIntervals final : public Analysis {
 
 }  // namespace
 
-extern const AnalysisSpec training_phase_intervals_spec = {
-    "training_phase_intervals",
-    "When each training phase ran, and what lies between",
-    true,
-    {SpanKind::step},
-    make_analysis<TrainingPhaseIntervals>};
+const AnalysisSpec& training_phase_intervals_analysis() {
+  static const AnalysisSpec spec = make_spec<TrainingPhaseIntervals>(
+      {.name = "training_phase_intervals",
+       .summary = "When each training phase ran, and what lies between",
+       .samples = every_resource(),
+       .spans = {SpanKind::step}});
+  return spec;
+}
 
 }  // namespace trainwatch

@@ -27,14 +27,13 @@ class UtilizationStats final : public Analysis {
   explicit UtilizationStats(const Interner& interner)
       : interner_(interner), groups_(interner, devices_together), phases_(interner) {}
 
-  void on(const Event& event) override {
-    if (const auto* sample = std::get_if<Sample>(&event)) {
-      auto& [group, values] = groups_.of(sample->series);
-      values.add(sample->value);
-      phases_.on_sample(*sample, {group.type, group.node});
-    } else if (const auto* span = std::get_if<Span>(&event)) {
-      if (span->origin == Origin::timeline) phases_.on_step(*span);
-    }
+  void on_sample(const Sample& sample) override {
+    auto& [group, values] = groups_.of(sample.series);
+    values.add(sample.value);
+    phases_.on_sample(sample, {group.type, group.node});
+  }
+  void on_span(const Span& step) override {
+    if (step.origin == Origin::timeline) phases_.on_step(step);
   }
 
   void state(StateIo& io) override {
@@ -126,12 +125,14 @@ class UtilizationStats final : public Analysis {
 
 }  // namespace
 
-extern const AnalysisSpec utilization_stats_spec = {
-    "utilization_stats",
-    "How much of each resource was used, per node, training phase and dimension",
-    true,
-    {SpanKind::step},
-    make_analysis<UtilizationStats>};
+const AnalysisSpec& utilization_stats_analysis() {
+  static const AnalysisSpec spec = make_spec<UtilizationStats>(
+      {.name = "utilization_stats",
+       .summary = "How much of each resource was used, per node, training phase and dimension",
+       .samples = every_resource(),
+       .spans = {SpanKind::step}});
+  return spec;
+}
 
 namespace {
 
@@ -151,15 +152,13 @@ class DeviceUsageStats final : public Analysis {
       : interner_(interner), groups_(interner, type_of_node) {}
 
   // A value on the edge of two ranges is in the upper one, as in SageMaker's.
-  void on(const Event& event) override {
-    const auto* sample = std::get_if<Sample>(&event);
-    if (sample == nullptr) return;
-    UsageClasses& usage = groups_.of(sample->series).second;
-    if (sample->value >= 90 && sample->value <= 100) {
+  void on_sample(const Sample& sample) override {
+    UsageClasses& usage = groups_.of(sample.series).second;
+    if (sample.value >= 90 && sample.value <= 100) {
       ++usage.fully;
-    } else if (sample->value >= 10 && sample->value < 90) {
+    } else if (sample.value >= 10 && sample.value < 90) {
       ++usage.used;
-    } else if (sample->value >= 0 && sample->value < 10) {
+    } else if (sample.value >= 0 && sample.value < 10) {
       ++usage.idle;
     }
   }
@@ -188,11 +187,12 @@ class DeviceUsageStats final : public Analysis {
 
 }  // namespace
 
-extern const AnalysisSpec device_usage_stats_spec = {
-    "device_usage_stats",
-    "Samples of CPU cores and GPUs that were idle, in use and fully used",
-    true,
-    {},
-    make_analysis<DeviceUsageStats>};
+const AnalysisSpec& device_usage_stats_analysis() {
+  static const AnalysisSpec spec = make_spec<DeviceUsageStats>(
+      {.name = "device_usage_stats",
+       .summary = "Samples of CPU cores and GPUs that were idle, in use and fully used",
+       .samples = every_resource()});
+  return spec;
+}
 
 }  // namespace trainwatch

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "pipeline/analysis/catalog.h"
+#include "pipeline/analysis/core/step_tracker.h"
 
 namespace trainwatch {
 
@@ -61,7 +62,12 @@ class AnalysisBench {
     made.series = *interner_.series.intern(series);
     add(made);
   }
-  void add(const Event& event) { analysis_->on(event); }
+  // A span of a step is followed by the step, as the engine has it.
+  void add(const Span& span) {
+    analysis_->on_span(span);
+    if (const auto step = steps_.on(span)) analysis_->on_step(*step);
+  }
+  void add(const Sample& sample) { analysis_->on_sample(sample); }
   void add(const CycleTrace& cycle) { analysis_->on_cycle(cycle); }
 
   Figures figures() const { return analysis_->figures(); }
@@ -93,6 +99,7 @@ class AnalysisBench {
   const AnalysisSpec* spec_;
   AnalysisOptions options_;
   Interner interner_;
+  StepTracker steps_;
   std::unique_ptr<Analysis> analysis_;
 };
 

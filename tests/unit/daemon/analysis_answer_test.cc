@@ -12,7 +12,7 @@ class AnalysisAnswerTest : public testing::Test {
     Span step;
     step.kind = SpanKind::step;
     step.subject = interner_.subjects.intern({job, "algo-1", 0, ""});
-    host_.on(step, Event{step});
+    host_.on(step);
   }
   int status(const std::string& name, std::optional<std::string> job = {}) {
     return answer_analysis(host_, {name, std::move(job)}).status;

@@ -9,6 +9,22 @@
 namespace trainwatch {
 namespace {
 
+// The sum of the durations of the steps.
+class StepSum final : public Analysis {
+ public:
+  explicit StepSum(const Interner&) {}
+  void on_step(const Step& step) override { sum_ += step.duration; }
+  void state(StateIo& io) override { io(sum_); }
+  Figures figures() const override {
+    Figures out;
+    out.add("sum_ns", sum_.count());
+    return out;
+  }
+
+ private:
+  Nanos sum_{};
+};
+
 // "": it does not run there.
 std::string result(const AnalysisHost& host, std::string_view name, std::string_view job) {
   const auto figures = host.result(name, job);
@@ -28,8 +44,6 @@ class AnalysisHostTest : public testing::Test {
     span.phase = span.name = interner_.symbols.intern("Step:ModeKeys.TRAIN");
     return span;
   }
-  void feed(AnalysisHost& host, const Span& span) { host.on(span, Event{span}); }
-
   static StoredRows stored(const StateRows& rows) {
     StoredRows all;
     for (const auto& [key, value] : rows.all()) all.emplace(key, *value);
@@ -54,8 +68,8 @@ class AnalysisHostTest : public testing::Test {
 
 TEST_F(AnalysisHostTest, JobsAreApart) {
   AnalysisHost host(two_, interner_);
-  feed(host, step("a", 1));
-  feed(host, step("b", 2));
+  host.on(step("a", 1));
+  host.on(step("b", 2));
   EXPECT_EQ(host.jobs(), (std::vector<std::string>{"a", "b"}));
   EXPECT_NE(result(host, "step_timeline", "a"), result(host, "step_timeline", "b"));
 }
@@ -64,6 +78,31 @@ TEST_F(AnalysisHostTest, WhatDoesNotRunHasNoResult) {
   AnalysisHost host(two_, interner_);
   EXPECT_FALSE(host.result("heatmap", ""));
   EXPECT_TRUE(host.result("step_timeline", "never seen")) << "that of no events";
+}
+
+TEST_F(AnalysisHostTest, StepsGoToWhoHasTheMethodAndSurviveARestart) {
+  const AnalysisSpec spec = make_spec<StepSum>({.name = "step_sum", .summary = "A test"});
+  EXPECT_TRUE(spec.interest.steps);
+  EXPECT_TRUE(spec.interest.spans.empty());
+  AnalysisHost before({&spec}, interner_);
+  Step ended;
+  ended.duration = Nanos{7};
+  ended.subject = step("a", 1).subject;
+  before.on(step("a", 1));
+  before.on(ended);
+  before.on(ended);
+  StateRows rows;
+  before.save(rows, false);
+  AnalysisHost after({&spec}, interner_);
+  after.load(stored(rows));
+  after.on(ended);
+  EXPECT_EQ(result(after, "step_sum", "a"), R"({"sum_ns":21})");
+}
+
+TEST_F(AnalysisHostTest, ASpecMustFitTheMethods) {
+  EXPECT_THROW(
+      make_spec<StepSum>({.name = "step_sum", .summary = "A test", .spans = {SpanKind::step}}),
+      std::logic_error);
 }
 
 TEST_F(AnalysisHostTest, AsksForEventsOfTheHostWhereOneReadsThem) {
@@ -79,8 +118,8 @@ TEST_F(AnalysisHostTest, OnlyWhatTouchesTheChosenInterval) {
     return Time{std::chrono::milliseconds(std::lround(seconds * 1e3))};
   };
   host.select({at(3.1), at(5)});  // step 3 ends at 3.1, step 5 begins at 5
-  for (std::int64_t i = 0; i < 10; ++i) feed(host, step("a", i));
-  for (std::int64_t i = 3; i <= 5; ++i) feed(same, step("a", i));
+  for (std::int64_t i = 0; i < 10; ++i) host.on(step("a", i));
+  for (std::int64_t i = 3; i <= 5; ++i) same.on(step("a", i));
   EXPECT_EQ(result(host, "step_timeline", "a"), result(same, "step_timeline", "a"));
 }
 
@@ -88,15 +127,15 @@ TEST_F(AnalysisHostTest, GoesOnWhereItWasSaved) {
   AnalysisHost straight(two_, interner_);
   AnalysisHost before(two_, interner_);
   for (std::int64_t i = 0; i < 10; ++i) {
-    feed(straight, step("a", i));
-    feed(before, step("a", i));
+    straight.on(step("a", i));
+    before.on(step("a", i));
   }
   StateRows rows;
   before.save(rows, false);
   AnalysisHost after(two_, interner_);
   after.load(stored(rows));
-  feed(straight, step("a", 10));
-  feed(after, step("a", 10));
+  straight.on(step("a", 10));
+  after.on(step("a", 10));
   for (const AnalysisSpec* spec : two_) {
     EXPECT_EQ(result(straight, spec->name, "a"), result(after, spec->name, "a")) << spec->name;
   }
@@ -111,8 +150,8 @@ TEST_F(AnalysisHostTest, ACommitWritesTheEventsAndNotTheState) {
   StoredRows store;
   std::size_t most_written = 0;
   for (std::int64_t i = 0; i < 3000; ++i) {
-    feed(straight, step("a", i));
-    feed(stored_often, step("a", i));
+    straight.on(step("a", i));
+    stored_often.on(step("a", i));
     StateRows rows;
     stored_often.save(rows, i == 2000);
     if (i > 2000) most_written = std::max(most_written, bytes_of(rows));
@@ -135,7 +174,7 @@ TEST_F(AnalysisHostTest, ALongLogEndsInTheWholeState) {
   StoredRows store;
   std::size_t longest = 0;
   for (std::int64_t i = 0; i < 100'000; ++i) {
-    feed(host, step("a", i));
+    host.on(step("a", i));
     if (i % 100 != 0) continue;
     StateRows rows;
     host.save(rows, false);
@@ -153,7 +192,7 @@ TEST_F(AnalysisHostTest, ALongLogEndsInTheWholeState) {
 
 TEST_F(AnalysisHostTest, MoreEventsThanTheLogHoldsInOneCommit) {
   AnalysisHost before(two_, interner_);
-  for (std::int64_t i = 0; i < 100'000; ++i) feed(before, step("a", i));
+  for (std::int64_t i = 0; i < 100'000; ++i) before.on(step("a", i));
   StateRows rows;
   before.save(rows, false);
   AnalysisHost after(two_, interner_);
@@ -165,7 +204,7 @@ TEST_F(AnalysisHostTest, MoreEventsThanTheLogHoldsInOneCommit) {
 
 TEST_F(AnalysisHostTest, ADamagedLogBeginsAllAnew) {
   AnalysisHost before(two_, interner_);
-  feed(before, step("a", 1));
+  before.on(step("a", 1));
   StateRows rows;
   before.save(rows, false);
   StoredRows damaged = stored(rows);
@@ -173,12 +212,12 @@ TEST_F(AnalysisHostTest, ADamagedLogBeginsAllAnew) {
   AnalysisHost after(two_, interner_);
   after.load(damaged);
   EXPECT_TRUE(after.jobs().empty());
-  feed(after, step("a", 2));
+  after.on(step("a", 2));
 }
 
 TEST_F(AnalysisHostTest, ADamagedRowCostsOneAnalysis) {
   AnalysisHost before(two_, interner_);
-  feed(before, step("a", 1));
+  before.on(step("a", 1));
   StateRows rows;
   before.save(rows, true);
   StoredRows damaged = stored(rows);
@@ -188,7 +227,7 @@ TEST_F(AnalysisHostTest, ADamagedRowCostsOneAnalysis) {
   after.load(damaged);
   EXPECT_NE(result(before, "step_statistics", "a"), result(after, "step_statistics", "a"));
   EXPECT_EQ(result(before, "step_timeline", "a"), result(after, "step_timeline", "a"));
-  feed(after, step("a", 2));
+  after.on(step("a", 2));
 }
 
 }  // namespace

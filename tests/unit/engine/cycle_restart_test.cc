@@ -34,7 +34,7 @@ class Probe final : public Analysis {
   const Interner& interner_;
   std::string seen_;
 };
-const AnalysisSpec kProbe{"probe", "", false, {}, make_analysis<Probe>, true, true};
+const AnalysisSpec kProbe = make_spec<Probe>({.name = "probe", .summary = "A test"});
 
 struct Reader : test::IngestRun {
   explicit Reader(test::ModelFileSystem& files, const StoredRows& rows = {})

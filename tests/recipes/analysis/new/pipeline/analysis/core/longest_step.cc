@@ -13,14 +13,13 @@ class LongestStep final : public Analysis {
  public:
   explicit LongestStep(const Interner& interner) : interner_(interner) {}
 
-  void on(const Event& event) override {
-    const auto* span = std::get_if<Span>(&event);
-    if (span == nullptr || span->origin != Origin::timeline) return;
-    if (ranks_.size() == kMaxRanks && !ranks_.contains(span->subject)) return;
-    Longest& longest = ranks_[span->subject];
-    if (span->duration <= longest.duration) return;
-    longest.duration = span->duration;
-    longest.step = span->step;
+  void on_step(const Step& step) override {
+    if (step.origin != Origin::timeline) return;
+    if (ranks_.size() == kMaxRanks && !ranks_.contains(step.subject)) return;
+    Longest& longest = ranks_[step.subject];
+    if (step.duration <= longest.duration) return;
+    longest.duration = step.duration;
+    longest.step = step.number;
   }
 
   // Everything that must survive a restart, with a check of what is loaded.
@@ -59,9 +58,10 @@ class LongestStep final : public Analysis {
 
 }  // namespace
 
-extern const AnalysisSpec longest_step_spec = {.name = "longest_step",
-                                               .summary = "The longest step of each rank",
-                                               .spans = {SpanKind::step},
-                                               .make = make_analysis<LongestStep>};
+const AnalysisSpec& longest_step_analysis() {
+  static const AnalysisSpec spec =
+      make_spec<LongestStep>({.name = "longest_step", .summary = "The longest step of each rank"});
+  return spec;
+}
 
 }  // namespace trainwatch

@@ -1,0 +1,55 @@
+// Which rules, or which analyses, take an event: their places in the list that a host runs.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "trainwatch/interest.h"
+
+namespace trainwatch {
+
+class EventRoutes {
+ public:
+  using Takers = std::vector<std::uint32_t>;
+
+  // One entry of `List` is a spec, or has one, whose interest `interest_of(entry)` gives.
+  template <class List, class InterestOf>
+  EventRoutes(const List& list, InterestOf&& interest_of) {
+    for (std::uint32_t place = 0; place < list.size(); ++place)
+      add(place, interest_of(list[place]));
+  }
+
+  const Takers& of(const Sample& sample) const {
+    return samples_[static_cast<std::size_t>(sample.resource)];
+  }
+  const Takers& of(const Span& span) const { return spans_[static_cast<std::size_t>(span.kind)]; }
+  const Takers& steps() const { return steps_; }
+  const Takers& cycles() const { return cycles_; }
+  const Takers& ticks() const { return ticks_; }
+  const Takers& end() const { return end_; }
+
+ private:
+  void add(std::uint32_t place, const Interest& interest) {
+    for (const Resource resource : interest.samples) {
+      samples_[static_cast<std::size_t>(resource)].push_back(place);
+    }
+    for (const SpanKind kind : interest.spans) {
+      spans_[static_cast<std::size_t>(kind)].push_back(place);
+    }
+    if (interest.steps) steps_.push_back(place);
+    if (interest.cycles) cycles_.push_back(place);
+    if (interest.ticks) ticks_.push_back(place);
+    // The end is event time, too: it promotes or resolves alerts of cycles that wait for it.
+    if (interest.end || interest.cycles) end_.push_back(place);
+  }
+
+  std::array<Takers, static_cast<std::size_t>(Resource::count_)> samples_;
+  std::array<Takers, static_cast<std::size_t>(SpanKind::count_)> spans_;
+  Takers steps_;
+  Takers cycles_;
+  Takers ticks_;
+  Takers end_;
+};
+
+}  // namespace trainwatch
