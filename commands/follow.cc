@@ -27,7 +27,7 @@ namespace asio = boost::asio;
 namespace beast = boost::beast;
 namespace websocket = boost::beast::websocket;
 using asio::ip::tcp;
-using Socket = websocket::stream<tcp::socket>;
+using Socket = websocket::stream<tcp::socket, false>;
 using boost::system::error_code;
 constexpr auto kTuple = asio::as_tuple(asio::use_awaitable);
 

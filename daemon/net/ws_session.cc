@@ -71,7 +71,7 @@ class Session final : public WsSession, public std::enable_shared_from_this<Sess
     feed_.offer_steps(snapshot);
     pump();
   }
-  void shut_down() override { end(websocket::close_code::going_away, Disconnect::shutdown); }
+  void shut_down() override;
 
  private:
   void configure(bool answer_protocol);
@@ -93,8 +93,8 @@ class Session final : public WsSession, public std::enable_shared_from_this<Sess
 
   std::shared_ptr<NetState> net_;
   WsLimits limits_;
-  websocket::stream<asio::ip::tcp::socket> ws_;
-  asio::steady_timer timer_;  // the tick, then the close timeout
+  websocket::stream<asio::ip::tcp::socket, false> ws_;
+  asio::steady_timer timer_;  // the tick, then the timeout of draining and closing
   StreamFeed feed_;
   beast::flat_buffer input_;
   Frame frame_;        // being written while writing_
@@ -102,6 +102,7 @@ class Session final : public WsSession, public std::enable_shared_from_this<Sess
   bool writing_ = false;
   bool pinging_ = false;
   bool store_rests_ = false;  // it failed; retried at the next tick
+  bool draining_ = false;     // the server is stopping: published alerts go out before the close
   bool ending_ = false;
   bool finished_ = false;
   unsigned unanswered_pings_ = 0;
@@ -197,6 +198,7 @@ void Session::heard() {
 void Session::pump() {
   if (!open_ || writing_ || ending_) return;
   auto frame = feed_.next();
+  if (!frame && draining_) return end(websocket::close_code::going_away, Disconnect::shutdown);
   if (!frame) return request_page();
   frame_ = std::move(*frame);
   writing_ = true;
@@ -243,7 +245,7 @@ void Session::note_lag() {
 void Session::arm_tick() {
   timer_.expires_after(limits_.heartbeat);
   timer_.async_wait([self = shared_from_this()](const error_code& error) {
-    if (!error && !self->ending_) self->tick();
+    if (!error && !self->ending_ && !self->draining_) self->tick();
   });
 }
 
@@ -267,6 +269,17 @@ void Session::ping() {
   if (pinging_) return;  // the previous one still waits behind a write
   pinging_ = true;
   ws_.async_ping({}, [self = shared_from_this()](const error_code&) { self->pinging_ = false; });
+}
+
+void Session::shut_down() {
+  if (ending_ || draining_) return;
+  if (!open_) return finish(Disconnect::shutdown);
+  draining_ = true;
+  timer_.expires_after(limits_.close);  // a client that does not read is cut
+  timer_.async_wait([self = shared_from_this()](const error_code& error) {
+    if (!error && !self->ending_) self->finish(Disconnect::shutdown);
+  });
+  pump();
 }
 
 void Session::end(websocket::close_code code, Disconnect why) {
