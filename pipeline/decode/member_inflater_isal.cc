@@ -14,6 +14,8 @@ class IsalInflater final : public MemberInflater {
  public:
   IsalInflater() { IsalInflater::reset(); }
 
+  // The header is read by a call of its own: isal_inflate() forgets which fields a header has
+  // when `input` ends inside it (seen with 2.30), and takes the rest of a name for data.
   Outcome inflate(std::string_view& input, std::span<char> output, std::size_t& produced) override {
     constexpr std::size_t kMost = std::size_t{1} << 30U;
     const auto in_size = static_cast<std::uint32_t>(std::min(input.size(), kMost));
@@ -22,25 +24,30 @@ class IsalInflater final : public MemberInflater {
     state_->avail_in = in_size;
     state_->next_out = reinterpret_cast<std::uint8_t*>(output.data());
     state_->avail_out = out_size;
-    const int result = isal_inflate(state_.get());
-    input.remove_prefix(in_size - state_->avail_in);
+    int result = ISAL_DECOMP_OK;
+    if (state_->wrapper_flag == 0) result = isal_read_gzip_header(state_.get(), &header_);
+    if (result == ISAL_DECOMP_OK) result = isal_inflate(state_.get());
     produced = out_size - state_->avail_out;
-    if (result < 0) return Outcome::damaged;
+    if (result < 0 || state_->avail_in > in_size) return Outcome::damaged;
+    input.remove_prefix(in_size - state_->avail_in);
     return state_->block_state == ISAL_BLOCK_FINISH ? Outcome::end : Outcome::more;
   }
 
   void reset() override {
     isal_inflate_init(state_.get());
     state_->crc_flag = ISAL_GZIP;
+    header_ = {};
   }
 
   // The structure holds its own window and nothing but its in and out pointers points anywhere;
-  // those are set at each call.
+  // those are set at each call. Of the header only this survives a call.
   void state(StateIo& io) override {
     static_assert(std::is_trivially_copyable_v<inflate_state>);
     auto* const bytes = reinterpret_cast<char*>(state_.get());
     std::string image(bytes, sizeof *state_);
     io(image);
+    io(header_.flags);
+    io(header_.hcrc);
     if (!io.is_loading() || !io.ok()) return;
     if (image.size() != sizeof *state_) {
       io.fail();
@@ -59,6 +66,7 @@ class IsalInflater final : public MemberInflater {
   }
 
  private:
+  isal_gzip_header header_{};  // no buffers: its texts are skipped
   std::unique_ptr<inflate_state> state_ = std::make_unique<inflate_state>();
 };
 

@@ -4,8 +4,7 @@
 
 #include "pipeline/decode/kineto/event_category.h"
 
-namespace trainwatch {
-namespace {
+namespace trainwatch::activity_class_test {
 
 void expect(ActivityClass expected, std::initializer_list<const char*> names) {
   for (const char* name : names) EXPECT_EQ(activity_class(name), expected) << name;
@@ -61,5 +60,4 @@ TEST(ActivityClass, CallsThatLaunch) {
   }
 }
 
-}  // namespace
-}  // namespace trainwatch
+}  // namespace trainwatch::activity_class_test

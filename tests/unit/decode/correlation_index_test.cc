@@ -5,8 +5,7 @@
 #include <map>
 #include <random>
 
-namespace trainwatch {
-namespace {
+namespace trainwatch::correlation_index_test {
 
 TEST(CorrelationIndex, DoesWhatAMapDoes) {
   std::mt19937_64 random{20261121};
@@ -45,5 +44,4 @@ TEST(CorrelationIndex, IsEmptyWhenCleared) {
   EXPECT_EQ(index.find(17), nullptr);
 }
 
-}  // namespace
-}  // namespace trainwatch
+}  // namespace trainwatch::correlation_index_test

@@ -4,8 +4,7 @@
 #include "cycle_reading.h"
 #include "pipeline/decode/kineto/launch_correlator.h"
 
-namespace trainwatch::testing {
-namespace {
+namespace trainwatch::testing::cycle_test {
 
 constexpr const char* kLoad = "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__";
 
@@ -279,5 +278,4 @@ TEST(LaunchCorrelator, OldCallsThatLaunchNothingAreGivenUp) {
   EXPECT_EQ(cycle.device[2].launch, kNoRow);
 }
 
-}  // namespace
-}  // namespace trainwatch::testing
+}  // namespace trainwatch::testing::cycle_test

@@ -9,8 +9,7 @@
 #include <random>
 #include <string>
 
-namespace trainwatch {
-namespace {
+namespace trainwatch::decimal_time_test {
 
 constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
 constexpr std::int64_t kMin = std::numeric_limits<std::int64_t>::min();
@@ -116,5 +115,4 @@ TEST(ParseInteger, AlsoInQuotes) {
   }
 }
 
-}  // namespace
-}  // namespace trainwatch
+}  // namespace trainwatch::decimal_time_test

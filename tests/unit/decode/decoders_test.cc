@@ -5,8 +5,7 @@
 #include "pipeline/decode/event_kind.h"
 #include "samples.h"
 
-namespace trainwatch::testing {
-namespace {
+namespace trainwatch::testing::decoders_test {
 
 using Lines = std::vector<std::string>;
 
@@ -310,5 +309,4 @@ TEST(Files, WithNothingInThem) {
   EXPECT_EQ(decode("/w/training_job_end.ts", "\x1f").format, "empty");
 }
 
-}  // namespace
-}  // namespace trainwatch::testing
+}  // namespace trainwatch::testing::decoders_test

@@ -6,8 +6,7 @@
 
 #include "pipeline/decode/gzip_stream.h"
 
-namespace trainwatch {
-namespace {
+namespace trainwatch::deflate_stream_test {
 
 std::string deflated(const std::vector<std::string>& pieces) {
   std::string out;
@@ -50,5 +49,4 @@ TEST(DeflateStream, GivesWhatItHasBeforeTheEnd) {
   EXPECT_GT(out.size(), noise.size() / 2);
 }
 
-}  // namespace
-}  // namespace trainwatch
+}  // namespace trainwatch::deflate_stream_test

@@ -5,8 +5,7 @@
 #include "decode_harness.h"
 #include "samples.h"
 
-namespace trainwatch::testing {
-namespace {
+namespace trainwatch::testing::format_detector_test {
 
 std::string_view detect(std::string_view head, std::string_view path) {
   return detect_format(format_catalog(), head, path).name;
@@ -122,5 +121,4 @@ TEST(FormatDetector, ARowMayAskForBytes) {
   EXPECT_EQ(&detect_whole_file(table, "step", "/x"), &kUnknownFormat);
 }
 
-}  // namespace
-}  // namespace trainwatch::testing
+}  // namespace trainwatch::testing::format_detector_test

@@ -5,8 +5,7 @@
 
 #include "pipeline/decode/kineto/host_events.h"
 
-namespace trainwatch {
-namespace {
+namespace trainwatch::host_activity_test {
 
 constexpr std::int64_t kMs = 1'000'000;
 
@@ -71,5 +70,4 @@ TEST(HostActivity, TooManyPartsProveNothing) {
   EXPECT_TRUE(activity.pauses().empty());
 }
 
-}  // namespace
-}  // namespace trainwatch
+}  // namespace trainwatch::host_activity_test

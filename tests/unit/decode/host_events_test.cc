@@ -5,8 +5,7 @@
 
 #include "cycle_reading.h"
 
-namespace trainwatch::testing {
-namespace {
+namespace trainwatch::testing::host_events_test {
 
 constexpr const char* kPath = "/w/host_1.1795235697709.pt.trace.json";
 
@@ -153,5 +152,4 @@ TEST(HostEvents, CutsDoNotMatter) {
   for (std::size_t piece = 1; piece < 80; ++piece) EXPECT_EQ(read(piece), whole);
 }
 
-}  // namespace
-}  // namespace trainwatch::testing
+}  // namespace trainwatch::testing::host_events_test

@@ -6,8 +6,7 @@
 #include <random>
 #include <string>
 
-namespace trainwatch {
-namespace {
+namespace trainwatch::json_scanner_test {
 
 struct Scan {
   std::vector<std::pair<std::size_t, bool>> marks;
@@ -114,5 +113,4 @@ TEST(JsonScanner, StopsAtARecordThatBeginsALineInsideAnother) {
   EXPECT_EQ(text.substr(result.consumed), "{\"b\": 2}");
 }
 
-}  // namespace
-}  // namespace trainwatch
+}  // namespace trainwatch::json_scanner_test

@@ -4,8 +4,7 @@
 
 #include "pipeline/decode/json_cursor.h"
 
-namespace trainwatch {
-namespace {
+namespace trainwatch::json_validator_test {
 
 TEST(JsonValidator, AcceptsObjectsToTheLetter) {
   JsonValidator check;
@@ -26,5 +25,4 @@ TEST(JsonValidator, RefusesWhatWritersAreKnownToGetWrong) {
   EXPECT_TRUE(check.is_object("{}"));
 }
 
-}  // namespace
-}  // namespace trainwatch
+}  // namespace trainwatch::json_validator_test

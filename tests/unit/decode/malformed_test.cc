@@ -7,8 +7,7 @@
 #include "pipeline/decode/record_splitter.h"
 #include "samples.h"
 
-namespace trainwatch::testing {
-namespace {
+namespace trainwatch::testing::malformed_test {
 
 using Lines = std::vector<std::string>;
 
@@ -178,5 +177,4 @@ TEST(Malformed, RandomDamageNeverCrashes) {
   }
 }
 
-}  // namespace
-}  // namespace trainwatch::testing
+}  // namespace trainwatch::testing::malformed_test

@@ -2,8 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace trainwatch {
-namespace {
+namespace trainwatch::path_metadata_test {
 
 struct TimelineCase {
   const char* path;
@@ -68,5 +67,4 @@ TEST(PathMetadata, TensorflowStart) {
   EXPECT_EQ(metadata_start_ns("a_1_2.json"), std::nullopt);
 }
 
-}  // namespace
-}  // namespace trainwatch
+}  // namespace trainwatch::path_metadata_test

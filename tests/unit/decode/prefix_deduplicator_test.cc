@@ -7,8 +7,7 @@
 
 #include "support/saved_state.h"
 
-namespace trainwatch {
-namespace {
+namespace trainwatch::prefix_deduplicator_test {
 
 Fingerprint mark_of(std::string_view bytes) {
   Fingerprint mark;
@@ -83,5 +82,4 @@ TEST(PrefixDeduplicator, AShorterCopyIsNothingNew) {
   EXPECT_EQ(ask({{FileId{7}, mark_of(all)}}, "x" + all.substr(0, 3000), 100).rest.size(), 3001U);
 }
 
-}  // namespace
-}  // namespace trainwatch
+}  // namespace trainwatch::prefix_deduplicator_test

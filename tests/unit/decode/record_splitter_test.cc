@@ -2,8 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace trainwatch {
-namespace {
+namespace trainwatch::record_splitter_test {
 
 class Recorder final : public RecordSink {
  public:
@@ -178,5 +177,4 @@ TEST(LineSplitter, TooLongLineCostsOneReject) {
   }
 }
 
-}  // namespace
-}  // namespace trainwatch
+}  // namespace trainwatch::record_splitter_test

@@ -7,8 +7,7 @@
 #include "decode_harness.h"
 #include "samples.h"
 
-namespace trainwatch::testing {
-namespace {
+namespace trainwatch::testing::split_test {
 
 Outcome in_two(const SampleFile& file, std::string_view content, std::size_t cut, bool restart) {
   DecodeRun run{file.path};
@@ -99,5 +98,4 @@ TEST(Restart, DamagedStateIsRefusedAndHarmless) {
   }
 }
 
-}  // namespace
-}  // namespace trainwatch::testing
+}  // namespace trainwatch::testing::split_test
