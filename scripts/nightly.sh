@@ -1,6 +1,5 @@
 #!/bin/bash
-# What is too slow for every change (hours): the unit, rule and scenario tests under AddressSanitizer
-# and UndefinedBehaviorSanitizer, the daemon, the commands and the live scenarios under
+# What is too slow for every change (hours): the daemon, the commands and the live scenarios under
 # ThreadSanitizer, then the tests labelled "long". Exits with 1 when one of them failed.
 set -uo pipefail
 cd "$(dirname "$0")/.."
@@ -15,7 +14,6 @@ thread_sanitizer() {
 }
 
 scripts/setup.sh
-scripts/test.sh --preset=asan -L '^(unit|rules|scenario)$' || failed+=("AddressSanitizer")
 thread_sanitizer || failed+=("ThreadSanitizer")
 scripts/test.sh -L '^long$' || failed+=("long")
 if [ ${#failed[@]} -gt 0 ]; then

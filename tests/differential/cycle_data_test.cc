@@ -7,8 +7,7 @@
 #include "decode_shared_data.h"
 #include "support/cycle_log.h"
 
-namespace trainwatch::testing {
-namespace {
+namespace trainwatch::testing::cycle_data_test {
 
 // In pieces of the sizes that `next_size` gives.
 CycleTrace cycle_of(const fs::path& path, std::vector<std::string>& rejects, bool host_events,
@@ -184,5 +183,4 @@ TEST_F(SharedData, CyclesOfGeneratedTracesEqualTheirTruth) {
   EXPECT_GT(files, 50U);
 }
 
-}  // namespace
-}  // namespace trainwatch::testing
+}  // namespace trainwatch::testing::cycle_data_test

@@ -5,8 +5,7 @@
 
 #include "decode_shared_data.h"
 
-namespace trainwatch::testing {
-namespace {
+namespace trainwatch::testing::decode_profiler_data_test {
 
 struct Profile {
   const char* file;
@@ -157,5 +156,4 @@ TEST_F(SharedData, SyntheticProfilesEqualTheirTruth) {
   EXPECT_EQ(fixtures, 20U);
 }
 
-}  // namespace
-}  // namespace trainwatch::testing
+}  // namespace trainwatch::testing::decode_profiler_data_test

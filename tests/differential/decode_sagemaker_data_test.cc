@@ -4,8 +4,7 @@
 
 #include "decode_shared_data.h"
 
-namespace trainwatch::testing {
-namespace {
+namespace trainwatch::testing::decode_sagemaker_data_test {
 
 TEST_F(SharedData, SystemMetricsEqualSmdebugs) {
   const element reference = load(kShared / "reference/sagemaker_repo_system_metrics.json");
@@ -163,5 +162,4 @@ TEST_F(SharedData, NoOtherFileBreaksAnything) {
   }
 }
 
-}  // namespace
-}  // namespace trainwatch::testing
+}  // namespace trainwatch::testing::decode_sagemaker_data_test

@@ -15,8 +15,7 @@
 #include "pipeline/tail/posix_file_system.h"
 #include "support/source_path.h"
 
-namespace trainwatch {
-namespace {
+namespace trainwatch::python_profile_test {
 
 namespace fs = std::filesystem;
 using simdjson::dom::element;
@@ -115,5 +114,4 @@ TEST_F(PythonProfileData, ARealDumpCutAnywhereIsRefused) {
   }
 }
 
-}  // namespace
-}  // namespace trainwatch
+}  // namespace trainwatch::python_profile_test

@@ -3,8 +3,7 @@
 
 #include "model/simulation.h"
 
-namespace trainwatch::test {
-namespace {
+namespace trainwatch::test::negative_control_test {
 
 // How many of the first seeds fail.
 int failures(Discipline discipline) {
@@ -32,5 +31,4 @@ TEST(NegativeControl, AlertsSeenBeforeTheyAreCommitted) {
   EXPECT_GE(failures(Discipline::publish_before_commit), 50);
 }
 
-}  // namespace
-}  // namespace trainwatch::test
+}  // namespace trainwatch::test::negative_control_test

@@ -15,8 +15,7 @@
 #include "support/state_commits.h"
 #include "support/temp_directory.h"
 
-namespace trainwatch {
-namespace {
+namespace trainwatch::power_loss_test {
 
 constexpr Retention kRetention{12, std::chrono::seconds(300)};
 constexpr std::uint64_t kPointsPerSeed = 50;
@@ -267,5 +266,4 @@ TEST(PowerLoss, IsNoticedWhenSyncsDoNothing) {
   EXPECT_GE(noticed, 15U);
 }
 
-}  // namespace
-}  // namespace trainwatch
+}  // namespace trainwatch::power_loss_test

@@ -8,8 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-namespace trainwatch::test {
-namespace {
+namespace trainwatch::test::simulation_test {
 
 std::uint64_t number_in(const char* variable, std::uint64_t otherwise) {
   const char* const text = std::getenv(variable);
@@ -72,5 +71,4 @@ TEST(Simulation, OneSeedIsOneRun) {
   }
 }
 
-}  // namespace
-}  // namespace trainwatch::test
+}  // namespace trainwatch::test::simulation_test

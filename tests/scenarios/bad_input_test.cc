@@ -6,8 +6,7 @@
 #include "support/temp_directory.h"
 #include "support/watcher.h"
 
-namespace trainwatch {
-namespace {
+namespace trainwatch::bad_input_test {
 
 using test::TempDirectory;
 using test::Watcher;
@@ -112,5 +111,4 @@ TEST_P(BadInput, IsCountedAndHarmsNothingElse) {
 INSTANTIATE_TEST_SUITE_P(Kinds, BadInput, testing::Range<std::size_t>(0, bad_files().size()),
                          [](const auto& file) { return bad_files()[file.param].name; });
 
-}  // namespace
-}  // namespace trainwatch
+}  // namespace trainwatch::bad_input_test

@@ -10,8 +10,7 @@
 #include "support/temp_directory.h"
 #include "support/watcher.h"
 
-namespace trainwatch {
-namespace {
+namespace trainwatch::kineto_job_test {
 
 using namespace test;
 
@@ -37,5 +36,4 @@ TEST(KinetoJob, AStalledLoaderIsFoundOnEachRank) {
                                   testing::Pair("input_bound", 2), testing::Pair("step_spike", 2)));
 }
 
-}  // namespace
-}  // namespace trainwatch
+}  // namespace trainwatch::kineto_job_test

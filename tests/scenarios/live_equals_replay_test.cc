@@ -10,8 +10,7 @@
 #include "support/temp_directory.h"
 #include "support/watcher.h"
 
-namespace trainwatch {
-namespace {
+namespace trainwatch::live_equals_replay_test {
 
 using namespace test;
 
@@ -60,5 +59,4 @@ TEST(LiveEqualsReplay, AReplayInAnyChunksIsTheSame) {
   }
 }
 
-}  // namespace
-}  // namespace trainwatch
+}  // namespace trainwatch::live_equals_replay_test

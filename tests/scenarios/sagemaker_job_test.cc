@@ -12,8 +12,7 @@
 #include "support/source_path.h"
 #include "support/temp_directory.h"
 
-namespace trainwatch {
-namespace {
+namespace trainwatch::sagemaker_job_test {
 
 using test::AlertLine;
 using test::TempDirectory;
@@ -108,5 +107,4 @@ INSTANTIATE_TEST_SUITE_P(Scenarios, SageMakerJob,
                                          Job{"evalphase", 12}, Job{"evalphase", 13, 4, 8}),
                          testing::PrintToStringParamName());
 
-}  // namespace
-}  // namespace trainwatch
+}  // namespace trainwatch::sagemaker_job_test

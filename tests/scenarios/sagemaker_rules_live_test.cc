@@ -10,8 +10,7 @@
 #include "support/temp_directory.h"
 #include "support/watcher.h"
 
-namespace trainwatch {
-namespace {
+namespace trainwatch::sagemaker_rules_live_test {
 
 using namespace test;
 
@@ -74,5 +73,4 @@ INSTANTIATE_TEST_SUITE_P(Scenarios, SageMakerRulesLive,
                                          "dataloader"),
                          [](const auto& scenario) { return std::string(scenario.param); });
 
-}  // namespace
-}  // namespace trainwatch
+}  // namespace trainwatch::sagemaker_rules_live_test

@@ -10,8 +10,7 @@
 #include "support/source_path.h"
 #include "support/watcher.h"
 
-namespace trainwatch {
-namespace {
+namespace trainwatch::time_trouble_test {
 
 using namespace test;
 using testing::IsEmpty;
@@ -183,5 +182,4 @@ INSTANTIATE_TEST_SUITE_P(Jobs, TimeTrouble,
                          testing::Values("recorded", "cpubottleneck", "gpufluct", "stepoutlier"),
                          [](const auto& job) { return std::string(job.param); });
 
-}  // namespace
-}  // namespace trainwatch
+}  // namespace trainwatch::time_trouble_test

@@ -2,8 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace trainwatch {
-namespace {
+namespace trainwatch::attribution_test {
 
 Time at(std::int64_t seconds) {
   return Time{std::chrono::seconds(seconds)};
@@ -95,5 +94,4 @@ TEST_F(AttributionTest, AnotherNodeExplainsNothing) {
   EXPECT_EQ(attribution_.explain(verdict_, other).name, CauseName::unattributed);
 }
 
-}  // namespace
-}  // namespace trainwatch
+}  // namespace trainwatch::attribution_test

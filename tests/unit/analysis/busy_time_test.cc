@@ -4,8 +4,7 @@
 #include "pipeline/analysis/hta/cycle_results.h"
 #include "unit/cycle/hand_made_cycle.h"
 
-namespace trainwatch {
-namespace {
+namespace trainwatch::busy_time_test {
 
 CycleTrace mixed() {
   HandMadeCycle built;
@@ -59,5 +58,4 @@ TEST(WorkMix, WorkOfOneKindOnTwoStreamsCountsOnce) {
   EXPECT_EQ(time_by_activity_mix(cycle, all_rows(cycle), true)[kComputationBit], 15'000);
 }
 
-}  // namespace
-}  // namespace trainwatch
+}  // namespace trainwatch::busy_time_test

@@ -8,8 +8,7 @@
 #include "pipeline/cycle/launches.h"
 #include "unit/analysis/step_builder.h"
 
-namespace trainwatch {
-namespace {
+namespace trainwatch::critical_path_random_test {
 
 using Random = std::mt19937;
 
@@ -145,5 +144,4 @@ TEST(LaunchQueues, AreEmptyWhereHtaSaysSo) {
   EXPECT_GT(empty, 100U);
 }
 
-}  // namespace
-}  // namespace trainwatch
+}  // namespace trainwatch::critical_path_random_test

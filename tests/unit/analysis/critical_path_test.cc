@@ -3,8 +3,7 @@
 
 #include "unit/analysis/step_builder.h"
 
-namespace trainwatch {
-namespace {
+namespace trainwatch::critical_path_test {
 
 constexpr char kLoader[] = "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__";
 
@@ -224,5 +223,4 @@ TEST(CriticalPath, OfNothingIsEmpty) {
   EXPECT_TRUE(step.path.contributors.empty());
 }
 
-}  // namespace
-}  // namespace trainwatch
+}  // namespace trainwatch::critical_path_test

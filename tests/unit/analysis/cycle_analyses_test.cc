@@ -6,8 +6,7 @@
 #include "unit/analysis/analysis_bench.h"
 #include "unit/analysis/step_builder.h"
 
-namespace trainwatch {
-namespace {
+namespace trainwatch::cycle_analyses_test {
 
 using testing::HasSubstr;
 using testing::Not;
@@ -301,5 +300,4 @@ TEST(StragglersTable, StepsAreComparedByTheirNumberWithTwoOthersAtLeast) {
   EXPECT_THAT(bench.text(), HasSubstr(R"([1,false,2,2,80000,20000,0,0,"algo-1"])"));
 }
 
-}  // namespace
-}  // namespace trainwatch
+}  // namespace trainwatch::cycle_analyses_test

@@ -2,8 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace trainwatch {
-namespace {
+namespace trainwatch::cycle_history_test {
 
 constexpr SubjectId kRank{3};
 
@@ -83,5 +82,4 @@ TEST(CycleHistory, TheLatestCycleIsKept) {
   EXPECT_FALSE(other.explain(kRank, start_of(2)));
 }
 
-}  // namespace
-}  // namespace trainwatch
+}  // namespace trainwatch::cycle_history_test

@@ -7,8 +7,7 @@
 #include "pipeline/analysis/hta/cycle_results.h"
 #include "unit/cycle/hand_made_cycle.h"
 
-namespace trainwatch {
-namespace {
+namespace trainwatch::durations_by_name_test {
 
 CycleTrace kernels() {
   HandMadeCycle built;
@@ -74,5 +73,4 @@ TEST(AnnotationBreakdown, OfTheHostAndOfTheDevice) {
   EXPECT_EQ(annotations_by_name(without, false, 10)[0].stats.sum_ns, 50'000);
 }
 
-}  // namespace
-}  // namespace trainwatch
+}  // namespace trainwatch::durations_by_name_test

@@ -5,8 +5,7 @@
 #include "pipeline/cycle/cycle_summary.h"
 #include "unit/cycle/hand_made_cycle.h"
 
-namespace trainwatch {
-namespace {
+namespace trainwatch::gpu_metrics_test {
 
 class GpuMetricsTest : public testing::Test {
  protected:
@@ -72,5 +71,4 @@ TEST_F(GpuMetricsTest, GoesOnWhereItWasSaved) {
   EXPECT_EQ(again.take(), bytes);
 }
 
-}  // namespace
-}  // namespace trainwatch
+}  // namespace trainwatch::gpu_metrics_test

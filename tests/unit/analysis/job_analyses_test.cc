@@ -1,8 +1,7 @@
 // job_statistics, utilization_stats and device_usage_stats.
 #include "tests/unit/analysis/analysis_bench.h"
 
-namespace trainwatch {
-namespace {
+namespace trainwatch::job_analyses_test {
 
 TEST(JobStatistics, ThreePartsMakeTheJob) {
   AnalysisBench bench("job_statistics");
@@ -57,5 +56,4 @@ TEST(DeviceUsageStats, AnEdgeBelongsToTheUpperRange) {
   EXPECT_TRUE(has(bench.text(), R"("rows":[["gpu","algo-1",2,2,2]])")) << bench.text();
 }
 
-}  // namespace
-}  // namespace trainwatch
+}  // namespace trainwatch::job_analyses_test

@@ -3,8 +3,7 @@
 #include "pipeline/analysis/hta/cycle_results.h"
 #include "unit/cycle/hand_made_cycle.h"
 
-namespace trainwatch {
-namespace {
+namespace trainwatch::kernel_sequences_test {
 
 using testing::ElementsAre;
 
@@ -159,5 +158,4 @@ TEST(KernelSequences, TimesOfNanoseconds) {
   EXPECT_EQ(found[0].host_ns, 301);
 }
 
-}  // namespace
-}  // namespace trainwatch
+}  // namespace trainwatch::kernel_sequences_test

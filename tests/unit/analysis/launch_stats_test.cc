@@ -5,8 +5,7 @@
 #include "pipeline/analysis/hta/cycle_results.h"
 #include "unit/cycle/hand_made_cycle.h"
 
-namespace trainwatch {
-namespace {
+namespace trainwatch::launch_stats_test {
 
 HandMadeCycle launches() {
   HandMadeCycle built;
@@ -55,5 +54,4 @@ TEST(LaunchStats, WithoutLaunchesThereAreNoMeans) {
   EXPECT_TRUE(std::isnan(found.cpu_duration.mean_ns));
 }
 
-}  // namespace
-}  // namespace trainwatch
+}  // namespace trainwatch::launch_stats_test

@@ -3,8 +3,7 @@
 
 #include "tests/unit/analysis/analysis_bench.h"
 
-namespace trainwatch {
-namespace {
+namespace trainwatch::loader_analyses_test {
 
 constexpr const char* kGetNext = "_MultiProcessingDataLoaderIter::GetNext";
 
@@ -135,5 +134,4 @@ TEST(Batchtime, OnlyOutliersThatAreListedAreExplained) {
   EXPECT_EQ(std::count(activity.begin(), activity.end(), '['), 2 + 100) << "the longest hundred";
 }
 
-}  // namespace
-}  // namespace trainwatch
+}  // namespace trainwatch::loader_analyses_test

@@ -1,8 +1,7 @@
 // overall_system_usage and overall_framework_metrics.
 #include "tests/unit/analysis/analysis_bench.h"
 
-namespace trainwatch {
-namespace {
+namespace trainwatch::overall_analyses_test {
 
 TEST(OverallSystemUsage, TheDevicesOfATimeAreOneValue) {
   AnalysisBench bench("overall_system_usage");
@@ -73,5 +72,4 @@ TEST(OverallFrameworkMetrics, RareOperatorsAreNotShown) {
       << bench.text();
 }
 
-}  // namespace
-}  // namespace trainwatch
+}  // namespace trainwatch::overall_analyses_test

@@ -2,8 +2,7 @@
 
 #include "analysis_bench.h"
 
-namespace trainwatch {
-namespace {
+namespace trainwatch::profiler_steps_test {
 
 CycleTrace cycle(SubjectId subject, std::int64_t number, std::size_t steps) {
   CycleTrace trace;
@@ -65,5 +64,4 @@ TEST(ProfilerSteps, DamagedStateIsRefused) {
   for (std::size_t i = 0; i < state.size(); ++i) EXPECT_FALSE(bench.loads(state.substr(0, i)));
 }
 
-}  // namespace
-}  // namespace trainwatch
+}  // namespace trainwatch::profiler_steps_test

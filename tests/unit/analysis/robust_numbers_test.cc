@@ -7,8 +7,7 @@
 #include "pipeline/analysis/core/metric_families.h"
 #include "pipeline/analysis/core/system_history.h"
 
-namespace trainwatch {
-namespace {
+namespace trainwatch::robust_numbers_test {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -56,5 +55,4 @@ TEST(SystemHistory, IsNotSpoiledByImpossibleValues) {
   EXPECT_EQ(usage.busiest_core, 40.0);
 }
 
-}  // namespace
-}  // namespace trainwatch
+}  // namespace trainwatch::robust_numbers_test

@@ -1,7 +1,6 @@
 #include "tests/unit/analysis/analysis_bench.h"
 
-namespace trainwatch {
-namespace {
+namespace trainwatch::step_statistics_test {
 
 TEST(StepStatistics, APartOfAStepLastsFromItsFirstStartToItsLastEnd) {
   AnalysisBench bench("step_statistics");
@@ -71,5 +70,4 @@ TEST(StepStatistics, StateSurvivesInTheMiddleOfAStep) {
   }
 }
 
-}  // namespace
-}  // namespace trainwatch
+}  // namespace trainwatch::step_statistics_test

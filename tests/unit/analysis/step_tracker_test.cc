@@ -2,8 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace trainwatch {
-namespace {
+namespace trainwatch::step_tracker_test {
 
 Span span(SpanKind kind, std::int64_t start_ms, std::int64_t duration_ms, std::int64_t step = 1) {
   Span made;
@@ -54,5 +53,4 @@ TEST(StepTracker, StateSurvives) {
   EXPECT_EQ(restored.on(span(SpanKind::step, 0, 100))->data_wait, std::chrono::milliseconds(30));
 }
 
-}  // namespace
-}  // namespace trainwatch
+}  // namespace trainwatch::step_tracker_test

@@ -1,7 +1,6 @@
 #include "tests/unit/analysis/analysis_bench.h"
 
-namespace trainwatch {
-namespace {
+namespace trainwatch::tf_getnext_per_step_test {
 
 Span call(AnalysisBench& bench, std::int64_t start, std::int64_t duration, std::int64_t thread,
           std::string_view name = "dataset::GetNext") {
@@ -57,5 +56,4 @@ TEST(TfGetnextPerStep, TheLastStepsInWhateverOrderTheyCome) {
   EXPECT_TRUE(has(straight.text(), R"("rows":[[1,100,50,1,1,1,0,null,"algo-1-0"],)"));
 }
 
-}  // namespace
-}  // namespace trainwatch
+}  // namespace trainwatch::tf_getnext_per_step_test

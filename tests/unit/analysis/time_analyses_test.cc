@@ -1,8 +1,7 @@
 // training_phase_intervals, metrics_histogram, step_histogram, step_timeline and heatmap.
 #include "tests/unit/analysis/analysis_bench.h"
 
-namespace trainwatch {
-namespace {
+namespace trainwatch::time_analyses_test {
 
 TEST(TrainingPhaseIntervals, EveryStepOfOnePhase) {
   AnalysisBench bench("training_phase_intervals");
@@ -96,5 +95,4 @@ TEST(Heatmap, ColumnsHalveWhenThereAreTooMany) {
   EXPECT_FALSE(has(bench.text(), "null"));
 }
 
-}  // namespace
-}  // namespace trainwatch
+}  // namespace trainwatch::time_analyses_test

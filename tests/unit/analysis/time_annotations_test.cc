@@ -1,7 +1,6 @@
 #include "unit/analysis/analysis_bench.h"
 
-namespace trainwatch {
-namespace {
+namespace trainwatch::time_annotations_test {
 
 TEST(TimeAnnotations, SumsByNamePhaseAndStep) {
   AnalysisBench bench("time_annotations");
@@ -24,5 +23,4 @@ TEST(TimeAnnotations, WhatIsTooMuchIsCounted) {
   EXPECT_TRUE(has(bench.text(), R"("left_out":10})"));
 }
 
-}  // namespace
-}  // namespace trainwatch
+}  // namespace trainwatch::time_annotations_test

@@ -4,8 +4,7 @@
 
 #include "unit/cycle/hand_made_cycle.h"
 
-namespace trainwatch {
-namespace {
+namespace trainwatch::trace_diff_test {
 
 using testing::ElementsAre;
 
@@ -113,5 +112,4 @@ TEST(TraceDiff, TotalsComeBackFromTheirState) {
   }
 }
 
-}  // namespace
-}  // namespace trainwatch
+}  // namespace trainwatch::trace_diff_test

@@ -8,8 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace trainwatch {
-namespace {
+namespace trainwatch::training_metrics_test {
 
 using std::chrono::milliseconds;
 using std::chrono::seconds;
@@ -124,5 +123,4 @@ TEST_F(TrainingMetricsTest, SurvivesARestart) {
   EXPECT_EQ(again.take(), bytes);
 }
 
-}  // namespace
-}  // namespace trainwatch
+}  // namespace trainwatch::training_metrics_test

@@ -1,8 +1,7 @@
 // utilization_stats, by training phase.
 #include "tests/unit/analysis/analysis_bench.h"
 
-namespace trainwatch {
-namespace {
+namespace trainwatch::utilization_by_phase_test {
 
 constexpr std::int64_t kSecond = 1'000'000;
 
@@ -122,5 +121,4 @@ TEST(UtilizationByPhase, WhatCannotBeKnownAnyLongerIsCounted) {
   EXPECT_TRUE(has(bench.text(), R"("left_out_of_phases":1)")) << bench.text();
 }
 
-}  // namespace
-}  // namespace trainwatch
+}  // namespace trainwatch::utilization_by_phase_test

@@ -10,8 +10,7 @@
 #include "support/source_path.h"
 #include "tests/unit/daemon/config_fake_rules.h"
 
-namespace trainwatch {
-namespace {
+namespace trainwatch::cli_test {
 
 using std::chrono::milliseconds;
 using std::chrono::seconds;
@@ -271,5 +270,4 @@ TEST_F(EnvironmentTest, EveryCommandHasThem) {
   expect_usage_error({"sample"}, "not a duration");
 }
 
-}  // namespace
-}  // namespace trainwatch
+}  // namespace trainwatch::cli_test

@@ -11,8 +11,7 @@
 #include "daemon/net/url.h"
 #include "tests/unit/daemon/net_fixture.h"
 
-namespace trainwatch {
-namespace {
+namespace trainwatch::follow_test {
 
 using std::chrono::milliseconds;
 using testing::HasSubstr;
@@ -218,5 +217,4 @@ TEST(StreamUrl, TakesApart) {
   EXPECT_EQ(parse_stream_url("ws://box")->authority(), "box");
 }
 
-}  // namespace
-}  // namespace trainwatch
+}  // namespace trainwatch::follow_test

@@ -8,8 +8,7 @@
 #include "support/model_file_system.h"
 #include "unit/analysis/analysis_bench.h"
 
-namespace trainwatch {
-namespace {
+namespace trainwatch::job_figures_test {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -149,5 +148,4 @@ TEST(JobFigures, EveryAnalysisInTheReportExists) {
   }
 }
 
-}  // namespace
-}  // namespace trainwatch
+}  // namespace trainwatch::job_figures_test

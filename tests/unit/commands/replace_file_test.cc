@@ -6,8 +6,7 @@
 
 #include "support/temp_directory.h"
 
-namespace trainwatch {
-namespace {
+namespace trainwatch::replace_file_test {
 
 namespace fs = std::filesystem;
 
@@ -71,5 +70,4 @@ TEST(ReplaceFile, SaysWhyItCannot) {
   EXPECT_FALSE(replace_file(directory / "none/page.html", "x"));
 }
 
-}  // namespace
-}  // namespace trainwatch
+}  // namespace trainwatch::replace_file_test

@@ -7,8 +7,7 @@
 #include "commands/report/format.h"
 #include "commands/report/plot.h"
 
-namespace trainwatch {
-namespace {
+namespace trainwatch::report_drawing_test {
 
 using testing::HasSubstr;
 using testing::Not;
@@ -106,5 +105,4 @@ TEST(ShareBar, NeverLeavesTheBar) {
   EXPECT_THAT(drawn, HasSubstr("b 50.0 %"));
 }
 
-}  // namespace
-}  // namespace trainwatch
+}  // namespace trainwatch::report_drawing_test

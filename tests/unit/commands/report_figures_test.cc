@@ -7,8 +7,7 @@
 #include "commands/report/format.h"
 #include "commands/report/plot.h"
 
-namespace trainwatch {
-namespace {
+namespace trainwatch::report_figures_test {
 
 using testing::ElementsAre;
 
@@ -88,5 +87,4 @@ TEST(SvgPath, HasOneDecimal) {
             "M1.3 2h0v-3L4 5z");
 }
 
-}  // namespace
-}  // namespace trainwatch
+}  // namespace trainwatch::report_figures_test

@@ -5,8 +5,7 @@
 #include "commands/report/html_writer.h"
 #include "commands/report/table_writer.h"
 
-namespace trainwatch {
-namespace {
+namespace trainwatch::report_html_test {
 
 using testing::HasSubstr;
 using testing::Not;
@@ -81,5 +80,4 @@ TEST(TableWriter, ALongNameIsCutAndStandsInTheTitle) {
   EXPECT_THAT(page, Not(HasSubstr("<end>")));
 }
 
-}  // namespace
-}  // namespace trainwatch
+}  // namespace trainwatch::report_html_test

@@ -6,8 +6,7 @@
 #include "commands/report/report_content.h"
 #include "rules/catalog.h"
 
-namespace trainwatch {
-namespace {
+namespace trainwatch::report_page_test {
 
 constexpr std::size_t kLargest = 3'000'000;  // bytes of a page
 
@@ -136,5 +135,4 @@ TEST(ReportPage, NamesTheRuleItsParametersAndItsAlerts) {
   EXPECT_EQ(page, report_page(content));
 }
 
-}  // namespace
-}  // namespace trainwatch
+}  // namespace trainwatch::report_page_test

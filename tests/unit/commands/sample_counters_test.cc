@@ -2,8 +2,7 @@
 
 #include "commands/sample/proc_counters.h"
 
-namespace trainwatch {
-namespace {
+namespace trainwatch::sample_counters_test {
 
 TEST(ProcStat, GivesOneEntryPerCoreAndSkipsTheSum) {
   std::vector<CpuTimes> cores;
@@ -67,5 +66,4 @@ TEST(ProcNetDev, SeparatesLoopbackAndCountsCarriedTrafficOnce) {
   EXPECT_EQ(totals.loopback.sent_bytes, 500U);
 }
 
-}  // namespace
-}  // namespace trainwatch
+}  // namespace trainwatch::sample_counters_test

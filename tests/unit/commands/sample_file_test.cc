@@ -7,8 +7,7 @@
 
 #include "commands/sample/metrics_file.h"
 
-namespace trainwatch {
-namespace {
+namespace trainwatch::sample_file_test {
 
 std::string text_of(const std::string& path) {
   std::ostringstream text;
@@ -83,5 +82,4 @@ TEST_F(MetricsFileTest, AFailureNamesThePath) {
   EXPECT_THAT(written.error().message, testing::HasSubstr(directory_));
 }
 
-}  // namespace
-}  // namespace trainwatch
+}  // namespace trainwatch::sample_file_test

@@ -8,8 +8,7 @@
 
 #include "commands/sample/host_sampler.h"
 
-namespace trainwatch {
-namespace {
+namespace trainwatch::sample_host_test {
 
 using std::chrono::milliseconds;
 using std::chrono::seconds;
@@ -130,5 +129,4 @@ TEST(HostSampler, ReadsThisMachine) {
   for (const Metric& metric : host->tick(seconds{2})) EXPECT_GE(metric.value, 0) << metric.name;
 }
 
-}  // namespace
-}  // namespace trainwatch
+}  // namespace trainwatch::sample_host_test

@@ -10,8 +10,7 @@
 #include "commands/commands.h"
 #include "commands/sample/interval_loop.h"
 
-namespace trainwatch {
-namespace {
+namespace trainwatch::sample_loop_test {
 
 using std::chrono::hours;
 using std::chrono::milliseconds;
@@ -100,5 +99,4 @@ TEST(Sample, SaysOnceWhatItCannotDoAndFailsWithOne) {
   EXPECT_NE(err.str().find("cannot read /nonexistent/stat"), std::string::npos);
 }
 
-}  // namespace
-}  // namespace trainwatch
+}  // namespace trainwatch::sample_loop_test

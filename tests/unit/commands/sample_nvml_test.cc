@@ -3,8 +3,7 @@
 
 #include "commands/sample/nvml.h"
 
-namespace trainwatch {
-namespace {
+namespace trainwatch::sample_nvml_test {
 
 constexpr int kNotSupported = 3;
 
@@ -85,5 +84,4 @@ TEST(Nvml, SaysWhyThereIsNothing) {
   EXPECT_EQ(load_nvml("libc.so.6").error().message, "libc.so.6 lacks a required function");
 }
 
-}  // namespace
-}  // namespace trainwatch
+}  // namespace trainwatch::sample_nvml_test

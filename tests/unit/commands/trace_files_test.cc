@@ -7,8 +7,7 @@
 #include "rules/catalog.h"
 #include "support/temp_directory.h"
 
-namespace trainwatch {
-namespace {
+namespace trainwatch::trace_files_test {
 
 using testing::ElementsAre;
 
@@ -70,5 +69,4 @@ TEST_F(TraceFilesTest, ReadsToTheEndOrUntilNoMoreIsWanted) {
   EXPECT_THAT(missing.error().message, testing::HasSubstr("none"));
 }
 
-}  // namespace
-}  // namespace trainwatch
+}  // namespace trainwatch::trace_files_test

@@ -4,8 +4,7 @@
 
 #include "unit/cycle/hand_made_cycle.h"
 
-namespace trainwatch {
-namespace {
+namespace trainwatch::cycle_summary_test {
 
 CycleSummary measured(const CycleTrace& cycle) {
   return measure(SelectedCycle(cycle, StepSelection::included));
@@ -41,5 +40,4 @@ TEST(CycleSummary, IdleByWhatEndsTheGapOnAnyStream) {
   EXPECT_EQ(found.memory_ns, 10'000);
 }
 
-}  // namespace
-}  // namespace trainwatch
+}  // namespace trainwatch::cycle_summary_test

@@ -2,8 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace trainwatch {
-namespace {
+namespace trainwatch::interval_set_test {
 
 TEST(IntervalSet, OverlappingAndTouchingIntervalsBecomeOne) {
   const IntervalSet set({{30, 40}, {0, 10}, {5, 8}, {10, 20}});
@@ -33,5 +32,4 @@ TEST(IntervalSet, Intersection) {
   EXPECT_EQ(intersection(a, IntervalSet()).covered_ns(), 0);
 }
 
-}  // namespace
-}  // namespace trainwatch
+}  // namespace trainwatch::interval_set_test

@@ -4,8 +4,7 @@
 
 #include "unit/cycle/hand_made_cycle.h"
 
-namespace trainwatch {
-namespace {
+namespace trainwatch::step_selection_test {
 
 // Names of the work that counts.
 std::string counted(const CycleTrace& cycle, StepSelection steps) {
@@ -118,5 +117,4 @@ TEST(StepSelection, WorkLaunchedBetweenStepsHasNone) {
   EXPECT_TRUE(activity_by_step(selected).empty());
 }
 
-}  // namespace
-}  // namespace trainwatch
+}  // namespace trainwatch::step_selection_test

@@ -3,8 +3,7 @@
 #include "pipeline/cycle/cycle_summary.h"
 #include "unit/cycle/hand_made_cycle.h"
 
-namespace trainwatch {
-namespace {
+namespace trainwatch::step_summary_test {
 
 constexpr std::int64_t kUs = 1000;
 
@@ -112,5 +111,4 @@ TEST(StepSummary, CollectivesThatBeginInTheStep) {
   EXPECT_EQ(step.collectives[0].group, step.collectives[1].group);
 }
 
-}  // namespace
-}  // namespace trainwatch
+}  // namespace trainwatch::step_summary_test

@@ -8,8 +8,7 @@
 #include "pipeline/cycle/memory_bandwidth.h"
 #include "unit/cycle/hand_made_cycle.h"
 
-namespace trainwatch {
-namespace {
+namespace trainwatch::stream_test {
 
 const IdleGaps& gaps(const StreamIdle& idle, IdleCause cause) {
   return idle.by_cause[static_cast<std::size_t>(cause)];
@@ -140,5 +139,4 @@ TEST(MemoryBandwidth, WhereNothingIsCopiedTheBandwidthIsExactlyZero) {
   EXPECT_EQ(found[0].changes.back().gbps, 0);
 }
 
-}  // namespace
-}  // namespace trainwatch
+}  // namespace trainwatch::stream_test

@@ -3,8 +3,7 @@
 #include "daemon/app/analysis_source.h"
 #include "pipeline/analysis/catalog.h"
 
-namespace trainwatch {
-namespace {
+namespace trainwatch::analysis_answer_test {
 
 class AnalysisAnswerTest : public testing::Test {
  protected:
@@ -42,5 +41,4 @@ TEST_F(AnalysisAnswerTest, WhatIsNotThereIsNotFound) {
   EXPECT_EQ(status("heatmap"), 404) << "it does not run";
 }
 
-}  // namespace
-}  // namespace trainwatch
+}  // namespace trainwatch::analysis_answer_test

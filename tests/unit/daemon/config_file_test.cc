@@ -11,8 +11,7 @@
 #include "daemon/config/config.h"
 #include "support/source_path.h"
 
-namespace trainwatch {
-namespace {
+namespace trainwatch::config_file_test {
 
 using std::chrono::milliseconds;
 using std::chrono::seconds;
@@ -105,5 +104,4 @@ TEST_F(ConfigFileTest, AFileThatIsNotThereIsNamed) {
   EXPECT_EQ(load("/tmp").error().message, "/tmp: cannot be read");
 }
 
-}  // namespace
-}  // namespace trainwatch
+}  // namespace trainwatch::config_file_test

@@ -5,8 +5,7 @@
 #include "daemon/config/config_table.h"
 #include "support/source_path.h"
 
-namespace trainwatch {
-namespace {
+namespace trainwatch::config_flags_test {
 
 class ConfigFlagsTest : public testing::Test {
  protected:
@@ -74,5 +73,4 @@ TEST_F(ConfigFlagsTest, EveryDefaultCanBeWrittenDown) {
   }
 }
 
-}  // namespace
-}  // namespace trainwatch
+}  // namespace trainwatch::config_flags_test

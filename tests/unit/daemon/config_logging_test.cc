@@ -7,8 +7,7 @@
 
 #include "daemon/logging.h"
 
-namespace trainwatch {
-namespace {
+namespace trainwatch::config_logging_test {
 
 const Time kNow = time_from_ns(1'795'236'015'981'368'000);
 
@@ -62,5 +61,4 @@ TEST(Journal, IsRecognisedByDeviceAndInode) {
   EXPECT_FALSE(stderr_is_journal());
 }
 
-}  // namespace
-}  // namespace trainwatch
+}  // namespace trainwatch::config_logging_test

@@ -10,8 +10,7 @@
 #include "support/source_path.h"
 #include "support/temp_directory.h"
 
-namespace trainwatch {
-namespace {
+namespace trainwatch::config_preset_test {
 
 const std::string kSageMaker = source_path("config/sagemaker.yaml");
 
@@ -99,5 +98,4 @@ TEST_F(ConfigPresetTest, ThePresetHasTheParametersOfSageMakersDocumentation) {
   EXPECT_EQ(changed, documented);
 }
 
-}  // namespace
-}  // namespace trainwatch
+}  // namespace trainwatch::config_preset_test

@@ -12,8 +12,7 @@
 #include "rules/catalog.h"
 #include "support/source_path.h"
 
-namespace trainwatch {
-namespace {
+namespace trainwatch::config_shipped_test {
 
 const std::string kPath = source_path("config/trainwatch.yaml");
 
@@ -88,5 +87,4 @@ TEST(ShippedConfig, NamesEveryRuleWithItsParameters) {
   }
 }
 
-}  // namespace
-}  // namespace trainwatch
+}  // namespace trainwatch::config_shipped_test

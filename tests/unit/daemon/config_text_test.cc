@@ -2,8 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace trainwatch {
-namespace {
+namespace trainwatch::config_text_test {
 
 using std::chrono::milliseconds;
 using std::chrono::minutes;
@@ -48,5 +47,4 @@ TEST(DidYouMean, FindsNearWordsOnly) {
   EXPECT_EQ(did_you_mean("port", kKnown), "");
 }
 
-}  // namespace
-}  // namespace trainwatch
+}  // namespace trainwatch::config_text_test

@@ -2,8 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace trainwatch {
-namespace {
+namespace trainwatch::daemon_clock_test {
 
 using std::chrono::hours;
 using std::chrono::milliseconds;
@@ -23,5 +22,4 @@ TEST(DaemonClock, IsNotMovedByTheHostsClock) {
   EXPECT_EQ(clock.at(start + seconds(5)), wall + seconds(5));
 }
 
-}  // namespace
-}  // namespace trainwatch
+}  // namespace trainwatch::daemon_clock_test

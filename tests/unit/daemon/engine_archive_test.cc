@@ -8,8 +8,7 @@
 #include "daemon/app/engine_thread.h"
 #include "support/memory_store.h"
 
-namespace trainwatch {
-namespace {
+namespace trainwatch::engine_archive_test {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -65,5 +64,4 @@ TEST(EngineThread, StoresAcknowledgementsAndTriesAgain) {
   EXPECT_THAT(stored, ElementsAre(Pair("cron", 1), Pair("pager", 3)));
 }
 
-}  // namespace
-}  // namespace trainwatch
+}  // namespace trainwatch::engine_archive_test

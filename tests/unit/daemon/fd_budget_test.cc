@@ -4,8 +4,7 @@
 
 #include <limits>
 
-namespace trainwatch {
-namespace {
+namespace trainwatch::fd_budget_test {
 
 TEST(FdBudget, LeavesSomeForTheStoreAndForVanishedFiles) {
   const FdBudget small = fd_budget(64);
@@ -26,5 +25,4 @@ TEST(FdBudget, KnowsTheLimit) {
   EXPECT_GE(descriptor_limit(), 3U);
 }
 
-}  // namespace
-}  // namespace trainwatch
+}  // namespace trainwatch::fd_budget_test

@@ -4,8 +4,7 @@
 
 #include "tests/unit/daemon/net_fixture.h"
 
-namespace trainwatch {
-namespace {
+namespace trainwatch::http_alerts_test {
 
 using std::chrono::milliseconds;
 using testing::HasSubstr;
@@ -118,5 +117,4 @@ TEST(HttpAlerts, AClientMayLeaveWhileItWaits) {
               HasSubstr("trainwatch_http_requests_total{code_class=\"2xx\"} 1\n"));
 }
 
-}  // namespace
-}  // namespace trainwatch
+}  // namespace trainwatch::http_alerts_test

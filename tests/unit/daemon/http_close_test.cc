@@ -3,8 +3,7 @@
 
 #include "tests/unit/daemon/net_fixture.h"
 
-namespace trainwatch {
-namespace {
+namespace trainwatch::http_close_test {
 
 // Until the client's bytes are there and every handler of the request has run, and some more.
 constexpr int kHandlers = 20;
@@ -29,5 +28,4 @@ TEST(HttpClose, EndsAtEveryPointOfARequest) {
   }
 }
 
-}  // namespace
-}  // namespace trainwatch
+}  // namespace trainwatch::http_close_test

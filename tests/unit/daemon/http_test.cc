@@ -4,8 +4,7 @@
 
 #include "tests/unit/daemon/net_fixture.h"
 
-namespace trainwatch {
-namespace {
+namespace trainwatch::http_test {
 
 using std::chrono::milliseconds;
 using testing::AllOf;
@@ -297,5 +296,4 @@ TEST(HttpServer, CloseEndsIdleConnections) {
   EXPECT_TRUE(wire.at_end());
 }
 
-}  // namespace
-}  // namespace trainwatch
+}  // namespace trainwatch::http_test

@@ -5,8 +5,7 @@
 #include "daemon/net/stream_protocol.h"
 #include "tests/unit/daemon/net_fixture.h"
 
-namespace trainwatch {
-namespace {
+namespace trainwatch::hub_test {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
@@ -155,5 +154,4 @@ TEST(StreamProtocol, ReadsTheQuery) {
             "streams is a list of alerts, steps and status; there is no other stream");
 }
 
-}  // namespace
-}  // namespace trainwatch
+}  // namespace trainwatch::hub_test

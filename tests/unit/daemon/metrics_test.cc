@@ -9,8 +9,7 @@
 #include "daemon/net/net_metrics.h"
 #include "daemon/net/process_metrics.h"
 
-namespace trainwatch {
-namespace {
+namespace trainwatch::metrics_test {
 
 using testing::HasSubstr;
 using testing::Not;
@@ -138,5 +137,4 @@ TEST(Metrics, PromtoolHasNothingToSay) {
   std::remove(path.c_str());
 }
 
-}  // namespace
-}  // namespace trainwatch
+}  // namespace trainwatch::metrics_test

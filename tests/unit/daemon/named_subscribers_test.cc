@@ -5,8 +5,7 @@
 
 #include "tests/unit/daemon/memory_alert_store.h"
 
-namespace trainwatch {
-namespace {
+namespace trainwatch::named_subscribers_test {
 
 using testing::ElementsAre;
 using testing::Pair;
@@ -50,5 +49,4 @@ TEST(SubscriberName, HasFewCharacters) {
   EXPECT_FALSE(is_subscriber_name(std::string(65, 'x')));
 }
 
-}  // namespace
-}  // namespace trainwatch
+}  // namespace trainwatch::named_subscribers_test

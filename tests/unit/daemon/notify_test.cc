@@ -12,8 +12,7 @@
 #include "daemon/app/sd_notify.h"
 #include "daemon/file_handle.h"
 
-namespace trainwatch {
-namespace {
+namespace trainwatch::notify_test {
 
 // What systemd is to the service: a datagram socket.
 class Supervisor {
@@ -97,5 +96,4 @@ TEST(Watchdog, IsWhatSystemdAsksOfThisProcess) {
   unsetenv("WATCHDOG_PID");
 }
 
-}  // namespace
-}  // namespace trainwatch
+}  // namespace trainwatch::notify_test

@@ -8,8 +8,7 @@
 #include <future>
 #include <optional>
 
-namespace trainwatch {
-namespace {
+namespace trainwatch::profile_reader_test {
 
 using std::chrono::seconds;
 using std::chrono::steady_clock;
@@ -105,5 +104,4 @@ TEST_F(ProfileReaderTest, StopsBetweenFileCallsAndSaysWhenOneHangs) {
   EXPECT_EQ(answer->status, 503);
 }
 
-}  // namespace
-}  // namespace trainwatch
+}  // namespace trainwatch::profile_reader_test

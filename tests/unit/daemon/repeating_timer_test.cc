@@ -5,8 +5,7 @@
 #include <boost/asio/post.hpp>
 #include <chrono>
 
-namespace trainwatch {
-namespace {
+namespace trainwatch::repeating_timer_test {
 
 using std::chrono::milliseconds;
 
@@ -49,5 +48,4 @@ TEST(RepeatingTimer, IsStoppedWhileItsHandlerIsQueued) {
   EXPECT_EQ(calls, 0);
 }
 
-}  // namespace
-}  // namespace trainwatch
+}  // namespace trainwatch::repeating_timer_test

@@ -5,8 +5,7 @@
 
 #include "tests/unit/daemon/net_fixture.h"
 
-namespace trainwatch {
-namespace {
+namespace trainwatch::stream_feed_test {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -316,5 +315,4 @@ TEST_F(StreamFeedTest, ProvisionalAlertsPassFiltersAndAreBounded) {
   EXPECT_THAT(drain(feed), SizeIs(256));
 }
 
-}  // namespace
-}  // namespace trainwatch
+}  // namespace trainwatch::stream_feed_test

@@ -4,8 +4,7 @@
 
 #include "tests/unit/daemon/net_fixture.h"
 
-namespace trainwatch {
-namespace {
+namespace trainwatch::ws_resume_test {
 
 using std::chrono::milliseconds;
 using testing::ElementsAre;
@@ -286,5 +285,4 @@ TEST(WsResume, AClientMayLeaveWhileItsPageIsRead) {
   EXPECT_EQ(hear(server, "?after=0", 9), alert_texts(1, 9));
 }
 
-}  // namespace
-}  // namespace trainwatch
+}  // namespace trainwatch::ws_resume_test

@@ -6,8 +6,7 @@
 #include "pipeline/engine/alert_json.h"
 #include "support/engine_state.h"
 
-namespace trainwatch {
-namespace {
+namespace trainwatch::alert_book_test {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
@@ -203,5 +202,4 @@ TEST_F(AlertBookTest, JsonHasThePromisedShape) {
           R"("runbook":"docs/rules/some_rule.md"})");
 }
 
-}  // namespace
-}  // namespace trainwatch
+}  // namespace trainwatch::alert_book_test

@@ -6,8 +6,7 @@
 
 #include "pipeline/analysis/catalog.h"
 
-namespace trainwatch {
-namespace {
+namespace trainwatch::analysis_host_test {
 
 // The sum of the durations of the steps.
 class StepSum final : public Analysis {
@@ -230,5 +229,4 @@ TEST_F(AnalysisHostTest, ADamagedRowCostsOneAnalysis) {
   after.on(step("a", 2));
 }
 
-}  // namespace
-}  // namespace trainwatch
+}  // namespace trainwatch::analysis_host_test

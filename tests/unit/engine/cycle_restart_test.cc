@@ -10,8 +10,7 @@
 #include "support/gzip.h"
 #include "support/ingest_run.h"
 
-namespace trainwatch {
-namespace {
+namespace trainwatch::cycle_restart_test {
 
 using test::gzip;
 
@@ -235,5 +234,4 @@ TEST(CycleRestart, ARestartWhileTheCompressedCopyIsRead) {
   }
 }
 
-}  // namespace
-}  // namespace trainwatch
+}  // namespace trainwatch::cycle_restart_test

@@ -7,8 +7,7 @@
 #include "pipeline/engine/alert_json.h"
 #include "support/engine_state.h"
 
-namespace trainwatch {
-namespace {
+namespace trainwatch::engine_test {
 
 using testing::ElementsAre;
 using testing::SizeIs;
@@ -200,5 +199,4 @@ TEST_F(EngineTest, ReconfigureKeepsWhatDidNotChange) {
   EXPECT_FALSE(changed.set("limits", "1").ok());
 }
 
-}  // namespace
-}  // namespace trainwatch
+}  // namespace trainwatch::engine_test

@@ -5,8 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace trainwatch {
-namespace {
+namespace trainwatch::hysteresis_test {
 
 class HysteresisTest : public testing::Test {
  protected:
@@ -111,5 +110,4 @@ TEST_F(HysteresisTest, GoesOnFromItsState) {
   EXPECT_EQ(run("."), "E");
 }
 
-}  // namespace
-}  // namespace trainwatch
+}  // namespace trainwatch::hysteresis_test

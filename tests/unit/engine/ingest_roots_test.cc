@@ -7,8 +7,7 @@
 
 #include "support/ingest_run.h"
 
-namespace trainwatch {
-namespace {
+namespace trainwatch::ingest_roots_test {
 
 std::string line(int second) {
   return R"({"Type":"cpu","Name":"cpu0","Dimension":"CPUUtilization","Value":50,)"
@@ -115,5 +114,4 @@ TEST_F(IngestRoots, ATreeThatIsSomewhereElseNow) {
   EXPECT_EQ(more.begun, first.begun + 1);
 }
 
-}  // namespace
-}  // namespace trainwatch
+}  // namespace trainwatch::ingest_roots_test

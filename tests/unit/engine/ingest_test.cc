@@ -9,8 +9,7 @@
 #include "support/gzip.h"
 #include "support/ingest_run.h"
 
-namespace trainwatch {
-namespace {
+namespace trainwatch::ingest_test {
 
 std::string line(int second) {
   return R"({"Type":"cpu","Name":"cpu0","Dimension":"CPUUtilization","Value":50,)"
@@ -168,5 +167,4 @@ TEST_F(IngestTest, AnInodeUsedAgainWhileNobodyLooked) {
   EXPECT_EQ(after.records(), 70U);
 }
 
-}  // namespace
-}  // namespace trainwatch
+}  // namespace trainwatch::ingest_test

@@ -6,8 +6,7 @@
 #include "pipeline/engine/pipeline_report.h"
 #include "support/saved_state.h"
 
-namespace trainwatch {
-namespace {
+namespace trainwatch::self_alerts_test {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
@@ -127,5 +126,4 @@ TEST_F(SourceHealthTest, UnreadableRejectedAndTruncated) {
   EXPECT_THAT(kinds(700), ElementsAre("truncated"));
 }
 
-}  // namespace
-}  // namespace trainwatch
+}  // namespace trainwatch::self_alerts_test

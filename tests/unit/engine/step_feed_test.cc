@@ -3,8 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace trainwatch {
-namespace {
+namespace trainwatch::step_feed_test {
 
 using testing::HasSubstr;
 using testing::StartsWith;
@@ -55,5 +54,4 @@ TEST(StepFeed, KeepsTheNewestAndCountsTheRest) {
   EXPECT_EQ(nothing.steps + nothing.dropped, 0U);
 }
 
-}  // namespace
-}  // namespace trainwatch
+}  // namespace trainwatch::step_feed_test

@@ -8,8 +8,7 @@
 
 #include "support/saved_state.h"
 
-namespace trainwatch {
-namespace {
+namespace trainwatch::compensated_sum_test {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kMost = std::numeric_limits<double>::max();
@@ -57,5 +56,4 @@ TEST(CompensatedSum, StateIsCompleteAndChecked) {
   EXPECT_EQ(loaded.value(), 0);
 }
 
-}  // namespace
-}  // namespace trainwatch
+}  // namespace trainwatch::compensated_sum_test

@@ -2,8 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace trainwatch {
-namespace {
+namespace trainwatch::distribution_test {
 
 // 1..n in an order that is not sorted.
 std::vector<double> shuffled(std::size_t n) {
@@ -96,5 +95,4 @@ TEST(Distribution, StateSurvivesAndDamageIsSeen) {
   }
 }
 
-}  // namespace
-}  // namespace trainwatch
+}  // namespace trainwatch::distribution_test

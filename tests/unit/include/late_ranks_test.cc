@@ -2,8 +2,7 @@
 
 #include <gmock/gmock.h>
 
-namespace trainwatch {
-namespace {
+namespace trainwatch::late_ranks_test {
 
 using testing::ElementsAre;
 
@@ -27,5 +26,4 @@ TEST(LateRanks, OneOfTwoIsNotLate) {
   EXPECT_TRUE(late_ranks({}).late.empty());
 }
 
-}  // namespace
-}  // namespace trainwatch
+}  // namespace trainwatch::late_ranks_test

@@ -9,8 +9,7 @@
 
 #include "support/saved_state.h"
 
-namespace trainwatch {
-namespace {
+namespace trainwatch::period_detector_test {
 
 std::int64_t period_after(std::initializer_list<std::int64_t> spikes) {
   PeriodDetector detector;
@@ -94,5 +93,4 @@ TEST(PeriodDetector, StateSurvivesAndDamageIsRefused) {
   EXPECT_EQ(restored.period(), 0);
 }
 
-}  // namespace
-}  // namespace trainwatch
+}  // namespace trainwatch::period_detector_test

@@ -2,8 +2,7 @@
 
 #include <gmock/gmock.h>
 
-namespace trainwatch {
-namespace {
+namespace trainwatch::rank_times_test {
 
 using testing::ElementsAre;
 
@@ -53,5 +52,4 @@ TEST(RankTimes, MoreWaitingThanTime) {
   EXPECT_THAT(times_of({step(10, 30), step(10, 0)}).own_ns, ElementsAre(0, 10));
 }
 
-}  // namespace
-}  // namespace trainwatch
+}  // namespace trainwatch::rank_times_test

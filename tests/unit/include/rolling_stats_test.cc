@@ -12,8 +12,7 @@
 #include "trainwatch/stats/median.h"
 #include "trainwatch/stats/sorted_window.h"
 
-namespace trainwatch {
-namespace {
+namespace trainwatch::rolling_stats_test {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
@@ -156,5 +155,4 @@ TEST(SortedWindow, RefusesStateThatIsNotItsOwn) {
   EXPECT_TRUE(window.empty());
 }
 
-}  // namespace
-}  // namespace trainwatch
+}  // namespace trainwatch::rolling_stats_test

@@ -13,8 +13,7 @@
 
 #include "unit/profile/profile_samples.h"
 
-namespace trainwatch {
-namespace {
+namespace trainwatch::cprofile_stats_test {
 
 using simdjson::dom::element;
 using test::marshal_float;
@@ -226,5 +225,4 @@ TEST(CprofileStats, AnyBytesAreReadOrRefused) {
   EXPECT_GT(refused, 5 * kPerVersion / 4);
 }
 
-}  // namespace
-}  // namespace trainwatch
+}  // namespace trainwatch::cprofile_stats_test

@@ -9,8 +9,7 @@
 
 #include "unit/profile/profile_samples.h"
 
-namespace trainwatch {
-namespace {
+namespace trainwatch::marshal_reader_test {
 
 using test::bytes;
 using ::testing::HasSubstr;
@@ -175,5 +174,4 @@ INSTANTIATE_TEST_SUITE_P(Versions, RecordedDump,
                          ::testing::Values("versions/0", "versions/1", "versions/2", "versions/3",
                                            "versions/4", "versions/profile"));
 
-}  // namespace
-}  // namespace trainwatch
+}  // namespace trainwatch::marshal_reader_test

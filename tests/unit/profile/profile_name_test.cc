@@ -5,8 +5,7 @@
 #include <optional>
 #include <string>
 
-namespace trainwatch {
-namespace {
+namespace trainwatch::profile_name_test {
 
 const std::string kProfiler = "/opt/ml/output/profiler/framework/pytorch/cprofile/";
 
@@ -103,5 +102,4 @@ TEST(ProfileName, OtherNamesAreNone) {
   EXPECT_FALSE(parse_profile_path("/"));
 }
 
-}  // namespace
-}  // namespace trainwatch
+}  // namespace trainwatch::profile_name_test

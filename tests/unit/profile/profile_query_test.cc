@@ -2,8 +2,7 @@
 
 #include "pipeline/profile/profile_name.h"
 
-namespace trainwatch {
-namespace {
+namespace trainwatch::profile_query_test {
 
 constexpr auto kStepStart = ProfilePhase::step_start;
 constexpr auto kForwardEnd = ProfilePhase::forward_pass_end;
@@ -132,5 +131,4 @@ TEST(ProfileQuery, PartsOfAJob) {
   EXPECT_FALSE(is_in_training_loop(no_steps));
 }
 
-}  // namespace
-}  // namespace trainwatch
+}  // namespace trainwatch::profile_query_test

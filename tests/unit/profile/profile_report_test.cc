@@ -15,8 +15,7 @@
 #include "support/model_file_system.h"
 #include "unit/profile/profile_samples.h"
 
-namespace trainwatch {
-namespace {
+namespace trainwatch::profile_report_test {
 
 using simdjson::dom::element;
 using test::marshal_float;
@@ -226,5 +225,4 @@ TEST_F(ProfileReport, TheRecordedJob) {
   EXPECT_EQ(simdjson::minify(recorded["rejected"]), "[]");
 }
 
-}  // namespace
-}  // namespace trainwatch
+}  // namespace trainwatch::profile_report_test

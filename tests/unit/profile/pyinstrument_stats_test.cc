@@ -8,8 +8,7 @@
 #include <string>
 #include <utility>
 
-namespace trainwatch {
-namespace {
+namespace trainwatch::pyinstrument_stats_test {
 
 using ::testing::HasSubstr;
 
@@ -145,5 +144,4 @@ TEST(PyinstrumentStats, AnyBytesAreReadOrRefused) {
   EXPECT_GT(refused, 5000);
 }
 
-}  // namespace
-}  // namespace trainwatch
+}  // namespace trainwatch::pyinstrument_stats_test

@@ -6,8 +6,7 @@
 
 #include "support/memory_store.h"
 
-namespace trainwatch {
-namespace {
+namespace trainwatch::durable_pipeline_test {
 
 using testing::HasSubstr;
 
@@ -94,5 +93,4 @@ TEST_F(DurablePipelineTest, DamagedStateIsRefused) {
   EXPECT_TRUE(pipeline.checkpoint().files.empty());
 }
 
-}  // namespace
-}  // namespace trainwatch
+}  // namespace trainwatch::durable_pipeline_test

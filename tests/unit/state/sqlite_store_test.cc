@@ -14,8 +14,7 @@
 #include "support/state_commits.h"
 #include "support/temp_directory.h"
 
-namespace trainwatch {
-namespace {
+namespace trainwatch::sqlite_store_test {
 
 using test::commit_of;
 using test::CrashVfs;
@@ -224,5 +223,4 @@ TEST(Migration, LeavesAllAsItWasWhenAStepFails) {
   EXPECT_EQ(*database->ask("PRAGMA user_version"), "0");
 }
 
-}  // namespace
-}  // namespace trainwatch
+}  // namespace trainwatch::sqlite_store_test

@@ -14,8 +14,7 @@
 #include "support/state_commits.h"
 #include "support/temp_directory.h"
 
-namespace trainwatch {
-namespace {
+namespace trainwatch::sqlite_store_zoo_test {
 
 using test::open_store;
 using test::refusal;
@@ -243,5 +242,4 @@ TEST_F(Zoo, ADirectoryThatCannotBeWrittenIsRefused) {
   fs::permissions(directory_.path(), fs::perms::owner_all);
 }
 
-}  // namespace
-}  // namespace trainwatch
+}  // namespace trainwatch::sqlite_store_zoo_test

@@ -10,8 +10,7 @@
 #include "support/state_commits.h"
 #include "support/temp_directory.h"
 
-namespace trainwatch {
-namespace {
+namespace trainwatch::state_store_test {
 
 using test::acknowledging;
 using test::at_second;
@@ -234,5 +233,4 @@ TYPED_TEST(StateStoreTest, AFailedCommitLeavesNothing) {
   EXPECT_THAT(this->kept(), ElementsAre(1, 2, 3));
 }
 
-}  // namespace
-}  // namespace trainwatch
+}  // namespace trainwatch::state_store_test

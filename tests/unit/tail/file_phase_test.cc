@@ -5,8 +5,7 @@
 
 #include <string>
 
-namespace trainwatch {
-namespace {
+namespace trainwatch::file_phase_test {
 
 constexpr std::optional<Phase> kIllegal = std::nullopt;
 
@@ -105,5 +104,4 @@ TEST(FilePhase, RestoredFromACheckpoint) {
   EXPECT_EQ(FilePhase::restored(true).now(), P::revived);
 }
 
-}  // namespace
-}  // namespace trainwatch
+}  // namespace trainwatch::file_phase_test

@@ -9,8 +9,7 @@
 
 #include "tests/support/temp_directory.h"
 
-namespace trainwatch::test {
-namespace {
+namespace trainwatch::test::inotify_hint_test {
 
 using Wake = InotifyHint::Wake;
 using namespace std::chrono_literals;
@@ -120,5 +119,4 @@ TEST(InotifyUnavailable, SaysSoAndStillWaitsAndWakes) {
   EXPECT_EQ(hint.wait(kLong), Wake::woken);
 }
 
-}  // namespace
-}  // namespace trainwatch::test
+}  // namespace trainwatch::test::inotify_hint_test

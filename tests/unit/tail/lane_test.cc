@@ -4,8 +4,7 @@
 
 #include <string>
 
-namespace trainwatch {
-namespace {
+namespace trainwatch::lane_test {
 
 std::int64_t stamp(const std::string& path) {
   return place_of(path).order.stamp_ns;
@@ -133,5 +132,4 @@ TEST(ReadOrder, IsStampThenPath) {
   EXPECT_LT(order(2, "/b"), order(ReadOrder::kNoStamp, "/a"));
 }
 
-}  // namespace
-}  // namespace trainwatch
+}  // namespace trainwatch::lane_test

@@ -12,8 +12,7 @@
 #include "tests/support/recording_sink.h"
 #include "tests/support/temp_directory.h"
 
-namespace trainwatch::test {
-namespace {
+namespace trainwatch::test::posix_file_system_test {
 
 namespace stdfs = std::filesystem;
 using ::testing::ElementsAre;
@@ -200,5 +199,4 @@ TEST_F(PosixTest, AThousandGrowingFiles) {
   EXPECT_EQ(sink.total, size);
 }
 
-}  // namespace
-}  // namespace trainwatch::test
+}  // namespace trainwatch::test::posix_file_system_test

@@ -2,8 +2,7 @@
 #include "pipeline/tail/tailer.h"
 #include "tests/unit/tail/tailer_fixture.h"
 
-namespace trainwatch::test {
-namespace {
+namespace trainwatch::test::tailer_change_test {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
@@ -324,5 +323,4 @@ TEST_F(TailerTest, APermissionErrorIsReportedOnceAndTriedAgain) {
   EXPECT_THAT(pass(), ElementsAre("data a.json"));
 }
 
-}  // namespace
-}  // namespace trainwatch::test
+}  // namespace trainwatch::test::tailer_change_test

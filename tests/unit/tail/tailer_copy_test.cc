@@ -2,8 +2,7 @@
 #include "pipeline/tail/tailer.h"
 #include "tests/unit/tail/tailer_fixture.h"
 
-namespace trainwatch::test {
-namespace {
+namespace trainwatch::test::tailer_copy_test {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
@@ -66,5 +65,4 @@ TEST_F(TailerTest, TheSameFirstWordsProveNothing) {
   EXPECT_EQ(sink.file("/r/a.jsonl").bytes, "[]\n");
 }
 
-}  // namespace
-}  // namespace trainwatch::test
+}  // namespace trainwatch::test::tailer_copy_test

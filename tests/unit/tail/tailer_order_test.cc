@@ -2,8 +2,7 @@
 #include "pipeline/tail/tailer.h"
 #include "tests/unit/tail/tailer_fixture.h"
 
-namespace trainwatch::test {
-namespace {
+namespace trainwatch::test::tailer_order_test {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
@@ -41,5 +40,4 @@ TEST_F(TailerTest, ALaneWaitsForAFileThatCannotBeRead) {
                                   "opened 1591748160.algo-1.json", "data 1591748160.algo-1.json"));
 }
 
-}  // namespace
-}  // namespace trainwatch::test
+}  // namespace trainwatch::test::tailer_order_test

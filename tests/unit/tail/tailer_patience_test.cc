@@ -3,8 +3,7 @@
 
 #include "tests/unit/tail/tailer_fixture.h"
 
-namespace trainwatch::test {
-namespace {
+namespace trainwatch::test::tailer_patience_test {
 
 using namespace std::chrono_literals;
 using ::testing::IsEmpty;
@@ -85,5 +84,4 @@ TEST_F(TailerTest, TimeWithoutScansDoesNotWearPatience) {
   EXPECT_EQ(sink.file("/r/a.json").finished, 0);
 }
 
-}  // namespace
-}  // namespace trainwatch::test
+}  // namespace trainwatch::test::tailer_patience_test

@@ -4,8 +4,7 @@
 
 #include "tests/unit/tail/tailer_fixture.h"
 
-namespace trainwatch::test {
-namespace {
+namespace trainwatch::test::tailer_random_test {
 
 class RandomWriters {
  public:
@@ -111,5 +110,4 @@ TEST_P(TailerRandomTest, HoldsWhatIsOnDisk) {
 }
 INSTANTIATE_TEST_SUITE_P(Seeds, TailerRandomTest, ::testing::Range(0U, 100U));
 
-}  // namespace
-}  // namespace trainwatch::test
+}  // namespace trainwatch::test::tailer_random_test

@@ -3,8 +3,7 @@
 
 #include "tests/unit/tail/tailer_fixture.h"
 
-namespace trainwatch::test {
-namespace {
+namespace trainwatch::test::tailer_test {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
@@ -268,5 +267,4 @@ TEST_F(TailerTest, AThousandFilesAreReadOnceInOrder) {
   }
 }
 
-}  // namespace
-}  // namespace trainwatch::test
+}  // namespace trainwatch::test::tailer_test

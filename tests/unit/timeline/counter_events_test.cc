@@ -8,8 +8,7 @@
 
 #include "unit/cycle/hand_made_cycle.h"
 
-namespace trainwatch {
-namespace {
+namespace trainwatch::counter_events_test {
 
 using testing::ElementsAre;
 
@@ -97,5 +96,4 @@ TEST(CounterEvents, WithoutWorkThereAreNone) {
   EXPECT_TRUE(counters(CycleTrace{}).empty());
 }
 
-}  // namespace
-}  // namespace trainwatch
+}  // namespace trainwatch::counter_events_test

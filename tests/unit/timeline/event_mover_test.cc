@@ -3,8 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace trainwatch {
-namespace {
+namespace trainwatch::event_mover_test {
 
 using testing::ElementsAre;
 
@@ -99,5 +98,4 @@ TEST(EventMover, HasABoundOnProcesses) {
   EXPECT_EQ(mover.move(R"({"pid":3})"), R"({"pid":4})");
 }
 
-}  // namespace
-}  // namespace trainwatch
+}  // namespace trainwatch::event_mover_test

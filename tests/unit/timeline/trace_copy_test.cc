@@ -4,8 +4,7 @@
 
 #include "unit/timeline/trace_text.h"
 
-namespace trainwatch {
-namespace {
+namespace trainwatch::trace_copy_test {
 
 using test::TextLog;
 
@@ -113,5 +112,4 @@ TEST(TraceWriter, LateMembersHaveABound) {
   EXPECT_TRUE(log.text.ends_with(",\n\"b\": 1\n}\n"));
 }
 
-}  // namespace
-}  // namespace trainwatch
+}  // namespace trainwatch::trace_copy_test

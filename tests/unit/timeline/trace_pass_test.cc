@@ -6,8 +6,7 @@
 #include "support/gzip.h"
 #include "unit/timeline/trace_text.h"
 
-namespace trainwatch {
-namespace {
+namespace trainwatch::trace_pass_test {
 
 using test::TextLog;
 
@@ -102,5 +101,4 @@ TEST(TracePass, SaysWhenCompressedDataEndsEarly) {
   EXPECT_TRUE(pass.cut_short());
 }
 
-}  // namespace
-}  // namespace trainwatch
+}  // namespace trainwatch::trace_pass_test

@@ -8,8 +8,7 @@
 
 #include "unit/timestamps/timestamp_filter_fixture.h"
 
-namespace trainwatch {
-namespace {
+namespace trainwatch::reorder_buffer_test {
 
 using namespace test;
 using testing::ElementsAre;
@@ -117,5 +116,4 @@ TEST_F(ReorderBufferTest, WhatWaitsWhenTheClockIsSetBackGoesFirst) {
   EXPECT_EQ(passed(), expected);
 }
 
-}  // namespace
-}  // namespace trainwatch
+}  // namespace trainwatch::reorder_buffer_test

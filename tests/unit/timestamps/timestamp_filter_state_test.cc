@@ -6,8 +6,7 @@
 
 #include "unit/timestamps/timestamp_filter_fixture.h"
 
-namespace trainwatch {
-namespace {
+namespace trainwatch::timestamp_filter_state_test {
 
 using namespace test;
 
@@ -106,5 +105,4 @@ TEST_F(TimestampFilterStateTest, EventsOfAnotherInternerAreRefused) {
   EXPECT_FALSE(loading.ok());
 }
 
-}  // namespace
-}  // namespace trainwatch
+}  // namespace trainwatch::timestamp_filter_state_test

@@ -8,8 +8,7 @@
 
 #include "unit/timestamps/timestamp_filter_fixture.h"
 
-namespace trainwatch {
-namespace {
+namespace trainwatch::timestamp_filter_test {
 
 using namespace test;
 using testing::ElementsAre;
@@ -251,5 +250,4 @@ TEST_F(TimestampFilterTest, LanesKnowNothingOfEachOther) {
   EXPECT_THAT(filter_->take_changed_lanes(), IsEmpty());
 }
 
-}  // namespace
-}  // namespace trainwatch
+}  // namespace trainwatch::timestamp_filter_test
