@@ -10,7 +10,7 @@ namespace trainwatch {
 namespace {
 
 constexpr double kCovered = 0.5;             // of the idle time, to name a cause
-constexpr std::uint64_t kLaunchedShare = 2;  // one half of the work must have a launch
+constexpr std::uint64_t kLaunchedShare = 2;  // half of the activities must have a launch
 
 struct ReasonText {
   CauseName cause;
@@ -47,20 +47,21 @@ void CycleRule::on_cycle(const CycleSummary& cycle, Verdicts& out) {
 }
 
 bool CycleRule::is_judgeable(const CycleSummary& cycle) {
-  without_work_ = cycle.work == 0 || cycle.steps.empty();  // all of it may have no length
-  without_launches_ = cycle.launched_work * kLaunchedShare < cycle.work;
-  return !without_work_ && (needs_ == Needs::work || !without_launches_);
+  without_activity_ = cycle.activities == 0 || cycle.steps.empty();  // all of it may have no length
+  without_launches_ = cycle.launched_activities * kLaunchedShare < cycle.activities;
+  return !without_activity_ && (needs_ == Needs::activity || !without_launches_);
 }
 
 void CycleRule::state(StateIo& io) {
   io(judged_);
-  io(without_work_);
+  io(without_activity_);
   io(without_launches_);
 }
 
 std::vector<std::string_view> CycleRule::missing() const {
-  if (without_work_) return {"gpu work"};
-  if (without_launches_ && needs_ == Needs::launched_work) return {"launches of gpu work"};
+  if (without_activity_) return {"gpu activity"};
+  if (without_launches_ && needs_ == Needs::launched_activities)
+    return {"launches of gpu activity"};
   return {};
 }
 

@@ -16,7 +16,7 @@ namespace trainwatch {
 class CycleRule : public Rule {
  public:
   // What a cycle must have to be evaluated; other cycles change nothing.
-  enum class Needs : std::uint8_t { work, launched_work };
+  enum class Needs : std::uint8_t { activity, launched_activities };
 
   void on_cycle(const CycleSummary& cycle, Verdicts& out) final;
   void state(StateIo& io) final;
@@ -34,8 +34,8 @@ class CycleRule : public Rule {
 
   Needs needs_;
   bool judged_ = false;            // some cycle
-  bool without_work_ = false;      // the latest cycle
-  bool without_launches_ = false;  // most work of the latest cycle
+  bool without_activity_ = false;  // the latest cycle
+  bool without_launches_ = false;  // most activities of the latest cycle
 };
 
 namespace cycle_text {

@@ -14,7 +14,7 @@ struct Params {
 
 class GpuIdle final : public CycleRule {
  public:
-  GpuIdle(const Params& params, const RuleContext&) : CycleRule(Needs::work), params_(params) {}
+  GpuIdle(const Params& params, const RuleContext&) : CycleRule(Needs::activity), params_(params) {}
 
  protected:
   std::optional<Verdict> judge(const CycleSummary& cycle) const override {
@@ -86,7 +86,7 @@ const RuleSpec& gpu_idle_rule() {
            "The share of the step time of a cycle in which no stream was active, and why: what the "
            "host did during that time."},
       {field("info_percent", &Params::info_percent, 0, 100,
-             "Percentage of the steps without GPU work that is reported."),
+             "Percentage of the steps without GPU activity that is reported."),
        field("warning_percent", &Params::warning_percent, 0, 100, "The same, for a warning.")});
   return spec;
 }

@@ -20,7 +20,7 @@ std::int64_t host_time(const StepSummary& step) {
 class HostBound final : public CycleRule {
  public:
   HostBound(const Params& params, const RuleContext&)
-      : CycleRule(Needs::launched_work), params_(params) {}
+      : CycleRule(Needs::launched_activities), params_(params) {}
 
  protected:
   std::optional<Verdict> judge(const CycleSummary& cycle) const override {

@@ -23,7 +23,7 @@ double mean_seconds(std::int64_t sum_ns, std::uint64_t count) {
 class KernelLaunchBound final : public CycleRule {
  public:
   KernelLaunchBound(const Params& params, const RuleContext&)
-      : CycleRule(Needs::launched_work), params_(params) {}
+      : CycleRule(Needs::launched_activities), params_(params) {}
 
  protected:
   std::optional<Verdict> judge(const CycleSummary& cycle) const override {

@@ -22,10 +22,10 @@ void append(std::vector<JobStep>& to, std::vector<JobStep> more) {
 }  // namespace
 
 std::vector<JobStep> StepAligner::add(const CycleSummary& cycle) {
-  without_work_ = cycle.work == 0;
+  without_activity_ = cycle.activities == 0;
   without_steps_ = std::ranges::all_of(
       cycle.steps, [](const StepSummary& step) { return step.number == kNoStep; });
-  if (without_work_ || without_steps_) return {};
+  if (without_activity_ || without_steps_) return {};
   std::vector<JobStep> complete;
   if (cycle.world_size > 0) world_size_ = cycle.world_size;
   fresh_ = true;
@@ -82,7 +82,7 @@ std::vector<JobStep> StepAligner::end() {
 }
 
 std::vector<std::string_view> StepAligner::missing() const {
-  if (without_work_) return {"gpu work"};
+  if (without_activity_) return {"gpu activity"};
   if (without_steps_) return {"steps"};
   return {};
 }
@@ -91,7 +91,7 @@ void StepAligner::state(StateIo& io) {
   io(pending_);
   io(newest_);
   io(world_size_);
-  io(without_work_);
+  io(without_activity_);
   io(without_steps_);
   io(fresh_);
   io(quiet_since_);

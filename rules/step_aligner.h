@@ -48,7 +48,7 @@ class StepAligner {
   std::vector<JobStep> tick(Time now);
   std::vector<JobStep> end();  // of the input
 
-  // What the latest cycle lacks for its steps to be compared: "gpu work", "steps".
+  // What the latest cycle lacks for its steps to be compared: "gpu activity", "steps".
   std::vector<std::string_view> missing() const;
 
   void state(StateIo& io);
@@ -64,7 +64,7 @@ class StepAligner {
   std::map<SubjectId, std::int64_t> newest_;  // step of each rank
   std::size_t pending_size_ = 0;
   std::int64_t world_size_ = 0;
-  bool without_work_ = false;          // the latest cycle
+  bool without_activity_ = false;      // the latest cycle
   bool without_steps_ = false;         // the latest cycle
   bool fresh_ = false;                 // a cycle came since the last tick
   std::optional<Time> quiet_since_{};  // of the daemon's clock, while something is pending

@@ -1,4 +1,4 @@
-// An alert as users see it: the promise in README.md, the same object on every way out.
+// An alert as users see it: documented in README.md, the same object in every output.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ struct Alert {
   std::uint64_t count = 1;  // how often the condition was seen in this episode
   Verdict verdict;          // the latest content
 
-  // Saves or loads: state(), but for the name, which a field has here.
+  // Saves or loads. Not named state(), as that is a field here.
   void persist(StateIo& io) {
     io(id);
     io(seq);

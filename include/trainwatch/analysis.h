@@ -1,6 +1,6 @@
-// The analysis interface, the twin of rule.h: a rule says when something is wrong, an analysis says
-// what the job was like so far. An analysis is a method per kind of event that it wants, its state,
-// its result and one spec, in one file of pipeline/analysis/:
+// The analysis interface, the counterpart of rule.h: a rule says when something is wrong, an
+// analysis what the job was like so far. An analysis is a method per kind of event that it wants,
+// its state, its result and one spec, in one file of pipeline/analysis/:
 //
 //     class Heatmap final : public Analysis {
 //       void on_sample(const Sample& sample) override;  // O(1) or O(log n): no I/O, no clock
@@ -9,9 +9,9 @@
 //     };
 //     const AnalysisSpec& heatmap_analysis();   // returns make_spec<Heatmap>({...})
 //
-// The engine makes one instance per job and hands it the events of that job that it asked for, in
-// file order within a lane. What it finds must not depend on how lanes interleave. State is
-// bounded: windows are exact, and what covers a whole job is counted or sketched.
+// The engine makes one instance per job and passes it the events of that job that it asked for, in
+// file order within a lane. The result must not depend on how lanes interleave. State is bounded:
+// windows are exact; what covers a whole job is counted or sketched.
 #pragma once
 
 #include <memory>
@@ -46,18 +46,18 @@ class Analysis {
   virtual Figures figures() const = 0;
 };
 
-// What `analyze` may ask of an analysis.
+// What `analyze` may request of an analysis.
 struct AnalysisOptions {
   StepSelection steps = StepSelection::included;
-  std::string op{};  // part of the names of the operators that are asked for; empty: all
+  std::string op{};  // part of the names of the requested operators; empty: all
 };
 
 struct AnalysisSpec {
   std::string_view name;
   std::string_view summary;  // one line
   Interest interest{};
-  // False: the daemon runs it only where it is named. What it says is of use for an interval, which
-  // only `analyze` can choose.
+  // False: the daemon runs it only if it is named. Its result is useful for an interval, which only
+  // `analyze` can choose.
   bool live = true;
   // Cycles with CycleTrace::host, which take several times the memory. Never `live`.
   bool host_events = false;
@@ -77,7 +77,7 @@ struct AnalysisText {
 
 namespace detail {
 
-// With the options, or the steps, for those whose constructor takes them.
+// With the options, or the steps, for those whose constructors take them.
 template <class AnalysisType>
 std::unique_ptr<Analysis> make_analysis(const Interner& interner, const AnalysisOptions& options) {
   if constexpr (std::is_constructible_v<AnalysisType, const Interner&, const AnalysisOptions&>) {

@@ -1,6 +1,6 @@
-// How a rule says what it finds, evaluation after evaluation. A rule states whether its condition
-// holds and, when it is asked, finds the words. What opens, repeats and ends an alert is one
-// mechanism for all rules, and belongs to the alert book (pipeline/engine/alert_book.h).
+// How a rule reports its evaluations. A rule states whether its condition holds and, on request,
+// describes it. Opening, repeating and ending alerts is one mechanism for all rules, in the alert
+// book (pipeline/engine/alert_book.h).
 #pragma once
 
 #include <cstdint>
@@ -15,43 +15,43 @@ namespace trainwatch {
 
 // When the book repeats and ends the alerts of a rule; the same for all its instances and keys.
 struct Lifecycle {
-  // What a further evaluation must show of Condition::figure to be worth an update.
+  // How Condition::figure must change for a further evaluation to be worth an update.
   enum class Change : std::uint8_t {
-    any,     // nothing: each is worth one
-    points,  // that it moved by `min_change`, up or down, since the last update
-    rise,    // that it rose by `min_change`
-    factor,  // that it grew or shrank to more than `min_change` times
+    any,     // not at all: each is worth one
+    points,  // by `min_change`, up or down, since the last update
+    rise,    // up by `min_change`
+    factor,  // to more than `min_change` times, or less than its inverse
   };
-  std::int64_t recover_after = 1;  // clear evaluations in a row that end an alert
+  std::int64_t recover_after = 1;  // consecutive clear evaluations that end an alert
   Change change = Change::any;
   double min_change = 0;
-  // Keys exclude each other: while one is open, an evaluation that finds another is a clear one,
+  // Keys exclude each other: while one is open, an evaluation that finds another counts as clear,
   // and the other opens when the first has ended.
   bool one_at_a_time = false;
 };
 
 // An evaluation that finds the condition.
 struct Condition {
-  // Distinguishes alerts that one instance of a rule may have open side by side ("train", "gpu0").
-  // Part of the alert id.
+  // Distinguishes alerts that one instance of a rule may have open at the same time ("train",
+  // "gpu0"). Part of the alert id.
   std::string_view key{};
   Time at{};  // event time of what completed the condition
-  // Worth an update whatever Lifecycle says: another severity, another aspect (which pair of GPUs),
-  // or an amount that has doubled since the last update.
+  // A change that is worth an update whatever Lifecycle says: another severity, another aspect
+  // (which pair of GPUs), or an amount that has doubled since the last update.
   Severity severity = Severity::warning;
   std::uint64_t aspect = 0;
   std::uint64_t amount = 0;        // 0: there is none
   double figure = 0;               // see Lifecycle::Change
   bool opens = true;               // false: too little to open an alert, enough to keep one open
-  std::int64_t recover_after = 0;  // of this alert from now on; 0: what Lifecycle says
+  std::int64_t recover_after = 0;  // of this alert from now on; 0: as Lifecycle says
 };
 
-// Where an instance of a rule says what it finds. While nothing is wrong, that costs nothing.
+// Where an instance of a rule reports. Costs nothing while nothing is wrong.
 class Verdicts {
  public:
   virtual ~Verdicts() = default;
 
-  // The condition holds. `describe()` returns the Verdict, and is called only when it is wanted.
+  // The condition holds. `describe()` returns the Verdict, and is called only if it is needed.
   template <class Describe>
   void fires(const Condition& condition, Describe&& describe) {
     if (!wants(condition)) return;
@@ -61,9 +61,9 @@ class Verdicts {
     verdict.severity = condition.severity;
     put(std::move(verdict));
   }
-  // The condition holds, and there is nothing to say about it: what is open stays open.
+  // The condition holds, with nothing to report: an open alert stays open.
   virtual void holds(std::string_view key) = 0;
-  // The condition does not hold; of all keys of this instance.
+  // The condition does not hold, for all keys of this instance.
   virtual void clear(std::string_view key, Time at) = 0;
   virtual void clear_all(Time at) = 0;
   // Evaluations that found the condition since the open alert began; 0: none is open. For evidence

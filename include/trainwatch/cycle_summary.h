@@ -1,5 +1,5 @@
-// What one profiler cycle of one rank comes to: the few numbers that rules and metrics read, made
-// once from its CycleTrace (pipeline/cycle/cycle_summary.h). All times are nanoseconds.
+// The summary of one profiler cycle of one rank: the few numbers that rules and metrics read,
+// computed once from its CycleTrace (pipeline/cycle/cycle_summary.h). All times are nanoseconds.
 #pragma once
 
 #include <array>
@@ -12,24 +12,24 @@
 
 namespace trainwatch {
 
-// Why work on a stream began later than the work before it ended, as HTA has it.
+// Why an activity on a stream began later than the previous one ended, as in HTA.
 //
-//   host_wait    the work had not been launched when the work before it ended
-//   kernel_wait  it had been, and began within 30 us: the usual gap between two kernels
-//   other        it had been, and began later: it waited for another stream, or for an event
+//   host_wait    it had not been launched when the previous one ended
+//   kernel_wait  it had been launched, and began within 30 us: the usual gap between two kernels
+//   other        it had been launched, and began later: it waited for another stream or an event
 enum class IdleCause : std::uint8_t { host_wait, kernel_wait, other, count_ };
 inline constexpr std::size_t kIdleCauses = static_cast<std::size_t>(IdleCause::count_);
 
-// What the host did while no stream had work.
+// What the host did while no stream was active.
 //
 //   data_wait        the training thread waited for its next batch
-//   host_pause       the host did nothing that the profiler saw: garbage collection, Python code,
+//   host_pause       the host did nothing visible to the profiler: garbage collection, Python code,
 //                    a lock, another process
 //   synchronization  the gap began while a call waited for the device: the next launch could only
 //                    come after it
 //   launch           it was on its way to the next launch
-//   queued           the next work had been launched already; it waited for another stream, for an
-//                    event, or the usual moment between two kernels
+//   queued           the next activity had been launched already; it waited for another stream, an
+//                    event, or the usual gap between two kernels
 enum class IdleReason : std::uint8_t {
   data_wait,
   host_pause,
@@ -47,9 +47,9 @@ struct CollectiveSummary {
   std::int64_t duration_ns = 0;  // from when this rank began to take part
 };
 
-// One step of the host, from its start to its end, whatever step the work belongs to. Its time is
-// computation + exposed_memory + exposed_communication + exposed_other + the sum of idle. All of
-// these are 0 in a cycle without work on a device: nothing is known of one.
+// One step of the host, from its start to its end, whatever step the activities belong to. Its
+// duration is computation + exposed_memory + exposed_communication + exposed_other + the sum of
+// idle. All of these are 0 in a cycle without device activity, as nothing is known of a device.
 struct StepSummary {
   static constexpr std::size_t kMostCollectives = 128;
 
@@ -62,7 +62,7 @@ struct StepSummary {
   std::int64_t overlapped_ns = 0;             // with both
   std::int64_t exposed_memory_ns = 0;         // copies and fills, nothing computed
   std::int64_t exposed_communication_ns = 0;  // communication, nothing computed or copied
-  std::int64_t exposed_other_ns = 0;          // nothing but other work
+  std::int64_t exposed_other_ns = 0;          // only other activities
   std::array<std::int64_t, kIdleReasons> idle_ns{};
   std::vector<CollectiveSummary> collectives{};  // at most kMostCollectives
 
@@ -99,28 +99,28 @@ struct CycleSummary {
   std::int64_t number = 0;              // of this rank's cycles
   std::int64_t world_size = 0;          // ranks of the job; 0: not known
 
-  std::int64_t window_ns = 0;  // from the first start of work to the last end
-  std::int64_t busy_ns = 0;    // with work on some stream
-  // Without work on any stream, by why the work that ended the gap had not begun: with busy_ns it
-  // makes window_ns.
+  std::int64_t window_ns = 0;  // from the first start of an activity to the last end
+  std::int64_t busy_ns = 0;    // with activity on some stream
+  // Without activity on any stream, by why the activity that ended the gap had not begun; with
+  // busy_ns they add up to window_ns.
   std::array<std::int64_t, kIdleCauses> idle_ns{};
 
-  // With work of the class on some stream; they may overlap.
+  // With activity of the class on some stream; they may overlap.
   std::int64_t computation_ns = 0;
   std::int64_t communication_ns = 0;
   std::int64_t memory_ns = 0;
   std::int64_t overlapped_ns = 0;  // communication while something is computed
 
-  std::uint64_t work = 0;            // pieces of work on streams
-  std::uint64_t launched_work = 0;   // of these, with a known launch
-  std::uint64_t launches = 0;        // that launched work
-  std::uint64_t short_launches = 0;  // took longer than all that they launched
-  std::int64_t launch_calls_ns = 0;  // sum over the launches
-  std::int64_t launched_ns = 0;      // sum over what they launched
+  std::uint64_t activities = 0;           // on streams
+  std::uint64_t launched_activities = 0;  // of these, with a known launch
+  std::uint64_t launches = 0;             // that launched any
+  std::uint64_t short_launches = 0;       // took longer than everything they launched
+  std::int64_t launch_calls_ns = 0;       // sum over the launches
+  std::int64_t launched_ns = 0;           // sum over what they launched
 
   std::vector<StepSummary> steps;  // by start
 
-  // When the last step ended, since the epoch; 0 when there was none.
+  // When the last step ended, since the epoch; 0 if there was none.
   std::int64_t end_ns() const { return steps.empty() ? 0 : steps.back().end_ns(); }
   std::int64_t step_ns() const { return sum(&StepSummary::duration_ns); }
   std::int64_t data_wait_ns() const { return sum(&StepSummary::data_wait_ns); }

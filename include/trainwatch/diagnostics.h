@@ -1,5 +1,5 @@
-// How the pipeline reports what it could not use. It never logs: every skipped byte is a named
-// counter, and the daemon shows them in /metrics and /api/v1/status.
+// How the pipeline reports what it could not use. It never logs: every skipped byte is counted
+// under a name, and the daemon shows the counters in /metrics and /api/v1/status.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@ namespace trainwatch {
 
 enum class FileId : std::uint32_t {};
 
-// Why a record was thrown away. One record costs one count; the file goes on.
+// Why a record was rejected. Each record counts once; the rest of the file is read.
 enum class RejectReason : std::uint8_t {
   syntax,    // not JSON, or cut off in the middle of a file
   type,      // a required field is missing or has the wrong type
@@ -18,11 +18,11 @@ enum class RejectReason : std::uint8_t {
   utf8,
   time,            // no usable time stamp
   gzip,            // damaged compressed data
-  unknown_format,  // the file is none of the formats we read
+  unknown_format,  // the file has none of the formats that we read
   cardinality,     // a table is full (series, subjects)
   ts_future,       // far ahead of what came before and after it in its lane
-  ts_past,         // far behind it, or before 1970
-  duplicate,       // the same record was there before
+  ts_past,         // far behind them, or before 1970
+  duplicate,       // repeats an earlier record
   count_,
 };
 
@@ -37,7 +37,7 @@ inline std::string_view to_string(RejectReason reason) {
 class Diagnostics {
  public:
   virtual ~Diagnostics() = default;
-  // One record of `file` was rejected. `sample` is the beginning of it, valid during the call only.
+  // One record of `file` was rejected. `sample` is its beginning, valid during the call only.
   virtual void reject(FileId file, RejectReason reason, std::string_view sample) = 0;
 };
 

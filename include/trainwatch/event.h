@@ -1,5 +1,5 @@
-// What the decoders say happened. Events are small, trivially copyable values with interned names
-// and integer-nanosecond times; they never own memory.
+// What the decoders produce. Events are small, trivially copyable values with interned names and
+// integer-nanosecond times; they never own memory.
 #pragma once
 
 #include <cstdint>
@@ -45,7 +45,7 @@ inline std::string_view to_string(Mode mode) {
 }
 
 // Which writer measured a span. Steps of the same rank from a timeline and from a profiler trace
-// are two independent measurements of the same work and are never mixed in one baseline.
+// are two independent measurements and are never mixed in one baseline.
 enum class Origin : std::uint8_t { timeline, profiler };
 
 inline std::string_view to_string(Origin origin) {
@@ -56,7 +56,7 @@ inline constexpr std::int64_t kNoStep = -1;
 inline constexpr std::int32_t kNoWorker = -1;
 inline constexpr std::int64_t kNoThread = -1;
 
-// Whether a loader pins its memory, where the file says.
+// Whether a loader pins its memory, if the file says.
 enum class PinMemory : std::uint8_t { unknown, no, yes, count_ };
 
 // Something that lasted from `start` for `duration`.
@@ -68,14 +68,14 @@ struct Span {
   Symbol name = Symbol::none;           // "DataLoaderIter::GetNext"
   Symbol phase = Symbol::none;          // the writer's process name or category
   std::int32_t worker = kNoWorker;      // data-loading worker id
-  std::int64_t process = -1;            // operating-system pid, where the file says
-  std::int64_t thread = kNoThread;      // where the file says
+  std::int64_t process = -1;            // operating-system pid, if the file says
+  std::int64_t thread = kNoThread;      // if the file says
   SpanKind kind = SpanKind::other;
   Mode mode = Mode::unknown;
   Origin origin = Origin::timeline;
   PinMemory pin_memory = PinMemory::unknown;
-  std::int32_t num_workers = kNoWorker;  // of the loader, where the file says
-  Symbol layer = Symbol::none;           // what the arguments call it, where they do
+  std::int32_t num_workers = kNoWorker;  // of the loader, if the file says
+  Symbol layer = Symbol::none;           // what the arguments call it, if they do
   std::uint32_t reserved = 0;            // no unset bytes in the state
 
   Time end() const { return start + duration; }
@@ -91,7 +91,7 @@ struct Sample {
   Resource resource = Resource::other;  // == series table's, copied for dispatch
 };
 
-// One finished training step with what is known of its inside. Derived from spans by
+// One finished training step with what is known about its parts. Derived from spans by
 // pipeline/analysis/core/step_tracker.
 struct Step {
   Time start{};

@@ -1,6 +1,6 @@
 // The result of an analysis as one value: named figures and lists, groups of these, and tables.
-// Everything that shows a result reads this value: JSON (`analyze`, the API) prints it as it is,
-// the report takes fields and columns out of it by name and kind.
+// Everything that shows a result reads this value: JSON (`analyze`, the API) prints it unchanged,
+// the report takes fields and columns from it by name and kind.
 #pragma once
 
 #include <cassert>
@@ -50,7 +50,7 @@ void assign(Figure& to, const std::optional<T>& value) {
   if (value) assign(to, *value);
 }
 
-// Named columns and rows of cells. A text that occurs often is kept once.
+// Named columns and rows of cells. A repeated text is stored once.
 class FigureTable {
  public:
   using Columns = std::initializer_list<std::string_view>;
@@ -124,7 +124,7 @@ class FigureTable {
     cells_.emplace_back(TextList{static_cast<std::uint32_t>(lists_.size())});
     lists_.push_back(texts);
   }
-  // Most columns of text repeat what the row above has.
+  // Most text columns repeat the cell above.
   void put_text(std::string_view text) {
     if (cells_.size() >= columns_.size()) {
       const auto* above = std::get_if<Text>(&cells_[cells_.size() - columns_.size()]);
@@ -173,7 +173,7 @@ class Figures {
   using Value = std::variant<Figure, Numbers, Counts, Groups, std::unique_ptr<Figures>>;
   using Field = std::pair<std::string, Value>;
 
-  // Makes this group a table; once.
+  // Makes this group a table; call once.
   FigureTable& table(FigureTable::Columns columns) { return table_.emplace(columns); }
   // A field that is a table.
   FigureTable& table(std::string_view name, FigureTable::Columns columns) {
@@ -207,7 +207,7 @@ class Figures {
 
   const std::optional<FigureTable>& table() const { return table_; }
   const std::vector<Field>& fields() const { return fields_; }
-  // Null where there is no such field.
+  // Null if there is no such field.
   const Value* find(std::string_view name) const {
     for (const auto& [known, value] : fields_) {
       if (known == name) return &value;

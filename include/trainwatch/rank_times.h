@@ -1,5 +1,4 @@
-// What each rank of a job took for itself in one step: its duration without what it waited for the
-// others.
+// The own time of each rank of a job in one step: its duration without waiting for the others.
 #pragma once
 
 #include <algorithm>
@@ -63,8 +62,8 @@ inline Meetings meetings_of(std::span<const RankPart> ranks) {
 
 }  // namespace detail
 
-// A collective ends for all ranks at once, so the longer a rank took part, the longer it waited.
-// Where collectives cannot be matched, all communication counts as waiting. O(n log n).
+// A collective ends for all ranks at once, so the longer a rank took part, the longer it waited. If
+// collectives cannot be matched, all communication counts as waiting. O(n log n).
 inline RankTimes own_times(std::span<const RankPart> ranks) {
   RankTimes times;
   const detail::Meetings meetings = detail::meetings_of(ranks);

@@ -9,9 +9,9 @@
 //     };
 //     const RuleSpec& step_spike_rule();   // returns make_spec<StepSpike, Params>({...}, {...})
 //
-// From the spec come parsing, bounds, help, `trainwatch rules`, the README row and docs.
+// Parsing, bounds, help, `trainwatch rules`, the README row and docs come from the spec.
 //
-// The engine owns keying: it makes one instance per subject of the rule's scope and hands each
+// The engine owns keying: it makes one instance per subject of the rule's scope and passes each
 // instance only the events of its subject, in file order within a lane. Alerts must be a pure
 // function of those events.
 #pragma once
@@ -38,19 +38,19 @@ namespace trainwatch {
 
 struct CycleSummary;
 
-// What reaches a rule: the methods that it overrides, and no other. Nothing in an argument may be
+// Events reach a rule only through the methods that it overrides. Nothing in an argument may be
 // kept beyond the call.
 class Rule {
  public:
   virtual ~Rule() = default;
 
-  // Each looks at one event and says what it finds, if the event completes an evaluation.
+  // Each handles one event and reports, if the event completes an evaluation.
   virtual void on_step(const Step&, Verdicts&) {}
   virtual void on_sample(const Sample&, Verdicts&) {}       // of RuleText::samples
   virtual void on_span(const Span&, Verdicts&) {}           // of RuleText::spans
   virtual void on_cycle(const CycleSummary&, Verdicts&) {}  // a rank's profiler cycle, complete
   virtual void on_tick(Tick, Verdicts&) {}
-  // Finished files were read to their ends and nothing will follow. A daemon never says so.
+  // Finished files were read to their ends and nothing will follow. A daemon never calls it.
   virtual void on_end(Verdicts&) {}
 
   // When the alert book repeats and ends what this rule says. Asked once.
@@ -59,12 +59,12 @@ class Rule {
   virtual void state(StateIo& io) = 0;
   // True while the rule has seen too little to judge; shown as `rule_warming`.
   virtual bool warming() const { return false; }
-  // What it would need to judge, as INCOMPLETE_DATA of the status page: "gpu work". While this is
-  // not empty, the rule abstains: what is missing is not taken for zero.
+  // The missing input, as INCOMPLETE_DATA of the status page: "gpu activity". While this is not
+  // empty, the rule abstains: missing input is not taken for zero.
   virtual std::vector<std::string_view> missing() const { return {}; }
 };
 
-// One parameter as users see it. `text` is what stands in the configuration file or after --set.
+// One parameter as users see it. `text` is its form in the configuration file or after --set.
 struct Param {
   std::string_view name;
   std::string_view help;
@@ -79,15 +79,15 @@ struct Param {
 
 struct RuleContext {
   const Interner& interner;
-  SubjectId subject;  // what this instance looks after
+  SubjectId subject;  // the subject of this instance
 };
 
 struct RuleSpec {
   std::string_view id;
-  // Raise it when the rule judges differently or its state() reads differently: that rule alone
-  // starts cold, its open alerts resolve, and new ones have other ids. When the state of anything
-  // else reads differently, raise kStateVersion (pipeline/state/durable_pipeline.cc) instead: all
-  // files are read again. Neither is needed for words, or for parameters and their defaults.
+  // Raise it if the rule decides differently or its state() reads differently: that rule alone
+  // starts cold, its open alerts resolve, and new ones have other ids. If any other state reads
+  // differently, raise kStateVersion (pipeline/state/durable_pipeline.cc) instead: all files are
+  // read again. Neither is needed for wording, or for parameters and their defaults.
   int version = 1;
   Scope scope = Scope::job;
   std::string_view summary;  // one line
@@ -96,7 +96,7 @@ struct RuleSpec {
   std::vector<Param> params;
   std::any defaults;          // a Params
   Nanos hold{};               // the default of `for`
-  bool on_by_default = true;  // false: runs only where it is enabled by name
+  bool on_by_default = true;  // false: runs only if enabled by name
   std::function<std::unique_ptr<Rule>(const std::any& params, const RuleContext&)> make;
 };
 
@@ -105,7 +105,7 @@ struct RuleConfig {
   const RuleSpec* spec = nullptr;
   std::any params;
   Nanos hold{};  // `for`: how long the condition must hold before the alert fires, event time
-  Nanos keep{};  // `keep_firing_for`: how long the alert goes on after the condition ended
+  Nanos keep{};  // `keep_firing_for`: how long the alert keeps firing after the condition ended
 
   explicit RuleConfig(const RuleSpec& rule) : spec(&rule), params(rule.defaults), hold(rule.hold) {}
   // Sets one parameter. The error names the parameter and its bounds.

@@ -14,7 +14,7 @@
 
 namespace trainwatch {
 
-// The quantities that rules and metrics know. `other` is kept and counted, and nothing reads it.
+// The quantities that rules and metrics know. `other` is kept and counted, but not used.
 enum class Resource : std::uint8_t {
   other,
   cpu_utilization,         // percent of one core, 0..100
@@ -41,8 +41,8 @@ struct Series {
   Symbol dimension = Symbol::none;  // CPUUtilization
 };
 
-// Dense and append-only; the decoder that finds a new series adds it. A series is told apart by
-// subject, type, name and dimension. Bounded by max_series.
+// Dense and append-only; the decoder that finds a new series adds it. Subject, type, name and
+// dimension identify a series. Bounded by max_series.
 class SeriesTable {
  public:
   explicit SeriesTable(std::size_t max_series = 10000) : max_series_(max_series) {}
@@ -55,7 +55,7 @@ class SeriesTable {
     ids_.emplace(Key{series}, id);
     return id;
   }
-  // The id of the series, which is added when it is new. nullopt: the table is full.
+  // The id of the series, which is added if new. nullopt: the table is full.
   std::optional<SeriesId> intern(const Series& series) {
     if (const auto known = ids_.find(Key{series}); known != ids_.end()) return known->second;
     if (full()) return std::nullopt;

@@ -1,5 +1,5 @@
-// What the engine thread shows the outside about once a second: plain immutable data, rendered by
-// the net thread as /metrics, /api/v1/status and the live page.
+// What the engine thread publishes about once a second: plain immutable data, rendered by the net
+// thread as /metrics, /api/v1/status and the live page.
 #pragma once
 
 #include <cstdint>
@@ -42,8 +42,8 @@ struct Snapshot {
   // Training steps that have ended since the last snapshot: {"steps":[…]}, as the stream sends
   // them.
   std::string steps_json;
-  std::size_t steps = 0;            // how many are in it
-  std::uint64_t steps_dropped = 0;  // older ones that are not
+  std::size_t steps = 0;            // how many it contains
+  std::uint64_t steps_dropped = 0;  // older ones that it leaves out
 };
 
 // An alert that is committed and may be seen by clients.

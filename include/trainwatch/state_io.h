@@ -27,7 +27,7 @@ class StateIo {
 
   bool is_loading() const { return loading_; }
   bool ok() const { return ok_; }
-  // True when a load used up exactly all bytes.
+  // True if a load used up exactly all bytes.
   bool complete() const { return ok_ && in_.empty(); }
   std::string take() { return std::move(out_); }
   // For a state() function that finds an impossible value.
@@ -39,7 +39,7 @@ class StateIo {
       field.state(*this);
     } else if constexpr (requires { field.persist(*this); }) {  // has a field `state`
       field.persist(*this);
-    } else if constexpr (std::is_same_v<T, bool>) {  // any other byte than 0 and 1 is no bool
+    } else if constexpr (std::is_same_v<T, bool>) {  // any byte but 0 and 1 is invalid
       std::uint8_t byte = field ? 1 : 0;
       raw(&byte, sizeof byte);
       if (byte > 1) ok_ = false;

@@ -28,7 +28,7 @@ class StateRows {
   }
   void remove(std::string key) { rows_.insert_or_assign(std::move(key), std::nullopt); }
 
-  // Nothing: the row is removed.
+  // nullopt: the row is removed.
   const std::map<std::string, std::optional<std::string>>& all() const { return rows_; }
   void clear() { rows_.clear(); }
 
@@ -36,7 +36,7 @@ class StateRows {
   std::map<std::string, std::optional<std::string>> rows_;
 };
 
-// Loads the row of `key`; true when it is there and whole.
+// Loads the row of `key`; true if it exists and is undamaged.
 template <class State>
 bool load_row(const StoredRows& rows, std::string_view key, State&& state) {
   const auto row = rows.find(key);
@@ -47,7 +47,7 @@ bool load_row(const StoredRows& rows, std::string_view key, State&& state) {
 }
 
 // Calls `use(rest of the key, value)` for every row whose key begins with `prefix`, in order, until
-// it answers false. False: it did.
+// it returns false. False: it did.
 template <class Use>
 bool for_rows(const StoredRows& rows, std::string_view prefix, Use&& use) {
   for (auto row = rows.lower_bound(prefix); row != rows.end(); ++row) {

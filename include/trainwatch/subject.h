@@ -31,7 +31,7 @@ struct Subject {
   }
 };
 
-// What one instance of a rule looks after. The engine makes one instance per scope key.
+// What one instance of a rule covers. The engine makes one instance per scope key.
 enum class Scope : std::uint8_t { job, node, rank, gpu };
 
 // The part of `subject` that a rule of this scope is keyed by.
@@ -52,7 +52,7 @@ inline Subject project(const Subject& subject, Scope scope) {
 enum class SubjectId : std::uint32_t { none = 0 };
 
 // Dense ids for subjects, so that per-subject state is a vector index. Single-threaded, owned by
-// the engine. Bounded: beyond `max_subjects`, intern() answers SubjectId::none and counts.
+// the engine. Bounded: beyond `max_subjects`, intern() returns SubjectId::none and counts.
 class SubjectTable {
  public:
   explicit SubjectTable(std::size_t max_subjects = 4096) : max_subjects_(max_subjects) {
@@ -75,7 +75,7 @@ class SubjectTable {
     return id;
   }
 
-  // SubjectId::none when not known. Interning a subject interns its scope keys too, so these are
+  // SubjectId::none if not known. Interning a subject interns its scope keys too, so these are
   // found as long as the table has not overflowed.
   SubjectId find(const Subject& subject) const {
     const auto known = ids_.find(subject);

@@ -1,4 +1,4 @@
-// Points in time and lengths of time: integer nanoseconds from the decoder inwards.
+// Points in time and durations: integer nanoseconds from the decoder inwards.
 //
 // `Time` is unix time (UTC). Formats that carry microsecond decimals are parsed to integers at the
 // edge (pipeline/decode), never through double: a double has 0.25 us granularity today.

@@ -1,5 +1,5 @@
-// What a rule says. A rule judges; it does not know what an alert is, whether one is open, or who
-// hears of it. The alert book (pipeline/engine/alert_book.h) makes alerts of verdicts.
+// What a rule reports. A rule does not know what an alert is, whether one is open, or who receives
+// it. The alert book (pipeline/engine/alert_book.h) makes alerts of verdicts.
 #pragma once
 
 #include <cstdint>
@@ -77,11 +77,11 @@ struct Verdict {
   std::string key;
   Time at{};
   Severity severity = Severity::warning;
-  // The interval whose time was lost, for finding the cause in other streams; empty when the rule
-  // has no such interval.
+  // The interval whose time was lost, for finding the cause in other inputs; empty if the rule has
+  // no such interval.
   Time window_start{};
   Time window_end{};
-  // Whom it is about, where that is narrower than what the rule looks after: one rank of a job.
+  // The subject, if narrower than that of the instance: one rank of a job.
   SubjectId subject = SubjectId::none;
   std::int64_t step = kNoStep;
   double value = 0;

@@ -21,8 +21,8 @@ struct ActivitySegment {
   std::uint8_t classes = 0;              // a bit for each ActivityClass that runs; 0: idle
   const DeviceActivity* next = nullptr;  // of an idle segment: the activity that ends it, if any
 
-  bool has(ActivityClass work) const {
-    return ((classes >> static_cast<unsigned>(work)) & 1U) != 0;
+  bool has(ActivityClass wanted) const {
+    return ((classes >> static_cast<unsigned>(wanted)) & 1U) != 0;
   }
 };
 
@@ -53,17 +53,17 @@ void sweep_activity(const CycleTrace& cycle, DeviceRows by_start, Each&& each) {
     now = to;
   };
   const auto end_first = [&] {
-    const auto [end, work] = running.top();
+    const auto [end, ended] = running.top();
     advance(end, nullptr);
-    --counts[static_cast<std::size_t>(work)];
+    --counts[static_cast<std::size_t>(ended)];
     running.pop();
   };
   for (const std::uint32_t index : by_start) {
     const DeviceActivity& row = cycle.device[index];
     while (!running.empty() && running.top().first <= row.start_ns) end_first();
     advance(row.start_ns, &row);
-    running.emplace(row.end_ns(), row.work);
-    ++counts[static_cast<std::size_t>(row.work)];
+    running.emplace(row.end_ns(), row.activity_class);
+    ++counts[static_cast<std::size_t>(row.activity_class)];
   }
   while (!running.empty()) end_first();
 }

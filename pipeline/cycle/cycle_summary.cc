@@ -127,31 +127,31 @@ void add_segment(const CycleTrace& cycle, const ActivitySegment& segment, CycleS
   }
 }
 
-void count_work(const CycleTrace& cycle, DeviceRows rows, CycleSummary& found) {
-  found.work = rows.size();
-  found.launched_work = static_cast<std::uint64_t>(std::ranges::count_if(
+void count_activities(const CycleTrace& cycle, DeviceRows rows, CycleSummary& found) {
+  found.activities = rows.size();
+  found.launched_activities = static_cast<std::uint64_t>(std::ranges::count_if(
       rows, [&](std::uint32_t index) { return cycle.device[index].launch != kNoRow; }));
-  for (const LaunchedWork& work : launched_work(cycle, rows)) {
-    const std::int64_t call = cycle.launches[work.launch].duration_ns;
+  for (const LaunchedActivity& activity : launched_activities(cycle, rows)) {
+    const std::int64_t call = cycle.launches[activity.launch].duration_ns;
     ++found.launches;
-    if (work.device_ns < call) ++found.short_launches;
+    if (activity.device_ns < call) ++found.short_launches;
     found.launch_calls_ns += call;
-    found.launched_ns += work.device_ns;
+    found.launched_ns += activity.device_ns;
   }
 }
 
 }  // namespace
 
-CycleSummary measure(const SelectedCycle& selected) {
+CycleSummary summarize(const SelectedCycle& selected) {
   const CycleTrace& cycle = selected.cycle();
   CycleSummary found;
   found.subject = cycle.subject;
   found.number = cycle.number;
   found.world_size = cycle.world_size;
-  count_work(cycle, selected.rows(), found);
+  count_activities(cycle, selected.rows(), found);
   found.steps =
-      measure_steps(cycle, rows_by_start(cycle, selected.rows()),
-                    [&](const ActivitySegment& segment) { add_segment(cycle, segment, found); });
+      summarize_steps(cycle, rows_by_start(cycle, selected.rows()),
+                      [&](const ActivitySegment& segment) { add_segment(cycle, segment, found); });
   return found;
 }
 

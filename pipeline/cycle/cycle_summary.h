@@ -46,7 +46,8 @@ class StepAccumulator {
 // All steps of a cycle. `by_start` are the selected rows, by start; `each(segment)` also receives
 // the segments.
 template <class Each>
-std::vector<StepSummary> measure_steps(const CycleTrace& cycle, DeviceRows by_start, Each&& each) {
+std::vector<StepSummary> summarize_steps(const CycleTrace& cycle, DeviceRows by_start,
+                                         Each&& each) {
   Interval extent;
   if (!by_start.empty()) extent.start_ns = cycle.device[by_start.front()].start_ns;
   for (const std::uint32_t index : by_start)
@@ -65,6 +66,6 @@ std::vector<StepSummary> measure_steps(const CycleTrace& cycle, DeviceRows by_st
 
 // Summarises the selected activity. A cycle without steps counts as one step, from the first start
 // to the last end of its activity. O(n log n).
-CycleSummary measure(const SelectedCycle& selected);
+CycleSummary summarize(const SelectedCycle& selected);
 
 }  // namespace trainwatch

@@ -21,19 +21,19 @@ constexpr std::array kQueuedToo = {
 
 }  // namespace
 
-std::vector<LaunchedWork> launched_work(const CycleTrace& cycle, DeviceRows rows) {
-  std::vector<LaunchedWork> all(cycle.launches.size());
+std::vector<LaunchedActivity> launched_activities(const CycleTrace& cycle, DeviceRows rows) {
+  std::vector<LaunchedActivity> all(cycle.launches.size());
   for (const std::uint32_t index : rows) {
     const DeviceActivity& row = cycle.device[index];
     if (row.launch == kNoRow || row.kind == DeviceKind::sync) continue;
-    LaunchedWork& work = all[row.launch];
-    work.launch = row.launch;
-    work.first_start_ns =
-        work.rows == 0 ? row.start_ns : std::min(work.first_start_ns, row.start_ns);
-    work.device_ns += row.duration_ns;
-    ++work.rows;
+    LaunchedActivity& activity = all[row.launch];
+    activity.launch = row.launch;
+    activity.first_start_ns =
+        activity.rows == 0 ? row.start_ns : std::min(activity.first_start_ns, row.start_ns);
+    activity.device_ns += row.duration_ns;
+    ++activity.rows;
   }
-  std::erase_if(all, [](const LaunchedWork& work) { return work.rows == 0; });
+  std::erase_if(all, [](const LaunchedActivity& activity) { return activity.rows == 0; });
   return all;
 }
 

@@ -10,7 +10,7 @@
 namespace trainwatch {
 
 // A selected launch with the device activities that it started: more than one for a graph.
-struct LaunchedWork {
+struct LaunchedActivity {
   std::uint32_t launch = 0;  // index into CycleTrace::launches
   std::uint32_t rows = 0;
   std::int64_t device_ns = 0;       // sum over the rows
@@ -18,7 +18,7 @@ struct LaunchedWork {
 };
 
 // In the order of CycleTrace::launches; waits for a stream or an event do not count. O(n).
-std::vector<LaunchedWork> launched_work(const CycleTrace& cycle, DeviceRows rows);
+std::vector<LaunchedActivity> launched_activities(const CycleTrace& cycle, DeviceRows rows);
 
 // CUDA's asynchronous launches of kernels, copies and fills, and MTIA's: those in HTA's launch
 // statistics.

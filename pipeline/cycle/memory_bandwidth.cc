@@ -50,7 +50,7 @@ std::vector<CopyBandwidth> memory_bandwidth(const CycleTrace& cycle, DeviceRows 
   for (const std::uint32_t index : rows) {
     const DeviceActivity& row = cycle.device[index];
     // Without a bandwidth it changes nothing.
-    if (row.work != ActivityClass::memory || !(row.memory_gbps > 0) ||
+    if (row.activity_class != ActivityClass::memory || !(row.memory_gbps > 0) ||
         !std::isfinite(row.memory_gbps))
       continue;
     const std::string_view kind = copy_kind(cycle.names.text(row.name));

@@ -50,14 +50,14 @@ void Engine::on(const Step& step) {
 }
 
 void Engine::on(const CycleTrace& cycle) {
-  CycleSummary measured;
+  CycleSummary summary;
   {  // its list of rows is large and not needed afterwards
     const SelectedCycle selected(cycle, StepSelection::included);
-    measured = measure(selected);
-    gpu_metrics_.on(selected, measured);
+    summary = summarize(selected);
+    gpu_metrics_.on(selected, summary);
   }
-  cycles_.on(measured);
-  on(measured);
+  cycles_.on(summary);
+  on(summary);
   analyses_.on(cycle);
 }
 

@@ -5,7 +5,7 @@
 //   {"ph":"C","name":"Memcpy BW","pid":0,"id":"Memcpy HtoD","ts":…,"args":{"Memcpy BW":11.5}}
 //
 // One event per change, in the order in which the analyses count them. `pid` is the device, as
-// profilers write it for GPU work.
+// profilers write it for GPU activity.
 #pragma once
 
 #include <cstdint>

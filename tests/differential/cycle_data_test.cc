@@ -1,4 +1,4 @@
-// The cycles in real profiler traces have the device work, the launches and the steps that HTA
+// The cycles in real profiler traces have the device activity, the launches and the steps that HTA
 // finds in them; those of generated traces what their truth says. Skipped without ../shared.
 #include <functional>
 #include <map>
@@ -40,7 +40,7 @@ struct Facts {
   const char* file;
   const char* reference;
   const char* rank;          // as HTA has it
-  std::size_t operators;     // that HTA takes for device work
+  std::size_t operators;     // that HTA takes for device activity
   const char* launch_pairs;  // "n" of launch_stats_r0 may be checked
 };
 
@@ -64,9 +64,9 @@ bool counts_as_launch(std::string_view name) {
          name == "cudaMemsetAsync";
 }
 
-std::string_view class_name(ActivityClass work) {
+std::string_view class_name(ActivityClass activity) {
   constexpr std::string_view kNames[] = {"COMPUTATION", "COMMUNICATION", "MEMORY", "OTHER"};
-  return kNames[static_cast<std::size_t>(work)];
+  return kNames[static_cast<std::size_t>(activity)];
 }
 
 TEST_F(SharedData, CyclesHaveTheDeviceWorkThatHtaFinds) {
@@ -105,7 +105,8 @@ TEST_F(SharedData, CyclesHaveTheClassesThatHtaGivesToNames) {
     std::vector<std::string> rejects;
     const CycleTrace cycle = cycle_of(kShared / "data/kineto" / facts.file, rejects);
     std::map<std::string_view, ActivityClass> classes;
-    for (const DeviceActivity& row : cycle.device) classes[cycle.names.text(row.name)] = row.work;
+    for (const DeviceActivity& row : cycle.device)
+      classes[cycle.names.text(row.name)] = row.activity_class;
     const element raw =
         load(kShared / "reference/hta" / facts.reference)["hta_default_rounding"]["raw"];
     element table;

@@ -1,4 +1,4 @@
-"""What /metrics says of GPU work is what the generator of the traces knows to be true, also over two cycles
+"""What /metrics says of GPU activity is what the generator of the traces knows to be true, also over two cycles
 and a kill between them."""
 import glob
 import json

@@ -138,16 +138,16 @@ class GpuRulesTest(harness.JobTest):
         found = [alert for alert in alerts_of(path) if alert["rule"] in NEED_GPU_WORK]
         self.assertEqual(found, [])
         said = harness.run("replay", path, "--rules=gpu_idle").stderr
-        self.assertIn("gpu_idle: INCOMPLETE_DATA for 1 of 1, without gpu work\n", said)
+        self.assertIn("gpu_idle: INCOMPLETE_DATA for 1 of 1, without gpu activity\n", said)
         with harness.Trainwatch(path) as trainwatch:
             trainwatch.wait_until_read()
 
             def missing():
                 return {rule["rule"]: (rule["abstaining"], rule["missing"])
                         for rule in trainwatch.json("/api/v1/status")["rules"]}
-            harness.wait_for(lambda: missing()["gpu_idle"] == (1, ["gpu work"]), "gpu_idle abstains")
+            harness.wait_for(lambda: missing()["gpu_idle"] == (1, ["gpu activity"]), "gpu_idle abstains")
             for rule in NEED_GPU_WORK:
-                self.assertEqual(missing()[rule], (1, ["gpu work"]), rule)
+                self.assertEqual(missing()[rule], (1, ["gpu activity"]), rule)
             self.assertEqual(missing()["step_spike"], (0, []))
             page = trainwatch.get("/metrics")
             self.assertIn('trainwatch_rule_abstaining{rule="gpu_idle"} 1', page)

@@ -19,7 +19,7 @@ namespace trainwatch::cases {
 
 // What the lines of a case stand for.
 struct Cycle {
-  const CycleSummary* measure = nullptr;
+  const CycleSummary* summary = nullptr;
 };
 struct EndOfInput {};
 using Input = std::variant<Span, Sample, Step, Tick, Cycle, EndOfInput>;

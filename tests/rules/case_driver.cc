@@ -44,7 +44,7 @@ class Driver {
  private:
   void push(const Event& event) { engine_.push({&event, 1}); }
   void push(const Tick& tick) { engine_.tick(tick.now); }
-  void push(const Cycle& cycle) { engine_.on(*cycle.measure); }
+  void push(const Cycle& cycle) { engine_.on(*cycle.summary); }
   void push(const EndOfInput&) { engine_.end_of_input(); }
 
   Engine engine_;

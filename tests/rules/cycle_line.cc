@@ -129,9 +129,9 @@ void sum_up(const Options& options, CycleSummary& cycle) {
   if (options.no_work) return;
   cycle.window_ns = cycle.busy_ns = cycle.step_ns();
   for (const StepSummary& step : cycle.steps) cycle.busy_ns -= step.idle_sum_ns();
-  cycle.work = kLaunchesPerStep * cycle.steps.size();
+  cycle.activities = kLaunchesPerStep * cycle.steps.size();
   if (options.unlaunched) return;
-  cycle.launched_work = cycle.launches = cycle.work;
+  cycle.launched_activities = cycle.launches = cycle.activities;
   cycle.launch_calls_ns = static_cast<std::int64_t>(cycle.launches) * kCallNs;
   cycle.launched_ns = std::llround(static_cast<double>(cycle.launches) * options.work_us * 1000);
 }

@@ -8,9 +8,9 @@
 namespace trainwatch {
 namespace {
 
-TEST(CycleRules, WorkWithoutLengthIsNoWork) {
+TEST(CycleRules, ActivitiesWithoutLengthAreLeftOut) {
   CycleSummary cycle;
-  cycle.work = cycle.launched_work = cycle.launches = 3;
+  cycle.activities = cycle.launched_activities = cycle.launches = 3;
   const Interner interner;
   for (const std::string_view id : {"gpu_idle", "host_bound", "kernel_launch_bound"}) {
     SCOPED_TRACE(id);
@@ -23,7 +23,7 @@ TEST(CycleRules, WorkWithoutLengthIsNoWork) {
     test::BookOutput out(config, interner, *rule);
     rule->on_cycle(cycle, out);
     EXPECT_EQ(out.verdicts(), 0U);
-    EXPECT_EQ(rule->missing(), std::vector<std::string_view>{"gpu work"});
+    EXPECT_EQ(rule->missing(), std::vector<std::string_view>{"gpu activity"});
   }
 }
 

@@ -43,7 +43,7 @@ void shuffle(std::vector<Input>& events, std::uint32_t seed) {
   for (const Input& event : events) {
     const auto* cycle = std::get_if<Cycle>(&event);
     if (cycle == nullptr) continue;
-    order.push_back(cycle->measure->subject);
+    order.push_back(cycle->summary->subject);
     ranks[order.back()].push_back(event);
   }
   std::shuffle(order.begin(), order.end(), random);

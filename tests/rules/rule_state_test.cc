@@ -55,7 +55,7 @@ struct Delivery {
   void operator()(const Step& step) const { rule.on_step(step, out); }
   void operator()(const Sample& sample) const { rule.on_sample(sample, out); }
   void operator()(const Span& span) const { rule.on_span(span, out); }
-  void operator()(const Cycle& cycle) const { rule.on_cycle(*cycle.measure, out); }
+  void operator()(const Cycle& cycle) const { rule.on_cycle(*cycle.summary, out); }
   void operator()(const Tick& tick) const { rule.on_tick(tick, out); }
   void operator()(const EndOfInput&) const { rule.on_end(out); }
 };
@@ -67,7 +67,7 @@ SubjectId subject_of(const Input& event, const Interner& interner) {
   }
   if (const auto* span = std::get_if<Span>(&event)) return span->subject;
   if (const auto* step = std::get_if<Step>(&event)) return step->subject;
-  if (const auto* cycle = std::get_if<Cycle>(&event)) return cycle->measure->subject;
+  if (const auto* cycle = std::get_if<Cycle>(&event)) return cycle->summary->subject;
   return SubjectId::none;
 }
 

@@ -22,14 +22,14 @@ class StepAlignerTest : public testing::Test {
                      std::int64_t world = 0) {
     CycleSummary made;
     made.subject = rank(number);
-    made.work = 1;
+    made.activities = 1;
     made.world_size = world;
     for (std::int64_t step = first; step <= last; ++step) {
       made.steps.push_back({.number = step, .duration_ns = 1'000'000 * (number + 1)});
     }
     return made;
   }
-  void push(StepAligner& steps, const CycleSummary& measure) { note(steps.add(measure)); }
+  void push(StepAligner& steps, const CycleSummary& summary) { note(steps.add(summary)); }
   void tick(StepAligner& steps, std::int64_t second) {
     note(steps.tick(time_from_ns(second * 1'000'000'000)));
   }
@@ -134,10 +134,10 @@ TEST_F(StepAlignerTest, SaysWhatACycleLacks) {
   StepAligner steps = fresh();
   EXPECT_TRUE(steps.missing().empty());
   CycleSummary idle = cycle(0, 1, 2, 1);
-  idle.work = 0;
+  idle.activities = 0;
   push(steps, idle);
   EXPECT_EQ(taken(), "");
-  EXPECT_EQ(steps.missing(), std::vector<std::string_view>{"gpu work"});
+  EXPECT_EQ(steps.missing(), std::vector<std::string_view>{"gpu activity"});
   push(steps, cycle(0, kNoStep, kNoStep, 1));
   EXPECT_EQ(steps.missing(), std::vector<std::string_view>{"steps"});
   push(steps, cycle(0, 1, 2, 1));

@@ -28,7 +28,7 @@ inline std::string describe(const CycleTrace& cycle) {
   for (const DeviceActivity& row : cycle.device) {
     out += "\ndevice " + text(row.start_ns) + text(row.duration_ns) + text(row.launch) +
            text(row.stream) + text(row.device) + text(row.memory_gbps) +
-           text(static_cast<int>(row.kind)) + text(static_cast<int>(row.work));
+           text(static_cast<int>(row.kind)) + text(static_cast<int>(row.activity_class));
     out += cycle.names.text(row.name);
   }
   for (const LaunchRow& row : cycle.launches) {

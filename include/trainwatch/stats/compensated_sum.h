@@ -1,6 +1,6 @@
-// A sum of many doubles that does not drift: what each addition rounds away is kept and added at
-// the end (Neumaier 1974). It stays finite: a term that is not, or that would make the sum
-// overflow, is left out.
+// A sum of many doubles that does not drift: rounding errors are summed separately and added at the
+// end (Neumaier 1974). It stays finite: a term that is not, or that would make the sum overflow, is
+// left out.
 #pragma once
 
 #include <cmath>
@@ -11,7 +11,7 @@ namespace trainwatch {
 
 class CompensatedSum {
  public:
-  // False when the term was left out.
+  // False if the term was left out.
   bool add(double term) {
     const double sum = sum_ + term;
     if (!std::isfinite(sum)) return false;

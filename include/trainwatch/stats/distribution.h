@@ -33,7 +33,7 @@ class LogHistogram {
 
   std::uint64_t count() const { return count_; }
 
-  // The value that `rank` smaller ones stand before; rank < count().
+  // The value with `rank` smaller values; rank < count().
   double at(std::uint64_t rank) const {
     std::uint64_t before = 0;
     for (const auto& [bucket, times] : buckets_) {
@@ -119,13 +119,13 @@ class Distribution {
   double min() const { return min_; }
   double max() const { return max_; }
 
-  // The values in ascending order, made once for several questions. Empty distributions answer 0.
+  // The values in ascending order, built once for several queries. Empty distributions return 0.
   class Sorted {
    public:
     explicit Sorted(const Distribution& of) : of_(of), values_(of.values_) {
       std::sort(values_.begin(), values_.end());
     }
-    // Linear between neighbours, as numpy and pandas have it.
+    // Interpolates linearly, like numpy and pandas.
     double quantile(double q) const {
       if (of_.count_ == 0) return 0;
       const double place = q * static_cast<double>(of_.count_ - 1);
@@ -145,7 +145,7 @@ class Distribution {
       each([&](double value, std::uint64_t times) { total += value >= limit ? times : 0; });
       return total;
     }
-    // With n, not n - 1, below the line.
+    // Divides by n, not n - 1.
     double standard_deviation() const {
       if (of_.count_ == 0) return 0;
       const double mean = of_.mean();

@@ -25,9 +25,9 @@ struct LateRanks {
   std::vector<bool> late;  // in the order of the times
 };
 
-// Late is who took a tenth longer than the median and has a modified z-score above 3.5 (Iglewicz
-// and Hoaglin 1993; the deviation counts as a hundredth of the median at least). Of fewer than
-// three ranks nobody is. O(n).
+// A rank is late if it took a tenth longer than the median and its modified z-score is above 3.5
+// (Iglewicz and Hoaglin 1993; the deviation is at least a hundredth of the median). With fewer than
+// three ranks none is late. O(n).
 inline LateRanks late_ranks(const std::vector<std::int64_t>& own_times_ns) {
   LateRanks found;
   found.late.resize(own_times_ns.size());

@@ -1,5 +1,5 @@
-// The median of values that are all at hand, and the median absolute deviation of the last ones.
-// (The median of a window that moves: sorted_window.h.)
+// The median of a complete list of values, and the median absolute deviation of the last ones.
+// (The median of a sliding window: sorted_window.h.)
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 
 namespace trainwatch {
 
-// Not of an empty list; of an even number the mean of the two in the middle. O(n).
+// The list must not be empty; an even number gives the mean of the two in the middle. O(n).
 inline double median_of(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());

@@ -18,7 +18,7 @@ class PeriodDetector {
  public:
   static constexpr std::int64_t kLargestStep = std::int64_t{1} << 53;
 
-  // A spike at this step. A step number that does not grow begins a new count.
+  // A spike at this step. A step number that does not increase starts over.
   void spike(std::int64_t step) {
     if (known_ > 0 && step <= steps_[0]) *this = PeriodDetector{};
     std::shift_right(steps_.begin(), steps_.end(), 1);
@@ -29,13 +29,13 @@ class PeriodDetector {
     period_ = find();
   }
 
-  // A step without a spike went by.
+  // A step without a spike.
   void quiet(std::int64_t step) {
     if (period_ == 0) return;
     if (step >= steps_[0] + 2 * period_ || step < steps_[0]) period_ = 0;
   }
 
-  // Steps from one spike to the next, 0 when there is no rhythm.
+  // Steps from one spike to the next, 0 if there is no period.
   std::int64_t period() const { return period_; }
 
   void state(StateIo& io) {

@@ -31,7 +31,7 @@ class SortedWindow {
     sorted_.reserve(capacity);
   }
 
-  // False when the value was refused.
+  // False if the value was refused.
   bool push(double value) {
     if (!fits(value)) return false;
     if (arrived_.size() < capacity_) {
@@ -72,7 +72,7 @@ class SortedWindow {
   // The middle value, or the mean of the two middle ones.
   double median() const { return quantile(0.5); }
 
-  // A load fails when the saved window does not fit this capacity.
+  // A load fails if the saved window does not fit this capacity.
   void state(StateIo& io) {
     io(arrived_);
     io(oldest_);

@@ -56,7 +56,8 @@ std::string explanation(double extra_ns, const char* what) {
 }  // namespace
 
 void CycleHistory::on(const CycleSummary& cycle) {
-  if (cycle.work == 0 || (ranks_.size() == kMaxRanks && !ranks_.contains(cycle.subject))) return;
+  if (cycle.activities == 0 || (ranks_.size() == kMaxRanks && !ranks_.contains(cycle.subject)))
+    return;
   changed_ = true;
   std::vector<StepSummary>& kept = ranks_[cycle.subject];
   kept.assign(cycle.steps.begin(), cycle.steps.begin() + static_cast<std::ptrdiff_t>(std::min(

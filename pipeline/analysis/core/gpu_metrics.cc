@@ -44,25 +44,25 @@ std::int64_t longest_queue(const SelectedCycle& selected) {
 
 }  // namespace
 
-void GpuMetrics::Rank::add(const CycleSummary& measured) {
-  window_ns = measured.window_ns;
-  busy_ns = measured.busy_ns;
-  cycle_communication_ns = measured.communication_ns;
-  overlapped_ns = measured.overlapped_ns;
-  step_ns = measured.step_ns();
-  data_wait_ns = measured.data_wait_ns();
-  for (std::size_t i = 0; i < kIdleCauses; ++i) idle_ns[i] += measured.idle_ns[i];
-  computation_ns += measured.computation_ns;
-  communication_ns += measured.communication_ns;
-  memory_ns += measured.memory_ns;
-  if (measured.work == 0) return;
-  lose(Lost::input_wait, measured.idle(IdleReason::data_wait));
-  lose(Lost::host_pause, measured.idle(IdleReason::host_pause));
-  lose(Lost::synchronization, measured.idle(IdleReason::synchronization));
-  lose(Lost::kernel_launch, measured.idle(IdleReason::launch));
-  lose(Lost::unattributed, measured.idle(IdleReason::queued));
-  lose(Lost::communication, measured.sum(&StepSummary::exposed_communication_ns));
-  lose(Lost::memory_copy, measured.sum(&StepSummary::exposed_memory_ns));
+void GpuMetrics::Rank::add(const CycleSummary& summary) {
+  window_ns = summary.window_ns;
+  busy_ns = summary.busy_ns;
+  cycle_communication_ns = summary.communication_ns;
+  overlapped_ns = summary.overlapped_ns;
+  step_ns = summary.step_ns();
+  data_wait_ns = summary.data_wait_ns();
+  for (std::size_t i = 0; i < kIdleCauses; ++i) idle_ns[i] += summary.idle_ns[i];
+  computation_ns += summary.computation_ns;
+  communication_ns += summary.communication_ns;
+  memory_ns += summary.memory_ns;
+  if (summary.activities == 0) return;
+  lose(Lost::input_wait, summary.idle(IdleReason::data_wait));
+  lose(Lost::host_pause, summary.idle(IdleReason::host_pause));
+  lose(Lost::synchronization, summary.idle(IdleReason::synchronization));
+  lose(Lost::kernel_launch, summary.idle(IdleReason::launch));
+  lose(Lost::unattributed, summary.idle(IdleReason::queued));
+  lose(Lost::communication, summary.sum(&StepSummary::exposed_communication_ns));
+  lose(Lost::memory_copy, summary.sum(&StepSummary::exposed_memory_ns));
 }
 
 void GpuMetrics::Rank::state(StateIo& io) {
@@ -83,7 +83,7 @@ void GpuMetrics::Rank::state(StateIo& io) {
   if (bytes_per_second.size() > kMaxKinds) io.fail();
 }
 
-void GpuMetrics::on(const SelectedCycle& selected, const CycleSummary& measured) {
+void GpuMetrics::on(const SelectedCycle& selected, const CycleSummary& summary) {
   const CycleTrace& cycle = selected.cycle();
   const auto known = ranks_.find(cycle.subject);
   if (known == ranks_.end() && ranks_.size() == kMaxRanks) {
@@ -91,9 +91,9 @@ void GpuMetrics::on(const SelectedCycle& selected, const CycleSummary& measured)
     return;
   }
   Rank& rank = known == ranks_.end() ? ranks_[cycle.subject] : known->second;
-  rank.add(measured);
-  for (const LaunchedWork& work : launched_work(cycle, selected.rows())) {
-    const std::int64_t delay = work.first_start_ns - cycle.launches[work.launch].end_ns();
+  rank.add(summary);
+  for (const LaunchedActivity& activity : launched_activities(cycle, selected.rows())) {
+    const std::int64_t delay = activity.first_start_ns - cycle.launches[activity.launch].end_ns();
     rank.launch_delay.observe(seconds(std::max<std::int64_t>(delay, 0)));
   }
   rank.longest_queue = longest_queue(selected);

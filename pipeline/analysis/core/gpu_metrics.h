@@ -1,5 +1,5 @@
-// What /metrics shows of the GPU work of each rank, from the cycles of its profiler: of the latest
-// cycle where it is a ratio, of all of them where it is a total.
+// What /metrics shows of the GPU activity of each rank, from the cycles of its profiler: of the
+// latest cycle where it is a ratio, of all of them where it is a total.
 #pragma once
 
 #include <array>
@@ -24,8 +24,8 @@ class GpuMetrics {
 
   static constexpr std::size_t kMaxKinds = 8;  // of copies and fills, per rank
 
-  // `measured` is the same cycle's. Of a cycle without GPU activity only the steps count.
-  void on(const SelectedCycle& selected, const CycleSummary& measured);
+  // `summary` is the same cycle's. Of a cycle without GPU activity only the steps count.
+  void on(const SelectedCycle& selected, const CycleSummary& summary);
 
   // Appends the families.
   void collect(std::vector<MetricFamily>& out) const;
@@ -66,7 +66,7 @@ class GpuMetrics {
     std::int64_t memory_ns = 0;
     BasicHistogram<kLaunchBounds> launch_delay;
 
-    void add(const CycleSummary& measured);
+    void add(const CycleSummary& summary);
     void lose(Lost cause, std::int64_t ns) { lost_ns[static_cast<std::size_t>(cause)] += ns; }
     void state(StateIo& io);
   };

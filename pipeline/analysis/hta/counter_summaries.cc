@@ -1,4 +1,4 @@
-// HTA's summaries of its trace counters: queue_length_summary, how much launched work waited on
+// HTA's summaries of its trace counters: queue_length_summary, the launch queue on
 // each stream, and memory_bw_summary, copies and fills by kind.
 #include <string>
 #include <utility>
@@ -107,7 +107,7 @@ class MemoryBwSummary final : public CycleAnalysis<CycleBandwidth> {
 const AnalysisSpec& queue_length_summary_analysis() {
   static const AnalysisSpec spec = make_spec<QueueLengthSummary>(
       {.name = "queue_length_summary",
-       .summary = "How much launched work waited on each stream of a GPU"});
+       .summary = "The length of the launch queue of each stream of a GPU"});
   return spec;
 }
 

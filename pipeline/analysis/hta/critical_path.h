@@ -1,5 +1,5 @@
-// The critical path of a step: of all that had to come one after the other the longest, which
-// shortening anything else does not shorten. And what it is made of.
+// The critical path of a step: the longest chain of dependent events. Shortening anything else does
+// not shorten the step. And what the path consists of.
 #pragma once
 
 #include <array>
@@ -7,15 +7,15 @@
 #include <span>
 #include <vector>
 
+#include "pipeline/analysis/hta/activity_dependencies.h"
 #include "pipeline/analysis/hta/critical_path_graph.h"
 #include "pipeline/analysis/hta/step_events.h"
-#include "pipeline/analysis/hta/work_dependencies.h"
 
 namespace trainwatch {
 
 // The edges of a step's graph. On the host: what a thread did one after the other, and calls that
-// waited for each other's lock. On the device: work, why it began when it did, and what waited for
-// it (critical_path_edges.cc).
+// waited for each other's lock. On the device: activities, why each began when it did, and what
+// waited for it (critical_path_edges.cc).
 
 // Calls that take the lock of CUDA's runtime. One that is alone is an edge from its start to its
 // end; of those that overlap, the first to end had the lock first, the others began to wait for
@@ -28,21 +28,21 @@ void add_lock_edges(const StepEventIndex& index, PathGraph& graph);
 // after it is not nested, but in the order of time all the same. O(nodes).
 void add_call_stack_edges(const StepEventIndex& index, PathGraph& graph);
 
-// A longer gap between work of one stream has another reason than the work before it.
+// A longer gap on a stream has another reason than the previous activity.
 inline constexpr std::int64_t kLongestKernelDelayNs = 1'500'000;
 
-// Work begins
-//   after its launch, when that found the queue empty and all the work before it ended;
-//   else after the work before it on its stream, when that ended less than 1.5 ms before;
+// An activity begins
+//   after its launch, when that found the queue empty and everything before it ended;
+//   else after the previous activity on its stream, when that ended less than 1.5 ms before;
 //   and after what it waits for by an event, without weight.
-// The work before it is what ended last on the stream before it began: work that overlaps is no
-// reason for what it overlaps. O(events log n).
-void add_work_edges(const StepEventIndex& index, const StepEvents& events,
-                    const LaunchQueues& queues, const WorkWaits& waits, PathGraph& graph);
+// The previous activity is the last that ended on the stream before it began: an overlapping one is
+// no reason for what it overlaps. O(events log n).
+void add_activity_edges(const StepEventIndex& index, const StepEvents& events,
+                        const LaunchQueues& queues, const ActivityWaits& waits, PathGraph& graph);
 
-// From work to the end of a call that waited for it.
+// From an activity to the end of a call that waited for it.
 void add_sync_edges(const StepRow& step, const StepEventIndex& index, const StepEvents& events,
-                    const WorkWaits& waits, PathGraph& graph);
+                    const ActivityWaits& waits, PathGraph& graph);
 
 // The edges of the longest path among nodes 0 to `nodes` - 1, in its order. Every edge leads from a
 // lower to a higher node. Of paths of one length, the one that ends first, by the edges that stand
@@ -78,7 +78,7 @@ class StepGraphs {
  private:
   StepEventIndex index_;
   LaunchQueues queues_;
-  WorkWaits waits_;
+  ActivityWaits waits_;
 };
 
 }  // namespace trainwatch

@@ -34,9 +34,9 @@ class HostNodes {
 void add_work(const HostNodes& nodes, PathGraph& graph, PathNode from, PathNode to,
               std::uint32_t owner) {
   if (nodes.ends_blocking(to)) {
-    graph.add_without_weight(EdgeKind::work, from, to, owner);
+    graph.add_without_weight(EdgeKind::run, from, to, owner);
   } else {
-    graph.add(EdgeKind::work, from, to, owner);
+    graph.add(EdgeKind::run, from, to, owner);
   }
 }
 
@@ -113,10 +113,10 @@ namespace {
 
 constexpr std::uint32_t kNoEvent = std::numeric_limits<std::uint32_t>::max();
 
-// The ends of the step's work on each stream.
-class WorkEnds {
+// The ends of the step's activities on each stream.
+class ActivityEnds {
  public:
-  WorkEnds(const CycleTrace& cycle, const StepEvents& events) {
+  ActivityEnds(const CycleTrace& cycle, const StepEvents& events) {
     for (std::uint32_t i = events.hosts; i < events.events.size(); ++i) {
       const PathEvent& event = events.events[i];
       ends_.push_back({cycle.device[event.row].stream, event.end_ns, i});
@@ -151,10 +151,10 @@ class WorkEnds {
   std::vector<End> ends_;
 };
 
-class WorkEdges {
+class ActivityEdges {
  public:
-  WorkEdges(const StepEventIndex& index, const StepEvents& events, const LaunchQueues& queues,
-            const WorkWaits& waits, PathGraph& graph)
+  ActivityEdges(const StepEventIndex& index, const StepEvents& events, const LaunchQueues& queues,
+                const ActivityWaits& waits, PathGraph& graph)
       : index_(index),
         events_(events),
         queues_(queues),
@@ -163,20 +163,20 @@ class WorkEdges {
         ends_(index.cycle(), events) {}
 
   void add(std::uint32_t event) {
-    const PathEvent& work = events_.events[event];
-    const DeviceActivity& row = index_.cycle().device[work.row];
-    graph_.add(EdgeKind::work, graph_.start_of(event), graph_.end_of(event), event);
+    const PathEvent& activity = events_.events[event];
+    const DeviceActivity& row = index_.cycle().device[activity.row];
+    graph_.add(EdgeKind::run, graph_.start_of(event), graph_.end_of(event), event);
     const std::optional<std::int64_t> waited_until_ns = add_waits(event);
-    const std::uint32_t before = ends_.last_until(row.stream, work.start_ns, event);
+    const std::uint32_t before = ends_.last_until(row.stream, activity.start_ns, event);
     const auto ended_before = [&](std::int64_t time_ns) {
       return !waited_until_ns || *waited_until_ns < time_ns;
     };
     const std::int64_t launched_ns = index_.cycle().launches[row.launch].start_ns;
-    if (queues_.was_empty(work.row) && ended_before(launched_ns) &&
+    if (queues_.was_empty(activity.row) && ended_before(launched_ns) &&
         (before == kNoEvent || events_.events[before].end_ns < launched_ns)) {
       add_launch(event, row.launch);
     } else if (before != kNoEvent && ended_before(events_.events[before].end_ns) &&
-               work.start_ns - events_.events[before].end_ns < kLongestKernelDelayNs) {
+               activity.start_ns - events_.events[before].end_ns < kLongestKernelDelayNs) {
       graph_.add(EdgeKind::kernel_delay, graph_.end_of(before), graph_.start_of(event), before);
     }
   }
@@ -188,10 +188,10 @@ class WorkEdges {
     graph_.add(EdgeKind::launch_delay, graph_.start_of(*call), graph_.start_of(event), event);
   }
 
-  // When the last of what the work waited for ended.
+  // When the last thing that the activity waited for ended.
   std::optional<std::int64_t> add_waits(std::uint32_t event) {
     std::optional<std::int64_t> until_ns;
-    for (const WorkWait& wait : waits_.of_work(events_.events[event].row)) {
+    for (const ActivityWait& wait : waits_.of_activity(events_.events[event].row)) {
       const auto source = events_.of_device(wait.waited_for);
       if (!source) continue;
       graph_.add_without_weight(EdgeKind::sync, graph_.end_of(*source), graph_.start_of(event),
@@ -205,39 +205,39 @@ class WorkEdges {
   const StepEventIndex& index_;
   const StepEvents& events_;
   const LaunchQueues& queues_;
-  const WorkWaits& waits_;
+  const ActivityWaits& waits_;
   PathGraph& graph_;
-  WorkEnds ends_;
+  ActivityEnds ends_;
 };
 
 }  // namespace
 
-void add_work_edges(const StepEventIndex& index, const StepEvents& events,
-                    const LaunchQueues& queues, const WorkWaits& waits, PathGraph& graph) {
-  WorkEdges edges(index, events, queues, waits, graph);
+void add_activity_edges(const StepEventIndex& index, const StepEvents& events,
+                        const LaunchQueues& queues, const ActivityWaits& waits, PathGraph& graph) {
+  ActivityEdges edges(index, events, queues, waits, graph);
   for (std::uint32_t i = events.hosts; i < events.events.size(); ++i) edges.add(i);
 }
 
 void add_sync_edges(const StepRow& step, const StepEventIndex& index, const StepEvents& events,
-                    const WorkWaits& waits, PathGraph& graph) {
+                    const ActivityWaits& waits, PathGraph& graph) {
   const auto calls = waits.of_calls(step.start_ns, step.end_ns());
   if (calls.empty()) return;
-  const WorkEnds ends(index.cycle(), events);
+  const ActivityEnds ends(index.cycle(), events);
   const std::vector<std::int32_t> streams = ends.streams();
   for (const CallWait& wait : calls) {
     const auto call = events.of_host(wait.call);
     if (!call) continue;
-    const auto link = [&](std::uint32_t work) {
-      graph.add_without_weight(EdgeKind::sync, graph.end_of(work), graph.end_of(*call), *call);
+    const auto link = [&](std::uint32_t activity) {
+      graph.add_without_weight(EdgeKind::sync, graph.end_of(activity), graph.end_of(*call), *call);
     };
     if (wait.waited_for != kNoRow) {
-      if (const auto work = events.of_device(wait.waited_for)) link(*work);
+      if (const auto activity = events.of_device(wait.waited_for)) link(*activity);
       continue;
     }
     for (const std::int32_t stream : streams) {
       if (wait.stream != kNoStream && wait.stream != stream) continue;
-      const std::uint32_t work = ends.last_until(stream, events.events[*call].end_ns, kNoEvent);
-      if (work != kNoEvent) link(work);
+      const std::uint32_t activity = ends.last_until(stream, events.events[*call].end_ns, kNoEvent);
+      if (activity != kNoEvent) link(activity);
     }
   }
 }

@@ -8,7 +8,7 @@ namespace trainwatch {
 namespace {
 
 // What happens at the same time: ends before starts, and the device before the host where the host
-// may have waited for it. Work without length starts and ends in one place.
+// may have waited for it. An activity without length starts and ends in one place.
 enum class Turn : std::uint8_t { device_end, device_moment, host_end, host_start, device_start };
 
 Turn turn_of(const PathEvent& event, bool is_start) {

@@ -36,11 +36,11 @@ struct PathEvent {
 };
 
 enum class EdgeKind : std::uint8_t {
-  work,          // HTA's OPERATOR_KERNEL: an event runs, or what stands between two parts of it
+  run,           // HTA's OPERATOR_KERNEL: an event runs, or what stands between two parts of it
   dependency,    // one after the other; without weight, as `sync`
-  launch_delay,  // from a launch to the start of its work
-  kernel_delay,  // from the end of work to the start of the next on its stream
-  sync,          // work that something waited for
+  launch_delay,  // from a launch to the start of its activity
+  kernel_delay,  // from the end of an activity to the start of the next on its stream
+  sync,          // an activity that something waited for
 };
 
 using PathNode = std::uint32_t;

@@ -29,7 +29,7 @@ class IncomingEdges {
   std::vector<std::uint32_t> sorted_;
 };
 
-// Overheads are no work of an event.
+// Overheads do not belong to an event.
 BoundBy bound_of(const PathEdge& edge, const PathGraph& graph) {
   if (edge.kind == EdgeKind::launch_delay) return BoundBy::kernel_launch_overhead;
   if (edge.kind == EdgeKind::kernel_delay) return BoundBy::kernel_kernel_overhead;
@@ -117,7 +117,7 @@ PathGraph StepGraphs::of(const StepRow& step) const {
   PathGraph graph(events.events);
   add_lock_edges(index_, graph);
   add_call_stack_edges(index_, graph);
-  add_work_edges(index_, events, queues_, waits_, graph);
+  add_activity_edges(index_, events, queues_, waits_, graph);
   add_sync_edges(step, index_, events, waits_, graph);
   return graph;
 }

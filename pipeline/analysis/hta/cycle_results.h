@@ -16,7 +16,7 @@ namespace trainwatch {
 
 // How the time of a device divides (temporal_breakdown).
 struct TemporalBreakdown {
-  std::int64_t idle_ns = 0;         // no work on any stream
+  std::int64_t idle_ns = 0;         // no activity on any stream
   std::int64_t compute_ns = 0;      // computation on some stream
   std::int64_t non_compute_ns = 0;  // communication, copies and waits that no computation hides
   std::int64_t kernel_ns = 0;       // from the first start to the last end: the sum of these
@@ -34,20 +34,20 @@ struct CommCompOverlap {
 // O(n log n).
 CommCompOverlap comm_comp_overlap(const CycleTrace& cycle, DeviceRows rows);
 
-// Which kinds of work a device's time goes to, and which kernels (gpu_kernel_breakdown). Kinds of
-// work at the same time, one bit each.
+// How the time of a device divides by kind of activity and by kernel (gpu_kernel_breakdown).
+// Concurrent kinds of activity, one bit each.
 inline constexpr std::size_t kComputationBit = 1;
 inline constexpr std::size_t kCommunicationBit = 2;
 inline constexpr std::size_t kMemoryBit = 4;
 inline constexpr std::size_t kActivityMixes = 8;
 
-// How long each mix of work went on, in ns. Work of class `other` does not count. O(n log n).
+// How long each mix of kinds ran, in ns. Class `other` does not count. O(n log n).
 std::array<std::int64_t, kActivityMixes> time_by_activity_mix(const CycleTrace& cycle,
                                                               DeviceRows rows, bool with_memory);
 
 // Kernels of one class by name, as durations_by_name() has them.
-std::vector<NameStats> kernels_by_name(const CycleTrace& cycle, DeviceRows rows, ActivityClass work,
-                                       std::size_t most);
+std::vector<NameStats> kernels_by_name(const CycleTrace& cycle, DeviceRows rows,
+                                       ActivityClass wanted, std::size_t most);
 
 // How long the program's own annotations took, on the host or on the device
 // (user_annotation_breakdown), as durations_by_name() has them.
@@ -77,7 +77,7 @@ struct LaunchStats {
   std::uint64_t launch_delay_outliers = 0;  // more than 100 us from the end of the call
   DurationSummary cpu_duration;
   DurationSummary gpu_duration;
-  DurationSummary launch_delay;  // from the end of the call to the start of its (first) work
+  DurationSummary launch_delay;  // from the end of the call to the start of its (first) activity
 };
 
 // Plain launches, as HTA has it. O(n log n).
@@ -92,7 +92,7 @@ struct LaunchesOfName {
   std::int64_t delay_ns = 0;
 };
 
-// All calls that launched work, graphs among them; by time on the host, the longest first.
+// All calls that launched activities, graphs among them; by time on the host, the longest first.
 std::vector<LaunchesOfName> launches_by_name(const CycleTrace& cycle, DeviceRows rows);
 
 // Which sequences of kernels operators launch, and how often each: where kernels may be fused, or

@@ -12,10 +12,10 @@
 namespace trainwatch {
 namespace {
 
-// Device work by the launch that it came of.
-class WorkByLaunch {
+// Device activities by launch.
+class ActivityByLaunch {
  public:
-  WorkByLaunch(const CycleTrace& cycle, DeviceRows rows) : begins_(cycle.launches.size() + 1) {
+  ActivityByLaunch(const CycleTrace& cycle, DeviceRows rows) : begins_(cycle.launches.size() + 1) {
     const auto each_row = [&](auto&& use) {
       for (const std::uint32_t index : rows) {
         const DeviceActivity& row = cycle.device[index];
@@ -113,7 +113,7 @@ class Sequences {
 
 std::vector<KernelSequence> kernel_sequences(const CycleTrace& cycle, DeviceRows rows,
                                              std::string_view text) {
-  const WorkByLaunch work(cycle, rows);
+  const ActivityByLaunch by_launch(cycle, rows);
   const std::vector<bool> asked = names_asked_for(cycle.names, text);
   Sequences found(cycle);
   std::vector<std::uint32_t> kernels;
@@ -129,7 +129,7 @@ std::vector<KernelSequence> kernel_sequences(const CycleTrace& cycle, DeviceRows
       op = wanted && (!text.empty() || row.kind == HostKind::op) ? &row : nullptr;
     }
     if (op == nullptr || row.launch == kNoRow) continue;
-    const DeviceRows launched = work.of(row.launch);
+    const DeviceRows launched = by_launch.of(row.launch);
     kernels.insert(kernels.end(), launched.begin(), launched.end());
   }
   if (op != nullptr) found.add(*op, kernels);

@@ -1,4 +1,4 @@
-// HTA's breakdown of GPU kernels: time by mix of kinds of work, and by kernel.
+// HTA's breakdown of GPU kernels: time by mix of activity kinds, and by kernel.
 #include <algorithm>
 #include <array>
 #include <string>
@@ -26,10 +26,12 @@ std::array<std::int64_t, kActivityMixes> time_by_activity_mix(const CycleTrace& 
   return times;
 }
 
-std::vector<NameStats> kernels_by_name(const CycleTrace& cycle, DeviceRows rows, ActivityClass work,
-                                       std::size_t most) {
+std::vector<NameStats> kernels_by_name(const CycleTrace& cycle, DeviceRows rows,
+                                       ActivityClass wanted, std::size_t most) {
   std::vector<NamedDuration> durations;
-  const auto is_one = [&](std::uint32_t index) { return cycle.device[index].work == work; };
+  const auto is_one = [&](std::uint32_t index) {
+    return cycle.device[index].activity_class == wanted;
+  };
   durations.reserve(static_cast<std::size_t>(std::ranges::count_if(rows, is_one)));
   for (const std::uint32_t index : rows) {
     const DeviceActivity& row = cycle.device[index];
@@ -134,7 +136,7 @@ class GpuKernelBreakdown final : public CycleAnalysis<CycleKernels> {
 const AnalysisSpec& gpu_kernel_breakdown_analysis() {
   static const AnalysisSpec spec = make_spec<GpuKernelBreakdown>(
       {.name = "gpu_kernel_breakdown",
-       .summary = "Which kinds of work and which kernels a GPU's time goes to"});
+       .summary = "How the time of a GPU divides by kind of activity and by kernel"});
   return spec;
 }
 

@@ -1,4 +1,4 @@
-// HTA's breakdown of idle time: why each stream of a GPU waited for its next work.
+// HTA's breakdown of idle time: why each stream of a GPU waited for its next activity.
 #include <array>
 #include <limits>
 #include <string>
@@ -91,7 +91,7 @@ class IdleTimeBreakdown final : public CycleAnalysis<CycleIdle> {
 const AnalysisSpec& idle_time_breakdown_analysis() {
   static const AnalysisSpec spec = make_spec<IdleTimeBreakdown>(
       {.name = "idle_time_breakdown",
-       .summary = "Why the streams of a GPU waited for their next work"});
+       .summary = "Why the streams of a GPU waited for their next activity"});
   return spec;
 }
 

@@ -47,7 +47,7 @@ class ProfilerSteps final : public CycleAnalysis<CycleSteps> {
 
  protected:
   CycleSteps result_of(const SelectedCycle& selected) override {
-    CycleSteps found{measure(selected).steps};
+    CycleSteps found{summarize(selected).steps};
     if (selection_ == StepSelection::without_last && found.steps.size() > 1) found.steps.pop_back();
     std::erase_if(found.steps, [](const StepSummary& step) { return step.number == kNoStep; });
     bound(found.steps, kMaxSteps);

@@ -36,8 +36,8 @@ bool is_any_of(std::string_view name, std::span<const std::string_view> names) {
 }
 
 BoundBy bound_of(const DeviceActivity& row) {
-  if (row.work == ActivityClass::communication) return BoundBy::gpu_communication;
-  return row.work == ActivityClass::memory ? BoundBy::gpu_memory : BoundBy::gpu_compute;
+  if (row.activity_class == ActivityClass::communication) return BoundBy::gpu_communication;
+  return row.activity_class == ActivityClass::memory ? BoundBy::gpu_memory : BoundBy::gpu_compute;
 }
 
 // A thread that was looked for: one, none, or several, which is no answer.

@@ -1,5 +1,5 @@
 // What takes part in a step on its critical path: operators, runtime calls and waits for data that
-// began in it, and the work that its calls launched.
+// began in it, and the activities that its calls launched.
 #pragma once
 
 #include <cstdint>

@@ -81,7 +81,7 @@ class Stragglers final : public CycleAnalysis<StepTimes> {
   StepTimes result_of(const SelectedCycle& selected) override {
     StepTimes found;
     std::size_t room = kMostCollectives;
-    std::vector<StepSummary> steps = measure(selected).steps;
+    std::vector<StepSummary> steps = summarize(selected).steps;
     std::erase_if(steps, [](const StepSummary& step) {
       return step.number == kNoStep || step.busy_ns() == 0;
     });

@@ -112,7 +112,7 @@ class TemporalBreakdowns final : public CycleAnalysis<CycleBreakdown> {
 const AnalysisSpec& temporal_breakdown_analysis() {
   static const AnalysisSpec spec = make_spec<TemporalBreakdowns>(
       {.name = "temporal_breakdown",
-       .summary = "How much of a GPU's time is computation, other work, and idle"});
+       .summary = "How much of a GPU's time is computation, other activity, and idle"});
   return spec;
 }
 

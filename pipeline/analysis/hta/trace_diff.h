@@ -40,7 +40,7 @@ struct TraceTotals {
   std::uint64_t steps = 0;
   std::uint64_t left_out = 0;  // events of further names
 
-  // Adds the events of the host, and the work of devices, that count. O(n).
+  // Adds the events of the host, and the activities of devices, that count. O(n).
   void add(const SelectedCycle& selected);
 
   void state(StateIo& io);

@@ -177,8 +177,8 @@ std::optional<RejectReason> CycleBuilder::add_activity(EventCategory category, T
   row.device = small_integer(tokens.device.empty() ? tokens.pid : tokens.device).value_or(0);
   row.memory_gbps = bandwidth(tokens.bandwidth);
   row.kind = device_kind(category);
-  row.work = names_.work(*name);
-  if (row.work == ActivityClass::communication) collective(tokens);
+  row.activity_class = names_.class_of(*name);
+  if (row.activity_class == ActivityClass::communication) collective(tokens);
   correlator_.add_activity(cycle_, integer_or(tokens.correlation, CorrelationIndex::kNone));
   return std::nullopt;
 }

@@ -28,7 +28,9 @@ class CycleNames {
     facts_.push_back({activity_class(name), is_launch(name), is_blocking(name)});
     return names_.intern(name);
   }
-  ActivityClass work(NameId name) const { return facts_[static_cast<std::size_t>(name)].work; }
+  ActivityClass class_of(NameId name) const {
+    return facts_[static_cast<std::size_t>(name)].activity_class;
+  }
   // Whether a call of this name launches device activity.
   bool launches(NameId name) const { return facts_[static_cast<std::size_t>(name)].launches; }
 
@@ -39,7 +41,7 @@ class CycleNames {
 
  private:
   struct Facts {
-    ActivityClass work{};
+    ActivityClass activity_class{};
     bool launches = false;
     bool blocks = false;
   };

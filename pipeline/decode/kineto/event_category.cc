@@ -26,7 +26,7 @@ constexpr std::string_view kOtherFirst[] = {
 };
 constexpr std::string_view kOtherInside[] = {"Memcpy", "Memset", "dma", "Sync"};
 
-// What calls of CUDA, HIP, Level Zero, SYCL and MTIA are called that start work on a device.
+// Names of the calls of CUDA, HIP, Level Zero, SYCL and MTIA that start activities on a device.
 constexpr std::string_view kLaunchInside[] = {"Launch", "Memcpy",  "Memset",
                                               "Memory", "Enqueue", "runFunction"};
 

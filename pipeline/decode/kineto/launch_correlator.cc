@@ -5,7 +5,7 @@ namespace {
 
 // What the index says of a correlation: what it stands for, and which of them.
 enum class What : std::uint32_t {
-  rows,     // device work without a call: the last row; its `launch` is the row before it
+  rows,     // device activity without a call: the last row; its `launch` is the row before it
   launch,   // index into CycleTrace::launches
   waiting,  // number of a waiting call
 };

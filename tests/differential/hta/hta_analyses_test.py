@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The analyses of GPU work against HTA's own numbers: real traces and the project's generated ones.
+"""The analyses of GPU activity against HTA's own numbers: real traces and the project's generated ones.
 
 ../shared/reference/hta has what HTA 0.6.1 said of the traces in ../shared/data/kineto, and
 ../shared/fixtures/hta_reference what it said of ../shared/fixtures/kineto. Counts are equal; sums of

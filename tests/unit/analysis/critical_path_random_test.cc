@@ -4,7 +4,7 @@
 #include <numeric>
 #include <random>
 
-#include "pipeline/analysis/hta/work_dependencies.h"
+#include "pipeline/analysis/hta/activity_dependencies.h"
 #include "pipeline/cycle/launches.h"
 #include "unit/analysis/step_builder.h"
 
@@ -134,9 +134,9 @@ TEST(LaunchQueues, AreEmptyWhereHtaSaysSo) {
       return std::ranges::find(lengths[0].changes, time_ns, &QueueChange::at_ns)->length;
     };
     for (std::uint32_t row = 0; row < cycle.device.size(); ++row) {
-      const DeviceActivity& work = cycle.device[row];
-      const std::int64_t launch_ns = cycle.launches[work.launch].start_ns;
-      const bool expected = length_at(launch_ns) == 1 && length_at(work.start_ns) == 0;
+      const DeviceActivity& activity = cycle.device[row];
+      const std::int64_t launch_ns = cycle.launches[activity.launch].start_ns;
+      const bool expected = length_at(launch_ns) == 1 && length_at(activity.start_ns) == 0;
       EXPECT_EQ(queues.was_empty(row), expected) << seed << ", " << row;
       if (expected) ++empty;
     }

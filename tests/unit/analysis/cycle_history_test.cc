@@ -21,7 +21,7 @@ void add(StepSummary& to, IdleReason reason, std::int64_t ms) {
 CycleSummary cycle_of(std::vector<StepSummary> steps) {
   CycleSummary cycle;
   cycle.subject = kRank;
-  cycle.work = 1;
+  cycle.activities = 1;
   cycle.steps = std::move(steps);
   return cycle;
 }

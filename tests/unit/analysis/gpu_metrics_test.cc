@@ -20,7 +20,7 @@ class GpuMetricsTest : public testing::Test {
   }
   void add(const CycleTrace& cycle) {
     const SelectedCycle selected(cycle, StepSelection::included);
-    metrics_.on(selected, measure(selected));
+    metrics_.on(selected, summarize(selected));
   }
   // The values of a family in the order of its points.
   std::vector<double> values(const std::string& name) const {

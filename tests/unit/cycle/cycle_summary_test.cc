@@ -7,15 +7,15 @@
 namespace trainwatch::cycle_summary_test {
 
 CycleSummary measured(const CycleTrace& cycle) {
-  return measure(SelectedCycle(cycle, StepSelection::included));
+  return summarize(SelectedCycle(cycle, StepSelection::included));
 }
 
-TEST(CycleSummary, NothingWithoutWork) {
+TEST(CycleSummary, NothingWithoutActivity) {
   HandMadeCycle builder;
   builder.step(1, 0, 100);
   const CycleSummary found = measured(builder.build());
   EXPECT_EQ(found.window_ns, 0);
-  EXPECT_EQ(found.work, 0U);
+  EXPECT_EQ(found.activities, 0U);
   EXPECT_EQ(found.steps.size(), 1U);
   EXPECT_EQ(found.step_ns(), 100'000);
   EXPECT_EQ(found.idle(IdleReason::launch), 0);
@@ -32,7 +32,7 @@ TEST(CycleSummary, IdleByWhatEndsTheGapOnAnyStream) {
   EXPECT_EQ(found.window_ns, 460'000);
   EXPECT_EQ(found.busy_ns, 250'000);
   EXPECT_EQ(found.idle_ns, (std::array<std::int64_t, kIdleCauses>{100'000, 10'000, 100'000}));
-  EXPECT_EQ(found.work, 5U);
+  EXPECT_EQ(found.activities, 5U);
   EXPECT_EQ(found.launches, 5U);
   EXPECT_EQ(found.computation_ns, 190'000);
   EXPECT_EQ(found.communication_ns, 100'000);

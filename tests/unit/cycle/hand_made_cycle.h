@@ -15,33 +15,34 @@ namespace trainwatch {
 
 class HandMadeCycle {
  public:
-  struct Work {
+  struct Activity {
     std::int64_t start = 0;
     std::int64_t duration = 0;
     std::int32_t stream = 7;
     std::uint32_t launch = kNoRow;
   };
 
-  // What launches return is for the work that they launch.
+  // What launches return is for the activity that they launch.
   std::uint32_t launch(std::int64_t start, std::int64_t duration = 5,
                        const std::string& name = "cudaLaunchKernel") {
     cycle_.launches.push_back({start * 1000, duration * 1000, cycle_.names.intern(name)});
     return static_cast<std::uint32_t>(cycle_.launches.size() - 1);
   }
-  HandMadeCycle& compute(const Work& work, const std::string& name = "gemm") {
-    return add(work, name, DeviceKind::kernel, ActivityClass::computation);
+  HandMadeCycle& compute(const Activity& activity, const std::string& name = "gemm") {
+    return add(activity, name, DeviceKind::kernel, ActivityClass::computation);
   }
-  HandMadeCycle& communicate(const Work& work,
+  HandMadeCycle& communicate(const Activity& activity,
                              const std::string& name = "ncclDevKernel_AllReduce") {
-    return add(work, name, DeviceKind::kernel, ActivityClass::communication);
+    return add(activity, name, DeviceKind::kernel, ActivityClass::communication);
   }
-  HandMadeCycle& copy(const Work& work, float gbps, const std::string& name = "Memcpy HtoD") {
-    add(work, name, DeviceKind::memory_copy, ActivityClass::memory);
+  HandMadeCycle& copy(const Activity& activity, float gbps,
+                      const std::string& name = "Memcpy HtoD") {
+    add(activity, name, DeviceKind::memory_copy, ActivityClass::memory);
     cycle_.device.back().memory_gbps = gbps;
     return *this;
   }
-  HandMadeCycle& wait(const Work& work) {
-    return add(work, "Stream Sync", DeviceKind::sync, ActivityClass::other);
+  HandMadeCycle& wait(const Activity& activity) {
+    return add(activity, "Stream Sync", DeviceKind::sync, ActivityClass::other);
   }
   HandMadeCycle& annotate(std::int64_t start, std::int64_t duration, const std::string& name,
                           bool on_device = false) {
@@ -56,7 +57,7 @@ class HandMadeCycle {
         {start * 1000, duration * 1000, cycle_.names.intern(name), thread, kNoRow, kind});
     return *this;
   }
-  // A launch as its thread has it; what it returns is for the work that it launches.
+  // A launch as its thread has it; what it returns is for the activity that it launches.
   std::uint32_t call(std::int64_t start, std::uint32_t thread = 0, std::int64_t duration = 5,
                      const std::string& name = "cudaLaunchKernel") {
     const std::uint32_t index = launch(start, duration, name);
@@ -89,11 +90,12 @@ class HandMadeCycle {
   }
 
  protected:
-  HandMadeCycle& add(const Work& work, const std::string& name, DeviceKind kind,
+  HandMadeCycle& add(const Activity& activity, const std::string& name, DeviceKind kind,
                      ActivityClass type) {
-    if (work.launch != kNoRow) ++cycle_.launches[work.launch].rows;
-    cycle_.device.push_back({work.start * 1000, work.duration * 1000, cycle_.names.intern(name),
-                             work.launch, work.stream, 0, 0, kind, type});
+    if (activity.launch != kNoRow) ++cycle_.launches[activity.launch].rows;
+    cycle_.device.push_back({activity.start * 1000, activity.duration * 1000,
+                             cycle_.names.intern(name), activity.launch, activity.stream, 0, 0,
+                             kind, type});
     return *this;
   }
 

@@ -6,7 +6,7 @@
 
 namespace trainwatch::step_selection_test {
 
-// Names of the work that counts.
+// Names of the selected activities.
 std::string counted(const CycleTrace& cycle, StepSelection steps) {
   const SelectedCycle selected(cycle, steps);
   std::string names;
@@ -87,7 +87,7 @@ TEST(StepSelection, AnnotationsOnTheDeviceMayComeAfterTheLastStep) {
   EXPECT_FALSE(without.counts(cycle.annotations[2]));
 }
 
-// HTA gives work on stream 0, where ROCm does everything, no step.
+// HTA assigns no step to activities on stream 0, where ROCm does everything.
 TEST(StepSelection, WorkBelongsToTheStepThatLaunchedItOnStream0Too) {
   HandMadeCycle built;
   built.step(4, 0, 100).step(5, 100, 100).step(6, 200, 100);

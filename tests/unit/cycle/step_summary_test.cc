@@ -8,7 +8,7 @@ namespace trainwatch::step_summary_test {
 constexpr std::int64_t kUs = 1000;
 
 std::vector<StepSummary> steps_of(const CycleTrace& cycle) {
-  return measure(SelectedCycle(cycle, StepSelection::all)).steps;
+  return summarize(SelectedCycle(cycle, StepSelection::all)).steps;
 }
 
 StepSummary only_step(const CycleTrace& cycle) {

@@ -1,4 +1,4 @@
-// What is counted along a stream, or from launch to work: idle time, queues, bandwidth.
+// What is counted along a stream, or from launch to activity: idle time, queues, bandwidth.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -21,7 +21,7 @@ TEST(IdleTime, EachGapHasItsCause) {
   built.compute({70, 10, 7, built.launch(20)});   // launched at 20, not after: a gap of 50
   built.compute({100, 10, 7, built.launch(81)});  // launched after 80: the host was late by 20
   built.compute({130, 5, 7});                     // no launch known: a usual gap of 20
-  built.wait({111, 9});                           // no work
+  built.wait({111, 9});                           // not counted
   built.compute({0, 10, 20, built.launch(-3)});
   const CycleTrace cycle = built.build();
   const auto found = idle_time(cycle, all_rows(cycle));
@@ -45,14 +45,14 @@ TEST(IdleTime, AGapOf30MicrosecondsIsNotUsual) {
   EXPECT_EQ(gaps(found[0], IdleCause::other).sum_ns, 30'000);
 }
 
-TEST(IdleTime, WithoutWorkThereIsNone) {
+TEST(IdleTime, WithoutActivityThereIsNone) {
   HandMadeCycle built;
   built.wait({0, 10});
   const CycleTrace cycle = built.build();
   EXPECT_TRUE(idle_time(cycle, all_rows(cycle)).empty());
 }
 
-TEST(QueueLength, WorkWaitsFromItsLaunchToItsStart) {
+TEST(QueueLength, ActivityWaitsFromItsLaunchToItsStart) {
   HandMadeCycle built;
   built.compute({20, 5, 7, built.launch(0)});
   built.compute({30, 5, 7, built.launch(10)});

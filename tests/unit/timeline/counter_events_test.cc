@@ -92,7 +92,7 @@ TEST(CounterEvents, OfTheStepsThatAreAskedFor) {
   EXPECT_EQ(counters(cycle, StepSelection::without_last).size(), 2U);
 }
 
-TEST(CounterEvents, WithoutWorkThereAreNone) {
+TEST(CounterEvents, WithoutActivityThereAreNone) {
   EXPECT_TRUE(counters(CycleTrace{}).empty());
 }
 

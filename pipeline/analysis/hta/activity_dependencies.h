@@ -1,4 +1,4 @@
-// What work and calls had to wait for: whether a launch found an empty queue, and what the
+// What activities and calls had to wait for: whether a launch found an empty queue, and what the
 // synchronisations of a cycle waited for.
 #pragma once
 
@@ -11,13 +11,13 @@
 
 namespace trainwatch {
 
-// Work that began only after other work: "Stream Wait Event".
-struct WorkWait {
-  std::uint32_t work = 0;  // rows of CycleTrace::device
+// An activity that began only after another: "Stream Wait Event".
+struct ActivityWait {
+  std::uint32_t row = 0;  // rows of CycleTrace::device
   std::uint32_t waited_for = 0;
 };
 
-// A call that ended only after work: what the event that it waited for stands for, or all that the
+// A call that waited for the device: for what its event stands for, or for everything that the
 // stream or the context had been given.
 struct CallWait {
   std::int64_t start_ns = 0;  // of the call
@@ -26,22 +26,22 @@ struct CallWait {
   std::int32_t stream = kNoStream;  // where waited_for is kNoRow; kNoStream: of the whole context
 };
 
-// An event stands for the last work launched on its stream before it was recorded, from whichever
-// thread; a stream waits with what its thread launches next on it. O(rows log n).
-class WorkWaits {
+// An event stands for the last activity launched on its stream before it was recorded, from
+// whichever thread; a stream waits with what its thread launches next on it. O(rows log n).
+class ActivityWaits {
  public:
-  explicit WorkWaits(const StepEventIndex& index);
+  explicit ActivityWaits(const StepEventIndex& index);
 
-  std::span<const WorkWait> of_work(std::uint32_t row) const;
+  std::span<const ActivityWait> of_activity(std::uint32_t row) const;
   // Of the calls that began from the one to the other, both included.
   std::span<const CallWait> of_calls(std::int64_t from_ns, std::int64_t to_ns) const;
 
  private:
-  std::vector<WorkWait> of_work_;   // by work
-  std::vector<CallWait> of_calls_;  // by start
+  std::vector<ActivityWait> of_activity_;  // by row
+  std::vector<CallWait> of_calls_;         // by start
 };
 
-// Whether work was launched into an empty queue, on each stream of a cycle: the work that
+// Whether activities were launched into an empty queue, on each stream of a cycle: those that
 // queue_length() counts. O(rows log n).
 class LaunchQueues {
  public:

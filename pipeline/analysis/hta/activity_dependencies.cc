@@ -1,4 +1,4 @@
-#include "pipeline/analysis/hta/work_dependencies.h"
+#include "pipeline/analysis/hta/activity_dependencies.h"
 
 #include <algorithm>
 #include <limits>
@@ -26,7 +26,7 @@ struct Launched {
   std::uint32_t row = 0;
 };
 
-// Work by its launch.
+// Activities by launch.
 class LaunchOrder {
  public:
   explicit LaunchOrder(const StepEventIndex& index) {
@@ -73,7 +73,7 @@ class LaunchOrder {
 
 }  // namespace
 
-WorkWaits::WorkWaits(const StepEventIndex& index) {
+ActivityWaits::ActivityWaits(const StepEventIndex& index) {
   const CycleTrace& cycle = index.cycle();
   if (cycle.syncs.empty()) return;
   const LaunchOrder order(index);
@@ -88,23 +88,24 @@ WorkWaits::WorkWaits(const StepEventIndex& index) {
       waited_for = order.last_before(sync.waits_for, cycle.launches[sync.event_record].start_ns);
     if (of_event && waited_for == kNoRow) continue;
     if (kind == SyncKind::stream_waits) {
-      const std::uint32_t work = order.next_after(sync.stream, waiting.thread, waiting.start_ns);
-      if (work != kNoRow) of_work_.push_back({work, waited_for});
+      const std::uint32_t activity =
+          order.next_after(sync.stream, waiting.thread, waiting.start_ns);
+      if (activity != kNoRow) of_activity_.push_back({activity, waited_for});
     } else if (of_event || kind == SyncKind::context) {
       of_calls_.push_back({waiting.start_ns, call, waited_for, kNoStream});
     } else if (kind == SyncKind::stream && sync.stream != kNoStream) {
       of_calls_.push_back({waiting.start_ns, call, kNoRow, sync.stream});
     }
   }
-  std::ranges::stable_sort(of_work_, {}, &WorkWait::work);
+  std::ranges::stable_sort(of_activity_, {}, &ActivityWait::row);
   std::ranges::stable_sort(of_calls_, {}, &CallWait::start_ns);
 }
 
-std::span<const WorkWait> WorkWaits::of_work(std::uint32_t row) const {
-  return std::ranges::equal_range(of_work_, row, {}, &WorkWait::work);
+std::span<const ActivityWait> ActivityWaits::of_activity(std::uint32_t row) const {
+  return std::ranges::equal_range(of_activity_, row, {}, &ActivityWait::row);
 }
 
-std::span<const CallWait> WorkWaits::of_calls(std::int64_t from_ns, std::int64_t to_ns) const {
+std::span<const CallWait> ActivityWaits::of_calls(std::int64_t from_ns, std::int64_t to_ns) const {
   const auto from = std::ranges::lower_bound(of_calls_, from_ns, {}, &CallWait::start_ns);
   const auto to = std::ranges::upper_bound(from, of_calls_.end(), to_ns, {}, &CallWait::start_ns);
   return {from, to};
@@ -137,15 +138,16 @@ LaunchQueues::LaunchQueues(const CycleTrace& cycle) : cycle_(cycle), queued_(cyc
 }
 
 bool LaunchQueues::was_empty(std::uint32_t row) const {
-  const DeviceActivity& work = cycle_.device[row];
-  const LaunchRow& launch = cycle_.launches[work.launch];
-  const auto stream = std::ranges::lower_bound(streams_, work.stream, {}, &Stream::stream);
-  if (stream == streams_.end() || stream->stream != work.stream) return false;
+  const DeviceActivity& activity = cycle_.device[row];
+  const LaunchRow& launch = cycle_.launches[activity.launch];
+  const auto stream = std::ranges::lower_bound(streams_, activity.stream, {}, &Stream::stream);
+  if (stream == streams_.end() || stream->stream != activity.stream) return false;
   if (!queued_[static_cast<std::size_t>(launch.name)]) return false;
   const std::ptrdiff_t earlier = before(stream->launched_ns, launch.start_ns);
   return earlier == before(stream->started_ns, launch.start_ns) &&
-         until(stream->launched_ns, work.start_ns) == until(stream->launched_ns, launch.start_ns) &&
-         until(stream->started_ns, work.start_ns) == earlier + 1;
+         until(stream->launched_ns, activity.start_ns) ==
+             until(stream->launched_ns, launch.start_ns) &&
+         until(stream->started_ns, activity.start_ns) == earlier + 1;
 }
 
 }  // namespace trainwatch
