@@ -93,14 +93,14 @@ std::unique_ptr<Analysis> make_analysis(const Interner& interner, const Analysis
 }  // namespace detail
 
 template <class AnalysisType>
-AnalysisSpec make_spec(AnalysisText text) {
-  return {.name = text.name,
-          .summary = text.summary,
-          .interest = detail::interest_of<Analysis, AnalysisType>(
-              text.name, std::move(text.samples), std::move(text.spans)),
-          .live = text.live,
-          .host_events = text.host_events,
-          .make = detail::make_analysis<AnalysisType>};
+AnalysisSpec make_spec(const AnalysisText& text) {
+  return {
+      .name = text.name,
+      .summary = text.summary,
+      .interest = detail::interest_of<Analysis, AnalysisType>(text.name, text.samples, text.spans),
+      .live = text.live,
+      .host_events = text.host_events,
+      .make = detail::make_analysis<AnalysisType>};
 }
 
 }  // namespace trainwatch

@@ -7,7 +7,6 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
-#include <utility>
 #include <vector>
 
 #include "trainwatch/event.h"
@@ -46,16 +45,16 @@ constexpr bool overrides(Inherited, Own) {
 
 // What both interfaces have: steps, samples, spans and cycles.
 template <class Interface, class Type>
-Interest interest_of(std::string_view name, std::vector<Resource> samples,
-                     std::vector<SpanKind> spans) {
+Interest interest_of(std::string_view name, const std::vector<Resource>& samples,
+                     const std::vector<SpanKind>& spans) {
   constexpr bool kSamples = overrides(&Interface::on_sample, &Type::on_sample);
   constexpr bool kSpans = overrides(&Interface::on_span, &Type::on_span);
   if (samples.empty() == kSamples || spans.empty() == kSpans) {
     throw std::logic_error(std::string(name) +
                            ": samples and spans do not fit on_sample() and on_span()");
   }
-  return {.samples = std::move(samples),
-          .spans = std::move(spans),
+  return {.samples = samples,
+          .spans = spans,
           .steps = overrides(&Interface::on_step, &Type::on_step),
           .cycles = overrides(&Interface::on_cycle, &Type::on_cycle)};
 }

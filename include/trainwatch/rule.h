@@ -176,9 +176,8 @@ struct RuleText {
 namespace detail {
 
 template <class RuleType>
-Interest interest_of(RuleText& text) {
-  Interest interest =
-      interest_of<Rule, RuleType>(text.id, std::move(text.samples), std::move(text.spans));
+Interest interest_of(const RuleText& text) {
+  Interest interest = interest_of<Rule, RuleType>(text.id, text.samples, text.spans);
   interest.ticks = overrides(&Rule::on_tick, &RuleType::on_tick);
   interest.end = overrides(&Rule::on_end, &RuleType::on_end);
   return interest;
@@ -187,7 +186,7 @@ Interest interest_of(RuleText& text) {
 }  // namespace detail
 
 template <class RuleType, class Params>
-RuleSpec make_spec(RuleText text, std::vector<Param> params) {
+RuleSpec make_spec(const RuleText& text, std::vector<Param> params) {
   RuleSpec spec;
   spec.id = text.id;
   spec.version = text.version;
