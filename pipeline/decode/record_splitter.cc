@@ -68,7 +68,7 @@ std::size_t RecordSplitter::members(std::string_view bytes, RecordSink& sink) {
         return i + 1;
     }
     if (metadata_.ended()) {
-      closed_ = true;
+      closed_ = ended_ = true;
       return i + 1;
     }
   }
@@ -119,7 +119,7 @@ void RecordSplitter::close_array() {
     metadata_.events_end();
     mode_ = Mode::members;
   } else {
-    closed_ = true;
+    closed_ = ended_ = true;
   }
 }
 
@@ -214,6 +214,7 @@ void RecordSplitter::state(StateIo& io) {
   io(before_);
   io(object_root_);
   io(closed_);
+  io(ended_);
   io(skipping_);
   io(scan_);
   io(carry_);

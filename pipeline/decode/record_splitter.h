@@ -101,6 +101,9 @@ class RecordSplitter {
   // The end of the document was read. A writer that appends to an old file reopens it.
   bool closed() const { return closed_; }
 
+  // The end of the document was read at some time: what came since is behind it.
+  bool ended() const { return ended_; }
+
   // The document is an object that holds the array. Known before the first call of the sink.
   bool object_root() const { return object_root_; }
 
@@ -129,6 +132,7 @@ class RecordSplitter {
   Before before_ = Before::nothing;
   bool object_root_ = false;
   bool closed_ = false;
+  bool ended_ = false;
   bool skipping_ = false;  // inside a record that is too long, already rejected
   ScanState scan_;
   std::string carry_;  // the beginning of the open record

@@ -86,7 +86,7 @@ class ChromeTraceDecoder final : public Decoder, private RecordSink {
 
 void ChromeTraceDecoder::feed(std::string_view bytes, EventBatch& out) {
   splitter_.feed(bytes, *this);
-  if (splitter_.closed()) emit_cycle(out);
+  if (splitter_.ended()) emit_cycle(out);
 }
 
 void ChromeTraceDecoder::finish(EventBatch& out) {
@@ -94,8 +94,11 @@ void ChromeTraceDecoder::finish(EventBatch& out) {
   emit_cycle(out);
 }
 
+// The cycle is emitted at the end of the document, however the file was cut into reads.
 void ChromeTraceDecoder::record(std::string_view text) {
-  if (const Rejection reason = read_event(text)) {
+  if (splitter_.ended()) {
+    rejected(RejectReason::syntax, text);
+  } else if (const Rejection reason = read_event(text)) {
     rejected(*reason, text);
   } else {
     ++records_;

@@ -145,6 +145,21 @@ TEST(Malformed, AHoleBeforeTheFirstRecordCostsOneReject) {
   }
 }
 
+// What stands behind a ']' too many is rejected in every cut; it was used when one read held both.
+TEST(Malformed, WhatFollowsTheEndOfATrace) {
+  const std::string content =
+      R"([{"name": "ProfilerStep#1", "ph": "X", "cat": "user_annotation", "ts": 100, "dur": 50, "pid": 1, "tid": 1},)"
+      R"({"name": "aten::zeros", "ph": "X", "cat": "cpu_op", "ts": 101, "dur": 2, "pid": 1, "tid": 1}],)"
+      R"({"name": "ProfilerStep#2", "ph": "X", "cat": "user_annotation", "ts": 150, "dur": 50, "pid": 1, "tid": 1}])";
+  const Outcome whole = decode("a.pt.trace.json", content);
+  for (std::size_t cut = 0; cut < content.size(); ++cut) {
+    DecodeRun run{"a.pt.trace.json"};
+    run.feed(std::string_view{content}.substr(0, cut));
+    run.feed(std::string_view{content}.substr(cut));
+    ASSERT_EQ(run.finish(), whole) << "cut at " << cut;
+  }
+}
+
 TEST(Malformed, RandomDamageNeverCrashes) {
   std::mt19937 random{11};
   for (const SampleFile& file : sample_files()) {
