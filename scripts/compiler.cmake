@@ -80,8 +80,3 @@ function(tw_library name)
   tw_batches(batches ${name} 64 ${ARGN})
   add_library(${name} STATIC ${batches})
 endfunction()
-
-# Code that runs per request or per command, not per event, is compiled for build time.
-function(tw_optimize_lightly target)
-  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
-endfunction()
