@@ -120,7 +120,7 @@ inline bool JsonCursor::next(std::string_view& key) {
   return true;
 }
 
-inline std::string_view JsonCursor::value() {
+[[gnu::always_inline]] inline std::string_view JsonCursor::value() {
   const char* const begin = p_;
   if (p_ == end_) {
     fail(true);
