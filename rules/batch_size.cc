@@ -12,7 +12,7 @@
 #include "trainwatch/rule.h"
 #include "trainwatch/stats/sorted_window.h"
 
-namespace trainwatch {
+namespace trainwatch::batch_size {
 namespace {
 
 constexpr double kMinChange = 5;       // percent points of the 95th percentile
@@ -191,7 +191,7 @@ class BatchSize final : public Rule {
 
 }  // namespace
 
-const RuleSpec& batch_size_rule() {
+const RuleSpec& rule() {
   static const RuleSpec spec = make_spec<BatchSize, Params>(
       {.id = "batch_size",
        .scope = Scope::node,
@@ -216,4 +216,4 @@ const RuleSpec& batch_size_rule() {
   return spec;
 }
 
-}  // namespace trainwatch
+}  // namespace trainwatch::batch_size

@@ -4,49 +4,51 @@
 
 namespace trainwatch {
 
-const RuleSpec& step_spike_rule();
-const RuleSpec& cpu_bottleneck_rule();
-const RuleSpec& getnext_outlier_rule();
-const RuleSpec& low_gpu_utilization_rule();
-const RuleSpec& input_bound_rule();
-const RuleSpec& gpu_idle_rule();
-const RuleSpec& host_bound_rule();
-const RuleSpec& kernel_launch_bound_rule();
-const RuleSpec& communication_bound_rule();
-const RuleSpec& low_overlap_rule();
-const RuleSpec& straggler_rule();
-const RuleSpec& io_bottleneck_rule();
-const RuleSpec& batch_size_rule();
-const RuleSpec& gpu_memory_increase_rule();
-const RuleSpec& load_balancing_rule();
-const RuleSpec& step_outlier_rule();
-const RuleSpec& max_initialization_time_rule();
-const RuleSpec& dataloader_rule();
-const RuleSpec& overall_system_usage_rule();
-const RuleSpec& overall_framework_metrics_rule();
+// clang-format off
+namespace step_spike { const RuleSpec& rule(); }
+namespace cpu_bottleneck { const RuleSpec& rule(); }
+namespace getnext_outlier { const RuleSpec& rule(); }
+namespace low_gpu_utilization { const RuleSpec& rule(); }
+namespace input_bound { const RuleSpec& rule(); }
+namespace gpu_idle { const RuleSpec& rule(); }
+namespace host_bound { const RuleSpec& rule(); }
+namespace kernel_launch_bound { const RuleSpec& rule(); }
+namespace communication_bound { const RuleSpec& rule(); }
+namespace low_overlap { const RuleSpec& rule(); }
+namespace straggler { const RuleSpec& rule(); }
+namespace io_bottleneck { const RuleSpec& rule(); }
+namespace batch_size { const RuleSpec& rule(); }
+namespace gpu_memory_increase { const RuleSpec& rule(); }
+namespace load_balancing { const RuleSpec& rule(); }
+namespace step_outlier { const RuleSpec& rule(); }
+namespace max_initialization_time { const RuleSpec& rule(); }
+namespace dataloader { const RuleSpec& rule(); }
+namespace overall_system_usage { const RuleSpec& rule(); }
+namespace overall_framework_metrics { const RuleSpec& rule(); }
+// clang-format on
 
 const std::vector<const RuleSpec*>& rule_catalog() {
   static const std::vector<const RuleSpec*> catalog = {
-      &step_spike_rule(),
-      &cpu_bottleneck_rule(),
-      &getnext_outlier_rule(),
-      &low_gpu_utilization_rule(),
-      &input_bound_rule(),
-      &gpu_idle_rule(),
-      &host_bound_rule(),
-      &kernel_launch_bound_rule(),
-      &communication_bound_rule(),
-      &low_overlap_rule(),
-      &straggler_rule(),
-      &io_bottleneck_rule(),
-      &batch_size_rule(),
-      &gpu_memory_increase_rule(),
-      &load_balancing_rule(),
-      &step_outlier_rule(),
-      &max_initialization_time_rule(),
-      &dataloader_rule(),
-      &overall_system_usage_rule(),
-      &overall_framework_metrics_rule(),
+      &step_spike::rule(),
+      &cpu_bottleneck::rule(),
+      &getnext_outlier::rule(),
+      &low_gpu_utilization::rule(),
+      &input_bound::rule(),
+      &gpu_idle::rule(),
+      &host_bound::rule(),
+      &kernel_launch_bound::rule(),
+      &communication_bound::rule(),
+      &low_overlap::rule(),
+      &straggler::rule(),
+      &io_bottleneck::rule(),
+      &batch_size::rule(),
+      &gpu_memory_increase::rule(),
+      &load_balancing::rule(),
+      &step_outlier::rule(),
+      &max_initialization_time::rule(),
+      &dataloader::rule(),
+      &overall_system_usage::rule(),
+      &overall_framework_metrics::rule(),
   };
   return catalog;
 }

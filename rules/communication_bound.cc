@@ -2,7 +2,7 @@
 #include "rules/communication_rule.h"
 #include "rules/format.h"
 
-namespace trainwatch {
+namespace trainwatch::communication_bound {
 namespace {
 
 struct Params {
@@ -40,7 +40,7 @@ class CommunicationBound final : public CommunicationRule {
 
 }  // namespace
 
-const RuleSpec& communication_bound_rule() {
+const RuleSpec& rule() {
   static const RuleSpec spec = make_spec<CommunicationBound, Params>(
       {.id = "communication_bound",
        .scope = Scope::job,
@@ -54,4 +54,4 @@ const RuleSpec& communication_bound_rule() {
   return spec;
 }
 
-}  // namespace trainwatch
+}  // namespace trainwatch::communication_bound

@@ -2,7 +2,7 @@
 // docs/rules/cpu_bottleneck.md.
 #include "rules/bottleneck.h"
 
-namespace trainwatch {
+namespace trainwatch::cpu_bottleneck {
 namespace {
 
 constexpr BottleneckKind kKind{
@@ -22,7 +22,7 @@ class CpuBottleneck final : public Bottleneck {
 
 }  // namespace
 
-const RuleSpec& cpu_bottleneck_rule() {
+const RuleSpec& rule() {
   using Params = BottleneckParams;
   static const RuleSpec spec = make_spec<CpuBottleneck, Params>(
       {.id = "cpu_bottleneck",
@@ -46,4 +46,4 @@ const RuleSpec& cpu_bottleneck_rule() {
   return spec;
 }
 
-}  // namespace trainwatch
+}  // namespace trainwatch::cpu_bottleneck

@@ -17,7 +17,7 @@
 #include "trainwatch/state_io.h"
 #include "trainwatch/stats/sorted_window.h"
 
-namespace trainwatch {
+namespace trainwatch::dataloader {
 namespace {
 
 // Counts the data loading processes of a node, second by second. The ranks of a node write their
@@ -273,7 +273,7 @@ class Dataloader final : public Rule {
 
 }  // namespace
 
-const RuleSpec& dataloader_rule() {
+const RuleSpec& rule() {
   static const RuleSpec spec = make_spec<Dataloader, Params>(
       {.id = "dataloader",
        .scope = Scope::node,
@@ -295,4 +295,4 @@ const RuleSpec& dataloader_rule() {
   return spec;
 }
 
-}  // namespace trainwatch
+}  // namespace trainwatch::dataloader

@@ -10,7 +10,7 @@
 #include "trainwatch/rule.h"
 #include "trainwatch/stats/sorted_window.h"
 
-namespace trainwatch {
+namespace trainwatch::getnext_outlier {
 namespace {
 
 constexpr std::size_t kMaxNames = 64;
@@ -191,7 +191,7 @@ class GetNextOutlier final : public Rule {
 
 }  // namespace
 
-const RuleSpec& getnext_outlier_rule() {
+const RuleSpec& rule() {
   static const RuleSpec spec = make_spec<GetNextOutlier, Params>(
       {.id = "getnext_outlier",
        .scope = Scope::rank,
@@ -214,4 +214,4 @@ const RuleSpec& getnext_outlier_rule() {
   return spec;
 }
 
-}  // namespace trainwatch
+}  // namespace trainwatch::getnext_outlier

@@ -4,7 +4,7 @@
 #include "rules/cycle_rule.h"
 #include "rules/format.h"
 
-namespace trainwatch {
+namespace trainwatch::gpu_idle {
 namespace {
 
 struct Params {
@@ -77,7 +77,7 @@ class GpuIdle final : public CycleRule {
 
 }  // namespace
 
-const RuleSpec& gpu_idle_rule() {
+const RuleSpec& rule() {
   static const RuleSpec spec = make_spec<GpuIdle, Params>(
       {.id = "gpu_idle",
        .scope = Scope::rank,
@@ -91,4 +91,4 @@ const RuleSpec& gpu_idle_rule() {
   return spec;
 }
 
-}  // namespace trainwatch
+}  // namespace trainwatch::gpu_idle

@@ -11,7 +11,7 @@
 #include "trainwatch/json_writer.h"
 #include "trainwatch/rule.h"
 
-namespace trainwatch {
+namespace trainwatch::gpu_memory_increase {
 namespace {
 
 constexpr double kMinChange = 5;  // percent points; a smaller increase is no update
@@ -145,7 +145,7 @@ class GpuMemoryIncrease final : public Rule {
 
 }  // namespace
 
-const RuleSpec& gpu_memory_increase_rule() {
+const RuleSpec& rule() {
   static const RuleSpec spec = make_spec<GpuMemoryIncrease, Params>(
       {.id = "gpu_memory_increase",
        .scope = Scope::gpu,
@@ -165,4 +165,4 @@ const RuleSpec& gpu_memory_increase_rule() {
   return spec;
 }
 
-}  // namespace trainwatch
+}  // namespace trainwatch::gpu_memory_increase

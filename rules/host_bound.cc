@@ -4,7 +4,7 @@
 #include "rules/cycle_rule.h"
 #include "rules/format.h"
 
-namespace trainwatch {
+namespace trainwatch::host_bound {
 namespace {
 
 struct Params {
@@ -57,7 +57,7 @@ class HostBound final : public CycleRule {
 
 }  // namespace
 
-const RuleSpec& host_bound_rule() {
+const RuleSpec& rule() {
   static const RuleSpec spec = make_spec<HostBound, Params>(
       {.id = "host_bound",
        .scope = Scope::rank,
@@ -70,4 +70,4 @@ const RuleSpec& host_bound_rule() {
   return spec;
 }
 
-}  // namespace trainwatch
+}  // namespace trainwatch::host_bound

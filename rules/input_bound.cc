@@ -12,7 +12,7 @@
 #include "trainwatch/json_writer.h"
 #include "trainwatch/rule.h"
 
-namespace trainwatch {
+namespace trainwatch::input_bound {
 namespace {
 
 struct Params {
@@ -154,7 +154,7 @@ class InputBound final : public Rule {
 
 }  // namespace
 
-const RuleSpec& input_bound_rule() {
+const RuleSpec& rule() {
   static const RuleSpec spec = make_spec<InputBound, Params>(
       {.id = "input_bound",
        .scope = Scope::rank,
@@ -173,4 +173,4 @@ const RuleSpec& input_bound_rule() {
   return spec;
 }
 
-}  // namespace trainwatch
+}  // namespace trainwatch::input_bound

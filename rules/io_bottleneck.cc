@@ -2,7 +2,7 @@
 // docs/rules/io_bottleneck.md.
 #include "rules/bottleneck.h"
 
-namespace trainwatch {
+namespace trainwatch::io_bottleneck {
 namespace {
 
 constexpr BottleneckKind kKind{.cause = CauseName::io_wait,
@@ -49,9 +49,9 @@ RuleSpec make_io_bottleneck() {
 
 }  // namespace
 
-const RuleSpec& io_bottleneck_rule() {
+const RuleSpec& rule() {
   static const RuleSpec spec = make_io_bottleneck();
   return spec;
 }
 
-}  // namespace trainwatch
+}  // namespace trainwatch::io_bottleneck

@@ -4,7 +4,7 @@
 #include "rules/cycle_rule.h"
 #include "rules/format.h"
 
-namespace trainwatch {
+namespace trainwatch::kernel_launch_bound {
 namespace {
 
 struct Params {
@@ -67,7 +67,7 @@ class KernelLaunchBound final : public CycleRule {
 
 }  // namespace
 
-const RuleSpec& kernel_launch_bound_rule() {
+const RuleSpec& rule() {
   static const RuleSpec spec = make_spec<KernelLaunchBound, Params>(
       {.id = "kernel_launch_bound",
        .scope = Scope::rank,
@@ -83,4 +83,4 @@ const RuleSpec& kernel_launch_bound_rule() {
   return spec;
 }
 
-}  // namespace trainwatch
+}  // namespace trainwatch::kernel_launch_bound

@@ -12,7 +12,7 @@
 #include "trainwatch/rule.h"
 #include "trainwatch/stats/compensated_sum.h"
 
-namespace trainwatch {
+namespace trainwatch::load_balancing {
 namespace {
 
 constexpr double kMinChange = 0.05;   // of the distance
@@ -196,7 +196,7 @@ class LoadBalancing final : public Rule {
 
 }  // namespace
 
-const RuleSpec& load_balancing_rule() {
+const RuleSpec& rule() {
   static const RuleSpec spec = make_spec<LoadBalancing, Params>(
       {.id = "load_balancing",
        .scope = Scope::node,
@@ -215,4 +215,4 @@ const RuleSpec& load_balancing_rule() {
   return spec;
 }
 
-}  // namespace trainwatch
+}  // namespace trainwatch::load_balancing

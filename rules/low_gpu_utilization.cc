@@ -10,7 +10,7 @@
 #include "trainwatch/rule.h"
 #include "trainwatch/stats/sorted_window.h"
 
-namespace trainwatch {
+namespace trainwatch::low_gpu_utilization {
 namespace {
 
 constexpr double kMinChange = 5;  // percent points
@@ -116,7 +116,7 @@ class LowGpuUtilization final : public Rule {
 
 }  // namespace
 
-const RuleSpec& low_gpu_utilization_rule() {
+const RuleSpec& rule() {
   static const RuleSpec spec = make_spec<LowGpuUtilization, Params>(
       {.id = "low_gpu_utilization",
        .scope = Scope::gpu,
@@ -137,4 +137,4 @@ const RuleSpec& low_gpu_utilization_rule() {
   return spec;
 }
 
-}  // namespace trainwatch
+}  // namespace trainwatch::low_gpu_utilization

@@ -2,7 +2,7 @@
 #include "rules/communication_rule.h"
 #include "rules/format.h"
 
-namespace trainwatch {
+namespace trainwatch::low_overlap {
 namespace {
 
 struct Params {
@@ -45,7 +45,7 @@ class LowOverlap final : public CommunicationRule {
 
 }  // namespace
 
-const RuleSpec& low_overlap_rule() {
+const RuleSpec& rule() {
   static const RuleSpec spec = make_spec<LowOverlap, Params>(
       {.id = "low_overlap",
        .scope = Scope::job,
@@ -62,4 +62,4 @@ const RuleSpec& low_overlap_rule() {
   return spec;
 }
 
-}  // namespace trainwatch
+}  // namespace trainwatch::low_overlap

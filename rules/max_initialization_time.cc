@@ -8,7 +8,7 @@
 #include "trainwatch/json_writer.h"
 #include "trainwatch/rule.h"
 
-namespace trainwatch {
+namespace trainwatch::max_initialization_time {
 namespace {
 
 // A tick may only conclude that steps are missing when all input has been read: for this many ticks
@@ -114,7 +114,7 @@ class MaxInitializationTime final : public Rule {
 
 }  // namespace
 
-const RuleSpec& max_initialization_time_rule() {
+const RuleSpec& rule() {
   static const RuleSpec spec = make_spec<MaxInitializationTime, Params>(
       {.id = "max_initialization_time",
        .scope = Scope::node,
@@ -127,4 +127,4 @@ const RuleSpec& max_initialization_time_rule() {
   return spec;
 }
 
-}  // namespace trainwatch
+}  // namespace trainwatch::max_initialization_time

@@ -16,7 +16,8 @@ class NoOpRule final : public Rule {
 
 }  // namespace
 
-const RuleSpec& overall_system_usage_rule() {
+namespace overall_system_usage {
+const RuleSpec& rule() {
   static const RuleSpec spec = make_spec<NoOpRule, NoParams>(
       {.id = "overall_system_usage",
        .summary = "How much of each resource a node uses; never an alert.",
@@ -26,8 +27,10 @@ const RuleSpec& overall_system_usage_rule() {
       {});
   return spec;
 }
+}  // namespace overall_system_usage
 
-const RuleSpec& overall_framework_metrics_rule() {
+namespace overall_framework_metrics {
+const RuleSpec& rule() {
   static const RuleSpec spec = make_spec<NoOpRule, NoParams>(
       {.id = "overall_framework_metrics",
        .summary = "What the framework spends its time on; never an alert.",
@@ -37,5 +40,6 @@ const RuleSpec& overall_framework_metrics_rule() {
       {});
   return spec;
 }
+}  // namespace overall_framework_metrics
 
 }  // namespace trainwatch

@@ -12,7 +12,7 @@
 #include "trainwatch/stats/compensated_sum.h"
 #include "trainwatch/stats/sorted_window.h"
 
-namespace trainwatch {
+namespace trainwatch::step_outlier {
 namespace {
 
 constexpr std::size_t kFewest = 100;  // steps; SageMaker judges with more than these
@@ -182,7 +182,7 @@ class StepOutlier final : public Rule {
 
 }  // namespace
 
-const RuleSpec& step_outlier_rule() {
+const RuleSpec& rule() {
   static const RuleSpec spec = make_spec<StepOutlier, Params>(
       {.id = "step_outlier",
        .scope = Scope::rank,
@@ -200,4 +200,4 @@ const RuleSpec& step_outlier_rule() {
   return spec;
 }
 
-}  // namespace trainwatch
+}  // namespace trainwatch::step_outlier

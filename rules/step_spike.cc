@@ -9,7 +9,7 @@
 #include "trainwatch/json_writer.h"
 #include "trainwatch/rule.h"
 
-namespace trainwatch {
+namespace trainwatch::step_spike {
 namespace {
 
 using step_spike::Episode;
@@ -218,7 +218,7 @@ class StepSpike final : public Rule {
 
 }  // namespace
 
-const RuleSpec& step_spike_rule() {
+const RuleSpec& rule() {
   static const RuleSpec spec = make_spec<StepSpike, Params>(
       {.id = "step_spike",
        .scope = Scope::rank,
@@ -243,4 +243,4 @@ const RuleSpec& step_spike_rule() {
   return spec;
 }
 
-}  // namespace trainwatch
+}  // namespace trainwatch::step_spike

@@ -14,7 +14,7 @@
 #include "trainwatch/rule.h"
 #include "trainwatch/stats/late_ranks.h"
 
-namespace trainwatch {
+namespace trainwatch::straggler {
 namespace {
 
 struct Params {
@@ -199,7 +199,7 @@ class Straggler final : public Rule {
 
 }  // namespace
 
-const RuleSpec& straggler_rule() {
+const RuleSpec& rule() {
   static const RuleSpec spec = make_spec<Straggler, Params>(
       {.id = "straggler",
        .scope = Scope::job,
@@ -217,4 +217,4 @@ const RuleSpec& straggler_rule() {
   return spec;
 }
 
-}  // namespace trainwatch
+}  // namespace trainwatch::straggler

@@ -43,8 +43,8 @@ if(MOLD AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION 
 endif()
 
 # Sources are compiled many at a time, as one file that includes them: the cost of headers and
-# templates is paid once. So names in anonymous namespaces are unique in a library, and each test file
-# has a namespace of its own name. OFF gives every file a command of its own in compile_commands.json, for
+# templates is paid once. So names in anonymous namespaces are unique in a library, and each rule and
+# each test file has a namespace of its own name. OFF gives every file a command of its own in compile_commands.json, for
 # clangd and clang-tidy, and recompiles only what changed.
 option(TRAINWATCH_UNITY "Compile many files at a time" ON)
 

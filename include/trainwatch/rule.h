@@ -1,13 +1,15 @@
 // The rule interface. A rule is parameters, a method per kind of event that it wants, and one spec,
 // in one file of rules/:
 //
+//     namespace trainwatch::step_spike {
 //     struct Params { double sigma = 6; };
 //     class StepSpike final : public Rule {
 //      public:
 //       void on_step(const Step& step, Verdicts& out) override;  // O(1): no I/O, clock or random
 //       void state(StateIo& io) override;                        // every field that must survive
 //     };
-//     const RuleSpec& step_spike_rule();   // returns make_spec<StepSpike, Params>({...}, {...})
+//     const RuleSpec& rule();   // returns make_spec<StepSpike, Params>({...}, {...})
+//     }
 //
 // Parsing, bounds, help, `trainwatch rules`, the README row and docs come from the spec.
 //

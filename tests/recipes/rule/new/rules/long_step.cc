@@ -3,7 +3,7 @@
 #include "trainwatch/json_writer.h"
 #include "trainwatch/rule.h"
 
-namespace trainwatch {
+namespace trainwatch::long_step {
 namespace {
 
 struct Params {
@@ -54,7 +54,7 @@ class LongStep final : public Rule {
 
 }  // namespace
 
-const RuleSpec& long_step_rule() {
+const RuleSpec& rule() {
   static const RuleSpec spec = make_spec<LongStep, Params>(
       {.id = "long_step",
        .scope = Scope::rank,
@@ -66,4 +66,4 @@ const RuleSpec& long_step_rule() {
   return spec;
 }
 
-}  // namespace trainwatch
+}  // namespace trainwatch::long_step
