@@ -43,8 +43,8 @@ ONE_ROOM = ["commands"]
 # Headers of libraries: beginning -> folders that may use them. What is not listed is C++, C or
 # POSIX, which everyone may use but include/, which is C++ alone.
 LIBRARIES = {
-    "boost/": ["daemon", "commands"], "prometheus/": ["daemon"], "spdlog/": ["daemon", "commands"], "fmt/": ["daemon", "commands"],
-    "yaml-cpp/": ["daemon", "commands"], "CLI/": ["commands"], "openssl/": ["daemon", "commands"], "systemd/": ["daemon"],
+    "boost/": ["daemon"], "prometheus/": ["daemon"], "spdlog/": ["daemon"], "fmt/": ["daemon"],
+    "yaml-cpp/": ["daemon"], "CLI/": ["commands"], "openssl/": ["daemon", "commands"], "systemd/": ["daemon"],
     "zlib.h": ["pipeline/decode"], "isa-l": ["pipeline/decode"], "igzip": ["pipeline/decode"],
     "simdjson": ["pipeline/decode", "pipeline/profile", "daemon", "commands"], "sqlite3": ["pipeline/state"],
     "xxhash": ["pipeline/tail", "pipeline/timestamps", "pipeline/engine", "pipeline/state"],
