@@ -21,7 +21,7 @@
 #include "pipeline/decode/kineto/cycle_rows.h"
 #include "pipeline/decode/kineto/step_marks.h"
 #include "pipeline/decode/kineto/trace_metadata.h"
-#include "pipeline/decode/record_splitter.h"
+#include "pipeline/decode/trace_document_decoder.h"
 
 namespace trainwatch {
 namespace {
@@ -31,21 +31,17 @@ bool may_hold_steps(EventCategory category) {
   return category == EventCategory::host || category == EventCategory::annotation;
 }
 
-class ChromeTraceDecoder final : public Decoder, private RecordSink {
+class ChromeTraceDecoder final : public TraceDocumentDecoder {
  public:
   explicit ChromeTraceDecoder(const FileContext& context)
-      : context_(context),
+      : TraceDocumentDecoder(context),
         wants_host_events_(context.cycles != nullptr && context.cycles->wants_host_events()) {}
 
   void feed(std::string_view bytes, EventBatch& out) override;
   void finish(EventBatch& out) override;
-  void cut_back(std::size_t bytes) override { splitter_.cut_back(bytes); }
-  bool complete() const override { return splitter_.closed(); }
-  bool mid_record() const override { return splitter_.mid_record(); }
   void state(StateIo& io) override;
   bool needs_replay() const override { return context_.cycles != nullptr && cycle_lost_; }
   void take_unsaved(Decoder& old) override;
-  std::uint64_t records() const override { return records_; }
   std::optional<ProvisionalCycle> provisional() const override;
 
  private:
@@ -55,13 +51,11 @@ class ChromeTraceDecoder final : public Decoder, private RecordSink {
     EventCategory kind = EventCategory::other;
   };
 
-  void record(std::string_view text) override;
-  void member(std::string_view key, std::string_view value) override {
+  Rejection read_event(std::string_view text) override;
+  void read_member(std::string_view key, std::string_view value) override {
     metadata_.member(key, value);
   }
-  void rejected(RejectReason reason, std::string_view sample) override;
 
-  Rejection read_event(std::string_view text);
   Rejection hold(const Tokens& tokens, SpanKind kind, std::int64_t step);
   // nullopt: the event is good, and may be of use for a span too.
   Rejection add_to_cycle(EventCategory category, std::string_view text);
@@ -71,9 +65,7 @@ class ChromeTraceDecoder final : public Decoder, private RecordSink {
   bool shows_activity(const Tokens& tokens) const;
   void host_active(const Tokens& tokens);
 
-  const FileContext& context_;
   const bool wants_host_events_;
-  RecordSplitter splitter_;
   StringReader strings_;
   StepMarks marks_;
   TraceMetadata metadata_;
@@ -81,36 +73,22 @@ class ChromeTraceDecoder final : public Decoder, private RecordSink {
   std::unique_ptr<CycleBuilder> cycle_;  // once there is something for it
   bool cycle_lost_ = false;              // its first part is, as the state was loaded
   bool emitted_ = false;
-  std::uint64_t records_ = 0;
 };
 
 void ChromeTraceDecoder::feed(std::string_view bytes, EventBatch& out) {
-  splitter_.feed(bytes, *this);
-  if (splitter_.ended()) emit_cycle(out);
+  read_document(bytes);
+  if (document_ended()) emit_cycle(out);
 }
 
 void ChromeTraceDecoder::finish(EventBatch& out) {
-  splitter_.finish(*this);
+  finish_document();
   emit_cycle(out);
-}
-
-// The cycle is emitted at the end of the document, however the file was cut into reads.
-void ChromeTraceDecoder::record(std::string_view text) {
-  if (splitter_.ended()) {
-    rejected(RejectReason::syntax, text);
-  } else if (const Rejection reason = read_event(text)) {
-    rejected(*reason, text);
-  } else {
-    ++records_;
-  }
-}
-
-void ChromeTraceDecoder::rejected(RejectReason reason, std::string_view sample) {
-  context_.diagnostics.reject(context_.file, reason, sample);
 }
 
 // Returns as soon as it is clear that nobody reads this event, which for most is after "cat".
 Rejection ChromeTraceDecoder::read_event(std::string_view text) {
+  // The cycle is emitted at the end of the document, however the file was cut into reads.
+  if (document_ended()) return RejectReason::syntax;
   JsonCursor cursor{text};
   Tokens tokens;
   cursor.enter();
@@ -201,7 +179,7 @@ Rejection ChromeTraceDecoder::hold(const Tokens& tokens, SpanKind kind, std::int
 }
 
 void ChromeTraceDecoder::emit_cycle(EventBatch& out) {
-  if (emitted_ || records_ == 0) return;
+  if (emitted_ || records() == 0) return;
   emitted_ = true;
   const SubjectId who = context_.interner.subjects.intern(metadata_.subject(context_));
   const std::int64_t base = metadata_.time_base(context_.path, last_end_ns_);
@@ -232,7 +210,7 @@ void ChromeTraceDecoder::emit_cycle(SubjectId subject, std::int64_t base_ns) {
 }
 
 std::optional<ProvisionalCycle> ChromeTraceDecoder::provisional() const {
-  if (emitted_ || records_ == 0) return std::nullopt;
+  if (emitted_ || records() == 0) return std::nullopt;
   ProvisionalCycle found = marks_.provisional();
   found.device_rows = cycle_ != nullptr ? cycle_->device_rows() : 0;
   return found;
@@ -245,12 +223,11 @@ void ChromeTraceDecoder::take_unsaved(Decoder& old) {
 }
 
 void ChromeTraceDecoder::state(StateIo& io) {
-  splitter_.state(io);
+  document_state(io);
   io(marks_);
   io(metadata_);
   io(last_end_ns_);
   io(emitted_);
-  io(records_);
   if (io.is_loading()) cycle_lost_ = !emitted_;
 }
 

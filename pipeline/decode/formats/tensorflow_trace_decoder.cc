@@ -13,7 +13,7 @@
 #include "pipeline/decode/format.h"
 #include "pipeline/decode/json_cursor.h"
 #include "pipeline/decode/path_metadata.h"
-#include "pipeline/decode/record_splitter.h"
+#include "pipeline/decode/trace_document_decoder.h"
 #include "pipeline/decode/trace_event.h"
 
 namespace trainwatch {
@@ -26,30 +26,20 @@ bool has_part(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
 
-class TensorflowTraceDecoder final : public Decoder, private RecordSink {
+class TensorflowTraceDecoder final : public TraceDocumentDecoder {
  public:
-  explicit TensorflowTraceDecoder(const FileContext& context) : context_(context) {}
+  explicit TensorflowTraceDecoder(const FileContext& context) : TraceDocumentDecoder(context) {}
 
   void feed(std::string_view bytes, EventBatch& out) override;
   void finish(EventBatch& out) override;
-  void cut_back(std::size_t bytes) override { splitter_.cut_back(bytes); }
-  bool complete() const override { return splitter_.closed(); }
-  bool mid_record() const override { return splitter_.mid_record(); }
   void state(StateIo& io) override;
-  std::uint64_t records() const override { return records_; }
 
  private:
-  void record(std::string_view text) override;
-  void member(std::string_view, std::string_view) override {}
-  void rejected(RejectReason reason, std::string_view sample) override;
-
-  Rejection apply(std::string_view text);
+  Rejection read_event(std::string_view text) override;
   std::optional<std::int64_t> find_start() const;
   void release(EventBatch& out);
   void end_of_document(EventBatch& out);
 
-  const FileContext& context_;
-  RecordSplitter splitter_;
   StringReader strings_;
   SpanClassifier classifier_;
   SubjectId subject_ = SubjectId::none;
@@ -59,7 +49,6 @@ class TensorflowTraceDecoder final : public Decoder, private RecordSink {
   bool looked_ = false;        // for the start time
   bool ended_ = false;
   std::int64_t last_end_ns_ = 0;  // as written
-  std::uint64_t records_ = 0;
 };
 
 void TensorflowTraceDecoder::feed(std::string_view bytes, EventBatch& out) {
@@ -69,15 +58,15 @@ void TensorflowTraceDecoder::feed(std::string_view bytes, EventBatch& out) {
   }
   subject_ = context_.interner.subjects.intern(
       {context_.job, tensorflow_node(context_.path), context_.rank, ""});
-  splitter_.feed(bytes, *this);
+  read_document(bytes);
   // Rather spans on a wrong axis than memory without bounds.
   if (!start_ns_ && waiting_.size() > kMaxWaiting) start_ns_ = find_start().value_or(0);
   if (start_ns_) release(out);
-  if (splitter_.closed()) end_of_document(out);
+  if (document_ended()) end_of_document(out);
 }
 
 void TensorflowTraceDecoder::finish(EventBatch& out) {
-  splitter_.finish(*this);
+  finish_document();
   end_of_document(out);
 }
 
@@ -91,19 +80,9 @@ std::optional<std::int64_t> TensorflowTraceDecoder::find_start() const {
   return std::nullopt;
 }
 
-void TensorflowTraceDecoder::record(std::string_view text) {
-  if (const Rejection reason = apply(text)) {
-    rejected(*reason, text);
-  } else {
-    ++records_;
-  }
-}
-
-void TensorflowTraceDecoder::rejected(RejectReason reason, std::string_view sample) {
-  context_.diagnostics.reject(context_.file, reason, sample);
-}
-
-Rejection TensorflowTraceDecoder::apply(std::string_view text) {
+Rejection TensorflowTraceDecoder::read_event(std::string_view text) {
+  if (document_ended())
+    return RejectReason::syntax;  // it was released, however it was cut into reads
   TraceEvent event;
   if (!read_trace_event(text, event)) return RejectReason::syntax;
   SymbolTable& symbols = context_.interner.symbols;
@@ -149,7 +128,7 @@ void TensorflowTraceDecoder::release(EventBatch& out) {
 }
 
 void TensorflowTraceDecoder::end_of_document(EventBatch& out) {
-  if (ended_ || records_ == 0) return;
+  if (ended_ || records() == 0) return;
   ended_ = true;
   if (!start_ns_) start_ns_ = find_start().value_or(0);
   release(out);
@@ -158,14 +137,13 @@ void TensorflowTraceDecoder::end_of_document(EventBatch& out) {
 }
 
 void TensorflowTraceDecoder::state(StateIo& io) {
-  splitter_.state(io);
+  document_state(io);
   io(processes_);
   io(start_ns_);
   io(waiting_);
   io(looked_);
   io(ended_);
   io(last_end_ns_);
-  io(records_);
 }
 
 // Its metadata, or where TensorFlow and TensorBoard put their traces; a name of PyTorch's wins.

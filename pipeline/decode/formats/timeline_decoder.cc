@@ -14,7 +14,7 @@
 #include "pipeline/decode/format.h"
 #include "pipeline/decode/json_cursor.h"
 #include "pipeline/decode/path_metadata.h"
-#include "pipeline/decode/record_splitter.h"
+#include "pipeline/decode/trace_document_decoder.h"
 #include "pipeline/decode/trace_event.h"
 
 namespace trainwatch {
@@ -37,17 +37,13 @@ PinMemory pin_memory(std::string_view token) {
   return yes ? PinMemory::yes : PinMemory::no;
 }
 
-class TimelineDecoder final : public Decoder, private RecordSink {
+class TimelineDecoder final : public TraceDocumentDecoder {
  public:
-  explicit TimelineDecoder(const FileContext& context) : context_(context) {}
+  explicit TimelineDecoder(const FileContext& context) : TraceDocumentDecoder(context) {}
 
   void feed(std::string_view bytes, EventBatch& out) override;
   void finish(EventBatch& out) override;
-  void cut_back(std::size_t bytes) override { splitter_.cut_back(bytes); }
-  bool complete() const override { return splitter_.closed(); }
-  bool mid_record() const override { return splitter_.mid_record(); }
   void state(StateIo& io) override;
-  std::uint64_t records() const override { return records_; }
 
  private:
   struct OpenSpan {
@@ -66,12 +62,8 @@ class TimelineDecoder final : public Decoder, private RecordSink {
     }
   };
 
-  void record(std::string_view text) override;
-  void member(std::string_view, std::string_view) override {}
-  void rejected(RejectReason reason, std::string_view sample) override;
+  Rejection read_event(std::string_view text) override;
 
-  // Each answers why the event is no good, or nothing.
-  Rejection apply(const TraceEvent& event);
   Rejection metadata(const TraceEvent& event);
   Rejection complete_span(const TraceEvent& event);
   Rejection begin_span(const TraceEvent& event);
@@ -85,8 +77,6 @@ class TimelineDecoder final : public Decoder, private RecordSink {
   Phase* phase_of(const TraceEvent& event);
   void read_path();
 
-  const FileContext& context_;
-  RecordSplitter splitter_;
   StringReader strings_;
   SpanClassifier classifier_;
   EventBatch* out_ = nullptr;  // during feed() and finish()
@@ -97,19 +87,18 @@ class TimelineDecoder final : public Decoder, private RecordSink {
   std::int64_t last_pid_ = 0;  // one look-up saved for most events
   Phase* last_phase_ = nullptr;
   std::int64_t start_time_ns_ = 0;
-  std::uint64_t records_ = 0;
 };
 
 void TimelineDecoder::feed(std::string_view bytes, EventBatch& out) {
   out_ = &out;
   read_path();
-  splitter_.feed(bytes, *this);
+  read_document(bytes);
   out_ = nullptr;
 }
 
 void TimelineDecoder::finish(EventBatch& out) {
   out_ = &out;
-  splitter_.finish(*this);
+  finish_document();
   out_ = nullptr;
 }
 
@@ -123,22 +112,9 @@ void TimelineDecoder::read_path() {
   fallback_ = is_communication_timeline(path_) ? SpanKind::communication : SpanKind::other;
 }
 
-void TimelineDecoder::record(std::string_view text) {
+Rejection TimelineDecoder::read_event(std::string_view text) {
   TraceEvent event;
-  Rejection reason = RejectReason::syntax;
-  if (read_trace_event(text, event)) reason = apply(event);
-  if (reason) {
-    rejected(*reason, text);
-  } else {
-    ++records_;
-  }
-}
-
-void TimelineDecoder::rejected(RejectReason reason, std::string_view sample) {
-  context_.diagnostics.reject(context_.file, reason, sample);
-}
-
-Rejection TimelineDecoder::apply(const TraceEvent& event) {
+  if (!read_trace_event(text, event)) return RejectReason::syntax;
   switch (event.type()) {
     case 'M':
       return metadata(event);
@@ -255,10 +231,9 @@ TimelineDecoder::Phase* TimelineDecoder::phase_of(const TraceEvent& event) {
 }
 
 void TimelineDecoder::state(StateIo& io) {
-  splitter_.state(io);
+  document_state(io);
   io(phases_);
   io(start_time_ns_);
-  io(records_);
   last_phase_ = nullptr;
 }
 

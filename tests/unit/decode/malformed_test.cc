@@ -145,19 +145,30 @@ TEST(Malformed, AHoleBeforeTheFirstRecordCostsOneReject) {
   }
 }
 
-// What stands behind a ']' too many is rejected in every cut; it was used when one read held both.
-TEST(Malformed, WhatFollowsTheEndOfATrace) {
-  const std::string content =
-      R"([{"name": "ProfilerStep#1", "ph": "X", "cat": "user_annotation", "ts": 100, "dur": 50, "pid": 1, "tid": 1},)"
-      R"({"name": "aten::zeros", "ph": "X", "cat": "cpu_op", "ts": 101, "dur": 2, "pid": 1, "tid": 1}],)"
-      R"({"name": "ProfilerStep#2", "ph": "X", "cat": "user_annotation", "ts": 150, "dur": 50, "pid": 1, "tid": 1}])";
-  const Outcome whole = decode("a.pt.trace.json", content);
+void expect_the_same_in_every_cut(const std::string& path, const std::string& content) {
+  const Outcome whole = decode(path, content);
   for (std::size_t cut = 0; cut < content.size(); ++cut) {
-    DecodeRun run{"a.pt.trace.json"};
+    DecodeRun run{path};
     run.feed(std::string_view{content}.substr(0, cut));
     run.feed(std::string_view{content}.substr(cut));
     ASSERT_EQ(run.finish(), whole) << "cut at " << cut;
   }
+}
+
+// What stands behind a ']' too many is rejected in every cut; it was used when one read held both.
+TEST(Malformed, WhatFollowsTheEndOfAKinetoTrace) {
+  expect_the_same_in_every_cut(
+      "a.pt.trace.json",
+      R"([{"name": "ProfilerStep#1", "ph": "X", "cat": "user_annotation", "ts": 100, "dur": 50, "pid": 1, "tid": 1},)"
+      R"({"name": "aten::zeros", "ph": "X", "cat": "cpu_op", "ts": 101, "dur": 2, "pid": 1, "tid": 1}],)"
+      R"({"name": "ProfilerStep#2", "ph": "X", "cat": "user_annotation", "ts": 150, "dur": 50, "pid": 1, "tid": 1}])");
+}
+
+TEST(Malformed, WhatFollowsTheEndOfATensorflowTrace) {
+  expect_the_same_in_every_cut(
+      "plugins/profile/run/algo-1.trace.json",
+      R"({"metadata": {"highres-ticks": true}, "traceEvents": [{"ph": "X", "pid": 1, "tid": 1, "ts": 100, "dur": 50, "name": "a"}],)"
+      R"({"ph": "X", "pid": 1, "tid": 1, "ts": 200, "dur": 50, "name": "b"}])");
 }
 
 TEST(Malformed, RandomDamageNeverCrashes) {
