@@ -8,10 +8,10 @@ only. What the table "Words in sentences" lists is looked for everywhere, with i
 
 import os
 import re
-import subprocess
 import sys
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+from text_check import ROOT, report, repository_files
+
 TABLE = "docs/decisions/names.md"
 TEXTS = (".cc", ".h", ".py", ".sh", ".md", ".js", ".html", ".css", ".yaml", ".cases", ".cmake", ".service", ".txt")
 NO_TEXTS = ("tests/data/",)
@@ -113,13 +113,8 @@ def complaints(path, text, old):
                 yield number, name
 
 
-def files():
-    listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, check=True,
-                            stdout=subprocess.PIPE, text=True).stdout.split("\n")
-    for path in listed:
-        if path.endswith(TEXTS) and not path.startswith(NO_TEXTS) and path not in EXEMPT \
-                and os.path.exists(os.path.join(ROOT, path)):
-            yield path
+def is_checked(path):
+    return path.endswith(TEXTS) and not path.startswith(NO_TEXTS) and path not in EXEMPT
 
 
 def test_itself():
@@ -138,15 +133,10 @@ def main():
     test_itself()
     with open(os.path.join(ROOT, TABLE), encoding="utf-8") as file:
         old = OldNames(file.read())
-    count, found = 0, 0
-    for path in files():
-        count += 1
-        with open(os.path.join(ROOT, path), encoding="utf-8") as file:
-            for number, name in complaints(path, file.read(), old):
-                found += 1
-                print("%s:%d: old name: %s" % (path, number, name))
-    print("name check: %d files, %d complaints" % (count, found))
-    return 1 if found or not count else 0
+
+    def old_names(path, text):
+        return ((number, "old name: " + name) for number, name in complaints(path, text, old))
+    return report("name check", filter(is_checked, repository_files()), old_names)
 
 
 if __name__ == "__main__":

@@ -10,11 +10,11 @@ import fnmatch
 import io
 import os
 import re
-import subprocess
 import sys
 import tokenize
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+from text_check import ROOT, report, repository_files
+
 FOLDERS = "include|pipeline|rules|daemon|commands|config|docs|python|scripts|systemd|tests"
 PATH = re.compile(r"(?<![\w./:$*<-])(?:%s)/[\w./*{},-]*[\w*/}]" % FOLDERS)
 BARE = re.compile(r"(?<![\w./*:$<=-])[\w*-]+\.(?:h|cc|md|cmake|service|py|sh)\b(?![\w/(.])")
@@ -30,12 +30,6 @@ EXEMPT = {"tests/reference_check.py", "docs/decisions/names.md"}
 
 # Of others: what the operating system, Python and the programs we compare ourselves with call theirs.
 FOREIGN = {"sysexits.h", "trace_counters.py"}
-
-
-def tracked():
-    listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, check=True,
-                            stdout=subprocess.PIPE, text=True).stdout.split("\n")
-    return [path for path in listed if path and os.path.exists(os.path.join(ROOT, path))]
 
 
 class Repository:
@@ -117,21 +111,16 @@ def complaints(path, text, repository):
             yield text.count("\n", 0, heading.start()) + 1, "looks as if clang-format had been at it"
 
 
+def is_checked(path):
+    return path.endswith((".cc", ".h", ".md", ".py", ".sh", ".js", ".yaml", ".cmake", "CMakeLists.txt")) \
+        and not path.startswith(("tests/data/", "tests/recipes/")) and path not in EXEMPT
+
+
 def main():
-    files = tracked()
+    files = repository_files()
     repository = Repository(files)
-    count, found = 0, 0
-    for path in files:
-        if not path.endswith((".cc", ".h", ".md", ".py", ".sh", ".js", ".yaml", ".cmake", "CMakeLists.txt")) \
-                or path.startswith(("tests/data/", "tests/recipes/")) or path in EXEMPT:
-            continue
-        count += 1
-        with open(os.path.join(ROOT, path), encoding="utf-8") as file:
-            for number, complaint in complaints(path, file.read(), repository):
-                found += 1
-                print("%s:%d: %s" % (path, number, complaint))
-    print("reference check: %d files, %d complaints" % (count, found))
-    return 1 if found or not count else 0
+    return report("reference check", filter(is_checked, files),
+                  lambda path, text: complaints(path, text, repository))
 
 
 if __name__ == "__main__":
