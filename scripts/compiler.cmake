@@ -5,6 +5,8 @@ add_compile_options(
   -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wformat=2 -Werror
   -fno-strict-overflow -fno-delete-null-pointer-checks
   -ffp-contract=off)               # replay must be bit-equal, see pipeline/engine/README.md
+# How much a translation unit may grow by inlining, percent. The default of 40 is meant for one file.
+add_compile_options($<$<CXX_COMPILER_ID:GNU>:--param=inline-unit-growth=5>)
 add_compile_options($<$<CXX_COMPILER_ID:GNU>:-fstack-protector-strong>
                     $<$<CXX_COMPILER_ID:GNU>:-fstack-clash-protection>)
 add_compile_options($<$<CONFIG:Release>:-D_FORTIFY_SOURCE=2>)

@@ -12,6 +12,8 @@ Engine::Engine(std::vector<RuleConfig> rules, AnalysisList analyses)
     : host_(std::make_unique<RuleHost>(std::move(rules), interner_, outputs())),
       analyses_(std::move(analyses), interner_) {}
 
+Engine::~Engine() = default;
+
 void Engine::push(std::span<const Event> events) {
   for (const Event& event : events) {
     if (const auto* sample = std::get_if<Sample>(&event)) {
