@@ -27,7 +27,7 @@ std::optional<std::int64_t> parse_time_ns(std::string_view text, TimeUnit unit);
 
 // A JSON integer, also one that a writer put in quotes ("12"). nullopt: not an integer, or too big.
 std::optional<std::int64_t> parse_integer(std::string_view token);
-// The same, with an answer for tokens that are none; most events have few of their members.
+// The same, with a default for other tokens; most events lack most members.
 inline std::int64_t integer_or(std::string_view token, std::int64_t none) {
   return token.empty() ? none : parse_integer(token).value_or(none);
 }

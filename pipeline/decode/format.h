@@ -60,7 +60,7 @@ inline constexpr Format kUndecidedFormat{.name = "undecided"};  // too few bytes
 inline constexpr Format kUnknownFormat{.name = "unknown"};      // none of the table
 inline constexpr Format kEmptyFormat{.name = "empty"};          // nothing to read
 
-// A file that has not shown its format by then is of none.
+// A file that is still undecided after so many bytes has the format "unknown".
 inline constexpr std::size_t kDetectBytes = std::size_t{64} << 10U;
 
 // `head` is everything read so far, of which the first kDetectBytes are looked at.

@@ -22,11 +22,11 @@ class JsonCursor {
  public:
   explicit JsonCursor(std::string_view text) : p_(text.data()), end_(p_ + text.size()) {}
 
-  // Steps into the object that stands here. False: there is none.
+  // Enters the object at the current position. False: there is no object.
   bool enter();
 
-  // The next key of the object stepped into last; its value must be consumed before the next call.
-  // False at the end of that object, which is left, or when the text is broken: see failed().
+  // The next key of the object that was entered last; its value must be consumed before the next
+  // call. False at the end of that object, which is left, or when the text is broken: see failed().
   bool next(std::string_view& key);
 
   // Consumes the value of the current key. Strings come with their quotes; objects
@@ -46,7 +46,7 @@ class JsonCursor {
   bool ran_out() const { return ran_out_; }
 
  private:
-  // Control characters count as space: they are none of a record's business.
+  // Control characters count as white space: they never mean anything between tokens.
   static bool is_space(char c) { return static_cast<unsigned char>(c) <= ' '; }
   void skip_space() {
     while (p_ != end_ && is_space(*p_)) ++p_;

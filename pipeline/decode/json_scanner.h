@@ -40,9 +40,8 @@ struct ScanResult {
   ScanStop stop = ScanStop::end_of_bytes;
 };
 
-// Scans up to the first stop and appends the marks in order. Whatever is between records is
-// skipped,
-// '[' included. At most 4 GiB at once.
+// Scans up to the first stop and appends the marks in order. Whatever stands between records is
+// skipped, '[' included. At most 4 GiB at once.
 ScanResult scan_records(std::string_view bytes, ScanState& state, std::vector<RecordMark>& marks);
 
 // The same, one byte at a time: for machines without AVX2, and what the fast one is tested against.

@@ -25,7 +25,7 @@ class TraceDocumentDecoder : public Decoder, private RecordSink {
   // Both call the two above.
   void read_document(std::string_view bytes) { splitter_.feed(bytes, *this); }
   void finish_document() { splitter_.finish(*this); }
-  // The end of the document was read at some time, so that more bytes do not belong to it.
+  // The end of the document has been read: what follows does not belong to it.
   bool document_ended() const { return splitter_.ended(); }
 
   void document_state(StateIo& io) {

@@ -35,7 +35,7 @@ namespace trainwatch {
 class Engine final : RuleHost::Outputs {
  public:
   explicit Engine(std::vector<RuleConfig> rules, AnalysisList analyses = {});
-  ~Engine();
+  ~Engine() override;
 
   // For the decoders, which intern into it.
   Interner& interner() { return interner_; }
