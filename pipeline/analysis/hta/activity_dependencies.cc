@@ -43,7 +43,7 @@ class LaunchOrder {
     std::ranges::sort(by_thread_, {}, thread_key);
   }
 
-  // kNoRow: none.
+  // The last row of the stream that was launched before `time_ns`; kNoRow: none was.
   std::uint32_t last_before(std::int32_t stream, std::int64_t time_ns) const {
     const auto after =
         std::ranges::lower_bound(by_stream_, std::tuple(stream, time_ns, 0U), {}, stream_key);

@@ -21,7 +21,7 @@ class HostNodes {
   bool ends_blocking(PathNode node) const {
     return !at(node).is_start && index_.traits(event(node).name).blocks;
   }
-  // Two in a row on a thread, that add_lock_edges() takes care of.
+  // Two consecutive nodes of a thread that add_lock_edges() connects.
   bool share_lock(PathNode first, PathNode second) const {
     return locks(first) && locks(second) && (at(first).is_start || !at(second).is_start);
   }
@@ -61,7 +61,7 @@ class ThreadWalk {
       add_work(nodes, graph, *last_, node, open_.back());
     }
   }
-  // The innermost, nearly always.
+  // Nearly always the innermost event.
   void close(std::uint32_t event) {
     const auto found = std::find(open_.rbegin(), open_.rend(), event);
     if (found != open_.rend()) open_.erase(std::next(found).base());
@@ -124,8 +124,8 @@ class ActivityEnds {
     std::ranges::sort(ends_);
   }
 
-  // The event that ended last on the stream until then, of those of that time the last before
-  // `event`. kNoEvent: none did.
+  // The event that ended last on the stream by that time; of those that ended just then, the last
+  // before `event`. kNoEvent: none did.
   std::uint32_t last_until(std::int32_t stream, std::int64_t time_ns, std::uint32_t event) const {
     const auto after = std::ranges::lower_bound(ends_, End{stream, time_ns, event});
     if (after == ends_.begin() || std::prev(after)->stream != stream) return kNoEvent;

@@ -37,7 +37,7 @@ class ActivityByLaunch {
   std::vector<std::uint32_t> rows_;
 };
 
-// Whether operators of a name are asked for.
+// Whether the caller asked for operators of a name.
 std::vector<bool> names_asked_for(const NameTable& names, std::string_view text) {
   std::vector<bool> asked(names.size());
   for (std::size_t i = 0; i < asked.size(); ++i) {
@@ -117,7 +117,7 @@ std::vector<KernelSequence> kernel_sequences(const CycleTrace& cycle, DeviceRows
   const std::vector<bool> asked = names_asked_for(cycle.names, text);
   Sequences found(cycle);
   std::vector<std::uint32_t> kernels;
-  const HostEvent* op = nullptr;  // that the rows are in
+  const HostEvent* op = nullptr;  // the operator that launched the rows
   for (const HostEvent& row : cycle.host) {
     // A child begins when its operator does, or later; ends may be off by nanoseconds.
     const bool inside = op != nullptr && row.thread == op->thread &&

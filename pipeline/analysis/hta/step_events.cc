@@ -40,7 +40,7 @@ BoundBy bound_of(const DeviceActivity& row) {
   return row.activity_class == ActivityClass::memory ? BoundBy::gpu_memory : BoundBy::gpu_compute;
 }
 
-// A thread that was looked for: one, none, or several, which is no answer.
+// The result of a search for a thread: one, none, or several, which counts as none.
 class OnlyThread {
  public:
   void see(std::uint32_t thread) {
@@ -55,7 +55,7 @@ class OnlyThread {
 };
 
 // Backward runs in a thread of its own while the one with forward waits for it, which no event
-// says. As in HTA the two are taken for one where each is the only one of its kind.
+// shows. As in HTA the two are taken for one where each is the only one of its kind.
 class BackwardThread {
  public:
   void see(const HostEvent& row, const CallTraits& traits) {

@@ -63,7 +63,7 @@ std::vector<TraceChange> trace_diff(const TraceTotals& control, const TraceTotal
     change.of = of;
     changes.push_back(std::move(change));
   }
-  // By name they are already.
+  // They are sorted by name already.
   std::stable_sort(changes.begin(), changes.end(), [](const TraceChange& a, const TraceChange& b) {
     return std::abs(a.duration_difference_ns()) > std::abs(b.duration_difference_ns());
   });

@@ -112,7 +112,7 @@ void IntervalContexts::on(const Sample& sample) {
 }
 
 void IntervalContexts::on(const Span& span) {
-  if (span.kind == SpanKind::step) return;  // that it lies in a step says nothing
+  if (span.kind == SpanKind::step) return;  // lying in a step explains nothing
   std::deque<Recent>* const recent = recent_.of(span.subject);
   if (recent == nullptr) return;
   if (recent->size() == kRecent) recent->pop_front();

@@ -11,7 +11,7 @@ namespace {
 
 class DataloaderCalls : public Analysis {
  public:
-  // Of calls of another name it takes none; any name contains "".
+  // Takes the calls whose names contain `name`; "" takes all.
   DataloaderCalls(const Interner& interner, std::string_view name)
       : interner_(interner), name_(name) {}
 
@@ -68,7 +68,7 @@ constexpr std::size_t kMaxIterators = 64;
 // One type of iterator.
 struct Iterator {
   LoaderCalls calls;
-  Time first = kNoTime;  // of the one that says how they are set up
+  Time first = kNoTime;  // start of the call that num_workers and pin_memory are from
   std::int32_t num_workers = kNoWorker;
   PinMemory pin_memory = PinMemory::unknown;
 

@@ -14,7 +14,7 @@ namespace trainwatch {
 namespace {
 
 constexpr std::size_t kMaxEventNames = 4096;
-constexpr double kSmallest = 2;  // percent; what is smaller of many is not shown
+constexpr double kSmallest = 2;  // percent; smaller rows are left out of long tables
 
 enum class Bucket : std::uint8_t { cpu, gpu, phase, passes, general, communication, count_ };
 

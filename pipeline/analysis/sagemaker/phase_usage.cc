@@ -63,7 +63,7 @@ void PhaseUsage::settle_front(SubjectId id, Node& node) {
   }
 }
 
-// What lies beyond the newest step lies before this one, or was not read in time.
+// What lies after the newest step so far lies before this one, or was read too late.
 void PhaseUsage::settle_beyond(const StepPhases::Step& step) {
   for (auto& [group, values] : beyond_) {
     if (step.start <= newest_beyond_) {

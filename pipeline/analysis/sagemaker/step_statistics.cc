@@ -78,7 +78,7 @@ class StepExtents {
     take_waiting();
   }
 
-  // The steps that are not closed yet, the one touched last in the end.
+  // The open steps; the one touched last comes last.
   const std::deque<OpenStep>& open() const { return open_; }
 
   void state(StateIo& io, const Interner& interner) {
@@ -97,7 +97,7 @@ class StepExtents {
  private:
   using Waiting = std::pair<Names, Extent>;
 
-  // A step that begins again long after its end is another one of the same number: each mode
+  // A step that begins again long after its end is another step with the same number: each mode
   // counts its own.
   static bool continues(const OpenStep& step, const Extent& extent) {
     if (!step.known) return true;
@@ -121,7 +121,7 @@ class StepExtents {
     return open_.back();
   }
 
-  // The step of the lowest number that the extent lies in; null when there is none yet.
+  // The step with the lowest number that contains the extent; null until there is one.
   OpenStep* around(const Extent& extent) {
     OpenStep* best = nullptr;
     for (OpenStep& step : open_) {

@@ -13,7 +13,7 @@ namespace trainwatch {
 namespace {
 
 constexpr std::size_t kGetNextSteps = 1000;  // steps of a rank
-constexpr std::size_t kWaiting = 2048;       // calls of a rank that no step is known of
+constexpr std::size_t kWaiting = 2048;       // calls of a rank whose step is not known yet
 constexpr std::size_t kThreads = 32;         // of a step
 
 enum class CallKind : std::uint8_t { none, dataset, iterator };
@@ -53,7 +53,7 @@ struct StepCalls {
   std::int64_t number = kNoStep;
   Calls dataset;
   Calls iterator;
-  std::vector<std::int64_t> threads{};  // that a dataset's call was seen on
+  std::vector<std::int64_t> threads{};  // those with a call of a dataset
 
   bool has(const Call& call) const { return start <= call.start && call.start <= end; }
   void add(const Call& call) {
@@ -77,7 +77,7 @@ struct StepCalls {
 // Steps and calls of a rank come from two files, either of them first.
 struct RankCalls {
   std::deque<StepCalls> steps;  // by start
-  std::deque<Call> waiting;     // that lie in none of them, in the order in which they came
+  std::deque<Call> waiting;     // those in none of them, in order of arrival
 
   void add(const Call& call) {
     const auto after =

@@ -99,7 +99,7 @@ class TrainingPhaseIntervals final : public Analysis {
   }
 
  private:
-  // An interval without length is no row.
+  // Empty intervals have no row.
   static void add(FigureTable& table, std::int64_t start_us, std::int64_t end_us,
                   const std::string& phase, const std::string& node) {
     if (start_us <= end_us) table.row(start_us, end_us, phase, node);
