@@ -100,7 +100,7 @@ std::optional<Frame> StreamFeed::next_steps() {
 
 std::optional<Frame> StreamFeed::next_provisional() {
   if (provisional_.empty()) return std::nullopt;
-  Frame frame = provisional_frame(std::move(provisional_.front()));
+  Frame frame = provisional_frame(provisional_.front());
   provisional_.pop_front();
   return frame;
 }
@@ -112,9 +112,9 @@ std::optional<Frame> StreamFeed::next_alert() {
   if (cursor_ + 1 < hub_.first_seq()) return skip_to(hub_.first_seq());
   if (!hub_.covers(cursor_)) return std::nullopt;  // until the next page
   page_.clear();
-  auto alert = hub_.next(cursor_, subscription_.filter);
+  const auto alert = hub_.next(cursor_, subscription_.filter);
   if (!alert) return std::nullopt;
-  return alert_frame(std::move(alert));
+  return alert_frame(alert);
 }
 
 Frame StreamFeed::skip_to(std::uint64_t seq) {

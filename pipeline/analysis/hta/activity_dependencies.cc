@@ -102,7 +102,9 @@ ActivityWaits::ActivityWaits(const StepEventIndex& index) {
 }
 
 std::span<const ActivityWait> ActivityWaits::of_activity(std::uint32_t row) const {
-  return std::ranges::equal_range(of_activity_, row, {}, &ActivityWait::row);
+  const auto from = std::ranges::lower_bound(of_activity_, row, {}, &ActivityWait::row);
+  const auto to = std::ranges::upper_bound(from, of_activity_.end(), row, {}, &ActivityWait::row);
+  return {from, to};
 }
 
 std::span<const CallWait> ActivityWaits::of_calls(std::int64_t from_ns, std::int64_t to_ns) const {
