@@ -56,7 +56,9 @@ std::vector<bool> queued_names(const NameTable& names) {
 
 std::size_t rows_of_stream(const CycleTrace& cycle, DeviceRows rows, std::int32_t stream) {
   const auto stream_of = [&](std::uint32_t index) { return cycle.device[index].stream; };
-  return std::ranges::equal_range(rows, stream, {}, stream_of).size();
+  const auto from = std::ranges::lower_bound(rows, stream, {}, stream_of);
+  const auto to = std::ranges::upper_bound(from, rows.end(), stream, {}, stream_of);
+  return static_cast<std::size_t>(to - from);
 }
 
 // Turns steps up and down into lengths.

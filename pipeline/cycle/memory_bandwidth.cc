@@ -60,6 +60,7 @@ std::vector<CopyBandwidth> memory_bandwidth(const CycleTrace& cycle, DeviceRows 
     of_kind.push_back({end, row.memory_gbps, false});
   }
   std::vector<CopyBandwidth> found;
+  found.reserve(edges.size());
   for (auto& [kind, of_kind] : edges)
     found.push_back({std::string(kind), changes_of(std::move(of_kind))});
   return found;

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "pipeline/tail/fingerprint.h"
@@ -45,7 +46,7 @@ class PrefixDeduplicator {
   // The file whose contents are repeated; nullopt: all contents are new.
   std::optional<FileId> repeated() const { return repeated_; }
   // The new contents. Call once.
-  std::string take_rest() { return std::move(held_); }
+  std::string take_rest() { return std::exchange(held_, {}); }
   // Bytes that were dropped before they turned out to be new.
   std::uint64_t lost() const { return lost_; }
 
