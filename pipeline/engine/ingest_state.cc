@@ -1,9 +1,7 @@
 // The saved form of Ingest: a row per file, lane and source.
 #include <algorithm>
 #include <charconv>
-#include <iterator>
 #include <optional>
-#include <ranges>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -84,8 +82,10 @@ void Ingest::save(StateRows& rows, bool all) {
   }
   changed_lanes_.clear();
   std::vector<LaneId> filters = filter_.take_changed_lanes();
-  if (all) filters.clear();
-  if (all) std::ranges::copy(std::views::keys(lanes_), std::back_inserter(filters));
+  if (all) {
+    filters.clear();
+    for (const auto& [id, lane] : lanes_) filters.push_back(id);
+  }
   for (const LaneId id : filters) {
     rows.put(key_of(kFilter, id), [this, id](StateIo& io) { filter_.lane_state(id, io); });
   }
