@@ -129,7 +129,7 @@ Result<bool> FileReader::dispel_doubt(TrackedFile& file) {
   file.progress.head.clear();
   if (file.progress.doubt == Doubt::none || file.offset() == 0) return true;
   const auto compare = file.progress.doubt == Doubt::all ? &holds : &begins_alike;
-  const auto same = compare(*file.presence.handle, file.progress.read, compare_);
+  auto same = compare(*file.presence.handle, file.progress.read, compare_);
   if (same && *same) file.progress.doubt = Doubt::none;
   return same;
 }

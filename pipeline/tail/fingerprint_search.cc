@@ -30,7 +30,7 @@ Result<bool> begins_alike(OpenFile& file, const Fingerprint& read, std::span<cha
 }
 
 Result<bool> holds(OpenFile& file, const Fingerprint& read, std::span<char> buffer) {
-  const auto alike = begins_alike(file, read, buffer);
+  auto alike = begins_alike(file, read, buffer);
   if (!alike || !*alike) return alike;
   Fingerprint found;
   while (found.offset() < read.offset()) {
