@@ -81,8 +81,6 @@ std::optional<std::int64_t> TensorflowTraceDecoder::find_start() const {
 }
 
 Rejection TensorflowTraceDecoder::read_event(std::string_view text) {
-  if (document_ended())
-    return RejectReason::syntax;  // it was released, however it was cut into reads
   TraceEvent event;
   if (!read_trace_event(text, event)) return RejectReason::syntax;
   SymbolTable& symbols = context_.interner.symbols;

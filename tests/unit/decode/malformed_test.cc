@@ -167,7 +167,7 @@ TEST(Malformed, WhatFollowsTheEndOfAKinetoTrace) {
 TEST(Malformed, WhatFollowsTheEndOfATensorflowTrace) {
   expect_the_same_in_every_cut(
       "plugins/profile/run/algo-1.trace.json",
-      R"({"metadata": {"highres-ticks": true}, "traceEvents": [{"ph": "X", "pid": 1, "tid": 1, "ts": 100, "dur": 50, "name": "a"}],)"
+      R"({"metadata": {"highres-ticks": true}, "traceEvents": [{"ph": "X", "pid": 1, "tid": 1, "ts": 100, "dur": 50, "name": "a"}]},)"
       R"({"ph": "X", "pid": 1, "tid": 1, "ts": 200, "dur": 50, "name": "b"}])");
 }
 
