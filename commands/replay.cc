@@ -5,6 +5,7 @@
 #include "commands/offline_run.h"
 #include "daemon/exit_code.h"
 #include "pipeline/engine/alert_json.h"
+#include "pipeline/engine/ingest.h"
 
 namespace trainwatch {
 namespace {
@@ -12,10 +13,11 @@ namespace {
 // Prints the engine's alerts and remembers the worst severity.
 class AlertPrinter {
  public:
-  explicit AlertPrinter(std::ostream& out) : out_(out) {}
+  AlertPrinter(std::ostream& out, bool parts) : out_(out), parts_(parts) {}
 
   void print(const std::vector<Alert>& alerts) {
     for (const Alert& alert : alerts) {
+      if (alert.is_part() && !parts_) continue;
       out_ << to_json(alert, {}) << '\n';
       seen_ = true;
       worst_ = std::max(worst_, alert.severity);
@@ -27,6 +29,7 @@ class AlertPrinter {
 
  private:
   std::ostream& out_;
+  bool parts_;  // those for which another alert speaks, too
   bool seen_ = false;
   Severity worst_ = Severity::info;
 };
@@ -47,15 +50,25 @@ void print_abstentions(const RuleHost& host, std::ostream& err) {
   }
 }
 
+// Silence about files that could not be read would look like good news.
+bool read_anything(const Ingest& ingest) {
+  return std::ranges::any_of(ingest.sources(),
+                             [](const auto& source) { return source.second.records > 0; });
+}
+
 }  // namespace
 
 int replay(const ReplayOptions& options, std::ostream& out, std::ostream& err) {
   const OfflineRun files(options, err);
   if (files.refused()) return *files.refused();
   Engine engine(files.config().enabled_rules());
-  AlertPrinter printer(out);
-  files.read_into(engine, [&] { printer.print(engine.take_emitted()); });
+  AlertPrinter printer(out, options.parts);
+  const auto ingest = files.read_into(engine, [&] { printer.print(engine.take_emitted()); });
   out.flush();
+  if (!read_anything(*ingest)) {
+    err << "nothing could be read: " << ingest->files().size() << " files, no records\n";
+    return exit_code::failed;
+  }
   print_abstentions(engine.host(), err);
   if (!out) {
     err << "cannot write the alerts\n";

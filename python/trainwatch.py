@@ -14,7 +14,8 @@ Each step, phase, wait for a batch and construction of a loader iterator becomes
 SageMaker's profiler. Every 60 seconds or 10 MB, and at the end, the file is closed and moved to
 `framework/pevents/<hour>/`. `trainwatch run --watch=/path/out` reads both.
 
-A step begins when the loop began to wait for its batch, so it covers the wait and the body.
+A step begins when the loop began to wait for its batch, so it covers the wait and the body. Pauses
+of Python's garbage collector of a millisecond or more are recorded as well.
 
 The training never notices: nothing here raises (a failed write switches the hook off with one
 warning), forked DataLoader workers write nothing, threads may share a Watch. Standard library only,
@@ -22,6 +23,7 @@ Python 3.8 or later. `python3 trainwatch.py --bench` measures the cost; python/R
 """
 
 import atexit
+import gc
 import json
 import logging
 import os
@@ -35,6 +37,9 @@ except ImportError:  # not a Unix: leftovers of crashed runs are then never take
     fcntl = None
 
 __all__ = ["Watch"]
+
+_SHORTEST_PAUSE_US = 1000
+_MOST_PAUSES = 100  # between two events
 
 _RANK_VARIABLES = ("RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK")
 
@@ -52,6 +57,7 @@ class Watch:
         self._timeline = _Timeline(str(out), "%d-%s" % (rank, node), rotate_seconds, rotate_bytes)
         self._next_step = {}            # mode -> number of its next step
         self._here = threading.local()  # .waiting_since, .step: what this thread is doing
+        gc.callbacks.append(self._timeline.on_collection)
         atexit.register(self.close)
 
     def batches(self, loader, mode="TRAIN"):
@@ -69,6 +75,8 @@ class Watch:
 
     def close(self):
         """Closes the file; what is recorded afterwards is ignored. Called at exit."""
+        if self._timeline.on_collection in gc.callbacks:
+            gc.callbacks.remove(self._timeline.on_collection)
         self._timeline.close()
         atexit.unregister(self.close)
 
@@ -166,6 +174,8 @@ class _Timeline:
         self._warned = False
         self._phases = {}        # (phase, name) -> how the lines of its events begin
         self._phase_ids = {}     # phase -> its number in this writer, from 1
+        self._collecting_since = None
+        self._pauses = []        # of the garbage collector: (began, end, generation), not yet written
         self._offset_ns = 0
         self._set_clock()
         self._base = self._last_close = self._last_end = self.now()
@@ -181,9 +191,21 @@ class _Timeline:
             return
         try:
             with self._lock:
+                if self._pauses:
+                    self._write_pauses()
                 self._write(phase, name, began, end, arguments)
         except Exception as failure:  # the training matters more than its record
             self._give_up(failure)
+
+    def on_collection(self, moment, info):
+        """Called by the garbage collector, at any allocation: also of this class, with its lock
+        held. So the pause is only noted, and written with the next event."""
+        if moment == "start":
+            self._collecting_since = self.now()
+        elif self._collecting_since is not None:
+            began, end = self._collecting_since, self.now()
+            if end - began >= _SHORTEST_PAUSE_US and len(self._pauses) < _MOST_PAUSES:
+                self._pauses.append((began, end, info.get("generation", 0)))
 
     def close(self):
         if os.getpid() != self._process:
@@ -208,6 +230,11 @@ class _Timeline:
             begin, began - self._base, max(0, end - began), self._process, arguments))
         if end > self._last_end:
             self._last_end = end
+
+    def _write_pauses(self):
+        pauses, self._pauses = self._pauses, []
+        for began, end, generation in pauses:
+            self._write("GarbageCollection", "gc", began, end, ', "generation": %d' % generation)
 
     def _append(self, text):
         data = text.encode()

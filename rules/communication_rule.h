@@ -18,7 +18,7 @@ class CommunicationRule : public Rule {
  public:
   void on_cycle(const CycleSummary& cycle, Verdicts& out) final { add(steps_.add(cycle), out); }
   void on_tick(Tick tick, Verdicts& out) final { add(steps_.tick(tick.now), out); }
-  void on_end(Verdicts& out) final { add(steps_.end(), out); }
+  void on_end(Time, Verdicts& out) final { add(steps_.end(), out); }
   void state(StateIo& io) final;
   Lifecycle lifecycle() const final {
     return {.change = Lifecycle::Change::points, .min_change = kMinChange};

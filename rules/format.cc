@@ -16,8 +16,14 @@ std::string figure(double number) {
 }
 
 std::string seconds(double number) {
-  if (number != 0 && std::fabs(number) < 1e-3) return figure(number * 1e6) + " us";
-  return figure(number) + " s";
+  constexpr double kMinute = 60;
+  constexpr double kHour = 3600;
+  const double size = std::fabs(number);
+  if (size != 0 && size < 1e-3) return figure(number * 1e6) + " us";
+  if (size != 0 && size < 1) return figure(number * 1e3) + " ms";
+  if (size < 2 * kMinute) return figure(number) + " s";
+  if (size < 2 * kHour) return figure(number / kMinute) + " min";
+  return figure(number / kHour) + " h";
 }
 
 std::string percent(double number) {

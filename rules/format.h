@@ -9,7 +9,8 @@ namespace trainwatch::format {
 
 // Three significant digits: "0.212", "15.1", "1234".
 std::string figure(double number);
-std::string seconds(double number);   // "3.21 s"; below a millisecond "212 us"
+// A duration as a person reads it: "212 us", "8.2 ms", "3.21 s", "30 min", "2.5 h".
+std::string seconds(double number);
 std::string percent(double number);   // "70.2 %"
 std::string ordinal(std::int64_t n);  // "20th", "21st"
 // The text, cut with "..." when it is longer than `limit` bytes.

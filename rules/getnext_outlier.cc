@@ -15,10 +15,11 @@ namespace {
 
 constexpr std::size_t kMaxNames = 64;
 constexpr std::size_t kNameShown = 200;  // bytes
+constexpr double kRecord = 0.1;          // times min_lost_seconds, in a profiler's short record
 
 struct Params {
   double factor = 2;
-  double min_lost_seconds = 0.005;
+  double min_lost_seconds = 0.5;
   double warning_seconds = 1;
   std::int64_t window = 100;
   std::int64_t warmup = 10;
@@ -33,6 +34,7 @@ struct Call {
   std::int64_t worker = kNoWorker;
   double seconds = 0;
   double median = 0;
+  double limit = 0;
 
   double lost() const { return seconds - median; }
 };
@@ -64,8 +66,9 @@ class GetNextOutlier final : public Rule {
     Caller* caller = caller_of(span.name);
     if (caller == nullptr) return;
     const double seconds = to_seconds(span.duration);
-    if (is_slow(*caller, seconds)) {
-      on_slow(*caller, span, out);
+    const double least = params_.min_lost_seconds * (span.origin == Origin::profiler ? kRecord : 1);
+    if (is_slow(*caller, seconds, least)) {
+      on_slow(*caller, span, least, out);
     } else {
       out.clear(interner_.text(caller->name), span.end());
     }
@@ -103,20 +106,21 @@ class GetNextOutlier final : public Rule {
     return caller.durations.size() >=
            static_cast<std::size_t>(std::min(params_.warmup, params_.window));
   }
-  double limit(double median) const {
-    return std::max(params_.factor * median, median + params_.min_lost_seconds);
+  double limit(double median, double least) const {
+    return std::max(params_.factor * median, median + least);
   }
-  bool is_slow(const Caller& caller, double seconds) const {
-    return warm(caller) && seconds >= limit(caller.durations.median());
+  bool is_slow(const Caller& caller, double seconds, double least) const {
+    return warm(caller) && seconds >= limit(caller.durations.median(), least);
   }
 
-  void on_slow(Caller& caller, const Span& span, Verdicts& out) const {
+  void on_slow(Caller& caller, const Span& span, double least, Verdicts& out) const {
     const Call call{span.start,
                     span.end(),
                     span.step,
                     span.worker,
                     to_seconds(span.duration),
-                    caller.durations.median()};
+                    caller.durations.median(),
+                    limit(caller.durations.median(), least)};
     const std::string_view key = interner_.text(caller.name);
     caller.slow_calls = out.firings(key) + 1;
     if (caller.slow_calls == 1 || call.lost() > caller.worst.lost()) caller.worst = call;
@@ -168,10 +172,12 @@ class GetNextOutlier final : public Rule {
     verdict.window_end = worst.end;
     verdict.step = worst.step;
     verdict.value = worst.seconds;
-    verdict.threshold = limit(worst.median);
+    verdict.threshold = worst.limit;
     verdict.baseline = worst.median;
     verdict.unit = "seconds";
     verdict.summary = summary(caller);
+    verdict.lost_seconds = worst.lost();
+    verdict.window_lost_seconds = worst.lost();
     verdict.cause = {CauseName::input_wait,
                      1.0,
                      "The training process waited " + format::seconds(worst.lost()) +
@@ -200,11 +206,17 @@ const RuleSpec& rule() {
               "enumerate(DataLoader)#...__next__, Iterator::GetNext): a call is slow when it takes "
               "`factor` times the median of the last `window` calls and `min_lost_seconds` more "
               "than it.",
-       .spans = {SpanKind::data_wait}},
+       .spans = {SpanKind::data_wait},
+       .incident = {.specificity = 45,
+                    .slack = std::chrono::seconds(1),
+                    .of_one_step = true,
+                    .of_one_cause = true}},
       {field("factor", &Params::factor, 1, 1000,
              "A slow call takes at least this many times the median."),
-       field("min_lost_seconds", &Params::min_lost_seconds, 0, 86400,
-             "A slow call loses at least this much; ignores jitter of microseconds."),
+       field(
+           "min_lost_seconds", &Params::min_lost_seconds, 0, 86400,
+           "A slow call loses at least this much; what is shorter is reported by input_bound if it "
+           "adds up."),
        field("warning_seconds", &Params::warning_seconds, 0, 86400,
              "A call that loses this much is a warning; a shorter one is info."),
        field("window", &Params::window, 5, 10000, "Calls in the baseline."),

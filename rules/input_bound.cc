@@ -16,14 +16,16 @@ namespace trainwatch::input_bound {
 namespace {
 
 struct Params {
-  double moderate_percent = 5;
-  double high_percent = 20;
+  double warning_percent = 6;
   std::int64_t window = 100;
-  std::int64_t min_steps = 5;
+  std::int64_t min_steps = 10;
   std::int64_t recovery_steps = 10;
 };
 
-constexpr double kMinChange = 5;  // percent points
+constexpr double kMinChange = 5;             // percent points
+constexpr double kHysteresis = 0.7;          // it ends at this share of where it began
+constexpr double kLeastRecord = 0.5;         // seconds
+constexpr std::uint32_t kStartingSteps = 3;  // in which the loader fills its queue
 
 // The steps of one writer.
 struct Lane {
@@ -34,8 +36,8 @@ struct Lane {
   std::deque<Entry> recent;
   Nanos duration{};  // the sums over them
   Nanos wait{};
-  bool first = true;    // no step yet
-  bool waited = false;  // some step had a wait
+  std::uint32_t seen = 0;  // steps of the attempt, up to kStartingSteps
+  bool waited = false;     // some step had a wait
 
   void add(const Step& step, std::size_t window) {
     if (recent.size() == window) {
@@ -43,8 +45,8 @@ struct Lane {
       wait -= recent.front().wait;
       recent.pop_front();
     }
-    recent.push_back({step.duration, step.data_wait});
-    duration += step.duration;
+    recent.push_back({step.iteration(), step.data_wait});
+    duration += step.iteration();
     wait += step.data_wait;
     waited = waited || step.data_wait > Nanos{};
   }
@@ -62,7 +64,7 @@ struct Lane {
     io(recent);
     io(duration);
     io(wait);
-    io(first);
+    io(seen);
     io(waited);
   }
 };
@@ -71,12 +73,15 @@ class InputBound final : public Rule {
  public:
   InputBound(const Params& params, const RuleContext&) : params_(params) {}
 
-  void on_step(const Step& step, Verdicts& out) override {
+  void on_complete_step(const Step& step, Verdicts& out) override {
     if (step.mode != Mode::train && step.mode != Mode::unknown) return;
     Lane& lane = lanes_[static_cast<std::size_t>(step.origin)];
-    // The first step of a job waits until the loader's workers have started.
-    const bool starting = std::exchange(lane.first, false) && step.origin == Origin::timeline;
-    if (starting) return;
+    if (step.opens_attempt) lane.seen = 0;
+    // The first steps of a job wait until the loader's workers have filled its queue.
+    if (step.origin == Origin::timeline && lane.seen < kStartingSteps) {
+      ++lane.seen;
+      return;
+    }
     lane.add(step, static_cast<std::size_t>(params_.window));
     if (judgeable(lane)) judge(step, lane, out);
   }
@@ -101,21 +106,23 @@ class InputBound final : public Rule {
 
  private:
   bool judgeable(const Lane& lane) const {
-    return std::cmp_greater_equal(lane.recent.size(), std::min(params_.min_steps, params_.window));
+    return std::cmp_greater_equal(lane.recent.size(),
+                                  std::min(params_.min_steps, params_.window)) &&
+           to_seconds(lane.duration) >= kLeastRecord;
   }
   static std::string_view key_of(const Step& step) {
     return step.origin == Origin::profiler ? "profiler" : "";
   }
 
-  bool is_high(double percent) const { return percent >= params_.high_percent; }
-
   void judge(const Step& step, const Lane& lane, Verdicts& out) const {
     const double percent = lane.percent();
-    if (percent < params_.moderate_percent) return out.clear(key_of(step), step.end());
+    if (percent < kHysteresis * params_.warning_percent) {
+      return out.clear(key_of(step), step.end());
+    }
     out.fires({.key = key_of(step),
                .at = step.end(),
-               .severity = is_high(percent) ? Severity::warning : Severity::info,
-               .figure = percent},
+               .figure = percent,
+               .opens = percent >= params_.warning_percent},
               [&] { return describe(step, lane, percent); });
   }
 
@@ -123,13 +130,14 @@ class InputBound final : public Rule {
     Verdict verdict;
     verdict.step = step.number;
     verdict.value = percent;
-    verdict.threshold = is_high(percent) ? params_.high_percent : params_.moderate_percent;
+    verdict.threshold = params_.warning_percent;
+    verdict.lost_seconds = to_seconds(lane.wait);
     verdict.unit = "percent";
     verdict.summary = "Training spent " + format::percent(percent) + " of the last " +
                       std::to_string(lane.recent.size()) +
                       " steps waiting for data, not counting the longest wait.";
     verdict.cause = {CauseName::input_wait,
-                     percent / 100,
+                     1,
                      format::seconds(to_seconds(lane.wait)) + " of " +
                          format::seconds(to_seconds(lane.duration)) +
                          " was spent waiting for data.",
@@ -157,19 +165,20 @@ class InputBound final : public Rule {
 const RuleSpec& rule() {
   static const RuleSpec spec = make_spec<InputBound, Params>(
       {.id = "input_bound",
+       .version = 2,
        .scope = Scope::rank,
        .summary = "Training waits for its data.",
        .doc = "The share of the last `window` training steps spent waiting for the next batch, "
-              "leaving out the step with the longest wait; the bands are those of TensorBoard's "
-              "input-pipeline analysis."},
-      {field("moderate_percent", &Params::moderate_percent, 0, 100,
-             "Percentage of step time spent waiting for data that is reported."),
-       field("high_percent", &Params::high_percent, 0, 100, "The same, for a warning."),
+              "leaving out the one with the longest wait. A step counts from the end of the one "
+              "before, so that a wait between steps is in it.",
+       .incident = {.specificity = 70, .of_one_cause = true}},
+      {field("warning_percent", &Params::warning_percent, 0, 100,
+             "Percentage of the training time spent waiting for data; it ends at 0.7 times this."),
        field("window", &Params::window, 3, 10000, "Steps in the window."),
        field("min_steps", &Params::min_steps, 1, 10000,
              "Steps required before the first evaluation."),
        field("recovery_steps", &Params::recovery_steps, 1, 1000000,
-             "Consecutive steps below moderate_percent that end the alert.")});
+             "Consecutive steps below it that end the alert.")});
   return spec;
 }
 

@@ -1,60 +1,70 @@
-// Steps that take far longer than the steps around them; see docs/rules/step_spike.md.
+// Iterations that take far longer than the others; see docs/rules/step_spike.md.
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include "rules/format.h"
-#include "rules/step_baseline.h"
+#include "rules/slow_steps.h"
 #include "trainwatch/json_writer.h"
 #include "trainwatch/rule.h"
 
 namespace trainwatch::step_spike {
 namespace {
 
-using step_spike::Episode;
-using step_spike::Params;
-using step_spike::Spike;
-using step_spike::StepBaseline;
+struct Params {
+  double ratio = 1.5;
+  double warning_ratio = 3;
+  double warning_seconds = 1;
+  double info_seconds = 0.5;
+  double warning_percent = 5;
+  double info_percent = 1;
+};
 
-constexpr double kWarningRatio = 3;  // a single spike below this many medians stays `info`
-constexpr double kStandsOut = 2;     // times the average loss: not part of the rhythm
-constexpr double kCovered = 0.5;     // of the lost time, to name input as the cause
+constexpr double kCovered = 0.5;          // of the lost time, to name a cause
+constexpr double kHysteresis = 0.7;       // a warning ends at this share of where it began
+constexpr double kStandsOut = 2;          // times the mean loss of a rhythm: not part of it
+constexpr double kLeastRise = 1.15;       // that may come round
+constexpr double kCoreSigmas = 5;         // the same, for jobs whose steps vary
+constexpr std::uint64_t kTogether = 100;  // iterations; slow ones that near are one episode
+constexpr double kRecord = 0.1;           // times info_seconds, in the short record of a profiler
+constexpr std::int64_t kNaturalPeriod = 16;
+constexpr std::uint64_t kBeginning = 130;  // iterations
+constexpr std::uint64_t kFirstJudged = 30;
 
-enum class Pattern : std::uint8_t { single, periodic, repeated };
-
-std::string_view name_of(Pattern pattern) {
-  switch (pattern) {
-    case Pattern::single:
-      return "single";
-    case Pattern::periodic:
-      return "periodic";
-    case Pattern::repeated:
-      return "repeated";
-  }
-  return "single";
-}
-
-// "step 120", "eval step 120", "a step"
-std::string step_text(const StepBaseline& baseline, std::int64_t step) {
-  const bool plain = baseline.mode() == Mode::train || baseline.mode() == Mode::unknown;
-  const std::string kind = plain ? "step" : std::string(to_string(baseline.mode())) + " step";
+std::string step_text(const Track& track, std::int64_t step) {
+  const bool plain = track.mode == Mode::train || track.mode == Mode::unknown;
+  const std::string kind = plain ? "step" : std::string(to_string(track.mode)) + " step";
   return step == kNoStep ? "a " + kind : kind + " " + std::to_string(step);
 }
 std::string took_text(const Spike& spike) {
-  return " took " + format::seconds(spike.seconds) + ", " + format::figure(spike.ratio()) +
-         "x the median of " + format::seconds(spike.median);
+  return " took " + format::seconds(spike.seconds) + " instead of " + format::seconds(spike.usual);
 }
 
 Cause cause_of(const Spike& spike) {
-  const double extra = spike.wait - spike.usual_wait;
-  const double coverage = std::clamp(extra / spike.lost(), 0.0, 1.0);
-  if (coverage < kCovered) return {};
-  return {CauseName::input_wait,
-          coverage,
-          "The step waited " + format::seconds(spike.wait) + " for its input, " +
-              format::seconds(extra) + " longer than usual.",
-          {}};
+  const double waited = spike.wait - spike.usual_wait;
+  const double paused = spike.between - spike.usual_between;
+  const auto covers = [&](double seconds) { return std::clamp(seconds / spike.lost(), 0.0, 1.0); };
+  if (covers(waited) >= kCovered) {
+    return {CauseName::input_wait,
+            covers(waited),
+            "It waited " + format::seconds(spike.wait) + " for its input, " +
+                format::seconds(waited) + " longer than usual.",
+            {}};
+  }
+  if (covers(paused) >= kCovered) {
+    return {CauseName::host_pause,
+            covers(paused),
+            format::seconds(spike.between) + " passed between the step before and this one, " +
+                format::seconds(paused) + " more than usual.",
+            {}};
+  }
+  return {};
+}
+
+Nanos seconds_of(double seconds) {
+  return Nanos{static_cast<std::int64_t>(std::min(seconds, 1e9) * 1e9)};
 }
 
 class StepSpike final : public Rule {
@@ -62,158 +72,260 @@ class StepSpike final : public Rule {
   StepSpike(const Params& params, const RuleContext&) : params_(params) {}
 
   void on_step(const Step& step, Verdicts& out) override {
-    if (step.duration < Nanos{}) return;
-    StepBaseline& baseline = baseline_of(step);
-    if (baseline.is_slow(to_seconds(step.duration))) {
-      const Spike spike = baseline.add_slow(step, out.firings(baseline.key()) == 0);
-      const View view = look(baseline, spike);
-      out.fires({.key = baseline.key(),
-                 .at = spike.end,
-                 .severity = severity(view, baseline.episode().worst),
-                 .recover_after = baseline.recovery_steps()},
-                [&] { return describe(baseline, view); });
-    } else {
-      baseline.add_normal(step);
-      out.clear(baseline.key(), step.end());
+    Track& track = track_of(step);
+    if (step.opens_attempt) {
+      track.begin_attempt();
+      out.clear_all(step.end());
     }
+    ++track.seen;
+    if (!step.pace.warm()) return track.add_normal(step);
+    if (step.iteration() + step.evaluation > step.pace.patience())
+      return;  // the rule stall reports
+    follow_rhythm(track, step, out);
+    const bool due = track.rhythm.detector.is_due(track.place(step));
+    find_spike(track, step, due, out);
   }
 
   void state(StateIo& io) override {
-    auto count = static_cast<std::uint32_t>(baselines_.size());
+    auto count = static_cast<std::uint32_t>(tracks_.size());
     io(count);
-    if (io.is_loading()) baselines_.clear();
+    if (io.is_loading()) tracks_.clear();
     for (std::uint32_t i = 0; i < count && io.ok(); ++i) {
-      Mode mode = io.is_loading() ? Mode{} : baselines_[i].mode();
-      Origin origin = io.is_loading() ? Origin{} : baselines_[i].origin();
+      Mode mode = io.is_loading() ? Mode{} : tracks_[i].mode;
+      Origin origin = io.is_loading() ? Origin{} : tracks_[i].origin;
       io(mode);
       io(origin);
       if (mode >= Mode::count_ || origin > Origin::profiler) return io.fail();
-      if (io.is_loading()) baselines_.emplace_back(params_, mode, origin);
-      io(baselines_[i]);
+      if (io.is_loading()) tracks_.emplace_back(mode, origin);
+      io(tracks_[i]);
     }
+    io(warm_);
   }
 
-  Lifecycle lifecycle() const override { return {.recover_after = params_.recovery_steps}; }
-  bool warming() const override {
-    return std::none_of(baselines_.begin(), baselines_.end(),
-                        [](const StepBaseline& baseline) { return baseline.warm(); });
-  }
+  bool warming() const override { return !warm_; }
 
  private:
-  StepBaseline& baseline_of(const Step& step) {
-    for (StepBaseline& baseline : baselines_) {
-      if (baseline.mode() == step.mode && baseline.origin() == step.origin) return baseline;
+  Track& track_of(const Step& step) {
+    warm_ = warm_ || step.pace.warm();
+    for (Track& track : tracks_) {
+      if (track.mode == step.mode && track.origin == step.origin) return track;
     }
-    return baselines_.emplace_back(params_, step.mode, step.origin);
+    return tracks_.emplace_back(step.mode, step.origin);
   }
 
-  // What the decision uses besides the spike itself.
-  struct View {
-    Pattern pattern = Pattern::single;
-    std::int64_t period = 0;
-    double lost_percent = 0;  // of the training time
-    bool stands_out = false;  // the worst spike is far beyond the rhythm
-    const Spike* shown = nullptr;
-  };
-
-  View look(const StepBaseline& baseline, const Spike& latest) const {
-    const Episode& episode = baseline.episode();
-    View view;
-    view.period = baseline.period();
-    if (view.period > 0) {
-      view.pattern = Pattern::periodic;
-      const double average = episode.lost / static_cast<double>(episode.spikes);
-      view.lost_percent = 100 * average / (static_cast<double>(view.period) * latest.median);
-      view.stands_out = episode.worst.lost() > kStandsOut * average;
-      view.shown = view.stands_out ? &episode.worst : &latest;
-      return view;
-    }
-    view.pattern = episode.spikes == 1 ? Pattern::single : Pattern::repeated;
-    view.lost_percent =
-        100 * baseline.lost_in_window() / (static_cast<double>(params_.window) * latest.median);
-    view.shown = &episode.worst;
-    return view;
+  static Spike measured(const Track& track, const Step& step) {
+    return {.step = step.number,
+            .start = step.begin,
+            .end = step.end(),
+            .seconds = to_seconds(step.iteration()),
+            .usual = step.pace.usual,
+            .limit = step.pace.limit,
+            .wait = to_seconds(step.data_wait),
+            .usual_wait = track.usual_wait,
+            .between = Track::between(step),
+            .usual_between = track.usual_between};
   }
 
-  Severity severity(const View& view, const Spike& worst) const {
-    const bool serious = worst.lost() >= params_.warning_seconds && worst.ratio() >= kWarningRatio;
-    const bool costly = view.lost_percent >= params_.warning_percent;
-    bool warning = serious;
-    if (view.pattern == Pattern::periodic) warning = costly || (serious && view.stands_out);
-    if (view.pattern == Pattern::repeated) warning = costly || serious;
-    return warning ? Severity::warning : Severity::info;
+  // A step that is slow enough to come round, whether or not this job often has such steps.
+  static bool may_recur(const Step& step) {
+    const double least = std::max(kLeastRise, std::exp(kCoreSigmas * step.pace.sigma));
+    return to_seconds(step.iteration()) >= least * step.pace.usual;
   }
 
-  static std::string summary(const StepBaseline& baseline, const View& view) {
-    const Episode& episode = baseline.episode();
-    std::string subject = step_text(baseline, view.shown->step);
-    if (view.pattern == Pattern::periodic) {
-      return "Every " + format::ordinal(view.period) + " step is slow and costs " +
-             format::percent(view.lost_percent) + " of the training time: " + subject +
-             took_text(*view.shown) + ".";
+  void follow_rhythm(Track& track, const Step& step, Verdicts& out) const {
+    Rhythm& rhythm = track.rhythm;
+    const std::int64_t place = track.place(step);
+    const bool known = rhythm.detector.period() > 0;
+    const bool slow = may_recur(step);
+    slow ? rhythm.detector.event(place) : rhythm.detector.quiet(place);
+    if (slow && track.seen <= kBeginning) ++rhythm.early;
+    const std::int64_t period = rhythm.detector.period();
+    if (period == 0) {
+      if (known) out.clear(track.periodic_key, step.end());
+      return;
     }
-    if (view.pattern == Pattern::repeated) {
-      return std::to_string(episode.spikes) + " slow steps since " +
-             step_text(baseline, episode.first_step) + ": the worst, " + subject + "," +
-             took_text(*view.shown) + ".";
-    }
-    subject[0] = static_cast<char>(subject[0] - 'a' + 'A');
-    return subject + took_text(*view.shown) + ".";
+    if (known) rhythm.elapsed += to_seconds(step.iteration());
+    if (!slow || !rhythm.detector.is_due(place)) return;
+    rhythm.latest = measured(track, step);
+    if (!known) begin_rhythm(track, place);
+    ++rhythm.hits;
+    rhythm.lost += rhythm.latest.lost();
+    report_rhythm(track, out);
   }
 
-  static std::string evidence(const StepBaseline& baseline, const View& view) {
-    const Spike& shown = *view.shown;
-    JsonWriter json;
-    json.begin_object().field("pattern", name_of(view.pattern));
-    if (view.period > 0) json.field("period", view.period);
-    json.field("spikes", baseline.episode().spikes);
+  // The slow steps so far were about as slow as this one.
+  static void begin_rhythm(Track& track, std::int64_t place) {
+    Rhythm& rhythm = track.rhythm;
+    const std::int64_t period = rhythm.detector.period();
+    const auto before = static_cast<double>((place - rhythm.detector.first()) / period);
+    rhythm.hits = static_cast<std::uint64_t>(before);
+    rhythm.lost = before * rhythm.latest.lost();
+    rhythm.elapsed = before * (static_cast<double>(period) * rhythm.latest.usual) + rhythm.lost;
+    rhythm.warned = false;
+    rhythm.since = rhythm.latest.end - seconds_of(rhythm.elapsed + rhythm.latest.seconds);
+    // Of the first iterations that are judged, at least half as many were slow.
+    const std::uint64_t due =
+        (std::min(track.seen, kBeginning) - kFirstJudged) / static_cast<std::uint64_t>(period);
+    rhythm.nature = period <= kNaturalPeriod && 2 * rhythm.early >= due;
+  }
+
+  void report_rhythm(Track& track, Verdicts& out) const {
+    Rhythm& rhythm = track.rhythm;
+    if (rhythm.nature && rhythm.latest.ratio() < params_.warning_ratio) return;
+    const double percent = 100 * rhythm.share();
+    if (percent < kHysteresis * params_.info_percent) {
+      return out.clear(track.periodic_key, rhythm.latest.end);
+    }
+    rhythm.warned = percent >= params_.warning_percent * (rhythm.warned ? kHysteresis : 1);
+    out.fires({.key = track.periodic_key,
+               .at = rhythm.latest.end,
+               .severity = rhythm.warned ? Severity::warning : Severity::info,
+               .amount = static_cast<std::uint64_t>(rhythm.lost),
+               .opens = percent >= params_.info_percent},
+              [&] { return describe_rhythm(track); });
+  }
+
+  void find_spike(Track& track, const Step& step, bool due, Verdicts& out) const {
+    const double seconds = to_seconds(step.iteration());
+    const bool slow = seconds > step.pace.limit && seconds >= params_.ratio * step.pace.usual;
+    if (!slow) {
+      track.add_normal(step);
+      return end_episode(track, step, out);
+    }
+    const Spike spike = measured(track, step);
+    Rhythm& rhythm = track.rhythm;
+    if (due && spike.lost() <= kStandsOut * rhythm.mean_lost()) {
+      return end_episode(track, step, out);
+    }
+    begin_episode(track, spike, out);
+    track.episode.add(spike, track.seen);
+    const double percent = 100 * track.episode.lost_share(spike.end);
+    const bool again = track.episode.spikes > 1;
+    const bool costly = again && percent >= params_.warning_percent &&
+                        track.episode.lost >= params_.warning_seconds;
+    const Spike& worst = track.episode.worst;
+    const bool severe =
+        worst.lost() >= params_.warning_seconds && worst.ratio() >= params_.warning_ratio;
+    const double least = params_.info_seconds * (track.origin == Origin::profiler ? kRecord : 1);
+    out.fires({.key = track.key,
+               .at = spike.end,
+               .severity = severe || costly ? Severity::warning : Severity::info,
+               .opens = worst.lost() >= least},
+              [&] { return describe(track); });
+  }
+
+  // One episode is one size: a far larger slow step begins its own.
+  void begin_episode(Track& track, const Spike& spike, Verdicts& out) const {
+    Episode& episode = track.episode;
+    const bool near = episode.spikes > 0 && track.seen - episode.latest_seen <= kTogether;
+    const bool far_larger = episode.spikes > 0 && spike.lost() >= 3 * episode.worst.lost() &&
+                            spike.lost() >= params_.warning_seconds;
+    if (near && !far_larger) return;
+    out.clear(track.key, spike.start);
+    episode = {};
+  }
+
+  // A single slow step is over at once; several near each other are over when no more come.
+  void end_episode(Track& track, const Step& step, Verdicts& out) const {
+    if (track.episode.spikes == 0) return;
+    const bool over = track.seen - track.episode.latest_seen > kTogether;
+    if (track.episode.spikes == 1 || over) out.clear(track.key, step.end());
+    if (over) track.episode = {};
+  }
+
+  static void write(JsonWriter& json, const Spike& shown) {
     if (shown.step != kNoStep) json.field("step", shown.step);
     json.field("seconds", shown.seconds)
-        .field("median_seconds", shown.median)
-        .field("mad_seconds", shown.mad)
-        .field("lost_seconds", shown.lost())
-        .field("lost_percent", view.lost_percent)
+        .field("usual_seconds", shown.usual)
+        .field("limit_seconds", shown.limit)
         .field("data_wait_seconds", shown.wait)
         .field("usual_data_wait_seconds", shown.usual_wait)
-        .field("mode", to_string(baseline.mode()))
-        .field("origin", baseline.origin() == Origin::profiler ? "profiler" : "timeline");
-    json.key("recent_steps").begin_array();
-    for (const std::int64_t step : baseline.episode().recent) json.value(step);
-    return json.end_array().end_object().take();
+        .field("between_steps_seconds", shown.between)
+        .field("usual_between_steps_seconds", shown.usual_between);
   }
 
-  static std::string_view next(const View& view, const Cause& cause) {
-    if (cause.name == CauseName::input_wait) {
-      return "Look at the data loader: more workers, a longer prefetch queue or faster storage "
-             "would hide this wait.";
-    }
-    if (view.pattern == Pattern::periodic) {
-      return "Look for what the training loop does at this interval, such as a checkpoint, an "
-             "evaluation or logging, and move it off the training thread or do it less often.";
-    }
-    return "Look at what happened on the node in this interval: other processes, storage, "
-           "checkpoints, garbage collection, or a peer that arrived late.";
-  }
-
-  static Verdict describe(const StepBaseline& baseline, const View& view) {
-    const Spike& shown = *view.shown;
+  static Verdict described(const Spike& shown) {
     Verdict verdict;
     verdict.window_start = shown.start;
     verdict.window_end = shown.end;
     verdict.step = shown.step;
     verdict.value = shown.seconds;
-    verdict.threshold = shown.threshold;
-    verdict.baseline = shown.median;
+    verdict.threshold = shown.limit;
+    verdict.baseline = shown.usual;
     verdict.unit = "seconds";
-    verdict.summary = summary(baseline, view);
+    verdict.window_lost_seconds = shown.lost();
+    verdict.since = shown.start;
     verdict.cause = cause_of(shown);
-    verdict.evidence = evidence(baseline, view);
-    verdict.next = next(view, verdict.cause);
+    return verdict;
+  }
+
+  Verdict describe_rhythm(const Track& track) const {
+    const Rhythm& rhythm = track.rhythm;
+    const std::int64_t period = rhythm.detector.period();
+    Verdict verdict = described(rhythm.latest);
+    verdict.since = rhythm.since;
+    verdict.lost_seconds = rhythm.lost;
+    verdict.summary = "Every " + format::ordinal(period) + " step is slow and costs " +
+                      format::percent(100 * rhythm.share()) +
+                      " of the training time: " + step_text(track, rhythm.latest.step) +
+                      took_text(rhythm.latest) + ".";
+    JsonWriter json;
+    json.begin_object()
+        .field("pattern", "periodic")
+        .field("period", period)
+        .field("spikes", rhythm.hits)
+        .field("lost_percent", 100 * rhythm.share())
+        .field("lost_seconds", rhythm.lost);
+    write(json, rhythm.latest);
+    json.field("mode", to_string(track.mode)).field("origin", to_string(track.origin));
+    verdict.evidence = json.end_object().take();
+    verdict.next =
+        "Look for what the training loop does at this interval, such as a checkpoint, an "
+        "evaluation or logging, and move it off the training thread or do it less often.";
+    return verdict;
+  }
+
+  static std::string summary(const Track& track) {
+    const Episode& episode = track.episode;
+    std::string worst = step_text(track, episode.worst.step) + took_text(episode.worst);
+    if (episode.spikes > 1) {
+      return std::to_string(episode.spikes) + " slow steps since " +
+             step_text(track, episode.first_step) + " cost " + format::seconds(episode.lost) +
+             ": the worst, " + worst + ".";
+    }
+    worst[0] = static_cast<char>(worst[0] - 'a' + 'A');
+    return worst + ", " + format::figure(episode.worst.ratio()) +
+           "x as long: " + format::seconds(episode.worst.lost()) + " lost.";
+  }
+
+  Verdict describe(const Track& track) const {
+    const Episode& episode = track.episode;
+    Verdict verdict = described(episode.worst);
+    verdict.lost_seconds = episode.lost;
+    verdict.summary = summary(track);
+    JsonWriter json;
+    json.begin_object()
+        .field("pattern", episode.spikes > 1 ? "repeated" : "single")
+        .field("spikes", episode.spikes)
+        .field("lost_percent", 100 * episode.lost_share(episode.latest.end))
+        .field("lost_seconds", episode.lost);
+    write(json, episode.worst);
+    json.field("mode", to_string(track.mode)).field("origin", to_string(track.origin));
+    json.key("recent_steps").begin_array();
+    for (const std::int64_t step : episode.recent) json.value(step);
+    verdict.evidence = json.end_array().end_object().take();
+    verdict.next =
+        verdict.cause.name == CauseName::input_wait
+            ? "Look at the data loader: more workers, a longer prefetch queue or faster storage "
+              "would hide this wait."
+            : "Look at what happened on the node in this interval: other processes, storage, "
+              "checkpoints, garbage collection, or a peer that arrived late.";
     return verdict;
   }
 
   Params params_;
-  std::vector<StepBaseline> baselines_;
+  std::vector<Track> tracks_;
+  bool warm_ = false;
 };
 
 }  // namespace
@@ -221,25 +333,31 @@ class StepSpike final : public Rule {
 const RuleSpec& rule() {
   static const RuleSpec spec = make_spec<StepSpike, Params>(
       {.id = "step_spike",
+       .version = 2,
        .scope = Scope::rank,
-       .summary = "A step takes far longer than the steps around it, once, repeatedly or at a "
-                  "fixed interval.",
-       .doc = "Per mode and writer: a step is slow when it exceeds both median + sigma x 1.4826 x "
-              "MAD of the last `window` steps and `ratio` x median. Three slow steps at equal "
-              "distances are periodic."},
-      {field("window", &Params::window, 5, 10000, "Steps in the baseline."),
-       field("sigma", &Params::sigma, 1, 100,
-             "Robust standard deviations (1.4826 MAD) above the median that make a step slow."),
-       field("ratio", &Params::ratio, 1, 100,
+       .summary = "A step takes far longer than the others, once, repeatedly or at a fixed "
+                  "interval.",
+       .doc = "Per mode and writer, over iterations: from the end of one step to the end of the "
+              "next. An iteration is slow when it is beyond the tail that the job has shown, and "
+              "takes `ratio` times the median. Slow steps at equal distances are periodic when "
+              "chance is excluded.",
+       .incident = {.specificity = 50,
+                    .slack = std::chrono::seconds(1),
+                    .of_one_step = true,
+                    .of_one_cause = true}},
+      {field("ratio", &Params::ratio, 1, 100,
              "A slow step takes at least this many times the median."),
-       field("warmup", &Params::warmup, 3, 10000, "Steps required before the first is evaluated."),
+       field("warning_ratio", &Params::warning_ratio, 1, 1000,
+             "A single slow step is a warning when it takes this many times the median ..."),
        field("warning_seconds", &Params::warning_seconds, 0, 86400,
-             "A single slow step is a warning when it loses this much and takes 3x the median."),
+             "... and loses at least this much."),
+       field("info_seconds", &Params::info_seconds, 0, 86400,
+             "A slow step that loses less is not reported."),
        field("warning_percent", &Params::warning_percent, 0, 100,
-             "Repeated slow steps are a warning when they cost this percentage of the time."),
-       field("recovery_steps", &Params::recovery_steps, 1, 1000000,
-             "Consecutive normal steps that end the alert; for a periodic one at least three "
-             "periods.")});
+             "Slow steps that come round or pile up are a warning when they cost this percentage "
+             "of the time."),
+       field("info_percent", &Params::info_percent, 0, 100,
+             "Slow steps that come round and cost less are not reported.")});
   return spec;
 }
 

@@ -71,7 +71,7 @@ class Straggler final : public Rule {
 
   void on_cycle(const CycleSummary& cycle, Verdicts& out) override { add(steps_.add(cycle), out); }
   void on_tick(Tick tick, Verdicts& out) override { add(steps_.tick(tick.now), out); }
-  void on_end(Verdicts& out) override { add(steps_.end(), out); }
+  void on_end(Time, Verdicts& out) override { add(steps_.end(), out); }
 
   void state(StateIo& io) override {
     io(steps_);

@@ -126,6 +126,7 @@ Action define_replay(CLI::App& app, const CliSession& session) {
       app, "--fail-on", "info|warning|critical",
       "Exit with 3 if an alert has this severity or a higher one",
       [options](const std::string& text) { return parse_severity(text, options->fail_on); });
+  app.add_flag("--parts", options->parts, "Also print the alerts for which another one speaks");
   app.footer("Prints one alert per line as JSON, in the order in which they were raised.");
   return offline_action(options, flags, session, &Commands::replay);
 }

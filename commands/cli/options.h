@@ -25,6 +25,7 @@ struct OfflineOptions {
 };
 
 struct ReplayOptions : OfflineOptions {
+  bool parts = false;               // also alerts for which another one speaks
   std::optional<Severity> fail_on;  // exit code 3 for an alert at or above it
 };
 

@@ -33,7 +33,8 @@ PublishedAlerts without_numbers(const std::vector<Alert>& alerts, std::size_t fr
   for (std::size_t i = from; i < alerts.size(); ++i) {
     const Alert& alert = alerts[i];
     made.push_back(std::make_shared<const PublishedAlert>(
-        PublishedAlert{0, alert.id, alert.rule, alert.severity, alert.state, to_json(alert, {})}));
+        PublishedAlert{0, alert.id, alert.rule, std::max(alert.severity, alert.reached),
+                       alert.state, to_json(alert, {}), alert.is_part()}));
   }
   return made;
 }

@@ -7,7 +7,7 @@
 namespace trainwatch {
 
 bool AlertFilter::wants(const PublishedAlert& alert) const {
-  if (alert.severity < min_severity) return false;
+  if (alert.severity < min_severity || (alert.part && !parts)) return false;
   if (state && *state != alert.state) return false;
   return rules.empty() || std::find(rules.begin(), rules.end(), alert.rule) != rules.end();
 }

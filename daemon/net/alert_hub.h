@@ -24,6 +24,7 @@ struct AlertFilter {
   std::vector<std::string> rules;  // empty: every rule
   std::optional<Alert::State> state;
   Severity min_severity = Severity::info;
+  bool parts = false;  // of incidents, too
 
   bool wants(const PublishedAlert& alert) const;
 };

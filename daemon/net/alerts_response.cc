@@ -24,6 +24,10 @@ bool apply_parameter(AlertQuery& query, std::string_view name, const std::string
     query.filter.state = alert_state_from(value);
     return query.filter.state.has_value();
   }
+  if (name == "parts") {
+    query.filter.parts = value == "1";
+    return value == "0" || value == "1";
+  }
   if (name != "rule") return false;  // a misspelt filter must not return everything
   for (auto& rule : split_list(value)) query.filter.rules.push_back(std::move(rule));
   return true;

@@ -44,10 +44,9 @@ HttpResponse text(int status, std::string body) {
 
 std::string_view type_of(std::string_view name) {
   constexpr std::pair<std::string_view, std::string_view> kTypes[] = {
-      {".html", "text/html; charset=utf-8"},
-      {".css", "text/css; charset=utf-8"},
-      {".js", "text/javascript; charset=utf-8"},
-      {".svg", "image/svg+xml"},
+      {".html", "text/html; charset=utf-8"},     {".css", "text/css; charset=utf-8"},
+      {".js", "text/javascript; charset=utf-8"}, {".svg", "image/svg+xml"},
+      {".md", "text/plain; charset=utf-8"},
   };
   for (const auto& [ending, type] : kTypes) {
     if (name.ends_with(ending)) return type;
@@ -55,9 +54,7 @@ std::string_view type_of(std::string_view name) {
   return "application/octet-stream";
 }
 
-Answer asset(const NetState&, const HttpRequest& request) {
-  const auto path = request.path();
-  const auto name = path == "/" ? std::string_view("index.html") : path.substr(1);
+Answer serve(std::string_view name, const HttpRequest& request) {
   const auto all = web_assets();
   const auto found = std::find_if(all.begin(), all.end(),
                                   [name](const WebAsset& item) { return item.name == name; });
@@ -72,6 +69,17 @@ Answer asset(const NetState&, const HttpRequest& request) {
     response.body = found->bytes;
   }
   return response;
+}
+
+Answer asset(const NetState&, const HttpRequest& request) {
+  const auto path = request.path();
+  return serve(path == "/" ? std::string_view("index.html") : path.substr(1), request);
+}
+
+// The runbook of a rule: /docs/rules/step_spike.
+Answer runbook(const NetState&, const HttpRequest& request) {
+  const auto path = request.path();
+  return serve(std::string(path.substr(path.rfind('/') + 1)) + ".md", request);
 }
 
 Answer metrics(const NetState& net, const HttpRequest& request) {
@@ -171,6 +179,8 @@ constexpr Route kRoutes[] = {
     {"/api/v1/status", status},
     {"/api/v1/stream", stream},
     {kAnalyses, analysis},
+    {"/docs/rules/", runbook},
+    {"/docs/self-alerts", runbook},
 };
 
 bool leads_to(const Route& route, std::string_view path) {

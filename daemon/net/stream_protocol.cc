@@ -37,6 +37,11 @@ bool choose_severity(Subscription& subscription, std::string_view name) {
   return severity.has_value();
 }
 
+bool choose_parts(Subscription& subscription, std::string_view value) {
+  subscription.filter.parts = value == "1" || value == "true";
+  return subscription.filter.parts || value == "0" || value == "false";
+}
+
 bool choose_after(Subscription& subscription, std::optional<std::uint64_t> seq) {
   subscription.after = seq;
   return seq.has_value();
@@ -50,6 +55,7 @@ bool choose_name(Subscription& subscription, std::string_view name) {
 bool apply_parameter(Subscription& subscription, std::string_view name, const std::string& value) {
   if (name == "after") return choose_after(subscription, parse_unsigned(value));
   if (name == "min_severity") return choose_severity(subscription, value);
+  if (name == "parts") return choose_parts(subscription, value);
   if (name == "streams") return choose_streams(subscription, split_list(value));
   if (name == "name") return choose_name(subscription, value);
   if (name == "epoch") subscription.epoch = value;
@@ -93,6 +99,11 @@ bool apply_field(Subscription& subscription, std::string_view name, const dom::e
     const auto names = strings(value);
     return names && choose_streams(subscription, *names);
   }
+  if (name == "parts") {
+    bool parts = false;
+    if (value.get(parts) != simdjson::SUCCESS) return false;
+    return choose_parts(subscription, parts ? "1" : "0");
+  }
   if (name == "rules") {
     auto rules = strings(value);
     if (rules) subscription.filter.rules = std::move(*rules);
@@ -114,12 +125,13 @@ std::string wanted(std::string_view name) {
       {"epoch", "a string"},
       {"rules", "a list of strings"},
       {"min_severity", "info, warning or critical"},
+      {"parts", "0 or 1, in a message true or false"},
       {"name", "1 to 64 of A-Z a-z 0-9 . _ -"},
   };
   for (const auto& [known, what] : kWanted) {
     if (known == name) return std::string(known).append(" is ").append(what);
   }
-  return "known parameters are after, epoch, name, rules, min_severity and streams";
+  return "known parameters are after, epoch, name, rules, min_severity, parts and streams";
 }
 
 ClientMessage parse_subscribe(const dom::object& object) {

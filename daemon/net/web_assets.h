@@ -1,4 +1,5 @@
-// The files of daemon/web/ that are served, compiled into the program (scripts/embed.cmake).
+// The files of daemon/web/ and the runbooks of docs/ that are served, compiled into the program
+// (scripts/embed.cmake).
 #pragma once
 
 #include <span>

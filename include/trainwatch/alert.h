@@ -18,12 +18,19 @@ struct Alert {
   State state = State::firing;
   std::string rule;
   Severity severity = Severity::warning;
-  Time started_at{};  // event times
+  Severity reached = Severity::info;  // the highest so far
+  Time started_at{};                  // event times
   Time updated_at{};
   Time ended_at = kNoTime;
   Subject subject;
   std::uint64_t count = 1;  // how often the condition was seen in this episode
+  std::string incident;     // id of the alert that speaks for this one, or its own
+  std::string ranks;        // those concerned, if it speaks for several: "0-3"
+  bool spoke = false;       // it was emitted while it spoke for itself
   Verdict verdict;          // the latest content
+
+  // Another one speaks for it, and always has: reported only to who asks for parts.
+  bool is_part() const { return !incident.empty() && incident != id && !spoke; }
 
   // Saves or loads. Not named state(), as that is a field here.
   void persist(StateIo& io) {
@@ -32,11 +39,15 @@ struct Alert {
     io(state);
     io(rule);
     io(severity);
+    io(reached);
     io(started_at);
     io(updated_at);
     io(ended_at);
     io(subject);
     io(count);
+    io(incident);
+    io(ranks);
+    io(spoke);
     io(verdict);
   }
 };

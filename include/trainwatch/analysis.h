@@ -36,7 +36,6 @@ class Analysis {
 
   // Each takes one event: the methods that a class overrides are called, and no other. Nothing in
   // an argument may be kept beyond the call.
-  virtual void on_step(const Step&) {}
   virtual void on_sample(const Sample&) {}     // of AnalysisText::samples
   virtual void on_span(const Span&) {}         // of AnalysisText::spans
   virtual void on_cycle(const CycleTrace&) {}  // a rank's profiler cycle, complete

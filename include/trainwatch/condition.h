@@ -40,8 +40,11 @@ struct Condition {
   // (which pair of GPUs), or an amount that has doubled since the last update.
   Severity severity = Severity::warning;
   std::uint64_t aspect = 0;
-  std::uint64_t amount = 0;        // 0: there is none
-  double figure = 0;               // see Lifecycle::Change
+  std::uint64_t amount = 0;  // 0: there is none
+  double figure = 0;         // see Lifecycle::Change
+  // What is found by the clock and reported while it lasts: an evaluation by events follows, and
+  // replaces it. Not counted, so that a replay, which has no clock, counts the same.
+  bool provisional = false;
   bool opens = true;               // false: too little to open an alert, enough to keep one open
   std::int64_t recover_after = 0;  // of this alert from now on; 0: as Lifecycle says
 };
@@ -59,6 +62,7 @@ class Verdicts {
     verdict.key = condition.key;
     verdict.at = condition.at;
     verdict.severity = condition.severity;
+    verdict.provisional = condition.provisional;
     put(std::move(verdict));
   }
   // The condition holds, with nothing to report: an open alert stays open.

@@ -9,7 +9,9 @@
 #include <variant>
 #include <vector>
 
+#include "trainwatch/pace.h"
 #include "trainwatch/series.h"
+#include "trainwatch/state_io.h"
 #include "trainwatch/subject.h"
 #include "trainwatch/symbol_table.h"
 #include "trainwatch/time.h"
@@ -27,6 +29,7 @@ enum class SpanKind : std::uint8_t {
   backward,
   optimizer,
   checkpoint,
+  garbage_collection,
   communication,
   cpu_op,   // a framework operator on the CPU
   runtime,  // a launch or driver call
@@ -91,18 +94,41 @@ struct Sample {
   Resource resource = Resource::other;  // == series table's, copied for dispatch
 };
 
-// One finished training step with what is known about its parts. Derived from spans by
-// pipeline/analysis/core/step_tracker.
+// One finished training step, and the iteration that it ends: the time since the step before, with
+// the wait for its batch and whatever else the loop does between two steps. Derived from spans by
+// pipeline/analysis/core/iteration_tracker.
 struct Step {
   Time start{};
   Nanos duration{};
-  Nanos data_wait{};  // waiting for input inside this step
+  Time begin{};        // of the iteration
+  Nanos data_wait{};   // of the iteration: waiting for input
+  Nanos evaluation{};  // steps of other modes, and what led to them; not part of the iteration
   std::int64_t number = kNoStep;
   SubjectId subject = SubjectId::none;  // job, node, rank
   Mode mode = Mode::unknown;
   Origin origin = Origin::timeline;
+  std::uint32_t attempt = 1;   // of the rank: how often its training was started
+  bool opens_attempt = false;  // nothing is known of the time before it
+  Pace pace{};
 
   Time end() const { return start + duration; }
+  Nanos iteration() const { return end() - begin - evaluation; }
+
+  void state(StateIo& io) {
+    io(start);
+    io(duration);
+    io(begin);
+    io(data_wait);
+    io(evaluation);
+    io(number);
+    io(subject);
+    io(mode);
+    io(origin);
+    io(attempt);
+    io(opens_attempt);
+    io(pace);
+    if (mode >= Mode::count_ || origin > Origin::profiler) io.fail();
+  }
 };
 
 // A stream of files that one writer writes one after another: a node's system metrics, a rank's
@@ -112,11 +138,13 @@ enum class LaneId : std::uint32_t {};
 // Something about the source itself that rules and analyses must know.
 struct SourceNote {
   enum class Kind : std::uint8_t {
-    cycle_complete,  // a profiler file is complete; all its spans came before
+    cycle_complete,   // a profiler file is complete; all its spans came before
+    timeline_closed,  // its writer closed a timeline: the end of the training, or of the file
   };
   Time at{};
   LaneId lane{};
   Kind kind{};
+  SubjectId subject = SubjectId::none;  // of a timeline
 };
 
 // Processing time, about once a second. Only absence rules may use it.
@@ -124,7 +152,7 @@ struct Tick {
   Time now{};
 };
 
-using Event = std::variant<Span, Sample, Step, SourceNote>;
+using Event = std::variant<Span, Sample, SourceNote>;
 static_assert(std::is_trivially_copyable_v<Event>);
 
 // Reused between calls, so that decoding allocates nothing in steady state.

@@ -18,11 +18,14 @@ struct Interest {
   std::vector<SpanKind> spans{};
   bool steps = false;
   bool cycles = false;
+  bool complete_steps = false;
+  bool notes = false;
   bool ticks = false;
   bool end = false;
   // Who asks for nothing says nothing.
   bool none() const {
-    return samples.empty() && spans.empty() && !steps && !cycles && !ticks && !end;
+    return samples.empty() && spans.empty() && !steps && !complete_steps && !cycles && !notes &&
+           !ticks && !end;
   }
 };
 
@@ -43,7 +46,7 @@ constexpr bool overrides(Inherited, Own) {
   return !std::is_same_v<Inherited, Own>;
 }
 
-// What both interfaces have: steps, samples, spans and cycles.
+// What both interfaces have: samples, spans and cycles.
 template <class Interface, class Type>
 Interest interest_of(std::string_view name, const std::vector<Resource>& samples,
                      const std::vector<SpanKind>& spans) {
@@ -55,7 +58,6 @@ Interest interest_of(std::string_view name, const std::vector<Resource>& samples
   }
   return {.samples = samples,
           .spans = spans,
-          .steps = overrides(&Interface::on_step, &Type::on_step),
           .cycles = overrides(&Interface::on_cycle, &Type::on_cycle)};
 }
 

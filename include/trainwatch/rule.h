@@ -48,12 +48,16 @@ class Rule {
 
   // Each handles one event and reports, if the event completes an evaluation.
   virtual void on_step(const Step&, Verdicts&) {}
+  // The same step once all waits of its iteration were read, perhaps from another file.
+  virtual void on_complete_step(const Step&, Verdicts&) {}
   virtual void on_sample(const Sample&, Verdicts&) {}       // of RuleText::samples
   virtual void on_span(const Span&, Verdicts&) {}           // of RuleText::spans
   virtual void on_cycle(const CycleSummary&, Verdicts&) {}  // a rank's profiler cycle, complete
+  virtual void on_note(const SourceNote&, Verdicts&) {}     // timeline_closed
   virtual void on_tick(Tick, Verdicts&) {}
-  // Finished files were read to their ends and nothing will follow. A daemon never calls it.
-  virtual void on_end(Verdicts&) {}
+  // All files were read to their ends, up to the event time `latest` of the newest of them, and
+  // nothing will follow. A daemon never calls it.
+  virtual void on_end([[maybe_unused]] Time latest, Verdicts&) {}
 
   // When the alert book repeats and ends what this rule says. Asked once.
   virtual Lifecycle lifecycle() const { return {}; }
@@ -79,9 +83,33 @@ struct Param {
   std::optional<double> docs_default{};
 };
 
+// What the system metrics of a node say about whether it was awake.
+class NodeActivity {
+ public:
+  virtual ~NodeActivity() = default;
+  // Somebody samples the node of this rank.
+  virtual bool is_sampled(SubjectId rank) const = 0;
+  // Samples later than `time` were read.
+  virtual bool passed(SubjectId rank, Time time) const = 0;
+  // The longest time without a sample in [from, to], to the second.
+  virtual Nanos longest_silence(SubjectId rank, Time from, Time to) const = 0;
+};
+
 struct RuleContext {
   const Interner& interner;
-  SubjectId subject;  // the subject of this instance
+  SubjectId subject;                   // the subject of this instance
+  const NodeActivity* node = nullptr;  // null: nothing is known of nodes
+};
+
+// How alerts of a rule join those of others (pipeline/engine/incidents.h).
+struct IncidentRole {
+  std::int32_t specificity = 0;  // of what speaks for an incident the highest; 0: joins no others
+  Nanos slack = std::chrono::seconds(60);  // how much later than the trouble it may notice it
+  // Its alerts are about one step: on several ranks they are one thing only in the same step.
+  bool of_one_step = false;
+  // It measures where the time went, and so joins only what has the same cause; others are seen
+  // together with any.
+  bool of_one_cause = false;
 };
 
 struct RuleSpec {
@@ -99,6 +127,7 @@ struct RuleSpec {
   std::any defaults;          // a Params
   Nanos hold{};               // the default of `for`
   bool on_by_default = true;  // false: runs only if enabled by name
+  IncidentRole incident{};
   std::function<std::unique_ptr<Rule>(const std::any& params, const RuleContext&)> make;
 };
 
@@ -173,6 +202,7 @@ struct RuleText {
   std::vector<SpanKind> spans{};    // which on_span() gets
   Nanos hold{};
   bool on_by_default = true;
+  IncidentRole incident{};
 };
 
 namespace detail {
@@ -180,6 +210,9 @@ namespace detail {
 template <class RuleType>
 Interest interest_of(const RuleText& text) {
   Interest interest = interest_of<Rule, RuleType>(text.id, text.samples, text.spans);
+  interest.steps = overrides(&Rule::on_step, &RuleType::on_step);
+  interest.complete_steps = overrides(&Rule::on_complete_step, &RuleType::on_complete_step);
+  interest.notes = overrides(&Rule::on_note, &RuleType::on_note);
   interest.ticks = overrides(&Rule::on_tick, &RuleType::on_tick);
   interest.end = overrides(&Rule::on_end, &RuleType::on_end);
   return interest;
@@ -200,6 +233,7 @@ RuleSpec make_spec(const RuleText& text, std::vector<Param> params) {
   spec.defaults = Params{};
   spec.hold = text.hold;
   spec.on_by_default = text.on_by_default;
+  spec.incident = text.incident;
   spec.make = [](const std::any& values, const RuleContext& context) -> std::unique_ptr<Rule> {
     return std::make_unique<RuleType>(std::any_cast<const Params&>(values), context);
   };

@@ -51,9 +51,11 @@ struct PublishedAlert {
   std::uint64_t seq = 0;
   std::string id;
   std::string rule;
-  Severity severity = Severity::info;
+  Severity severity = Severity::info;  // the highest that the alert has reached: who heard of it
+                                       // hears how it ends
   Alert::State state = Alert::State::firing;
-  std::string json;  // to_json(alert, epoch)
+  std::string json;   // to_json(alert, epoch)
+  bool part = false;  // another alert speaks for it, and it never spoke for itself
 };
 
 }  // namespace trainwatch

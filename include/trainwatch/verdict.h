@@ -77,36 +77,46 @@ struct Verdict {
   std::string key;
   Time at{};
   Severity severity = Severity::warning;
+  bool provisional = false;
   // The interval whose time was lost, for finding the cause in other inputs; empty if the rule has
   // no such interval.
   Time window_start{};
   Time window_end{};
+  Time since = kNoTime;            // when what it is about began; kNoTime: when it opened
+  double window_lost_seconds = 0;  // lost in the window; 0: all of it
   // The subject, if narrower than that of the instance: one rank of a job.
   SubjectId subject = SubjectId::none;
   std::int64_t step = kNoStep;
   double value = 0;
   double threshold = 0;
   double baseline = 0;
-  std::string unit;      // "seconds", "percent", "ratio"
-  std::string summary;   // one sentence with the numbers in it
-  Cause cause;           // what the rule itself knows; the engine may refine it
-  std::string evidence;  // a JSON object, at most 3 KB
-  std::string next;      // what to do about it, one sentence
+  double lost_seconds = 0;  // of training, by all that the alert is about so far
+  std::string unit;         // "seconds", "percent", "ratio"
+  std::string summary;      // one sentence with the numbers in it
+  Cause cause;              // what the rule itself knows; the engine may refine it
+  CauseName own_cause = CauseName::unattributed;  // before it did
+  std::string evidence;                           // a JSON object, at most 3 KB
+  std::string next;                               // what to do about it, one sentence
 
   void state(StateIo& io) {
     io(key);
     io(at);
     io(severity);
+    io(provisional);
     io(window_start);
     io(window_end);
+    io(since);
+    io(window_lost_seconds);
     io(subject);
     io(step);
     io(value);
     io(threshold);
     io(baseline);
+    io(lost_seconds);
     io(unit);
     io(summary);
     io(cause);
+    io(own_cause);
     io(evidence);
     io(next);
   }

@@ -24,6 +24,7 @@ constexpr PhaseRule kPhases[] = {
     {"Backward(post-forward)", false, SpanKind::backward},
     {"Optimizer", true, SpanKind::optimizer},
     {"Checkpoint", true, SpanKind::checkpoint},
+    {"GarbageCollection", false, SpanKind::garbage_collection},
     {"NcclManager", false, SpanKind::communication},
     {"cpu_functions", true, SpanKind::cpu_op},
     {"gpu_functions", true, SpanKind::kernel},

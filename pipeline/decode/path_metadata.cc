@@ -41,6 +41,14 @@ std::int32_t rank_after(std::string_view name, std::string_view word) {
   return kNoRank;
 }
 
+// A directory of one rank, node or hour of a job.
+bool is_part_of_a_job(std::string_view directory) {
+  constexpr std::string_view kWords[] = {"rank", "worker", "node", "host", "algo"};
+  return all_digits(directory) || std::ranges::any_of(kWords, [&](std::string_view word) {
+           return directory.starts_with(word) && rank_after(directory, word) != kNoRank;
+         });
+}
+
 std::optional<std::int64_t> stamp_ns(std::string_view digits) {
   if (!all_digits(digits)) return std::nullopt;
   switch (digits.size()) {
@@ -65,6 +73,22 @@ std::string_view parent(std::string_view path) {
 std::string_view base_name(std::string_view path) {
   const std::size_t slash = path.rfind('/');
   return slash == std::string_view::npos ? path : path.substr(slash + 1);
+}
+
+std::string job_of(std::string_view path, std::string_view root, const std::string& job) {
+  if (path.size() <= root.size() || !path.starts_with(root)) return job;
+  std::string name = job;
+  std::string_view rest = path.substr(root.size());
+  for (std::size_t slash = rest.find('/'); slash != std::string_view::npos;
+       slash = rest.find('/')) {
+    const std::string_view directory = rest.substr(0, slash);
+    rest.remove_prefix(slash + 1);
+    if (directory == "framework" || directory == "system") return name;
+    if (directory.empty() || is_part_of_a_job(directory)) continue;
+    if (!name.empty()) name += '/';
+    name += directory;
+  }
+  return job;
 }
 
 NodeRank parse_writer(std::string_view writer) {

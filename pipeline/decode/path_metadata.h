@@ -25,6 +25,12 @@ std::string_view base_name(std::string_view path);
 //   anything else is the node.
 NodeRank parse_writer(std::string_view writer);
 
+// The job that a file below a watched path belongs to: `job` (configured, may be empty), and the
+// directory below the path in which a job has its "framework" or "system", as several may lie side
+// by side: "bert/run-2". Directories named after a rank or a node ("rank0", "worker_3", "algo-1")
+// are parts of one job. Other files, such as profiler traces, belong to the path as a whole.
+std::string job_of(std::string_view path, std::string_view root, const std::string& job);
+
 // SageMaker timelines: "[<end_us>_]<writer>_pythontimeline.json[.tmp]" and the other kinds. Other
 // names have neither.
 NodeRank timeline_path_metadata(std::string_view path);

@@ -49,12 +49,13 @@ const Alert& AlertBook::apply(const Source& source, Verdict verdict) {
     alert.id = alert_id(spec, interner_.subjects[source.subject], verdict.key, at);
     alert.rule = std::string(spec.id);
     alert.severity = verdict.severity;
+    alert.reached = verdict.severity;
     alert.subject = interner_.subjects[narrower ? verdict.subject : source.subject];
     alert.started_at = at;
     alert.updated_at = at;
     alert.verdict = std::move(verdict);
     ++waiting_;
-    if (hold <= Nanos{}) open(source.rule, episode);
+    if (hold <= Nanos{}) open(source.rule, spec, episode);
     return alert;
   }
 
@@ -62,16 +63,21 @@ const Alert& AlertBook::apply(const Source& source, Verdict verdict) {
     episode.phase = Episode::Phase::firing;
     --waiting_;
   }
-  const bool loud =
-      alert.severity != verdict.severity || alert.verdict.cause.name != verdict.cause.name;
+  const bool other_severity = alert.severity != verdict.severity;
+  const bool loud = other_severity || alert.verdict.cause.name != verdict.cause.name;
   alert.severity = verdict.severity;
+  if (alert.severity > alert.reached) {
+    alert.reached = alert.severity;
+    if (episode.phase != Episode::Phase::pending) ++opened_[{source.rule, alert.reached}];
+  }
   alert.updated_at = at;
-  ++alert.count;
+  if (!verdict.provisional && !alert.verdict.provisional) ++alert.count;
   alert.verdict = std::move(verdict);
   episode.dirty = true;
   if (episode.phase == Episode::Phase::pending) {
-    if (at - alert.started_at >= hold) open(source.rule, episode);
+    if (at - alert.started_at >= hold) open(source.rule, *source.config->spec, episode);
   } else if (loud) {
+    if (other_severity) assign(*source.config->spec, alert);
     emit(episode);
   }
   return alert;
@@ -121,10 +127,11 @@ std::uint64_t AlertBook::firings(const Source& source, std::string_view name) co
   return entry == episodes_.end() ? 0 : entry->second.hysteresis.firings();
 }
 
-void AlertBook::open(std::uint32_t rule, Episode& episode) {
+void AlertBook::open(std::uint32_t rule, const RuleSpec& spec, Episode& episode) {
   episode.phase = Episode::Phase::firing;
   --waiting_;
   ++opened_[{rule, episode.alert.severity}];
+  assign(spec, episode.alert);
   emit(episode);
 }
 
@@ -148,7 +155,37 @@ void AlertBook::resolve(Episodes::iterator entry, Time at) {
 
 void AlertBook::emit(Episode& episode) {
   episode.dirty = false;
-  emitted_.push_back(episode.alert);
+  emit(episode.alert);
+}
+
+void AlertBook::emit(Alert& alert) {
+  alert.spoke = alert.spoke || alert.incident == alert.id;
+  emitted_.push_back(alert);
+}
+
+void AlertBook::assign(const RuleSpec& rule, Alert& alert) {
+  for (Incidents::Change& change : incidents_.update(alert, rule)) {
+    const auto take = [&](Alert& changed) {
+      changed.incident = change.incident;
+      changed.ranks = change.ranks;
+    };
+    if (change.id == alert.id) {
+      take(alert);
+      continue;
+    }
+    for (auto& [key, episode] : episodes_) {
+      if (episode.alert.id != change.id) continue;
+      take(episode.alert);
+      episode.changed = true;
+      emit(episode);
+    }
+    for (Closed& closed : closed_) {
+      if (closed.alert.id != change.id) continue;
+      take(closed.alert);
+      changed_closed_.insert(closed.number);
+      emit(closed.alert);
+    }
+  }
 }
 
 void AlertBook::advance(const Source& source, Time now) {
@@ -160,7 +197,7 @@ void AlertBook::advance(const Source& source, Time now) {
     if (episode.phase == Episode::Phase::pending &&
         now - episode.alert.started_at >= source.config->hold) {
       episode.changed = true;
-      open(source.rule, episode);
+      open(source.rule, *source.config->spec, episode);
     } else if (episode.phase == Episode::Phase::recovering &&
                now - episode.recovering_since >= source.config->keep) {
       resolve(current, episode.recovering_since + source.config->keep);
@@ -185,7 +222,7 @@ void AlertBook::refine(const Key& key, const std::string& id, const Cause& cause
     if (alert.id != id || alert.verdict.cause == cause) continue;
     changed_closed_.insert(number);
     alert.verdict.cause = cause;
-    emitted_.push_back(alert);
+    emit(alert);
   }
 }
 

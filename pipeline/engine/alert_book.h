@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "pipeline/engine/hysteresis.h"
+#include "pipeline/engine/incidents.h"
 #include "trainwatch/alert.h"
 #include "trainwatch/interner.h"
 #include "trainwatch/rule.h"
@@ -119,12 +120,16 @@ class AlertBook {
   // True if it ended the episode.
   bool clear(const Source& source, Episodes::iterator entry, Time at);
   void restore(const Key& key, Episode episode, bool kept, Time at);
-  void open(std::uint32_t rule, Episode& episode);
+  void open(std::uint32_t rule, const RuleSpec& spec, Episode& episode);
   void resolve(Episodes::iterator entry, Time at);
   void emit(Episode& episode);
+  void emit(Alert& alert);
+  // Says which incident the alert belongs to, and emits others for which that has changed.
+  void assign(const RuleSpec& rule, Alert& alert);
 
   const Interner& interner_;
   Episodes episodes_;
+  Incidents incidents_;
   std::deque<Closed> closed_;  // recently resolved; their cause may still be refined
   std::vector<Alert> emitted_;
   std::size_t waiting_ = 0;  // pending or recovering episodes

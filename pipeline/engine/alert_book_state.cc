@@ -11,6 +11,7 @@ namespace {
 constexpr std::string_view kEpisode = "episode/";
 constexpr std::string_view kClosed = "closed/";
 constexpr std::string_view kCounts = "alerts";
+constexpr std::string_view kIncidents = "incidents";
 
 std::string episode_key(std::string_view rule, SubjectId subject, std::string_view name) {
   std::string key(kEpisode);
@@ -75,6 +76,7 @@ void AlertBook::save(StateRows& rows, std::span<const RuleConfig> rules, bool al
     }
   }
   changed_closed_.clear();
+  rows.put(std::string(kIncidents), [&](StateIo& io) { io(incidents_); });
   rows.put(std::string(kCounts), [&](StateIo& io) {
     io(closed_total_);
     auto count = static_cast<std::uint32_t>(opened_.size());
@@ -131,7 +133,8 @@ bool AlertBook::load(const StoredRows& rows, std::span<const RuleConfig> rules,
     io(closed.alert);
     return io.complete();
   };
-  return counted && for_rows(rows, kEpisode, load_episode) && for_rows(rows, kClosed, load_closed);
+  return counted && load_row(rows, kIncidents, [&](StateIo& io) { io(incidents_); }) &&
+         for_rows(rows, kEpisode, load_episode) && for_rows(rows, kClosed, load_closed);
 }
 
 void AlertBook::restore(const Key& key, Episode episode, bool kept, Time at) {

@@ -9,11 +9,12 @@
 namespace trainwatch {
 namespace {
 
-void write_subject(JsonWriter& json, const Subject& subject) {
+void write_subject(JsonWriter& json, const Subject& subject, const std::string& ranks) {
   json.key("subject").begin_object();
   if (!subject.job.empty()) json.field("job", subject.job);
   if (!subject.node.empty()) json.field("node", subject.node);
   if (subject.rank != kNoRank) json.field("rank", subject.rank);
+  if (!ranks.empty()) json.field("ranks", ranks);
   if (!subject.gpu.empty()) json.field("gpu", subject.gpu);
   json.end_object();
 }
@@ -73,7 +74,8 @@ std::string to_json(const Alert& alert, std::string_view epoch) {
   write_time(json, "started_at", alert.started_at);
   write_time(json, "updated_at", alert.updated_at);
   write_time(json, "ended_at", alert.ended_at);
-  write_subject(json, alert.subject);
+  write_subject(json, alert.subject, alert.ranks);
+  json.field("incident", alert.incident.empty() ? alert.id : alert.incident);
   json.field("count", alert.count);
   json.key("step");
   verdict.step == kNoStep ? json.null() : json.value(verdict.step);
@@ -81,12 +83,13 @@ std::string to_json(const Alert& alert, std::string_view epoch) {
       .field("threshold", verdict.threshold)
       .field("baseline", verdict.baseline)
       .field("unit", verdict.unit)
+      .field("lost_seconds", verdict.lost_seconds)
       .field("summary", verdict.summary);
   write_cause(json, verdict.cause);
   json.key("evidence").raw(verdict.evidence.empty() ? "{}" : verdict.evidence);
   const bool self = alert.rule.starts_with("_self/");
   json.field("next", verdict.next);
-  json.field("runbook", self ? "docs/self-alerts.md" : "docs/rules/" + alert.rule + ".md");
+  json.field("runbook", self ? "/docs/self-alerts" : "/docs/rules/" + alert.rule);
   return json.end_object().take();
 }
 

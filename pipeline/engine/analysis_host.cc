@@ -167,7 +167,6 @@ void AnalysisHost::load(const StoredRows& rows) {
   for (const Event& event : events) {
     if (const auto* sample = std::get_if<Sample>(&event)) on(*sample);
     if (const auto* span = std::get_if<Span>(&event)) on(*span);
-    if (const auto* step = std::get_if<Step>(&event)) on(*step);
   }
 }
 

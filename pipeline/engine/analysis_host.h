@@ -84,10 +84,6 @@ class AnalysisHost {
     if (analyses_.empty() || !range_.touches(span.start, span.end())) return;
     run<&Analysis::on_span>(job_of(span.subject), routes_.of(span), span);
   }
-  void on(const Step& step) {
-    if (analyses_.empty() || !range_.touches(step.start, step.end())) return;
-    run<&Analysis::on_step>(job_of(step.subject), routes_.steps(), step);
-  }
   void on(const CycleTrace& cycle);
 
   const AnalysisList& analyses() const { return analyses_; }

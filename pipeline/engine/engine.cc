@@ -9,7 +9,7 @@
 namespace trainwatch {
 
 Engine::Engine(std::vector<RuleConfig> rules, AnalysisList analyses)
-    : host_(std::make_unique<RuleHost>(std::move(rules), interner_, outputs())),
+    : host_(std::make_unique<RuleHost>(std::move(rules), interner_, outputs(), &system_)),
       analyses_(std::move(analyses), interner_) {}
 
 Engine::~Engine() = default;
@@ -20,8 +20,8 @@ void Engine::push(std::span<const Event> events) {
       on(*sample);
     } else if (const auto* span = std::get_if<Span>(&event)) {
       on(*span);
-    } else if (const auto* step = std::get_if<Step>(&event)) {
-      on(*step);
+    } else if (const auto* note = std::get_if<SourceNote>(&event)) {
+      host_->on(*note);
     }
   }
   if (!pending_attributions_.empty()) refine(false);
@@ -41,14 +41,14 @@ void Engine::on(const Span& span) {
   spans_.on(span);
   host_->on(span);
   analyses_.on(span);
-  if (const auto step = steps_.on(span)) on(*step);
+  if (const auto step = iterations_.on(span)) on(*step);
+  for (const Step& step : iterations_.completed()) host_->on_complete(step);
 }
 
 void Engine::on(const Step& step) {
   step_feed_.add(step);
   metrics_.on(step);
   host_->on(step);
-  analyses_.on(step);
 }
 
 void Engine::on(const CycleTrace& cycle) {
@@ -72,6 +72,8 @@ void Engine::tick(Time now) {
 }
 
 void Engine::end_of_input() {
+  iterations_.finish();
+  for (const Step& step : iterations_.completed()) host_->on_complete(step);
   host_->end_of_input(latest_);
   flush();
 }
@@ -120,6 +122,7 @@ std::unique_ptr<Engine::Output> Engine::make(std::uint32_t rule, const RuleConfi
 
 void Engine::on_verdict(const AlertBook::Source& source, Verdict verdict) {
   const SubjectId subject = source.subject;
+  verdict.own_cause = verdict.cause.name;
   const bool explainable = verdict.window_end > verdict.window_start;
   // Final, as the next cycle replaces this one.
   if (explainable && !attribution_.is_enough(verdict.cause)) {
@@ -159,7 +162,7 @@ void Engine::reconfigure(std::vector<RuleConfig> rules) {
   for (const auto& [key, value] : saved.all()) {
     if (value) rows.emplace(key, *value);
   }
-  host_ = std::make_unique<RuleHost>(std::move(rules), interner_, outputs());
+  host_ = std::make_unique<RuleHost>(std::move(rules), interner_, outputs(), &system_);
   book_.load(rows, host_->rules(), host_->load(rows), latest_);
   pending_attributions_.clear();
   host_->want_times(book_.waiting());
@@ -174,7 +177,7 @@ void Engine::save(StateRows& rows, bool all) {
     rows.put("interner", [&](StateIo& io) { io(interner_); });
     names_saved_ = names_known();
   }
-  rows.put("steps", [&](StateIo& io) { io(steps_); });
+  rows.put("iterations", [&](StateIo& io) { io(iterations_); });
   rows.put("spans", [&](StateIo& io) { io(spans_); });
   rows.put("metrics", [&](StateIo& io) { io(metrics_); });
   rows.put("gpu_metrics", [&](StateIo& io) { io(gpu_metrics_); });
@@ -189,7 +192,7 @@ void Engine::save(StateRows& rows, bool all) {
 
 bool Engine::load(const StoredRows& rows) {
   const bool whole = load_row(rows, "interner", [&](StateIo& io) { io(interner_); }) &&
-                     load_row(rows, "steps", [&](StateIo& io) { io(steps_); }) &&
+                     load_row(rows, "iterations", [&](StateIo& io) { io(iterations_); }) &&
                      load_row(rows, "spans", [&](StateIo& io) { io(spans_); }) &&
                      load_row(rows, "metrics", [&](StateIo& io) { io(metrics_); }) &&
                      load_row(rows, "gpu_metrics", [&](StateIo& io) { io(gpu_metrics_); }) &&

@@ -15,8 +15,8 @@
 #include "pipeline/analysis/core/attribution.h"
 #include "pipeline/analysis/core/cycle_history.h"
 #include "pipeline/analysis/core/gpu_metrics.h"
+#include "pipeline/analysis/core/iteration_tracker.h"
 #include "pipeline/analysis/core/span_history.h"
-#include "pipeline/analysis/core/step_tracker.h"
 #include "pipeline/analysis/core/system_history.h"
 #include "pipeline/analysis/core/training_metrics.h"
 #include "pipeline/engine/alert_book.h"
@@ -104,7 +104,7 @@ class Engine final : RuleHost::Outputs {
   std::size_t names_known() const;
 
   Interner interner_;
-  StepTracker steps_;
+  IterationTracker iterations_;
   SystemHistory system_{interner_};
   SpanHistory spans_;
   CycleHistory cycles_;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "pipeline/decode/formats/format_catalog.h"
+#include "pipeline/decode/path_metadata.h"
 #include "pipeline/timestamps/event_time.h"
 
 namespace trainwatch {
@@ -37,9 +38,10 @@ FileContext Ingest::context_of(FileId id, const File& file) {
   static const WatchRoot kNone;
   const WatchRoot* const found = root_of(known.path, options_.roots);
   const WatchRoot& root = found == nullptr ? kNone : *found;
-  return FileContext{id,        known.lane,         known.path, root.job,
-                     root.rank, engine_.interner(), *this,      options_.list_directory,
-                     this};
+  return FileContext{
+      id,        known.lane,         known.path, job_of(known.path, root.path, root.job),
+      root.rank, engine_.interner(), *this,      options_.list_directory,
+      this};
 }
 
 std::unique_ptr<FileDecoder> Ingest::make_decoder(FileId id, const File& file) {

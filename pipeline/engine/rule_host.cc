@@ -7,12 +7,14 @@
 
 namespace trainwatch {
 
-RuleHost::RuleHost(std::vector<RuleConfig> rules, const Interner& interner, Outputs& outputs)
+RuleHost::RuleHost(std::vector<RuleConfig> rules, const Interner& interner, Outputs& outputs,
+                   const NodeActivity* node)
     : rules_(std::move(rules)),
       routes_(rules_,
               [](const RuleConfig& rule) -> const Interest& { return rule.spec->interest; }),
       interner_(interner),
       outputs_(outputs),
+      node_(node),
       evaluations_(rules_.size()),
       by_subject_(rules_.size()),
       by_series_(rules_.size()) {}
@@ -23,7 +25,7 @@ RuleHost::Instance* RuleHost::make(std::uint32_t rule, SubjectId key) {
   });
   if (known != instances_.end()) return known->get();
   const RuleConfig& config = rules_[rule];
-  auto impl = config.spec->make(config.params, RuleContext{interner_, key});
+  auto impl = config.spec->make(config.params, RuleContext{interner_, key, node_});
   auto out = outputs_.make(rule, config, key, impl->lifecycle());
   instances_.push_back(
       std::make_unique<Instance>(Instance{rule, key, std::move(impl), std::move(out), false}));
@@ -62,9 +64,22 @@ void RuleHost::on(const Step& step) {
   }
 }
 
+void RuleHost::on_complete(const Step& step) {
+  for (const std::uint32_t rule : routes_.complete_steps()) {
+    run<&Rule::on_complete_step>(*instance(rule, step.subject), step.end(), step);
+  }
+}
+
 void RuleHost::on(const CycleSummary& cycle) {
   for (const std::uint32_t rule : routes_.cycles()) {
     run<&Rule::on_cycle>(*instance(rule, cycle.subject), time_from_ns(cycle.end_ns()), cycle);
+  }
+}
+
+void RuleHost::on(const SourceNote& note) {
+  if (note.subject == SubjectId::none) return;
+  for (const std::uint32_t rule : routes_.notes()) {
+    run<&Rule::on_note>(*instance(rule, note.subject), note.at, note);
   }
 }
 
@@ -79,7 +94,7 @@ void RuleHost::tick(Time now) {
 void RuleHost::end_of_input(Time latest) {
   for (const std::uint32_t rule : routes_.end()) {
     for (const auto& made : instances_) {
-      if (made->rule == rule) run<&Rule::on_end>(*made, latest);
+      if (made->rule == rule) run<&Rule::on_end>(*made, latest, latest);
     }
   }
 }

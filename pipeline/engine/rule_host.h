@@ -34,7 +34,9 @@ class RuleHost {
                                          SubjectId subject, const Lifecycle& lifecycle) = 0;
   };
 
-  RuleHost(std::vector<RuleConfig> rules, const Interner& interner, Outputs& outputs);
+  // `node` outlives the host; null: rules know nothing of nodes.
+  RuleHost(std::vector<RuleConfig> rules, const Interner& interner, Outputs& outputs,
+           const NodeActivity* node = nullptr);
 
   void on(const Sample& sample) {
     for (const std::uint32_t rule : routes_.of(sample)) {
@@ -43,7 +45,9 @@ class RuleHost {
   }
   void on(const Span& span);
   void on(const Step& step);
+  void on_complete(const Step& step);
   void on(const CycleSummary& cycle);
+  void on(const SourceNote& note);
   void tick(Time now);
   // Finished files were read to their ends, up to the event time `latest`.
   void end_of_input(Time latest);
@@ -98,6 +102,7 @@ class RuleHost {
   EventRoutes routes_;  // to rules_
   const Interner& interner_;
   Outputs& outputs_;
+  const NodeActivity* node_;
   bool want_times_ = false;
   std::vector<std::uint64_t> evaluations_;  // by rule
   // by rule, then by SubjectId of the event; shared instances appear under several subjects

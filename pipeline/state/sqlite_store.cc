@@ -193,8 +193,9 @@ Status SqliteStore::publish(Alert alert, Time now, Written& written) {
   alert.seq = ++written.numbers.last;
   const LastPublished last_published{alert.state, alert.updated_at, std::move(content), alert.seq};
   if (Status done = tables_->put_last_published(alert.id, last_published); !done) return done;
-  written.published.push_back(std::make_shared<const PublishedAlert>(PublishedAlert{
-      alert.seq, alert.id, alert.rule, alert.severity, alert.state, to_json(alert, epoch_)}));
+  written.published.push_back(std::make_shared<const PublishedAlert>(
+      PublishedAlert{alert.seq, alert.id, alert.rule, std::max(alert.severity, alert.reached),
+                     alert.state, to_json(alert, epoch_), alert.is_part()}));
   return tables_->add(*written.published.back(), now);
 }
 

@@ -13,7 +13,8 @@ constexpr const char* kTables = R"(
 CREATE TABLE meta(k TEXT PRIMARY KEY, v BLOB NOT NULL, crc INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE state(key TEXT PRIMARY KEY, value BLOB NOT NULL, crc INTEGER NOT NULL);
 CREATE TABLE outbox(seq INTEGER PRIMARY KEY, id TEXT NOT NULL, rule TEXT NOT NULL,
-  severity INTEGER NOT NULL, state INTEGER NOT NULL, stored INTEGER NOT NULL, body TEXT NOT NULL);
+  severity INTEGER NOT NULL, state INTEGER NOT NULL, stored INTEGER NOT NULL, body TEXT NOT NULL,
+  part INTEGER NOT NULL DEFAULT 0);
 CREATE TABLE told(id TEXT PRIMARY KEY, seq INTEGER NOT NULL, state INTEGER NOT NULL,
   updated_at INTEGER NOT NULL, content BLOB NOT NULL) WITHOUT ROWID;
 CREATE TABLE subscriber(name TEXT PRIMARY KEY, acked_seq INTEGER NOT NULL, seen INTEGER NOT NULL)
@@ -40,7 +41,9 @@ Status create_schema(SqliteDatabase& database) {
 }
 
 std::span<const Migration> migrations() {
-  return {};  // 1 is the first version
+  static const std::array<Migration, 1> kSteps = {
+      Migration{1, "ALTER TABLE outbox ADD COLUMN part INTEGER NOT NULL DEFAULT 0"}};
+  return kSteps;
 }
 
 Status migrate(SqliteDatabase& database, const std::string& path, std::uint32_t from,
@@ -103,9 +106,10 @@ constexpr std::array kSql{
     "DELETE FROM told WHERE id = ?1 AND seq = ?2 AND state = ?3",
     "SELECT seq, id, stored FROM outbox ORDER BY seq LIMIT 1",
     "SELECT max(seq) FROM outbox",
-    "INSERT INTO outbox VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+    "INSERT INTO outbox VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
     "DELETE FROM outbox WHERE seq = ?1",
-    "SELECT seq, id, rule, severity, state, body FROM outbox WHERE seq > ?1 ORDER BY seq LIMIT ?2",
+    "SELECT seq, id, rule, severity, state, body, part FROM outbox WHERE seq > ?1 "
+    "ORDER BY seq LIMIT ?2",
     "SELECT name, acked_seq FROM subscriber",
     "INSERT OR REPLACE INTO subscriber VALUES(?1, ?2, ?3)",
 };
@@ -242,7 +246,8 @@ Result<std::optional<SqliteTables::Kept>> SqliteTables::oldest() {
 Status SqliteTables::add(const PublishedAlert& alert, Time stored) {
   return query(Query::add)
       .with(stored_as(alert.seq), alert.id, alert.rule, stored_as(alert.severity),
-            stored_as(alert.state), to_ns(stored), alert.json)
+            stored_as(alert.state), to_ns(stored), alert.json,
+            static_cast<std::int64_t>(alert.part))
       .run();
 }
 
@@ -263,7 +268,7 @@ Result<PublishedAlerts> SqliteTables::alerts_after(std::uint64_t after, std::siz
     if (!*more) return found;
     found.push_back(std::make_shared<const PublishedAlert>(PublishedAlert{
         unsigned_number(row, 0), row.text(1), row.text(2), static_cast<Severity>(row.number(3)),
-        static_cast<Alert::State>(row.number(4)), row.text(5)}));
+        static_cast<Alert::State>(row.number(4)), row.text(5), row.number(6) != 0}));
   }
 }
 

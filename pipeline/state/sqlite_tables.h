@@ -20,7 +20,7 @@
 namespace trainwatch {
 
 inline constexpr std::uint32_t kApplicationId = 0x54575331;  // 'TWS1'
-inline constexpr std::uint32_t kSchemaVersion = 1;
+inline constexpr std::uint32_t kSchemaVersion = 2;
 
 // Creates the tables and sets application id and version, in one transaction, in an empty database.
 Status create_schema(SqliteDatabase& database);

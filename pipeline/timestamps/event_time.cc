@@ -5,7 +5,7 @@
 namespace trainwatch {
 namespace {
 
-enum class Kind : std::uint8_t { span, sample, step, none };
+enum class Kind : std::uint8_t { span, sample, none };
 
 template <class Enum>
 void enum_state(StateIo& io, Enum& field, Enum count) {
@@ -47,20 +47,10 @@ void span_state(StateIo& io, Span& span, const Interner& interner) {
   symbol_state(io, span.layer, interner);
 }
 
-void step_state(StateIo& io, Step& step, const Interner& interner) {
-  io(step.start);
-  io(step.duration);
-  io(step.data_wait);
-  io(step.number);
-  subject_state(io, step.subject, interner);
-  enum_state(io, step.mode, Mode::count_);
-  origin_state(io, step.origin);
-}
-
 Kind kind_of(const Event& event) {
   if (std::holds_alternative<Span>(event)) return Kind::span;
   if (std::holds_alternative<Sample>(event)) return Kind::sample;
-  return std::holds_alternative<Step>(event) ? Kind::step : Kind::none;
+  return Kind::none;
 }
 
 std::string at(Time time) {
@@ -98,17 +88,14 @@ void event_state(StateIo& io, Event& event, const Interner& interner) {
   if (!io.ok()) return;
   if (io.is_loading() && kind == Kind::span) event = Span{};
   if (io.is_loading() && kind == Kind::sample) event = Sample{};
-  if (io.is_loading() && kind == Kind::step) event = Step{};
   if (auto* span = std::get_if<Span>(&event)) span_state(io, *span, interner);
   if (auto* sample = std::get_if<Sample>(&event)) sample_state(io, *sample, interner);
-  if (auto* step = std::get_if<Step>(&event)) step_state(io, *step, interner);
 }
 
 std::string event_text(const Event& event, const Interner& interner) {
   if (const auto* span = std::get_if<Span>(&event)) return text_of(*span, interner);
   if (const auto* sample = std::get_if<Sample>(&event)) return text_of(*sample, interner);
-  const auto* step = std::get_if<Step>(&event);
-  return step == nullptr ? "event" : "step " + std::to_string(step->number) + at(step->start);
+  return "event";
 }
 
 }  // namespace trainwatch

@@ -35,7 +35,6 @@ inline EventTime interval(Time start, Nanos duration) {
 inline std::optional<EventTime> time_of(const Event& event) {
   if (const auto* sample = std::get_if<Sample>(&event)) return EventTime{sample->at, sample->at};
   if (const auto* span = std::get_if<Span>(&event)) return interval(span->start, span->duration);
-  if (const auto* step = std::get_if<Step>(&event)) return interval(step->start, step->duration);
   return std::nullopt;
 }
 
@@ -63,7 +62,7 @@ inline constexpr Nanos kLongestPause = std::chrono::hours{24};
 // be used like a decoded one.
 void sample_state(StateIo& io, Sample& sample, const Interner& interner);
 
-// Spans, samples and steps; saving any other event fails.
+// Spans and samples; saving any other event fails.
 void event_state(StateIo& io, Event& event, const Interner& interner);
 
 // For the list of rejected records:

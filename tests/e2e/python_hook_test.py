@@ -1,5 +1,6 @@
 """python/trainwatch.py writes SageMaker's timeline format, and never disturbs the training."""
 
+import gc
 import glob
 import json
 import os
@@ -78,6 +79,21 @@ class HookTest(unittest.TestCase):
                 elif record["ph"] == "X":
                     spans.append(dict(record, ts=record["ts"] + base, pid=phases[record["pid"]]))
         return [span for span in spans if phase in (None, span["pid"])]
+
+    def test_pauses_of_the_garbage_collector_are_recorded(self):
+        watch = self.watch()
+        timeline = watch._timeline
+        for length, generation in ((5000, 2), (200, 0)):  # microseconds; the second is too short
+            timeline.on_collection("start", {})
+            timeline._collecting_since -= length
+            timeline.on_collection("stop", {"generation": generation})
+        with watch.step():
+            pass
+        watch.close()
+        pauses = self.spans("GarbageCollection")
+        self.assertEqual([span["args"]["generation"] for span in pauses], [2])
+        self.assertGreaterEqual(pauses[0]["dur"], 5000)
+        self.assertNotIn(timeline.on_collection, gc.callbacks)
 
     def test_the_bytes_of_an_open_file(self):
         watch = self.watch()

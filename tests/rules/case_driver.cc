@@ -42,6 +42,9 @@ class Driver {
   }
 
  private:
+  void push(const Span& span) { push(Event{span}); }
+  void push(const Sample& sample) { push(Event{sample}); }
+  void push(const SourceNote& note) { push(Event{note}); }
   void push(const Event& event) { engine_.push({&event, 1}); }
   void push(const Tick& tick) { engine_.tick(tick.now); }
   void push(const Cycle& cycle) { engine_.on(*cycle.summary); }

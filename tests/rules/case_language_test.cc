@@ -71,7 +71,7 @@ TEST(CaseLanguage, LinesAboveTheFirstHeadingAreNotLost) {
 
 TEST(CaseLanguage, ErrorsNameTheLine) {
   EXPECT_EQ(error("nothing", ""), "1: no rule 'nothing'");
-  EXPECT_EQ(error("step_spike", "\nset sigma 0\n"), "2: sigma: 0 is outside 1..100");
+  EXPECT_EQ(error("step_spike", "\nset ratio 0\n"), "2: ratio: 0 is outside 1..100");
   EXPECT_EQ(error("step_spike", "steps 0..9 0.2 weight 3\n"), "1: cannot read 'weight 3'");
   EXPECT_EQ(error("step_spike", "stops 0..9 0.2\n"), "1: cannot read 'stops'");
   EXPECT_EQ(error("step_spike", "ticks 10 cpu0=1*x\n"), "1: cannot read 'cpu0=1*x'");

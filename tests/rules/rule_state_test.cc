@@ -11,6 +11,7 @@
 #include <variant>
 #include <vector>
 
+#include "pipeline/analysis/core/iteration_tracker.h"
 #include "rules/case.h"
 #include "rules/case_driver.h"
 #include "rules/case_file.h"
@@ -41,23 +42,30 @@ bool wants(const Interest& interest, const Input& event) {
     return has(interest.samples, sample->resource);
   }
   if (const auto* span = std::get_if<Span>(&event)) return has(interest.spans, span->kind);
-  return (std::holds_alternative<Step>(event) && interest.steps) ||
+  return (std::holds_alternative<SourceNote>(event) && interest.notes) ||
          (std::holds_alternative<Cycle>(event) && interest.cycles) ||
          (std::holds_alternative<Tick>(event) && interest.ticks) ||
          (std::holds_alternative<EndOfInput>(event) && interest.end);
 }
+
+// What a rule gets: events of the case, and the steps that the engine makes of them.
+using Delivered = std::variant<Span, Sample, Step, SourceNote, Tick, Cycle, EndOfInput>;
 
 // Hands an event to a rule.
 struct Delivery {
   Rule& rule;
   Verdicts& out;
 
-  void operator()(const Step& step) const { rule.on_step(step, out); }
+  void operator()(const Step& step) const {
+    rule.on_step(step, out);
+    rule.on_complete_step(step, out);
+  }
+  void operator()(const SourceNote& note) const { rule.on_note(note, out); }
   void operator()(const Sample& sample) const { rule.on_sample(sample, out); }
   void operator()(const Span& span) const { rule.on_span(span, out); }
   void operator()(const Cycle& cycle) const { rule.on_cycle(*cycle.summary, out); }
   void operator()(const Tick& tick) const { rule.on_tick(tick, out); }
-  void operator()(const EndOfInput&) const { rule.on_end(out); }
+  void operator()(const EndOfInput&) const { rule.on_end(Time{}, out); }
 };
 
 // SubjectId::none for events of no subject, which every instance of a rule gets.
@@ -66,7 +74,7 @@ SubjectId subject_of(const Input& event, const Interner& interner) {
     return interner.series[sample->series].subject;
   }
   if (const auto* span = std::get_if<Span>(&event)) return span->subject;
-  if (const auto* step = std::get_if<Step>(&event)) return step->subject;
+  if (const auto* note = std::get_if<SourceNote>(&event)) return note->subject;
   if (const auto* cycle = std::get_if<Cycle>(&event)) return cycle->summary->subject;
   return SubjectId::none;
 }
@@ -74,7 +82,7 @@ SubjectId subject_of(const Input& event, const Interner& interner) {
 // What the engine hands to the one instance of the rule that fires first.
 struct Feed {
   SubjectId subject = SubjectId::none;
-  std::vector<Input> events;
+  std::vector<Delivered> events;
 };
 
 Feed first_firing(const Case& made) {
@@ -82,10 +90,18 @@ Feed first_firing(const Case& made) {
   const SubjectTable& subjects = made.interner.subjects;
   const Subject key = project(run_straight(made).emitted.at(0).alert.subject, spec.scope);
   Feed feed{subjects.find(key), {}};
+  IterationTracker iterations;
   for (const Input& event : made.events) {
     const SubjectId subject = subject_of(event, made.interner);
     const bool own = subject == SubjectId::none || project(subjects[subject], spec.scope) == key;
-    if (own && wants(spec.interest, event)) feed.events.push_back(event);
+    if (!own) continue;
+    if (wants(spec.interest, event)) {
+      std::visit([&](const auto& wanted) { feed.events.emplace_back(wanted); }, event);
+    }
+    const auto* span = std::get_if<Span>(&event);
+    const auto step = span == nullptr ? std::nullopt : iterations.on(*span);
+    if (step && (spec.interest.steps || spec.interest.complete_steps))
+      feed.events.emplace_back(*step);
   }
   return feed;
 }
@@ -101,7 +117,7 @@ class RuleState : public testing::TestWithParam<const RuleSpec*> {
   // Answers how many verdicts the alert book wanted.
   std::size_t feed(Rule& rule) const {
     test::BookOutput out = output_for(rule);
-    for (const Input& event : feed_.events) std::visit(Delivery{rule, out}, event);
+    for (const Delivered& event : feed_.events) std::visit(Delivery{rule, out}, event);
     return out.verdicts();
   }
   // After the last update that leaves the alert open.
@@ -109,7 +125,7 @@ class RuleState : public testing::TestWithParam<const RuleSpec*> {
     const auto rule = make();
     test::BookOutput out = output_for(*rule);
     std::string bytes;
-    for (const Input& event : feed_.events) {
+    for (const Delivered& event : feed_.events) {
       const std::size_t before = out.verdicts();
       std::visit(Delivery{*rule, out}, event);
       if (out.verdicts() == before || out.open() == 0) continue;

@@ -23,6 +23,7 @@ Status SeriesBuilder::line(const Words& words) {
       {"steps", &SeriesBuilder::steps},
       {"calls", &SeriesBuilder::calls},
       {"loaders", &SeriesBuilder::loaders},
+      {"close", &SeriesBuilder::close},
       {"cycle", &SeriesBuilder::cycle}};
   constexpr std::pair<std::string_view, Status (SeriesBuilder::*)(const Words&)> kOthers[] = {
       {"rank", &SeriesBuilder::ranks},  {"ranks", &SeriesBuilder::ranks},
@@ -63,15 +64,23 @@ Status SeriesBuilder::steps(const Words& words, SubjectId rank) {
   const Result<SpanOptions> options = read_span_options(words);
   if (!options.ok()) return options.error();
   for (std::int64_t number = first; number <= last; ++number) {
-    Step step;
+    now_ += nanos(options->before);
+    Span step;
+    step.kind = SpanKind::step;
     step.start = now_;
     step.duration =
         nanos(options->spikes_at(number) ? options->spike : jittered(seconds, options->jitter));
-    step.data_wait = nanos(options->wait);
-    step.number = options->numbers ? number : kNoStep;
+    step.step = options->numbers ? number : kNoStep;
     step.subject = rank;
     step.mode = options->mode;
     step.origin = options->origin;
+    step.process = options->process;
+    if (options->wait > 0) {
+      Span wait = step;
+      wait.kind = SpanKind::data_wait;
+      wait.duration = nanos(options->wait);
+      add(wait, "wait", number);
+    }
     now_ = step.end();
     seconds *= 1 + options->growth;
     add(step, "step", number);
@@ -123,6 +132,13 @@ Status SeriesBuilder::loaders(const Words& words, SubjectId rank) {
       add(span, "second", seconds_);
     }
   }
+  return success();
+}
+
+// The writer closes its timeline.
+Status SeriesBuilder::close(const Words& words, SubjectId rank) {
+  if (words.size() != 1) return Error{"close"};
+  add(SourceNote{now_, LaneId{}, SourceNote::Kind::timeline_closed, rank}, "close", 1);
   return success();
 }
 

@@ -26,6 +26,7 @@ class SeriesBuilder {
   Status steps(const Words& words, SubjectId rank);
   Status calls(const Words& words, SubjectId rank);
   Status loaders(const Words& words, SubjectId rank);
+  Status close(const Words& words, SubjectId rank);
   Status cycle(const Words& words, SubjectId rank);
 
   Status ranks(const Words& words);

@@ -24,6 +24,8 @@ bool read_yes_no(std::string_view text, bool& out) {
 
 bool read_option(std::string_view key, std::string_view text, SpanOptions& out) {
   if (key == "wait") return read(text, out.wait);
+  if (key == "before") return read(text, out.before);
+  if (key == "process") return read(text, out.process);
   if (key == "jitter") return read(text, out.jitter);
   if (key == "growth") return read(text, out.growth);
   if (key == "spike") return read(text, out.spike);

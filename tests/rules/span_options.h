@@ -11,13 +11,15 @@
 namespace trainwatch::cases {
 
 struct SpanOptions {
-  double wait = 0;
+  double wait = 0;    // for its batch, at the beginning of a step
+  double before = 0;  // between the step before and this one
   double jitter = 0;
   double growth = 0;
   double spike = 0;
   std::int64_t every = 0;
   std::int64_t from = 0;
   std::int64_t worker = kNoWorker;
+  std::int64_t process = -1;
   std::int64_t step = kNoStep;  // of a call
   bool numbers = true;          // of steps, in the file
   std::string_view name = "DataLoaderIter::GetNext";

@@ -60,8 +60,9 @@ inline Result<PublishedAlerts> MemoryStore::commit(const Commit& commit) {
     if (known != last_published_.end() && !is_news(known->second, alert, content)) continue;
     alert.seq = ++last_seq_;
     last_published_[alert.id] = {alert.state, alert.updated_at, std::move(content), alert.seq};
-    published.push_back(std::make_shared<const PublishedAlert>(PublishedAlert{
-        alert.seq, alert.id, alert.rule, alert.severity, alert.state, to_json(alert, epoch_)}));
+    published.push_back(std::make_shared<const PublishedAlert>(
+        PublishedAlert{alert.seq, alert.id, alert.rule, std::max(alert.severity, alert.reached),
+                       alert.state, to_json(alert, epoch_), alert.is_part()}));
     alerts_.push_back({published.back(), commit.now});
   }
   prune(commit.now);

@@ -52,6 +52,10 @@ class RollingMedianMad {
     return lower + (upper - lower) / 2;
   }
 
+  // Ascending.
+  std::span<const double> sorted() const { return window_.sorted(); }
+  double largest() const { return window_.sorted().back(); }  // of at least one
+
   void state(StateIo& io) { window_.state(io); }
 
  private:

@@ -1,13 +1,20 @@
-// Finds the period of events that recur on a fixed grid of step numbers: "every 20th step".
+// Finds the period of events that recur on a fixed grid of step numbers: "every 500th step".
 //
-// A period is accepted after three spikes with equal gaps, or after four if one of the gaps is
-// twice the others (one spike was missed). While a period is known, a gap of one or two periods
-// confirms it; any other gap, or a second missing spike, discards it. Gaps of 1 are no period:
-// that is a slow stretch, not a rhythm. Step numbers are 0..kLargestStep.
+// A period is accepted when chance is excluded: of n events since the first one on the grid, m lie
+// on the grid of a period p. Two of them define it. Had each of the n - 2 others fallen anywhere,
+// it would be on the grid with probability 1/p, and as many would with the tail of the binomial
+// distribution. That must be below kChance, divided by the number of periods that were tried. So
+// every 2nd step takes 19 events without an exception, every 20th six, every 500th four. At least
+// three of four points of the grid must have an event.
+//
+// While a period is known, an event on its grid confirms it; two points of the grid without an
+// event discard it. Gaps of 1 are no period: that is a slow stretch. Step numbers are
+// 0..kLargestStep.
 #pragma once
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 
 #include "trainwatch/state_io.h"
@@ -18,53 +25,103 @@ class PeriodDetector {
  public:
   static constexpr std::int64_t kLargestStep = std::int64_t{1} << 53;
 
-  // A spike at this step. A step number that does not increase starts over.
-  void spike(std::int64_t step) {
+  // An event at this step. A step number that does not increase starts over.
+  void event(std::int64_t step) {
     if (known_ > 0 && step <= steps_[0]) *this = PeriodDetector{};
     std::shift_right(steps_.begin(), steps_.end(), 1);
     steps_[0] = step;
     known_ = std::min<std::uint32_t>(known_ + 1, kKept);
-    const std::int64_t last = known_ >= 2 ? gap(0) : 0;
-    if (period_ != 0 && (last == period_ || last == 2 * period_)) return;
-    period_ = find();
+    if (period_ > 0 && is_due(step)) {
+      latest_ = step;
+      return;
+    }
+    if (period_ == 0) find();
   }
 
-  // A step without a spike.
+  // A step without an event.
   void quiet(std::int64_t step) {
     if (period_ == 0) return;
-    if (step >= steps_[0] + 2 * period_ || step < steps_[0]) period_ = 0;
+    if (step >= latest_ + 2 * period_ || step < latest_) period_ = 0;
   }
 
-  // Steps from one spike to the next, 0 if there is no period.
+  // Steps from one event to the next, 0 if there is no period.
   std::int64_t period() const { return period_; }
+  // The step is on the grid.
+  bool is_due(std::int64_t step) const {
+    return period_ > 0 && step >= first_ && (step - first_) % period_ == 0;
+  }
+  // The first event on the grid that is remembered.
+  std::int64_t first() const { return first_; }
 
   void state(StateIo& io) {
     io(steps_);
     io(known_);
     io(period_);
+    io(first_);
+    io(latest_);
     const auto impossible = [](std::int64_t n) { return n < 0 || n > kLargestStep; };
-    if (known_ > kKept || impossible(period_) || std::ranges::any_of(steps_, impossible)) {
+    if (known_ > kKept || impossible(period_) || impossible(first_) || impossible(latest_) ||
+        std::ranges::any_of(steps_, impossible)) {
       *this = PeriodDetector{};
       io.fail();
     }
   }
 
  private:
-  static constexpr std::uint32_t kKept = 4;
+  static constexpr std::uint32_t kKept = 32;
+  static constexpr std::uint32_t kTried = 3;
+  static constexpr double kChance = 3e-5;
   static constexpr std::int64_t kShortest = 2;
 
-  std::int64_t gap(std::size_t i) const { return steps_[i] - steps_[i + 1]; }
+  // The events on the grid of this period through the newest one, as far back as the grid is kept.
+  struct Grid {
+    std::int64_t first = 0;
+    std::uint32_t on = 0;      // events on it
+    std::uint32_t events = 0;  // since its first
+  };
+  Grid grid(std::int64_t period) const {
+    Grid found{steps_[0], 1, 1};
+    for (std::uint32_t i = 1; i < known_; ++i) {
+      if (found.first - steps_[i] > 2 * period) break;
+      if ((steps_[0] - steps_[i]) % period != 0) continue;
+      found = {steps_[i], found.on + 1, i + 1};
+    }
+    return found;
+  }
 
-  std::int64_t find() const {
-    if (known_ < 3) return 0;
-    const bool even = gap(0) == gap(1);
-    const bool one_missed = known_ == kKept && gap(0) == gap(2) && gap(1) == 2 * gap(0);
-    return (even || one_missed) && gap(0) >= kShortest ? gap(0) : 0;
+  void find() {
+    for (std::uint32_t i = 1; i <= kTried && i < known_; ++i) {
+      const std::int64_t period = steps_[0] - steps_[i];
+      if (period < kShortest) continue;
+      const Grid found = grid(period);
+      const std::int64_t points = (steps_[0] - found.first) / period + 1;
+      if (found.on < 3 || 4 * static_cast<std::int64_t>(found.on) < 3 * points) continue;
+      if (chance(found, period) > kChance / kTried) continue;
+      period_ = period;
+      first_ = found.first;
+      latest_ = steps_[0];
+      return;
+    }
+  }
+
+  // That so many of the other events are on the grid.
+  static double chance(const Grid& grid, std::int64_t period) {
+    const double hit = 1 / static_cast<double>(period);
+    const std::uint32_t others = grid.events - 2;
+    double sum = 0;
+    for (std::uint32_t on = grid.on - 2; on <= others; ++on) {
+      const double ways = std::lgamma(others + 1.0) - std::lgamma(on + 1.0) -
+                          std::lgamma(static_cast<double>(others - on) + 1);
+      sum += std::exp(ways + on * std::log(hit) + (others - on) * std::log1p(-hit));
+    }
+    return sum;
   }
 
   std::array<std::int64_t, kKept> steps_{};  // newest first
   std::uint32_t known_ = 0;
   std::int64_t period_ = 0;
+  std::int64_t first_ = 0;
+  std::int64_t latest_ = 0;  // event on the grid
 };
 
 }  // namespace trainwatch

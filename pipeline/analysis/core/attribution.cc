@@ -9,6 +9,8 @@ namespace {
 constexpr double kSaturatedCore = 90.0;  // percent; SageMaker's cpu_threshold
 constexpr double kHeavyIoWait = 50.0;    // percent; SageMaker's io_threshold
 constexpr double kRise = 10.0;           // percentage points above the minute before
+constexpr double kBusyHost = 80.0;       // percent of all cores: saturation, whatever it was before
+constexpr double kOutside = 0.8;         // of the lost time, to blame what lies outside the phases
 constexpr auto kBefore = std::chrono::seconds(60);
 
 std::string number(double value, int decimals) {
@@ -17,49 +19,102 @@ std::string number(double value, int decimals) {
   return text;
 }
 
+double lost_seconds(const Verdict& verdict) {
+  const double window = to_seconds(verdict.window_end - verdict.window_start);
+  return verdict.window_lost_seconds > 0 ? std::min(verdict.window_lost_seconds, window) : window;
+}
+
 // Far up in the interval, and well above what it was in the minute before: a job that keeps its
 // cores busy all the time was not slowed by that.
 bool rose(const std::optional<double>& now, const std::optional<double>& before, double limit) {
   return now && *now > limit && (!before || *now - *before >= kRise);
 }
 
-Cause from_system(const SystemUsage& usage, const SystemUsage& before) {
-  Cause cause;
+std::optional<Cause> from_system(const SystemUsage& usage, const SystemUsage& before) {
   if (rose(usage.io_wait, before.io_wait, kHeavyIoWait)) {
-    cause.name = CauseName::io_wait;
-    cause.coverage = *usage.io_wait / 100.0;
-    cause.explanation = "A core waited " + number(*usage.io_wait, 0) +
-                        " % of the interval for disk or network I/O.";
-  } else if (rose(usage.busiest_core, before.busiest_core, kSaturatedCore)) {
-    cause.name = CauseName::cpu_saturation;
-    cause.coverage = *usage.busiest_core / 100.0;
-    cause.explanation =
-        "The busiest CPU core ran at " + number(*usage.busiest_core, 0) + " % in the interval.";
-  } else {
-    if (!usage.cpu) cause.missing.emplace_back("cpu samples");
-    if (!usage.gpu) cause.missing.emplace_back("gpu samples");
+    return Cause{CauseName::io_wait,
+                 *usage.io_wait / 100.0,
+                 "A core waited " + number(*usage.io_wait, 0) +
+                     " % of the interval for disk or network I/O.",
+                 {}};
   }
-  return cause;
+  const bool full = usage.cpu && *usage.cpu >= kBusyHost && *usage.busiest_core > kSaturatedCore;
+  if (full || rose(usage.busiest_core, before.busiest_core, kSaturatedCore)) {
+    return Cause{CauseName::cpu_saturation,
+                 *usage.busiest_core / 100.0,
+                 "The busiest CPU core ran at " + number(*usage.busiest_core, 0) +
+                     " % in the interval, all cores at " + number(*usage.cpu, 0) + " %.",
+                 {}};
+  }
+  return std::nullopt;
+}
+
+struct SpanCause {
+  CauseName name;
+  std::string_view what;
+};
+
+SpanCause cause_of(SpanKind kind) {
+  if (kind == SpanKind::checkpoint) return {CauseName::checkpoint, "Writing a checkpoint"};
+  if (kind == SpanKind::data_init) return {CauseName::input_wait, "Starting the data loader"};
+  return {CauseName::host_pause, "Python's garbage collection"};
 }
 
 }  // namespace
 
-Cause Attribution::explain(const Verdict& verdict, SubjectId subject) const {
-  if (is_enough(verdict.cause)) return verdict.cause;
-  const Nanos window = verdict.window_end - verdict.window_start;
-  if (window <= Nanos{}) return verdict.cause;
+std::optional<Cause> Attribution::from_span(const Verdict& verdict, SubjectId subject,
+                                            SpanKind kind) const {
+  const double took =
+      to_seconds(spans_.overlap(subject, kind, verdict.window_start, verdict.window_end));
+  const double covered = std::min(took / lost_seconds(verdict), 1.0);
+  if (covered < kEnough) return std::nullopt;
+  const SpanCause cause = cause_of(kind);
+  return Cause{cause.name,
+               covered,
+               std::string(cause.what) + " took " + number(took, 3) + " s of the interval.",
+               {}};
+}
 
-  const Nanos writing =
-      spans_.overlap(subject, SpanKind::checkpoint, verdict.window_start, verdict.window_end);
-  if (const double covered = to_seconds(writing) / to_seconds(window); covered >= kEnough) {
-    return {CauseName::checkpoint,
-            covered,
-            "Writing a checkpoint took " + number(to_seconds(writing), 3) + " s of the interval.",
-            {}};
+// Where the phases of a step are known and were not longer than usual, the host did something else.
+std::optional<Cause> Attribution::from_phases(const Verdict& verdict, SubjectId subject) const {
+  double inside = 0;
+  bool known = false;
+  for (const SpanKind kind : {SpanKind::forward, SpanKind::backward, SpanKind::optimizer}) {
+    const Nanos usual = spans_.usual(subject, kind, verdict.window_start);
+    known = known || usual > Nanos{};
+    const Nanos took = spans_.overlap(subject, kind, verdict.window_start, verdict.window_end);
+    inside += to_seconds(std::max(took - usual, Nanos{}));
+  }
+  const double lost = lost_seconds(verdict);
+  const double outside = lost - inside;
+  if (!known || outside < kOutside * lost) return std::nullopt;
+  return Cause{CauseName::host_pause,
+               outside / lost,
+               number(outside, 2) + " of " + number(lost, 2) +
+                   " s were lost outside Forward, Backward and Optimizer.",
+               {}};
+}
+
+Cause Attribution::explain(const Verdict& verdict, SubjectId subject) const {
+  if (verdict.window_end <= verdict.window_start) return verdict.cause;
+  const CauseName own = verdict.cause.name;
+  const bool sure = is_enough(verdict.cause);
+  const bool may_have_a_cause = own == CauseName::input_wait || own == CauseName::host_pause;
+  if (sure && !may_have_a_cause) return verdict.cause;
+  for (const SpanKind kind : {SpanKind::garbage_collection, SpanKind::checkpoint}) {
+    if (const auto cause = from_span(verdict, subject, kind)) return *cause;
   }
   const Time start = verdict.window_start;
-  return from_system(system_.usage(subject, start, verdict.window_end),
-                     system_.usage(subject, start - kBefore, start - std::chrono::seconds(1)));
+  const SystemUsage usage = system_.usage(subject, start, verdict.window_end);
+  const SystemUsage before =
+      system_.usage(subject, start - kBefore, start - std::chrono::seconds(1));
+  if (const auto cause = from_system(usage, before)) return *cause;
+  if (sure) return verdict.cause;
+  if (const auto cause = from_span(verdict, subject, SpanKind::data_init)) return *cause;
+  if (const auto cause = from_phases(verdict, subject)) return *cause;
+  Cause none;
+  if (!usage.cpu) none.missing.emplace_back("cpu samples");
+  return none;
 }
 
 }  // namespace trainwatch

@@ -2,6 +2,8 @@
 // itself saw, other spans of the same rank, and the node's system samples.
 #pragma once
 
+#include <optional>
+
 #include "pipeline/analysis/core/span_history.h"
 #include "pipeline/analysis/core/system_history.h"
 #include "trainwatch/verdict.h"
@@ -13,9 +15,11 @@ class Attribution {
   Attribution(const SystemHistory& system, const SpanHistory& spans)
       : system_(system), spans_(spans) {}
 
-  // The best explanation of the verdict's window. A cause of which the rule is sure (it covers at
-  // least half of the lost time) stays. Otherwise: a checkpoint inside the window, I/O wait or a
-  // saturated core well above the minute before; else `unattributed` with the missing inputs.
+  // The best explanation of the verdict's window, the most specific first: garbage collection or a
+  // checkpoint inside it; I/O wait or a saturated core, also where the rule says that training
+  // waited for its data, as that is why; what the rule is sure of (it covers at least half of the
+  // lost time); the start of a loader; the time outside the phases of the step. Else `unattributed`
+  // with the inputs that are missing.
   Cause explain(const Verdict& verdict, SubjectId subject) const;
 
   // A cause must explain this share of the lost time.
@@ -29,6 +33,9 @@ class Attribution {
   }
 
  private:
+  std::optional<Cause> from_span(const Verdict& verdict, SubjectId subject, SpanKind kind) const;
+  std::optional<Cause> from_phases(const Verdict& verdict, SubjectId subject) const;
+
   const SystemHistory& system_;
   const SpanHistory& spans_;
 };

@@ -1,5 +1,6 @@
-// The most recent spans of the kinds that can explain a slow interval (checkpoints), per subject.
-// Bounded: the last `kSpans` of each subject and kind.
+// The most recent spans of the kinds that can explain a slow interval, per subject: checkpoints,
+// garbage collection, the start of loaders, and the phases of a step. Bounded: the last `kSpans` of
+// each subject and kind.
 #pragma once
 
 #include <algorithm>
@@ -21,6 +22,9 @@ class SpanHistory {
   // the whole interval.
   Nanos overlap(SubjectId subject, SpanKind kind, Time start, Time end) const;
 
+  // The mean duration of the spans of this kind that ended before `time`; zero if there were none.
+  Nanos usual(SubjectId subject, SpanKind kind, Time time) const;
+
   void state(StateIo& io) { io(recent_); }
 
  private:
@@ -40,11 +44,17 @@ class SpanHistory {
     }
   };
 
+  static bool explains(SpanKind kind) {
+    return kind == SpanKind::checkpoint || kind == SpanKind::garbage_collection ||
+           kind == SpanKind::data_init || kind == SpanKind::forward || kind == SpanKind::backward ||
+           kind == SpanKind::optimizer;
+  }
+
   std::map<std::pair<SubjectId, SpanKind>, Ring> recent_;
 };
 
 inline void SpanHistory::on(const Span& span) {
-  if (span.kind != SpanKind::checkpoint) return;
+  if (!explains(span.kind)) return;
   Ring& ring = recent_[{span.subject, span.kind}];
   ring.intervals[ring.next] = {span.start, span.end()};
   ring.next = (ring.next + 1) % kSpans;
@@ -60,6 +70,19 @@ inline Nanos SpanHistory::overlap(SubjectId subject, SpanKind kind, Time start, 
     if (to > from) total += to - from;
   }
   return std::min(total, end - start);
+}
+
+inline Nanos SpanHistory::usual(SubjectId subject, SpanKind kind, Time time) const {
+  const auto found = recent_.find({subject, kind});
+  if (found == recent_.end()) return Nanos{};
+  Nanos total{};
+  std::int64_t count = 0;
+  for (const Interval& interval : found->second.intervals) {
+    if (interval.end == Time{} || interval.end > time) continue;
+    total += interval.end - interval.start;
+    ++count;
+  }
+  return count == 0 ? Nanos{} : total / count;
 }
 
 }  // namespace trainwatch

@@ -61,10 +61,13 @@ void SystemHistory::on(const Sample& sample) {
 
 const SystemHistory::Node* SystemHistory::find(SubjectId subject) const {
   const Subject& wanted = interner_.subjects[subject];
+  const Node* elsewhere = nullptr;  // the same machine, sampled into another directory
   for (const auto& [key, node] : nodes_) {
-    if (key.job == wanted.job && key.node == wanted.node) return &node;
+    if (key.node != wanted.node) continue;
+    if (key.job == wanted.job) return &node;
+    if (!wanted.node.empty()) elsewhere = &node;
   }
-  return nullptr;
+  return elsewhere;
 }
 
 SystemUsage SystemHistory::usage(SubjectId subject, Time start, Time end) const {
@@ -100,6 +103,22 @@ SystemUsage SystemHistory::usage(SubjectId subject, Time start, Time end) const 
 bool SystemHistory::passed(SubjectId subject, Time time) const {
   const Node* node = find(subject);
   return node != nullptr && node->newest > second_of(time);
+}
+
+Nanos SystemHistory::longest_silence(SubjectId subject, Time from, Time to) const {
+  const Node* node = find(subject);
+  if (node == nullptr || node->ring.empty()) return std::max(to - from, Nanos{});
+  const std::int64_t last = second_of(to);
+  const std::int64_t first =
+      std::max(second_of(from), last - static_cast<std::int64_t>(kSeconds) + 1);
+  std::int64_t longest = 0;
+  std::int64_t silent_since = first;
+  for (std::int64_t i = std::max<std::int64_t>(first, 0); i <= last; ++i) {
+    if (node->ring[static_cast<std::size_t>(i) % kSeconds].index != i) continue;
+    longest = std::max(longest, i - silent_since);
+    silent_since = i;
+  }
+  return std::chrono::seconds(std::max(longest, last - silent_since));
 }
 
 void SystemHistory::save(StateRows& rows, bool all) {

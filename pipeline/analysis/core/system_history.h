@@ -11,6 +11,7 @@
 
 #include "trainwatch/event.h"
 #include "trainwatch/interner.h"
+#include "trainwatch/rule.h"
 #include "trainwatch/state_rows.h"
 
 namespace trainwatch {
@@ -23,7 +24,7 @@ struct SystemUsage {
   std::optional<double> gpu;           // percent, over all GPUs
 };
 
-class SystemHistory {
+class SystemHistory final : public NodeActivity {
  public:
   static constexpr std::size_t kSeconds = 4096;
 
@@ -31,11 +32,14 @@ class SystemHistory {
 
   void on(const Sample& sample);
 
-  // The usage of `node` (job and node of the subject) in [start, end], widened to whole seconds.
+  // The usage of the subject's node, as sampled for its job or, failing that, for another one, in
+  // [start, end], widened to whole seconds.
   SystemUsage usage(SubjectId subject, Time start, Time end) const;
 
   // True when the node's samples have been read beyond `time`: usage() up to there is final.
-  bool passed(SubjectId subject, Time time) const;
+  bool passed(SubjectId subject, Time time) const override;
+  bool is_sampled(SubjectId subject) const override { return find(subject) != nullptr; }
+  Nanos longest_silence(SubjectId subject, Time from, Time to) const override;
 
   // Puts the stretches of time that changed since the last call; `all`: every one.
   void save(StateRows& rows, bool all);

@@ -87,6 +87,8 @@ class TimelineDecoder final : public TraceDocumentDecoder {
   std::int64_t last_pid_ = 0;  // one look-up saved for most events
   Phase* last_phase_ = nullptr;
   std::int64_t start_time_ns_ = 0;
+  std::int64_t last_end_ns_ = 0;  // of a span
+  bool names_training_ = false;   // the file of the training process itself
 };
 
 void TimelineDecoder::feed(std::string_view bytes, EventBatch& out) {
@@ -98,7 +100,12 @@ void TimelineDecoder::feed(std::string_view bytes, EventBatch& out) {
 
 void TimelineDecoder::finish(EventBatch& out) {
   out_ = &out;
+  read_path();
   finish_document();
+  if (document_ended() && names_training_ && last_end_ns_ > 0) {
+    out.push_back(SourceNote{time_from_ns(last_end_ns_), context_.lane,
+                             SourceNote::Kind::timeline_closed, subject_});
+  }
   out_ = nullptr;
 }
 
@@ -110,6 +117,7 @@ void TimelineDecoder::read_path() {
   if (context_.rank != kNoRank) subject.rank = context_.rank;
   subject_ = context_.interner.subjects.intern(subject);
   fallback_ = is_communication_timeline(path_) ? SpanKind::communication : SpanKind::other;
+  names_training_ = base_name(path_).find("pythontimeline") != std::string_view::npos;
 }
 
 Rejection TimelineDecoder::read_event(std::string_view text) {
@@ -193,6 +201,7 @@ void TimelineDecoder::emit(const TraceEvent& event, Symbol phase, Symbol name,
   Span& span = std::get<Span>(out_->emplace_back(std::in_place_type<Span>));
   span.start = time_from_ns(saturating_add(start_ns, start_time_ns_));
   span.duration = Nanos{duration_ns};
+  last_end_ns_ = std::max(last_end_ns_, saturating_add(to_ns(span.start), duration_ns));
   span.step = integer_or(event.step_num, kNoStep);
   span.subject = subject_;
   span.name = name;
@@ -234,6 +243,7 @@ void TimelineDecoder::state(StateIo& io) {
   document_state(io);
   io(phases_);
   io(start_time_ns_);
+  io(last_end_ns_);
   last_phase_ = nullptr;
 }
 

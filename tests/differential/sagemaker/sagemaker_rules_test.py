@@ -48,7 +48,7 @@ def generate(scenario, seed, out):
 
 def replay(directory, *flags):
     """The emitted alerts, by rule, in order."""
-    command = [TRAINWATCH, "replay", directory, "--rules=" + ",".join(RULES), *flags]
+    command = [TRAINWATCH, "replay", directory, "--parts", "--rules=" + ",".join(RULES), *flags]
     output = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
     by_rule = {rule: [] for rule in RULES}
     for line in output.splitlines():

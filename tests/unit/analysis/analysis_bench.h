@@ -7,7 +7,6 @@
 #include <string>
 
 #include "pipeline/analysis/catalog.h"
-#include "pipeline/analysis/core/step_tracker.h"
 
 namespace trainwatch {
 
@@ -62,11 +61,7 @@ class AnalysisBench {
     made.series = *interner_.series.intern(series);
     add(made);
   }
-  // A span of a step is followed by the step, as the engine has it.
-  void add(const Span& span) {
-    analysis_->on_span(span);
-    if (const auto step = steps_.on(span)) analysis_->on_step(*step);
-  }
+  void add(const Span& span) { analysis_->on_span(span); }
   void add(const Sample& sample) { analysis_->on_sample(sample); }
   void add(const CycleTrace& cycle) { analysis_->on_cycle(cycle); }
 
@@ -99,7 +94,6 @@ class AnalysisBench {
   const AnalysisSpec* spec_;
   AnalysisOptions options_;
   Interner interner_;
-  StepTracker steps_;
   std::unique_ptr<Analysis> analysis_;
 };
 

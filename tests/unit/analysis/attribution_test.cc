@@ -40,13 +40,28 @@ class AttributionTest : public testing::Test {
 TEST_F(AttributionTest, SaysWhatWasMissing) {
   const Cause cause = attribution_.explain(verdict_, rank_);
   EXPECT_EQ(cause.name, CauseName::unattributed);
-  EXPECT_EQ(cause.missing, (std::vector<std::string>{"cpu samples", "gpu samples"}));
+  EXPECT_EQ(cause.missing, std::vector<std::string>{"cpu samples"});
   EXPECT_FALSE(attribution_.settled(verdict_, rank_));
 }
 
 TEST_F(AttributionTest, KeepsWhatTheRuleIsSureOf) {
-  verdict_.cause = {CauseName::input_wait, 0.9, "waited", {}};
+  verdict_.cause = {CauseName::straggler, 0.9, "late", {}};
   for (std::int64_t s = 10; s < 14; ++s) sample(s, Resource::cpu_utilization, 100);
+  EXPECT_EQ(attribution_.explain(verdict_, rank_).name, CauseName::straggler);
+}
+
+TEST_F(AttributionTest, AsksWhyTrainingWaitedForItsData) {
+  verdict_.cause = {CauseName::input_wait, 0.9, "waited", {}};
+  for (std::int64_t s = 0; s < 14; ++s) {
+    sample(s, Resource::cpu_utilization, 20);
+    sample(s, Resource::cpu_io_wait, s >= 10 ? 80 : 1);
+  }
+  EXPECT_EQ(attribution_.explain(verdict_, rank_).name, CauseName::io_wait);
+}
+
+TEST_F(AttributionTest, KeepsTheWaitWhereNothingSaysWhy) {
+  verdict_.cause = {CauseName::input_wait, 0.9, "waited", {}};
+  for (std::int64_t s = 0; s < 14; ++s) sample(s, Resource::cpu_utilization, 20);
   EXPECT_EQ(attribution_.explain(verdict_, rank_).name, CauseName::input_wait);
 }
 
@@ -69,11 +84,43 @@ TEST_F(AttributionTest, FindsIoWaitBeforeCpu) {
   EXPECT_EQ(attribution_.explain(verdict_, rank_).name, CauseName::io_wait);
 }
 
-TEST_F(AttributionTest, CoresThatAreAlwaysBusyExplainNothing) {
+TEST_F(AttributionTest, OneCoreThatIsAlwaysBusyExplainsNothing) {
+  for (std::int64_t s = 0; s < 14; ++s) {
+    for (const double busy : {99, 10, 10, 10}) sample(s, Resource::cpu_utilization, busy);
+  }
+  EXPECT_EQ(attribution_.explain(verdict_, rank_).name, CauseName::unattributed);
+}
+
+TEST_F(AttributionTest, AHostThatIsFullIsSaturatedWhateverItWasBefore) {
   for (std::int64_t s = 0; s < 14; ++s) sample(s, Resource::cpu_utilization, 99);
+  EXPECT_EQ(attribution_.explain(verdict_, rank_).name, CauseName::cpu_saturation);
+}
+
+TEST_F(AttributionTest, FindsAGarbageCollection) {
+  Span collection;
+  collection.kind = SpanKind::garbage_collection;
+  collection.subject = rank_;
+  collection.start = at(10);
+  collection.duration = std::chrono::milliseconds(1800);
+  spans_.on(collection);
+  EXPECT_EQ(attribution_.explain(verdict_, rank_).name, CauseName::host_pause);
+}
+
+TEST_F(AttributionTest, TimeOutsideThePhasesOfAStepIsTheHosts) {
+  for (std::int64_t second = 0; second < 12; ++second) {
+    for (const SpanKind kind : {SpanKind::forward, SpanKind::backward}) {
+      Span phase;
+      phase.kind = kind;
+      phase.subject = rank_;
+      phase.start = at(second);
+      phase.duration = std::chrono::milliseconds(100);
+      spans_.on(phase);
+    }
+  }
+  verdict_.window_lost_seconds = 1.5;
   const Cause cause = attribution_.explain(verdict_, rank_);
-  EXPECT_EQ(cause.name, CauseName::unattributed);
-  EXPECT_EQ(cause.missing, std::vector<std::string>{"gpu samples"});
+  EXPECT_EQ(cause.name, CauseName::host_pause);
+  EXPECT_GE(cause.coverage, 0.8);
 }
 
 TEST_F(AttributionTest, FindsACheckpoint) {

@@ -121,13 +121,13 @@ TEST(ReportPage, NamesTheRuleItsParametersAndItsAlerts) {
   ReportContent content = content_of("text", 1);
   for (RuleConfig& rule : content.rules) {
     if (rule.spec->id != "step_spike") continue;
-    ASSERT_TRUE(rule.set("sigma", "7"));
+    ASSERT_TRUE(rule.set("ratio", "7"));
   }
   content.alerts.front().verdict.value = 0.61;
   content.alerts.front().verdict.unit = "seconds";
   const std::string page = report_page(content);
   EXPECT_TRUE(has(page, "<tr id=\"rule-step_spike\""));
-  EXPECT_TRUE(has(page, "sigma\xC2\xA0<b>7</b> (default 6)"));
+  EXPECT_TRUE(has(page, "ratio\xC2\xA0<b>7</b> (default 1.5)"));
   EXPECT_TRUE(has(page, "<a href=\"#alert-1\">1</a>"));
   EXPECT_TRUE(has(page, "Cause: input wait (50.0 %): text"));
   EXPECT_TRUE(has(page, "610 ms"));  // the value

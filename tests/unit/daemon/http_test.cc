@@ -31,6 +31,7 @@ TEST(HttpServer, EveryPathHasItsAnswer) {
   } cases[] = {
       {"/", 200, "text/html; charset=utf-8", "<title>trainwatch</title>"},
       {"/style.css", 200, "text/css; charset=utf-8", "color-scheme"},
+      {"/docs/rules/step_spike", 200, "text/plain; charset=utf-8", "step_spike"},
       {"/page.js", 200, "text/javascript; charset=utf-8", "WebSocket"},
       {"/icon.svg", 200, "image/svg+xml", "<svg"},
       {"/metrics", 200, "text/plain; version=0.0.4; charset=utf-8", "trainwatch_steps_total 7\n"},

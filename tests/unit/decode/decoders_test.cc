@@ -101,7 +101,7 @@ TEST(SystemMetrics, AWholeLastLineNeedsNoLineBreak) {
 
 TEST(Timeline, Sample) {
   const Outcome out = decode("/w/1795236016087300_0-algo-1_pythontimeline.json", kTimeline);
-  ASSERT_EQ(out.events.size(), 5U);
+  ASSERT_EQ(out.events.size(), 6U);
   EXPECT_EQ(out.events[0],
             "span 1795236015987237000 +100000000 step=7 job/algo-1/0/ 'Step:ModeKeys.TRAIN' in "
             "'Step:ModeKeys.TRAIN' worker=-1 pid=19952 kind=1 mode=1 origin=0");
@@ -160,7 +160,7 @@ TEST(Timeline, PhaseNamedAgainAndPhaseNeverNamed) {
 {"ph": "E", "pid": 7, "ts": 3}])");
   ASSERT_EQ(out.events.size(), 3U);
   EXPECT_NE(out.events[0].find("in 'NcclManager'"), std::string::npos);
-  EXPECT_NE(out.events[0].find("kind=9"), std::string::npos);
+  EXPECT_NE(out.events[0].find("kind=10"), std::string::npos);
   EXPECT_NE(out.events[1].find("in 'DataIterator'"), std::string::npos);
   EXPECT_NE(out.events[1].find("kind=2"), std::string::npos);
   EXPECT_NE(out.events[2].find("in 'Unknown'"), std::string::npos);

@@ -67,4 +67,15 @@ TEST(PathMetadata, TensorflowStart) {
   EXPECT_EQ(metadata_start_ns("a_1_2.json"), std::nullopt);
 }
 
+TEST(PathMetadata, JobsSideBySideBelowAWatchedPath) {
+  const auto job = [](std::string_view path) { return job_of(path, "/out", "team"); };
+  EXPECT_EQ(job("/out/framework/0-a_pythontimeline.json.tmp"), "team");
+  EXPECT_EQ(job("/out/run-1/framework/pevents/2026112104/1_0-a_pythontimeline.json"), "team/run-1");
+  EXPECT_EQ(job("/out/bert/run-2/system/incremental/2026112104/1.a.json"), "team/bert/run-2");
+  EXPECT_EQ(job("/out/rank0/framework/0-a_pythontimeline.json.tmp"), "team");
+  EXPECT_EQ(job("/out/traces/host_1.2.pt.trace.json"), "team") << "of the job around it";
+  EXPECT_EQ(job_of("/out/run-1/framework/x.json", "/out", ""), "run-1");
+  EXPECT_EQ(job_of("/out", "/out", ""), "") << "a watched file";
+}
+
 }  // namespace trainwatch::path_metadata_test

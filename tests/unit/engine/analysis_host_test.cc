@@ -12,7 +12,7 @@ namespace trainwatch::analysis_host_test {
 class StepSum final : public Analysis {
  public:
   explicit StepSum(const Interner&) {}
-  void on_step(const Step& step) override { sum_ += step.duration; }
+  void on_span(const Span& span) override { sum_ += span.duration; }
   void state(StateIo& io) override { io(sum_); }
   Figures figures() const override {
     Figures out;
@@ -79,29 +79,8 @@ TEST_F(AnalysisHostTest, WhatDoesNotRunHasNoResult) {
   EXPECT_TRUE(host.result("step_timeline", "never seen")) << "that of no events";
 }
 
-TEST_F(AnalysisHostTest, StepsGoToWhoHasTheMethodAndSurviveARestart) {
-  const AnalysisSpec spec = make_spec<StepSum>({.name = "step_sum", .summary = "A test"});
-  EXPECT_TRUE(spec.interest.steps);
-  EXPECT_TRUE(spec.interest.spans.empty());
-  AnalysisHost before({&spec}, interner_);
-  Step ended;
-  ended.duration = Nanos{7};
-  ended.subject = step("a", 1).subject;
-  before.on(step("a", 1));
-  before.on(ended);
-  before.on(ended);
-  StateRows rows;
-  before.save(rows, false);
-  AnalysisHost after({&spec}, interner_);
-  after.load(stored(rows));
-  after.on(ended);
-  EXPECT_EQ(result(after, "step_sum", "a"), R"({"sum_ns":21})");
-}
-
 TEST_F(AnalysisHostTest, ASpecMustFitTheMethods) {
-  EXPECT_THROW(
-      make_spec<StepSum>({.name = "step_sum", .summary = "A test", .spans = {SpanKind::step}}),
-      std::logic_error);
+  EXPECT_THROW(make_spec<StepSum>({.name = "step_sum", .summary = "A test"}), std::logic_error);
 }
 
 TEST_F(AnalysisHostTest, AsksForEventsOfTheHostWhereOneReadsThem) {

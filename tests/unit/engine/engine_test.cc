@@ -97,9 +97,13 @@ TEST_F(EngineTest, EachRankHasItsOwnInstance) {
                                      step(1, 2, 3)};
   engine_.push(events);
   const auto emitted = engine_.take_emitted();
-  ASSERT_THAT(emitted, SizeIs(2));
+  ASSERT_THAT(emitted, SizeIs(3)) << "rank 0, the same with both ranks, and rank 1 as its part";
   EXPECT_EQ(emitted[0].subject.rank, 0);
-  EXPECT_EQ(emitted[1].subject.rank, 1);
+  EXPECT_EQ(emitted[1].id, emitted[0].id);
+  EXPECT_EQ(emitted[1].ranks, "0-1");
+  EXPECT_EQ(emitted[2].subject.rank, 1);
+  EXPECT_EQ(emitted[2].incident, emitted[0].id);
+  EXPECT_TRUE(emitted[2].is_part());
   EXPECT_EQ(engine_.host().instances(0), 2U);
   EXPECT_EQ(engine_.host().evaluations(0), 4U);
 }

@@ -13,78 +13,82 @@ namespace trainwatch::period_detector_test {
 
 std::int64_t period_after(std::initializer_list<std::int64_t> spikes) {
   PeriodDetector detector;
-  for (const std::int64_t step : spikes) detector.spike(step);
+  for (const std::int64_t step : spikes) detector.event(step);
   return detector.period();
 }
 
-TEST(PeriodDetector, NeedsThreeSpikesAtEqualDistances) {
+TEST(PeriodDetector, NeedsEnoughEventsToExcludeChance) {
   EXPECT_EQ(period_after({}), 0);
-  EXPECT_EQ(period_after({19}), 0);
-  EXPECT_EQ(period_after({19, 39}), 0);
-  EXPECT_EQ(period_after({19, 39, 59}), 20);
-  EXPECT_EQ(period_after({19, 39, 60}), 0);
-  EXPECT_EQ(period_after({3, 19, 39, 59}), 20) << "what came before does not matter";
+  EXPECT_EQ(period_after({1500, 3000}), 0);
+  EXPECT_EQ(period_after({1500, 3000, 4500}), 0) << "three equal distances are no proof";
+  EXPECT_EQ(period_after({1500, 3000, 4500, 6000}), 1500);
+  EXPECT_EQ(period_after({500, 1000, 1500, 2000}), 500);
+  EXPECT_EQ(period_after({19, 39, 59, 79, 99}), 0);
+  EXPECT_EQ(period_after({19, 39, 59, 79, 99, 119}), 20);
+  EXPECT_EQ(period_after({3, 19, 39, 59, 79, 99, 119}), 20) << "what came before does not matter";
 }
 
 TEST(PeriodDetector, ASlowStretchIsNoRhythm) {
   EXPECT_EQ(period_after({7, 8, 9, 10, 11}), 0);
 }
 
-TEST(PeriodDetector, OneMissedSpikeIsTolerated) {
-  EXPECT_EQ(period_after({20, 40, 80, 100}), 20) << "missed while learning";
-  EXPECT_EQ(period_after({20, 40, 60, 100}), 20) << "missed when known";
-  EXPECT_EQ(period_after({20, 40, 60, 100, 140}), 20) << "every second missed, still on the grid";
-  EXPECT_EQ(period_after({20, 40, 60, 120}), 0) << "two missed in a row";
-  EXPECT_EQ(period_after({20, 40, 60, 71}), 0) << "off the grid";
+TEST(PeriodDetector, OneMissedEventIsTolerated) {
+  EXPECT_EQ(period_after({20, 40, 80, 100, 120, 140, 160}), 20) << "missed while learning";
+  EXPECT_EQ(period_after({20, 40, 60, 80, 100, 120, 160}), 20) << "missed when known";
 }
 
-TEST(PeriodDetector, ForgetsWhenASpikeIsDueAndMissedTwice) {
+TEST(PeriodDetector, ForgetsWhenAnEventIsDueAndMissedTwice) {
   PeriodDetector detector;
-  for (const std::int64_t step : {20, 40, 60}) detector.spike(step);
-  for (std::int64_t step = 61; step < 100; ++step) detector.quiet(step);
-  EXPECT_EQ(detector.period(), 20) << "80 was missed, 100 may still come";
-  detector.quiet(100);
+  for (std::int64_t step = 20; step <= 120; step += 20) detector.event(step);
+  for (std::int64_t step = 121; step < 160; ++step) detector.quiet(step);
+  EXPECT_EQ(detector.period(), 20) << "140 was missed, 160 may still come";
+  detector.quiet(160);
   EXPECT_EQ(detector.period(), 0);
 }
 
 TEST(PeriodDetector, StepsThatBeginAgainBeginANewCount) {
-  EXPECT_EQ(period_after({20, 40, 60, 10}), 0);
-  EXPECT_EQ(period_after({20, 40, 60, 10, 30}), 0);
-  EXPECT_EQ(period_after({20, 40, 60, 10, 30, 50}), 20);
+  EXPECT_EQ(period_after({1000, 2000, 3000, 4000, 10}), 0);
+  EXPECT_EQ(period_after({1000, 2000, 3000, 4000, 10, 1010, 2010}), 0);
+  EXPECT_EQ(period_after({1000, 2000, 3000, 4000, 10, 1010, 2010, 3010}), 1000);
 }
 
 TEST(PeriodDetector, FindsEveryPeriod) {
-  for (std::int64_t period = 2; period < 2000; period += 37) {
+  for (std::int64_t period = 2; period < 4000; period += 37) {
     PeriodDetector detector;
-    for (std::int64_t step = 0; step < 5 * period; ++step) {
-      step % period == 0 ? detector.spike(step) : detector.quiet(step);
+    for (std::int64_t step = 0; step < 25 * period; ++step) {
+      step % period == 0 ? detector.event(step) : detector.quiet(step);
     }
     EXPECT_EQ(detector.period(), period);
+    EXPECT_TRUE(detector.is_due(25 * period));
+    EXPECT_FALSE(detector.is_due(25 * period + 1));
   }
 }
 
-// Spikes at random have no rhythm for long: of 1000, few are in one by chance.
-TEST(PeriodDetector, RandomSpikesAreRarelyPeriodic) {
+// Events at random have no rhythm, however many come.
+TEST(PeriodDetector, RandomEventsAreNotPeriodic) {
   std::mt19937 random(3);
-  PeriodDetector detector;
-  int detected = 0;
-  std::int64_t step = 0;
-  for (int i = 0; i < 1000; ++i) {
-    step += 1 + static_cast<std::int64_t>(random() % 100);
-    detector.spike(step);
-    if (detector.period() > 0) ++detected;
+  for (const unsigned mean : {4U, 20U, 100U, 1000U}) {
+    PeriodDetector detector;
+    int detected = 0;
+    std::int64_t step = 0;
+    for (int i = 0; i < 20000; ++i) {
+      step += 2 + static_cast<std::int64_t>(random() % (2 * mean));
+      detector.quiet(step - 1);
+      detector.event(step);
+      if (detector.period() > 0) ++detected;
+    }
+    EXPECT_LT(detected, 20) << mean;
   }
-  EXPECT_LT(detected, 60);
 }
 
 TEST(PeriodDetector, StateSurvivesAndDamageIsRefused) {
   PeriodDetector detector;
-  for (const std::int64_t step : {20, 40, 60}) detector.spike(step);
+  for (const std::int64_t step : {1000, 2000, 3000, 4000}) detector.event(step);
   const std::string bytes = test::saved_state(detector);
   PeriodDetector restored;
   ASSERT_TRUE(test::load_state(bytes, restored));
-  restored.spike(80);
-  EXPECT_EQ(restored.period(), 20);
+  restored.event(5000);
+  EXPECT_EQ(restored.period(), 1000);
 
   const std::string garbage(bytes.size(), '\xEE');
   StateIo bad = StateIo::loading(garbage);

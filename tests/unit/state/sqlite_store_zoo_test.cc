@@ -199,7 +199,7 @@ TEST_F(Zoo, ADatabaseOfSomethingElseIsRefusedUntouched) {
 
 TEST_F(Zoo, AStoreOfALaterVersionIsRefusedUntouched) {
   make_store();
-  run_sql("PRAGMA user_version = 2");
+  run_sql("PRAGMA user_version = 3");
   const std::string before = bytes();
   const OpenFailure failure = refusal(store_options(directory_.path()));
   EXPECT_EQ(failure.why, Why::newer);
@@ -212,7 +212,7 @@ TEST_F(Zoo, AVersionThatIsOnlyInTheLogIsRefusedUntouched) {
   const test::TempDirectory other;
   sqlite3* database = nullptr;
   ASSERT_EQ(sqlite3_open(path().c_str(), &database), SQLITE_OK);
-  sqlite3_exec(database, "PRAGMA user_version = 2", nullptr, nullptr, nullptr);
+  sqlite3_exec(database, "PRAGMA user_version = 3", nullptr, nullptr, nullptr);
   for (const char* name : {"state.db", "state.db-wal"}) other.append(name, directory_.read(name));
   sqlite3_close(database);
   const std::string before = other.read("state.db");

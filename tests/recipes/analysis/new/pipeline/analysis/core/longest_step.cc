@@ -13,13 +13,13 @@ class LongestStep final : public Analysis {
  public:
   explicit LongestStep(const Interner& interner) : interner_(interner) {}
 
-  void on_step(const Step& step) override {
+  void on_span(const Span& step) override {
     if (step.origin != Origin::timeline) return;
     if (ranks_.size() == kMaxRanks && !ranks_.contains(step.subject)) return;
     Longest& longest = ranks_[step.subject];
     if (step.duration <= longest.duration) return;
     longest.duration = step.duration;
-    longest.step = step.number;
+    longest.step = step.step;
   }
 
   // Everything that must survive a restart, with a check of what is loaded.
@@ -60,7 +60,9 @@ class LongestStep final : public Analysis {
 
 const AnalysisSpec& longest_step_analysis() {
   static const AnalysisSpec spec =
-      make_spec<LongestStep>({.name = "longest_step", .summary = "The longest step of each rank"});
+      make_spec<LongestStep>({.name = "longest_step",
+                              .summary = "The longest step of each rank",
+                              .spans = {SpanKind::step}});
   return spec;
 }
 

@@ -1,0 +1,169 @@
+#include "pipeline/analysis/core/iteration_tracker.h"
+
+#include <algorithm>
+
+namespace trainwatch {
+
+void IterationTracker::RecentWaits::add(const Span& wait) {
+  if (ring.size() < kWaits) {
+    ring.push_back({wait.start, wait.end()});
+  } else {
+    ring[next] = {wait.start, wait.end()};
+    next = (next + 1) % kWaits;
+  }
+  newest_end = std::max(newest_end, wait.end());
+}
+
+Nanos IterationTracker::RecentWaits::within(Time start, Time end) const {
+  Nanos total{};
+  for (const Wait& wait : ring) {
+    const Time from = std::max(wait.start, start);
+    const Time to = std::min(wait.end, end);
+    if (to > from) total += to - from;
+  }
+  return std::min(total, end - start);  // waits of several loaders may overlap
+}
+
+void IterationTracker::RecentWaits::state(StateIo& io) {
+  io(name);
+  io(ring);
+  io(next);
+  io(newest_end);
+  if (next >= kWaits || ring.size() > kWaits) io.fail();
+}
+
+void IterationTracker::Track::state(StateIo& io) {
+  io(end);
+  io(number);
+  io(pace);
+}
+
+void IterationTracker::Lane::state(StateIo& io) {
+  io(waits);
+  io(waiting);
+  io(tracks);
+  io(latest);
+  io(process);
+  io(process_before);
+  io(attempt);
+  io(evaluated_to);
+  if (latest >= Mode::count_ || tracks.size() > kModes) io.fail();
+  if (waits.size() > kNames || waiting.size() > kMostWaiting) io.fail();
+  for (const auto& [mode, track] : tracks) {
+    if (mode >= Mode::count_) io.fail();
+  }
+}
+
+void IterationTracker::Lane::add_wait(const Span& wait) {
+  const auto known = std::ranges::find(waits, wait.name, &RecentWaits::name);
+  if (known != waits.end()) return known->add(wait);
+  if (waits.size() == kNames) return;
+  waits.push_back({wait.name, {}, 0, kNoTime});
+  waits.back().add(wait);
+}
+
+// A name that has not come for long is of something else, such as the loader of an evaluation.
+Nanos IterationTracker::Lane::waited(const Step& step) const {
+  constexpr int kLately = 20;  // iterations
+  std::optional<Nanos> least;
+  for (const RecentWaits& named : waits) {
+    if (named.newest_end + kLately * step.iteration() < step.begin) continue;
+    const Nanos sum = named.within(step.begin, step.end());
+    least = std::min(sum, least.value_or(sum));
+  }
+  return std::min(least.value_or(Nanos{}), step.iteration());
+}
+
+bool IterationTracker::Lane::waits_passed(Time time) const {
+  return std::ranges::any_of(waits,
+                             [time](const RecentWaits& named) { return named.newest_end > time; });
+}
+
+// A process that comes back is another rank with the same name, not a restart.
+bool IterationTracker::Lane::restarts(const Span& step) const {
+  const auto track = tracks.find(step.mode);
+  if (track == tracks.end()) return false;
+  const bool numbered = step.step != kNoStep && track->second.number != kNoStep;
+  if (numbered && step.step < track->second.number && step.end() > track->second.end) return true;
+  return step.process >= 0 && process >= 0 && step.process != process &&
+         step.process != process_before;
+}
+
+void IterationTracker::Lane::begin_attempt() {
+  ++attempt;
+  evaluated_to = kNoTime;
+  for (auto& [mode, track] : tracks) {
+    track.end = kNoTime;
+    track.number = kNoStep;
+    track.pace.begin_attempt();
+  }
+}
+
+std::optional<Step> IterationTracker::on(const Span& span) {
+  completed_.clear();  // keeps its memory
+  if (span.kind != SpanKind::data_wait && span.kind != SpanKind::step) return std::nullopt;
+  Lane& lane = lanes_[{span.subject, span.origin}];
+  std::optional<Step> closed;
+  if (span.kind == SpanKind::step) {
+    closed = close(lane, span);
+    lane.waiting.push_back(*closed);
+  } else {
+    lane.add_wait(span);
+  }
+  complete(lane, span.origin == Origin::profiler);  // whose waits come before their step
+  return closed;
+}
+
+void IterationTracker::complete(Lane& lane, bool all) {
+  while (!lane.waiting.empty()) {
+    Step& step = lane.waiting.front();
+    if (!all && lane.waiting.size() <= kMostWaiting && !lane.waits_passed(step.end())) return;
+    step.data_wait = lane.waited(step);
+    completed_.push_back(step);
+    lane.waiting.pop_front();
+  }
+}
+
+void IterationTracker::finish() {
+  completed_.clear();
+  for (auto& [key, lane] : lanes_) complete(lane, true);
+}
+
+Step IterationTracker::close(Lane& lane, const Span& span) {
+  if (lane.restarts(span)) lane.begin_attempt();
+  if (span.process >= 0 && span.process != lane.process) {
+    lane.process_before = lane.process;
+    lane.process = span.process;
+  }
+  Track& track = lane.tracks[span.mode];
+  Step step;
+  step.start = span.start;
+  step.duration = std::max(span.duration, Nanos{});
+  step.number = span.step;
+  step.subject = span.subject;
+  step.mode = span.mode;
+  step.origin = span.origin;
+  step.attempt = lane.attempt;
+  step.opens_attempt = track.end == kNoTime;
+
+  const bool returns = lane.latest != span.mode && !step.opens_attempt;
+  const bool trains = span.mode == Mode::train || span.mode == Mode::unknown;
+  // What overlaps the step before it, or lies before it, is an iteration of its own. An evaluation
+  // begins with its first step.
+  // A profiler records some steps and skips others, which are no pause.
+  const bool follows = !step.opens_attempt && track.end < step.end() && (trains || !returns) &&
+                       span.origin == Origin::timeline;
+  step.begin = follows ? std::min(track.end, step.end()) : step.start;
+  if (follows && returns && lane.evaluated_to > track.end) {
+    step.evaluation = std::min(lane.evaluated_to, step.end()) - track.end;
+  }
+  step.data_wait = lane.waited(step);
+  lane.latest = span.mode;
+  if (!trains) lane.evaluated_to = std::max(lane.evaluated_to, step.end());
+  track.end = std::max(track.end, step.end());
+  track.number = span.step;
+  step.pace = track.pace.add(step);
+  return step;
+}
+
+}  // namespace trainwatch

@@ -1,0 +1,101 @@
+// Makes iterations of spans. The unit of training time is the iteration: from the end of one step
+// to the end of the next one of the same mode. It holds the step, the wait for its batch, whether
+// that lies inside the step (Keras, trainwatch.py) or before it (PyTorch), and what the loop does
+// between steps: optimizer, logging, checkpoint. Steps of other modes in between are evaluation,
+// which is not part of the iteration.
+//
+// An attempt begins when the numbers of the steps go back, or with another process: the training
+// was started again. Nothing is known of the time before its first step.
+//
+// Waits and steps are joined by event time, whichever is read first: Keras has its waits in another
+// file. A step is complete when a wait was read that ended after it, for all earlier ones were read
+// by then; when too many steps wait for that, the oldest is taken as it is. Waits of several names
+// ("dataset::GetNext" of each stage of TensorFlow's input pipeline, in threads of its own, and
+// "IteratorGetNextOp" of the training) are told apart, and the smallest sum counts: what a stage
+// waits, the training need not.
+//
+// One instance serves all ranks. State per (subject, origin): the last `kWaits` waits of each of
+// `kNames` names, up to `kMostWaiting` incomplete steps, and per mode the end of the last step and
+// the pace (pace_memory.h).
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "pipeline/analysis/core/pace_memory.h"
+#include "trainwatch/event.h"
+#include "trainwatch/state_io.h"
+
+namespace trainwatch {
+
+class IterationTracker {
+ public:
+  // Takes a span of kind step or data_wait; other kinds are ignored. Returns the step it closed,
+  // with the waits that were read so far.
+  std::optional<Step> on(const Span& span);
+
+  // The steps that became complete with the last call, with all their waits. Valid until the next.
+  const std::vector<Step>& completed() const { return completed_; }
+  // The input has ended: completes all others.
+  void finish();
+
+  void state(StateIo& io) { io(lanes_); }
+
+ private:
+  static constexpr std::size_t kWaits = 256;
+  static constexpr std::size_t kNames = 4;
+  static constexpr std::size_t kMostWaiting = 256;
+  static constexpr std::size_t kModes = static_cast<std::size_t>(Mode::count_);
+
+  struct Wait {
+    Time start{};
+    Time end{};
+  };
+  // Of one name.
+  struct RecentWaits {
+    Symbol name = Symbol::none;
+    std::vector<Wait> ring;
+    std::uint32_t next = 0;
+    Time newest_end = kNoTime;
+
+    void add(const Span& wait);
+    Nanos within(Time start, Time end) const;
+    void state(StateIo& io);
+  };
+  // The steps of one mode.
+  struct Track {
+    Time end = kNoTime;  // of the last step
+    std::int64_t number = kNoStep;
+    PaceMemory pace;
+    void state(StateIo& io);
+  };
+  struct Lane {
+    std::vector<RecentWaits> waits;
+    std::deque<Step> waiting;  // the oldest first
+    std::map<Mode, Track> tracks;
+    Mode latest = Mode::unknown;
+    std::int64_t process = -1;
+    std::int64_t process_before = -1;
+    std::uint32_t attempt = 1;
+    Time evaluated_to = kNoTime;  // end of the last step that was no training
+
+    void add_wait(const Span& wait);
+    Nanos waited(const Step& step) const;
+    bool waits_passed(Time time) const;
+    bool restarts(const Span& step) const;
+    void begin_attempt();
+    void state(StateIo& io);
+  };
+
+  static Step close(Lane& lane, const Span& span);
+  void complete(Lane& lane, bool all);
+
+  std::vector<Step> completed_;
+  std::map<std::pair<SubjectId, Origin>, Lane> lanes_;
+};
+
+}  // namespace trainwatch

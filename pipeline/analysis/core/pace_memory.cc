@@ -1,0 +1,339 @@
+#include "pipeline/analysis/core/pace_memory.h"
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+#include <vector>
+
+namespace trainwatch {
+namespace {
+
+constexpr double kShortest = 1e-6;  // seconds; a logarithm needs one
+constexpr double kSigmas = 6;
+constexpr double kLeastSigma = 0.01;  // 1 % of the level
+constexpr double kTail = 0.95;
+constexpr double kRarity = 15.4;  // ln((1 - kTail) / 1e-8) mean excesses above the tail's beginning
+constexpr double kBeyondSeen = 1.2;    // 3.3 times the longest
+constexpr double kLongestHabit = 900;  // seconds
+constexpr double kWeight = 1.0 / 300;
+
+constexpr double kSmallChange = 0.08;  // 8 %: what is called a change at all
+constexpr double kLargeChange = 0.4;   // 1.5 times
+constexpr double kWanderWeight = 1.0 / 15;
+constexpr std::int64_t kFewestMeans = 3;
+constexpr double kWanders = 3;  // times its deviation, a mean may be off
+constexpr std::int64_t kBetter =
+    100;                              // iterations that make a better level the one to compare with
+constexpr double kCreep = 0.3;        // 1.35 times the best sustained level
+constexpr double kUnusual = 0.15;     // an iteration so far off says no more about the level
+constexpr double kBack = 0.049;       // within 5 % of the level before
+constexpr double kUncertain = 4.5;    // standard errors of the mean
+constexpr double kRun = 18.4;         // ln(1e8): a false change once in so many iterations
+constexpr std::int64_t kFewest = 20;  // iterations that make a level
+constexpr std::int64_t kMostRecovery = 200;
+
+double log_of(const Step& step) {
+  return std::log(std::max(to_seconds(step.iteration()), kShortest));
+}
+
+}  // namespace
+
+void PaceMemory::Chart::add(double distance, const Step& at) {
+  if (count == 0 && distance <= 0) return;
+  if (count == 0) {
+    since = at.begin;
+    step = at.number;
+  }
+  ++count;
+  sum += distance;
+  if (sum <= 0) *this = Chart{};
+}
+
+void PaceMemory::Level::add(double value) {
+  ++count;
+  const double weight = std::max(1 / count, kWeight);
+  const double distance = value - mean;
+  mean += weight * distance;
+  variance = (1 - weight) * (variance + weight * distance * distance);
+}
+
+double PaceMemory::Level::deviation() const {
+  return std::max(std::sqrt(variance), kLeastSigma);
+}
+
+void PaceMemory::Wander::add(double value, double level) {
+  sum += value;
+  if (++count < kFewest) return;
+  const double most = std::max(3 * std::sqrt(variance), 0.1);
+  const double distance = std::clamp(sum / static_cast<double>(count) - level, -most, most);
+  const double weight = std::max(1 / static_cast<double>(++means), kWanderWeight);
+  variance += weight * (distance * distance - variance);
+  sum = 0;
+  count = 0;
+}
+
+// Beyond what the means of independent iterations have, with room for its own uncertainty. Few
+// means say little.
+double PaceMemory::Wander::deviation(double of_one) const {
+  constexpr double kRoom = 2;
+  const double independent = kRoom * of_one * of_one / static_cast<double>(kFewest);
+  return means < kFewestMeans ? 0 : std::sqrt(std::max(variance - independent, 0.0));
+}
+
+bool PaceMemory::Best::add(double value, const Step& latest) {
+  sum += value;
+  if (++count < kBlock) return false;
+  const double mean = sum / static_cast<double>(count);
+  const double slower = std::max(mean, before);
+  sustained = std::min(mean, before);
+  if (blocks > 0 && (blocks == 1 || slower < best)) {
+    best = slower;
+    at = latest.end();
+    step = latest.number;
+  }
+  before = mean;
+  ++blocks;
+  sum = 0;
+  count = 0;
+  return true;
+}
+
+Pace PaceMemory::add(const Step& step) {
+  if (step.opens_attempt) return {};
+  const double seconds = std::max(to_seconds(step.iteration()), kShortest);
+  const double value = log_of(step);
+  const std::int64_t warm = step.origin == Origin::profiler ? kWarmRecord : kWarm;
+  Pace pace = judge(warm);
+  ++seen_;
+  note_longest(seconds + to_seconds(step.evaluation));
+  recent_[static_cast<std::size_t>(seen_) % kRecent] = static_cast<float>(value);
+  ++level_age_;
+  remember(value, pace.warm() ? std::log(pace.limit) : value);
+  if (seen_ == 2 * warm) {  // what came before may have compiled
+    longest_ = second_longest_ = 0;
+    restart_level(static_cast<std::size_t>(warm));
+  } else if (seen_ > 2 * warm) {
+    watch_level(value, step);
+  }
+  pace.recent = std::exp(recent_median(10));
+  pace.reference = reference_;
+  pace.changed_at = changed_at_;
+  pace.changed_step = changed_step_;
+  return pace;
+}
+
+Pace PaceMemory::judge(std::int64_t warm) const {
+  Pace pace;
+  if (std::cmp_less(logs_.size(), warm)) return pace;
+  const double median = logs_.median();
+  if (median <= std::log(2 * kShortest)) return pace;  // the writer gives no durations
+  pace.sigma = std::max(kSigmaPerMad * logs_.mad(), kLeastSigma);
+  pace.usual = std::exp(median);
+  pace.limit = std::exp(std::min(limit_of(median, pace.sigma), 600.0));
+  pace.longest = std::max({pace.usual, std::exp(logs_.largest()), second_longest_});
+  return pace;
+}
+
+// Beyond it lies one in 10^8 iterations.
+double PaceMemory::limit_of(double median, double sigma) const {
+  const std::span<const double> sorted = logs_.sorted();
+  const auto begin = static_cast<std::size_t>(kTail * static_cast<double>(sorted.size() - 1));
+  double excess = 0;
+  for (std::size_t i = begin + 1; i < sorted.size(); ++i) excess += sorted[i] - sorted[begin];
+  const auto count = static_cast<double>(sorted.size() - begin - 1);
+  // The fewer are known, the less certain is their mean.
+  const double mean = excess / count * (1 + 1 / std::sqrt(count));
+  // A tail of two or three sizes is not exponential: not far beyond what was seen.
+  const double tail = std::min(sorted[begin] + std::max(kRarity * mean, kSigmas * sigma),
+                               sorted.back() + kBeyondSeen);
+  return std::max(median + kSigmas * sigma, tail);
+}
+
+void PaceMemory::remember(double value, double limit) {
+  logs_.push(std::min(value, limit));
+  // Later, so that what may be a change does not hide itself.
+  if (level_age_ <= kDelay) return;
+  const auto delayed =
+      static_cast<double>(recent_[static_cast<std::size_t>(seen_ - kDelay) % kRecent]);
+  const double most = std::max(4 * level_.deviation(), kUnusual);
+  level_.add(std::clamp(delayed, level_.mean - most, level_.mean + most));
+}
+
+// The second longest counts: once is no habit. What takes longer than kLongestHabit never is one.
+void PaceMemory::note_longest(double seconds) {
+  if (seconds > kLongestHabit) return;
+  if (seconds > longest_) {
+    second_longest_ = longest_;
+    longest_ = seconds;
+  } else if (seconds > second_longest_) {
+    second_longest_ = seconds;
+  }
+}
+
+// `least`: the smallest change of interest, `cut`: how much one iteration can say at most.
+bool PaceMemory::has_risen(Chart& chart, double least, double cut, double value, const Step& step) {
+  const double deviation = level_.deviation();
+  const double uncertain = kUncertain * deviation / std::sqrt(level_.count);
+  const double slack = std::max({least / 2, uncertain, wander_.deviation(level_.deviation())});
+  const double most = std::max(3 * deviation, std::max(cut, 2 * slack));
+  const double distance = std::clamp(value - level_.mean, -most, most);
+  chart.add(distance - slack, step);
+  const double needed = std::max(deviation * deviation * kRun / (2 * slack), 8 * (most - slack));
+  return chart.sum > needed && chart.count >= kFewest;
+}
+
+void PaceMemory::watch_level(double value, const Step& step) {
+  const bool block = best_.add(std::min(value, logs_.largest()), step);
+  if (reference_ > 0) {
+    watch_recovery();
+  } else {
+    wander_.add(value, level_.mean);
+  }
+  for (Chart* const chart : {&small_, &large_}) {
+    const bool is_small = chart == &small_;
+    const double least = is_small ? kSmallChange : kLargeChange;
+    if (!has_risen(*chart, least, is_small ? 0.15 : 0.5, value, step)) continue;
+    const auto newest =
+        static_cast<std::size_t>(std::min(chart->count, static_cast<std::int64_t>(kRecent)));
+    const Chart found = *chart;
+    const double before = level_.mean;
+    const double least_change =
+        std::max(kSmallChange, kWanders * wander_.deviation(level_.deviation()));
+    if (recent_median(newest) - before >= least_change) return change_level(found, before);
+    *chart = Chart{};
+  }
+  // The level of a while ago is not known for lower values: the charts would be slow to see the
+  // way back.
+  const double deviation = level_.deviation();
+  const double slack = std::max(kSmallChange / 2, kUncertain * deviation / std::sqrt(level_.count));
+  const double most = std::max(3 * deviation, 0.15);
+  down_.add(std::clamp(level_.mean - value, -most, most) - slack, step);
+  if (down_.sum > std::max(deviation * deviation * kRun / (2 * slack), 8 * (most - slack)) &&
+      down_.count >= kBetter) {
+    restart_level(
+        static_cast<std::size_t>(std::min(down_.count, static_cast<std::int64_t>(kRecent))));
+  }
+  if (!block || reference_ > 0 || best_.blocks < 3) return;
+  const double margin = kCreep + 3 * level_.deviation() / std::sqrt(static_cast<double>(kBlock));
+  if (best_.sustained - best_.best < margin) return;
+  Chart creeping;
+  creeping.count = kMostRecovery;
+  creeping.since = best_.at;
+  creeping.step = best_.step;
+  change_level(creeping, best_.best);
+}
+
+void PaceMemory::change_level(const Chart& chart, double reference) {
+  if (reference_ == 0) {
+    reference_ = std::exp(reference);
+    changed_at_ = chart.since;
+    changed_step_ = chart.step;
+    took_ = std::min(chart.count, kMostRecovery);
+  }
+  recovered_ = 0;
+  restart_level(
+      static_cast<std::size_t>(std::min(chart.count, static_cast<std::int64_t>(kRecent))));
+}
+
+void PaceMemory::watch_recovery() {
+  const auto newest = static_cast<std::size_t>(std::clamp<std::int64_t>(took_, 10, kRecent));
+  const double uncertain = level_.deviation() / std::sqrt(static_cast<double>(newest));
+  const bool quick = recent_median(newest) <= std::log(reference_) + std::max(kBack, uncertain);
+  recovered_ = quick ? recovered_ + 1 : 0;
+  if (recovered_ < took_ / 2) return;
+  reference_ = 0;
+  changed_at_ = {};
+  changed_step_ = kNoStep;
+  restart_level(static_cast<std::size_t>(std::min<std::int64_t>(recovered_, kRecent)));
+}
+
+void PaceMemory::restart_level(std::size_t newest) {
+  const std::size_t count =
+      std::min(newest, std::min<std::size_t>(static_cast<std::size_t>(seen_), kRecent));
+  logs_ = RollingMedianMad(kWindow);
+  level_ = Level{};
+  for (std::size_t age = count; age-- > 0;) {
+    const auto place = static_cast<std::size_t>(seen_) - age;
+    logs_.push(static_cast<double>(recent_[place % kRecent]));
+  }
+  const double median = logs_.median();
+  const double most = std::max(4 * kSigmaPerMad * logs_.mad(), kUnusual);
+  for (const double value : logs_.sorted()) {
+    level_.add(std::clamp(value, median - most, median + most));
+  }
+  level_age_ = 0;
+  small_ = large_ = down_ = Chart{};
+}
+
+double PaceMemory::recent_median(std::size_t newest) const {
+  const std::size_t count = std::min(newest, static_cast<std::size_t>(seen_));
+  std::array<float, kRecent> values{};
+  for (std::size_t age = 0; age < count; ++age) {
+    values[age] = recent_[(static_cast<std::size_t>(seen_) - age) % kRecent];
+  }
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(count / 2);
+  std::nth_element(values.begin(), middle, values.begin() + static_cast<std::ptrdiff_t>(count));
+  return static_cast<double>(*middle);
+}
+
+void PaceMemory::Chart::state(StateIo& io) {
+  io(sum);
+  io(count);
+  io(since);
+  io(step);
+  if (!(sum >= 0) || count < 0) io.fail();
+}
+
+void PaceMemory::Level::state(StateIo& io) {
+  io(mean);
+  io(variance);
+  io(count);
+  if (!std::isfinite(mean) || !(variance >= 0) || !(count >= 0)) io.fail();
+}
+
+void PaceMemory::Wander::state(StateIo& io) {
+  io(sum);
+  io(count);
+  io(means);
+  io(variance);
+  if (!std::isfinite(sum) || count < 0 || count >= kFewest || means < 0 || !(variance >= 0)) {
+    io.fail();
+  }
+}
+
+void PaceMemory::Best::state(StateIo& io) {
+  io(sum);
+  io(count);
+  io(before);
+  io(sustained);
+  io(best);
+  io(blocks);
+  io(at);
+  io(step);
+  if (count < 0 || count >= kBlock || blocks < 0) io.fail();
+}
+
+void PaceMemory::state(StateIo& io) {
+  io(logs_);
+  io(recent_);
+  io(seen_);
+  io(level_age_);
+  io(longest_);
+  io(second_longest_);
+  io(level_);
+  io(wander_);
+  io(small_);
+  io(large_);
+  io(down_);
+  io(best_);
+  io(reference_);
+  io(changed_at_);
+  io(changed_step_);
+  io(took_);
+  io(recovered_);
+  if (seen_ < 0 || level_age_ < 0 || level_age_ > seen_) io.fail();
+  const auto finite = [](float value) { return std::isfinite(value); };
+  if (!std::ranges::all_of(recent_, finite) || !(reference_ >= 0)) io.fail();
+}
+
+}  // namespace trainwatch

@@ -1,0 +1,79 @@
+// Which alerts are about one thing. A stall on one rank delays every rank, raises step_spike,
+// getnext_outlier and input_bound, and empties the GPU: that is one incident, and the alert that
+// says most speaks for it. The others are its parts.
+//
+// Two alerts of one job belong together if what they are about began at about the same time: the
+// intervals from there to their opening, widened by the slack of their rules, touch; and their
+// rules are about lost time (specificity > 0), and of the same cause where they measure one, or the
+// rules are the same. Alerts of a rule about single steps belong together across ranks in the same
+// step, or the next one. Alerts of one rule about one subject are apart on purpose, and belong
+// together only if one began within the other. What belongs together is closed transitively, and
+// depends on how alerts opened, not on the order in which files were read.
+//
+// The speaker has the highest severity; among these the most specific rule; among these the
+// earliest.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "trainwatch/alert.h"
+#include "trainwatch/rule.h"
+#include "trainwatch/state_io.h"
+
+namespace trainwatch {
+
+class Incidents {
+ public:
+  // At most this many alerts are remembered, the newest.
+  static constexpr std::size_t kMost = 512;
+
+  struct Change {
+    std::string id;        // of an alert
+    std::string incident;  // of the one that speaks for it now
+    std::string ranks;     // of the speaker: those concerned, if there are several: "0-3,7"
+  };
+
+  // The alert has opened, or changed its severity. Returns what has changed for it and for others.
+  std::vector<Change> update(const Alert& alert, const RuleSpec& rule);
+
+  void state(StateIo& io);
+
+ private:
+  struct Entry {
+    std::string id;
+    std::string rule;
+    std::string job;
+    std::string subject;  // all of it, as text
+    std::int32_t rank = kNoRank;
+    Time since{};
+    Time opened{};
+    Nanos slack{};
+    std::int64_t step = kNoStep;  // of a rule about one step
+    std::int32_t specificity = 0;
+    bool of_one_cause = false;
+    CauseName cause = CauseName::unattributed;  // as the rule itself has it: what the engine finds
+                                                // depends on what was read by then
+    Severity severity = Severity::info;
+    std::uint64_t incident = 0;  // a number of our own
+    std::string speaker;         // as last reported
+    std::string ranks;           // as last reported, of a speaker
+
+    void state(StateIo& io);
+  };
+
+  static Entry entry_of(const Alert& alert, const RuleSpec& rule);
+  static bool belong_together(const Entry& a, const Entry& b);
+  Entry& enter(Entry entry);
+  const Entry& speaker_of(std::uint64_t incident) const;
+  std::string ranks_of(const Entry& speaker) const;
+
+  std::vector<Entry> entries_;  // in the order in which they opened
+  std::uint64_t incidents_ = 0;
+};
+
+}  // namespace trainwatch

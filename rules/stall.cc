@@ -1,0 +1,235 @@
+// Training stands still; see docs/rules/stall.md.
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <string>
+
+#include "rules/format.h"
+#include "trainwatch/json_writer.h"
+#include "trainwatch/rule.h"
+
+namespace trainwatch::stall {
+namespace {
+
+struct Params {
+  double least_seconds = 10;
+};
+
+Nanos nanos(double seconds) {
+  return Nanos{static_cast<std::int64_t>(seconds * 1e9)};
+}
+
+// A pause that is over.
+struct Gap {
+  Time from{};
+  Time to{};
+  Nanos patience{};
+  std::int64_t last_step = kNoStep;
+  Nanos data_wait{};  // of the iteration that ended it
+
+  Nanos length() const { return to - from; }
+};
+
+constexpr std::size_t kMostUndecided = 16;
+constexpr auto kLateness = std::chrono::seconds(120);  // of samples behind the clock
+constexpr double kAsleep = 0.8;  // of a pause without a sample: the whole node was paused
+
+class Stall final : public Rule {
+ public:
+  Stall(const Params& params, const RuleContext& context)
+      : params_(params), rank_(context.subject), node_(context.node) {}
+
+  void on_step(const Step& step, Verdicts& out) override {
+    if (step.origin != Origin::timeline) return;
+    // A writer also closes its file to begin the next one, when it writes its next event.
+    const bool knows = last_end_ != kNoTime && !step.opens_attempt;
+    const Nanos silent = step.end() - last_end_;
+    if (knows && silent > patience()) {
+      const Gap gap{last_end_, step.end(), patience(), last_step_, step.data_wait};
+      if (out.firings("") > 0) {
+        report(gap, out);
+      } else {
+        if (undecided_.size() == kMostUndecided) decide_oldest(out);
+        undecided_.push_back(gap);
+      }
+    } else {
+      out.clear_all(step.end());
+    }
+    decide(out, step.end(), false);
+    if (step.opens_attempt) patience_ = {};
+    if (step.pace.warm()) {
+      patience_[static_cast<std::size_t>(step.mode)] = step.pace.patience();
+    }
+    last_end_ = std::max(last_end_, step.end());
+    last_step_ = step.number;
+    finished_ = false;
+    armed_ = false;
+  }
+
+  // The writer has closed its file: the training has ended, or goes on in another file.
+  void on_note(const SourceNote& note, Verdicts& out) override {
+    if (note.kind != SourceNote::Kind::timeline_closed || last_end_ == kNoTime) return;
+    finished_ = true;
+    out.clear_all(std::max(note.at, last_end_));
+  }
+
+  // Only what was read while it was new can stand still now: a file of last week cannot.
+  void on_tick(Tick tick, Verdicts& out) override {
+    decide(out, tick.now, true);
+    if (last_end_ == kNoTime || finished_) return;
+    const Nanos silent = tick.now - last_end_;
+    if (silent <= patience()) {
+      armed_ = true;
+    } else if (armed_ && is_node_awake()) {
+      out.fires({.at = last_end_ + patience(),
+                 .severity = Severity::critical,
+                 .amount = static_cast<std::uint64_t>(std::max(to_seconds(silent), 1.0)),
+                 .provisional = true},
+                [&] { return describe(until(silent), false); });
+    }
+  }
+
+  // Other files show that time went on, and this one was never closed.
+  void on_end(Time latest, Verdicts& out) override {
+    while (!undecided_.empty()) decide_oldest(out);
+    if (last_end_ == kNoTime || finished_) return;
+    const Nanos silent = latest - last_end_;
+    if (silent <= patience()) return;
+    out.fires({.at = last_end_ + patience(), .severity = Severity::critical, .provisional = true},
+              [&] { return describe(until(silent), false); });
+  }
+
+  void state(StateIo& io) override {
+    io(last_end_);
+    io(last_step_);
+    io(patience_);
+    io(finished_);
+    io(armed_);
+    io(undecided_);
+    if (undecided_.size() > kMostUndecided) io.fail();
+    const auto impossible = [](Nanos patience) { return patience < Nanos{}; };
+    if (std::ranges::any_of(patience_, impossible)) io.fail();
+  }
+
+  Lifecycle lifecycle() const override {
+    return {.change = Lifecycle::Change::points, .min_change = 1};
+  }
+  bool warming() const override { return last_end_ == kNoTime; }
+
+ private:
+  // Samples of the node keep coming, or never came.
+  bool is_node_awake() const {
+    return node_ == nullptr || !node_->is_sampled(rank_) ||
+           node_->passed(rank_, last_end_ + patience() / 2);
+  }
+
+  // A pause is judged when the node's samples have been read beyond it, or will not come.
+  void decide(Verdicts& out, Time now, bool by_clock) {
+    while (!undecided_.empty()) {
+      const Gap& oldest = undecided_.front();
+      const bool sampled = node_ != nullptr && node_->is_sampled(rank_);
+      const bool known = sampled && node_->passed(rank_, oldest.to);
+      const bool too_late = by_clock && (!sampled || now - oldest.to > kLateness);
+      if (!known && !too_late) return;
+      decide_oldest(out);
+    }
+  }
+  void decide_oldest(Verdicts& out) {
+    const Gap gap = undecided_.front();
+    undecided_.pop_front();
+    const bool asleep = node_ != nullptr && node_->is_sampled(rank_) &&
+                        to_seconds(node_->longest_silence(rank_, gap.from, gap.to)) >=
+                            kAsleep * to_seconds(gap.length());
+    if (!asleep) report(gap, out);
+  }
+  void report(const Gap& gap, Verdicts& out) const {
+    out.fires({.at = gap.from + gap.patience, .severity = Severity::critical, .aspect = 1},
+              [&] { return describe(gap, true); });
+    out.clear_all(gap.to);
+  }
+  // It lasts.
+  Gap until(Nanos silent) const {
+    return {last_end_, last_end_ + silent, patience(), last_step_, Nanos{}};
+  }
+
+  // The longest of all modes: an evaluation may begin at any time.
+  Nanos patience() const {
+    const Nanos longest = *std::ranges::max_element(patience_);
+    if (longest == Nanos{}) return Pace{}.patience();
+    return std::max(longest, nanos(params_.least_seconds));
+  }
+
+  static Verdict describe(const Gap& gap, bool over) {
+    const double seconds = to_seconds(gap.length());
+    Verdict verdict;
+    verdict.window_start = gap.from;
+    verdict.since = gap.from;
+    verdict.window_end = gap.to;
+    verdict.window_lost_seconds = seconds;
+    verdict.lost_seconds = seconds;
+    verdict.step = gap.last_step;
+    verdict.value = seconds;
+    verdict.threshold = to_seconds(gap.patience);
+    verdict.unit = "seconds";
+    const std::string after =
+        gap.last_step == kNoStep ? "the last step" : "step " + std::to_string(gap.last_step);
+    verdict.summary =
+        over ? "Training stood still for " + format::seconds(seconds) + " after " + after + "."
+             : "Training stands still: nothing has come for " + format::seconds(seconds) +
+                   " since " + after + ".";
+    JsonWriter json;
+    json.begin_object()
+        .field("since", to_rfc3339(gap.from))
+        .field("last_step", gap.last_step)
+        .field("seconds", seconds)
+        .field("patience_seconds", to_seconds(gap.patience));
+    if (over) {
+      json.field("data_wait_seconds", to_seconds(gap.data_wait));
+      verdict.cause = cause_of(gap);
+    }
+    verdict.evidence = json.end_object().take();
+    verdict.next =
+        "Look whether the process lives and where it waits (py-spy dump, NCCL flight recorder), "
+        "and at its storage, its peers and the log of the node.";
+    return verdict;
+  }
+
+  static Cause cause_of(const Gap& gap) {
+    const double waited = to_seconds(gap.data_wait);
+    const double covered = std::clamp(waited / to_seconds(gap.length()), 0.0, 1.0);
+    if (covered < 0.5) return {};
+    return {CauseName::input_wait,
+            covered,
+            "It waited " + format::seconds(waited) + " for its input.",
+            {}};
+  }
+
+  Params params_;
+  SubjectId rank_;
+  const NodeActivity* node_;
+  std::deque<Gap> undecided_;  // the oldest first
+  Time last_end_ = kNoTime;
+  std::int64_t last_step_ = kNoStep;
+  std::array<Nanos, static_cast<std::size_t>(Mode::count_)> patience_{};  // of modes that are known
+  bool finished_ = false;
+  bool armed_ = false;  // the last step was read while it was new
+};
+
+}  // namespace
+
+const RuleSpec& rule() {
+  static const RuleSpec spec = make_spec<Stall, Params>(
+      {.id = "stall",
+       .scope = Scope::rank,
+       .summary = "Training stands still.",
+       .doc = "No iteration of a rank has come for five times the longest that is normal for it, "
+              "and at least `least_seconds`. The longest counts checkpoints and evaluations. "
+              "Closing the timeline ends the training; it does not stand still then.",
+       .incident = {.specificity = 90, .slack = std::chrono::seconds(5), .of_one_step = true}},
+      {field("least_seconds", &Params::least_seconds, 1, 86400,
+             "Shorter pauses are never a stall.")});
+  return spec;
+}
+
+}  // namespace trainwatch::stall

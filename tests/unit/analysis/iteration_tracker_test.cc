@@ -1,0 +1,109 @@
+#include "pipeline/analysis/core/iteration_tracker.h"
+
+#include <gtest/gtest.h>
+
+namespace trainwatch::iteration_tracker_test {
+
+Span span(SpanKind kind, std::int64_t start_ms, std::int64_t duration_ms, std::int64_t step = 1) {
+  Span made;
+  made.kind = kind;
+  made.start = Time{std::chrono::milliseconds(start_ms)};
+  made.duration = std::chrono::milliseconds(duration_ms);
+  made.step = step;
+  made.mode = Mode::train;
+  return made;
+}
+
+TEST(IterationTracker, AddsTheWaitsInsideAStep) {
+  IterationTracker tracker;
+  EXPECT_FALSE(tracker.on(span(SpanKind::data_wait, 0, 30)));
+  EXPECT_FALSE(tracker.on(span(SpanKind::forward, 30, 40)));
+  EXPECT_FALSE(tracker.on(span(SpanKind::data_wait, 90, 30)));
+  const auto step = tracker.on(span(SpanKind::step, 0, 100, 7));
+  ASSERT_TRUE(step);
+  EXPECT_EQ(step->number, 7);
+  EXPECT_EQ(step->mode, Mode::train);
+  EXPECT_EQ(step->data_wait, std::chrono::milliseconds(40)) << "30 inside, 10 of the second";
+}
+
+TEST(IterationTracker, OverlappingWaitsNeverExceedTheStep) {
+  IterationTracker tracker;
+  for (int i = 0; i < 100; ++i) tracker.on(span(SpanKind::data_wait, 0, 100));
+  EXPECT_EQ(tracker.on(span(SpanKind::step, 0, 100))->data_wait, std::chrono::milliseconds(100));
+}
+
+TEST(IterationTracker, OriginsAndSubjectsAreSeparate) {
+  IterationTracker tracker;
+  Span wait = span(SpanKind::data_wait, 0, 50);
+  wait.origin = Origin::profiler;
+  tracker.on(wait);
+  EXPECT_EQ(tracker.on(span(SpanKind::step, 0, 100))->data_wait, Nanos{});
+}
+
+TEST(IterationTracker, StateSurvives) {
+  IterationTracker tracker;
+  tracker.on(span(SpanKind::data_wait, 0, 30));
+  StateIo saving = StateIo::saving();
+  tracker.state(saving);
+  const std::string bytes = saving.take();
+  IterationTracker restored;
+  StateIo loading = StateIo::loading(bytes);
+  restored.state(loading);
+  ASSERT_TRUE(loading.complete());
+  EXPECT_EQ(restored.on(span(SpanKind::step, 0, 100))->data_wait, std::chrono::milliseconds(30));
+}
+
+TEST(IterationTracker, AnIterationIsFromTheEndOfOneStepToTheEndOfTheNext) {
+  IterationTracker tracker;
+  const auto first = tracker.on(span(SpanKind::step, 100, 50, 1));
+  EXPECT_TRUE(first->opens_attempt);
+  EXPECT_EQ(first->iteration(), std::chrono::milliseconds(50)) << "nothing is known of before";
+  tracker.on(span(SpanKind::data_wait, 160, 20));
+  const auto second = tracker.on(span(SpanKind::step, 200, 50, 2));
+  EXPECT_FALSE(second->opens_attempt);
+  EXPECT_EQ(second->iteration(), std::chrono::milliseconds(100));
+  EXPECT_EQ(second->data_wait, std::chrono::milliseconds(20)) << "the wait lies before the step";
+}
+
+TEST(IterationTracker, EvaluationIsNoPartOfAnIteration) {
+  IterationTracker tracker;
+  tracker.on(span(SpanKind::step, 0, 100, 1));
+  for (int i = 0; i < 5; ++i) {
+    Span evaluation = span(SpanKind::step, 200 + 100 * i, 100, i);
+    evaluation.mode = Mode::eval;
+    tracker.on(evaluation);
+  }
+  const auto next = tracker.on(span(SpanKind::step, 730, 100, 2));
+  EXPECT_EQ(next->evaluation, std::chrono::milliseconds(600)) << "with what led to it";
+  EXPECT_EQ(next->iteration(), std::chrono::milliseconds(130));
+}
+
+TEST(IterationTracker, ANumberThatGoesBackOrAnotherProcessBeginsAnAttempt) {
+  IterationTracker tracker;
+  const auto step = [&](std::int64_t at, std::int64_t number, std::int64_t process) {
+    Span made = span(SpanKind::step, at, 100, number);
+    made.process = process;
+    return *tracker.on(made);
+  };
+  step(0, 1, 10);
+  EXPECT_FALSE(step(100, 2, 10).opens_attempt);
+  EXPECT_TRUE(step(5000, 1, 10).opens_attempt);
+  EXPECT_EQ(step(5100, 2, 10).attempt, 2U);
+  EXPECT_TRUE(step(9000, 3, 11).opens_attempt);
+  EXPECT_EQ(step(9100, 4, 11).attempt, 3U);
+}
+
+TEST(IterationTracker, WaitsThatAreReadLaterCompleteTheirSteps) {
+  IterationTracker tracker;
+  for (int i = 0; i < 3; ++i) tracker.on(span(SpanKind::step, 100 * i, 100, i));
+  EXPECT_TRUE(tracker.completed().empty());
+  tracker.on(span(SpanKind::data_wait, 110, 30));
+  ASSERT_EQ(tracker.completed().size(), 1U) << "of step 0: the wait is later";
+  tracker.on(span(SpanKind::data_wait, 310, 30));
+  ASSERT_EQ(tracker.completed().size(), 2U);
+  EXPECT_EQ(tracker.completed()[0].number, 1);
+  EXPECT_EQ(tracker.completed()[0].data_wait, std::chrono::milliseconds(30));
+  EXPECT_EQ(tracker.completed()[1].data_wait, Nanos{});
+}
+
+}  // namespace trainwatch::iteration_tracker_test

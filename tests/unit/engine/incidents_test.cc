@@ -1,0 +1,98 @@
+#include "pipeline/engine/incidents.h"
+
+#include <gmock/gmock.h>
+
+#include <map>
+
+namespace trainwatch::incidents_test {
+
+using testing::ElementsAre;
+
+class IncidentsTest : public testing::Test {
+ protected:
+  IncidentsTest() {
+    wait_.id = "wait";
+    wait_.incident = {.specificity = 70, .of_one_cause = true};
+    spike_.id = "spike";
+    spike_.incident = {.specificity = 50,
+                       .slack = std::chrono::seconds(1),
+                       .of_one_step = true,
+                       .of_one_cause = true};
+    gpu_.id = "gpu";
+    gpu_.incident = {.specificity = 20};
+    other_.id = "other";
+  }
+
+  // Opens an alert and remembers who speaks for whom.
+  void open(const RuleSpec& rule, const std::string& id, std::int32_t rank, std::int64_t second,
+            CauseName cause = CauseName::input_wait, Severity severity = Severity::warning) {
+    Alert alert;
+    alert.id = id;
+    alert.rule = rule.id;
+    alert.subject.rank = rank;
+    alert.started_at = Time{std::chrono::seconds(second)};
+    alert.severity = severity;
+    alert.verdict.own_cause = cause;
+    alert.verdict.step = second;
+    for (const auto& change : incidents_.update(alert, rule)) {
+      speaker_[change.id] = change.incident;
+      ranks_[change.id] = change.ranks;
+    }
+  }
+
+  RuleSpec wait_;
+  RuleSpec spike_;
+  RuleSpec gpu_;
+  RuleSpec other_;
+  Incidents incidents_;
+  std::map<std::string, std::string> speaker_;
+  std::map<std::string, std::string> ranks_;
+};
+
+TEST_F(IncidentsTest, TheSameOnAllRanksIsOneAndNamesThem) {
+  for (std::int32_t rank = 0; rank < 4; ++rank) open(wait_, "w" + std::to_string(rank), rank, 100);
+  for (const auto& [id, speaker] : speaker_) EXPECT_EQ(speaker, "w0") << id;
+  EXPECT_EQ(ranks_["w0"], "0-3");
+  EXPECT_EQ(ranks_["w1"], "");
+}
+
+TEST_F(IncidentsTest, TheMostSpecificSpeaksWhateverCameFirst) {
+  open(gpu_, "g", kNoRank, 90, CauseName::unattributed);
+  EXPECT_EQ(speaker_["g"], "g");
+  open(wait_, "w", 0, 100);
+  EXPECT_EQ(speaker_["g"], "w");
+  open(spike_, "s", 0, 101, CauseName::input_wait, Severity::critical);
+  EXPECT_EQ(speaker_["w"], "s") << "severity comes first";
+}
+
+TEST_F(IncidentsTest, AnotherCauseOrAnotherTimeIsAnotherIncident) {
+  open(wait_, "w", 0, 100);
+  open(spike_, "pause", 0, 101, CauseName::host_pause);
+  open(gpu_, "later", kNoRank, 500, CauseName::unattributed);
+  open(other_, "unrelated", 0, 100);
+  for (const auto& [id, speaker] : speaker_) EXPECT_EQ(speaker, id);
+}
+
+TEST_F(IncidentsTest, SlowStepsOfOneRankAreApartAndThoseOfOneStepTogether) {
+  open(spike_, "s0", 0, 100);
+  open(spike_, "s1", 1, 101);
+  open(spike_, "t0", 0, 104);
+  EXPECT_EQ(speaker_["s1"], "s0");
+  EXPECT_EQ(speaker_["t0"], "t0");
+}
+
+TEST_F(IncidentsTest, DoesNotDependOnTheOrderOfReading) {
+  open(wait_, "w1", 1, 130);
+  open(wait_, "w0", 0, 100);
+  open(gpu_, "g", kNoRank, 160, CauseName::unattributed);
+  const auto first = speaker_;
+  speaker_.clear();
+  incidents_ = Incidents{};
+  open(gpu_, "g", kNoRank, 160, CauseName::unattributed);
+  open(wait_, "w0", 0, 100);
+  open(wait_, "w1", 1, 130);
+  EXPECT_EQ(speaker_, first);
+  EXPECT_EQ(speaker_["g"], "w0");
+}
+
+}  // namespace trainwatch::incidents_test
