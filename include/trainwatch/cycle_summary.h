@@ -25,9 +25,10 @@ inline constexpr std::size_t kIdleCauses = static_cast<std::size_t>(IdleCause::c
 //   data_wait        the training thread waited for its next batch
 //   host_pause       the host did nothing visible to the profiler: garbage collection, Python code,
 //                    a lock, another process
-//   synchronization  the gap began while a call waited for the device: the next launch could only
-//                    come after it
-//   launch           it was on its way to the next launch
+//   synchronization  the gap began while a call waited for the device, or for a copy to end: the
+//                    next launch could only come after it
+//   launch           it was on its way to the next launch, to the end of that call plus the usual
+//                    latency
 //   queued           the next activity had been launched already; it waited for another stream, an
 //                    event, or the usual gap between two kernels
 enum class IdleReason : std::uint8_t {
@@ -111,14 +112,18 @@ struct CycleSummary {
   std::int64_t memory_ns = 0;
   std::int64_t overlapped_ns = 0;  // communication while something is computed
 
-  std::uint64_t activities = 0;           // on streams
+  std::uint64_t activities = 0;           // on streams, in the whole file
   std::uint64_t launched_activities = 0;  // of these, with a known launch
   std::uint64_t launches = 0;             // that launched any
   std::uint64_t short_launches = 0;       // took longer than everything they launched
   std::int64_t launch_calls_ns = 0;       // sum over the launches
   std::int64_t launched_ns = 0;           // sum over what they launched
 
+  // Steps at the beginning that take this many times a usual one are warm-up: they compile.
+  static constexpr double kWarmUpFactor = 5;
+
   std::vector<StepSummary> steps;  // by start
+  std::size_t warm_up_steps = 0;   // of these, the first ones
 
   // When the last step ended, since the epoch; 0 if there was none.
   std::int64_t end_ns() const { return steps.empty() ? 0 : steps.back().end_ns(); }
