@@ -66,6 +66,7 @@ StepAccumulator::StepAccumulator(const CycleTrace& cycle, DeviceRows by_start)
   for (const StepRow& step : cycle.steps) add_step(step);
   if (cycle.steps.empty() && extent_.end_ns > extent_.start_ns)
     add_step({extent_.start_ns, extent_.end_ns - extent_.start_ns, kNoStep, 0});
+  std::ranges::stable_sort(edges_, {}, &Edge::at_ns);
 }
 
 void StepAccumulator::add_step(const StepRow& step) {
@@ -77,10 +78,11 @@ void StepAccumulator::add_step(const StepRow& step) {
   summary.start_ns = step.start_ns;
   summary.duration_ns = step.duration_ns;
   summary.data_wait_ns = step.data_wait_ns;
-  add_collectives(times_.back(), summary);
+  add_collectives(times_.back(), steps_.size() - 1);
 }
 
 void StepAccumulator::add(const ActivitySegment& segment) {
+  pass_edges(segment);
   while (first_open_ < times_.size() && times_[first_open_].end_ns <= segment.start_ns)
     ++first_open_;
   for (std::size_t i = first_open_; i < times_.size(); ++i) {
@@ -118,8 +120,8 @@ void StepAccumulator::add_gap(const ActivitySegment& gap, const Interval& part,
   const Interval beginning{gap.start_ns, gap.start_ns + 1};
   const bool synchronised = blocking_calls_.covered_ns(beginning) > 0;
   const std::int64_t ready = std::clamp(ready_ns(gap), part.start_ns, part.end_ns);
-  add_idle({part.start_ns, ready},
-           synchronised ? IdleReason::synchronization : IdleReason::launch, to);
+  add_idle({part.start_ns, ready}, synchronised ? IdleReason::synchronization : IdleReason::launch,
+           to);
   add_idle({ready, part.end_ns}, IdleReason::queued, to);
 }
 
@@ -145,14 +147,32 @@ void StepAccumulator::add_idle(const Interval& idle, IdleReason otherwise, StepS
   add(otherwise, idle.end_ns - idle.start_ns - waited - paused);
 }
 
-void StepAccumulator::add_collectives(const Interval& within, StepSummary& to) const {
+void StepAccumulator::add_collectives(const Interval& within, std::size_t step) {
+  std::vector<CollectiveSummary>& to = steps_[step].collectives;
   auto row =
       std::ranges::lower_bound(cycle_.collectives, within.start_ns, {}, &CollectiveRow::start_ns);
   for (; row != cycle_.collectives.end() && row->start_ns < within.end_ns; ++row) {
-    if (to.collectives.size() == StepSummary::kMostCollectives) return;
-    to.collectives.push_back(
-        {hash_of(cycle_.names.text(row->group)), row->sequence, row->duration_ns});
+    if (to.size() == StepSummary::kMostCollectives) return;
+    const Edge begins{row->start_ns, static_cast<std::uint32_t>(step),
+                      static_cast<std::uint32_t>(to.size()), false};
+    edges_.push_back(begins);
+    edges_.push_back({row->end_ns(), begins.step, begins.collective, true});
+    to.push_back({hash_of(cycle_.names.text(row->group)), row->sequence, row->duration_ns,
+                  row->duration_ns});
   }
+}
+
+// What is computed or copied from the beginning of a collective to its end hides it.
+void StepAccumulator::pass_edges(const ActivitySegment& segment) {
+  const bool covers = segment.has(ActivityClass::computation) || segment.has(ActivityClass::memory);
+  for (; next_edge_ < edges_.size() && edges_[next_edge_].at_ns < segment.end_ns; ++next_edge_) {
+    const Edge& edge = edges_[next_edge_];
+    const bool within = covers && edge.at_ns > segment.start_ns;
+    const std::int64_t covered_ns = covered_ns_ + (within ? edge.at_ns - segment.start_ns : 0);
+    std::int64_t& exposed = steps_[edge.step].collectives[edge.collective].exposed_ns;
+    exposed += edge.ends ? -covered_ns : covered_ns;
+  }
+  if (covers) covered_ns_ += segment.end_ns - segment.start_ns;
 }
 
 namespace {
@@ -189,22 +209,6 @@ std::vector<StepSummary> summarize_steps(const CycleTrace& cycle, DeviceRows row
   return accumulator.take();
 }
 
-// The steps at the beginning that are many times longer than a usual one: what follows a change of
-// shapes or a restart is compiled in them.
-std::size_t warm_up_steps(const std::vector<StepSummary>& steps) {
-  if (steps.size() < 2) return 0;
-  std::vector<std::int64_t> durations;
-  durations.reserve(steps.size());
-  for (const StepSummary& step : steps) durations.push_back(step.duration_ns);
-  const auto middle = durations.begin() + static_cast<std::ptrdiff_t>((durations.size() - 1) / 2);
-  std::ranges::nth_element(durations, middle);
-  const auto usual = static_cast<double>(*middle);
-  const auto first = std::ranges::find_if(steps, [&](const StepSummary& step) {
-    return static_cast<double>(step.duration_ns) <= CycleSummary::kWarmUpFactor * usual;
-  });
-  return static_cast<std::size_t>(first - steps.begin());
-}
-
 void count_launches(const CycleTrace& cycle, DeviceRows rows, CycleSummary& found) {
   for (const LaunchedActivity& activity : launched_activities(cycle, rows)) {
     const std::int64_t call = cycle.launches[activity.launch].duration_ns;
@@ -229,7 +233,7 @@ CycleSummary summarize(const SelectedCycle& selected) {
   found.launched_activities = static_cast<std::uint64_t>(std::ranges::count_if(
       whole.rows(), [&](std::uint32_t index) { return cycle.device[index].launch != kNoRow; }));
   found.steps = summarize_steps(cycle, whole.rows());
-  found.warm_up_steps = warm_up_steps(found.steps);
+  found.find_warm_up();
   sweep_activity(cycle, rows_by_start(cycle, selected.rows()),
                  [&](const ActivitySegment& segment) { add_segment(cycle, segment, found); });
   return found;

@@ -34,7 +34,16 @@ class StepAccumulator {
   void add_gap(const ActivitySegment& gap, const Interval& part, StepSummary& to) const;
   void add_idle(const Interval& idle, IdleReason otherwise, StepSummary& to) const;
   std::int64_t ready_ns(const ActivitySegment& gap) const;
-  void add_collectives(const Interval& within, StepSummary& to) const;
+  void add_collectives(const Interval& within, std::size_t step);
+  void pass_edges(const ActivitySegment& segment);
+
+  // A collective of a step begins or ends.
+  struct Edge {
+    std::int64_t at_ns = 0;
+    std::uint32_t step = 0;
+    std::uint32_t collective = 0;
+    bool ends = false;
+  };
 
   const CycleTrace& cycle_;
   Interval extent_{};
@@ -45,6 +54,9 @@ class StepAccumulator {
   std::vector<StepSummary> steps_;
   std::vector<Interval> times_;  // of steps_, disjoint
   std::size_t first_open_ = 0;   // the steps before it have ended
+  std::vector<Edge> edges_;      // by time
+  std::size_t next_edge_ = 0;
+  std::int64_t covered_ns_ = 0;  // with computation or copies, so far
 };
 
 // Summarises a cycle. Steps count all device activity, also what was launched before the recording

@@ -100,8 +100,12 @@ class GpuRulesTest(harness.JobTest):
                     alerts = alerts_of(self.generate("straggler", *options, "--fault-rank=%d" % rank))
                     self.assertEqual(fired(alerts), {"straggler": (rank,)})
 
-    def test_of_two_ranks_none_is_named(self):
-        self.assertEqual(fired(alerts_of(self.generate("straggler", ranks=2))).get("straggler"), None)
+    def test_of_two_ranks_the_late_one_is_named_once_it_is_no_chance(self):
+        few = self.generate("straggler", ranks=2)
+        self.assertEqual(fired(alerts_of(few)).get("straggler"), None)
+        for rank in (0, 1):
+            enough = self.generate("straggler", "--steps=12", "--fault-rank=%d" % rank, ranks=2)
+            self.assertEqual(fired(alerts_of(enough)), {"straggler": (rank,)})
 
     def test_the_alerts_of_a_daemon_are_those_of_a_replay(self):
         made = self.generate("straggler", "--fault-rank=3")
