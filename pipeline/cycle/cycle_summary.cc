@@ -196,8 +196,7 @@ void add_segment(const CycleTrace& cycle, const ActivitySegment& segment, CycleS
   }
 }
 
-std::vector<StepSummary> summarize_steps(const CycleTrace& cycle, DeviceRows rows) {
-  const std::vector<std::uint32_t> by_start = rows_by_start(cycle, rows);
+std::vector<StepSummary> summarize_steps(const CycleTrace& cycle, DeviceRows by_start) {
   StepAccumulator accumulator(cycle, by_start);
   if (by_start.empty()) return accumulator.take();
   const Interval extent = accumulator.extent();
@@ -207,6 +206,14 @@ std::vector<StepSummary> summarize_steps(const CycleTrace& cycle, DeviceRows row
                  [&](const ActivitySegment& segment) { accumulator.add(segment); });
   accumulator.add({extent.end_ns, far, 0, nullptr});
   return accumulator.take();
+}
+
+// In their order, which is cheaper than to sort them once more.
+void keep_selected(const SelectedCycle& selected, std::vector<std::uint32_t>& rows) {
+  if (selected.rows().size() == rows.size()) return;
+  std::vector<bool> chosen(selected.cycle().device.size());
+  for (const std::uint32_t index : selected.rows()) chosen[index] = true;
+  std::erase_if(rows, [&chosen](std::uint32_t index) { return !chosen[index]; });
 }
 
 void count_launches(const CycleTrace& cycle, DeviceRows rows, CycleSummary& found) {
@@ -232,9 +239,11 @@ CycleSummary summarize(const SelectedCycle& selected) {
   found.activities = whole.rows().size();
   found.launched_activities = static_cast<std::uint64_t>(std::ranges::count_if(
       whole.rows(), [&](std::uint32_t index) { return cycle.device[index].launch != kNoRow; }));
-  found.steps = summarize_steps(cycle, whole.rows());
+  std::vector<std::uint32_t> by_start = rows_by_start(cycle, whole.rows());
+  found.steps = summarize_steps(cycle, by_start);
   found.find_warm_up();
-  sweep_activity(cycle, rows_by_start(cycle, selected.rows()),
+  keep_selected(selected, by_start);
+  sweep_activity(cycle, by_start,
                  [&](const ActivitySegment& segment) { add_segment(cycle, segment, found); });
   return found;
 }
