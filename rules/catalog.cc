@@ -13,6 +13,7 @@ namespace input_bound { const RuleSpec& rule(); }
 namespace gpu_idle { const RuleSpec& rule(); }
 namespace host_bound { const RuleSpec& rule(); }
 namespace kernel_launch_bound { const RuleSpec& rule(); }
+namespace copy_bound { const RuleSpec& rule(); }
 namespace communication_bound { const RuleSpec& rule(); }
 namespace low_overlap { const RuleSpec& rule(); }
 namespace straggler { const RuleSpec& rule(); }
@@ -39,6 +40,7 @@ const std::vector<const RuleSpec*>& rule_catalog() {
       &gpu_idle::rule(),
       &host_bound::rule(),
       &kernel_launch_bound::rule(),
+      &copy_bound::rule(),
       &communication_bound::rule(),
       &low_overlap::rule(),
       &straggler::rule(),

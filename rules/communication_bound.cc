@@ -1,4 +1,6 @@
 // Steps wait for transfers between GPUs; see docs/rules/communication_bound.md.
+#include <utility>
+
 #include "rules/communication_rule.h"
 #include "rules/format.h"
 
@@ -6,7 +8,7 @@ namespace trainwatch::communication_bound {
 namespace {
 
 struct Params {
-  double threshold_percent = 20;
+  double threshold_percent = 6;
   std::int64_t window = 20;
 };
 
@@ -16,8 +18,8 @@ class CommunicationBound final : public CommunicationRule {
       : CommunicationRule(params.window, context), params_(params) {}
 
  protected:
-  std::optional<Verdict> judge(const Shares& shares) const override {
-    if (shares.exposed < params_.threshold_percent) return std::nullopt;
+  std::optional<Finding> judge(const Shares& shares) const override {
+    if (shares.exposed < kStays * params_.threshold_percent) return std::nullopt;
     Verdict verdict;
     verdict.value = shares.exposed;
     verdict.threshold = params_.threshold_percent;
@@ -31,7 +33,7 @@ class CommunicationBound final : public CommunicationRule {
     verdict.next =
         "Communicate less or earlier: gradient accumulation, larger buckets, compression, overlap "
         "with the backward pass; check the links between the GPUs.";
-    return verdict;
+    return Finding{std::move(verdict), shares.exposed >= params_.threshold_percent};
   }
 
  private:
@@ -43,6 +45,7 @@ class CommunicationBound final : public CommunicationRule {
 const RuleSpec& rule() {
   static const RuleSpec spec = make_spec<CommunicationBound, Params>(
       {.id = "communication_bound",
+       .version = 2,
        .scope = Scope::job,
        .summary = "Steps wait for transfers between GPUs.",
        .doc = "The share of a step with communication while nothing is computed or copied, on the "

@@ -23,10 +23,13 @@ CommunicationRule::CommunicationRule(std::int64_t window, const RuleContext& con
       hidden_(static_cast<std::size_t>(window)) {}
 
 void CommunicationRule::add(const JobStep& step, Verdicts& out) {
+  ranks_unseen_ = std::cmp_less(step.size(), steps_.world_size());
+  if (ranks_unseen_) return;
   const auto least = std::ranges::min_element(
       step, {}, [](const RankStep& rank) { return rank.step.exposed_communication_ns; });
   const StepSummary& measured = least->step;
   if (measured.duration_ns <= 0) return;
+  evidence_.add(1, measured.duration_ns);
   exposed_.push(percent(measured.exposed_communication_ns, measured.duration_ns));
   communication_.push(percent(measured.communication_ns, measured.duration_ns));
   if (measured.communication_ns > 0)
@@ -34,23 +37,31 @@ void CommunicationRule::add(const JobStep& step, Verdicts& out) {
   if (warming()) return;
   const Shares now = shares();
   const Time at = time_from_ns(measured.end_ns());
-  std::optional<Verdict> found = judge(now);
+  std::optional<Finding> found = judge(now);
   if (!found) return out.clear_all(at);
-  out.fires({.at = at, .severity = found->severity, .figure = found->value}, [&] {
-    found->step = measured.number;
-    found->unit = "percent";
-    found->evidence = JsonWriter{}
-                          .begin_object()
-                          .field("steps", now.steps)
-                          .field("ranks", step.size())
-                          .field("step_seconds", static_cast<double>(measured.duration_ns) / 1e9)
-                          .field("communication_percent", now.communication)
-                          .field("exposed_percent", now.exposed)
-                          .field("hidden_percent", now.hidden)
-                          .end_object()
-                          .take();
-    return *std::move(found);
+  if (!found->opens) return out.holds({});
+  Verdict& verdict = found->verdict;
+  const Severity severity = evidence_.at_most(verdict.severity);
+  out.fires({.at = at, .severity = severity, .figure = verdict.value}, [&] {
+    verdict.step = measured.number;
+    verdict.unit = "percent";
+    verdict.evidence = JsonWriter{}
+                           .begin_object()
+                           .field("steps", now.steps)
+                           .field("ranks", step.size())
+                           .field("step_seconds", static_cast<double>(measured.duration_ns) / 1e9)
+                           .field("communication_percent", now.communication)
+                           .field("exposed_percent", now.exposed)
+                           .field("hidden_percent", now.hidden)
+                           .end_object()
+                           .take();
+    return std::move(verdict);
   });
+}
+
+std::vector<std::string_view> CommunicationRule::missing() const {
+  if (ranks_unseen_ && steps_.missing().empty()) return {"the other ranks"};
+  return steps_.missing();
 }
 
 CommunicationRule::Shares CommunicationRule::shares() const {
@@ -60,6 +71,8 @@ CommunicationRule::Shares CommunicationRule::shares() const {
 
 void CommunicationRule::state(StateIo& io) {
   io(steps_);
+  io(evidence_);
+  io(ranks_unseen_);
   io(exposed_);
   io(communication_);
   io(hidden_);

@@ -1,6 +1,6 @@
 // Common base of the rules about communication: they look at the last steps of a job, and in each
 // at the rank that waits least in communication. What even that rank spends there is transfer, not
-// waiting for a slower rank.
+// waiting for a slower rank; so a step counts only if all ranks of the job are seen.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "rules/cycle_evidence.h"
 #include "rules/step_aligner.h"
 #include "trainwatch/rule.h"
 #include "trainwatch/stats/sorted_window.h"
@@ -24,11 +25,13 @@ class CommunicationRule : public Rule {
     return {.change = Lifecycle::Change::points, .min_change = kMinChange};
   }
   bool warming() const final { return exposed_.size() < kFewestSteps; }
-  std::vector<std::string_view> missing() const final { return steps_.missing(); }
+  std::vector<std::string_view> missing() const final;
 
  protected:
   static constexpr std::size_t kFewestSteps = 3;
   static constexpr double kMinChange = 5;  // percent points
+  // An alert that reached its threshold stays open down to this share of it.
+  static constexpr double kStays = 0.7;
 
   CommunicationRule(std::int64_t window, const RuleContext& context);
 
@@ -39,8 +42,12 @@ class CommunicationRule : public Rule {
     double communication = 0;
     double hidden = 0;
   };
-  // nullopt: the condition does not hold. Fills in what is the same for both rules.
-  virtual std::optional<Verdict> judge(const Shares& shares) const = 0;
+  // nullopt: the condition does not hold. One that opens no alert keeps one open.
+  struct Finding {
+    Verdict verdict;
+    bool opens = true;
+  };
+  virtual std::optional<Finding> judge(const Shares& shares) const = 0;
 
  private:
   void add(const std::vector<JobStep>& steps, Verdicts& out) {
@@ -50,6 +57,8 @@ class CommunicationRule : public Rule {
   Shares shares() const;
 
   StepAligner steps_;
+  CycleEvidence evidence_;
+  bool ranks_unseen_ = false;  // in the latest step
   SortedWindow exposed_;
   SortedWindow communication_;
   SortedWindow hidden_;

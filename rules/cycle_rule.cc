@@ -41,9 +41,25 @@ void CycleRule::on_cycle(const CycleSummary& cycle, Verdicts& out) {
   if (!is_judgeable(cycle)) return;
   judged_ = true;
   const Time at = time_from_ns(cycle.end_ns());
-  std::optional<Verdict> found = judge(cycle);
-  if (!found) return out.clear_all(at);
-  out.fires({.at = at, .severity = found->severity}, [&] { return *std::move(found); });
+  std::optional<Verdict> found;
+  if (cycle.warm_up_steps == 0) {
+    found = judge(cycle);
+  } else {
+    CycleSummary regular = cycle;
+    const std::span<const StepSummary> kept = cycle.regular_steps();
+    regular.steps.assign(kept.begin(), kept.end());
+    regular.warm_up_steps = 0;
+    found = judge(regular);
+  }
+  if (!found) {
+    evidence_ = {};
+    return out.clear_all(at);
+  }
+  for (const StepSummary& step : cycle.regular_steps())
+    evidence_.add(step.number == kNoStep ? 0 : 1, step.duration_ns);
+  if (found->value < found->threshold) return out.holds({});
+  out.fires({.at = at, .severity = evidence_.at_most(found->severity)},
+            [&] { return *std::move(found); });
 }
 
 bool CycleRule::is_judgeable(const CycleSummary& cycle) {
@@ -53,6 +69,7 @@ bool CycleRule::is_judgeable(const CycleSummary& cycle) {
 }
 
 void CycleRule::state(StateIo& io) {
+  io(evidence_);
   io(judged_);
   io(without_activity_);
   io(without_launches_);
@@ -90,7 +107,7 @@ void write_idle(JsonWriter& json, const CycleSummary& cycle) {
 
 }  // namespace cycle_text
 
-double median_percent(const std::vector<StepSummary>& steps,
+double median_percent(std::span<const StepSummary> steps,
                       std::int64_t (*part)(const StepSummary& step)) {
   std::vector<double> shares;
   for (const StepSummary& step : steps) {

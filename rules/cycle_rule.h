@@ -1,12 +1,15 @@
-// A rule that evaluates each profiler cycle of a rank separately. Its alert continues from cycle to
-// cycle: updated by every cycle that shows the condition, ended by the first that does not.
+// A rule that evaluates each profiler cycle of a rank separately, without the steps of its warm-up.
+// Its alert continues from cycle to cycle: opened by a cycle that reaches the threshold, updated by
+// every further one that does, ended by the first that is clearly below.
 #pragma once
 
 #include <array>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
+#include "rules/cycle_evidence.h"
 #include "trainwatch/cycle_summary.h"
 #include "trainwatch/json_writer.h"
 #include "trainwatch/rule.h"
@@ -26,13 +29,18 @@ class CycleRule : public Rule {
  protected:
   explicit CycleRule(Needs needs) : needs_(needs) {}
 
-  // nullopt: the cycle does not show the condition. The time is filled in.
+  // An alert that reached its threshold stays open down to this share of it.
+  static constexpr double kStays = 0.7;
+
+  // nullopt: the cycle does not show the condition. The time is filled in. A value below the
+  // threshold keeps an alert open, but opens none; return it from kStays of the threshold on.
   virtual std::optional<Verdict> judge(const CycleSummary& cycle) const = 0;
 
  private:
   bool is_judgeable(const CycleSummary& cycle);
 
   Needs needs_;
+  CycleEvidence evidence_;         // of the cycles in a row that show the condition
   bool judged_ = false;            // some cycle
   bool without_activity_ = false;  // the latest cycle
   bool without_launches_ = false;  // most activities of the latest cycle
@@ -54,7 +62,7 @@ void write_idle(JsonWriter& json, const CycleSummary& cycle);
 
 // The median over the steps of a part of each, as a percentage of its duration; 0 if there are
 // none.
-double median_percent(const std::vector<StepSummary>& steps,
+double median_percent(std::span<const StepSummary> steps,
                       std::int64_t (*part)(const StepSummary& step));
 
 }  // namespace trainwatch

@@ -1,4 +1,6 @@
 // A GPU that had nothing to do for much of a profiler cycle; see docs/rules/gpu_idle.md.
+#include <algorithm>
+#include <array>
 #include <string>
 
 #include "rules/cycle_rule.h"
@@ -9,7 +11,39 @@ namespace {
 
 struct Params {
   double info_percent = 20;
-  double warning_percent = 50;
+  double warning_percent = 6;
+};
+
+constexpr double kAllReasons = 2;  // times warning_percent, if no single reason accounts for it
+constexpr std::uint64_t kLaunchedShare = 2;  // half of the activities must have a launch
+constexpr std::array kLost = {IdleReason::data_wait, IdleReason::host_pause,
+                              IdleReason::synchronization, IdleReason::launch};
+
+// Of the steps of a cycle, in percent of their time.
+struct Shares {
+  std::int64_t idle_ns = 0;
+  std::int64_t lost_ns = 0;  // because the host had launched nothing
+  double idle = 0;
+  double lost = 0;
+  double largest = 0;  // by one reason
+
+  explicit Shares(const CycleSummary& cycle) {
+    const auto whole_ns = static_cast<double>(cycle.step_ns());
+    for (std::size_t i = 0; i < kIdleReasons; ++i)
+      idle_ns += cycle.idle(static_cast<IdleReason>(i));
+    // Without launches it is not known what was queued.
+    const bool launches_known = cycle.launched_activities * kLaunchedShare >= cycle.activities;
+    std::int64_t largest_ns = launches_known ? 0 : cycle.idle(IdleReason::queued);
+    lost_ns = largest_ns;
+    for (const IdleReason reason : kLost) {
+      lost_ns += cycle.idle(reason);
+      largest_ns = std::max(largest_ns, cycle.idle(reason));
+    }
+    if (whole_ns <= 0) return;
+    idle = 100 * static_cast<double>(idle_ns) / whole_ns;
+    lost = 100 * static_cast<double>(lost_ns) / whole_ns;
+    largest = 100 * static_cast<double>(largest_ns) / whole_ns;
+  }
 };
 
 class GpuIdle final : public CycleRule {
@@ -18,33 +52,43 @@ class GpuIdle final : public CycleRule {
 
  protected:
   std::optional<Verdict> judge(const CycleSummary& cycle) const override {
-    std::int64_t idle_ns = 0;
-    for (const StepSummary& step : cycle.steps) idle_ns += step.idle_sum_ns();
-    const std::int64_t whole_ns = cycle.step_ns();
-    if (whole_ns <= 0) return std::nullopt;
-    const double percent = 100.0 * static_cast<double>(idle_ns) / static_cast<double>(whole_ns);
-    if (percent < params_.info_percent) return std::nullopt;
+    const Shares shares(cycle);
+    const double least = params_.warning_percent;
+    const bool lost = shares.largest >= least || shares.lost >= kAllReasons * least;
+    if (lost) return describe(cycle, Severity::warning, shares.lost, least, shares);
+    if (shares.idle >= params_.info_percent)
+      return describe(cycle, Severity::info, shares.idle, params_.info_percent, shares);
+    if (shares.largest >= kStays * least)
+      return describe(cycle, Severity::info, shares.largest, least, shares);
+    if (shares.idle >= kStays * params_.info_percent)
+      return describe(cycle, Severity::info, shares.idle, params_.info_percent, shares);
+    return std::nullopt;
+  }
+
+ private:
+  static Verdict describe(const CycleSummary& cycle, Severity severity, double percent,
+                          double threshold, const Shares& shares) {
     Verdict verdict;
-    const bool severe = percent >= params_.warning_percent;
-    verdict.severity = severe ? Severity::warning : Severity::info;
+    verdict.severity = severity;
     verdict.step = cycle.steps.back().number;
     verdict.value = percent;
-    verdict.threshold = severe ? params_.warning_percent : params_.info_percent;
+    verdict.threshold = threshold;
     verdict.unit = "percent";
-    verdict.summary = "The GPU was idle for " + format::percent(percent) + " of the " +
-                      format::seconds(static_cast<double>(whole_ns) / 1e9) +
+    const bool lost = severity == Severity::warning;
+    verdict.summary = "The GPU " + std::string(lost ? "had nothing to do for " : "was idle for ") +
+                      format::percent(percent) + " of the " +
+                      format::seconds(static_cast<double>(cycle.step_ns()) / 1e9) +
                       " that the profiler recorded.";
     verdict.cause = cycle_text::cause_of_idle(
         cycle,
         {IdleReason::data_wait, IdleReason::host_pause, IdleReason::synchronization,
          IdleReason::launch, IdleReason::queued},
-        idle_ns);
-    verdict.evidence = evidence(cycle, idle_ns);
+        lost ? shares.lost_ns : shares.idle_ns);
+    verdict.evidence = evidence(cycle, shares.idle_ns);
     verdict.next = next_of(verdict.cause.name);
     return verdict;
   }
 
- private:
   static std::string evidence(const CycleSummary& cycle, std::int64_t idle_ns) {
     JsonWriter json;
     json.begin_object().field("steps", cycle.steps.size());
@@ -80,14 +124,18 @@ class GpuIdle final : public CycleRule {
 const RuleSpec& rule() {
   static const RuleSpec spec = make_spec<GpuIdle, Params>(
       {.id = "gpu_idle",
+       .version = 2,
        .scope = Scope::rank,
        .summary = "A GPU was idle for much of a profiler cycle.",
        .doc =
            "The share of the step time of a cycle in which no stream was active, and why: what the "
-           "host did during that time."},
+           "host did during that time. A warning is about time in which the host had launched "
+           "nothing."},
       {field("info_percent", &Params::info_percent, 0, 100,
              "Percentage of the steps without GPU activity that is reported."),
-       field("warning_percent", &Params::warning_percent, 0, 100, "The same, for a warning.")});
+       field("warning_percent", &Params::warning_percent, 0, 100,
+             "Percentage of the steps without launched work, for one reason, that is a warning; "
+             "twice as much for several together.")});
   return spec;
 }
 

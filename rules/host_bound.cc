@@ -8,7 +8,7 @@ namespace trainwatch::host_bound {
 namespace {
 
 struct Params {
-  double threshold_percent = 20;
+  double threshold_percent = 6;
 };
 
 // Waits for data belong to input_bound.
@@ -25,7 +25,7 @@ class HostBound final : public CycleRule {
  protected:
   std::optional<Verdict> judge(const CycleSummary& cycle) const override {
     const double percent = median_percent(cycle.steps, host_time);
-    if (percent < params_.threshold_percent) return std::nullopt;
+    if (percent < kStays * params_.threshold_percent) return std::nullopt;
     std::int64_t sum_ns = 0;
     for (const StepSummary& step : cycle.steps) sum_ns += host_time(step);
     Verdict verdict;
@@ -60,6 +60,7 @@ class HostBound final : public CycleRule {
 const RuleSpec& rule() {
   static const RuleSpec spec = make_spec<HostBound, Params>(
       {.id = "host_bound",
+       .version = 2,
        .scope = Scope::rank,
        .summary = "The GPU waits for the host in every step.",
        .doc = "The share of a step in which no stream was active because the host had launched "

@@ -8,7 +8,7 @@ namespace trainwatch::kernel_launch_bound {
 namespace {
 
 struct Params {
-  double threshold_percent = 20;
+  double threshold_percent = 6;
   double work_us = 50;
 };
 
@@ -30,7 +30,8 @@ class KernelLaunchBound final : public CycleRule {
     if (cycle.launches == 0) return std::nullopt;
     const double percent = median_percent(cycle.steps, launch_time);
     const double work = mean_seconds(cycle.launched_ns, cycle.launches);
-    if (percent < params_.threshold_percent || work * 1e6 >= params_.work_us) return std::nullopt;
+    const double least = kStays * params_.threshold_percent;
+    if (percent < least || work * 1e6 >= params_.work_us) return std::nullopt;
     Verdict verdict;
     verdict.step = cycle.steps.back().number;
     verdict.value = percent;
@@ -70,6 +71,7 @@ class KernelLaunchBound final : public CycleRule {
 const RuleSpec& rule() {
   static const RuleSpec spec = make_spec<KernelLaunchBound, Params>(
       {.id = "kernel_launch_bound",
+       .version = 2,
        .scope = Scope::rank,
        .summary = "GPU work is so short that it is done before the next is launched.",
        .doc =

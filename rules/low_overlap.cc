@@ -1,4 +1,6 @@
 // Communication that could be hidden behind computation; see docs/rules/low_overlap.md.
+#include <utility>
+
 #include "rules/communication_rule.h"
 #include "rules/format.h"
 
@@ -17,7 +19,7 @@ class LowOverlap final : public CommunicationRule {
       : CommunicationRule(params.window, context), params_(params) {}
 
  protected:
-  std::optional<Verdict> judge(const Shares& shares) const override {
+  std::optional<Finding> judge(const Shares& shares) const override {
     if (shares.communication < params_.communication_percent ||
         shares.hidden >= params_.threshold_percent) {
       return std::nullopt;
@@ -36,7 +38,7 @@ class LowOverlap final : public CommunicationRule {
     verdict.next =
         "Start communication earlier: smaller first buckets, DDP or FSDP prefetching, a separate "
         "stream, no synchronisation in between.";
-    return verdict;
+    return Finding{std::move(verdict)};
   }
 
  private:
@@ -48,6 +50,7 @@ class LowOverlap final : public CommunicationRule {
 const RuleSpec& rule() {
   static const RuleSpec spec = make_spec<LowOverlap, Params>(
       {.id = "low_overlap",
+       .version = 2,
        .scope = Scope::job,
        .summary = "Communication could overlap with computation, but does not.",
        .doc =

@@ -29,7 +29,7 @@ std::vector<JobStep> StepAligner::add(const CycleSummary& cycle) {
   std::vector<JobStep> complete;
   if (cycle.world_size > 0) world_size_ = cycle.world_size;
   fresh_ = true;
-  for (const StepSummary& step : cycle.steps) {
+  for (const StepSummary& step : cycle.regular_steps()) {
     if (step.number == kNoStep) continue;
     const auto newest = newest_.find(cycle.subject);
     if (newest != newest_.end() && step.number <= newest->second) {

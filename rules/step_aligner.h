@@ -43,10 +43,13 @@ class StepAligner {
       : interner_(interner), collectives_(collectives) {}
 
   // Each returns the steps that are now complete, in order. A cycle without device activity is left
-  // out: how its steps spent their time is unknown.
+  // out: how its steps spent their time is unknown. So are the steps of a warm-up.
   std::vector<JobStep> add(const CycleSummary& cycle);
   std::vector<JobStep> tick(Time now);
   std::vector<JobStep> end();  // of the input
+
+  // Ranks of the job, as the latest cycle says; 0: not known.
+  std::int64_t world_size() const { return world_size_; }
 
   // What the latest cycle lacks for its steps to be compared: "gpu activity", "steps".
   std::vector<std::string_view> missing() const;

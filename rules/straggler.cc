@@ -7,24 +7,30 @@
 #include <string>
 #include <vector>
 
+#include "rules/cycle_evidence.h"
 #include "rules/format.h"
 #include "rules/step_aligner.h"
 #include "trainwatch/json_writer.h"
 #include "trainwatch/rank_times.h"
 #include "trainwatch/rule.h"
+#include "trainwatch/stats/binomial.h"
 #include "trainwatch/stats/late_ranks.h"
 
 namespace trainwatch::straggler {
 namespace {
 
 struct Params {
-  std::int64_t late_steps = 3;
+  double error_rate = 0.002;
   std::int64_t window = 20;
   std::int64_t recovery_steps = 10;
 };
 
 constexpr std::size_t kMostRanks = 4096;
-constexpr double kMinChange = 1.5;  // times the delay
+constexpr double kMinChange = 1.5;   // times the delay
+constexpr double kLostShare = 0.05;  // of the late steps, for a warning
+constexpr double kHint = 0.05;       // a chance at which a rank that is far behind is worth knowing
+constexpr std::int64_t kFewestSteps = 3;
+constexpr std::int64_t kMostJudged = std::int64_t{1} << 40U;
 
 double seconds(std::int64_t ns) {
   return static_cast<double>(ns) / 1e9;
@@ -33,29 +39,56 @@ double seconds(std::int64_t ns) {
 // One rank in one step that other ranks have, too.
 struct Part {
   std::int64_t own_ns = 0;
-  std::int64_t median_ns = 0;  // of all ranks
-  std::uint32_t matched = 0;   // collectives
-  std::uint32_t last = 0;      // of these, to which this rank came last
-  std::uint32_t late = 0;      // 1: this rank was late
+  std::int64_t usual_ns = 0;  // the median of all ranks; of two the shorter time
+  std::int64_t step_ns = 0;
+  std::uint32_t matched = 0;  // collectives
+  std::uint32_t last = 0;     // of these, to which this rank came last
+  std::uint32_t late = 0;     // 1: this rank was late
+  std::uint32_t far = 0;      // 1: by far
+  std::uint32_t late_ranks = 0;
+  std::uint32_t reserved = 0;  // no unset bytes in the state
 };
 
-using Record = std::deque<Part>;  // of a rank, the last steps
+struct Record {
+  std::deque<Part> parts;  // the last steps of a rank
+  bool proven = false;     // chance was excluded, and the rank has not been on time since
+
+  void state(StateIo& io) {
+    io(parts);
+    io(proven);
+  }
+};
 
 // Totals over the last steps of a rank.
 struct Sums {
   std::int64_t late = 0;
-  std::int64_t behind_ns = 0;  // the median, in the steps in which it was late
+  std::int64_t far = 0;
+  std::int64_t behind_ns = 0;  // what is usual, in the steps in which it was late
+  std::int64_t late_ns = 0;    // these steps
+  std::int64_t some_late = 0;  // steps in which any rank was late
+  std::int64_t late_ranks = 0;
   std::uint64_t matched = 0;
   std::uint64_t last = 0;
 
   double mean_behind_ns() const {
     return static_cast<double>(behind_ns) / static_cast<double>(late);
   }
+  // How likely one of these ranks is late so often by chance: if in the steps in which any was late
+  // it might as well have been another.
+  double chance(std::size_t ranks) const {
+    const auto number = static_cast<double>(ranks);
+    const double each = static_cast<double>(late_ranks) / (number * static_cast<double>(some_late));
+    return std::min(1.0, number * binomial_tail(late, some_late, each));
+  }
 
   explicit Sums(const Record& record) {
-    for (const Part& part : record) {
+    for (const Part& part : record.parts) {
       late += part.late;
-      if (part.late != 0) behind_ns += part.own_ns - part.median_ns;
+      far += part.far;
+      if (part.late != 0) behind_ns += part.own_ns - part.usual_ns;
+      if (part.late != 0) late_ns += part.step_ns;
+      if (part.late_ranks != 0) ++some_late;
+      late_ranks += part.late_ranks;
       matched += part.matched;
       last += part.last;
     }
@@ -76,12 +109,15 @@ class Straggler final : public Rule {
   void state(StateIo& io) override {
     io(steps_);
     io(records_);
+    io(evidence_);
     io(judged_);
     io(too_few_);
+    if (judged_ < 0 || judged_ > kMostJudged) io.fail();
     if (records_.size() > kMostRanks) io.fail();
     for (const auto& [rank, record] : records_) {
       if (static_cast<std::size_t>(rank) >= interner_.subjects.size()) io.fail();
-      if (std::cmp_greater(record.size(), params_.window)) io.fail();
+      if (std::cmp_greater(record.parts.size(), params_.window)) io.fail();
+      if (io.is_loading() && record.parts.empty()) io.fail();
     }
   }
 
@@ -92,9 +128,9 @@ class Straggler final : public Rule {
             .change = Lifecycle::Change::factor,
             .min_change = kMinChange};
   }
-  bool warming() const override { return judged_ < fewest_late(); }
+  bool warming() const override { return judged_ < std::min(kFewestSteps, params_.window); }
   std::vector<std::string_view> missing() const override {
-    if (too_few_ && steps_.missing().empty()) return {"the same steps of three ranks"};
+    if (too_few_ && steps_.missing().empty()) return {"the same steps of two ranks"};
     return steps_.missing();
   }
 
@@ -106,36 +142,52 @@ class Straggler final : public Rule {
   void add(const JobStep& step, Verdicts& out) {
     too_few_ = step.size() < kFewestRanks;
     if (too_few_) return;
-    judged_ = std::min(judged_ + 1, fewest_late());
+    judged_ = std::min(judged_ + 1, kMostJudged);
+    evidence_.add(1, step.front().step.duration_ns);
     std::vector<RankPart> parts;
     for (const RankStep& rank : step) parts.emplace_back(rank.step);
     const RankTimes times = own_times(parts);
     const LateRanks found = late_ranks(times.own_ns);
+    const auto late = static_cast<std::uint32_t>(std::ranges::count(found.late, true));
     for (std::size_t i = 0; i < step.size(); ++i) {
       if (records_.size() == kMostRanks && !records_.contains(step[i].rank)) continue;
       Record& record = records_[step[i].rank];
-      if (std::cmp_equal(record.size(), params_.window)) record.pop_front();
-      record.push_back({times.own_ns[i], found.median_ns, times.matched, times.last[i],
-                        found.late[i] ? 1U : 0U});
+      if (std::cmp_equal(record.parts.size(), params_.window)) record.parts.pop_front();
+      record.parts.push_back({times.own_ns[i], found.usual_ns, step[i].step.duration_ns,
+                              times.matched, times.last[i], found.late[i] ? 1U : 0U,
+                              found.far[i] ? 1U : 0U, late});
       judge(step[i], record, step.size(), out);
     }
   }
 
-  void judge(const RankStep& rank, const Record& record, std::size_t ranks, Verdicts& out) const {
+  void judge(const RankStep& rank, Record& record, std::size_t ranks, Verdicts& out) const {
     const std::string key = key_of(rank.rank);
     const Time at = time_from_ns(rank.step.end_ns());
-    if (record.back().late == 0) return out.clear(key, at);
     const Sums sums(record);
+    if (sums.late == 0) record.proven = false;
+    if (record.parts.back().late == 0) return out.clear(key, at);
+    const double chance = sums.chance(ranks);
+    record.proven = record.proven || chance <= tolerated();
+    const bool hint = sums.far == sums.late && chance <= kHint;
     out.fires({.key = key,
                .at = at,
+               .severity = record.proven ? severity_of(sums) : Severity::info,
                .aspect = static_cast<std::uint64_t>(std::bit_width(out.firings(key) + 1)),
                .figure = sums.mean_behind_ns(),
-               .opens = sums.late >= fewest_late()},
+               .opens = record.proven || hint},
               [&] { return describe(rank, record, sums, ranks); });
   }
 
-  // Not more than are remembered.
-  std::int64_t fewest_late() const { return std::min(params_.late_steps, params_.window); }
+  // The error rate is that of a whole job: each further window is another chance to err.
+  double tolerated() const {
+    const auto windows = static_cast<double>((judged_ - 1) / params_.window + 1);
+    return params_.error_rate / windows;
+  }
+  Severity severity_of(const Sums& sums) const {
+    const auto lost = static_cast<double>(sums.behind_ns);
+    const bool much = lost >= kLostShare * static_cast<double>(sums.late_ns);
+    return evidence_.at_most(much ? Severity::warning : Severity::info);
+  }
 
   std::string name_of(SubjectId rank) const {
     const Subject& who = interner_.subjects[rank];
@@ -147,23 +199,25 @@ class Straggler final : public Rule {
 
   Verdict describe(const RankStep& rank, const Record& record, const Sums& sums,
                    std::size_t ranks) const {
-    const Part& now = record.back();
+    const Part& now = record.parts.back();
     Verdict verdict;
     verdict.subject = rank.rank;
     verdict.step = rank.step.number;
     verdict.value = seconds(now.own_ns);
-    verdict.threshold = LateRanks::kShare * seconds(now.median_ns);
-    verdict.baseline = seconds(now.median_ns);
+    verdict.threshold = LateRanks::kShare * seconds(now.usual_ns);
+    verdict.baseline = seconds(now.usual_ns);
     verdict.unit = "seconds";
     verdict.summary = "The others wait for " + name_of(rank.rank) + ": it was late in " +
-                      std::to_string(sums.late) + " of the last " + std::to_string(record.size()) +
-                      " steps, by " + format::seconds(sums.mean_behind_ns() / 1e9) + " on average.";
+                      std::to_string(sums.late) + " of the last " +
+                      std::to_string(record.parts.size()) + " steps, by " +
+                      format::seconds(sums.mean_behind_ns() / 1e9) + " on average.";
     verdict.cause = {CauseName::straggler,
                      1,
                      "In step " + std::to_string(rank.step.number) + " its own time was " +
-                         format::seconds(verdict.value) + "; the median of " +
-                         std::to_string(ranks) + " ranks was " + format::seconds(verdict.baseline) +
-                         ".",
+                         format::seconds(verdict.value) + "; " +
+                         (ranks == 2 ? "that of the other rank"
+                                     : "the median of " + std::to_string(ranks) + " ranks") +
+                         " was " + format::seconds(verdict.baseline) + ".",
                      {}};
     verdict.evidence = evidence(rank, record, sums, ranks);
     verdict.next =
@@ -177,8 +231,10 @@ class Straggler final : public Rule {
     return JsonWriter{}
         .begin_object()
         .field("ranks", ranks)
-        .field("steps", record.size())
+        .field("steps", record.parts.size())
         .field("late_steps", sums.late)
+        .field("steps_with_a_late_rank", sums.some_late)
+        .field("chance", sums.chance(ranks))
         .field("late_seconds", seconds(sums.behind_ns))
         .field("waiting_measured_by", sums.matched > 0 ? "process group and Seq" : "communication")
         .field("collectives", sums.matched)
@@ -193,7 +249,8 @@ class Straggler final : public Rule {
   const Interner& interner_;
   StepAligner steps_;
   std::map<SubjectId, Record> records_;
-  std::int64_t judged_ = 0;  // steps, up to how many make an alert
+  CycleEvidence evidence_;
+  std::int64_t judged_ = 0;  // steps
   bool too_few_ = false;     // ranks have the latest step
 };
 
@@ -202,15 +259,16 @@ class Straggler final : public Rule {
 const RuleSpec& rule() {
   static const RuleSpec spec = make_spec<Straggler, Params>(
       {.id = "straggler",
+       .version = 2,
        .scope = Scope::job,
        .summary = "One rank is slower than the others, which wait for it.",
        .doc =
-           "Of at least three ranks in the same profiled step, one whose own time, without waiting "
-           "in collectives, is a tenth above the median of the ranks and has a modified z-score "
-           "above 3.5; several times within the last `window` steps. Only durations are "
-           "compared, never clocks."},
-      {field("late_steps", &Params::late_steps, 1, 1000,
-             "Late steps within the window that open an alert."),
+           "A rank whose own time in a profiled step, without exposed waiting in collectives, is "
+           "6 % above the median of the ranks and the longest, more often within the last "
+           "`window` steps than chance explains: a binomial test over the steps in which any rank "
+           "was late. Only durations are compared, never clocks."},
+      {field("error_rate", &Params::error_rate, 0, 1,
+             "Probability of an alert in a job whose ranks take turns at being late."),
        field("window", &Params::window, 3, 1000, "Steps in the window."),
        field("recovery_steps", &Params::recovery_steps, 1, 1000,
              "Consecutive steps on time that end the alert.")});

@@ -2,8 +2,10 @@
 // computed once from its CycleTrace (pipeline/cycle/cycle_summary.h). All times are nanoseconds.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "trainwatch/event.h"
@@ -25,9 +27,10 @@ inline constexpr std::size_t kIdleCauses = static_cast<std::size_t>(IdleCause::c
 //   data_wait        the training thread waited for its next batch
 //   host_pause       the host did nothing visible to the profiler: garbage collection, Python code,
 //                    a lock, another process
-//   synchronization  the gap began while a call waited for the device: the next launch could only
-//                    come after it
-//   launch           it was on its way to the next launch
+//   synchronization  the gap began while a call waited for the device, or for a copy to end: the
+//                    next launch could only come after it
+//   launch           it was on its way to the next launch, to the end of that call plus the usual
+//                    latency
 //   queued           the next activity had been launched already; it waited for another stream, an
 //                    event, or the usual gap between two kernels
 enum class IdleReason : std::uint8_t {
@@ -45,6 +48,7 @@ struct CollectiveSummary {
   std::uint64_t group = 0;  // hash of the process group's name
   std::int64_t sequence = 0;
   std::int64_t duration_ns = 0;  // from when this rank began to take part
+  std::int64_t exposed_ns = 0;   // of it, with nothing computed or copied meanwhile
 };
 
 // One step of the host, from its start to its end, whatever step the activities belong to. Its
@@ -111,7 +115,7 @@ struct CycleSummary {
   std::int64_t memory_ns = 0;
   std::int64_t overlapped_ns = 0;  // communication while something is computed
 
-  std::uint64_t activities = 0;           // on streams
+  std::uint64_t activities = 0;           // on streams, in the whole file
   std::uint64_t launched_activities = 0;  // of these, with a known launch
   std::uint64_t launches = 0;             // that launched any
   std::uint64_t short_launches = 0;       // took longer than everything they launched
@@ -119,6 +123,29 @@ struct CycleSummary {
   std::int64_t launched_ns = 0;           // sum over what they launched
 
   std::vector<StepSummary> steps;  // by start
+  std::size_t warm_up_steps = 0;   // of these, the first ones: see find_warm_up()
+
+  // The steps at the beginning that take many times a usual one compile what they run: after a
+  // start, or a change of shapes. O(n).
+  void find_warm_up() {
+    constexpr double kFactor = 5;
+    warm_up_steps = 0;
+    if (steps.size() < 2) return;
+    std::vector<std::int64_t> durations;
+    durations.reserve(steps.size());
+    for (const StepSummary& step : steps) durations.push_back(step.duration_ns);
+    const auto usual = durations.begin() + static_cast<std::ptrdiff_t>((durations.size() - 1) / 2);
+    std::ranges::nth_element(durations, usual);
+    const double most = kFactor * static_cast<double>(*usual);
+    while (warm_up_steps + 1 < steps.size() &&
+           static_cast<double>(steps[warm_up_steps].duration_ns) > most) {
+      ++warm_up_steps;
+    }
+  }
+  // The steps after the warm-up.
+  std::span<const StepSummary> regular_steps() const {
+    return std::span(steps).subspan(std::min(warm_up_steps, steps.size()));
+  }
 
   // When the last step ended, since the epoch; 0 if there was none.
   std::int64_t end_ns() const { return steps.empty() ? 0 : steps.back().end_ns(); }

@@ -2,8 +2,6 @@
 // was idle.
 #pragma once
 
-#include <algorithm>
-#include <limits>
 #include <utility>
 #include <vector>
 
@@ -18,9 +16,11 @@ namespace trainwatch {
 // moment of a step counts once. If steps overlap, the later one begins where the earlier one ends.
 class StepAccumulator {
  public:
-  // `extent` is from the first start to the last end of device activity: the only step of a cycle
-  // that has none. `cycle` must outlive the object.
-  StepAccumulator(const CycleTrace& cycle, const Interval& extent);
+  // `by_start` are rows of device activity, by start. A cycle without steps has one, from the first
+  // start to the last end. `cycle` must outlive the object.
+  StepAccumulator(const CycleTrace& cycle, DeviceRows by_start);
+
+  Interval extent() const { return extent_; }  // of the rows
 
   // The segments of device activity in order, including the idle times before and after it that lie
   // in steps.
@@ -29,43 +29,39 @@ class StepAccumulator {
   std::vector<StepSummary> take() { return std::move(steps_); }
 
  private:
+  void add_step(const StepRow& step);
   void add_part(const ActivitySegment& segment, const Interval& part, StepSummary& to) const;
-  void add_gap(const Interval& gap, const DeviceActivity* next, StepSummary& to) const;
-  IdleReason reason_of(const Interval& gap, const DeviceActivity* next) const;
-  void add_collectives(const Interval& within, StepSummary& to) const;
+  void add_gap(const ActivitySegment& gap, const Interval& part, StepSummary& to) const;
+  void add_idle(const Interval& idle, IdleReason otherwise, StepSummary& to) const;
+  std::int64_t ready_ns(const ActivitySegment& gap) const;
+  void add_collectives(const Interval& within, std::size_t step);
+  void pass_edges(const ActivitySegment& segment);
+
+  // A collective of a step begins or ends.
+  struct Edge {
+    std::int64_t at_ns = 0;
+    std::uint32_t step = 0;
+    std::uint32_t collective = 0;
+    bool ends = false;
+  };
 
   const CycleTrace& cycle_;
+  Interval extent_{};
+  std::int64_t launch_latency_ns_ = 0;
   IntervalSet data_waits_;
   IntervalSet host_pauses_;
   IntervalSet blocking_calls_;
   std::vector<StepSummary> steps_;
   std::vector<Interval> times_;  // of steps_, disjoint
   std::size_t first_open_ = 0;   // the steps before it have ended
+  std::vector<Edge> edges_;      // by time
+  std::size_t next_edge_ = 0;
+  std::int64_t covered_ns_ = 0;  // with computation or copies, so far
 };
 
-// All steps of a cycle. `by_start` are the selected rows, by start; `each(segment)` also receives
-// the segments.
-template <class Each>
-std::vector<StepSummary> summarize_steps(const CycleTrace& cycle, DeviceRows by_start,
-                                         Each&& each) {
-  Interval extent;
-  if (!by_start.empty()) extent.start_ns = cycle.device[by_start.front()].start_ns;
-  for (const std::uint32_t index : by_start)
-    extent.end_ns = std::max(extent.end_ns, cycle.device[index].end_ns());
-  StepAccumulator accumulator(cycle, extent);
-  if (by_start.empty()) return accumulator.take();
-  const auto far = std::numeric_limits<std::int64_t>::max();
-  accumulator.add({-far, extent.start_ns, 0, &cycle.device[by_start.front()]});
-  sweep_activity(cycle, by_start, [&](const ActivitySegment& segment) {
-    accumulator.add(segment);
-    each(segment);
-  });
-  accumulator.add({extent.end_ns, far, 0, nullptr});
-  return accumulator.take();
-}
-
-// Summarises the selected activity. A cycle without steps counts as one step, from the first start
-// to the last end of its activity. O(n log n).
+// Summarises a cycle. Steps count all device activity, also what was launched before the recording
+// began; everything else counts the selected activity. A cycle without steps counts as one step,
+// from the first start to the last end of its activity. O(n log n).
 CycleSummary summarize(const SelectedCycle& selected);
 
 }  // namespace trainwatch

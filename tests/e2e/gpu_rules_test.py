@@ -11,8 +11,8 @@ import harness
 GENERATOR = os.path.join(harness.ROOT, "tests", "support", "kineto_gen.py")
 FIXTURES = os.path.join(harness.ROOT, "..", "shared", "fixtures", "kineto")
 CPU_TRACES = os.path.join(harness.ROOT, "..", "shared", "data", "torch_debian_cpu")
-RULES = ("input_bound", "gpu_idle", "host_bound", "kernel_launch_bound", "communication_bound", "low_overlap",
-         "straggler")
+RULES = ("input_bound", "gpu_idle", "host_bound", "kernel_launch_bound", "copy_bound", "communication_bound",
+         "low_overlap", "straggler")
 NEED_GPU_WORK = tuple(rule for rule in RULES if rule != "input_bound")
 RANKS = 4
 JOB = None  # the subject of an alert about the whole job
@@ -22,7 +22,7 @@ EVERYONE = tuple(range(RANKS))
 EXPECTED = {
     "normal": {},
     "overlap": {},
-    "memcpy_heavy": {},
+    "memcpy_heavy": {"copy_bound": EVERYONE},
     "comm_bound": {"communication_bound": (JOB,), "low_overlap": (JOB,)},
     "input_bound": {"input_bound": EVERYONE, "gpu_idle": EVERYONE},
     "launch_bound": {"gpu_idle": EVERYONE, "host_bound": EVERYONE, "kernel_launch_bound": EVERYONE},
@@ -32,6 +32,7 @@ CAUSES = {
     ("input_bound", "gpu_idle"): "input_wait",
     ("launch_bound", "gpu_idle"): "kernel_launch",
     ("launch_bound", "host_bound"): "kernel_launch",
+    ("memcpy_heavy", "copy_bound"): "memory_copy",
     ("sync_heavy", "gpu_idle"): "synchronization",
     ("sync_heavy", "host_bound"): "synchronization",
 }
@@ -100,8 +101,12 @@ class GpuRulesTest(harness.JobTest):
                     alerts = alerts_of(self.generate("straggler", *options, "--fault-rank=%d" % rank))
                     self.assertEqual(fired(alerts), {"straggler": (rank,)})
 
-    def test_of_two_ranks_none_is_named(self):
-        self.assertEqual(fired(alerts_of(self.generate("straggler", ranks=2))).get("straggler"), None)
+    def test_of_two_ranks_the_late_one_is_named_once_it_is_no_chance(self):
+        few = self.generate("straggler", ranks=2)
+        self.assertEqual(fired(alerts_of(few)).get("straggler"), None)
+        for rank in (0, 1):
+            enough = self.generate("straggler", "--steps=12", "--fault-rank=%d" % rank, ranks=2)
+            self.assertEqual(fired(alerts_of(enough)), {"straggler": (rank,)})
 
     def test_the_alerts_of_a_daemon_are_those_of_a_replay(self):
         made = self.generate("straggler", "--fault-rank=3")

@@ -96,7 +96,9 @@ StepSummary step_of(const Options& options, std::int64_t number, std::int64_t st
   step.computation_ns = step.duration_ns - step.idle_sum_ns() - step.exposed_communication_ns -
                         step.exposed_memory_ns;
   if (options.meet > 0) {
-    step.collectives.push_back({kGroup, number, share(options.meet, usual_ns)});
+    const std::int64_t part = share(options.meet, usual_ns);
+    step.collectives.push_back(
+        {kGroup, number, part, std::min(part, step.exposed_communication_ns)});
   }
   return step;
 }
@@ -155,7 +157,11 @@ Result<CycleSummary> read_cycle_line(const Words& words, Time start) {
     start_ns = cycle.steps.back().end_ns();
   }
   sum_up(options, cycle);
-  if (options.no_steps) cycle.steps = {without_steps(cycle)};
+  cycle.find_warm_up();
+  if (options.no_steps) {
+    cycle.steps = {without_steps(cycle)};
+    cycle.warm_up_steps = 0;
+  }
   return cycle;
 }
 

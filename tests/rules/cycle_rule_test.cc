@@ -12,7 +12,8 @@ TEST(CycleRules, ActivitiesWithoutLengthAreLeftOut) {
   CycleSummary cycle;
   cycle.activities = cycle.launched_activities = cycle.launches = 3;
   const Interner interner;
-  for (const std::string_view id : {"gpu_idle", "host_bound", "kernel_launch_bound"}) {
+  for (const std::string_view id :
+       {"gpu_idle", "host_bound", "kernel_launch_bound", "copy_bound"}) {
     SCOPED_TRACE(id);
     RuleConfig config(*find_rule(id));
     for (const Param& param : config.spec->params) {

@@ -13,38 +13,43 @@
 
 namespace trainwatch {
 
-inline constexpr std::size_t kFewestRanks = 3;
+inline constexpr std::size_t kFewestRanks = 2;
 
 struct LateRanks {
-  static constexpr double kShare = 1.1;  // of the median
+  static constexpr double kShare = 1.06;  // of the usual time
   static constexpr double kScore = 3.5;
   static constexpr double kScorePerDeviation = 0.6745;
   static constexpr double kLeastDeviation = 0.01;  // of the median
 
-  std::int64_t median_ns = 0;
-  std::vector<bool> late;  // in the order of the times
+  std::int64_t usual_ns = 0;  // the median; of two ranks the shorter time
+  std::vector<bool> late;     // in the order of the times
+  std::vector<bool> far;      // late, and with a modified z-score above kScore
 };
 
-// A rank is late if it took a tenth longer than the median and its modified z-score is above 3.5
-// (Iglewicz and Hoaglin 1993; the deviation is at least a hundredth of the median). With fewer than
-// three ranks none is late. O(n).
+// A rank is late if it took 6 % longer than usual, and either longer than all others or with a
+// modified z-score above 3.5 (Iglewicz and Hoaglin 1993; the deviation is at least a hundredth of
+// the median): several may be late in one step. Where lengths vary some rank is late in most steps;
+// who is late too often to be chance is for the caller to find. One rank alone is never late. O(n).
 inline LateRanks late_ranks(const std::vector<std::int64_t>& own_times_ns) {
   LateRanks found;
   found.late.resize(own_times_ns.size());
+  found.far.resize(own_times_ns.size());
   if (own_times_ns.empty()) return found;
   const std::vector<double> values(own_times_ns.begin(), own_times_ns.end());
-  const double median = median_of(values);
-  found.median_ns = std::llround(median);
+  const double longest = *std::ranges::max_element(values);
+  const double usual = values.size() == 2 ? *std::ranges::min_element(values) : median_of(values);
+  found.usual_ns = std::llround(usual);
   if (values.size() < kFewestRanks) return found;
   std::vector<double> deviations;
   deviations.reserve(values.size());
-  for (const double value : values) deviations.push_back(std::fabs(value - median));
+  for (const double value : values) deviations.push_back(std::fabs(value - usual));
   const double spread =
-      std::max(median_of(std::move(deviations)), LateRanks::kLeastDeviation * median);
+      std::max(median_of(std::move(deviations)), LateRanks::kLeastDeviation * usual);
   for (std::size_t i = 0; i < values.size(); ++i) {
-    found.late[i] =
-        values[i] > LateRanks::kShare * median &&
-        LateRanks::kScorePerDeviation * (values[i] - median) > LateRanks::kScore * spread;
+    const double score = LateRanks::kScorePerDeviation * (values[i] - usual) / spread;
+    const bool longer = values[i] > LateRanks::kShare * usual;
+    found.far[i] = longer && score > LateRanks::kScore;
+    found.late[i] = found.far[i] || (longer && values[i] == longest);
   }
   return found;
 }

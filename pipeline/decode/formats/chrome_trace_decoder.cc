@@ -8,6 +8,9 @@
 //
 // If somebody takes cycles, a CycleTrace is built on the way and emitted right before the spans. It
 // is not part of the state, because it may be as large as the document.
+//
+// Other programs write Chrome traces too. A document in which nothing is PyTorch's (no category, no
+// step, no operator, no member of the root object) is read to its end and is no cycle.
 #include <algorithm>
 #include <array>
 #include <memory>
@@ -29,6 +32,13 @@ namespace {
 // Categories that steps and waits were ever written under. Device annotations repeat the steps.
 bool may_hold_steps(EventCategory category) {
   return category == EventCategory::host || category == EventCategory::annotation;
+}
+
+// Members of the root object that PyTorch's profiler writes, and nobody else.
+bool is_profiler_member(std::string_view key) {
+  constexpr std::array<std::string_view, 5> kKeys = {
+      "schemaVersion", "deviceProperties", "computeProperties", "distributedInfo", "traceName"};
+  return std::ranges::find(kKeys, key) != kKeys.end();
 }
 
 class ChromeTraceDecoder final : public TraceDocumentDecoder {
@@ -53,6 +63,7 @@ class ChromeTraceDecoder final : public TraceDocumentDecoder {
 
   Rejection read_event(std::string_view text) override;
   void read_member(std::string_view key, std::string_view value) override {
+    from_profiler_ = from_profiler_ || is_profiler_member(key);
     metadata_.member(key, value);
   }
 
@@ -73,6 +84,7 @@ class ChromeTraceDecoder final : public TraceDocumentDecoder {
   std::unique_ptr<CycleBuilder> cycle_;  // once there is something for it
   bool cycle_lost_ = false;              // its first part is, as the state was loaded
   bool emitted_ = false;
+  bool from_profiler_ = false;  // something in the document is PyTorch's
 };
 
 void ChromeTraceDecoder::feed(std::string_view bytes, EventBatch& out) {
@@ -98,6 +110,7 @@ Rejection ChromeTraceDecoder::read_event(std::string_view text) {
       if (value != "\"X\"") return std::nullopt;
     } else if (key == "cat") {
       const EventCategory category = event_category(value);
+      from_profiler_ = from_profiler_ || category != EventCategory::other;
       if (const Rejection reason = add_to_cycle(category, text)) return reason;
       if (!may_hold_steps(category)) return std::nullopt;
       tokens.category = value;
@@ -129,6 +142,7 @@ Rejection ChromeTraceDecoder::read_event(std::string_view text) {
   } else if (name.starts_with(kDataWaitPrefix)) {
     return hold(tokens, SpanKind::data_wait, kNoStep);
   }
+  if (tokens.category.empty() && name.starts_with("aten::")) from_profiler_ = true;
   const auto start = parse_time_ns(tokens.ts, TimeUnit::microseconds);
   const auto duration = parse_time_ns(tokens.dur, TimeUnit::microseconds);
   if (start && duration) {
@@ -173,6 +187,7 @@ Rejection ChromeTraceDecoder::hold(const Tokens& tokens, SpanKind kind, std::int
   span.name = symbols.intern(*name);
   span.phase = symbols.intern(between_quotes(tokens.category));
   span.kind = kind;
+  from_profiler_ = true;
   if (!marks_.add(span)) return RejectReason::cardinality;
   last_end_ns_ = std::max(last_end_ns_, saturating_add(*start, span.duration_ns));
   return std::nullopt;
@@ -181,6 +196,7 @@ Rejection ChromeTraceDecoder::hold(const Tokens& tokens, SpanKind kind, std::int
 void ChromeTraceDecoder::emit_cycle(EventBatch& out) {
   if (emitted_ || records() == 0) return;
   emitted_ = true;
+  if (!from_profiler_) return cycle_.reset();
   const SubjectId who = context_.interner.subjects.intern(metadata_.subject(context_));
   const std::int64_t base = metadata_.time_base(context_.path, last_end_ns_);
   marks_.complete();
@@ -228,6 +244,7 @@ void ChromeTraceDecoder::state(StateIo& io) {
   io(metadata_);
   io(last_end_ns_);
   io(emitted_);
+  io(from_profiler_);
   if (io.is_loading()) cycle_lost_ = !emitted_;
 }
 

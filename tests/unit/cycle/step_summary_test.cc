@@ -61,6 +61,96 @@ TEST(StepSummary, IdleByWhatTheHostDid) {
   EXPECT_EQ(parts_sum(step), 100 * kUs);
 }
 
+// The device was one step behind when the recording began: what it still had to do has no launch in
+// the file.
+TEST(StepSummary, WorkLaunchedBeforeTheRecordingCounts) {
+  HandMadeCycle builder;
+  builder.compute({0, 95, 7, kNoRow});
+  builder.compute({96, 94, 7, builder.launch(10)});
+  builder.compute({191, 90, 7, builder.launch(110)});
+  builder.step(1, 0, 100).step(2, 100, 100);
+  const CycleTrace cycle = builder.build();
+  const CycleSummary found = summarize(SelectedCycle(cycle, StepSelection::included));
+  ASSERT_EQ(found.steps.size(), 2U);
+  EXPECT_EQ(found.steps[0].computation_ns, 99 * kUs);
+  EXPECT_EQ(found.steps[0].idle_sum_ns(), 1 * kUs);
+  EXPECT_EQ(found.steps[1].computation_ns, 99 * kUs);
+  EXPECT_EQ(found.activities, 3U);
+  EXPECT_EQ(found.launched_activities, 2U);
+  EXPECT_EQ(found.computation_ns, 184 * kUs);  // of what HTA selects
+}
+
+// A pageable `.item()`: no call waits for the device by name, but the copy returns only when done.
+TEST(StepSummary, ACopyThatReturnsWhenDoneIsASynchronisation) {
+  HandMadeCycle builder;
+  builder.compute({10, 40, 7, builder.launch(2)});
+  builder.copy({51, 2, 7, builder.launch(8, 50, "cudaMemcpyAsync")}, 1.0F,
+               "Memcpy DtoH (Device -> Pageable)");
+  builder.compute({80, 20, 7, builder.launch(73)});
+  builder.step(1, 0, 100);
+  const StepSummary step = only_step(builder.build());
+  EXPECT_EQ(step.idle(IdleReason::synchronization), (1 + 27) * kUs);
+  EXPECT_EQ(step.idle(IdleReason::launch), 10 * kUs);  // before the first kernel
+}
+
+// The copy into pinned memory returned at once: the host went on, and was late.
+TEST(StepSummary, ACopyThatReturnsAtOnceIsNone) {
+  HandMadeCycle builder;
+  builder.compute({10, 40, 7, builder.launch(2)});
+  builder.copy({51, 2, 7, builder.launch(8, 5, "cudaMemcpyAsync")}, 1.0F,
+               "Memcpy DtoH (Device -> Pinned)");
+  builder.compute({80, 20, 7, builder.launch(73)});
+  builder.step(1, 0, 100);
+  const StepSummary step = only_step(builder.build());
+  EXPECT_EQ(step.idle(IdleReason::synchronization), 0);
+  EXPECT_EQ(step.idle(IdleReason::launch), (10 + 27) * kUs);
+  EXPECT_EQ(step.idle(IdleReason::queued), 1 * kUs);
+}
+
+// A gap is the host's until the end of the launch plus the usual latency, 2 us here. What started
+// later than that had been launched in time.
+TEST(StepSummary, ALaunchGapEndsWhenTheWorkIsReady) {
+  HandMadeCycle builder;
+  builder.compute({7, 13, 7, builder.launch(0)});
+  builder.compute({32, 8, 7, builder.launch(25)});
+  builder.compute({46, 4, 7, builder.launch(38)});    // the call ends 3 us into the gap
+  builder.compute({200, 10, 8, builder.launch(50)});  // and waits for another 143 us
+  builder.step(1, 0, 210);
+  const StepSummary step = only_step(builder.build());
+  EXPECT_EQ(step.idle(IdleReason::launch), (7 + 12 + 5 + 7) * kUs);
+  EXPECT_EQ(step.idle(IdleReason::queued), (1 + 143) * kUs);
+}
+
+TEST(StepSummary, CollectivesAreExposedWhereNothingElseRuns) {
+  HandMadeCycle builder;
+  builder.compute({0, 40, 7, builder.launch(-5)});
+  builder.communicate({20, 50, 20, builder.launch(15)});
+  builder.copy({60, 5, 8, builder.launch(50)}, 1.0F);
+  builder.step(1, 0, 100);
+  CycleTrace cycle = builder.build();
+  cycle.collectives.push_back({20 * kUs, 50 * kUs, 3, cycle.names.intern("default_pg")});
+  const StepSummary step = only_step(cycle);
+  ASSERT_EQ(step.collectives.size(), 1U);
+  EXPECT_EQ(step.collectives[0].exposed_ns, 25 * kUs);
+  EXPECT_EQ(step.exposed_communication_ns, 25 * kUs);
+}
+
+TEST(StepSummary, TheFirstStepsMayCompile) {
+  const auto warm_up = [](std::initializer_list<std::int64_t> durations) {
+    CycleSummary cycle;
+    for (const std::int64_t duration : durations) cycle.steps.emplace_back().duration_ns = duration;
+    cycle.find_warm_up();
+    return cycle.warm_up_steps;
+  };
+  EXPECT_EQ(warm_up({900, 100, 101, 99}), 1U);
+  EXPECT_EQ(warm_up({900, 600, 100, 101, 99}), 2U);
+  EXPECT_EQ(warm_up({900, 100}), 1U);
+  EXPECT_EQ(warm_up({400, 100, 101, 99}), 0U);
+  EXPECT_EQ(warm_up({100, 900, 101, 99}), 0U);
+  EXPECT_EQ(warm_up({900}), 0U);
+  EXPECT_EQ(warm_up({}), 0U);
+}
+
 TEST(StepSummary, WorkGoesToTheStepInWhoseTimeItRuns) {
   HandMadeCycle builder;
   builder.compute({50, 100, 7, builder.launch(10)});

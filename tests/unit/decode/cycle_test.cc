@@ -48,6 +48,29 @@ TEST(Cycle, RowsOfEveryKindWithTheirPlaceInTime) {
   EXPECT_EQ(rank.job, "job");
 }
 
+// Chrome, perf and viztracer write the same format.
+TEST(Cycle, ATraceOfAnotherProgramIsNone) {
+  Reading reading("/w/trace.json");
+  reading.feed("{\"traceEvents\": [" +
+               list(event("blink", "Document::updateStyle", "100", "50"),
+                    event("FEE", "main (train.py:3)", "100", "900")) +
+               "], \"displayTimeUnit\": \"ms\"}");
+  reading.decoder.finish(reading.events);
+  EXPECT_EQ(reading.decoder.records(), 2U);
+  EXPECT_TRUE(reading.log.cycles.empty());
+  EXPECT_TRUE(reading.events.empty());
+}
+
+// Without Kineto events have no category: a step or an operator is enough.
+TEST(Cycle, OneThingOfPyTorchMakesIt) {
+  for (const std::string name : {"ProfilerStep#3", "aten::addmm"}) {
+    Reading reading("/w/trace.json");
+    reading.cycle(
+        R"([{"name": ")" + name +
+        R"(", "ph": "X", "ts": 1, "dur": 5, "tid": 1, "pid": "CPU functions", "args": {}}])");
+  }
+}
+
 TEST(Cycle, WhatTheHostDid) {
   Reading reading;
   const CycleTrace& cycle = reading.cycle(document(list(

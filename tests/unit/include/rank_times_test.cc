@@ -6,11 +6,16 @@ namespace trainwatch::rank_times_test {
 
 using testing::ElementsAre;
 
-StepSummary step(std::int64_t duration, std::int64_t communication,
+// All communication is exposed, unless a collective says otherwise.
+StepSummary step(std::int64_t duration, std::int64_t exposed,
                  std::vector<CollectiveSummary> collectives = {}) {
   StepSummary made;
   made.duration_ns = duration;
-  made.communication_ns = communication;
+  made.communication_ns = duration;
+  made.exposed_communication_ns = exposed;
+  for (CollectiveSummary& part : collectives) {
+    if (part.exposed_ns == 0) part.exposed_ns = part.duration_ns;
+  }
   made.collectives = std::move(collectives);
   return made;
 }
@@ -21,7 +26,7 @@ RankTimes times_of(const std::vector<StepSummary>& ranks) {
   return own_times(parts);
 }
 
-TEST(RankTimes, WithoutNumbersAllCommunicationIsWaiting) {
+TEST(RankTimes, WithoutNumbersAllExposedCommunicationIsWaiting) {
   const RankTimes found = times_of({step(100, 30), step(100, 5)});
   EXPECT_THAT(found.own_ns, ElementsAre(70, 95));
   EXPECT_EQ(found.matched, 0U);
@@ -46,6 +51,22 @@ TEST(RankTimes, GroupsAreApart) {
   EXPECT_THAT(found.own_ns, ElementsAre(80, 100, 80));
   EXPECT_EQ(found.matched, 2U);
   EXPECT_THAT(found.last, ElementsAre(1, 1, 0));
+}
+
+// The first rank computed while it waited, but for the last 2 of 30, and both are exposed to 2 of
+// the transfer.
+TEST(RankTimes, WhatComputationHidesIsNoWaiting) {
+  const RankTimes found = times_of({step(100, 2, {{1, 7, 30, 2}}), step(100, 2, {{1, 7, 4, 2}})});
+  EXPECT_THAT(found.own_ns, ElementsAre(100, 100));
+  EXPECT_EQ(found.matched, 1U);
+}
+
+// A host that runs ahead of its device has the collective of one step in another one.
+TEST(RankTimes, ACollectiveThatAnotherRankOfItsGroupLacksIsWaiting) {
+  const RankTimes found = times_of(
+      {step(100, 30, {{1, 7, 30}}), step(100, 29, {{1, 7, 29}}), step(100, 2, {{1, 6, 2}})});
+  EXPECT_THAT(found.own_ns, ElementsAre(70, 71, 98));
+  EXPECT_EQ(found.matched, 0U);
 }
 
 TEST(RankTimes, MoreWaitingThanTime) {
