@@ -240,7 +240,8 @@ Action define_sample(CLI::App& app, const CliSession& session) {
       ->check(CLI::PositiveNumber);
   app.footer(
       "Writes DIR/system/incremental/<hour>/<minute>.<node>.json in SageMaker's format: CPU per\n"
-      "core, memory, disk and network from /proc, GPUs through NVML if it is installed.");
+      "core, memory, disk, network and pressure from /proc, the limits of the container from\n"
+      "/sys/fs/cgroup, GPUs with their clocks and health through NVML if it is installed.");
   return [options, &session] { return session.commands.sample(*options, session.err); };
 }
 
