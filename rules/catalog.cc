@@ -16,6 +16,7 @@ namespace kernel_launch_bound { const RuleSpec& rule(); }
 namespace communication_bound { const RuleSpec& rule(); }
 namespace low_overlap { const RuleSpec& rule(); }
 namespace straggler { const RuleSpec& rule(); }
+namespace gpu_slowdown { const RuleSpec& rule(); }
 namespace memory_creep { const RuleSpec& rule(); }
 namespace io_bottleneck { const RuleSpec& rule(); }
 namespace batch_size { const RuleSpec& rule(); }
@@ -41,6 +42,7 @@ const std::vector<const RuleSpec*>& rule_catalog() {
       &communication_bound::rule(),
       &low_overlap::rule(),
       &straggler::rule(),
+      &gpu_slowdown::rule(),
       &memory_creep::rule(),
       &io_bottleneck::rule(),
       &batch_size::rule(),

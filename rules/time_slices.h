@@ -74,8 +74,10 @@ class TimeSlices {
     const auto steps = static_cast<std::int64_t>(slices_.size()) - 1;
     return steps > 0 ? span() / steps : Nanos{0};
   }
-  // Enough slices over at least `least` of time.
-  bool covers(Nanos least) const { return slices_.size() >= kLeast && span() >= least; }
+  // Enough slices over at least `least` of time, or over most of a window that is shorter.
+  bool covers(Nanos least) const {
+    return slices_.size() >= kLeast && span() >= std::min(least, width_ / 8 * 7);
+  }
 
   // The longest time without a slice for which `holds` is true.
   template <class Predicate>
