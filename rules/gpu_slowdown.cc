@@ -29,6 +29,7 @@ constexpr std::uint32_t kFaultBits = 0x8 | 0x20 | 0x40 | 0x80;
 constexpr double kLargest = 1e6;             // MHz
 constexpr double kMostReasons = 4294967295;  // all bits of 32
 constexpr double kCapped = 0.5;              // of the best clock; a power cap alone explains more
+constexpr double kSamePower = 0.93;          // of the highest: less, and the cap was lowered
 constexpr std::size_t kBusyPercent = 80;     // of the slices
 constexpr std::size_t kLowPercent = 90;      // of the busy slices
 constexpr std::size_t kFaultPercent = 70;    // of the busy slices; thermal limits flicker
@@ -46,15 +47,17 @@ struct Params {
 struct Slice {
   Time start{};
   double clock = 0;  // the last one; 0: unknown
+  double power = 0;  // likewise
   std::uint32_t reasons = 0;
   bool busy = false;
 
   void state(StateIo& io) {
     io(start);
     io(clock);
+    io(power);
     io(reasons);
     io(busy);
-    if (!(clock >= 0 && clock <= kLargest)) io.fail();
+    if (!(clock >= 0 && clock <= kLargest && power >= 0 && power <= kLargest)) io.fail();
   }
 };
 
@@ -67,6 +70,7 @@ struct Summary {
   std::size_t asked = 0;   // at application clocks
   std::uint32_t reasons = 0;
   double clock = 0;     // median
+  double power = 0;     // likewise
   Time from = kNoTime;  // the first that is slow
 };
 
@@ -96,9 +100,10 @@ class GpuSlowdown final : public Rule {
   Params params_;
   TimeSlices<Slice> slices_;
   double utilisation_ = 0;
-  Time busy_seen_{};      // of that sample
-  Time clock_seen_{};     // of a sample of clock or reasons
-  double best_ = 0;       // the highest median of a window
+  Time busy_seen_{};  // of that sample
+  Time clock_seen_{};
+  double best_ = 0;  // the highest median of a window
+  double highest_power_ = 0;
   Time since_ = kNoTime;  // the clocks are held back
   ClearTime clear_;
 };
@@ -110,11 +115,13 @@ void GpuSlowdown::on_sample(const Sample& sample, Verdicts& out) {
     busy_seen_ = std::max(busy_seen_, sample.at);
     return;
   }
-  clock_seen_ = std::max(clock_seen_, sample.at);
+  if (sample.resource == Resource::gpu_sm_clock) clock_seen_ = std::max(clock_seen_, sample.at);
   Slice& slice = slices_.at(sample.at, [](const Slice&) {});
   slice.busy = busy_at(sample.at);
   if (sample.resource == Resource::gpu_sm_clock) {
     slice.clock = std::min(sample.value, kLargest);
+  } else if (sample.resource == Resource::gpu_power) {
+    slice.power = std::min(sample.value, kLargest);
   } else {
     slice.reasons |= static_cast<std::uint32_t>(sample.value);
   }
@@ -127,11 +134,14 @@ void GpuSlowdown::state(StateIo& io) {
   io(busy_seen_);
   io(clock_seen_);
   io(best_);
+  io(highest_power_);
   io(since_);
   io(clear_);
   const bool times =
       busy_seen_ >= Time{} && clock_seen_ >= Time{} && (since_ == kNoTime || since_ >= Time{});
-  if (!times || !(best_ >= 0 && best_ <= kLargest) || std::isnan(utilisation_)) io.fail();
+  if (!times || !(best_ >= 0 && best_ <= kLargest) ||
+      !(highest_power_ >= 0 && highest_power_ <= kLargest) || std::isnan(utilisation_))
+    io.fail();
 }
 
 std::vector<std::string_view> GpuSlowdown::missing() const {
@@ -144,6 +154,7 @@ std::vector<std::string_view> GpuSlowdown::missing() const {
 Summary GpuSlowdown::summarise() const {
   Summary seen;
   std::vector<double> clocks;
+  std::vector<double> powers;
   for (const Slice& slice : slices_.all()) {
     if (!slice.busy) continue;
     ++seen.busy;
@@ -156,15 +167,18 @@ Summary GpuSlowdown::summarise() const {
     if ((slice.reasons & kPowerCap) != 0) ++seen.capped;
     if ((slice.reasons & kApplicationClocks) != 0) ++seen.asked;
     if (slice.clock > 0) clocks.push_back(slice.clock);
+    if (slice.power > 0) powers.push_back(slice.power);
   }
   if (!clocks.empty()) seen.clock = median_of(std::move(clocks));
+  if (!powers.empty()) seen.power = median_of(std::move(powers));
   return seen;
 }
 
 bool GpuSlowdown::held_back(const Summary& seen) const {
   if (seen.fault * 100 >= kFaultPercent * seen.busy) return true;
   if (seen.low * 100 < kLowPercent * seen.busy || seen.asked * 2 > seen.busy) return false;
-  return seen.capped * 2 <= seen.busy || seen.clock < kCapped * best_;
+  if (seen.capped * 2 <= seen.busy || seen.clock < kCapped * best_) return true;
+  return seen.power > 0 && seen.power < kSamePower * highest_power_;  // a lower cap than before
 }
 
 void GpuSlowdown::judge(Time at, Verdicts& out) {
@@ -176,7 +190,10 @@ void GpuSlowdown::judge(Time at, Verdicts& out) {
     clear_.reset();
     return out.fires({.at = at, .figure = seen.clock}, [&] { return describe(seen); });
   }
-  if (busy) best_ = std::max(best_, seen.clock);
+  if (busy) {
+    best_ = std::max(best_, seen.clock);
+    highest_power_ = std::max(highest_power_, seen.power);
+  }
   if (!clear_.elapsed(at, nanos_of(params_.recovery_seconds))) return;
   since_ = kNoTime;
   out.clear_all(at);
@@ -231,7 +248,7 @@ const RuleSpec& rule() {
               "the driver gives a thermal limit, a power brake or a hardware slowdown as the "
               "reason. `trainwatch sample` writes both.",
        .samples = {Resource::gpu_utilization, Resource::gpu_sm_clock,
-                   Resource::gpu_throttle_reasons}},
+                   Resource::gpu_throttle_reasons, Resource::gpu_power}},
       {field("drop_percent", &Params::drop_percent, 1, 99,
              "Percent below the best sustained clock from which a GPU is slow."),
        field("busy_percent", &Params::busy_percent, 0, 100,

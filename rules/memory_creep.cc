@@ -31,7 +31,7 @@ constexpr Nanos kGap = std::chrono::minutes(10);  // between samples; the past i
 struct Params {
   double hours = 12;
   double critical_minutes = 30;
-  double warmup_seconds = 120;
+  double warmup_seconds = 180;
 };
 
 // What one kind of memory of the subject does.
@@ -58,9 +58,9 @@ class Level {
   void begin(Time at);
 
   // Short ones see quick leaks, long ones slow ones.
-  std::array<MemoryTrend, 3> trends_{MemoryTrend{std::chrono::seconds(10)},
-                                     MemoryTrend{std::chrono::seconds(30)},
-                                     MemoryTrend{std::chrono::seconds(120)}};
+  std::array<MemoryTrend, 4> trends_{
+      MemoryTrend{std::chrono::seconds(3)}, MemoryTrend{std::chrono::seconds(10)},
+      MemoryTrend{std::chrono::seconds(30)}, MemoryTrend{std::chrono::seconds(120)}};
   Time began_ = kNoTime;
   Time last_ = kNoTime;
   double latest_ = 0;
@@ -230,8 +230,8 @@ const RuleSpec& rule() {
       {.id = "memory_creep",
        .scope = Scope::gpu,
        .summary = "Host or GPU memory grows steadily and will be full within hours.",
-       .doc = "A robust trend (Theil and Sen) through the lowest levels of 60 stretches of 10, 30 "
-              "and 120 s of a node's or a GPU's memory. It must rise from quarter to quarter of "
+       .doc = "A robust trend (Theil and Sen) through the lowest levels of 60 stretches of 3, 10, "
+              "30 and 120 s of a node's or a GPU's memory. It must rise from quarter to quarter of "
               "what was seen, at the end as much as at the beginning, and above every level that "
               "was left again. It is extended to at most six times the time seen.",
        .samples = {Resource::memory_used, Resource::gpu_memory_utilization,

@@ -34,10 +34,12 @@ std::optional<double> MemoryTrend::level() const {
 }
 
 std::optional<MemoryTrend::Rise> MemoryTrend::rise() const {
-  if (!enough() || !steady()) return std::nullopt;
-  const double per_bucket = slope();
+  if (!enough()) return std::nullopt;
   const Bucket& first = buckets_.front();
   const Bucket& last = buckets_[buckets_.size() - 2];
+  // A level that stays costs nothing.
+  if (last.lowest - first.lowest < kLeastRise / 2 || !steady()) return std::nullopt;
+  const double per_bucket = slope();
   const std::int64_t buckets = last.number - first.number;
   const double risen = per_bucket * static_cast<double>(buckets);
   if (risen < kLeastRise || risen < kDeviations * deviation(per_bucket)) return std::nullopt;
