@@ -40,7 +40,7 @@ enum class Resource : std::uint8_t {
   io_pressure_full,
   memory_pressure_some,
   memory_pressure_full,
-  cgroup_throttled,    // percent of the time in which the cgroup's CPU quota was used up
+  cgroup_throttled,    // percent of the periods in which the cgroup's CPU quota was used up
   cgroup_memory_used,  // percent of the cgroup's limit
   cgroup_io_read,      // bytes/s
   cgroup_io_write,     // bytes/s
