@@ -41,7 +41,7 @@ int failed(std::ostream& err, const Error& error) {
 }  // namespace
 
 int sample(const SampleOptions& options, std::ostream& err) {
-  auto host = HostSampler::open(options.proc, find_gpus(err));
+  auto host = HostSampler::open({options.proc, options.cgroups, options.pid}, find_gpus(err));
   if (!host) return failed(err, host.error());
   for (const std::string& path : host->missing()) {
     err << "trainwatch sample: cannot read " << path << ", continuing without it\n";

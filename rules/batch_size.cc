@@ -210,7 +210,7 @@ const RuleSpec& rule() {
              "Percent; a GPU's memory has headroom below it."),
        field("window", &Params::window, 10, 100000, "Samples in the window."),
        field("patience", &Params::patience, 0, 1000000,
-             "Samples required before the first evaluation.", 100),
+             "Samples required before the first evaluation.", {.docs = 100}),
        field("recovery_samples", &Params::recovery_samples, 1, 1000000,
              "Consecutive samples without the condition that end the alert.")});
   return spec;

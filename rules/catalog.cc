@@ -19,6 +19,8 @@ namespace low_overlap { const RuleSpec& rule(); }
 namespace straggler { const RuleSpec& rule(); }
 namespace throughput_regression { const RuleSpec& rule(); }
 namespace stall { const RuleSpec& rule(); }
+namespace gpu_slowdown { const RuleSpec& rule(); }
+namespace memory_creep { const RuleSpec& rule(); }
 namespace io_bottleneck { const RuleSpec& rule(); }
 namespace batch_size { const RuleSpec& rule(); }
 namespace gpu_memory_increase { const RuleSpec& rule(); }
@@ -46,6 +48,8 @@ const std::vector<const RuleSpec*>& rule_catalog() {
       &straggler::rule(),
       &throughput_regression::rule(),
       &stall::rule(),
+      &gpu_slowdown::rule(),
+      &memory_creep::rule(),
       &io_bottleneck::rule(),
       &batch_size::rule(),
       &gpu_memory_increase::rule(),

@@ -156,10 +156,11 @@ const RuleSpec& rule() {
        .samples = {Resource::gpu_memory_utilization},
        .on_by_default = false},
       {field("increase", &Params::increase, 0, 100,
-             "Points (of 100 % of the GPU's memory) between two windows that are too much.", 10),
-       field("window", &Params::window, 2, 10000, "Samples in one mean.", 500),
+             "Points (of 100 % of the GPU's memory) between two windows that are too much.",
+             {.docs = 10}),
+       field("window", &Params::window, 2, 10000, "Samples in one mean.", {.docs = 500}),
        field("patience", &Params::patience, 0, 1000000,
-             "Samples required before the first evaluation.", 100),
+             "Samples required before the first evaluation.", {.docs = 100}),
        field("recovery_samples", &Params::recovery_samples, 1, 1000000,
              "Consecutive samples without the condition that end the alert.")});
   return spec;

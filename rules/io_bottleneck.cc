@@ -36,7 +36,7 @@ RuleSpec make_io_bottleneck() {
       {field("threshold", &Params::threshold, 0, 100,
              "Percentage of all snapshots that are bottlenecks."),
        field("gpu_threshold", &Params::gpu_threshold, 0, 100,
-             "A GPU below this utilisation (percent) is idle.", 70),
+             "A GPU below this utilisation (percent) is idle.", {.docs = 70}),
        field("io_threshold", &Params::core_threshold, 0, 100,
              "A core that waits for I/O longer than this (percent of its time) is blocked."),
        field("patience", &Params::patience, 0, 1000000,

@@ -209,7 +209,7 @@ const RuleSpec& rule() {
       {field("threshold", &Params::threshold, 0, 1,
              "Distance between two GPUs that is too large; 0 is equal, 0.833 entirely different."),
        field("patience", &Params::patience, 0, 1000000,
-             "Samples of a GPU required before the first evaluation.", 10),
+             "Samples of a GPU required before the first evaluation.", {.docs = 10}),
        field("recovery_samples", &Params::recovery_samples, 1, 1000000,
              "Consecutive samples without two such GPUs that end the alert.")});
   return spec;

@@ -192,7 +192,7 @@ const RuleSpec& rule() {
               "are outliers; more than `n_outliers` are too many.",
        .on_by_default = false},
       {field("stddev", &Params::stddev, 0, 100,
-             "Standard deviations above the mean that make a step an outlier.", 5),
+             "Standard deviations above the mean that make a step an outlier.", {.docs = 5}),
        field("n_outliers", &Params::n_outliers, 0, 100000, "Outliers that are tolerated."),
        field("window", &Params::window, 101, 20000, "Steps in the window."),
        field("recovery_steps", &Params::recovery_steps, 1, 1000000,

@@ -122,6 +122,7 @@ Action define_replay(CLI::App& app, const CliSession& session) {
   auto flags = std::make_shared<ConfigFlagSet>(app, session.commands.catalog);
   add_offline_options(app, *options);
   flags->add_file_and_rules();
+  flags->add_preset();
   add_checked(
       app, "--fail-on", "info|warning|critical",
       "Exit with 3 if an alert has this severity or a higher one",
@@ -157,6 +158,7 @@ Action define_analyze(CLI::App& app, const CliSession& session) {
                      "For frequent_kernel_sequences: only operators whose names contain this"))
       ->type_name("TEXT");
   flags->add_file();
+  flags->add_preset();
   app.footer("Prints one JSON object: the result of each analysis under its name.");
   return offline_action(options, flags, session, &Commands::analyze);
 }
@@ -168,6 +170,7 @@ Action define_report(CLI::App& app, const CliSession& session) {
   add_output(app, options->output, "Output file; - is standard output");
   add_job(app, options->job);
   flags->add_file_and_rules();
+  flags->add_preset();
   app.footer(
       "Writes one self-contained HTML page: rules and alerts, phases of the job, steps, "
       "utilisation,\n"
@@ -238,7 +241,8 @@ Action define_sample(CLI::App& app, const CliSession& session) {
       ->check(CLI::PositiveNumber);
   app.footer(
       "Writes DIR/system/incremental/<hour>/<minute>.<node>.json in SageMaker's format: CPU per\n"
-      "core, memory, disk and network from /proc, GPUs through NVML if it is installed.");
+      "core, memory, disk, network and pressure from /proc, the limits of the container from\n"
+      "/sys/fs/cgroup, GPUs with their clocks and health through NVML if it is installed.");
   return [options, &session] { return session.commands.sample(*options, session.err); };
 }
 

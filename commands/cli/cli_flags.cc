@@ -86,26 +86,31 @@ void ConfigFlagSet::add_file_and_rules() {
       ->delimiter(',');
 }
 
+void ConfigFlagSet::add_preset() {
+  add_setting(*find_field(settings_table(), "rules.preset"), Config(catalog_));
+}
+
 void ConfigFlagSet::add_settings() {
   const Config defaults(catalog_);
-  for (const ConfigField<Config>& field : settings_table()) {
-    const std::string key(field.key);
-    std::string flag = "--" + key;
-    std::replace(flag.begin(), flag.end(), '_', '-');
-    const std::string bounds = field.bounds.empty() ? "" : " " + field.bounds;
-    const std::string type =
-        field.type == "choice" ? field.bounds : std::string(field.type) + bounds;
-    const std::string standard = field.list ? "" : " Default: " + field.print(defaults);
-    CLI::Option* option =
-        with_variable(app_.add_option(flag, settings_[key], std::string(field.help) + standard))
-            ->allow_extra_args(false)
-            ->type_name(type)
-            ->group("Settings (keys of the file)");
-    if (field.list) {
-      option->delimiter(',');
-    } else {
-      option->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
-    }
+  for (const ConfigField<Config>& field : settings_table()) add_setting(field, defaults);
+}
+
+void ConfigFlagSet::add_setting(const ConfigField<Config>& field, const Config& defaults) {
+  const std::string key(field.key);
+  std::string flag = "--" + key;
+  std::replace(flag.begin(), flag.end(), '_', '-');
+  const std::string bounds = field.bounds.empty() ? "" : " " + field.bounds;
+  const std::string type = field.type == "choice" ? field.bounds : std::string(field.type) + bounds;
+  const std::string standard = field.list ? "" : " Default: " + field.print(defaults);
+  CLI::Option* option =
+      with_variable(app_.add_option(flag, settings_[key], std::string(field.help) + standard))
+          ->allow_extra_args(false)
+          ->type_name(type)
+          ->group("Settings (keys of the file)");
+  if (field.list) {
+    option->delimiter(',');
+  } else {
+    option->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
   }
 }
 

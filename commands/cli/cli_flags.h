@@ -7,6 +7,7 @@
 #include <string>
 
 #include "commands/cli/cli.h"
+#include "daemon/config/config_table.h"
 #include "trainwatch/time.h"
 
 namespace trainwatch {
@@ -27,6 +28,7 @@ class ConfigFlagSet {
 
   void add_file();            // --config.file
   void add_file_and_rules();  // --config.file, --rules, --set
+  void add_preset();          // --rules.preset, for commands without add_settings()
   void add_settings();        // one flag per row of settings_table()
   void add_watch();           // --watch
 
@@ -35,6 +37,8 @@ class ConfigFlagSet {
   Result<ConfigFlags> flags() const;
 
  private:
+  void add_setting(const ConfigField<Config>& field, const Config& defaults);
+
   CLI::App& app_;
   RuleCatalog catalog_;
   std::string config_file_;

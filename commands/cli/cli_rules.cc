@@ -31,10 +31,15 @@ std::string bounds_of(const Param& param) {
   return detail::number_text(param.min) + ".." + detail::number_text(param.max);
 }
 
-// "; sagemaker-docs: 100"
-std::string docs_text(const Param& param) {
-  if (!param.docs_default) return {};
-  return "; sagemaker-docs: " + detail::number_text(*param.docs_default);
+// "; sagemaker-code: 0; sagemaker-docs: 100"
+std::string presets_text(const Param& param) {
+  std::string text;
+  const auto add = [&text](std::string_view preset, const std::optional<double>& number) {
+    if (number) text.append("; ").append(preset).append(": ").append(detail::number_text(*number));
+  };
+  add("sagemaker-code", param.sagemaker.code);
+  add("sagemaker-docs", param.sagemaker.docs);
+  return text;
 }
 
 // Breaks at spaces so that no line is longer than a terminal's.
@@ -82,7 +87,7 @@ std::string rules_as_text(RuleCatalog catalog) {
     append_wrapped(out, rule->doc, 2);
     for (const Param& param : rule->params) {
       out.append("    ").append(param.name).append(" = ").append(default_of(*rule, param));
-      out.append("   (").append(bounds_of(param)).append(docs_text(param)).append(")\n");
+      out.append("   (").append(bounds_of(param)).append(presets_text(param)).append(")\n");
       append_wrapped(out, param.help, 8);
     }
   }
@@ -100,7 +105,9 @@ std::string rules_as_json(RuleCatalog catalog) {
     for (const Param& param : rule->params) {
       json.begin_object().field("name", param.name);
       json.key("default").raw(default_of(*rule, param));
-      if (param.docs_default) json.field("docs_default", *param.docs_default);
+      const SageMakerDefaults& sagemaker = param.sagemaker;
+      if (sagemaker.code) json.field("sagemaker_code_default", *sagemaker.code);
+      if (sagemaker.docs) json.field("sagemaker_docs_default", *sagemaker.docs);
       json.field("min", param.min).field("max", param.max).field("help", param.help).end_object();
     }
     json.end_array().end_object();

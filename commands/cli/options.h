@@ -70,6 +70,7 @@ struct SampleOptions {
   std::string node;  // empty: the host's name
   int pid = 0;       // also stop when this process ends; 0: none
   std::string proc = "/proc";
+  std::string cgroups = "/sys/fs/cgroup";
 };
 
 }  // namespace trainwatch

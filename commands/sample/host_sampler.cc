@@ -1,7 +1,5 @@
 #include "commands/sample/host_sampler.h"
 
-#include <fcntl.h>
-
 #include <algorithm>
 #include <utility>
 
@@ -19,31 +17,20 @@ double rate(std::uint64_t before, std::uint64_t now, double seconds) {
 
 }  // namespace
 
-ProcFile::ProcFile(std::string path)
-    : path_(std::move(path)), file_(::open(path_.c_str(), O_RDONLY | O_CLOEXEC)) {}
-
-std::string_view ProcFile::read() {
-  if (buffer_.empty()) buffer_.resize(std::size_t{16} << 10U);
-  std::size_t used = 0;
-  while (file_.valid()) {
-    if (used == buffer_.size()) buffer_.resize(buffer_.size() * 2);
-    const ssize_t got =
-        pread(file_.get(), buffer_.data() + used, buffer_.size() - used, static_cast<off_t>(used));
-    if (got <= 0) break;
-    used += static_cast<std::size_t>(got);
-  }
-  return {buffer_.data(), used};
+HostSampler::HostSampler(const Places& places, std::unique_ptr<GpuSource> gpus)
+    : stat_(places.proc + "/stat"),
+      meminfo_(places.proc + "/meminfo"),
+      diskstats_(places.proc + "/diskstats"),
+      net_dev_(places.proc + "/net/dev"),
+      pressure_(places.proc),
+      gpus_(std::move(gpus)) {
+  const std::string process = places.pid > 0 ? std::to_string(places.pid) : "self";
+  ProcFile own(places.proc + "/" + process + "/cgroup");
+  if (const auto path = parse_cgroup_path(own.read())) cgroup_.emplace(places.cgroups, *path);
 }
 
-HostSampler::HostSampler(const std::string& proc, std::unique_ptr<GpuSource> gpus)
-    : stat_(proc + "/stat"),
-      meminfo_(proc + "/meminfo"),
-      diskstats_(proc + "/diskstats"),
-      net_dev_(proc + "/net/dev"),
-      gpus_(std::move(gpus)) {}
-
-Result<HostSampler> HostSampler::open(const std::string& proc, std::unique_ptr<GpuSource> gpus) {
-  HostSampler sampler(proc, std::move(gpus));
+Result<HostSampler> HostSampler::open(const Places& places, std::unique_ptr<GpuSource> gpus) {
+  HostSampler sampler(places, std::move(gpus));
   if (!sampler.stat_.available()) return Error{"cannot read " + sampler.stat_.path()};
   return sampler;
 }
@@ -65,6 +52,8 @@ std::span<const Metric> HostSampler::tick(Nanos monotonic) {
   sample_memory();
   sample_gpus();
   sample_network(seconds);
+  pressure_.sample(metrics_);
+  if (cgroup_) cgroup_->sample(seconds, metrics_);
   if (!std::exchange(primed_, true) || seconds <= 0) metrics_.clear();
   return metrics_;
 }
@@ -104,12 +93,20 @@ void HostSampler::sample_memory() {
 void HostSampler::sample_gpus() {
   if (!gpus_) return;
   gpus_->read(readings_);
+  using Reading = std::optional<double> GpuReading::*;
+  constexpr std::pair<std::string_view, Reading> kReadings[] = {
+      {"GPUUtilization", &GpuReading::utilization_percent},
+      {"GPUMemoryUtilization", &GpuReading::memory_percent},
+      {"GPUSmClock", &GpuReading::sm_clock_mhz},
+      {"GPUMemoryClock", &GpuReading::memory_clock_mhz},
+      {"GPUThrottleReasons", &GpuReading::throttle_reasons},
+      {"GPUTemperature", &GpuReading::temperature_celsius},
+      {"GPUPower", &GpuReading::power_watts},
+      {"GPUEccErrors", &GpuReading::ecc_errors},
+      {"GPUXid", &GpuReading::xid}};
   for (const GpuReading& reading : readings_) {
-    if (const auto& busy = reading.utilization_percent) {
-      add("gpu", "gpu", "GPUUtilization", *busy, reading.gpu);
-    }
-    if (const auto& used = reading.memory_percent) {
-      add("gpu", "gpu", "GPUMemoryUtilization", *used, reading.gpu);
+    for (const auto& [dimension, member] : kReadings) {
+      if (const auto& value = reading.*member) add("gpu", "gpu", dimension, *value, reading.gpu);
     }
   }
 }

@@ -10,8 +10,11 @@
 #include <string_view>
 #include <vector>
 
+#include "commands/sample/cgroup.h"
+#include "commands/sample/metric.h"
+#include "commands/sample/pressure.h"
 #include "commands/sample/proc_counters.h"
-#include "daemon/file_handle.h"
+#include "commands/sample/proc_file.h"
 #include "trainwatch/result.h"
 #include "trainwatch/time.h"
 
@@ -20,47 +23,33 @@ namespace trainwatch {
 // The source of GPU metrics: NVML if the machine has it, a fake in tests.
 struct GpuReading {
   std::uint32_t gpu = 0;
-  std::optional<double> utilization_percent;  // empty: not reported (MIG, for example)
-  std::optional<double> memory_percent;       // used share of the device's memory
+  std::optional<double> utilization_percent{};  // empty: not reported (MIG, for example)
+  std::optional<double> memory_percent{};       // used share of the device's memory
+  std::optional<double> sm_clock_mhz{};
+  std::optional<double> memory_clock_mhz{};
+  std::optional<double> throttle_reasons{};  // bits: nvmlClocksEventReason* of nvml.h
+  std::optional<double> temperature_celsius{};
+  std::optional<double> power_watts{};
+  std::optional<double> ecc_errors{};  // uncorrected, since the driver was loaded
+  std::optional<double> xid{};         // of the last critical error; 0: none
 };
 
 class GpuSource {
  public:
   virtual ~GpuSource() = default;
-  // Replaces `out`. A device that fails is left out of this reading and asked again next time.
+  // Replaces `out`. What a device does not say is empty, and asked again next time.
   virtual void read(std::vector<GpuReading>& out) = 0;
-};
-
-// One value of one series, one line of a system-metrics file. The name is `name`, with `device`
-// behind it where the series belongs to a numbered device ("cpu" and 3 -> "cpu3").
-struct Metric {
-  static constexpr std::int64_t kNoDevice = -1;
-  std::string_view type;  // all three are string literals
-  std::string_view name;
-  std::string_view dimension;
-  std::int64_t device = kNoDevice;
-  double value = 0;  // percent, 1/s or bytes/s
-};
-
-// A /proc file that stays open: reading it again is one system call.
-class ProcFile {
- public:
-  explicit ProcFile(std::string path);
-  const std::string& path() const { return path_; }
-  bool available() const { return file_.valid(); }
-  // The text as of now, valid until the next call; empty when it cannot be read.
-  std::string_view read();
-
- private:
-  std::string path_;
-  FileHandle file_;
-  std::string buffer_;
 };
 
 class HostSampler {
  public:
-  // `proc` is "/proc" but in tests; `gpus` may be null. One thread.
-  static Result<HostSampler> open(const std::string& proc, std::unique_ptr<GpuSource> gpus);
+  struct Places {
+    std::string proc = "/proc";
+    std::string cgroups = "/sys/fs/cgroup";
+    int pid = 0;  // whose limits; 0: this process's
+  };
+  // `places` are other ones in tests only; `gpus` may be null. One thread.
+  static Result<HostSampler> open(const Places& places, std::unique_ptr<GpuSource> gpus);
 
   // Reads everything. Rates are over the time since the last call (`monotonic` is any clock that
   // never jumps); the first call only remembers the counters and gives nothing, and so does the
@@ -71,7 +60,7 @@ class HostSampler {
   std::vector<std::string> missing() const;
 
  private:
-  HostSampler(const std::string& proc, std::unique_ptr<GpuSource> gpus);
+  HostSampler(const Places& places, std::unique_ptr<GpuSource> gpus);
   void sample_disks(double seconds);
   void sample_cores();
   void sample_memory();
@@ -84,6 +73,8 @@ class HostSampler {
   ProcFile meminfo_;
   ProcFile diskstats_;
   ProcFile net_dev_;
+  PressureSampler pressure_;
+  std::optional<CgroupSampler> cgroup_;
   std::unique_ptr<GpuSource> gpus_;
   bool primed_ = false;
   Nanos last_{};

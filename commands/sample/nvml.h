@@ -21,6 +21,14 @@ struct NvmlMemory {  // bytes; version 1 of the structure
   unsigned long long used;
 };
 using NvmlDevice = void*;
+using NvmlEventSet = void*;
+struct NvmlEvent {
+  NvmlDevice device;
+  unsigned long long type;
+  unsigned long long data;  // of a critical error: its XID
+  unsigned int gpu_instance;
+  unsigned int compute_instance;
+};
 
 struct NvmlApi {
   int (*init)() = nullptr;
@@ -29,6 +37,16 @@ struct NvmlApi {
   int (*device)(unsigned int, NvmlDevice*) = nullptr;
   int (*utilization)(NvmlDevice, NvmlUtilization*) = nullptr;
   int (*memory)(NvmlDevice, NvmlMemory*) = nullptr;
+  // Null where the library is too old for them.
+  int (*clock)(NvmlDevice, int kind, unsigned int* mhz) = nullptr;
+  int (*throttle_reasons)(NvmlDevice, unsigned long long* bits) = nullptr;
+  int (*temperature)(NvmlDevice, int sensor, unsigned int* celsius) = nullptr;
+  int (*power)(NvmlDevice, unsigned int* milliwatts) = nullptr;
+  int (*ecc_errors)(NvmlDevice, int kind, int counter, unsigned long long* count) = nullptr;
+  int (*event_set)(NvmlEventSet*) = nullptr;
+  int (*free_event_set)(NvmlEventSet) = nullptr;
+  int (*register_events)(NvmlDevice, unsigned long long types, NvmlEventSet) = nullptr;
+  int (*wait)(NvmlEventSet, NvmlEvent*, unsigned int milliseconds) = nullptr;
 };
 
 // The library stays loaded until the process ends.

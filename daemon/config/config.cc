@@ -1,7 +1,6 @@
 #include "daemon/config/config.h"
 
 #include <algorithm>
-#include <cassert>
 #include <string_view>
 
 #include "daemon/config/config_table.h"
@@ -22,14 +21,7 @@ Error at(const std::string& place, const Error& error) {
 
 RuleConfig with_preset(const RuleEntry& rule, RulePreset preset) {
   RuleConfig config = rule.config;
-  if (preset == RulePreset::code) return config;
-  for (const Param& param : config.spec->params) {
-    if (!param.docs_default || rule.set_keys.contains(param.name)) continue;
-    const Status within_bounds =
-        param.parse(config.params, detail::number_text(*param.docs_default));
-    assert(within_bounds.ok());
-    (void)within_bounds;
-  }
+  config.apply(preset, rule.set_keys);
   return config;
 }
 

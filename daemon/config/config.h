@@ -70,9 +70,6 @@ struct StreamConfig {
   std::size_t queue_bytes = std::size_t{4} << 20U;  // of one client
 };
 
-// The source of rule parameters that are not set by name.
-enum class RulePreset : std::uint8_t { code, sagemaker_docs };
-
 struct RuleEntry {
   RuleConfig config;
   std::optional<bool> enabled;          // empty: as `rules.default_enabled` and the rule say
@@ -91,7 +88,7 @@ struct Config {
   StreamConfig stream;
   std::vector<std::string> analyses = {"all"};  // names, or "all"
   bool rules_default_enabled = true;
-  RulePreset rules_preset = RulePreset::code;
+  RulePreset rules_preset = RulePreset::trainwatch;
   std::vector<RuleEntry> rules;  // all of the catalog, in its order
 
   explicit Config(RuleCatalog catalog);

@@ -143,9 +143,9 @@ std::vector<ConfigField<Config>> make_settings() {
           "by default."),
       choice_field<Config>(
           "rules.preset", [](auto& c) -> auto& { return c.rules_preset; },
-          {"code", "sagemaker-docs"},
-          "Parameters that are not set by name take the defaults of SageMaker's code, or those of "
-          "its documentation where they differ."),
+          {"trainwatch", "sagemaker-code", "sagemaker-docs"},
+          "Defaults of parameters that are not set by name: trainwatch's own, or those of "
+          "SageMaker's code or documentation."),
   };
 }
 

@@ -19,11 +19,13 @@
 #pragma once
 
 #include <any>
+#include <cassert>
 #include <charconv>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -70,6 +72,16 @@ class Rule {
   virtual std::vector<std::string_view> missing() const { return {}; }
 };
 
+// The source of the parameters that are not set by name: trainwatch's own defaults, those of the
+// code of SageMaker's rules, or those of SageMaker's documentation.
+enum class RulePreset : std::uint8_t { trainwatch, sagemaker_code, sagemaker_docs };
+
+// The defaults of SageMaker's rule. Empty: the code has trainwatch's, the documentation the code's.
+struct SageMakerDefaults {
+  std::optional<double> code{};
+  std::optional<double> docs{};
+};
+
 // One parameter as users see it. `text` is its form in the configuration file or after --set.
 struct Param {
   std::string_view name;
@@ -78,9 +90,14 @@ struct Param {
   double max = 0;
   std::function<Status(std::any& params, std::string_view text)> parse;
   std::function<std::string(const std::any& params)> print;
-  // What SageMaker's documentation gives where its code has another default; the preset
-  // "sagemaker-docs" takes it.
-  std::optional<double> docs_default{};
+  SageMakerDefaults sagemaker{};
+
+  // What the preset has in place of the rule's own default.
+  std::optional<double> preset_default(RulePreset preset) const {
+    if (preset == RulePreset::trainwatch) return std::nullopt;
+    const bool documented = preset == RulePreset::sagemaker_docs && sagemaker.docs;
+    return documented ? sagemaker.docs : sagemaker.code;
+  }
 };
 
 // What the system metrics of a node say about whether it was awake.
@@ -146,6 +163,8 @@ struct RuleConfig {
     }
     return Error{std::string(spec->id) + " has no parameter '" + std::string(name) + "'"};
   }
+  // Sets the parameters to the preset's defaults, except those named.
+  void apply(RulePreset preset, const std::set<std::string_view>& except = {});
 };
 
 namespace detail {
@@ -177,11 +196,21 @@ Status parse_number(std::string_view name, std::string_view text, double min, do
 
 }  // namespace detail
 
+inline void RuleConfig::apply(RulePreset preset, const std::set<std::string_view>& except) {
+  for (const Param& param : spec->params) {
+    const auto number = param.preset_default(preset);
+    if (!number || except.contains(param.name)) continue;
+    const Status within_bounds = param.parse(params, detail::number_text(*number));
+    assert(within_bounds.ok());
+    (void)within_bounds;
+  }
+}
+
 // A numeric parameter (double or an integer type) with inclusive bounds.
 template <class Params, class T>
 Param field(std::string_view name, T Params::*member, double min, double max, std::string_view help,
-            std::optional<double> docs_default = {}) {
-  Param param{name, help, min, max, {}, {}, docs_default};
+            SageMakerDefaults sagemaker = {}) {
+  Param param{name, help, min, max, {}, {}, sagemaker};
   param.parse = [=](std::any& params, std::string_view text) {
     return detail::parse_number(name, text, min, max, std::any_cast<Params&>(params).*member);
   };

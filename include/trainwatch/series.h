@@ -27,6 +27,23 @@ enum class Resource : std::uint8_t {
   io_write,                // bytes/s
   network_receive,         // bytes/s
   network_transmit,        // bytes/s
+  gpu_sm_clock,            // MHz
+  gpu_memory_clock,        // MHz
+  gpu_throttle_reasons,    // bits: nvmlClocksEventReasons of nvml.h
+  gpu_temperature,         // degrees Celsius
+  gpu_power,               // watts
+  gpu_ecc_errors,          // uncorrected, since the driver was loaded
+  gpu_xid,                 // the number of the last critical error; 0: none
+  cpu_pressure_some,       // percent of the last 10 s in which some task waited for it (PSI)
+  cpu_pressure_full,       // ... in which all did
+  io_pressure_some,
+  io_pressure_full,
+  memory_pressure_some,
+  memory_pressure_full,
+  cgroup_throttled,    // percent of the periods in which the cgroup's CPU quota was used up
+  cgroup_memory_used,  // percent of the cgroup's limit
+  cgroup_io_read,      // bytes/s
+  cgroup_io_write,     // bytes/s
   count_,
 };
 

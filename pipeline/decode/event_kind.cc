@@ -62,6 +62,23 @@ constexpr ResourceRule kResources[] = {
     {"i/o", "WriteThroughputInBytesPerSecond", Resource::io_write},
     {"network", "ReceiveBytesPerSecond", Resource::network_receive},
     {"network", "TransmitBytesPerSecond", Resource::network_transmit},
+    {"gpu", "GPUSmClock", Resource::gpu_sm_clock},
+    {"gpu", "GPUMemoryClock", Resource::gpu_memory_clock},
+    {"gpu", "GPUThrottleReasons", Resource::gpu_throttle_reasons},
+    {"gpu", "GPUTemperature", Resource::gpu_temperature},
+    {"gpu", "GPUPower", Resource::gpu_power},
+    {"gpu", "GPUEccErrors", Resource::gpu_ecc_errors},
+    {"gpu", "GPUXid", Resource::gpu_xid},
+    {"pressure", "CPUPressureSome", Resource::cpu_pressure_some},
+    {"pressure", "CPUPressureFull", Resource::cpu_pressure_full},
+    {"pressure", "IOPressureSome", Resource::io_pressure_some},
+    {"pressure", "IOPressureFull", Resource::io_pressure_full},
+    {"pressure", "MemoryPressureSome", Resource::memory_pressure_some},
+    {"pressure", "MemoryPressureFull", Resource::memory_pressure_full},
+    {"cgroup", "CPUThrottledPercent", Resource::cgroup_throttled},
+    {"cgroup", "MemoryUsedPercent", Resource::cgroup_memory_used},
+    {"cgroup", "ReadThroughputInBytesPerSecond", Resource::cgroup_io_read},
+    {"cgroup", "WriteThroughputInBytesPerSecond", Resource::cgroup_io_write},
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
 """docs/metrics.md is what /metrics of a job with every kind of input says. `metrics_doc_test.py BINARY --update`
 writes it again."""
 
+import json
 import os
 import subprocess
 import sys
@@ -12,12 +13,29 @@ PAGE = os.path.join(harness.ROOT, "docs", "metrics.md")
 SUPPORT = os.path.join(harness.ROOT, "tests", "support")
 
 
+# Series that `trainwatch sample` writes and SageMaker does not.
+SAMPLED = ([("gpu", "gpu0", name) for name in ("GPUSmClock", "GPUMemoryClock", "GPUThrottleReasons", "GPUTemperature",
+                                               "GPUPower", "GPUEccErrors", "GPUXid")]
+           + [("pressure", resource + "Pressure" + kind, "") for resource in ("CPU", "IO", "Memory")
+              for kind in ("Some", "Full")]
+           + [("cgroup", name, "") for name in ("CPUThrottledPercent", "MemoryUsedPercent",
+                                                "ReadThroughputInBytesPerSecond",
+                                                "WriteThroughputInBytesPerSecond")])
+
+
 class MetricsDocTest(harness.JobTest):
     def generate(self, script, *arguments):
         subprocess.run([sys.executable, os.path.join(SUPPORT, script), *arguments], check=True,
                        stdout=subprocess.DEVNULL)
 
+    def sample(self):
+        with open(os.path.join(self.directory, "1700000000.sampled.json"), "w") as file:
+            for kind, name, dimension in SAMPLED:
+                file.write(json.dumps({"Type": kind, "Name": name, "Dimension": dimension, "Value": 1,
+                                       "NodeId": "sampled", "Timestamp": 1700000000.5}) + "\n")
+
     def test_up_to_date(self):
+        self.sample()
         self.generate("sagemaker_job_gen.py", "job", "--out", self.directory, "--seconds", "20")
         self.generate("kineto_gen.py", "--out", self.directory, "--scenario", "comm_bound", "--ranks", "2",
                       "--steps", "4")

@@ -13,6 +13,7 @@ import harness
 import judge
 
 RULES = ["--rules=low_gpu_utilization", "--set=low_gpu_utilization.window=20",
+         "--rules.preset=sagemaker-code",
          "--set=low_gpu_utilization.patience=20", "--set=low_gpu_utilization.recovery_samples=5"]
 START = 1795247800
 

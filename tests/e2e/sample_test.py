@@ -19,6 +19,10 @@ int nvmlShutdown(void) { return 0; }
 int nvmlDeviceGetCount_v2(unsigned int* n) { *n = 2; return 0; }
 int nvmlDeviceGetHandleByIndex_v2(unsigned int i, void** d) { *d = (void*)(long)(i + 1); return 0; }
 int nvmlDeviceGetUtilizationRates(void* d, utilization* u) { u->gpu = 40 + (long)d; return 0; }
+int nvmlDeviceGetClockInfo(void* d, int kind, unsigned int* c) { *c = kind == 1 ? 1410 : 1593; return 0; }
+int nvmlDeviceGetCurrentClocksThrottleReasons(void* d, unsigned long long* r) { *r = 4; return 0; }
+int nvmlDeviceGetTemperature(void* d, int sensor, unsigned int* t) { *t = 60; return 0; }
+int nvmlDeviceGetPowerUsage(void* d, unsigned int* p) { *p = 312500; return 0; }
 int nvmlDeviceGetMemoryInfo(void* d, memory* m) { m->total = 1000; m->used = 123; return 0; }
 """
 
@@ -67,8 +71,10 @@ def finds_gpus(binary, directory):
                     "--node=n"], check=True, env={**os.environ, "LD_LIBRARY_PATH": str(library)})
     gpus = {(line["Name"], line["Dimension"]): line["Value"]
             for line in lines_of(directory, "n") if line["Type"] == "gpu"}
-    assert gpus == {("gpu0", "GPUUtilization"): 41, ("gpu0", "GPUMemoryUtilization"): 12.3,
-                    ("gpu1", "GPUUtilization"): 42, ("gpu1", "GPUMemoryUtilization"): 12.3}, gpus
+    health = {"GPUMemoryUtilization": 12.3, "GPUSmClock": 1410, "GPUMemoryClock": 1593, "GPUThrottleReasons": 4,
+              "GPUTemperature": 60, "GPUPower": 312.5}
+    expected = {(gpu, name): value for gpu in ("gpu0", "gpu1") for name, value in health.items()}
+    assert gpus == {**expected, ("gpu0", "GPUUtilization"): 41, ("gpu1", "GPUUtilization"): 42}, gpus
 
 
 def ends_with_the_job(binary, directory):

@@ -1,5 +1,7 @@
 #include "rules/case.h"
 
+#include <utility>
+
 #include "rules/catalog.h"
 #include "rules/series_builder.h"
 #include "rules/words.h"
@@ -7,8 +9,21 @@
 namespace trainwatch::cases {
 namespace {
 
+Status apply_preset(std::string_view name, RuleConfig& rule) {
+  constexpr std::pair<std::string_view, RulePreset> kPresets[] = {
+      {"sagemaker-code", RulePreset::sagemaker_code},
+      {"sagemaker-docs", RulePreset::sagemaker_docs}};
+  for (const auto& [word, preset] : kPresets) {
+    if (word != name) continue;
+    rule.apply(preset);
+    return success();
+  }
+  return Error{"preset sagemaker-code|sagemaker-docs"};
+}
+
 Status read_line(const Words& words, Case& made, SeriesBuilder& series) {
   if (words[0] == "set" && words.size() == 3) return made.rule.set(words[1], words[2]);
+  if (words[0] == "preset" && words.size() == 2) return apply_preset(words[1], made.rule);
   if (words[0] == "expect") {
     Result<Expectation> expectation = read_expectation(words);
     if (!expectation.ok()) return expectation.error();

@@ -181,7 +181,7 @@ Status SeriesBuilder::ticks(const Words& words) {
     series.name = interner.symbols.intern(device.name);
     ids.push_back(interner.series.intern(series).value());
   }
-  for (std::int64_t i = 0; i < line->count; ++i, now_ += std::chrono::milliseconds(500)) {
+  for (std::int64_t i = 0; i < line->count; ++i, now_ += nanos(line->seconds)) {
     ++ticks_;
     for (std::size_t j = 0; j < ids.size(); ++j) {
       const TickLine::Device& device = line->devices[j];

@@ -19,14 +19,17 @@ struct TickLine {
     std::vector<double> values;  // repeated from the first; an infinity stands for no sample
 
     bool of_gpu() const {
-      return resource == Resource::gpu_utilization || resource == Resource::gpu_memory_utilization;
+      return resource != Resource::cpu_utilization && resource != Resource::cpu_io_wait &&
+             resource != Resource::memory_used;
     }
   };
   std::int64_t count = 0;
+  double seconds = 0.5;  // between samples
   std::vector<Device> devices;
 };
 
-// "ticks COUNT DEVICE=VALUES...", as tests/rules/README.md has it; refers to the words.
+// "ticks COUNT DEVICE=VALUES... [every SECONDS]", as tests/rules/README.md has it; refers to the
+// words.
 Result<TickLine> read_tick_line(const Words& words);
 
 }  // namespace trainwatch::cases

@@ -1,5 +1,6 @@
-// The generated SageMaker jobs, each with one known fault, through `trainwatch replay` with the
-// default configuration: every fault is found, named rightly, and nothing else is claimed.
+// The generated SageMaker jobs, each with one known fault, through `trainwatch replay` with our own
+// parameters and with those of SageMaker's code: every fault is found, named rightly, and nothing
+// else is claimed.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -22,11 +23,12 @@ struct Job {
   int seed;
   int gpus = 2;
   int cpus = 4;
+  const char* preset = "trainwatch";
 };
 
 std::ostream& operator<<(std::ostream& out, const Job& job) {
   return out << job.scenario << "_seed" << job.seed << "_" << job.gpus << "gpus_" << job.cpus
-             << "cpus";
+             << "cpus" << (std::string_view(job.preset) == "trainwatch" ? "" : "_sagemaker");
 }
 
 class SageMakerJob : public testing::TestWithParam<Job> {
@@ -42,6 +44,7 @@ class SageMakerJob : public testing::TestWithParam<Job> {
     EXPECT_EQ(std::system(command.str().c_str()), 0);
     ReplayOptions options;
     options.paths = {dir.path()};
+    options.flags.settings = {{"rules.preset", {job.preset}}};
     std::ostringstream out;
     std::ostringstream err;
     EXPECT_EQ(replay(options, out, err), 0) << err.str();
@@ -97,16 +100,20 @@ TEST_P(SageMakerJob, FindsItsFaultAndNothingElse) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Scenarios, SageMakerJob,
-                         testing::Values(Job{"cpubottleneck", 11}, Job{"cpubottleneck", 12},
-                                         Job{"cpubottleneck", 13, 4, 8}, Job{"lowgpu", 11},
-                                         Job{"lowgpu", 12}, Job{"lowgpu", 13, 4, 8},
-                                         Job{"gpufluct", 11}, Job{"gpufluct", 12},
-                                         Job{"gpufluct", 13, 4, 8}, Job{"stepoutlier", 11},
-                                         Job{"stepoutlier", 12}, Job{"stepoutlier", 13, 4, 8},
-                                         Job{"normal", 11}, Job{"normal", 12},
-                                         Job{"normal", 13, 4, 8}, Job{"evalphase", 11},
-                                         Job{"evalphase", 12}, Job{"evalphase", 13, 4, 8}),
+std::vector<Job> jobs() {
+  std::vector<Job> all;
+  for (const char* preset : {"trainwatch", "sagemaker-code"}) {
+    for (const char* scenario :
+         {"cpubottleneck", "lowgpu", "gpufluct", "stepoutlier", "normal", "evalphase"}) {
+      all.push_back({scenario, 11, 2, 4, preset});
+      all.push_back({scenario, 12, 2, 4, preset});
+      all.push_back({scenario, 13, 4, 8, preset});
+    }
+  }
+  return all;
+}
+
+INSTANTIATE_TEST_SUITE_P(Scenarios, SageMakerJob, testing::ValuesIn(jobs()),
                          testing::PrintToStringParamName());
 
 }  // namespace trainwatch::sagemaker_job_test

@@ -48,6 +48,17 @@ constexpr std::string_view kNetworkHelp = "Last sampled network throughput.";
 constexpr std::string_view kDisk = "trainwatch_disk_bytes_per_second";
 constexpr std::string_view kDiskHelp = "Last sampled disk throughput.";
 
+constexpr std::string_view kClock = "trainwatch_system_gpu_clock_hertz";
+constexpr std::string_view kClockHelp = "Last sampled clock of the GPU.";
+constexpr std::string_view kSome = "trainwatch_system_pressure_some_ratio";
+constexpr std::string_view kSomeHelp =
+    "Share of the last 10 s in which a task waited for the resource (PSI).";
+constexpr std::string_view kEvery = "trainwatch_system_pressure_full_ratio";
+constexpr std::string_view kEveryHelp =
+    "Share of the last 10 s in which all tasks waited for the resource (PSI).";
+constexpr std::string_view kCgroupIo = "trainwatch_system_cgroup_io_bytes_per_second";
+constexpr std::string_view kCgroupIoHelp = "Last sampled disk throughput of the cgroup.";
+
 constexpr std::array kSystemMetrics = {
     SystemMetric{Resource::cpu_utilization, kRatio, kRatioHelp, "resource", "cpu", 0.01},
     SystemMetric{Resource::cpu_io_wait, kRatio, kRatioHelp, "resource", "io_wait", 0.01},
@@ -61,6 +72,32 @@ constexpr std::array kSystemMetrics = {
     SystemMetric{Resource::io_write, kDisk, kDiskHelp, "direction", "write", 1},
     SystemMetric{Resource::io_operations, "trainwatch_disk_operations_per_second",
                  "Last sampled disk operations.", "", "", 1},
+    SystemMetric{Resource::gpu_sm_clock, kClock, kClockHelp, "clock", "sm", 1e6},
+    SystemMetric{Resource::gpu_memory_clock, kClock, kClockHelp, "clock", "memory", 1e6},
+    SystemMetric{Resource::gpu_throttle_reasons, "trainwatch_system_gpu_throttle_reasons",
+                 "Bits that say why the clocks are low: nvmlClocksEventReasons of NVML.", "", "",
+                 1},
+    SystemMetric{Resource::gpu_temperature, "trainwatch_system_gpu_temperature_celsius",
+                 "Last sampled temperature of the GPU.", "", "", 1},
+    SystemMetric{Resource::gpu_power, "trainwatch_system_gpu_power_watts",
+                 "Last sampled power draw of the GPU.", "", "", 1},
+    SystemMetric{Resource::gpu_ecc_errors, "trainwatch_system_gpu_ecc_errors",
+                 "Uncorrected memory errors since the driver was loaded.", "", "", 1},
+    SystemMetric{Resource::gpu_xid, "trainwatch_system_gpu_xid",
+                 "Number of the last critical error (XID) that was seen; 0: none.", "", "", 1},
+    SystemMetric{Resource::cpu_pressure_some, kSome, kSomeHelp, "resource", "cpu", 0.01},
+    SystemMetric{Resource::io_pressure_some, kSome, kSomeHelp, "resource", "io", 0.01},
+    SystemMetric{Resource::memory_pressure_some, kSome, kSomeHelp, "resource", "memory", 0.01},
+    SystemMetric{Resource::cpu_pressure_full, kEvery, kEveryHelp, "resource", "cpu", 0.01},
+    SystemMetric{Resource::io_pressure_full, kEvery, kEveryHelp, "resource", "io", 0.01},
+    SystemMetric{Resource::memory_pressure_full, kEvery, kEveryHelp, "resource", "memory", 0.01},
+    SystemMetric{Resource::cgroup_throttled, "trainwatch_system_cgroup_throttled_ratio",
+                 "Share of the periods in which the CPU quota was used up.", "", "", 0.01},
+    SystemMetric{Resource::cgroup_memory_used, "trainwatch_system_cgroup_memory_ratio",
+                 "Memory in use, without inactive page cache, of the cgroup's limit.", "", "",
+                 0.01},
+    SystemMetric{Resource::cgroup_io_read, kCgroupIo, kCgroupIoHelp, "direction", "read", 1},
+    SystemMetric{Resource::cgroup_io_write, kCgroupIo, kCgroupIoHelp, "direction", "write", 1},
 };
 
 }  // namespace

@@ -48,7 +48,8 @@ def generate(scenario, seed, out):
 
 def replay(directory, *flags):
     """The emitted alerts, by rule, in order."""
-    command = [TRAINWATCH, "replay", directory, "--parts", "--rules=" + ",".join(RULES), *flags]
+    command = [TRAINWATCH, "replay", directory, "--parts", "--rules=" + ",".join(RULES),
+               "--rules.preset=sagemaker-code", *flags]
     output = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
     by_rule = {rule: [] for rule in RULES}
     for line in output.splitlines():
@@ -246,10 +247,7 @@ class SageMakersOwnFigures(unittest.TestCase):
     def test_the_documented_preset(self):
         with tempfile.TemporaryDirectory() as directory:
             generate("imbalance", 11, directory)
-            config = os.path.join(directory, "trainwatch.yaml")
-            with open(config, "w") as file:
-                file.write("rules: {preset: sagemaker-docs}\n")
-            alerts = replay(directory, "--config.file=" + config)
+            alerts = replay(directory, "--rules.preset=sagemaker-docs")
         first = alerts["load_balancing"][0]["evidence"]
         self.assertEqual(first["samples_seen"], 11, "patience 10 in place of 1000")
 

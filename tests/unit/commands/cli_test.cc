@@ -133,6 +133,19 @@ TEST_F(CliTest, ReplayTakesPathsAnywhere) {
   EXPECT_TRUE(replay_.progress);
 }
 
+TEST_F(CliTest, CommandsOnFinishedFilesTakeThePreset) {
+  using Setting = std::pair<std::string, std::vector<std::string>>;
+  const Setting preset{"rules.preset", {"sagemaker-code"}};
+  EXPECT_EQ(call({"replay", "a", "--rules.preset=sagemaker-code"}), 12);
+  EXPECT_THAT(replay_.flags.settings, ElementsAre(preset));
+  EXPECT_EQ(call({"analyze", "a", "--what=heatmap", "--rules.preset=sagemaker-code"}), 15);
+  EXPECT_THAT(analyze_.flags.settings, ElementsAre(preset));
+  EXPECT_EQ(call({"report", "a", "-o", "b", "--rules.preset=sagemaker-code"}), 16);
+  EXPECT_THAT(report_.flags.settings, ElementsAre(preset));
+  expect_usage_error({"replay", "a", "--rules.preset=code"},
+                     "trainwatch|sagemaker-code|sagemaker-docs");
+}
+
 TEST_F(CliTest, AnalyzeTakesNames) {
   EXPECT_EQ(call({"analyze", "a", "--what=heatmap,batchtime", "b", "--job=j", "--steps=raw",
                   "--operator=aten::mm"}),

@@ -38,7 +38,7 @@ class HostSamplerTest : public testing::Test {
     std::ofstream(proc_ + "/" + name, std::ios::trunc) << text;
   }
   HostSampler open(std::unique_ptr<GpuSource> gpus = nullptr) {
-    return std::move(*HostSampler::open(proc_, std::move(gpus)));
+    return std::move(*HostSampler::open({proc_, proc_ + "/cgroups"}, std::move(gpus)));
   }
   static std::vector<std::string> lines(std::span<const Metric> metrics) {
     std::vector<std::string> out;
@@ -80,6 +80,59 @@ TEST_F(HostSamplerTest, SaysEverythingInTheOrderOfRealFiles) {
           "ReceiveBytesPerSecond Platform 20", "TransmitBytesPerSecond Platform 10"));
 }
 
+TEST_F(HostSamplerTest, SaysHowTheGpusAre) {
+  class Gpus final : public GpuSource {
+   public:
+    void read(std::vector<GpuReading>& out) override {
+      GpuReading reading{.gpu = 1};
+      reading.sm_clock_mhz = 1410;
+      reading.memory_clock_mhz = 1593;
+      reading.throttle_reasons = 4;
+      reading.temperature_celsius = 61;
+      reading.power_watts = 312.5;
+      reading.ecc_errors = 0;
+      reading.xid = 79;
+      out = {reading};
+    }
+  };
+  HostSampler host = open(std::make_unique<Gpus>());
+  host.tick(seconds{1});
+  EXPECT_THAT(
+      lines(host.tick(seconds{2})),
+      testing::IsSupersetOf({"gpu1 GPUSmClock 1410", "gpu1 GPUMemoryClock 1593",
+                             "gpu1 GPUThrottleReasons 4", "gpu1 GPUTemperature 61",
+                             "gpu1 GPUPower 312.5", "gpu1 GPUEccErrors 0", "gpu1 GPUXid 79"}));
+}
+
+TEST_F(HostSamplerTest, SaysPressureAndTheLimitsOfTheContainer) {
+  std::filesystem::create_directories(proc_ + "/pressure");
+  std::filesystem::create_directories(proc_ + "/self");
+  std::filesystem::create_directories(proc_ + "/cgroups/pod/job");
+  put("pressure/cpu", "some avg10=12.50 avg60=1.00 avg300=0.00 total=1\n");
+  put("pressure/io", "some avg10=3.00 avg60=0 total=1\nfull avg10=1.25 avg60=0 total=1\n");
+  put("self/cgroup", "1:cpu:/\n0::/pod/job\n");
+  put("cgroups/pod/cpu.max", "200000 100000\n");
+  put("cgroups/pod/cpu.stat", "usage_usec 1\nnr_periods 10\nnr_throttled 2\n");
+  put("cgroups/pod/job/cpu.max", "max 100000\n");
+  put("cgroups/pod/job/memory.max", "1000\n");
+  put("cgroups/pod/job/memory.current", "700\n");
+  put("cgroups/pod/job/memory.stat", "anon 400\ninactive_file 200\n");
+  put("cgroups/pod/job/io.stat",
+      "8:0 rbytes=1000 wbytes=0 rios=1\n8:16 rbytes=5 wbytes=7 rios=1\n");
+  HostSampler host = open();
+  host.tick(seconds{1});
+  put("cgroups/pod/cpu.stat", "usage_usec 1\nnr_periods 30\nnr_throttled 7\n");
+  put("cgroups/pod/job/io.stat",
+      "8:0 rbytes=3000 wbytes=0 rios=1\n8:16 rbytes=5 wbytes=9 rios=1\n");
+  const auto said = lines(host.tick(seconds{3}));
+  EXPECT_THAT(said,
+              testing::IsSupersetOf(
+                  {"CPUPressureSome 12.5", "IOPressureSome 3", "IOPressureFull 1.25",
+                   "CPUThrottledPercent 25", "MemoryUsedPercent 40", "MemoryUsedPercent 50",
+                   "ReadThroughputInBytesPerSecond 1000", "WriteThroughputInBytesPerSecond 1"}));
+  EXPECT_THAT(said, testing::Not(testing::Contains(testing::HasSubstr("CPUPressureFull"))));
+}
+
 TEST_F(HostSamplerTest, CountersThatStepBackGiveZeroNotAHugeRate) {
   HostSampler host = open();
   host.tick(seconds{1});
@@ -117,13 +170,13 @@ TEST_F(HostSamplerTest, WhatTheMachineLacksIsNamedAndLeftOut) {
 
 TEST_F(HostSamplerTest, WithoutCpuTimesThereIsNoSampler) {
   std::filesystem::remove(proc_ + "/stat");
-  const auto host = HostSampler::open(proc_, nullptr);
+  const auto host = HostSampler::open({proc_, proc_ + "/cgroups"}, nullptr);
   ASSERT_FALSE(host);
   EXPECT_EQ(host.error().message, "cannot read " + proc_ + "/stat");
 }
 
 TEST(HostSampler, ReadsThisMachine) {
-  auto host = HostSampler::open("/proc", nullptr);
+  auto host = HostSampler::open({}, nullptr);
   ASSERT_TRUE(host);
   host->tick(seconds{1});
   for (const Metric& metric : host->tick(seconds{2})) EXPECT_GE(metric.value, 0) << metric.name;

@@ -19,7 +19,8 @@ class ConfigPresetTest : public testing::Test {
  protected:
   ConfigPresetTest() {
     fakes_.spike.on_by_default = false;
-    fakes_.spike.params[1].docs_default = 20;
+    fakes_.spike.params[0].sagemaker.code = 3;
+    fakes_.spike.params[1].sagemaker = {.code = 100, .docs = 20};
   }
   Config load(const std::string& yaml, const ConfigFlags& flags = {}) {
     const std::string path = dir_.path() + "/trainwatch.yaml";
@@ -48,15 +49,18 @@ TEST_F(ConfigPresetTest, ARuleThatIsOffByDefaultRunsWhenItIsNamed) {
   EXPECT_EQ(load("", flags).enabled_rules()[0].spec->id, "step_spike");
 }
 
-TEST_F(ConfigPresetTest, TheDocumentedDefaultsStandBelowWhatIsSetByName) {
+TEST_F(ConfigPresetTest, ThePresetStandsBelowWhatIsSetByName) {
   ConfigFlags flags;
   flags.rules = {"step_spike"};
   const auto of = [&](const std::string& yaml) {
     return params(load(yaml, flags).enabled_rules()[0]);
   };
-  EXPECT_EQ(of("rules:\n  preset: code\n").window, 200);
+  EXPECT_EQ(of("").window, 200);
+  EXPECT_EQ(of("rules:\n  preset: trainwatch\n").window, 200);
+  EXPECT_EQ(of("rules:\n  preset: sagemaker-code\n").window, 100);
+  EXPECT_EQ(of("rules:\n  preset: sagemaker-code\n").sigma, 3);
   EXPECT_EQ(of("rules:\n  preset: sagemaker-docs\n").window, 20);
-  EXPECT_EQ(of("rules:\n  preset: sagemaker-docs\n").sigma, 6) << "the code's is documented";
+  EXPECT_EQ(of("rules:\n  preset: sagemaker-docs\n").sigma, 3) << "the code's is documented";
   EXPECT_EQ(of("rules:\n  preset: sagemaker-docs\n  step_spike:\n    window: 50\n").window, 50);
   EXPECT_EQ(of("rules:\n  step_spike:\n    window: 50\n  preset: sagemaker-docs\n").window, 50);
   flags.set = {"step_spike.window=30"};
@@ -65,6 +69,15 @@ TEST_F(ConfigPresetTest, TheDocumentedDefaultsStandBelowWhatIsSetByName) {
   flags.settings = {{"rules.preset", {"sagemaker-docs"}}};
   EXPECT_EQ(of("rules:\n  step_spike:\n    window: 50\n").window, 50);
   EXPECT_EQ(of("").window, 20);
+}
+
+TEST_F(ConfigPresetTest, TheErrorNamesThePresets) {
+  ConfigFlags flags;
+  flags.settings = {{"rules.preset", {"code"}}};
+  const auto config = load_config("", flags, fakes_.catalog());
+  ASSERT_FALSE(config);
+  EXPECT_EQ(config.error().message,
+            "--rules.preset: 'code' is not one of trainwatch|sagemaker-code|sagemaker-docs");
 }
 
 TEST_F(ConfigPresetTest, TheProfileRunsAllOfSageMakersRules) {
@@ -91,10 +104,17 @@ TEST_F(ConfigPresetTest, ThePresetHasTheParametersOfSageMakersDocumentation) {
     }
   }
   const std::map<std::string, std::string> documented = {
-      {"batch_size.patience", "100"},         {"cpu_bottleneck.patience", "100"},
-      {"gpu_memory_increase.increase", "10"}, {"gpu_memory_increase.patience", "100"},
-      {"gpu_memory_increase.window", "500"},  {"io_bottleneck.gpu_threshold", "70"},
-      {"load_balancing.patience", "10"},      {"step_outlier.stddev", "5"}};
+      {"batch_size.patience", "100"},
+      {"cpu_bottleneck.patience", "100"},
+      {"cpu_bottleneck.threshold", "50"},
+      {"cpu_bottleneck.window_seconds", "0"},
+      {"gpu_memory_increase.increase", "10"},
+      {"gpu_memory_increase.patience", "100"},
+      {"gpu_memory_increase.window", "500"},
+      {"io_bottleneck.gpu_threshold", "70"},
+      {"load_balancing.patience", "10"},
+      {"low_gpu_utilization.window_seconds", "0"},
+      {"step_outlier.stddev", "5"}};
   EXPECT_EQ(changed, documented);
 }
 

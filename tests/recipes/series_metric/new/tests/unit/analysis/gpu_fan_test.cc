@@ -6,18 +6,18 @@
 namespace trainwatch {
 namespace {
 
-TEST(GpuPower, IsShown) {
+TEST(GpuFan, IsShown) {
   Interner interner;
   TrainingMetrics metrics(interner);
   Series series;
-  series.resource = Resource::gpu_power;
+  series.resource = Resource::gpu_fan;
   series.name = interner.symbols.intern("gpu0");
-  metrics.on(Sample{Time{}, 312, *interner.series.intern(series), series.resource});
+  metrics.on(Sample{Time{}, 25, *interner.series.intern(series), series.resource});
   std::vector<MetricFamily> families;
   metrics.collect(families);
-  EXPECT_EQ(families.back().name, "trainwatch_gpu_power_watts");
+  EXPECT_EQ(families.back().name, "trainwatch_system_gpu_fan_ratio");
   ASSERT_EQ(families.back().points.size(), 1U);
-  EXPECT_EQ(families.back().points[0].value, 312);
+  EXPECT_EQ(families.back().points[0].value, 0.25);
 }
 
 }  // namespace

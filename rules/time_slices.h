@@ -1,0 +1,136 @@
+// The recent past in slices of event time, for rules about sampled metrics: what they decide is
+// about time, and hardly depends on how often something is sampled. A slice is half a second, or
+// one sample where those are further apart.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "trainwatch/state_io.h"
+#include "trainwatch/time.h"
+
+namespace trainwatch {
+
+inline Nanos nanos_of(double seconds) {
+  return Nanos{static_cast<std::int64_t>(seconds * 1e9)};
+}
+
+// `Slice` has a member `Time start`, which this class sets, and state(), which refuses what no
+// sample gives.
+template <class Slice>
+class TimeSlices {
+ public:
+  static constexpr std::size_t kMost = 240;
+  // Kept whatever their age, so that a minute between samples is no obstacle.
+  static constexpr std::size_t kLeast = 5;
+  // After a longer pause the past says nothing about the present.
+  static constexpr Nanos kGap = std::chrono::seconds(150);
+
+  explicit TimeSlices(Nanos width)
+      : width_(width),
+        slice_(std::max(width / static_cast<std::int64_t>(kMost - 1),
+                        Nanos{std::chrono::milliseconds(500)})) {
+    slices_.reserve(kMost + 1);
+  }
+
+  // The slice that `at` belongs to. If that is a new one, `leaves(slice)` sees each slice that it
+  // pushes out of the window. Invalidates what a call before returned.
+  template <class Leaves>
+  Slice& at(Time at, Leaves&& leaves) {
+    fresh_ = false;
+    if (!slices_.empty()) {
+      const Nanos after = at - slices_.back().start;
+      if (after > kGap || after < -kGap) {
+        for (const Slice& slice : slices_) leaves(slice);
+        slices_.clear();
+      } else if (after < slice_) {
+        return slices_.back();
+      }
+    }
+    fresh_ = true;
+    slices_.emplace_back().start = at;
+    std::size_t old = 0;
+    while (slices_.size() - old > kLeast &&
+           (slices_.size() - old > kMost || at - slices_[old].start > width_)) {
+      leaves(slices_[old++]);
+    }
+    slices_.erase(slices_.begin(), slices_.begin() + static_cast<std::ptrdiff_t>(old));
+    return slices_.back();
+  }
+
+  // Whether the last call of at() began a slice.
+  bool fresh() const { return fresh_; }
+  const std::vector<Slice>& all() const { return slices_; }
+  Nanos width() const { return width_; }
+  // From the first to the last slice.
+  Nanos span() const {
+    return slices_.empty() ? Nanos{0} : slices_.back().start - slices_.front().start;
+  }
+  // From one slice to the next, on average.
+  Nanos interval() const {
+    const auto steps = static_cast<std::int64_t>(slices_.size()) - 1;
+    return steps > 0 ? span() / steps : Nanos{0};
+  }
+  // Enough slices over at least `least` of time, or over most of a window that is shorter.
+  bool covers(Nanos least) const {
+    return slices_.size() >= kLeast && span() >= std::min(least, width_ / 8 * 7);
+  }
+
+  // The longest time without a slice for which `holds` is true.
+  template <class Predicate>
+  Nanos longest_without(Predicate&& holds) const {
+    Nanos longest{0};
+    Time from = kNoTime;
+    for (const Slice& slice : slices_) {
+      if (from != kNoTime) longest = std::max(longest, slice.start - from);
+      if (holds(slice)) {
+        from = kNoTime;
+      } else if (from == kNoTime) {
+        from = slice.start;
+      }
+    }
+    if (from != kNoTime) longest = std::max(longest, slices_.back().start - from + interval());
+    return longest;
+  }
+
+  // A load fails if the saved slices do not fit.
+  void state(StateIo& io) {
+    io(slices_);
+    const auto ordered = [](const Slice& a, const Slice& b) { return a.start < b.start; };
+    const bool own = slices_.size() <= kMost &&
+                     std::is_sorted(slices_.begin(), slices_.end(), ordered) &&
+                     (slices_.empty() || slices_.front().start >= Time{});
+    if (own) return;
+    io.fail();
+    slices_.clear();
+  }
+
+ private:
+  Nanos width_;
+  Nanos slice_;
+  std::vector<Slice> slices_;
+  bool fresh_ = false;  // about the last call only
+};
+
+// How long a condition has not held. An alert ends after a time, not after a number of samples.
+class ClearTime {
+ public:
+  // The condition does not hold at `at`; true if it has not for `delay`.
+  bool elapsed(Time at, Nanos delay) {
+    if (since_ == kNoTime || at < since_) since_ = at;
+    return at - since_ >= delay;
+  }
+  void reset() { since_ = kNoTime; }
+  void state(StateIo& io) {
+    io(since_);
+    if (since_ != kNoTime && since_ < Time{}) io.fail();
+  }
+
+ private:
+  Time since_ = kNoTime;
+};
+
+}  // namespace trainwatch
