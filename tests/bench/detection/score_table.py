@@ -1,0 +1,56 @@
+"""The table of a run: a row per class, then false warnings per clean shape, then F1 over everything."""
+
+from statistics import median
+
+HEADS = ("class", "n", "recall", ">=20 %", "right", "wrong", "delay", "warnings", "false")
+
+
+def percent(part, whole):
+    return "%5.1f" % (100 * part / whole) if whole else "    -"
+
+
+def class_row(kind, scores):
+    found = [each for score in scores for each in score.found]
+    due = [each for each in found if each.incident.warn]
+    large = [each for each in due if each.incident.lost_share >= 0.2]
+    seen = [each for each in due if each.detected]
+    sampled = any(each.incident.sampled for each in due)
+    delay = "%.0f%s" % (median(each.delay for each in seen), " s" if sampled else "") if seen else "-"
+    each = "%.2f" % (sum(each.warnings for each in seen) / len(seen)) if seen else "-"
+    return (kind, len(due), percent(len(seen), len(due)), percent(sum(e.detected for e in large), len(large)),
+            percent(sum(e.right for e in seen), len(seen)), percent(sum(e.wrong for e in seen), len(seen)), delay, each,
+            sum(len(score.false) for score in scores))
+
+
+def totals(scores):
+    """True positives, misses, false warnings."""
+    due = [each for score in scores for each in score.found if each.incident.warn]
+    hits = sum(each.detected for each in due)
+    return hits, len(due) - hits, sum(len(score.false) for score in scores)
+
+
+def f1(hits, missed, false):
+    return 2 * hits / (2 * hits + missed + false) if hits else 0.0
+
+
+def lines(scores):
+    """The whole table as lines of text."""
+    kinds = {}
+    for score in scores:
+        kinds.setdefault(score.kind, []).append(score)
+    incidents = {kind: each for kind, each in kinds.items() if not each[0].clean}
+    clean = {kind: each for kind, each in kinds.items() if each[0].clean}
+    if incidents:
+        rows = [HEADS] + [class_row(kind, each) for kind, each in incidents.items()]
+        rows.append(class_row("all incidents", [score for each in incidents.values() for score in each]))
+        for row in rows:
+            yield "%-22s %5s %7s %7s %6s %6s %7s %9s %6s" % row
+        yield ""
+    if clean:
+        yield "%-22s %6s %10s %6s %14s" % ("clean", "jobs", "steps", "false", "per 10^6 steps")
+        for kind, each in clean.items():
+            steps, false = sum(score.steps for score in each), sum(len(score.false) for score in each)
+            yield "%-22s %6d %10d %6d %14.1f" % (kind, len(each), steps, false, 1e6 * false / max(1, steps))
+        yield ""
+    hits, missed, false = totals(scores)
+    yield "found %d, missed %d, false %d: F1 %.4f" % (hits, missed, false, f1(hits, missed, false))

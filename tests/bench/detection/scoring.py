@@ -1,0 +1,143 @@
+"""Scores the alerts of a replayed job against its truth, as section 1 of the labels in README.md says."""
+
+from bisect import bisect_left
+from dataclasses import dataclass, field
+from datetime import datetime
+
+MARGIN_STEPS, MARGIN_SECONDS = 110, 260.0
+LOUD = ("warning", "critical")
+
+
+def seconds(text):
+    """RFC 3339 with up to nine digits -> float seconds."""
+    whole, _, fraction = text.rstrip("Z").partition(".")
+    return datetime.fromisoformat(whole + "+00:00").timestamp() + (float("0." + fraction) if fraction else 0.0)
+
+
+@dataclass
+class AlertHistory:
+    """All that was emitted of one alert, parts of another's incident left out by histories()."""
+
+    id: str
+    rule: str
+    emissions: list = field(default_factory=list)   # (time of day, severity, cause, alert)
+
+    def loud(self):
+        return any(severity in LOUD for _, severity, _, _ in self.emissions)
+
+    def summary(self):
+        return self.emissions[-1][3].get("summary", "")
+
+
+def histories(alerts):
+    """Emissions by alert. One that another alert speaks for, at the end, is not counted."""
+    found, spoken_for = {}, set()
+    for alert in alerts:
+        identity = alert["id"]
+        history = found.setdefault(identity, AlertHistory(identity, alert["rule"]))
+        (spoken_for.add if alert.get("incident", identity) != identity else spoken_for.discard)(identity)
+        cause = alert["cause"]["name"]
+        if not history.emissions:
+            history.emissions.append((seconds(alert["started_at"]), alert["severity"], cause, alert))
+        if alert["state"] != "resolved":
+            history.emissions.append((seconds(alert["updated_at"]), alert["severity"], cause, alert))
+    return [history for identity, history in found.items() if identity not in spoken_for]
+
+
+@dataclass
+class Window:
+    """When an alert belongs to an incident."""
+
+    begin: float
+    end: float
+
+
+class Steps:
+    """Times of day <-> iterations of one rank."""
+
+    def __init__(self, begins):
+        self.begins = begins
+
+    def later(self, at, count):
+        i = bisect_left(self.begins, at) + count
+        return self.begins[i] if i < len(self.begins) else float("inf")
+
+    def earlier(self, at, count):
+        i = bisect_left(self.begins, at + 1e-4) - count
+        return self.begins[i] if 0 <= i < len(self.begins) else at if i >= 0 else self.begins[0]
+
+    def between(self, begin, end):
+        return max(0, bisect_left(self.begins, end) - bisect_left(self.begins, begin + 1e-4))
+
+
+@dataclass
+class Found:
+    """How one incident fared."""
+
+    kind: str
+    incident: object
+    detected: bool = False
+    right: bool = False
+    wrong: bool = False
+    delay: float = 0.0          # steps, or seconds of an incident in sampled metrics
+    warnings: int = 0           # alerts that reached a warning and belong to it
+    causes: tuple = ()
+    rules: tuple = ()
+
+
+@dataclass
+class JobScore:
+    name: str
+    kind: str
+    clean: bool
+    steps: int
+    found: list
+    false: list                 # AlertHistory that belong to no incident
+    alerts: int = 0
+
+
+def window(incident, steps):
+    begin = steps.earlier(incident.begin, 2) - 0.001
+    end = steps.later(incident.end, MARGIN_STEPS)
+    if incident.sampled:
+        end = max(end if end != float("inf") else 0.0, incident.end + MARGIN_SECONDS)
+    return Window(begin, end)
+
+
+def score(job, alerts, kind):
+    """Incidents with what was said about them, and the warnings that belong to none."""
+    steps = Steps([it.begin for attempt in job.attempts for it in attempt.ranks[0]])
+    loud = [history for history in histories(alerts) if history.loud()]
+    owned, found = set(), []
+    for incident in job.incidents:
+        where = window(incident, steps)
+        result = Found(kind, incident)
+        first, causes, rules = None, [], []
+        for history in loud:
+            belonging = [e for e in history.emissions if where.begin <= e[0] <= where.end]
+            if not belonging:
+                continue
+            owned.add(history.id)
+            warned = [e for e in belonging if e[1] in LOUD]
+            if not warned:
+                continue
+            result.warnings += 1
+            rules.append(history.rule)
+            causes.append((warned[0][0], belonging[-1][2]))
+            first = warned[0][0] if first is None else min(first, warned[0][0])
+        if first is not None:
+            _judge(result, incident, first, sorted(causes), steps)
+        result.rules = tuple(rules)
+        found.append(result)
+    false = [history for history in loud if history.id not in owned]
+    train = sum(len(ranks) for attempt in job.attempts for ranks in attempt.ranks)
+    return JobScore(job.name, kind, job.clean, train, found, false, len(loud))
+
+
+def _judge(result, incident, first, causes, steps):
+    result.detected = True
+    result.causes = tuple(name for _, name in causes)
+    result.right = result.causes[0] in incident.accepted
+    result.wrong = any(name != "unattributed" and name not in incident.accepted for name in result.causes)
+    since = incident.end if incident.single else incident.begin
+    result.delay = max(0.0, first - since) if incident.sampled else steps.between(since, first)
