@@ -55,7 +55,8 @@ def build_attempt(random, shape, count, base, world, first_step=0, warm_up=True)
                                         length * forward, length * (1 - forward), update,
                                         between * base * random.uniform(0.7, 1.3)))
         ranks.append(iterations)
-    attempt = Attempt(ranks, pid=random.randint(5000, 900000), silence_before=random.uniform(1, 20))
+    attempt = Attempt(ranks, pid=random.randint(5000, 900000), silence_before=random.uniform(1, 20),
+                      prefetches=random.random() < 0.5)
     if warm_up:
         add_warm_up(random, attempt, random.randint(1, 5), random.uniform(3, 20))
     return attempt

@@ -5,6 +5,7 @@ import zlib
 from random import Random
 
 import clean_shapes
+import kineto_classes
 import lasting_losses
 import stalls
 from clean_shapes import SHAPES, build_attempt
@@ -37,7 +38,9 @@ INCIDENTS = {
 QUIET_SHAPES = ("normal", "normal", "normal", "tight", "drift")   # in which incidents of every size show
 EVENTS = ("warm_up", "evaluation", "end_of_job", "pause", "restart", "cheap_checkpoint")
 CLEAN = SHAPES + EVENTS
-CLASSES = tuple(INCIDENTS) + CLEAN
+TIMELINE_CLASSES = tuple(INCIDENTS) + CLEAN
+KINETO_CLASSES = tuple(kineto_classes.INCIDENTS) + kineto_classes.CLEAN
+CLASSES = tuple(INCIDENTS) + tuple(kineto_classes.INCIDENTS) + CLEAN + kineto_classes.CLEAN
 
 
 def seeded(kind, seed):
@@ -136,10 +139,16 @@ def _silence_samples(job):
 
 
 def build(kind, seed, clean_steps=4000):
+    if kind in KINETO_CLASSES:
+        return kineto_classes.build(kind, seed)
     return incident_job(kind, seed) if kind in INCIDENTS else clean_job(kind, seed, clean_steps)
 
 
 def write(job, root, seed=0):
+    """The job's files below `root`."""
+    if job.name.startswith("k_"):
+        job.write(root)
+        return
     os.makedirs(root, exist_ok=True)
     write_timelines(job, root)
     if job.system:

@@ -148,7 +148,7 @@ def memory_creep(random, job):
     count = len(job.attempts[0].ranks[0])
     first = place(random, max(60, count // 4), 40)
     incident = Incident("memory_creep", [0], first, count - 1, frozenset(("memory_creep", "unattributed")),
-                        sampled=True, lost_share=0.0)
+                        sampled=True, in_seconds=True, lost_share=0.0)
     job.incidents.append(incident)
     if random.random() < 0.5:
         rise, series, devices = 99 - job.system.memory - job.system.settles, "memory", []
@@ -161,7 +161,7 @@ def memory_creep(random, job):
 def low_gpu(random, job):
     """The GPU is never fully used from the beginning on, or is idle for half of each long step."""
     count, ranks = len(job.attempts[0].ranks[0]), list(range(job.world_size()))
-    incident = Incident("low_gpu", ranks, 0, count - 1, frozenset(), sampled=True, lost_share=0.3)
+    incident = Incident("low_gpu", ranks, 0, count - 1, frozenset(), sampled=True, in_seconds=True, lost_share=0.3)
     if random.random() < 0.5:
         incident.accepted = frozenset(("unattributed", "host_pause", "kernel_launch", "input_wait"))
         scale = random.uniform(0.15, 0.55)
@@ -179,20 +179,23 @@ def low_gpu(random, job):
 def hang(random, job):
     """No more lines while the sampler goes on; some jobs come back after minutes."""
     attempt, base = job.attempts[0], typical(job)
-    minutes = random.uniform(90, 600) + 12 * base
+    length = random.uniform(90, 600) + 12 * base
     causes = frozenset(("collective_hang", "communication", "unattributed", "host_pause", "straggler"))
     ranks, count = list(range(job.world_size())), len(attempt.ranks[0])
+    incident = Incident("hang", ranks, count - 1, count - 1, causes | {"input_wait"}, extra=length, lost_share=1.0,
+                        in_seconds=True, must_stand=True, for_good=True, note="%.0f s without an end" % length)
+    job.incidents.append(incident)
     if random.random() < 0.4:
-        i, waits = place(random, count), random.random() < 0.4
+        incident.for_good, incident.note = False, "back after %.0f s" % length
+        incident.first = incident.last = i = place(random, count)
+        waits = random.random() < 0.4
+        incident.accepted = frozenset(("input_wait", "unattributed")) if waits else causes
         for iterations in attempt.ranks:
             if waits:
-                iterations[i].wait += minutes
+                iterations[i].wait += length
             else:
-                iterations[i].backward += minutes
-        job.incidents.append(Incident("hang", ranks, i, i, frozenset(("input_wait",)) if waits else causes,
-                                      extra=minutes, lost_share=1.0, note="back after %.0f s" % minutes))
+                iterations[i].backward += length
         return
-    attempt.closed, job.writes_end = False, False
-    job.system.after = minutes
-    job.incidents.append(Incident("hang", ranks, count - 1, count - 1, causes | {"input_wait"}, extra=minutes,
-                                  lost_share=1.0, for_good=True, note="%.0f s without an end" % minutes))
+    attempt.closed, job.writes_end, job.system.after = False, False, length
+    if random.random() < 0.5:   # a collective that never ends keeps the GPU at 100 %
+        job.system.effects.append(Effect(incident, "gpu_spins", ranks))

@@ -64,7 +64,7 @@ def arguments():
     parser.add_argument("trainwatch", help="the binary")
     parser.add_argument("--seed", type=seed_range, help="A..B; below 1000 for tuning, from 1000 on held out")
     parser.add_argument("--jobs", type=int, default=12, help="jobs of each class, without --seed")
-    parser.add_argument("--only", default="", help="classes, with commas; incidents or clean for all of these")
+    parser.add_argument("--only", default="", help="classes, with commas; also incidents, clean, timeline, kineto")
     parser.add_argument("--clean-steps", type=int, default=8000, help="steps of a clean job, over its ranks")
     parser.add_argument("--keep", help="write the jobs there and leave them")
     parser.add_argument("--verbose", action="store_true", help="print what was missed, false, or wrongly explained")
@@ -73,7 +73,8 @@ def arguments():
 
 
 def chosen(only):
-    groups = {"incidents": tuple(jobs.INCIDENTS), "clean": jobs.CLEAN}
+    groups = {"incidents": tuple(jobs.INCIDENTS), "clean": jobs.CLEAN, "timeline": jobs.TIMELINE_CLASSES,
+              "kineto": jobs.KINETO_CLASSES}
     kinds = [kind for word in filter(None, only.split(",")) for kind in groups.get(word, (word,))]
     unknown = set(kinds) - set(jobs.CLASSES)
     if unknown:

@@ -14,7 +14,7 @@ def class_row(kind, scores):
     due = [each for each in found if each.incident.warn]
     large = [each for each in due if each.incident.lost_share >= 0.2]
     seen = [each for each in due if each.detected]
-    sampled = any(each.incident.sampled for each in due)
+    sampled = any(each.incident.in_seconds for each in due)
     delay = "%.0f%s" % (median(each.delay for each in seen), " s" if sampled else "") if seen else "-"
     each = "%.2f" % (sum(each.warnings for each in seen) / len(seen)) if seen else "-"
     return (kind, len(due), percent(len(seen), len(due)), percent(sum(e.detected for e in large), len(large)),
@@ -47,10 +47,12 @@ def lines(scores):
             yield "%-22s %5s %7s %7s %6s %6s %7s %9s %6s" % row
         yield ""
     if clean:
-        yield "%-22s %6s %10s %6s %14s" % ("clean", "jobs", "steps", "false", "per 10^6 steps")
+        yield "%-22s %6s %10s %6s %15s %15s" % ("clean", "jobs", "steps", "false", "per 10^6 steps", "jobs with false")
         for kind, each in clean.items():
             steps, false = sum(score.steps for score in each), sum(len(score.false) for score in each)
-            yield "%-22s %6d %10d %6d %14.1f" % (kind, len(each), steps, false, 1e6 * false / max(1, steps))
+            yield "%-22s %6d %10d %6d %15.1f %15d" % (kind, len(each), steps, false, 1e6 * false / max(1, steps),
+                                                     sum(bool(score.false) for score in each))
         yield ""
-    hits, missed, false = totals(scores)
-    yield "found %d, missed %d, false %d: F1 %.4f" % (hits, missed, false, f1(hits, missed, false))
+    for what, each in (("jobs with incidents", [s for s in scores if not s.clean]), ("all jobs", scores)):
+        hits, missed, false = totals(each)
+        yield "%-20s found %d, missed %d, false %d: F1 %.4f" % (what, hits, missed, false, f1(hits, missed, false))

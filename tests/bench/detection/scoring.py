@@ -93,7 +93,7 @@ class JobScore:
     steps: int
     found: list
     false: list                 # AlertHistory that belong to no incident
-    alerts: int = 0
+    label: str = ""
 
 
 def window(incident, steps):
@@ -106,7 +106,7 @@ def window(incident, steps):
 
 def score(job, alerts, kind):
     """Incidents with what was said about them, and the warnings that belong to none."""
-    steps = Steps([it.begin for attempt in job.attempts for it in attempt.ranks[0]])
+    steps = Steps(job.begins())
     loud = [history for history in histories(alerts) if history.loud()]
     owned, found = set(), []
     for incident in job.incidents:
@@ -123,15 +123,25 @@ def score(job, alerts, kind):
                 continue
             result.warnings += 1
             rules.append(history.rule)
-            causes.append((warned[0][0], belonging[-1][2]))
-            first = warned[0][0] if first is None else min(first, warned[0][0])
+            counts = _counting(incident, warned)
+            if not counts:
+                continue
+            causes.append((counts[0][0], belonging[-1][2]))
+            first = counts[0][0] if first is None else min(first, counts[0][0])
         if first is not None:
             _judge(result, incident, first, sorted(causes), steps)
         result.rules = tuple(rules)
         found.append(result)
     false = [history for history in loud if history.id not in owned]
-    train = sum(len(ranks) for attempt in job.attempts for ranks in attempt.ranks)
-    return JobScore(job.name, kind, job.clean, train, found, false, len(loud))
+    return JobScore(job.name, kind, job.clean, job.steps(), found, false)
+
+
+def _counting(incident, warned):
+    """The emissions by which an incident counts as found."""
+    if not incident.must_stand:
+        return warned
+    deadline = incident.end - 0.05 * (incident.end - incident.begin)
+    return [e for e in warned if e[1] == "critical" and e[0] <= deadline]
 
 
 def _judge(result, incident, first, causes, steps):
@@ -140,4 +150,4 @@ def _judge(result, incident, first, causes, steps):
     result.right = result.causes[0] in incident.accepted
     result.wrong = any(name != "unattributed" and name not in incident.accepted for name in result.causes)
     since = incident.end if incident.single else incident.begin
-    result.delay = max(0.0, first - since) if incident.sampled else steps.between(since, first)
+    result.delay = max(0.0, first - since) if incident.in_seconds else steps.between(since, first)

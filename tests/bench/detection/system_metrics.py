@@ -17,7 +17,7 @@ class Effect:
     """What is different on the machine while an incident lasts."""
 
     incident: object
-    series: str            # cpu, iowait, gpu_scale, memory, gpu_memory, clock
+    series: str            # cpu, iowait, gpu_scale, gpu_spins, memory, gpu_memory, clock
     devices: list          # cores or GPUs
     amount: float = 0.0
     throttle: int = 0      # NVML's reason bits, with `clock`
@@ -150,6 +150,8 @@ def _growth(active, series, at):
 
 def _gpu_sample(random, machine, node, at, gpu, active, share):
     own = [effect for effect in active if gpu in effect.devices]
+    if any(effect.series == "gpu_spins" for effect in own):
+        share = 1.0
     scale = min((effect.amount for effect in own if effect.series == "gpu_scale"), default=0.97)
     used = clamp(share * 100 * scale + (random.gauss(0, 1.5) if share else 0))
     at += 0.0115

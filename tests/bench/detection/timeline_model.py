@@ -36,6 +36,7 @@ class Attempt:
     pid: int = 1000
     silence_before: float = 2.0   # seconds from the end of the earlier attempt, or of the job's start
     closed: bool = True           # the writers closed their files; False: killed, or hanging
+    prefetches: bool = True       # Keras: the loader's calls in the background are in the file, too
     initialize: float = 0.02      # construction of the loader's iterator
 
 
@@ -57,6 +58,8 @@ class Incident:
     end: float = 0.0
     lost_share: float = 0.0
     step: int = 0                 # step number at the beginning
+    in_seconds: bool = False      # its delay is stated in seconds
+    must_stand: bool = False      # it counts as found only by a critical alert that opens while it lasts
     for_good: bool = False        # begins when the last iteration ended, lasts until the last sample
     note: str = ""
 
@@ -81,8 +84,13 @@ class Job:
     def world_size(self):
         return len(self.attempts[0].ranks)
 
-    def train_steps(self):
-        return sum(len(attempt.ranks[0]) for attempt in self.attempts)
+    def begins(self):
+        """When the iterations of rank 0 began."""
+        return [it.begin for attempt in self.attempts for it in attempt.ranks[0]]
+
+    def steps(self):
+        """Iterations of all ranks."""
+        return sum(len(iterations) for attempt in self.attempts for iterations in attempt.ranks)
 
 
 def simulate(job):

@@ -114,15 +114,16 @@ def _flush_pytorch(file, it, pid):
         file.span("Backward(post-forward)", "ResNet", it.backward_begin, it.backward_end, number)
 
 
-def write_keras(file, iterations, pid, model_file):
+def write_keras(file, attempt, iterations, pid, model_file):
     for it in iterations:
         phase = "Step:ModeKeys." + it.mode
         begin = it.begin
         model_file.span("DataIterator", "dataset::GetNext", begin + 2e-5, it.step_begin, "")
         model_file.span("DataIterator", "IteratorGetNextOp::DoCompute", begin + 1e-5, it.step_begin, "")
-        background = it.step_begin + 0.1 * (it.optimizer_end - it.step_begin)
-        model_file.span("DataIterator", "dataset::GetNext", background,
-                        background + 0.6 * (it.paused_at - it.step_begin), "")
+        if attempt.prefetches:
+            background = it.step_begin + 0.1 * (it.optimizer_end - it.step_begin)
+            model_file.span("DataIterator", "dataset::GetNext", background,
+                            background + 0.6 * (it.paused_at - it.step_begin), "")
         file.span(phase, phase, begin, it.optimizer_end, '"pid": %d, "step_num": "%d"' % (pid, it.step))
 
 
@@ -146,7 +147,7 @@ def write_timelines(job, root):
                 write_pytorch(files[0], attempt, iterations, pid, False)
             else:
                 files.append(TimelineFile(root, node, "model_timeline", base))
-                write_keras(files[0], iterations, pid, files[1])
+                write_keras(files[0], attempt, iterations, pid, files[1])
             for file in files:
                 if attempt.closed:
                     file.close()
