@@ -89,18 +89,18 @@ def add_evaluations(random, attempt, every, count, share):
         attempt.ranks[index] = done
 
 
-def add_checkpoints(random, attempt, every, cost, base):
-    """Every `every` steps a checkpoint of about `cost` seconds. Rank 0 writes and the others wait for it."""
+def add_checkpoints(random, attempt, every, cost):
+    """Every `every` steps a checkpoint of about `cost` seconds, at a barrier of all ranks."""
     for i in range(every - 1, len(attempt.ranks[0]), every):
         seconds = cost * random.uniform(0.9, 1.15)
         for iterations in attempt.ranks:
-            iterations[i].checkpoint = seconds
+            iterations[i].checkpoint += seconds
 
 
 def cheap_checkpoint(random, attempt, base):
     """Checkpoints of at most 2.5 % of the time."""
     every = random.choice((50, 100, 200, 250, 400))
-    add_checkpoints(random, attempt, every, random.uniform(0.004, 0.022) * every * base * 1.15, base)
+    add_checkpoints(random, attempt, every, random.uniform(0.004, 0.022) * every * base * 1.15)
 
 
 def build_restart(random, shape, count, base, world, closed=False):

@@ -10,7 +10,7 @@ import lasting_losses
 import stalls
 from clean_shapes import SHAPES, build_attempt
 from system_metrics import build_machine, write_samples
-from timeline_model import Job, settle_truth, simulate
+from timeline_model import Job, Pause, settle_truth, simulate
 from timeline_writers import write_timelines
 
 WRITERS = ("hook", "pytorch", "keras")
@@ -80,7 +80,23 @@ def incident_job(kind, seed):
     build(random, job)
     if kind == "io_stall" and job.system:
         _stalling_disk(random, job)
+    _healthy_habits(random, job, kind, base)
     return _finish(random, job)
+
+
+def _healthy_habits(random, job, kind, base):
+    """Some of the jobs in which something goes wrong also evaluate, or write cheap checkpoints."""
+    attempt = job.attempts[0]
+    count = len(attempt.ranks[0])
+    if kind not in ("costly_checkpoint", "periodic_slow_step", "low_gpu") and random.random() < 0.25:
+        clean_shapes.cheap_checkpoint(random, attempt, base)
+    if kind not in ("hang", "low_gpu") and random.random() < 0.25:
+        places = [(it, attempt.ranks[0][it.first], attempt.ranks[0][it.last]) for it in job.incidents]
+        clean_shapes.add_evaluations(random, attempt, max(100, count // random.randint(2, 6)), random.randint(5, 30),
+                                     random.uniform(0.2, 0.9))
+        where = {id(it): number for number, it in enumerate(attempt.ranks[0])}
+        for incident, first, last in places:
+            incident.first, incident.last = where[id(first)], where[id(last)]
 
 
 def _stalling_disk(random, job):
@@ -113,7 +129,7 @@ def _happens(random, job, kind, count, base):
         clean_shapes.add_warm_up(random, attempt, random.randint(5, 20), random.uniform(3, 10))
     elif kind == "pause":
         for _ in range(random.choice((1, 2))):
-            job.pauses.append((0, random.randrange(50, count - 10), random.uniform(20, 600)))
+            job.pauses.append(Pause(random.randrange(50, count - 10), random.uniform(20, 600), random.random() < 0.5))
     if kind == "cheap_checkpoint" or (kind in EVENTS and random.random() < 0.2):
         for each in job.attempts:
             clean_shapes.cheap_checkpoint(random, each, base)
@@ -125,17 +141,10 @@ def _happens(random, job, kind, count, base):
 
 def _finish(random, job):
     simulate(job)
-    if job.system and job.pauses:
-        _silence_samples(job)
+    if job.system:
+        job.system.silences = [(pause.begin, pause.begin + pause.seconds) for pause in job.pauses]
     settle_truth(job)
     return job
-
-
-def _silence_samples(job):
-    """The sampler stands still with the rest of the machine."""
-    for attempt, number, seconds in job.pauses:
-        resumed = job.attempts[attempt].ranks[0][number].begin
-        job.system.silences.append((resumed - seconds, resumed))
 
 
 def build(kind, seed, clean_steps=4000):

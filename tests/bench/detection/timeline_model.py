@@ -41,6 +41,16 @@ class Attempt:
 
 
 @dataclass
+class Pause:
+    """Every process of the job, the sampler included, stood still: between two steps, or inside one."""
+
+    iteration: int
+    seconds: float
+    inside: bool
+    begin: float = 0.0   # filled in by simulate()
+
+
+@dataclass
 class Incident:
     """What went wrong, as a training engineer would state it."""
 
@@ -76,7 +86,7 @@ class Job:
     incidents: list = field(default_factory=list)
     system: object = None         # a system_metrics.Machine, or None
     marks_checkpoints: bool = False
-    pauses: list = field(default_factory=list)   # (attempt, iteration, seconds): every process stood still
+    pauses: list = field(default_factory=list)   # of the whole job
     writes_end: bool = False      # training_job_end.ts
     clean: bool = False
     end: float = 0.0
@@ -95,17 +105,25 @@ class Job:
 
 def simulate(job):
     """Gives every iteration its times, and job.end the end of the last one."""
-    now = job.start
-    for index, attempt in enumerate(job.attempts):
-        paused = {iteration: seconds for where, iteration, seconds in job.pauses if where == index}
+    now, paused = job.start, {pause.iteration: pause for pause in job.pauses}   # these jobs have one attempt
+    for attempt in job.attempts:
         clocks = [now + attempt.silence_before + attempt.initialize] * len(attempt.ranks)
         for number in range(len(attempt.ranks[0])):
-            rest = paused.get(number, 0.0)
-            if rest:
-                clocks = [clock + rest for clock in clocks]
+            pause = paused.get(number)
+            if pause:
+                _stand_still(pause, attempt.ranks, clocks)
             _iterate(attempt.ranks, number, clocks)
         now = max(clocks)
     job.end = now
+
+
+def _stand_still(pause, ranks, clocks):
+    pause.begin = max(clocks)
+    for rank, iterations in enumerate(ranks):
+        if pause.inside:
+            iterations[pause.iteration].backward += pause.seconds
+        else:
+            clocks[rank] += pause.seconds
 
 
 def _iterate(ranks, number, clocks):

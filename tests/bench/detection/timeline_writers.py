@@ -25,11 +25,17 @@ class TimelineFile:
         self.root, self.node, self.kind, self.base = root, node, kind, int(base * 1e6)
         self.lines, self.phases, self.introduced = [], {}, set()
         self.last_close = self.last_end = base
-        self.first_of_all = True
 
-    def _metadata(self, number, arguments):
+    def append_process(self, base):
+        """A process that was started again appends to the file its predecessor left open, as SageMaker's does."""
+        self.base, self.phases, self.introduced = int(base * 1e6), {}, set()
+        if self.lines:
+            self._metadata(0, {"start_time_since_epoch_in_micros": self.base}, "[\n")
+
+    def _metadata(self, number, arguments, before=""):
         for name, args in (("process_name", arguments), ("process_sort_index", {"sort_index": number})):
-            self.lines.append(json.dumps({"name": name, "ph": "M", "pid": number, "args": args}))
+            self.lines.append(before + json.dumps({"name": name, "ph": "M", "pid": number, "args": args}))
+            before = ""
 
     def span(self, phase, name, begin, end, arguments):
         if self.lines and end - self.last_close > ROTATE_SECONDS:
@@ -87,7 +93,7 @@ def write_hook(file, attempt, iterations, pid, marked):
             file.span("Checkpoint", "Checkpoint", it.optimizer_end, it.optimizer_end + it.checkpoint, '"pid": %d' % pid)
 
 
-def write_pytorch(file, attempt, iterations, pid, marked):
+def write_pytorch(file, attempt, iterations, pid):
     began = iterations[0].begin
     file.span("DataLoaderIterInitialize", "_MultiProcessingDataLoaderIter.__init__", began - attempt.initialize, began,
               '"pid": %d, "num_workers": 4, "pin_memory": true' % pid)
@@ -128,33 +134,42 @@ def write_keras(file, attempt, iterations, pid, model_file):
 
 
 def write_timelines(job, root):
-    """One file per rank and minute below root/framework."""
+    """The files of each process below root/framework."""
     os.makedirs(os.path.join(root, "framework"), exist_ok=True)
-    left = []   # files of killed attempts: the next process closes them, as both writers do
+    left = {}   # node and kind -> the open file of a killed process, which the next one takes over
     for attempt in job.attempts:
-        for file in left:
-            file.close()
-        left = []
         for rank, iterations in enumerate(attempt.ranks):
-            if not iterations:
-                continue
-            node, pid = "%d-algo-%d" % (rank, rank // 8 + 1), attempt.pid + rank
-            base = iterations[0].begin - attempt.initialize - 0.1
-            files = [TimelineFile(root, node, "pythontimeline", base)]
-            if job.writer == "hook":
-                write_hook(files[0], attempt, iterations, pid, job.marks_checkpoints)
-            elif job.writer == "pytorch":
-                write_pytorch(files[0], attempt, iterations, pid, False)
-            else:
-                files.append(TimelineFile(root, node, "model_timeline", base))
-                write_keras(files[0], attempt, iterations, pid, files[1])
-            for file in files:
-                if attempt.closed:
-                    file.close()
-                else:
-                    left.append(file)
-    for file in left:
+            _write_process(job, root, attempt, rank, iterations, left)
+    for file in left.values():
         file.abandon()
     if job.writes_end:
         with open(os.path.join(root, "framework", "training_job_end.ts"), "w"):
             pass
+
+
+def _write_process(job, root, attempt, rank, iterations, left):
+    node, pid = "%d-algo-%d" % (rank, rank // 8 + 1), attempt.pid + rank
+    base = iterations[0].begin - attempt.initialize - 0.1
+
+    def opened(kind):
+        file = left.pop((node, kind), None)
+        if file is not None and job.writer != "hook":
+            file.append_process(base)
+            return file
+        if file is not None:
+            file.close()
+        return TimelineFile(root, node, kind, base)
+
+    files = [opened("pythontimeline")]
+    if job.writer == "hook":
+        write_hook(files[0], attempt, iterations, pid, job.marks_checkpoints)
+    elif job.writer == "pytorch":
+        write_pytorch(files[0], attempt, iterations, pid)
+    else:
+        files.append(opened("model_timeline"))
+        write_keras(files[0], attempt, iterations, pid, files[1])
+    for file in files:
+        if attempt.closed:
+            file.close()
+        else:
+            left[node, file.kind] = file
