@@ -22,6 +22,12 @@ def class_row(kind, scores):
             sum(len(score.false) for score in scores))
 
 
+def clean_row(kind, scores):
+    steps, false = sum(score.steps for score in scores), sum(len(score.false) for score in scores)
+    return (kind, len(scores), steps, false, 1e6 * false / max(1, steps), sum(bool(score.false) for score in scores),
+            sum(score.alerts for score in scores) / max(1e-9, sum(score.hours for score in scores)))
+
+
 def totals(scores):
     """True positives, misses, false warnings."""
     due = [each for score in scores for each in score.found if each.incident.warn]
@@ -47,11 +53,10 @@ def lines(scores):
             yield "%-22s %5s %7s %7s %6s %6s %7s %9s %6s" % row
         yield ""
     if clean:
-        yield "%-22s %6s %10s %6s %15s %15s" % ("clean", "jobs", "steps", "false", "per 10^6 steps", "jobs with false")
+        yield "%-22s %5s %9s %6s %15s %16s %13s" % ("clean", "jobs", "steps", "false", "per 10^6 steps", "jobs with false",
+                                                    "any per hour")
         for kind, each in clean.items():
-            steps, false = sum(score.steps for score in each), sum(len(score.false) for score in each)
-            yield "%-22s %6d %10d %6d %15.1f %15d" % (kind, len(each), steps, false, 1e6 * false / max(1, steps),
-                                                     sum(bool(score.false) for score in each))
+            yield "%-22s %5d %9d %6d %15.1f %16d %13.1f" % clean_row(kind, each)
         yield ""
     for what, each in (("jobs with incidents", [s for s in scores if not s.clean]), ("all jobs", scores)):
         hits, missed, false = totals(each)

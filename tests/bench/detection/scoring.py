@@ -93,6 +93,8 @@ class JobScore:
     steps: int
     found: list
     false: list                 # AlertHistory that belong to no incident
+    alerts: int = 0             # of any severity
+    hours: float = 0.0
     label: str = ""
 
 
@@ -107,7 +109,8 @@ def window(incident, steps):
 def score(job, alerts, kind):
     """Incidents with what was said about them, and the warnings that belong to none."""
     steps = Steps(job.begins())
-    loud = [history for history in histories(alerts) if history.loud()]
+    counted = histories(alerts)
+    loud = [history for history in counted if history.loud()]
     owned, found = set(), []
     for incident in job.incidents:
         where = window(incident, steps)
@@ -133,7 +136,8 @@ def score(job, alerts, kind):
         result.rules = tuple(rules)
         found.append(result)
     false = [history for history in loud if history.id not in owned]
-    return JobScore(job.name, kind, job.clean, job.steps(), found, false)
+    return JobScore(job.name, kind, job.clean, job.steps(), found, false, len(counted),
+                    (steps.begins[-1] - steps.begins[0]) / 3600)
 
 
 def _counting(incident, warned):
