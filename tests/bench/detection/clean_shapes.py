@@ -42,7 +42,7 @@ def build_attempt(random, shape, count, base, world, first_step=0, warm_up=True)
     own_lengths = shape in ("heavy_tail", "lognormal", "bimodal") and random.random() < 0.5
     shared = None if own_lengths else lengths(random, shape, count, base)
     every = random.choice((2, 4, 8, 16)) if shape == "accumulation" else 0
-    costs = random.uniform(2, 6)   # of the optimizer's step, among the accumulating ones
+    costs = random.uniform(2, 4)   # of the optimizer's step, among the accumulating ones
     jitter = 0.003 if shape == "tight" else 0.01
     ranks = []
     for _ in range(world):

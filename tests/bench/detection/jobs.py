@@ -10,7 +10,7 @@ import lasting_losses
 import stalls
 from clean_shapes import SHAPES, build_attempt
 from system_metrics import build_machine, write_samples
-from timeline_model import Job, Pause, settle_truth, simulate
+from timeline_model import Incident, Job, Pause, settle_truth, simulate
 from timeline_writers import write_timelines
 
 WRITERS = ("hook", "pytorch", "keras")
@@ -125,6 +125,9 @@ def _happens(random, job, kind, count, base):
     attempt = job.attempts[0]
     if kind == "restart":
         job.attempts = clean_shapes.build_restart(random, job.shape, count, base, job.world_size())
+        job.incidents = [Incident("standstill", list(range(job.world_size())), 0, 0, frozenset(), attempt=number + 1,
+                                  warn=False, standstill=True)
+                         for number, killed in enumerate(job.attempts[:-1]) if not killed.closed]
     elif kind == "warm_up":
         clean_shapes.add_warm_up(random, attempt, random.randint(5, 20), random.uniform(3, 10))
     elif kind == "pause":

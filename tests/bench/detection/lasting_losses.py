@@ -1,6 +1,6 @@
 """Incidents that last: slow levels, hangs, growing memory, machines that do not keep up."""
 
-from stalls import accepted, place, some_ranks, typical
+from stalls import accepted, between_causes, place, some_ranks, typical
 from system_metrics import Effect
 from timeline_model import Incident
 
@@ -94,15 +94,17 @@ def io_wait(random, job):
 
 
 def lasting_slowdown(random, job):
-    """The level changes, 1.1x to 5x."""
+    """The level changes, 1.1x to 5x; by more than 1.2x where the level drifts by itself."""
     factor, (first, last), base = _factor(random), _range(random, job, 250), typical(job)
+    if job.shape == "drift":
+        factor = max(factor, random.uniform(1.2, 1.4))
     ranks = some_ranks(random, job)
     extra, causes = random.choice((
         (_waits(base, factor), ("input_wait",)),
         (_slower_gpu(factor), ("compute_growth", "gpu_slowdown", "unattributed")),
         (_slower_gpu(factor), ("compute_growth", "gpu_slowdown", "unattributed")),
         (_pauses(base, factor, False), ("host_pause",) if job.writer == "hook" else ("host_pause", "unattributed")),
-        (_pauses(base, factor, True), ("host_pause", "unattributed", "checkpoint"))))
+        (_pauses(base, factor, True), between_causes(job))))
     _spoil(random, job, ranks, first, last, extra)
     _add(random, job, "lasting_slowdown", ranks, first, last, factor, causes)
 
@@ -119,7 +121,7 @@ def gradual_regression(random, job):
                  "pause": _pauses(base, factor, False)}[kind]
         _spoil(random, job, ranks, i, i, extra)
     causes = {"wait": ("input_wait",), "gpu": ("compute_growth", "gpu_slowdown", "unattributed")}.get(
-        kind, ("host_pause", "unattributed", "checkpoint"))
+        kind, between_causes(job))
     _add(random, job, "gradual_regression", ranks, first, count - 1, (1 + top) / 2, causes)
 
 

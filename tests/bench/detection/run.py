@@ -65,7 +65,7 @@ def arguments():
     parser.add_argument("--seed", type=seed_range, help="A..B; below 1000 for tuning, from 1000 on held out")
     parser.add_argument("--jobs", type=int, default=12, help="jobs of each class, without --seed")
     parser.add_argument("--only", default="", help="classes, with commas; also incidents, clean, timeline, kineto")
-    parser.add_argument("--clean-steps", type=int, default=8000, help="steps of a clean job, over its ranks")
+    parser.add_argument("--clean-steps", type=int, default=6000, help="steps of a clean job, over its ranks")
     parser.add_argument("--keep", help="write the jobs there and leave them")
     parser.add_argument("--verbose", action="store_true", help="print what was missed, false, or wrongly explained")
     parser.add_argument("--processes", type=int, default=2)

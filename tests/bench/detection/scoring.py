@@ -99,6 +99,9 @@ class JobScore:
 
 
 def window(incident, steps):
+    """No margin after a standstill between two attempts: what follows is the warm-up of the next."""
+    if incident.standstill:
+        return Window(incident.begin, incident.end)
     begin = steps.earlier(incident.begin, 2) - 0.001
     end = steps.later(incident.end, MARGIN_STEPS)
     if incident.sampled:
@@ -118,7 +121,7 @@ def score(job, alerts, kind):
         first, causes, rules = None, [], []
         for history in loud:
             belonging = [e for e in history.emissions if where.begin <= e[0] <= where.end]
-            if not belonging:
+            if not belonging or (incident.standstill and all(e[1] != "critical" for e in belonging)):
                 continue
             owned.add(history.id)
             warned = [e for e in belonging if e[1] in LOUD]

@@ -79,6 +79,11 @@ def _between(it, seconds):
     it.between += seconds
 
 
+def between_causes(job):
+    """What an engineer says of time between the steps that no line explains."""
+    return ("host_pause", "unattributed") if job.marks_checkpoints else ("host_pause", "unattributed", "checkpoint")
+
+
 def data_stall(random, job):
     single_stalls(random, job, "data_stall", _wait, ("input_wait",))
 
@@ -101,7 +106,7 @@ def gc_pause(random, job):
 def host_stall(random, job):
     """The host does something else: between the steps, or inside one."""
     if random.random() < 0.6:
-        single_stalls(random, job, "host_stall", _between, ("host_pause", "unattributed", "checkpoint"))
+        single_stalls(random, job, "host_stall", _between, between_causes(job))
     elif job.writer == "hook":
         single_stalls(random, job, "host_stall", _pause, ("host_pause",))
     else:
@@ -115,12 +120,12 @@ def periodic_slow_step(random, job):
     longest = max(2, count // 6)
     period = min(longest, random.choice((2, 3, 5, 8, 10, 20, 25, 50, 100, 128, 200, 500, 1000, 2000, 3000)))
     share = random.choice((random.uniform(0.015, 0.03), random.uniform(0.08, 0.2), random.uniform(0.1, 0.5)))
-    factor = max(1.6, 1 + share / (1 - share) * period)
+    factor = max(2.0, 1 + share / (1 - share) * period)
     share = (factor - 1) / (factor - 1 + period)   # of all the time
     first = place(random, max(60, count // 4), 40)
     ranks = some_ranks(random, job)
     delay, causes = random.choice(((_wait, ("input_wait",)), (_forward, ("host_pause", "unattributed")),
-                                   (_between, ("host_pause", "unattributed", "checkpoint"))))
+                                   (_between, between_causes(job))))
     last = first
     for i in range(first, count, period):
         for rank in ranks:

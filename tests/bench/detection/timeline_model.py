@@ -70,6 +70,7 @@ class Incident:
     step: int = 0                 # step number at the beginning
     in_seconds: bool = False      # its delay is stated in seconds
     must_stand: bool = False      # it counts as found only by a critical alert that opens while it lasts
+    standstill: bool = False      # the time between two attempts: only that it stands still may be said
     for_good: bool = False        # begins when the last iteration ended, lasts until the last sample
     note: str = ""
 
@@ -149,6 +150,10 @@ def _iterate(ranks, number, clocks):
 def settle_truth(job):
     """Fills in the times and the lost share of each incident from the simulated iterations."""
     for incident in job.incidents:
+        if incident.standstill:
+            incident.begin = job.attempts[incident.attempt - 1].ranks[0][-1].end
+            incident.end = job.attempts[incident.attempt].ranks[0][0].begin
+            continue
         iterations = job.attempts[incident.attempt].ranks[incident.ranks[0]]
         first, last = iterations[incident.first], iterations[min(incident.last, len(iterations) - 1)]
         incident.begin, incident.end, incident.step = first.begin, last.end, first.step
