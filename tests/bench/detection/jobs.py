@@ -36,8 +36,9 @@ INCIDENTS = {
     "straggler": (lasting_losses.straggler, {"ranks": 2}),
 }
 QUIET_SHAPES = ("normal", "normal", "normal", "tight", "drift")   # in which incidents of every size show
-EVENTS = ("warm_up", "evaluation", "end_of_job", "pause", "restart", "cheap_checkpoint")
+EVENTS = ("warm_up", "evaluation", "end_of_job", "pause", "restart", "cheap_checkpoint", "two_runs")
 CLEAN = SHAPES + EVENTS
+ON_REQUEST = ("healthy_hour",)   # 64 ranks, 200 ms, an hour: takes a minute
 TIMELINE_CLASSES = tuple(INCIDENTS) + CLEAN
 KINETO_CLASSES = tuple(kineto_classes.INCIDENTS) + kineto_classes.CLEAN
 CLASSES = tuple(INCIDENTS) + tuple(kineto_classes.INCIDENTS) + CLEAN + kineto_classes.CLEAN
@@ -57,6 +58,8 @@ def _skeleton(random, name, shape, base, count, ranks=None):
     writer = random.choice(WRITERS)
     job = Job(name, shape, writer, [build_attempt(random, shape, count, base, world)],
               START + random.randrange(3_000_000) + random.random())
+    lengths = sorted(it.planned() for it in job.attempts[0].ranks[0])
+    job.typical = lengths[len(lengths) // 2]
     job.marks_checkpoints = writer == "hook" and random.random() < 0.5
     job.writes_end = writer != "hook" and random.random() < 0.5
     return job
@@ -112,6 +115,8 @@ def clean_job(kind, seed, steps):
     base = 0.02 * 100 ** random.random()   # up to 2 s
     world = random.choice((1, 1, 2, 4, 8))
     count = max(400, steps // world)
+    if kind == "healthy_hour":
+        shape, base, world, count = "normal", 0.2, 64, 16000
     job = _skeleton(random, "%s-%d" % (kind, seed), shape, base, count, world)
     job.clean = True
     if kind in ("end_of_job", "pause") or random.random() < 0.3:
@@ -123,6 +128,10 @@ def clean_job(kind, seed, steps):
 def _happens(random, job, kind, count, base):
     """What happens in a healthy job of that kind; any other one may have some of it, too."""
     attempt = job.attempts[0]
+    if kind == "two_runs":   # of different speed, at about the same time, with the same ranks
+        job.companion = _skeleton(random, job.name + "b", job.shape, base * random.uniform(0.3, 3), count, job.world_size())
+        job.companion.start = job.start + random.uniform(0, 0.3 * count * base)
+        simulate(job.companion)
     if kind == "restart":
         job.attempts = clean_shapes.build_restart(random, job.shape, count, base, job.world_size())
         job.incidents = [Incident("standstill", list(range(job.world_size())), 0, 0, frozenset(), attempt=number + 1,
@@ -161,6 +170,9 @@ def write(job, root, seed=0):
     if job.name.startswith("k_"):
         job.write(root)
         return
+    if job.companion:
+        write_timelines(job.companion, os.path.join(root, "run-b"))
+        root = os.path.join(root, "run-a")
     os.makedirs(root, exist_ok=True)
     write_timelines(job, root)
     if job.system:

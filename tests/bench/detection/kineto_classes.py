@@ -71,7 +71,7 @@ def straggler(seed):
     factor = r.random.uniform(1.15, 2)
     r.options.fault_rank = r.random.choice(r.ranks())
     ill = Workload(slow_rank_factor=factor, **r.normal)
-    return r.lasting("k_straggler", [r.options.fault_rank], 0.9 * (1 - 1 / factor), VICTIMS, ill)
+    return r.lasting("k_straggler", [r.options.fault_rank], 0.9 * (1 - 1 / factor), VICTIMS + ("compute_growth",), ill)
 
 
 def late_data_rank(seed):
@@ -143,13 +143,19 @@ def clean(kind, seed):
         r.normal["data_wait_us"] = r.random.uniform(0.1, 0.6) * r.compute_us
     lengths = shape if shape in ("ranks_vary", "steps_vary") else "normal"
     plans = [Plan(r.random, lengths, runs_ahead=hidden or r.random.random() < 0.3) for _ in range(r.cycles)]
+    if shape == "warm_up":   # the host compiles in the first steps of the first cycle
+        r.options.first_step = r.random.choice((0, 1, 2))
+        for number in range(r.options.first_step, r.options.first_step + r.random.choice((1, 1, 2, 3))):
+            seconds = r.random.uniform(2, 20) * r.compute_us / 1e6
+            plans[0].pauses.update({(rank, number): seconds * r.random.uniform(0.95, 1.05) for rank in r.ranks()})
     return r.job(kind, [Workload(**r.normal) for _ in plans], plans, clean=True)
 
 
 INCIDENTS = {"k_data_stall": data_stall, "k_gc_pause": gc_pause, "k_straggler": straggler,
              "k_late_data_rank": late_data_rank, "k_input_bound": input_bound, "k_host_slow": host_slow,
              "k_launch_bound": launch_bound, "k_sync_heavy": sync_heavy, "k_comm_bound": comm_bound}
-CLEAN = ("k_clean_normal", "k_clean_overlap", "k_clean_hidden_wait", "k_clean_ranks_vary", "k_clean_steps_vary")
+CLEAN = ("k_clean_normal", "k_clean_overlap", "k_clean_hidden_wait", "k_clean_ranks_vary", "k_clean_steps_vary",
+         "k_clean_warm_up")
 
 
 def build(kind, seed):

@@ -76,9 +76,9 @@ def chosen(only):
     groups = {"incidents": tuple(jobs.INCIDENTS), "clean": jobs.CLEAN, "timeline": jobs.TIMELINE_CLASSES,
               "kineto": jobs.KINETO_CLASSES}
     kinds = [kind for word in filter(None, only.split(",")) for kind in groups.get(word, (word,))]
-    unknown = set(kinds) - set(jobs.CLASSES)
+    unknown = set(kinds) - set(jobs.CLASSES) - set(jobs.ON_REQUEST)
     if unknown:
-        sys.exit("unknown class %s; there are %s" % (", ".join(sorted(unknown)), ", ".join(jobs.CLASSES)))
+        sys.exit("unknown class %s; there are %s" % (", ".join(sorted(unknown)), ", ".join(jobs.CLASSES + jobs.ON_REQUEST)))
     return kinds or list(jobs.CLASSES)
 
 

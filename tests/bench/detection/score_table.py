@@ -1,8 +1,13 @@
 """The table of a run: a row per class, then false warnings per clean shape, then F1 over everything."""
 
+from collections import Counter
+from dataclasses import replace
 from statistics import median
 
 HEADS = ("class", "n", "recall", ">=20 %", "right", "wrong", "delay", "warnings", "false")
+
+
+LEVELS = (("1.1x..1.3x", 1.0, 1.3), ("1.3x..1.5x", 1.3, 1.5), ("from 1.5x on", 1.5, float("inf")))
 
 
 def percent(part, whole):
@@ -20,6 +25,13 @@ def class_row(kind, scores):
     return (kind, len(due), percent(len(seen), len(due)), percent(sum(e.detected for e in large), len(large)),
             percent(sum(e.right for e in seen), len(seen)), percent(sum(e.wrong for e in seen), len(seen)), delay, each,
             sum(len(score.false) for score in scores))
+
+
+def level_row(name, scores, low, high):
+    """A part of a class: the incidents that make an iteration so many times as long."""
+    def part(score):
+        return [each for each in score.found if low <= 1 / (1 - min(0.999, each.incident.lost_share)) < high]
+    return class_row("  " + name, [replace(score, found=part(score), false=[]) for score in scores])
 
 
 def clean_row(kind, scores):
@@ -47,7 +59,11 @@ def lines(scores):
     incidents = {kind: each for kind, each in kinds.items() if not each[0].clean}
     clean = {kind: each for kind, each in kinds.items() if each[0].clean}
     if incidents:
-        rows = [HEADS] + [class_row(kind, each) for kind, each in incidents.items()]
+        rows = [HEADS]
+        for kind, each in incidents.items():
+            rows.append(class_row(kind, each))
+            if kind == "lasting_slowdown":
+                rows += [level_row(name, each, low, high) for name, low, high in LEVELS]
         rows.append(class_row("all incidents", [score for each in incidents.values() for score in each]))
         for row in rows:
             yield "%-22s %5s %7s %7s %6s %6s %7s %9s %6s" % row
@@ -58,6 +74,9 @@ def lines(scores):
         for kind, each in clean.items():
             yield "%-22s %5d %9d %6d %15.1f %16d %13.1f" % clean_row(kind, each)
         yield ""
+    rules = Counter(history.rule for score in scores for history in score.false)
+    if rules:
+        yield "false by rule: " + ", ".join("%s %d" % pair for pair in rules.most_common())
     for what, each in (("jobs with incidents", [s for s in scores if not s.clean]), ("all jobs", scores)):
         hits, missed, false = totals(each)
         yield "%-20s found %d, missed %d, false %d: F1 %.4f" % (what, hits, missed, false, f1(hits, missed, false))

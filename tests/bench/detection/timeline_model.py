@@ -90,6 +90,8 @@ class Job:
     pauses: list = field(default_factory=list)   # of the whole job
     writes_end: bool = False      # training_job_end.ts
     clean: bool = False
+    typical: float = 0.0          # median length of an iteration before anything went wrong
+    companion: object = None      # another job below the same root, in a directory of its own
     end: float = 0.0
 
     def world_size(self):
