@@ -30,7 +30,8 @@ def even_job(count=400, writer="hook", ranks=2):
 def alert(identity, at, severity="warning", cause="input_wait", **more):
     moment = "2026-05-28T20:26:%09.6fZ" % (40 + at) if at < 20 else "2026-05-28T20:27:%09.6fZ" % (at - 20)
     return dict({"id": identity, "state": "firing", "rule": "step_spike", "severity": severity, "started_at": moment,
-                 "updated_at": moment, "ended_at": None, "cause": {"name": cause}, "summary": ""}, **more)
+                 "updated_at": moment, "ended_at": None, "cause": {"name": cause}, "summary": "",
+                 "subject": {"rank": 0}, "step": 1}, **more)
 
 
 def iteration_time(number):
@@ -60,6 +61,15 @@ class ScorerTest(unittest.TestCase):
         outside = self.score(alert("a", iteration_time(235)), first=100, last=120)
         self.assertEqual((inside.found[0].detected, len(inside.false)), (True, 0))
         self.assertEqual((outside.found[0].detected, len(outside.false)), (False, 1))
+
+    def test_samples_belong_260_seconds_longer(self):
+        about_a_gpu = dict(subject={"gpu": "0"}, step=None)
+        score = self.score(alert("a", iteration_time(235), **about_a_gpu), first=100, last=120)
+        self.assertEqual((score.found[0].detected, len(score.false)), (True, 0))
+
+    def test_alerts_about_steps_are_false_where_the_steps_are_well(self):
+        score = self.score(alert("a", iteration_time(105)), first=100, last=120, steps_are_well=True)
+        self.assertEqual((score.found[0].detected, len(score.false)), (False, 1))
 
     def test_an_update_makes_it_belong(self):
         opened, updated = alert("a", iteration_time(20)), alert("a", iteration_time(101))

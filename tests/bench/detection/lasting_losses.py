@@ -151,7 +151,7 @@ def memory_creep(random, job):
     count = len(job.attempts[0].ranks[0])
     first = place(random, max(60, count // 4), 40)
     incident = Incident("memory_creep", [0], first, count - 1, frozenset(("memory_creep", "unattributed")),
-                        sampled=True, in_seconds=True, lost_share=0.0)
+                        sampled=True, in_seconds=True, steps_are_well=True, lost_share=0.0)
     job.incidents.append(incident)
     if random.random() < 0.5:
         rise, series, devices = 99 - job.system.memory - job.system.settles, "memory", []
@@ -168,13 +168,14 @@ def low_gpu(random, job):
     if random.random() < 0.5:
         incident.accepted = frozenset(("unattributed", "host_pause", "kernel_launch", "input_wait"))
         scale = random.uniform(0.15, 0.55)
+        incident.steps_are_well = True
         incident.note = "at most %.0f %%" % (100 * scale)
         job.system.effects.append(Effect(incident, "gpu_scale", ranks, scale))
     else:
         base, factor = typical(job), random.uniform(1.6, 2.5)
         waits = random.random() < 0.5
         _spoil(random, job, ranks, 0, count - 1, _waits(base, factor) if waits else _pauses(base, factor, True))
-        incident.accepted = frozenset(("input_wait",) if waits else ("host_pause", "unattributed"))
+        incident.accepted = accepted(job, ranks, *(("input_wait",) if waits else between_causes(job)))
         incident.note, incident.lost_share = "idle for %.0f %% of each step" % (100 - 100 / factor), 1 - 1 / factor
     job.incidents.append(incident)
 

@@ -23,7 +23,13 @@ class AlertHistory:
     emissions: list = field(default_factory=list)   # (time of day, severity, cause, alert)
 
     def loud(self):
+        """Whether it ever was a warning."""
         return any(severity in LOUD for _, severity, _, _ in self.emissions)
+
+    def sampled(self):
+        """Whether it is about samples of a machine: these know no ranks and no steps."""
+        alert = self.emissions[-1][3]
+        return alert.get("step") is None and "rank" not in alert.get("subject", {})
 
     def summary(self):
         return self.emissions[-1][3].get("summary", "")
@@ -50,6 +56,10 @@ class Window:
 
     begin: float
     end: float
+    sampled_end: float
+
+    def holds(self, at, sampled):
+        return self.begin <= at <= (self.sampled_end if sampled else self.end)
 
 
 class Steps:
@@ -101,12 +111,10 @@ class JobScore:
 def window(incident, steps):
     """No margin after a standstill between two attempts: what follows is the warm-up of the next."""
     if incident.standstill:
-        return Window(incident.begin, incident.end)
-    begin = steps.earlier(incident.begin, 2) - 0.001
+        return Window(incident.begin, incident.end, incident.end)
     end = steps.later(incident.end, MARGIN_STEPS)
-    if incident.sampled:
-        end = max(end if end != float("inf") else 0.0, incident.end + MARGIN_SECONDS)
-    return Window(begin, end)
+    sampled_end = incident.end + MARGIN_SECONDS
+    return Window(steps.earlier(incident.begin, 2) - 0.001, end, max(end, sampled_end) if end != float("inf") else end)
 
 
 def score(job, alerts, kind):
@@ -120,8 +128,8 @@ def score(job, alerts, kind):
         result = Found(kind, incident)
         first, causes, rules = None, [], []
         for history in loud:
-            belonging = [e for e in history.emissions if where.begin <= e[0] <= where.end]
-            if not belonging or (incident.standstill and all(e[1] != "critical" for e in belonging)):
+            belonging = _belonging(incident, where, history)
+            if not belonging:
                 continue
             owned.add(history.id)
             warned = [e for e in belonging if e[1] in LOUD]
@@ -141,6 +149,16 @@ def score(job, alerts, kind):
     false = [history for history in loud if history.id not in owned]
     return JobScore(job.name, kind, job.clean, job.steps(), found, false, len(counted),
                     (steps.begins[-1] - steps.begins[0]) / 3600)
+
+
+def _belonging(incident, where, history):
+    """The emissions of an alert that belong to the incident."""
+    if incident.steps_are_well and history.emissions[-1][3].get("step") is not None:
+        return []
+    belonging = [e for e in history.emissions if where.holds(e[0], incident.sampled or history.sampled())]
+    if incident.standstill and all(e[1] != "critical" for e in belonging):
+        return []
+    return belonging
 
 
 def _counting(incident, warned):

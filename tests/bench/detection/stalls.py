@@ -7,6 +7,8 @@ WAITS_FOR_OTHERS = frozenset(("straggler", "communication"))   # what the other 
 
 def accepted(job, ranks, *causes):
     """The causes that an engineer accepts, on the ranks concerned or on those that wait for them."""
+    if not job.records_waits and "input_wait" in causes:   # the wait is time before the step that no line explains
+        causes += ("unattributed", "host_pause")
     return frozenset(causes) | (WAITS_FOR_OTHERS if len(ranks) < job.world_size() else frozenset())
 
 

@@ -68,6 +68,7 @@ class Incident:
     end: float = 0.0
     lost_share: float = 0.0
     step: int = 0                 # step number at the beginning
+    steps_are_well: bool = False  # alerts about steps do not belong to it
     in_seconds: bool = False      # its delay is stated in seconds
     must_stand: bool = False      # it counts as found only by a critical alert that opens while it lasts
     standstill: bool = False      # the time between two attempts: only that it stands still may be said
@@ -87,6 +88,7 @@ class Job:
     incidents: list = field(default_factory=list)
     system: object = None         # a system_metrics.Machine, or None
     marks_checkpoints: bool = False
+    records_waits: bool = True    # torch as such has no events of its loader; that of AWS has
     pauses: list = field(default_factory=list)   # of the whole job
     writes_end: bool = False      # training_job_end.ts
     clean: bool = False

@@ -93,14 +93,16 @@ def write_hook(file, attempt, iterations, pid, marked):
             file.span("Checkpoint", "Checkpoint", it.optimizer_end, it.optimizer_end + it.checkpoint, '"pid": %d' % pid)
 
 
-def write_pytorch(file, attempt, iterations, pid):
+def write_pytorch(file, attempt, iterations, pid, records_waits):
     began = iterations[0].begin
-    file.span("DataLoaderIterInitialize", "_MultiProcessingDataLoaderIter.__init__", began - attempt.initialize, began,
-              '"pid": %d, "num_workers": 4, "pin_memory": true' % pid)
+    if records_waits:
+        file.span("DataLoaderIterInitialize", "_MultiProcessingDataLoaderIter.__init__", began - attempt.initialize, began,
+                  '"pid": %d, "num_workers": 4, "pin_memory": true' % pid)
     before = None
     for it in iterations:
-        file.span("DataLoaderIter", "_MultiProcessingDataLoaderIter::GetNext", it.begin, it.step_begin,
-                  '"pid": %d, "worker_id": %d' % (pid, it.step % 4))
+        if records_waits:
+            file.span("DataLoaderIter", "_MultiProcessingDataLoaderIter::GetNext", it.begin, it.step_begin,
+                      '"pid": %d, "worker_id": %d' % (pid, it.step % 4))
         if before is not None:
             _flush_pytorch(file, before, pid)
         before = it
@@ -164,7 +166,7 @@ def _write_process(job, root, attempt, rank, iterations, left):
     if job.writer == "hook":
         write_hook(files[0], attempt, iterations, pid, job.marks_checkpoints)
     elif job.writer == "pytorch":
-        write_pytorch(files[0], attempt, iterations, pid)
+        write_pytorch(files[0], attempt, iterations, pid, job.records_waits)
     else:
         files.append(opened("model_timeline"))
         write_keras(files[0], attempt, iterations, pid, files[1])
