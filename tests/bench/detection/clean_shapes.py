@@ -4,7 +4,7 @@ import math
 
 from timeline_model import EVAL, Attempt, Iteration
 
-PARTS = {"wait": (0.01, 0.08), "optimizer": (0.04, 0.12), "between": (0.005, 0.03)}
+PARTS = {"wait": (0.005, 0.03), "optimizer": (0.04, 0.12), "between": (0.005, 0.03)}
 
 
 def lengths(random, shape, count, base):
