@@ -62,6 +62,7 @@ def _skeleton(random, name, shape, base, count, ranks=None):
     job.typical = lengths[len(lengths) // 2]
     job.marks_checkpoints = writer == "hook" and random.random() < 0.5
     job.records_waits = writer != "pytorch" or random.random() < 0.8
+    job.backward_hooks = random.random() < 0.5
     job.writes_end = writer != "hook" and random.random() < 0.5
     return job
 

@@ -91,6 +91,7 @@ class Job:
     records_waits: bool = True    # torch as such has no events of its loader; that of AWS has
     pauses: list = field(default_factory=list)   # of the whole job
     writes_end: bool = False      # training_job_end.ts
+    backward_hooks: bool = True   # of SageMaker's PyTorch hook; its last versions have none
     clean: bool = False
     typical: float = 0.0          # median length of an iteration before anything went wrong
     companion: object = None      # another job below the same root, in a directory of its own

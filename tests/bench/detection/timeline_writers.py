@@ -1,8 +1,9 @@
 """Writes a simulated job as the profilers write it, line by line in their order.
 
 hook     python/trainwatch.py: wait, phases, then the step at its end; the step contains the wait
-pytorch  SageMaker's PyTorch hook: the step runs from forward_pre to the last backward hook, and its lines come
-         at the start of the next step; the wait lies before it and is written at once
+pytorch  SageMaker's PyTorch hook: the step runs from forward_pre to the last backward hook, and its line comes
+         at the start of the next step; the wait lies before it and is written at once. The last versions set no
+         backward hooks: their step is the forward pass
 keras    SageMaker's Keras hook: a step contains its wait, which is in another file (model_timeline), among calls
          that run in the background
 """
@@ -93,7 +94,7 @@ def write_hook(file, attempt, iterations, pid, marked):
             file.span("Checkpoint", "Checkpoint", it.optimizer_end, it.optimizer_end + it.checkpoint, '"pid": %d' % pid)
 
 
-def write_pytorch(file, attempt, iterations, pid, records_waits):
+def write_pytorch(file, attempt, iterations, pid, records_waits, backward_hooks):
     began = iterations[0].begin
     if records_waits:
         file.span("DataLoaderIterInitialize", "_MultiProcessingDataLoaderIter.__init__", began - attempt.initialize, began,
@@ -104,22 +105,31 @@ def write_pytorch(file, attempt, iterations, pid, records_waits):
             file.span("DataLoaderIter", "_MultiProcessingDataLoaderIter::GetNext", it.begin, it.step_begin,
                       '"pid": %d, "worker_id": %d' % (pid, it.step % 4))
         if before is not None:
-            _flush_pytorch(file, before, pid)
+            _flush_step(file, before, pid, backward_hooks)
+        if backward_hooks and it.mode == "TRAIN" and (attempt.closed or it is not iterations[-1]):
+            _flush_forward(file, it, pid)   # at the first hook of the backward pass
         before = it
     if attempt.closed and before is not None:
-        _flush_pytorch(file, before, pid)
+        _flush_step(file, before, pid, backward_hooks)
 
 
-def _flush_pytorch(file, it, pid):
+def _flush_forward(file, it, pid):
     number = '"pid": %d, "step_num": "%d"' % (pid, it.step)
     middle = (it.step_begin + it.paused_at) / 2
     file.span("Forward-SubModuleInternal", "ResNet_layer1", it.step_begin, middle, number)
     file.span("Forward-SubModuleInternal", "ResNet_layer2", middle, it.paused_at, number)
     file.span("Forward", "ResNet", it.step_begin, it.paused_at, number)
-    phase = "Step:ModeKeys." + it.mode
-    file.span(phase, phase, it.step_begin, it.backward_end if it.mode == "TRAIN" else it.paused_at, number)
-    if it.mode == "TRAIN":
-        file.span("Backward(post-forward)", "ResNet", it.backward_begin, it.backward_end, number)
+
+
+def _flush_step(file, it, pid, backward_hooks):
+    """At the beginning of the next forward pass. The backward pass is taken to begin where the forward one ended."""
+    number = '"pid": %d, "step_num": "%d"' % (pid, it.step)
+    phase, trains = "Step:ModeKeys." + it.mode, backward_hooks and it.mode == "TRAIN"
+    if not trains:
+        _flush_forward(file, it, pid)
+    file.span(phase, phase, it.step_begin, it.backward_end if trains else it.paused_at, number)
+    if trains:
+        file.span("Backward(post-forward)", "ResNet", it.paused_at, it.backward_end, number)
 
 
 def write_keras(file, attempt, iterations, pid, model_file):
@@ -166,7 +176,7 @@ def _write_process(job, root, attempt, rank, iterations, left):
     if job.writer == "hook":
         write_hook(files[0], attempt, iterations, pid, job.marks_checkpoints)
     elif job.writer == "pytorch":
-        write_pytorch(files[0], attempt, iterations, pid, job.records_waits)
+        write_pytorch(files[0], attempt, iterations, pid, job.records_waits, job.backward_hooks)
     else:
         files.append(opened("model_timeline"))
         write_keras(files[0], attempt, iterations, pid, files[1])
