@@ -50,7 +50,8 @@ const RuleSpec& rule() {
        .summary = "Steps wait for transfers between GPUs.",
        .doc = "The share of a step with communication while nothing is computed or copied, on the "
               "rank where it is smallest; the median over the last `window` profiled steps. "
-              "Waiting for a slow rank is not counted: straggler reports it."},
+              "Waiting for a slow rank is not counted: straggler reports it.",
+       .incident = {.specificity = 55}},
       {field("threshold_percent", &Params::threshold_percent, 0, 100,
              "Percentage of a step in exposed communication."),
        field("window", &Params::window, 3, 1000, "Steps in the window.")});

@@ -67,7 +67,8 @@ const RuleSpec& rule() {
        .scope = Scope::rank,
        .summary = "Copies between host and GPU take time in every step.",
        .doc = "The share of a step in which the GPU copied or filled memory and computed nothing; "
-              "the median over the steps of a cycle."},
+              "the median over the steps of a cycle.",
+       .incident = {.specificity = 57}},
       {field("threshold_percent", &Params::threshold_percent, 0, 100,
              "Percentage of a step in copies and fills while nothing is computed.")});
   return spec;

@@ -39,7 +39,8 @@ RuleSpec make_rule() {
               "`threshold` percent of the snapshots of the last window_seconds were bottlenecks. "
               "With window_seconds 0, SageMaker's CPUBottleneck: over the whole history, once more "
               "than `patience` snapshots were seen.",
-       .samples = {Resource::cpu_utilization, Resource::gpu_utilization}},
+       .samples = {Resource::cpu_utilization, Resource::gpu_utilization},
+       .incident = {.specificity = 44, .slack = std::chrono::minutes(2)}},
       {field("threshold", &Params::threshold, 0, 100,
              "Percentage of the snapshots that are bottlenecks.", {.code = 50}),
        field("gpu_threshold", &Params::gpu_threshold, 0, 100,

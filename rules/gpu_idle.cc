@@ -130,7 +130,8 @@ const RuleSpec& rule() {
        .doc =
            "The share of the step time of a cycle in which no stream was active, and why: what the "
            "host did during that time. A warning is about time in which the host had launched "
-           "nothing."},
+           "nothing.",
+       .incident = {.specificity = 40}},
       {field("info_percent", &Params::info_percent, 0, 100,
              "Percentage of the steps without GPU activity that is reported."),
        field("warning_percent", &Params::warning_percent, 0, 100,

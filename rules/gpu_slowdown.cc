@@ -248,7 +248,8 @@ const RuleSpec& rule() {
               "the driver gives a thermal limit, a power brake or a hardware slowdown as the "
               "reason. `trainwatch sample` writes both.",
        .samples = {Resource::gpu_utilization, Resource::gpu_sm_clock,
-                   Resource::gpu_throttle_reasons, Resource::gpu_power}},
+                   Resource::gpu_throttle_reasons, Resource::gpu_power},
+       .incident = {.specificity = 80, .slack = std::chrono::minutes(2)}},
       {field("drop_percent", &Params::drop_percent, 1, 99,
              "Percent below the best sustained clock from which a GPU is slow."),
        field("busy_percent", &Params::busy_percent, 0, 100,

@@ -65,7 +65,8 @@ const RuleSpec& rule() {
        .summary = "The GPU waits for the host in every step.",
        .doc = "The share of a step in which no stream was active because the host had launched "
               "nothing: it was preparing the launch, had synchronised, or paused; the median over "
-              "the steps of a cycle. Waits for data count for input_bound instead."},
+              "the steps of a cycle. Waits for data count for input_bound instead.",
+       .incident = {.specificity = 55}},
       {field("threshold_percent", &Params::threshold_percent, 0, 100,
              "Percentage of a step that the GPU waits for the host.")});
   return spec;

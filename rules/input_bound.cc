@@ -24,7 +24,8 @@ struct Params {
 
 constexpr double kMinChange = 5;             // percent points
 constexpr double kHysteresis = 0.7;          // it ends at this share of where it began
-constexpr double kLeastRecord = 0.5;         // seconds
+constexpr double kLeastRecord = 0.5;         // seconds, for a warning
+constexpr std::int64_t kRecordedSteps = 5;   // a profiler records few
 constexpr std::uint32_t kStartingSteps = 3;  // in which the loader fills its queue
 
 // The steps of one writer.
@@ -106,9 +107,10 @@ class InputBound final : public Rule {
 
  private:
   bool judgeable(const Lane& lane) const {
-    return std::cmp_greater_equal(lane.recent.size(),
-                                  std::min(params_.min_steps, params_.window)) &&
-           to_seconds(lane.duration) >= kLeastRecord;
+    const std::int64_t least = &lane == &lanes_[static_cast<std::size_t>(Origin::profiler)]
+                                   ? std::min(params_.min_steps, kRecordedSteps)
+                                   : params_.min_steps;
+    return std::cmp_greater_equal(lane.recent.size(), std::min(least, params_.window));
   }
   static std::string_view key_of(const Step& step) {
     return step.origin == Origin::profiler ? "profiler" : "";
@@ -119,11 +121,13 @@ class InputBound final : public Rule {
     if (percent < kHysteresis * params_.warning_percent) {
       return out.clear(key_of(step), step.end());
     }
-    out.fires({.key = key_of(step),
-               .at = step.end(),
-               .figure = percent,
-               .opens = percent >= params_.warning_percent},
-              [&] { return describe(step, lane, percent); });
+    out.fires(
+        {.key = key_of(step),
+         .at = step.end(),
+         .severity = to_seconds(lane.duration) >= kLeastRecord ? Severity::warning : Severity::info,
+         .figure = percent,
+         .opens = percent >= params_.warning_percent},
+        [&] { return describe(step, lane, percent); });
   }
 
   Verdict describe(const Step& step, const Lane& lane, double percent) const {

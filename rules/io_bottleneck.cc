@@ -32,7 +32,8 @@ RuleSpec make_io_bottleneck() {
               "io_threshold is a bottleneck. Fires when more than `patience` snapshots were seen "
               "and more than `threshold` percent of them were bottlenecks.",
        .samples = {Resource::cpu_io_wait, Resource::gpu_utilization},
-       .on_by_default = false},
+       .on_by_default = false,
+       .incident = {.specificity = 44, .slack = std::chrono::minutes(2)}},
       {field("threshold", &Params::threshold, 0, 100,
              "Percentage of all snapshots that are bottlenecks."),
        field("gpu_threshold", &Params::gpu_threshold, 0, 100,

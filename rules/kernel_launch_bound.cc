@@ -77,7 +77,8 @@ const RuleSpec& rule() {
        .doc =
            "The share of a step in which no stream had work while the host was on its way to the "
            "next launch (median over the steps of a cycle) is high, and what a launch starts is "
-           "short on average."},
+           "short on average.",
+       .incident = {.specificity = 58}},
       {field("threshold_percent", &Params::threshold_percent, 0, 100,
              "Percentage of a step that the GPU waits for the next launch."),
        field("work_us", &Params::work_us, 0, 1000000,

@@ -27,7 +27,8 @@ RuleSpec make_rule() {
               "several periods is fluctuating. With window_seconds 0, SageMaker's "
               "LowGPUUtilization: percentiles over the last `window` samples once more than "
               "`patience` were seen.",
-       .samples = {Resource::gpu_utilization}},
+       .samples = {Resource::gpu_utilization},
+       .incident = {.specificity = 20, .slack = std::chrono::minutes(2)}},
       {field("threshold_p95", &Params::threshold_p95, 0, 100,
              "Percent; a 95th percentile below it is under-utilised."),
        field("threshold_p5", &Params::threshold_p5, 0, 100,

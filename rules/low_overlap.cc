@@ -56,7 +56,8 @@ const RuleSpec& rule() {
        .doc =
            "Communication takes much of a step, and little of it runs while something is "
            "computed; both on the rank that waits least, as medians over the last `window` steps "
-           "of a profiler."},
+           "of a profiler.",
+       .incident = {.specificity = 10}},
       {field("threshold_percent", &Params::threshold_percent, 0, 100,
              "Percentage of the communication that overlaps with computation."),
        field("communication_percent", &Params::communication_percent, 0, 100,

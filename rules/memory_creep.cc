@@ -235,7 +235,8 @@ const RuleSpec& rule() {
               "what was seen, at the end as much as at the beginning, and above every level that "
               "was left again. It is extended to at most six times the time seen.",
        .samples = {Resource::memory_used, Resource::gpu_memory_utilization,
-                   Resource::cgroup_memory_used}},
+                   Resource::cgroup_memory_used},
+       .incident = {.slack = std::chrono::minutes(10)}},
       {field("hours", &Params::hours, 0, 1000,
              "Memory that will be full within this many hours is a warning."),
        field("critical_minutes", &Params::critical_minutes, 0, 100000,

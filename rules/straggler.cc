@@ -266,7 +266,8 @@ const RuleSpec& rule() {
            "A rank whose own time in a profiled step, without exposed waiting in collectives, is "
            "6 % above the median of the ranks and the longest, more often within the last "
            "`window` steps than chance explains: a binomial test over the steps in which any rank "
-           "was late. Only durations are compared, never clocks."},
+           "was late. Only durations are compared, never clocks.",
+       .incident = {.specificity = 75}},
       {field("error_rate", &Params::error_rate, 0, 1,
              "Probability of an alert in a job whose ranks take turns at being late."),
        field("window", &Params::window, 3, 1000, "Steps in the window."),

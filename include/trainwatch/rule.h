@@ -127,6 +127,7 @@ struct IncidentRole {
   // It measures where the time went, and so joins only what has the same cause; others are seen
   // together with any.
   bool of_one_cause = false;
+  bool alone = false;  // each alert is an incident of its own
 };
 
 struct RuleSpec {

@@ -117,7 +117,7 @@ void StepAccumulator::add_part(const ActivitySegment& segment, const Interval& p
 // What ended the gap was ready to run from some time on; until then the device waited for the host.
 void StepAccumulator::add_gap(const ActivitySegment& gap, const Interval& part,
                               StepSummary& to) const {
-  const Interval beginning{gap.start_ns, gap.start_ns + 1};
+  const Interval beginning{part.start_ns, part.start_ns + 1};
   const bool synchronised = blocking_calls_.covered_ns(beginning) > 0;
   const std::int64_t ready = std::clamp(ready_ns(gap), part.start_ns, part.end_ns);
   add_idle({part.start_ns, ready}, synchronised ? IdleReason::synchronization : IdleReason::launch,
@@ -130,9 +130,9 @@ std::int64_t StepAccumulator::ready_ns(const ActivitySegment& gap) const {
   if (gap.next == nullptr) return gap.end_ns;
   if (gap.next->launch == kNoRow) return gap.start_ns;
   const LaunchRow& call = cycle_.launches[gap.next->launch];
+  if (call.start_ns < gap.start_ns) return gap.start_ns;  // the host was not late
   const std::int64_t ready = call.end_ns() + launch_latency_ns_;
-  const bool launched_in_gap = call.start_ns >= gap.start_ns;
-  return launched_in_gap && gap.end_ns - ready < kUsualKernelGapNs ? gap.end_ns : ready;
+  return gap.end_ns - ready < kUsualKernelGapNs ? gap.end_ns : ready;
 }
 
 void StepAccumulator::add_idle(const Interval& idle, IdleReason otherwise, StepSummary& to) const {

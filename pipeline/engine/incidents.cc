@@ -29,6 +29,7 @@ Incidents::Entry Incidents::entry_of(const Alert& alert, const RuleSpec& rule) {
   entry.slack = rule.incident.slack;
   if (rule.incident.of_one_step) entry.step = alert.verdict.step;
   entry.specificity = rule.incident.specificity;
+  entry.alone = rule.incident.alone;
   entry.of_one_cause = rule.incident.of_one_cause;
   entry.cause = alert.verdict.own_cause;
   entry.severity = alert.severity;
@@ -36,7 +37,7 @@ Incidents::Entry Incidents::entry_of(const Alert& alert, const RuleSpec& rule) {
 }
 
 bool Incidents::belong_together(const Entry& a, const Entry& b) {
-  if (a.job != b.job) return false;
+  if (a.job != b.job || a.alone || b.alone) return false;
   const bool same_rule = a.rule == b.rule;
   if (!same_rule && (a.specificity == 0 || b.specificity == 0)) return false;
   if (!same_rule && a.of_one_cause && b.of_one_cause && a.cause != b.cause) return false;
@@ -115,6 +116,7 @@ void Incidents::Entry::state(StateIo& io) {
   io(step);
   io(specificity);
   io(of_one_cause);
+  io(alone);
   io(cause);
   io(severity);
   io(incident);

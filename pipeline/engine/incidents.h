@@ -56,6 +56,7 @@ class Incidents {
     std::int64_t step = kNoStep;  // of a rule about one step
     std::int32_t specificity = 0;
     bool of_one_cause = false;
+    bool alone = false;
     CauseName cause = CauseName::unattributed;  // as the rule itself has it: what the engine finds
                                                 // depends on what was read by then
     Severity severity = Severity::info;

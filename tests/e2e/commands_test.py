@@ -85,7 +85,8 @@ class CommandsTest(unittest.TestCase):
                                   ("open.json", b'[{"ph": "X", "na')):
                 with open(os.path.join(directory, name), "wb") as file:
                     file.write(content)
-            self.expect(0, "replay", directory)
+            done = self.expect(1, "replay", directory)
+            self.assertIn("nothing could be read", done.stderr)
 
     def test_sample_writes_what_replay_reads(self):
         with tempfile.TemporaryDirectory() as directory:

@@ -45,7 +45,7 @@ def last_of(alerts):
 
 
 def alerts_of(path):
-    return last_of(harness.replay(path, "--rules=" + ",".join(RULES)))
+    return last_of(harness.replay(path, "--parts", "--rules=" + ",".join(RULES)))
 
 
 def fired(alerts):
@@ -76,7 +76,7 @@ class GpuRulesTest(harness.JobTest):
 
     def test_a_slow_step_is_explained_by_its_cycle(self):
         made = self.generate("gc_pause", "--steps=30", "--fault-step=120", "--fault-rank=1")
-        alerts = harness.final(harness.replay(made, "--rules=step_spike")).values()
+        alerts = harness.final(harness.replay(made, "--parts", "--rules=step_spike")).values()
         causes = {alert["subject"]["rank"]: (alert["step"], alert["cause"]["name"]) for alert in alerts}
         self.assertEqual(causes, {rank: (120, "host_pause" if rank == 1 else "communication") for rank in EVERYONE})
 
@@ -113,7 +113,7 @@ class GpuRulesTest(harness.JobTest):
         wanted = alerts_of(made)
         with harness.Trainwatch(made) as trainwatch:
             trainwatch.wait_until_read()
-            harness.wait_for(lambda: last_of(trainwatch.json("/api/v1/alerts?after=0")["alerts"]) == wanted,
+            harness.wait_for(lambda: last_of(trainwatch.json("/api/v1/alerts?after=0&parts=1")["alerts"]) == wanted,
                              "the same alerts")
 
     def test_the_fixtures(self):

@@ -6,7 +6,7 @@ import datetime
 import harness
 
 # It stays warming to the end.
-CHANGED = ["--set=step_spike.window=10000", "--set=step_spike.warmup=10000"]
+CHANGED = ["--set=getnext_outlier.window=10000", "--set=getnext_outlier.warmup=10000"]
 
 
 def seconds(text):
@@ -49,29 +49,29 @@ class RuleChangeTest(harness.JobTest):
         with harness.Trainwatch(self.directory, state=self.state) as trainwatch:
             self.play(0, middle)
             trainwatch.wait_until_read()
-            before = self.alerts_of(trainwatch, "step_spike")
+            before = self.alerts_of(trainwatch, "getnext_outlier")
             self.assertEqual(before[-1]["state"], "firing")
-            self.assertEqual(self.alerts_of(trainwatch, "getnext_outlier")[-1]["state"], "firing")
-            warm = self.rules(trainwatch)["getnext_outlier"]
+            self.assertEqual(self.alerts_of(trainwatch, "step_spike")[-1]["state"], "firing")
+            warm = self.rules(trainwatch)["step_spike"]
             self.assertEqual(warm["firing"], 1)
             self.assertEqual(trainwatch.stop(), 0)
         with harness.Trainwatch(self.directory, *CHANGED, state=self.state) as trainwatch:
-            after = self.alerts_of(trainwatch, "step_spike")
+            after = self.alerts_of(trainwatch, "getnext_outlier")
             self.assertEqual(after[:-1], before)
             self.assertEqual((after[-1]["id"], after[-1]["state"]), (before[-1]["id"], "resolved"))
-            self.assertEqual(self.rules(trainwatch)["getnext_outlier"], warm)
-            self.assertEqual(self.rules(trainwatch)["step_spike"]["firing"], 0)
+            self.assertEqual(self.rules(trainwatch)["step_spike"], warm)
+            self.assertEqual(self.rules(trainwatch)["getnext_outlier"]["firing"], 0)
             self.play(middle, float("inf"))
             trainwatch.wait_until_read()
-            harness.wait_for(lambda: self.rules(trainwatch)["step_spike"]["warming"], "it warms up")
+            harness.wait_for(lambda: self.rules(trainwatch)["getnext_outlier"]["warming"], "it warms up")
             self.assertEqual(trainwatch.metric("trainwatch_rule_warming"),
                              sum(rule["warming"] for rule in self.rules(trainwatch).values()))
             self.assertEqual(trainwatch.stop(), 0)
         with harness.Trainwatch(self.directory, *CHANGED, state=self.state) as trainwatch:
-            self.assertEqual(self.alerts_of(trainwatch, "step_spike"), after)
+            self.assertEqual(self.alerts_of(trainwatch, "getnext_outlier"), after)
             self.assertEqual(
-                harness.final(self.alerts_of(trainwatch, "getnext_outlier")),
-                harness.final(alert for alert in self.replayed if alert["rule"] == "getnext_outlier"))
+                harness.final(self.alerts_of(trainwatch, "step_spike")),
+                harness.final(alert for alert in self.replayed if alert["rule"] == "step_spike"))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""A job that raises many alerts: ranks whose steps spike now and then, each rank's timeline written
+"""Jobs that raise many alerts: of one rank each, whose loader stalls now and then, each timeline written
 as smdebug writes it (.tmp, closed by taking two bytes back, moved to pevents/), in random pieces."""
 
 import os
@@ -7,16 +7,17 @@ import subprocess
 
 import harness
 
-# One alert per spike; see docs/rules/step_spike.md.
-RULES = ["--rules=step_spike", "--set=step_spike.window=20", "--set=step_spike.recovery_steps=1"]
+# One alert per slow call, each an incident of its own as every rank is a job; see docs/rules/getnext_outlier.md.
+RULES = ["--rules=getnext_outlier", "--set=getnext_outlier.window=20", "--set=getnext_outlier.recovery=1",
+         "--set=getnext_outlier.min_lost_seconds=0.1"]
 START_US = 1795247833000000
 
 
 class Rank:
-    """One writer. `spikes` steps of its own are slow, each a few ordinary ones after the last."""
+    """One writer. `spikes` calls of its own are slow, each a few ordinary ones after the last."""
 
     def __init__(self, directory, rank, spikes, random_numbers, steps_per_file=400):
-        self._directory = os.path.join(directory, "framework")
+        self._directory = os.path.join(directory, "job-%d" % rank, "framework")
         self._node = "%d-algo-1" % rank
         self._random = random_numbers
         self._steps_per_file = steps_per_file
@@ -36,7 +37,7 @@ class Rank:
                 if slow:
                     spikes -= 1
                     left = self._random.randint(4, 9)
-                yield ('{"name": "Step:ModeKeys.TRAIN", "pid": 1, "ph": "X", "ts": %d, "dur": %d, '
+                yield ('{"name": "DataLoaderIter::GetNext", "pid": 1, "ph": "X", "ts": %d, "dur": %d, '
                        '"args": {"step_num": "%d"}},\n' % (now_us, duration, step)).encode()
                 step, now_us = step + 1, now_us + duration
             yield lambda end=now_us: self._close(end)
@@ -45,7 +46,7 @@ class Rank:
         return ('[\n{"name": "process_name", "ph": "M", "pid": 0, "args": '
                 '{"start_time_since_epoch_in_micros": %d}},\n'
                 '{"name": "process_name", "ph": "M", "pid": 1, "args": '
-                '{"name": "Step:ModeKeys.TRAIN"}},\n' % START_US).encode()
+                '{"name": "DataLoaderIter"}},\n' % START_US).encode()
 
     def _open_path(self):
         return os.path.join(self._directory, self._node + "_pythontimeline.json.tmp")

@@ -47,7 +47,8 @@ inline const RuleSpec& sum_rule() {
        .scope = Scope::node,
        .summary = "Count and sum of all samples.",
        .doc = "For simulations.",
-       .samples = {Resource::cpu_utilization, Resource::gpu_utilization}},
+       .samples = {Resource::cpu_utilization, Resource::gpu_utilization},
+       .incident = {.alone = true}},
       {});
   return spec;
 }

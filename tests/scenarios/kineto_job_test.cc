@@ -32,9 +32,9 @@ TEST(KinetoJob, AStalledLoaderIsFoundOnEachRank) {
     EXPECT_TRUE(of_a_step || alert.has(R"("severity":"warning")")) << alert.json;
     ++found[alert.rule];
   }
-  EXPECT_THAT(found, testing::ElementsAre(testing::Pair("getnext_outlier", 2),
-                                          testing::Pair("gpu_idle", 2),
-                                          testing::Pair("input_bound", 2)));
+  EXPECT_THAT(
+      found, testing::ElementsAre(testing::Pair("getnext_outlier", 2), testing::Pair("gpu_idle", 2),
+                                  testing::Pair("input_bound", 2)));
 }
 
 }  // namespace trainwatch::kineto_job_test

@@ -43,6 +43,7 @@ class SageMakerJob : public testing::TestWithParam<Job> {
             << " --cpus " << job.cpus << " --seconds 900 --out " << dir.path() << " > /dev/null";
     EXPECT_EQ(std::system(command.str().c_str()), 0);
     ReplayOptions options;
+    options.parts = true;
     options.paths = {dir.path()};
     options.flags.settings = {{"rules.preset", {job.preset}}};
     std::ostringstream out;

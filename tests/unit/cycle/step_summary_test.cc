@@ -89,7 +89,7 @@ TEST(StepSummary, ACopyThatReturnsWhenDoneIsASynchronisation) {
   builder.compute({80, 20, 7, builder.launch(73)});
   builder.step(1, 0, 100);
   const StepSummary step = only_step(builder.build());
-  EXPECT_EQ(step.idle(IdleReason::synchronization), (1 + 27) * kUs);
+  EXPECT_EQ(step.idle(IdleReason::synchronization), 27 * kUs);
   EXPECT_EQ(step.idle(IdleReason::launch), 10 * kUs);  // before the first kernel
 }
 
@@ -108,17 +108,17 @@ TEST(StepSummary, ACopyThatReturnsAtOnceIsNone) {
 }
 
 // A gap is the host's until the end of the launch plus the usual latency, 2 us here. What started
-// later than that had been launched in time.
+// later than that, or whose launch had begun before the gap, had been launched in time.
 TEST(StepSummary, ALaunchGapEndsWhenTheWorkIsReady) {
   HandMadeCycle builder;
   builder.compute({7, 13, 7, builder.launch(0)});
   builder.compute({32, 8, 7, builder.launch(25)});
-  builder.compute({46, 4, 7, builder.launch(38)});    // the call ends 3 us into the gap
+  builder.compute({46, 4, 7, builder.launch(38)});    // the call began before the gap
   builder.compute({200, 10, 8, builder.launch(50)});  // and waits for another 143 us
   builder.step(1, 0, 210);
   const StepSummary step = only_step(builder.build());
-  EXPECT_EQ(step.idle(IdleReason::launch), (7 + 12 + 5 + 7) * kUs);
-  EXPECT_EQ(step.idle(IdleReason::queued), (1 + 143) * kUs);
+  EXPECT_EQ(step.idle(IdleReason::launch), (7 + 12 + 7) * kUs);
+  EXPECT_EQ(step.idle(IdleReason::queued), (6 + 143) * kUs);
 }
 
 TEST(StepSummary, CollectivesAreExposedWhereNothingElseRuns) {
