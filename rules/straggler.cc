@@ -180,8 +180,8 @@ class Straggler final : public Rule {
 
   // The error rate is that of a whole job: each further window is another chance to err.
   double tolerated() const {
-    const auto windows = static_cast<double>((judged_ - 1) / params_.window + 1);
-    return params_.error_rate / windows;
+    const std::int64_t windows = (judged_ - 1) / params_.window + 1;
+    return params_.error_rate / static_cast<double>(windows);
   }
   Severity severity_of(const Sums& sums) const {
     const auto lost = static_cast<double>(sums.behind_ns);
