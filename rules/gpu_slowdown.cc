@@ -77,14 +77,14 @@ struct Summary {
 class GpuSlowdown final : public Rule {
  public:
   GpuSlowdown(const Params& params, const RuleContext&)
-      : params_(params), slices_(nanos_of(params.hold_seconds) * 5 / 4) {}
+      : params_(params), slices_(from_seconds(params.hold_seconds) * 5 / 4) {}
 
   void on_sample(const Sample& sample, Verdicts& out) override;
   void state(StateIo& io) override;
   Lifecycle lifecycle() const override {
     return {.change = Lifecycle::Change::factor, .min_change = kMinChange};
   }
-  bool warming() const override { return !slices_.covers(nanos_of(params_.hold_seconds)); }
+  bool warming() const override { return !slices_.covers(from_seconds(params_.hold_seconds)); }
   std::vector<std::string_view> missing() const override;
 
  private:
@@ -137,8 +137,7 @@ void GpuSlowdown::state(StateIo& io) {
   io(highest_power_);
   io(since_);
   io(clear_);
-  const bool times =
-      busy_seen_ >= Time{} && clock_seen_ >= Time{} && (since_ == kNoTime || since_ >= Time{});
+  const bool times = busy_seen_ >= Time{} && clock_seen_ >= Time{} && is_possible(since_);
   if (!times || !(best_ >= 0 && best_ <= kLargest) ||
       !(highest_power_ >= 0 && highest_power_ <= kLargest) || std::isnan(utilisation_))
     io.fail();
@@ -194,7 +193,7 @@ void GpuSlowdown::judge(Time at, Verdicts& out) {
     best_ = std::max(best_, seen.clock);
     highest_power_ = std::max(highest_power_, seen.power);
   }
-  if (!clear_.elapsed(at, nanos_of(params_.recovery_seconds))) return;
+  if (!clear_.elapsed(at, from_seconds(params_.recovery_seconds))) return;
   since_ = kNoTime;
   out.clear_all(at);
 }

@@ -84,7 +84,7 @@ class InputBound final : public Rule {
       return;
     }
     lane.add(step, static_cast<std::size_t>(params_.window));
-    if (judgeable(lane)) judge(step, lane, out);
+    if (judgeable(step.origin)) judge(step, lane, out);
   }
 
   void state(StateIo& io) override {
@@ -99,18 +99,21 @@ class InputBound final : public Rule {
             .change = Lifecycle::Change::points,
             .min_change = kMinChange};
   }
-  bool warming() const override { return !judgeable(lanes_[0]) && !judgeable(lanes_[1]); }
+  bool warming() const override {
+    return !judgeable(Origin::timeline) && !judgeable(Origin::profiler);
+  }
   std::vector<std::string_view> missing() const override {
     if (warming() || lanes_[0].waited || lanes_[1].waited) return {};
     return {"waits for data"};
   }
 
  private:
-  bool judgeable(const Lane& lane) const {
-    const std::int64_t least = &lane == &lanes_[static_cast<std::size_t>(Origin::profiler)]
+  bool judgeable(Origin origin) const {
+    const std::int64_t least = origin == Origin::profiler
                                    ? std::min(params_.min_steps, kRecordedSteps)
                                    : params_.min_steps;
-    return std::cmp_greater_equal(lane.recent.size(), std::min(least, params_.window));
+    return std::cmp_greater_equal(lanes_[static_cast<std::size_t>(origin)].recent.size(),
+                                  std::min(least, params_.window));
   }
   static std::string_view key_of(const Step& step) {
     return step.origin == Origin::profiler ? "profiler" : "";

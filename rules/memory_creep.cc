@@ -114,9 +114,8 @@ void Level::state(StateIo& io) {
   io(highest_);
   io(before_);
   io(restarted_);
-  const auto possible = [](Time time) { return time == kNoTime || time >= Time{}; };
   const auto fits = [](double value) { return std::fabs(value) <= MemoryTrend::kLargest; };
-  if (!possible(began_) || !possible(last_) || (began_ == kNoTime) != (last_ == kNoTime) ||
+  if (!is_possible(began_) || !is_possible(last_) || (began_ == kNoTime) != (last_ == kNoTime) ||
       !fits(latest_) || !fits(highest_) || !fits(before_)) {
     io.fail();
   }
@@ -130,7 +129,7 @@ class MemoryCreep final : public Rule {
     if (!(std::fabs(sample.value) <= MemoryTrend::kLargest)) return;
     const bool limited = sample.resource == Resource::cgroup_memory_used;
     Level& level = limited ? limited_ : memory_;
-    if (level.push(sample, nanos_of(params_.warmup_seconds))) judge(sample, level, out);
+    if (level.push(sample, from_seconds(params_.warmup_seconds))) judge(sample, level, out);
   }
 
   void state(StateIo& io) override {

@@ -15,10 +15,6 @@ constexpr std::uint32_t kMaxSnapshots = 1'000'000;  // of a slice
 constexpr double kWorks = 5;                        // percent; an idle GPU shows up to a few
 constexpr double kStaysOpen = 0.7;                  // of the threshold
 
-bool possible(Time time) {
-  return time == kNoTime || time >= Time{};
-}
-
 }  // namespace
 
 void RecentBottleneck::Slice::state(StateIo& io) {
@@ -76,8 +72,8 @@ void RecentBottleneck::state(StateIo& io) {
   io(first_);
   io(last_gpu_);
   io(last_core_);
-  const bool times = possible(stretch_) && possible(first_) && possible(last_gpu_) &&
-                     possible(last_core_) && std::ranges::all_of(gpu_worked_, possible);
+  const bool times = is_possible(stretch_) && is_possible(first_) && is_possible(last_gpu_) &&
+                     is_possible(last_core_) && std::ranges::all_of(gpu_worked_, is_possible);
   if (!times || gpu_worked_.size() > kMaxGpus || by_core_[0].size() > kMaxCores ||
       by_core_[1].size() > kMaxCores) {
     io.fail();
@@ -175,7 +171,7 @@ void RecentBottleneck::judge(Verdicts& out) {
   if (ratio() > limit && works_throughout()) {
     clear_.reset();
     out.fires({.at = at, .figure = ratio()}, [this] { return describe(); });
-  } else if (clear_.elapsed(at, nanos_of(params_.recovery_seconds))) {
+  } else if (clear_.elapsed(at, from_seconds(params_.recovery_seconds))) {
     out.clear_all(at);
   }
 }

@@ -29,14 +29,16 @@ struct Params {
 class RecentBottleneck final : public Rule {
  public:
   RecentBottleneck(const Params& params, const RuleContext& context)
-      : params_(params), interner_(context.interner), slices_(nanos_of(params.window_seconds)) {}
+      : params_(params),
+        interner_(context.interner),
+        slices_(from_seconds(params.window_seconds)) {}
 
   void on_sample(const Sample& sample, Verdicts& out) override;
   void state(StateIo& io) override;
   Lifecycle lifecycle() const override {
     return {.change = Lifecycle::Change::points, .min_change = kMinChange};
   }
-  bool warming() const override { return !slices_.covers(nanos_of(params_.warmup_seconds)); }
+  bool warming() const override { return !slices_.covers(from_seconds(params_.warmup_seconds)); }
   std::vector<std::string_view> missing() const override;
 
  private:

@@ -43,8 +43,8 @@ void RecentLowGpu::state(StateIo& io) {
   io(clear_);
   io(last_);
   io(last_value_);
-  const auto possible = [](Time time) { return time == kNoTime || time >= Time{}; };
-  if (!std::ranges::all_of(resumed_, possible) || !possible(last_) || !possible(last_value_)) {
+  if (!std::ranges::all_of(resumed_, is_possible) || !is_possible(last_) ||
+      !is_possible(last_value_)) {
     io.fail();
   }
   idle_ = low_ = 0;
@@ -129,7 +129,7 @@ void RecentLowGpu::judge(Time at, Verdicts& out) {
     return out.fires({.key = name_of(now), .at = at, .figure = mean()},
                      [&] { return describe(now); });
   }
-  if (clear_.elapsed(at, nanos_of(params_.recovery_seconds))) out.clear_all(at);
+  if (clear_.elapsed(at, from_seconds(params_.recovery_seconds))) out.clear_all(at);
 }
 
 Verdict RecentLowGpu::describe(Reason reason) const {

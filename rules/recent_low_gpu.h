@@ -18,14 +18,14 @@ namespace trainwatch::low_gpu_utilization {
 class RecentLowGpu final : public Rule {
  public:
   RecentLowGpu(const Params& params, const RuleContext&)
-      : params_(params), slices_(nanos_of(params.window_seconds)) {}
+      : params_(params), slices_(from_seconds(params.window_seconds)) {}
 
   void on_sample(const Sample& sample, Verdicts& out) override;
   void state(StateIo& io) override;
   Lifecycle lifecycle() const override {
     return {.change = Lifecycle::Change::points, .min_change = kMinChange, .one_at_a_time = true};
   }
-  bool warming() const override { return !slices_.covers(nanos_of(params_.warmup_seconds)); }
+  bool warming() const override { return !slices_.covers(from_seconds(params_.warmup_seconds)); }
   std::vector<std::string_view> missing() const override;
 
  private:

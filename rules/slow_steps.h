@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "rules/track_key.h"
 #include "trainwatch/event.h"
 #include "trainwatch/state_io.h"
 #include "trainwatch/stats/period_detector.h"
@@ -39,7 +40,7 @@ struct Episode {
   Time first_start{};
   double lost = 0;
   Spike worst;
-  Spike latest;
+  Time latest_end{};
   std::uint64_t latest_seen = 0;
   std::vector<std::int64_t> recent;  // step numbers of the last spikes
 
@@ -50,7 +51,7 @@ struct Episode {
     }
     ++spikes;
     lost += spike.lost();
-    latest = spike;
+    latest_end = spike.end;
     latest_seen = seen;
     if (spike.lost() > worst.lost()) worst = spike;
     if (spike.step == kNoStep) return;
@@ -68,7 +69,7 @@ struct Episode {
     io(first_start);
     io(lost);
     io(worst);
-    io(latest);
+    io(latest_end);
     io(latest_seen);
     io(recent);
     if (recent.size() > kStepsKept) io.fail();
@@ -107,7 +108,7 @@ struct Track {
   Track(Mode of_mode, Origin of_origin)
       : mode(of_mode),
         origin(of_origin),
-        key(std::string(to_string(mode)) + (origin == Origin::profiler ? "/profiler" : "")),
+        key(track_key(mode, origin)),
         periodic_key(key + "/periodic") {}
 
   Mode mode;

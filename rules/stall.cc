@@ -16,10 +16,6 @@ struct Params {
   double least_seconds = 10;
 };
 
-Nanos nanos(double seconds) {
-  return Nanos{static_cast<std::int64_t>(seconds * 1e9)};
-}
-
 // A pause that is over.
 struct Gap {
   Time from{};
@@ -157,7 +153,7 @@ class Stall final : public Rule {
   Nanos patience() const {
     const Nanos longest = *std::ranges::max_element(patience_);
     if (longest == Nanos{}) return Pace{}.patience();
-    return std::max(longest, nanos(params_.least_seconds));
+    return std::max(longest, from_seconds(params_.least_seconds));
   }
 
   static Verdict describe(const Gap& gap, bool over) {

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "rules/format.h"
+#include "rules/track_key.h"
 #include "trainwatch/json_writer.h"
 #include "trainwatch/rule.h"
 #include "trainwatch/stats/compensated_sum.h"
@@ -34,10 +35,7 @@ struct Outlier {
 // The steps of one mode from one writer.
 struct Lane {
   Lane(std::size_t window, Mode of_mode, Origin of_origin)
-      : mode(of_mode),
-        origin(of_origin),
-        key(std::string(to_string(mode)) + (origin == Origin::profiler ? "/profiler" : "")),
-        durations(window) {}
+      : mode(of_mode), origin(of_origin), key(track_key(mode, origin)), durations(window) {}
 
   Mode mode;
   Origin origin;

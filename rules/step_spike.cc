@@ -63,10 +63,6 @@ Cause cause_of(const Spike& spike) {
   return {};
 }
 
-Nanos seconds_of(double seconds) {
-  return Nanos{static_cast<std::int64_t>(std::min(seconds, 1e9) * 1e9)};
-}
-
 class StepSpike final : public Rule {
  public:
   StepSpike(const Params& params, const RuleContext&) : params_(params) {}
@@ -162,7 +158,7 @@ class StepSpike final : public Rule {
     rhythm.lost = before * rhythm.latest.lost();
     rhythm.elapsed = before * (static_cast<double>(period) * rhythm.latest.usual) + rhythm.lost;
     rhythm.warned = false;
-    rhythm.since = rhythm.latest.end - seconds_of(rhythm.elapsed + rhythm.latest.seconds);
+    rhythm.since = rhythm.latest.end - from_seconds(rhythm.elapsed + rhythm.latest.seconds);
     // Of the first iterations that are judged, at least half as many were slow.
     const std::uint64_t due =
         (std::min(track.seen, kBeginning) - kFirstJudged) / static_cast<std::uint64_t>(period);
@@ -307,7 +303,7 @@ class StepSpike final : public Rule {
     json.begin_object()
         .field("pattern", episode.spikes > 1 ? "repeated" : "single")
         .field("spikes", episode.spikes)
-        .field("lost_percent", 100 * episode.lost_share(episode.latest.end))
+        .field("lost_percent", 100 * episode.lost_share(episode.latest_end))
         .field("lost_seconds", episode.lost);
     write(json, episode.worst);
     json.field("mode", to_string(track.mode)).field("origin", to_string(track.origin));

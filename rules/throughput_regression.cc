@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "rules/format.h"
+#include "rules/track_key.h"
 #include "trainwatch/json_writer.h"
 #include "trainwatch/rule.h"
 
@@ -65,7 +66,7 @@ class ThroughputRegression final : public Rule {
 
   void on_step(const Step& step, Verdicts& out) override {
     if (step.mode == Mode::eval) return;  // its beginning is always slow, and it is no training
-    const std::string key = key_of(step);
+    const std::string key = track_key(step.mode, step.origin);
     Track& track = tracks_[{step.mode, step.origin}];
     if (step.opens_attempt) {
       track = {};
@@ -108,10 +109,6 @@ class ThroughputRegression final : public Rule {
   bool warming() const override { return !warm_; }
 
  private:
-  static std::string key_of(const Step& step) {
-    return std::string(to_string(step.mode)) + (step.origin == Origin::profiler ? "/profiler" : "");
-  }
-
   // What was lost before the change was certain is estimated from the level.
   static void lose(Track& track, const Step& step) {
     const Pace& pace = step.pace;
@@ -210,7 +207,7 @@ const RuleSpec& rule() {
               "within 5 % of what it was before.",
        .incident = {.specificity = 65, .of_one_cause = true}},
       {field("least_lost_seconds", &Params::least_lost_seconds, 0, 86400,
-             "It is reported once so much time is lost; a burst of seconds is none."),
+             "Seconds lost from which a slowdown is reported; shorter bursts are not."),
        field("critical_ratio", &Params::critical_ratio, 1, 1000,
              "It is critical when iterations take this many times as long as before ..."),
        field("critical_seconds", &Params::critical_seconds, 0, 86400, "... for so long.")});

@@ -14,8 +14,9 @@
 
 namespace trainwatch {
 
-inline Nanos nanos_of(double seconds) {
-  return Nanos{static_cast<std::int64_t>(seconds * 1e9)};
+// For a time that was loaded.
+inline bool is_possible(Time time) {
+  return time == kNoTime || time >= Time{};
 }
 
 // `Slice` has a member `Time start`, which this class sets, and state(), which refuses what no
@@ -126,7 +127,7 @@ class ClearTime {
   void reset() { since_ = kNoTime; }
   void state(StateIo& io) {
     io(since_);
-    if (since_ != kNoTime && since_ < Time{}) io.fail();
+    if (!is_possible(since_)) io.fail();
   }
 
  private:

@@ -18,7 +18,7 @@ std::uint64_t whole_number(std::string_view text) {
   return number;
 }
 
-// Limits are "max" where there is none; cpu.max has the period behind it.
+// A file says "max" if there is no limit. In cpu.max, the period follows the quota.
 bool limited(const std::string& file) {
   return whole_number(ProcFile(file).read()) > 0;
 }

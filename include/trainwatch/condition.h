@@ -40,7 +40,7 @@ struct Condition {
   // (which pair of GPUs), or an amount that has doubled since the last update.
   Severity severity = Severity::warning;
   std::uint64_t aspect = 0;
-  std::uint64_t amount = 0;  // 0: there is none
+  std::uint64_t amount = 0;  // 0: not used
   double figure = 0;         // see Lifecycle::Change
   // What is found by the clock and reported while it lasts: an evaluation by events follows, and
   // replaces it. Not counted, so that a replay, which has no clock, counts the same.

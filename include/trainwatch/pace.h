@@ -28,8 +28,9 @@ struct Pace {
     constexpr double kTimes = 5;
     constexpr double kLeast = 10;
     constexpr double kWhileStarting = 600;
+    constexpr double kMost = 1e8;
     const double seconds = warm() ? std::max(kTimes * longest, kLeast) : kWhileStarting;
-    return Nanos{static_cast<std::int64_t>(std::min(seconds, 1e8) * 1e9)};
+    return from_seconds(std::min(seconds, kMost));
   }
 };
 

@@ -4,6 +4,7 @@
 // edge (pipeline/decode), never through double: a double has 0.25 us granularity today.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
@@ -27,6 +28,11 @@ constexpr std::int64_t to_ns(Time t) {
 }
 constexpr double to_seconds(Nanos d) {
   return static_cast<double>(d.count()) / 1e9;
+}
+// Beyond nine thousand million seconds, the limit.
+constexpr Nanos from_seconds(double seconds) {
+  constexpr double kMost = 9e9;
+  return Nanos{static_cast<std::int64_t>(std::clamp(seconds, -kMost, kMost) * 1e9)};
 }
 constexpr double to_seconds(Time t) {
   return to_seconds(t.time_since_epoch());

@@ -14,10 +14,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstdint>
 
 #include "trainwatch/state_io.h"
+#include "trainwatch/stats/binomial.h"
 
 namespace trainwatch {
 
@@ -106,15 +106,9 @@ class PeriodDetector {
 
   // That so many of the other events are on the grid.
   static double chance(const Grid& grid, std::int64_t period) {
-    const double hit = 1 / static_cast<double>(period);
-    const std::uint32_t others = grid.events - 2;
-    double sum = 0;
-    for (std::uint32_t on = grid.on - 2; on <= others; ++on) {
-      const double ways = std::lgamma(others + 1.0) - std::lgamma(on + 1.0) -
-                          std::lgamma(static_cast<double>(others - on) + 1);
-      sum += std::exp(ways + on * std::log(hit) + (others - on) * std::log1p(-hit));
-    }
-    return sum;
+    return binomial_tail(static_cast<std::int64_t>(grid.on) - 2,
+                         static_cast<std::int64_t>(grid.events) - 2,
+                         1 / static_cast<double>(period));
   }
 
   std::array<std::int64_t, kKept> steps_{};  // newest first

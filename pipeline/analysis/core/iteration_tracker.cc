@@ -74,7 +74,7 @@ Nanos IterationTracker::Lane::waited(const Step& step) const {
   constexpr int kLately = 20;  // iterations
   std::optional<Nanos> least;
   for (const RecentWaits& named : waits) {
-    if (named.newest_end + kLately * step.iteration() < step.begin) continue;
+    if ((step.begin - named.newest_end) / kLately > step.iteration()) continue;
     const Nanos sum = named.within(step.begin, step.end());
     least = std::min(sum, least.value_or(sum));
   }
@@ -156,8 +156,7 @@ Step IterationTracker::close(Lane& lane, const Span& span) {
   const bool returns = lane.latest != span.mode && !step.opens_attempt;
   const bool trains = span.mode == Mode::train || span.mode == Mode::unknown;
   // What overlaps the step before it, or lies before it, is an iteration of its own. An evaluation
-  // begins with its first step.
-  // A profiler records some steps and skips others, which are no pause.
+  // begins with its first step. A profiler skips steps between those that it records.
   const bool follows = !step.opens_attempt && track.end < step.end() && (trains || !returns) &&
                        span.origin == Origin::timeline;
   step.begin = follows ? std::min(track.end, step.end()) : step.start;

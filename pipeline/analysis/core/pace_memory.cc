@@ -23,8 +23,9 @@ constexpr double kWanderWeight = 1.0 / 15;
 constexpr std::int64_t kFewestMeans = 3;
 constexpr double kWanders = 3;  // times its deviation, a mean may be off
 constexpr std::int64_t kBetter =
-    100;                              // iterations that make a better level the one to compare with
-constexpr double kCreep = 0.3;        // 1.35 times the best sustained level
+    100;                        // iterations that make a better level the one to compare with
+constexpr double kCreep = 0.3;  // 1.35 times the best sustained level
+constexpr double kVeryUnusual = 0.5;
 constexpr double kUnusual = 0.15;     // an iteration so far off says no more about the level
 constexpr double kBack = 0.049;       // within 5 % of the level before
 constexpr double kUncertain = 4.5;    // standard errors of the mean
@@ -32,8 +33,10 @@ constexpr double kRun = 18.4;         // ln(1e8): a false change once in so many
 constexpr std::int64_t kFewest = 20;  // iterations that make a level
 constexpr std::int64_t kMostRecovery = 200;
 
-double log_of(const Step& step) {
-  return std::log(std::max(to_seconds(step.iteration()), kShortest));
+// The sum at which a chart is certain: a false one comes once in exp(kRun) iterations, and a few
+// unusual ones do not suffice.
+double needed(double deviation, double slack, double most) {
+  return std::max(deviation * deviation * kRun / (2 * slack), 8 * (most - slack));
 }
 
 }  // namespace
@@ -101,7 +104,7 @@ bool PaceMemory::Best::add(double value, const Step& latest) {
 Pace PaceMemory::add(const Step& step) {
   if (step.opens_attempt) return {};
   const double seconds = std::max(to_seconds(step.iteration()), kShortest);
-  const double value = log_of(step);
+  const double value = std::log(seconds);
   const std::int64_t warm = step.origin == Origin::profiler ? kWarmRecord : kWarm;
   Pace pace = judge(warm);
   ++seen_;
@@ -178,8 +181,7 @@ bool PaceMemory::has_risen(Chart& chart, double least, double cut, double value,
   const double most = std::max(3 * deviation, std::max(cut, 2 * slack));
   const double distance = std::clamp(value - level_.mean, -most, most);
   chart.add(distance - slack, step);
-  const double needed = std::max(deviation * deviation * kRun / (2 * slack), 8 * (most - slack));
-  return chart.sum > needed && chart.count >= kFewest;
+  return chart.count >= kFewest && chart.sum > needed(deviation, slack, most);
 }
 
 void PaceMemory::watch_level(double value, const Step& step) {
@@ -189,33 +191,41 @@ void PaceMemory::watch_level(double value, const Step& step) {
   } else {
     wander_.add(value, level_.mean);
   }
+  if (watch_rise(value, step)) return;
+  watch_fall(value, step);
+  if (block && reference_ == 0) watch_creep();
+}
+
+bool PaceMemory::watch_rise(double value, const Step& step) {
   for (Chart* const chart : {&small_, &large_}) {
     const bool is_small = chart == &small_;
     const double least = is_small ? kSmallChange : kLargeChange;
-    if (!has_risen(*chart, least, is_small ? 0.15 : 0.5, value, step)) continue;
-    const auto newest =
-        static_cast<std::size_t>(std::min(chart->count, static_cast<std::int64_t>(kRecent)));
-    const Chart found = *chart;
-    const double before = level_.mean;
+    if (!has_risen(*chart, least, is_small ? kUnusual : kVeryUnusual, value, step)) continue;
     const double least_change =
         std::max(kSmallChange, kWanders * wander_.deviation(level_.deviation()));
-    if (recent_median(newest) - before >= least_change) return change_level(found, before);
+    if (recent_median(remembered(chart->count)) - level_.mean >= least_change) {
+      change_level(Chart{*chart}, level_.mean);
+      return true;
+    }
     *chart = Chart{};
   }
-  // The level of a while ago is not known for lower values: the charts would be slow to see the
-  // way back.
+  return false;
+}
+
+// A better level becomes the one to compare with when it has lasted.
+void PaceMemory::watch_fall(double value, const Step& step) {
   const double deviation = level_.deviation();
   const double slack = std::max(kSmallChange / 2, kUncertain * deviation / std::sqrt(level_.count));
-  const double most = std::max(3 * deviation, 0.15);
+  const double most = std::max(3 * deviation, kUnusual);
   down_.add(std::clamp(level_.mean - value, -most, most) - slack, step);
-  if (down_.sum > std::max(deviation * deviation * kRun / (2 * slack), 8 * (most - slack)) &&
-      down_.count >= kBetter) {
-    restart_level(
-        static_cast<std::size_t>(std::min(down_.count, static_cast<std::int64_t>(kRecent))));
+  if (down_.count >= kBetter && down_.sum > needed(deviation, slack, most)) {
+    restart_level(remembered(down_.count));
   }
-  if (!block || reference_ > 0 || best_.blocks < 3) return;
+}
+
+void PaceMemory::watch_creep() {
   const double margin = kCreep + 3 * level_.deviation() / std::sqrt(static_cast<double>(kBlock));
-  if (best_.sustained - best_.best < margin) return;
+  if (best_.blocks < 3 || best_.sustained - best_.best < margin) return;
   Chart creeping;
   creeping.count = kMostRecovery;
   creeping.since = best_.at;
@@ -231,8 +241,7 @@ void PaceMemory::change_level(const Chart& chart, double reference) {
     took_ = std::min(chart.count, kMostRecovery);
   }
   recovered_ = 0;
-  restart_level(
-      static_cast<std::size_t>(std::min(chart.count, static_cast<std::int64_t>(kRecent))));
+  restart_level(remembered(chart.count));
 }
 
 void PaceMemory::watch_recovery() {
@@ -244,7 +253,7 @@ void PaceMemory::watch_recovery() {
   reference_ = 0;
   changed_at_ = {};
   changed_step_ = kNoStep;
-  restart_level(static_cast<std::size_t>(std::min<std::int64_t>(recovered_, kRecent)));
+  restart_level(remembered(recovered_));
 }
 
 void PaceMemory::restart_level(std::size_t newest) {

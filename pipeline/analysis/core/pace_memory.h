@@ -17,6 +17,7 @@
 // O(log kWindow) per iteration; about 9 KiB; allocates only when the level changes.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 
@@ -100,9 +101,17 @@ class PaceMemory {
   void remember(double value, double limit);
   void watch_level(double value, const Step& step);
   bool has_risen(Chart& chart, double least, double cut, double value, const Step& step);
+  // True if the level has changed for the worse.
+  bool watch_rise(double value, const Step& step);
+  void watch_fall(double value, const Step& step);
+  void watch_creep();
   void watch_recovery();
   void change_level(const Chart& chart, double reference);
   void restart_level(std::size_t newest);
+  // Of so many iterations.
+  static std::size_t remembered(std::int64_t count) {
+    return static_cast<std::size_t>(std::min(count, static_cast<std::int64_t>(kRecent)));
+  }
   double recent_median(std::size_t newest) const;
   void note_longest(double seconds);
 

@@ -1,0 +1,14 @@
+// The alert key of the steps of one mode from one writer: "train", "eval/profiler".
+#pragma once
+
+#include <string>
+
+#include "trainwatch/event.h"
+
+namespace trainwatch {
+
+inline std::string track_key(Mode mode, Origin origin) {
+  return std::string(to_string(mode)) + (origin == Origin::profiler ? "/profiler" : "");
+}
+
+}  // namespace trainwatch
