@@ -14,11 +14,6 @@
 
 namespace trainwatch {
 
-// For a time that was loaded.
-inline bool is_possible(Time time) {
-  return time == kNoTime || time >= Time{};
-}
-
 // `Slice` has a member `Time start`, which this class sets, and state(), which refuses what no
 // sample gives.
 template <class Slice>

@@ -27,9 +27,9 @@ Histograms end in `_bucket`, `_sum` and `_count`:
 
 # A family belongs to the first group whose pattern its name begins with.
 GROUPS = (
-    ("Training", "trainwatch_(step|steps|last_step|getnext|batch_time|dataloader)_"),
+    ("Training", "trainwatch_(run|step|steps|last_step|lost_gpu|getnext|batch_time|dataloader)_"),
     ("System", "trainwatch_(system|network|disk)_"),
-    ("GPU activity, from profiler traces", "trainwatch_(gpu|comm_comp|data_wait|lost_gpu|kernel_launch)_"),
+    ("GPU activity, from profiler traces", "trainwatch_(gpu|comm_comp|data_wait|kernel_launch)_"),
     ("Rules and alerts", "trainwatch_(rule|alert|alerts)_"),
     ("Input", "trainwatch_(input|events|file|files|read|records|source|watch)_"),
     ("Limits", "trainwatch_(limit|series_dropped)"),

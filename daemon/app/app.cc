@@ -73,6 +73,7 @@ struct App::Impl {
   Status start_engine(const Config& config, OpenedStore opened);
   EngineThread::Callbacks callbacks();
   AlertStoreClient alert_store(Acknowledged acknowledged);
+  void passed(TailReport report);
   void wait_for_signals();
   void feed_watchdog();
   void show(std::shared_ptr<Snapshot> snapshot);
@@ -91,6 +92,7 @@ struct App::Impl {
   int code = exit_code::done;
 
   std::vector<std::string> watched;  // paths
+  std::vector<std::string> missing;  // those that do not exist; the reader's
   PosixFileSystem profile_files;
   ProfileReader profiles{context, profile_files};
   std::unique_ptr<Logger> log;
@@ -135,13 +137,19 @@ EngineThread::Callbacks App::Impl::callbacks() {
 AlertStoreClient App::Impl::alert_store(Acknowledged acknowledged) {
   AlertStoreClient client;
   client.acknowledged = std::move(acknowledged);
-  client.fetch = [this](std::uint64_t after, std::size_t limit, AlertStoreClient::Done done) {
-    engine->fetch_alerts(
-        after, limit, [this, done = std::move(done)](Result<PublishedAlerts> page) mutable {
-          boost::asio::post(context, [done = std::move(done), page = std::move(page)]() mutable {
-            done(std::move(page));
-          });
-        });
+  const auto back_here = [this](AlertStoreClient::Done done) {
+    return [this, done = std::move(done)](Result<PublishedAlerts> page) mutable {
+      boost::asio::post(context, [done = std::move(done), page = std::move(page)]() mutable {
+        done(std::move(page));
+      });
+    };
+  };
+  client.fetch = [this, back_here](std::uint64_t after, std::size_t limit,
+                                   AlertStoreClient::Done done) {
+    engine->fetch_alerts(after, limit, back_here(std::move(done)));
+  };
+  client.fetch_firing = [this, back_here](std::size_t limit, AlertStoreClient::Done done) {
+    engine->fetch_firing(limit, back_here(std::move(done)));
   };
   client.acknowledge = [this](const std::string& name, std::uint64_t seq) {
     if (engine != nullptr) engine->acknowledge(name, seq);
@@ -163,8 +171,19 @@ Status App::Impl::start_engine(const Config& config, OpenedStore opened) {
   }
   reader =
       std::make_unique<Reader>(reader_options(config, roots, engine->checkpoint()), engine->inbox(),
-                               [this](TailReport report) { engine->pass_done(std::move(report)); });
+                               [this](TailReport report) { passed(std::move(report)); });
   return success();
+}
+
+// On the reader's thread.
+void App::Impl::passed(TailReport report) {
+  for (const std::string& root : report.missing_roots) {
+    if (std::ranges::find(missing, root) == missing.end()) {
+      log->warn("a watched path does not exist; waiting for it", {{"path", root}});
+    }
+  }
+  missing = report.missing_roots;
+  engine->pass_done(std::move(report));
 }
 
 void App::Impl::wait_for_signals() {

@@ -31,10 +31,7 @@ constexpr std::size_t kMostWaiting = 10'000;
 PublishedAlerts without_numbers(const std::vector<Alert>& alerts, std::size_t from) {
   PublishedAlerts made;
   for (std::size_t i = from; i < alerts.size(); ++i) {
-    const Alert& alert = alerts[i];
-    made.push_back(std::make_shared<const PublishedAlert>(
-        PublishedAlert{0, alert.id, alert.rule, std::max(alert.severity, alert.reached),
-                       alert.state, to_json(alert, {}), alert.is_part()}));
+    made.push_back(std::make_shared<const PublishedAlert>(published(alerts[i], {})));
   }
   return made;
 }
@@ -183,12 +180,14 @@ struct EngineThread::Impl {
     snapshot->lag_seconds = report.lag_seconds;
     engine.metrics().collect(snapshot->metrics);
     engine.gpu_metrics().collect(snapshot->metrics);
+    engine.lost_time().collect(snapshot->metrics);
     collect_pipeline_metrics(engine, pipeline.ingest(), report, watch, snapshot->metrics);
     health.collect(*store, snapshot->metrics);
     clock.collect(snapshot->metrics);
     snapshot->active = engine.book().active();
     header.storing = health.failure();
     snapshot->status_json = status_json(header, engine, pipeline.ingest(), report, watch);
+    snapshot->runs_json = runs_json(engine);
     callbacks.snapshot(std::move(snapshot));
   }
 
@@ -267,6 +266,13 @@ void EngineThread::fetch_alerts(std::uint64_t after, std::size_t limit,
                                 std::function<void(Result<PublishedAlerts>)> done) {
   boost::asio::post(impl_->context, [&impl = *impl_, after, limit, done = std::move(done)] {
     done(impl.store->alerts_after(after, limit));
+  });
+}
+
+void EngineThread::fetch_firing(std::size_t limit,
+                                std::function<void(Result<PublishedAlerts>)> done) {
+  boost::asio::post(impl_->context, [&impl = *impl_, limit, done = std::move(done)] {
+    done(impl.store->firing(limit));
   });
 }
 

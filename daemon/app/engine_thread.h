@@ -65,6 +65,7 @@ class EngineThread {
   // thread, and dropped if the engine stops first.
   void fetch_alerts(std::uint64_t after, std::size_t limit,
                     std::function<void(Result<PublishedAlerts>)> done);
+  void fetch_firing(std::size_t limit, std::function<void(Result<PublishedAlerts>)> done);
   // For any thread. Returns an analysis of what was read so far; `done` is called on the engine
   // thread, and dropped if the engine stops first.
   void analyze(AnalysisQuery query, std::function<void(HttpResponse)> done);

@@ -61,6 +61,9 @@ struct Reader::Impl {
     made.files_dropped = tailer.files_dropped();
     made.files_limit = options.limits.max_files;
     made.watch_degraded = hint.degraded();
+    made.missing_roots = tailer.missing_roots();
+    if (made.missing_roots.empty()) missing_since = now;
+    made.missing_seconds = std::chrono::duration<double>(now - missing_since).count();
     made.complete = complete;
     made.lag_seconds = std::chrono::duration<double>(now - behind_since).count();
     pass_done(std::move(made));
@@ -76,6 +79,7 @@ struct Reader::Impl {
   bool rescan = false;
   bool passed = false;  // the first pass is over
   std::chrono::steady_clock::time_point next_report{};
+  std::chrono::steady_clock::time_point missing_since = std::chrono::steady_clock::now();
   std::promise<void> ended;
   std::future<void> end = ended.get_future();
   std::jthread thread;  // last: it uses all of the above

@@ -8,6 +8,9 @@ namespace {
 // Commits are tried once a second, so this is one less than the longest wait.
 constexpr auto kPatience = std::chrono::seconds(4);
 
+// A job may create its directory after its sidecar has started.
+constexpr double kMissing = 30;
+
 // The reader reports every second unless a file call hangs.
 constexpr auto kReaderHangs = std::chrono::seconds(15);
 
@@ -70,6 +73,12 @@ std::vector<SelfCondition> self_checks(const DaemonState& state) {
         "changes are found by polling only: " + state.tail.watch_degraded,
         "Raise fs.inotify.max_user_watches or max_user_instances; alerts come up to one poll "
         "late.");
+  }
+  if (!state.tail.missing_roots.empty() && state.tail.missing_seconds >= kMissing) {
+    const auto roots = static_cast<double>(state.tail.missing_roots.size());
+    add("missing", Severity::warning, roots, "paths",
+        "nothing is read from " + state.tail.missing_roots.front() + ": it does not exist",
+        "Correct --watch, or wait: trainwatch looks for the path with every poll.");
   }
   if (state.tail.files_dropped > 0) {
     const auto files = static_cast<double>(state.tail.files_dropped);

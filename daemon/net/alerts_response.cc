@@ -10,6 +10,7 @@
 namespace trainwatch {
 namespace {
 
+constexpr std::size_t kMostFiring = 10'000;
 constexpr std::size_t kMaxResponseBytes = 4U << 20U;
 
 bool apply_parameter(AlertQuery& query, std::string_view name, const std::string& value) {
@@ -55,6 +56,7 @@ void AlertsResponse::take(const PublishedAlertPtr& alert) {
 }
 
 std::optional<HttpResponse> AlertsResponse::now() {
+  if (asks_for_now()) return std::nullopt;
   while (!full() && hub_.covers(query_.after)) {
     const auto alert = hub_.next(query_.after, query_.filter);
     if (!alert) return response();
@@ -66,7 +68,17 @@ std::optional<HttpResponse> AlertsResponse::now() {
 
 void AlertsResponse::later(Done done) {
   done_ = std::move(done);
-  ask();
+  if (!asks_for_now()) return ask();
+  store_.fetch_firing(kMostFiring, [weak = weak_from_this()](AlertStoreClient::Page page) {
+    const auto self = weak.lock();
+    if (!self) return;
+    if (!page) return self->done_(error_response(503));
+    for (const auto& alert : *page) {
+      if (self->full()) break;
+      if (alert->seq > self->query_.after && self->query_.filter.wants(*alert)) self->take(alert);
+    }
+    self->done_(self->response());
+  });
 }
 
 void AlertsResponse::ask() {

@@ -1,5 +1,5 @@
-// The response to GET /api/v1/alerts, from the window and, for older alerts, from the store. No
-// sockets.
+// The response to GET /api/v1/alerts: the log, from the window and, for older alerts, from the
+// store; or, with state=firing, what fires now, one row per alert, from the store. No sockets.
 #pragma once
 
 #include <cstdint>
@@ -39,6 +39,7 @@ class AlertsResponse final : public DeferredResponse,
  private:
   bool full() const;
   void take(const PublishedAlertPtr& alert);
+  bool asks_for_now() const { return query_.filter.state == Alert::State::firing; }
   void ask();
   void answered(AlertStoreClient::Page page);
   HttpResponse response() const;

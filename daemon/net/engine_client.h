@@ -26,6 +26,9 @@ struct AlertStoreClient {
   // is called on the net thread, never within the call; it is dropped if the store closes first.
   std::function<void(std::uint64_t after, std::size_t limit, Done done)> fetch;
 
+  // Requests at most `limit` of the alerts that fire, each in its latest version, oldest first.
+  std::function<void(std::size_t limit, Done done)> fetch_firing{};
+
   // Stores the position of a named subscriber: nothing newer is dropped by age or number, up to the
   // store's hard limit.
   std::function<void(const std::string& name, std::uint64_t seq)> acknowledge;

@@ -115,6 +115,13 @@ Answer status(const NetState& net, const HttpRequest&) {
   return response;
 }
 
+Answer runs(const NetState& net, const HttpRequest&) {
+  HttpResponse response;
+  response.body = net.snapshot ? net.snapshot->runs_json : R"({"runs":[]})";
+  response.body += '\n';
+  return response;
+}
+
 Answer alerts(const NetState& net, const HttpRequest& request) {
   auto query = parse_alert_query(request.query());
   if (!query) return error_response(400);
@@ -176,6 +183,7 @@ constexpr Route kRoutes[] = {
     {"/-/healthy", healthy},
     {"/-/ready", ready},
     {"/api/v1/alerts", alerts},
+    {"/api/v1/runs", runs},
     {"/api/v1/status", status},
     {"/api/v1/stream", stream},
     {kAnalyses, analysis},

@@ -127,6 +127,7 @@ function showStatus(status) {
   const parts = [status.ready ? 'Ready' : 'Reading existing files'];
   if (status.started_at) parts.push(`started ${new Date(status.started_at).toLocaleString()}`);
   if (typeof status.lag_seconds === 'number') parts.push(`${status.lag_seconds.toFixed(1)} s behind the files`);
+  for (const root of status.missing_roots || []) parts.push(`waiting for ${root}, which does not exist`);
   byId('state').textContent = parts.join(', ') + '.';
   table('sources', 'Sources', status.sources, [
     ['source', 'path', (s) => s.source],

@@ -2,13 +2,31 @@
 #pragma once
 
 #include <cstdint>
+#include <iterator>
 #include <string>
+#include <string_view>
 
 #include "trainwatch/subject.h"
 #include "trainwatch/time.h"
 #include "trainwatch/verdict.h"
 
 namespace trainwatch {
+
+// Why an alert is over.
+enum class EndedBecause : std::uint8_t {
+  recovered,
+  run_ended,     // the writer closed its timeline
+  run_gone,      // nothing more came, and its process is gone or a day has passed
+  restarted,     // the rank began to train anew
+  reconfigured,  // the rule was changed or switched off
+};
+
+inline std::string_view to_string(EndedBecause why) {
+  constexpr std::string_view kNames[] = {"recovered", "run_ended", "run_gone", "restarted",
+                                         "reconfigured"};
+  static_assert(std::size(kNames) == static_cast<std::size_t>(EndedBecause::reconfigured) + 1);
+  return kNames[static_cast<std::size_t>(why)];
+}
 
 struct Alert {
   enum class State : std::uint8_t { firing, resolved };
@@ -22,12 +40,14 @@ struct Alert {
   Time started_at{};                  // event times
   Time updated_at{};
   Time ended_at = kNoTime;
+  EndedBecause ended_because = EndedBecause::recovered;  // once it is resolved
   Subject subject;
-  std::uint64_t count = 1;  // how often the condition was seen in this episode
-  std::string incident;     // id of the alert that speaks for this one, or its own
-  std::string ranks;        // those concerned, if it speaks for several: "0-3"
-  bool spoke = false;       // it was emitted while it spoke for itself
-  Verdict verdict;          // the latest content
+  std::uint32_t attempt = 0;  // in which it opened, see Verdict
+  std::uint64_t count = 1;    // how often the condition was seen in this episode
+  std::string incident;       // id of the alert that speaks for this one, or its own
+  std::string ranks;          // those concerned, if it speaks for several: "0-3"
+  bool spoke = false;         // it was emitted while it spoke for itself
+  Verdict verdict;            // the latest content
 
   // Another one speaks for it, and always has: reported only to who asks for parts.
   bool is_part() const { return !incident.empty() && incident != id && !spoke; }
@@ -43,12 +63,15 @@ struct Alert {
     io(started_at);
     io(updated_at);
     io(ended_at);
+    io(ended_because);
     io(subject);
+    io(attempt);
     io(count);
     io(incident);
     io(ranks);
     io(spoke);
     io(verdict);
+    if (ended_because > EndedBecause::reconfigured) io.fail();
   }
 };
 

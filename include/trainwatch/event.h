@@ -108,7 +108,8 @@ struct Step {
   Mode mode = Mode::unknown;
   Origin origin = Origin::timeline;
   std::uint32_t attempt = 1;   // of the rank: how often its training was started
-  bool opens_attempt = false;  // nothing is known of the time before it
+  bool opens_attempt = false;  // nothing is known of the time before it; first of its mode
+  bool restarts = false;       // the first of all of an attempt that is not the first
   Pace pace{};
 
   Time end() const { return start + duration; }
@@ -126,6 +127,7 @@ struct Step {
     io(origin);
     io(attempt);
     io(opens_attempt);
+    io(restarts);
     io(pace);
     if (mode >= Mode::count_ || origin > Origin::profiler) io.fail();
   }

@@ -39,6 +39,7 @@ struct Snapshot {
   std::vector<MetricFamily> metrics;
   std::vector<Alert> active;  // firing now, oldest first
   std::string status_json;    // the body of /api/v1/status
+  std::string runs_json;      // the body of /api/v1/runs
   // Training steps that have ended since the last snapshot: {"steps":[…]}, as the stream sends
   // them.
   std::string steps_json;

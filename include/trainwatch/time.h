@@ -20,6 +20,11 @@ using Time = std::chrono::sys_time<Nanos>;
 // "Not known": earlier than every real time.
 inline constexpr Time kNoTime{Nanos{std::numeric_limits<std::int64_t>::min()}};
 
+// Of a time that was loaded: no event has another.
+constexpr bool is_possible(Time time) {
+  return time == kNoTime || time >= Time{};
+}
+
 constexpr Time time_from_ns(std::int64_t unix_ns) {
   return Time{Nanos{unix_ns}};
 }

@@ -88,6 +88,7 @@ struct Verdict {
   // The subject, if narrower than that of the instance: one rank of a job.
   SubjectId subject = SubjectId::none;
   std::int64_t step = kNoStep;
+  std::uint32_t attempt = 0;  // of the rank's training, see Step; 0: not about one
   double value = 0;
   double threshold = 0;
   double baseline = 0;
@@ -110,6 +111,7 @@ struct Verdict {
     io(window_lost_seconds);
     io(subject);
     io(step);
+    io(attempt);
     io(value);
     io(threshold);
     io(baseline);

@@ -51,6 +51,7 @@ const Alert& AlertBook::apply(const Source& source, Verdict verdict) {
     alert.severity = verdict.severity;
     alert.reached = verdict.severity;
     alert.subject = interner_.subjects[narrower ? verdict.subject : source.subject];
+    alert.attempt = verdict.attempt;
     alert.started_at = at;
     alert.updated_at = at;
     alert.verdict = std::move(verdict);
@@ -121,6 +122,24 @@ bool AlertBook::clear(const Source& source, Episodes::iterator entry, Time at) {
   return true;
 }
 
+void AlertBook::end(const Source& source, Time at, EndedBecause why) {
+  if (episodes_.empty()) return;
+  auto entry = episodes_.lower_bound(KeyView{source.rule, source.subject, ""});
+  while (entry != episodes_.end()) {
+    const auto current = entry++;
+    if (current->first.rule != source.rule || current->first.subject != source.subject) break;
+    resolve(current, std::max(at, current->second.alert.updated_at), why);
+  }
+}
+
+void AlertBook::end_job(std::string_view job, Time at, EndedBecause why) {
+  for (auto entry = episodes_.begin(); entry != episodes_.end();) {
+    const auto current = entry++;
+    const Alert& alert = current->second.alert;
+    if (alert.subject.job == job) resolve(current, std::max(at, alert.updated_at), why);
+  }
+}
+
 std::uint64_t AlertBook::firings(const Source& source, std::string_view name) const {
   if (episodes_.empty()) return 0;
   const auto entry = episodes_.find(KeyView{source.rule, source.subject, name});
@@ -135,12 +154,13 @@ void AlertBook::open(std::uint32_t rule, const RuleSpec& spec, Episode& episode)
   emit(episode);
 }
 
-void AlertBook::resolve(Episodes::iterator entry, Time at) {
+void AlertBook::resolve(Episodes::iterator entry, Time at, EndedBecause why) {
   Episode& episode = entry->second;
   if (episode.phase != Episode::Phase::firing) --waiting_;
   if (episode.phase != Episode::Phase::pending) {
     episode.alert.state = Alert::State::resolved;
     episode.alert.ended_at = at;
+    episode.alert.ended_because = why;
     emit(episode);
     changed_closed_.insert(closed_total_);
     closed_.push_back({closed_total_++, std::move(episode.alert)});
@@ -240,9 +260,7 @@ std::vector<Alert> AlertBook::take_emitted() {
 
 std::vector<Alert> AlertBook::active() const {
   std::vector<Alert> alerts;
-  for (const auto& [key, episode] : episodes_) {
-    if (episode.phase != Episode::Phase::pending) alerts.push_back(episode.alert);
-  }
+  each_firing([&](std::uint32_t, const Alert& alert) { alerts.push_back(alert); });
   std::stable_sort(alerts.begin(), alerts.end(),
                    [](const Alert& a, const Alert& b) { return a.started_at < b.started_at; });
   return alerts;

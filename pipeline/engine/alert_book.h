@@ -55,6 +55,10 @@ class AlertBook {
   void holds(const Source& source, std::string_view name);
   void clear(const Source& source, std::string_view name, Time at);
   void clear_all(const Source& source, Time at);
+  // Whatever the lifecycle says: the alerts of the instance are over.
+  void end(const Source& source, Time at, EndedBecause why);
+  // The same for all alerts of a job, those of its nodes and ranks included.
+  void end_job(std::string_view job, Time at, EndedBecause why);
   std::uint64_t firings(const Source& source, std::string_view name) const;
 
   // The event time of this instance has reached `now`: promotes or resolves what waited for it.
@@ -72,6 +76,13 @@ class AlertBook {
   std::vector<Alert> take_emitted();
   bool has_emitted() const { return !emitted_.empty(); }
 
+  // Calls visit(rule, alert) for each that fires.
+  template <class Visit>
+  void each_firing(Visit&& visit) const {
+    for (const auto& [key, episode] : episodes_) {
+      if (episode.phase != Episode::Phase::pending) visit(key.rule, episode.alert);
+    }
+  }
   std::vector<Alert> active() const;  // firing, oldest first
   std::size_t active_count(std::uint32_t rule, Severity severity) const;
   std::uint64_t opened_total(std::uint32_t rule, Severity severity) const;
@@ -121,7 +132,7 @@ class AlertBook {
   bool clear(const Source& source, Episodes::iterator entry, Time at);
   void restore(const Key& key, Episode episode, bool kept, Time at);
   void open(std::uint32_t rule, const RuleSpec& spec, Episode& episode);
-  void resolve(Episodes::iterator entry, Time at);
+  void resolve(Episodes::iterator entry, Time at, EndedBecause why = EndedBecause::recovered);
   void emit(Episode& episode);
   void emit(Alert& alert);
   // Says which incident the alert belongs to, and emits others for which that has changed.

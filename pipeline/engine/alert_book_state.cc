@@ -145,6 +145,7 @@ void AlertBook::restore(const Key& key, Episode episode, bool kept, Time at) {
   } else if (!pending) {
     episode.alert.state = Alert::State::resolved;
     episode.alert.ended_at = std::max(at, episode.alert.updated_at);
+    episode.alert.ended_because = EndedBecause::reconfigured;
     emit(episode);
   }
 }

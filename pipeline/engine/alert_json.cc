@@ -2,19 +2,20 @@
 
 #include <xxhash.h>
 
+#include <algorithm>
 #include <cstdio>
-
-#include "trainwatch/json_writer.h"
 
 namespace trainwatch {
 namespace {
 
-void write_subject(JsonWriter& json, const Subject& subject, const std::string& ranks) {
+void write_subject(JsonWriter& json, const Alert& alert) {
+  const Subject& subject = alert.subject;
   json.key("subject").begin_object();
   if (!subject.job.empty()) json.field("job", subject.job);
+  if (alert.attempt != 0) json.field("attempt", alert.attempt);
   if (!subject.node.empty()) json.field("node", subject.node);
   if (subject.rank != kNoRank) json.field("rank", subject.rank);
-  if (!ranks.empty()) json.field("ranks", ranks);
+  if (!alert.ranks.empty()) json.field("ranks", alert.ranks);
   if (!subject.gpu.empty()) json.field("gpu", subject.gpu);
   json.end_object();
 }
@@ -31,16 +32,12 @@ void write_cause(JsonWriter& json, const Cause& cause) {
   json.end_object();
 }
 
+}  // namespace
+
 void write_time(JsonWriter& json, std::string_view name, Time time) {
   json.key(name);
-  if (time == kNoTime) {
-    json.null();
-  } else {
-    json.value(to_rfc3339(time));
-  }
+  time == kNoTime ? json.null() : json.value(to_rfc3339(time));
 }
-
-}  // namespace
 
 std::string alert_id(const RuleSpec& rule, const Subject& subject, std::string_view key, Time at) {
   std::string text = "tw1";
@@ -74,7 +71,12 @@ std::string to_json(const Alert& alert, std::string_view epoch) {
   write_time(json, "started_at", alert.started_at);
   write_time(json, "updated_at", alert.updated_at);
   write_time(json, "ended_at", alert.ended_at);
-  write_subject(json, alert.subject, alert.ranks);
+  if (alert.state == Alert::State::resolved) {
+    json.field("ended_because", to_string(alert.ended_because));
+  } else {
+    json.key("ended_because").null();
+  }
+  write_subject(json, alert);
   json.field("incident", alert.incident.empty() ? alert.id : alert.incident);
   json.field("count", alert.count);
   json.key("step");
@@ -91,6 +93,13 @@ std::string to_json(const Alert& alert, std::string_view epoch) {
   json.field("next", verdict.next);
   json.field("runbook", self ? "/docs/self-alerts" : "/docs/rules/" + alert.rule);
   return json.end_object().take();
+}
+
+PublishedAlert published(const Alert& alert, std::string_view epoch) {
+  return {alert.seq,      alert.id,
+          alert.rule,     std::max(alert.severity, alert.reached),
+          alert.state,    to_json(alert, epoch),
+          alert.is_part()};
 }
 
 std::string content_hash(const Alert& alert) {

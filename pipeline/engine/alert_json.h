@@ -6,7 +6,9 @@
 #include <string_view>
 
 #include "trainwatch/alert.h"
+#include "trainwatch/json_writer.h"
 #include "trainwatch/rule.h"
+#include "trainwatch/snapshot.h"
 #include "trainwatch/subject.h"
 #include "trainwatch/time.h"
 
@@ -20,6 +22,12 @@ std::string alert_id(const RuleSpec& rule, const Subject& subject, std::string_v
 // Returns one JSON object without line breaks. If `epoch` is empty, `epoch` and `seq` are left out,
 // as in the output of `trainwatch replay`.
 std::string to_json(const Alert& alert, std::string_view epoch);
+
+// What clients may see of an alert that is stored; one without a number is not stored yet.
+PublishedAlert published(const Alert& alert, std::string_view epoch);
+
+// "name": an RFC 3339 time, or null for kNoTime.
+void write_time(JsonWriter& json, std::string_view name, Time time);
 
 // A digest of the content that clients see, without sequence number and epoch.
 std::string content_hash(const Alert& alert);

@@ -21,6 +21,7 @@ void Engine::push(std::span<const Event> events) {
     } else if (const auto* span = std::get_if<Span>(&event)) {
       on(*span);
     } else if (const auto* note = std::get_if<SourceNote>(&event)) {
+      runs_.on(*note);
       host_->on(*note);
     }
   }
@@ -42,13 +43,25 @@ void Engine::on(const Span& span) {
   host_->on(span);
   analyses_.on(span);
   if (const auto step = iterations_.on(span)) on(*step);
-  for (const Step& step : iterations_.completed()) host_->on_complete(step);
+  on_complete_steps();
 }
 
 void Engine::on(const Step& step) {
   step_feed_.add(step);
   metrics_.on(step);
+  runs_.on(step);
+  step_attempt_ = step.attempt;
   host_->on(step);
+  step_attempt_ = 0;
+}
+
+void Engine::on_complete_steps() {
+  for (const Step& step : iterations_.completed()) {
+    lost_time_.on(step);
+    step_attempt_ = step.attempt;
+    host_->on_complete(step);
+  }
+  step_attempt_ = 0;
 }
 
 void Engine::on(const CycleTrace& cycle) {
@@ -59,6 +72,7 @@ void Engine::on(const CycleTrace& cycle) {
     gpu_metrics_.on(selected, summary);
   }
   cycles_.on(summary);
+  lost_time_.on(summary);
   on(summary);
   analyses_.on(cycle);
 }
@@ -69,13 +83,25 @@ void Engine::on(const CycleSummary& cycle) {
 
 void Engine::tick(Time now) {
   host_->tick(now);
+  end(runs_.tick(now));
+  runs_.judge(book_, host_->rules());
+}
+
+// What their alerts are about is over.
+void Engine::end(const std::vector<Runs::Ended>& runs) {
+  for (const Runs::Ended& run : runs) {
+    book_.end_job(interner_.subjects[run.job].job, run.end.at, run.end.why);
+  }
+  if (!runs.empty()) host_->want_times(book_.waiting());
 }
 
 void Engine::end_of_input() {
   iterations_.finish();
-  for (const Step& step : iterations_.completed()) host_->on_complete(step);
+  on_complete_steps();
   host_->end_of_input(latest_);
+  end(runs_.end_of_input(latest_));
   flush();
+  lost_time_.settle(latest_, true);
 }
 
 // Connects one instance of a rule to the book.
@@ -95,13 +121,20 @@ class Engine::RuleOutput final : public Output {
   std::uint64_t firings(std::string_view key) const override {
     return engine_.book_.firings(source_, key);
   }
+  void restarted(Time time) override {
+    book().end(source_, time, EndedBecause::restarted);
+    want_times();
+  }
   void time_reached(Time time) override {
     book().advance(source_, time);
     want_times();
   }
 
  protected:
-  bool wants(const Condition& condition) override { return book().fires(source_, condition); }
+  bool wants(const Condition& condition) override {
+    return !engine_.runs_.is_over(source_.subject, condition.at) &&
+           book().fires(source_, condition);
+  }
   void put(Verdict verdict) override {
     engine_.on_verdict(source_, std::move(verdict));
     want_times();
@@ -120,8 +153,18 @@ std::unique_ptr<Engine::Output> Engine::make(std::uint32_t rule, const RuleConfi
   return std::make_unique<RuleOutput>(*this, AlertBook::Source{rule, subject, &config, lifecycle});
 }
 
+// Of a rule about the steps of a rank: that of the step, or the latest where the clock or the end
+// found it.
+std::uint32_t Engine::attempt_of(const AlertBook::Source& source) const {
+  const RuleSpec& rule = *source.config->spec;
+  const bool about_steps = rule.interest.steps || rule.interest.complete_steps;
+  if (rule.scope != Scope::rank || !about_steps) return 0;
+  return step_attempt_ != 0 ? step_attempt_ : iterations_.attempt(source.subject);
+}
+
 void Engine::on_verdict(const AlertBook::Source& source, Verdict verdict) {
   const SubjectId subject = source.subject;
+  verdict.attempt = attempt_of(source);
   verdict.own_cause = verdict.cause.name;
   const bool explainable = verdict.window_end > verdict.window_start;
   // Final, as the next cycle replaces this one.
@@ -150,6 +193,7 @@ void Engine::refine(bool all) {
 }
 
 void Engine::flush() {
+  lost_time_.settle(latest_, false);
   refine(true);
   book_.flush();
 }
@@ -178,6 +222,8 @@ void Engine::save(StateRows& rows, bool all) {
     names_saved_ = names_known();
   }
   rows.put("iterations", [&](StateIo& io) { io(iterations_); });
+  rows.put("runs", [&](StateIo& io) { io(runs_); });
+  rows.put("lost_time", [&](StateIo& io) { io(lost_time_); });
   rows.put("spans", [&](StateIo& io) { io(spans_); });
   rows.put("metrics", [&](StateIo& io) { io(metrics_); });
   rows.put("gpu_metrics", [&](StateIo& io) { io(gpu_metrics_); });
@@ -193,6 +239,8 @@ void Engine::save(StateRows& rows, bool all) {
 bool Engine::load(const StoredRows& rows) {
   const bool whole = load_row(rows, "interner", [&](StateIo& io) { io(interner_); }) &&
                      load_row(rows, "iterations", [&](StateIo& io) { io(iterations_); }) &&
+                     load_row(rows, "runs", [&](StateIo& io) { io(runs_); }) &&
+                     load_row(rows, "lost_time", [&](StateIo& io) { io(lost_time_); }) &&
                      load_row(rows, "spans", [&](StateIo& io) { io(spans_); }) &&
                      load_row(rows, "metrics", [&](StateIo& io) { io(metrics_); }) &&
                      load_row(rows, "gpu_metrics", [&](StateIo& io) { io(gpu_metrics_); }) &&

@@ -16,12 +16,14 @@
 #include "pipeline/analysis/core/cycle_history.h"
 #include "pipeline/analysis/core/gpu_metrics.h"
 #include "pipeline/analysis/core/iteration_tracker.h"
+#include "pipeline/analysis/core/lost_time.h"
 #include "pipeline/analysis/core/span_history.h"
 #include "pipeline/analysis/core/system_history.h"
 #include "pipeline/analysis/core/training_metrics.h"
 #include "pipeline/engine/alert_book.h"
 #include "pipeline/engine/analysis_host.h"
 #include "pipeline/engine/rule_host.h"
+#include "pipeline/engine/runs.h"
 #include "pipeline/engine/step_feed.h"
 #include "trainwatch/alert.h"
 #include "trainwatch/event.h"
@@ -69,6 +71,8 @@ class Engine final : RuleHost::Outputs {
   const AlertBook& book() const { return book_; }
   const TrainingMetrics& metrics() const { return metrics_; }
   const GpuMetrics& gpu_metrics() const { return gpu_metrics_; }
+  const Runs& runs() const { return runs_; }
+  const LostTime& lost_time() const { return lost_time_; }
   const AnalysisHost& analyses() const { return analyses_; }
   AnalysisHost& analyses() { return analyses_; }
   // Event time of the newest event, kNoTime before the first.
@@ -97,6 +101,9 @@ class Engine final : RuleHost::Outputs {
   void on(const Sample& sample);
   void on(const Span& span);
   void on(const Step& step);
+  void on_complete_steps();
+  void end(const std::vector<Runs::Ended>& runs);
+  std::uint32_t attempt_of(const AlertBook::Source& source) const;
   void on_verdict(const AlertBook::Source& source, Verdict verdict);
   void refine(bool all);
   void save_pending(StateIo& io);
@@ -109,14 +116,17 @@ class Engine final : RuleHost::Outputs {
   SpanHistory spans_;
   CycleHistory cycles_;
   Attribution attribution_{system_, spans_};
+  LostTime lost_time_{interner_, attribution_};
   TrainingMetrics metrics_{interner_};
   GpuMetrics gpu_metrics_{interner_};
   AlertBook book_{interner_};
+  Runs runs_{interner_};
   StepFeed step_feed_;
   std::unique_ptr<RuleHost> host_;
   AnalysisHost analyses_;
   std::deque<PendingAttribution> pending_attributions_;
   Time latest_ = kNoTime;
+  std::uint32_t step_attempt_ = 0;  // of the step that the rules are about to judge; 0: of none
   std::size_t names_saved_ = 0;
 };
 

@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <array>
+#include <iterator>
 #include <map>
 #include <string_view>
 
@@ -8,6 +10,7 @@
 namespace trainwatch {
 namespace {
 
+constexpr std::size_t kMostActive = 2000;  // series
 constexpr Severity kSeverities[] = {Severity::info, Severity::warning, Severity::critical};
 
 // One line per counter of a source.
@@ -51,24 +54,6 @@ constexpr std::array kRuleFigures = {
                [](const Engine& engine, std::uint32_t rule) {
                  return static_cast<double>(engine.host().abstaining(rule));
                }},
-};
-
-// One line per alert figure, by rule and severity.
-struct AlertFigure {
-  std::string_view name;
-  std::string_view help;
-  MetricType type;
-  double (*value)(const AlertBook&, std::uint32_t rule, Severity severity);
-};
-constexpr std::array kAlertFigures = {
-    AlertFigure{"trainwatch_alerts_total", "Alerts opened.", MetricType::counter,
-                [](const AlertBook& book, std::uint32_t rule, Severity severity) {
-                  return static_cast<double>(book.opened_total(rule, severity));
-                }},
-    AlertFigure{"trainwatch_alert_active", "Alerts firing now.", MetricType::gauge,
-                [](const AlertBook& book, std::uint32_t rule, Severity severity) {
-                  return static_cast<double>(book.active_count(rule, severity));
-                }},
 };
 
 void collect_sources(const Ingest& ingest, std::vector<MetricFamily>& out) {
@@ -141,8 +126,10 @@ void collect_tail(const Ingest& ingest, const TailReport& tail, std::vector<Metr
   const bool polling = !tail.watch_degraded.empty();
   degraded.points.push_back(
       {{{"reason", polling ? tail.watch_degraded : "none"}}, polling ? 1.0 : 0.0, {}, 0});
-  out.push_back(std::move(files));
-  out.push_back(std::move(degraded));
+  MetricFamily missing = family("trainwatch_watch_roots_missing",
+                                "Watched paths that do not exist.", MetricType::gauge);
+  missing.points.push_back({{}, static_cast<double>(tail.missing_roots.size()), {}, 0});
+  for (MetricFamily* made : {&files, &degraded, &missing}) out.push_back(std::move(*made));
 }
 
 void collect_limits(const Engine& engine, const TailReport& tail, std::vector<MetricFamily>& out) {
@@ -186,19 +173,61 @@ void collect_rules(const Engine& engine, std::vector<MetricFamily>& out) {
     }
     out.push_back(std::move(made));
   }
-  for (const AlertFigure& figure : kAlertFigures) {
-    MetricFamily made = family(figure.name, figure.help, figure.type);
-    for (std::uint32_t rule = 0; rule < rules.size(); ++rule) {
-      for (const Severity severity : kSeverities) {
-        made.points.push_back({{{"rule", std::string(rules[rule].spec->id)},
-                                {"severity", std::string(to_string(severity))}},
-                               figure.value(engine.book(), rule, severity),
-                               {},
-                               0});
-      }
+}
+
+Labels labels_of(const RuleSpec& rule, Severity severity) {
+  return {{"rule", std::string(rule.id)}, {"severity", std::string(to_string(severity))}};
+}
+
+void collect_alerts(const Engine& engine, std::vector<MetricFamily>& out) {
+  const auto& rules = engine.rules();
+  MetricFamily opened =
+      family("trainwatch_alerts_total", "Alerts that reached the severity.", MetricType::counter);
+  for (std::uint32_t rule = 0; rule < rules.size(); ++rule) {
+    for (const Severity severity : kSeverities) {
+      const auto count = static_cast<double>(engine.book().opened_total(rule, severity));
+      opened.points.push_back({labels_of(*rules[rule].spec, severity), count, {}, 0});
     }
-    out.push_back(std::move(made));
   }
+  out.push_back(std::move(opened));
+}
+
+// Those beyond the limit are counted under `train_job="__other__"`; a rule without alerts shows 0.
+void collect_active(const Engine& engine, std::vector<MetricFamily>& out) {
+  std::map<Labels, double> active;
+  for (const RuleConfig& rule : engine.rules()) {
+    for (const Severity severity : kSeverities) active[labels_of(*rule.spec, severity)] = 0;
+  }
+  const std::size_t most = active.size() + kMostActive;
+  engine.book().each_firing([&](std::uint32_t rule, const Alert& alert) {
+    const Labels plain = labels_of(*engine.rules()[rule].spec, alert.severity);
+    Labels labels = plain;
+    std::ranges::move(labels_of(alert.subject), std::back_inserter(labels));
+    if (active.size() >= most && !active.contains(labels)) {
+      labels = with(plain, "train_job", "__other__");
+    }
+    if (const auto none = active.find(plain); none != active.end() && none->second == 0) {
+      active.erase(none);
+    }
+    ++active[labels];
+  });
+  MetricFamily made = family("trainwatch_alert_active", "Alerts firing now.", MetricType::gauge);
+  for (const auto& [labels, count] : active) made.points.push_back({labels, count, {}, 0});
+  out.push_back(std::move(made));
+}
+
+void collect_runs(const Engine& engine, std::vector<MetricFamily>& out) {
+  MetricFamily made =
+      family("trainwatch_run_state", "1 for what the run is doing.", MetricType::gauge);
+  for (const auto& [job, run] : engine.runs().all()) {
+    const Labels own = labels_of(engine.interner(), job);
+    for (std::size_t i = 0; i < static_cast<std::size_t>(RunState::count_); ++i) {
+      const auto state = static_cast<RunState>(i);
+      made.points.push_back(
+          {with(own, "state", to_string(state)), run.state == state ? 1.0 : 0.0, {}, 0});
+    }
+  }
+  out.push_back(std::move(made));
 }
 
 }  // namespace
@@ -210,6 +239,9 @@ void collect_pipeline_metrics(const Engine& engine, const Ingest& ingest, const 
   collect_tail(ingest, tail, out);
   collect_limits(engine, tail, out);
   collect_rules(engine, out);
+  collect_alerts(engine, out);
+  collect_active(engine, out);
+  collect_runs(engine, out);
 }
 
 }  // namespace trainwatch

@@ -19,9 +19,11 @@ struct TailReport {
   std::vector<TailedFile> files;
   std::uint64_t files_dropped = 0;
   std::size_t files_limit = 0;
-  std::string watch_degraded;  // why inotify does not help; empty: it does
-  double lag_seconds = 0;      // since the oldest unread byte was seen
-  bool complete = false;       // the pass is over: everything its scan found has been read
+  std::string watch_degraded;              // why inotify does not help; empty: it does
+  std::vector<std::string> missing_roots;  // watched paths that do not exist
+  double missing_seconds = 0;              // for how long one of them has been missing
+  double lag_seconds = 0;                  // since the oldest unread byte was seen
+  bool complete = false;  // the pass is over: everything its scan found has been read
 };
 
 // Appends the families about the pipeline.
@@ -38,5 +40,8 @@ struct StatusHeader {
 // The body of /api/v1/status.
 std::string status_json(const StatusHeader& header, const Engine& engine, const Ingest& ingest,
                         const TailReport& tail, const SourceHealthTracker& tracker);
+
+// The body of /api/v1/runs.
+std::string runs_json(const Engine& engine);
 
 }  // namespace trainwatch

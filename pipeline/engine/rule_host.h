@@ -27,6 +27,8 @@ class RuleHost {
      public:
       // An event of this time has reached the instance. Called if requested by `want_times`.
       virtual void time_reached(Time time) = 0;
+      // The subject has begun to train anew: what was open is over.
+      virtual void restarted(Time time) = 0;
     };
     virtual ~Outputs() = default;
     // `config` and the result live as long as the host.
@@ -97,6 +99,9 @@ class RuleHost {
     ((*instance.impl).*kMethod)(input..., *instance.out);
     if (want_times_) instance.out->time_reached(time);
   }
+
+  template <auto kMethod>
+  void run_step(std::uint32_t rule, const Step& step);
 
   std::vector<RuleConfig> rules_;
   EventRoutes routes_;  // to rules_

@@ -121,6 +121,9 @@ std::string status_json(const StatusHeader& header, const Engine& engine, const 
   json.field("latest_event_at", to_rfc3339(engine.latest()));
   json.field("lag_seconds", tail.lag_seconds);
   json.field("watch_degraded", tail.watch_degraded);
+  json.key("missing_roots").begin_array();
+  for (const std::string& root : tail.missing_roots) json.value(root);
+  json.end_array();
   json.field("state_degraded", header.storing);
   write_sources(json, ingest, tail, tracker);
   write_files(json, ingest, tail);

@@ -139,6 +139,13 @@ Result<PublishedAlerts> SqliteStore::alerts_after(std::uint64_t after, std::size
   return found;
 }
 
+Result<PublishedAlerts> SqliteStore::firing(std::size_t limit) {
+  if (tables_ == nullptr) return closed();
+  Result<PublishedAlerts> found = tables_->firing(std::min(limit, kMostSigned));
+  if (!found) return give_up(found.error());
+  return found;
+}
+
 Result<PublishedAlerts> SqliteStore::commit(const Commit& commit) {
   if (broken_) return closed();
   if (tables_ == nullptr) {
@@ -193,9 +200,8 @@ Status SqliteStore::publish(Alert alert, Time now, Written& written) {
   alert.seq = ++written.numbers.last;
   const LastPublished last_published{alert.state, alert.updated_at, std::move(content), alert.seq};
   if (Status done = tables_->put_last_published(alert.id, last_published); !done) return done;
-  written.published.push_back(std::make_shared<const PublishedAlert>(
-      PublishedAlert{alert.seq, alert.id, alert.rule, std::max(alert.severity, alert.reached),
-                     alert.state, to_json(alert, epoch_), alert.is_part()}));
+  written.published.push_back(
+      std::make_shared<const PublishedAlert>(trainwatch::published(alert, epoch_)));
   return tables_->add(*written.published.back(), now);
 }
 

@@ -85,6 +85,7 @@ enum class SqliteTables::Query : std::size_t {
   add,
   drop,
   alerts_after,
+  firing,
   all_subscribers,
   put_subscriber,
   count,
@@ -110,6 +111,9 @@ constexpr std::array kSql{
     "DELETE FROM outbox WHERE seq = ?1",
     "SELECT seq, id, rule, severity, state, body, part FROM outbox WHERE seq > ?1 "
     "ORDER BY seq LIMIT ?2",
+    "SELECT o.seq, o.id, o.rule, o.severity, o.state, o.body, o.part "
+    "FROM told CROSS JOIN outbox AS o ON o.seq = told.seq "
+    "WHERE told.state = ?1 ORDER BY o.seq LIMIT ?2",
     "SELECT name, acked_seq FROM subscriber",
     "INSERT OR REPLACE INTO subscriber VALUES(?1, ?2, ?3)",
 };
@@ -260,8 +264,15 @@ Status SqliteTables::drop(const Kept& oldest) {
 }
 
 Result<PublishedAlerts> SqliteTables::alerts_after(std::uint64_t after, std::size_t limit) {
+  return alerts_of(query(Query::alerts_after).with(stored_as(after), stored_as(limit)));
+}
+
+Result<PublishedAlerts> SqliteTables::firing(std::size_t limit) {
+  return alerts_of(query(Query::firing).with(stored_as(Alert::State::firing), stored_as(limit)));
+}
+
+Result<PublishedAlerts> SqliteTables::alerts_of(SqliteStatement& row) {
   PublishedAlerts found;
-  SqliteStatement& row = query(Query::alerts_after).with(stored_as(after), stored_as(limit));
   while (true) {
     const Result<bool> more = row.next();
     if (!more) return more.error();

@@ -73,12 +73,14 @@ class SqliteTables {
   // Also forgets the newest version of the alert if it is this one and resolved.
   Status drop(const Kept& oldest);
   Result<PublishedAlerts> alerts_after(std::uint64_t after, std::size_t limit);
+  Result<PublishedAlerts> firing(std::size_t limit);
 
   Result<Acknowledged> acknowledged();
   Status acknowledge(const std::string& name, std::uint64_t seq, Time seen);
 
  private:
   enum class Query : std::size_t;
+  static Result<PublishedAlerts> alerts_of(SqliteStatement& rows);
   SqliteTables(SqliteDatabase database, std::vector<SqliteStatement> statements)
       : database_(std::move(database)), statements_(std::move(statements)) {}
   SqliteStatement& query(Query which) { return statements_[static_cast<std::size_t>(which)]; }

@@ -63,6 +63,9 @@ class StateStore {
   // At most `limit` kept alerts with seq > `after`, oldest first.
   virtual Result<PublishedAlerts> alerts_after(std::uint64_t after, std::size_t limit) = 0;
 
+  // At most `limit` of the alerts that fire now, each in its latest version, oldest first.
+  virtual Result<PublishedAlerts> firing(std::size_t limit) = 0;
+
   // The oldest kept alert; last_seq() + 1 if there is none.
   virtual std::uint64_t first_seq() const = 0;
   // The newest sequence number ever assigned.

@@ -284,6 +284,10 @@ std::uint64_t Tailer::files_dropped() const {
   return impl_->discovered.dropped();
 }
 
+const std::vector<std::string>& Tailer::missing_roots() const {
+  return impl_->listing.missing;
+}
+
 const std::vector<std::string>& Tailer::directories() const {
   return impl_->listing.directories;
 }

@@ -112,6 +112,8 @@ class Tailer {
   // How many files the last scan left out because of max_files. A later scan takes them in once
   // others have been read and can be forgotten.
   std::uint64_t files_dropped() const;
+  // The roots that the last scan did not find.
+  const std::vector<std::string>& missing_roots() const;
   // The directories listed by the last scan, for InotifyHint.
   const std::vector<std::string>& directories() const;
 

@@ -29,7 +29,11 @@ class Walk {
   void all_roots() {
     for (const std::string_view root : roots_) {
       std::string path(root);
-      if (directory(path, 0) || !files_.stat(path)) continue;
+      if (directory(path, 0)) continue;
+      if (!files_.stat(path)) {
+        listing_.missing.push_back(std::move(path));
+        continue;
+      }
       listing_.directories.push_back(parent_of(path));
       listing_.files.push_back(std::move(path));
     }
@@ -64,6 +68,7 @@ void list_roots(FileSystem& files, const std::vector<WatchRoot>& roots, int max_
                 Listing& listing) {
   listing.files.clear();
   listing.directories.clear();
+  listing.missing.clear();
   Walk(files, roots, max_depth, listing).all_roots();
 }
 

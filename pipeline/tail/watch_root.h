@@ -41,6 +41,7 @@ inline const WatchRoot* root_of(std::string_view path, const std::vector<WatchRo
 struct Listing {
   std::vector<std::string> files;  // paths, each once
   std::vector<std::string> directories;
+  std::vector<std::string> missing;  // roots that do not exist, or cannot be listed
 };
 
 // Replaces the content of `listing`. Lists files with the name of a trace, and every root that is a

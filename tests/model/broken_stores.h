@@ -20,6 +20,7 @@ class StoreAround : public StateStore {
   Result<PublishedAlerts> alerts_after(std::uint64_t after, std::size_t limit) override {
     return inner_.alerts_after(after, limit);
   }
+  Result<PublishedAlerts> firing(std::size_t limit) override { return inner_.firing(limit); }
   std::uint64_t first_seq() const override { return inner_.first_seq(); }
   std::uint64_t last_seq() const override { return inner_.last_seq(); }
   const Acknowledged& acknowledged() const override { return inner_.acknowledged(); }

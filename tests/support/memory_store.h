@@ -18,6 +18,7 @@ class MemoryStore final : public StateStore {
   Result<std::vector<StateRow>> load() override;
   Result<PublishedAlerts> commit(const Commit& commit) override;
   Result<PublishedAlerts> alerts_after(std::uint64_t after, std::size_t limit) override;
+  Result<PublishedAlerts> firing(std::size_t limit) override;
   std::uint64_t first_seq() const override;
   std::uint64_t last_seq() const override { return last_seq_; }
   const Acknowledged& acknowledged() const override { return acknowledged_; }
@@ -60,9 +61,8 @@ inline Result<PublishedAlerts> MemoryStore::commit(const Commit& commit) {
     if (known != last_published_.end() && !is_news(known->second, alert, content)) continue;
     alert.seq = ++last_seq_;
     last_published_[alert.id] = {alert.state, alert.updated_at, std::move(content), alert.seq};
-    published.push_back(std::make_shared<const PublishedAlert>(
-        PublishedAlert{alert.seq, alert.id, alert.rule, std::max(alert.severity, alert.reached),
-                       alert.state, to_json(alert, epoch_), alert.is_part()}));
+    published.push_back(
+        std::make_shared<const PublishedAlert>(trainwatch::published(alert, epoch_)));
     alerts_.push_back({published.back(), commit.now});
   }
   prune(commit.now);
@@ -92,6 +92,18 @@ inline Result<PublishedAlerts> MemoryStore::alerts_after(std::uint64_t after, st
                        [](std::uint64_t seq, const Kept& kept) { return seq < kept.alert->seq; });
   PublishedAlerts found;
   for (; entry != alerts_.end() && found.size() < limit; ++entry) found.push_back(entry->alert);
+  return found;
+}
+
+inline Result<PublishedAlerts> MemoryStore::firing(std::size_t limit) {
+  PublishedAlerts found;
+  for (const Kept& kept : alerts_) {
+    const auto last = last_published_.find(kept.alert->id);
+    const bool latest = last != last_published_.end() && last->second.seq == kept.alert->seq;
+    if (latest && kept.alert->state == Alert::State::firing && found.size() < limit) {
+      found.push_back(kept.alert);
+    }
+  }
   return found;
 }
 

@@ -55,14 +55,6 @@ void GpuMetrics::Rank::add(const CycleSummary& summary) {
   computation_ns += summary.computation_ns;
   communication_ns += summary.communication_ns;
   memory_ns += summary.memory_ns;
-  if (summary.activities == 0) return;
-  lose(Lost::input_wait, summary.idle(IdleReason::data_wait));
-  lose(Lost::host_pause, summary.idle(IdleReason::host_pause));
-  lose(Lost::synchronization, summary.idle(IdleReason::synchronization));
-  lose(Lost::kernel_launch, summary.idle(IdleReason::launch));
-  lose(Lost::unattributed, summary.idle(IdleReason::queued));
-  lose(Lost::communication, summary.sum(&StepSummary::exposed_communication_ns));
-  lose(Lost::memory_copy, summary.sum(&StepSummary::exposed_memory_ns));
 }
 
 void GpuMetrics::Rank::state(StateIo& io) {
@@ -75,7 +67,6 @@ void GpuMetrics::Rank::state(StateIo& io) {
   io(longest_queue);
   io(bytes_per_second);
   io(idle_ns);
-  io(lost_ns);
   io(computation_ns);
   io(communication_ns);
   io(memory_ns);
@@ -151,21 +142,6 @@ void GpuMetrics::collect_totals(std::vector<MetricFamily>& out) const {
   out.push_back(std::move(time));
 }
 
-void GpuMetrics::collect_lost(std::vector<MetricFamily>& out) const {
-  constexpr std::array<std::string_view, kLost> kNames = {
-      "input_wait",   "host_pause",    "synchronization", "kernel_launch",
-      "unattributed", "communication", "memory_copy"};
-  MetricFamily lost = family("trainwatch_lost_gpu_seconds_total",
-                             "Time in profiled steps in which the GPU computed nothing, by cause.",
-                             MetricType::counter);
-  for (const auto& [subject, rank] : ranks_) {
-    const Labels own = labels_of(interner_, subject);
-    for (std::size_t i = 0; i < kLost; ++i)
-      lost.points.push_back({with(own, "cause", kNames[i]), seconds(rank.lost_ns[i]), {}, 0});
-  }
-  out.push_back(std::move(lost));
-}
-
 void GpuMetrics::collect_bandwidth(std::vector<MetricFamily>& out) const {
   MetricFamily bandwidth =
       family("trainwatch_gpu_copy_bytes_per_second",
@@ -198,7 +174,6 @@ void GpuMetrics::collect_launches(std::vector<MetricFamily>& out) const {
 void GpuMetrics::collect(std::vector<MetricFamily>& out) const {
   collect_ratios(out);
   collect_totals(out);
-  collect_lost(out);
   collect_launches(out);
   collect_bandwidth(out);
 }

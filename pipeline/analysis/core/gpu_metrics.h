@@ -35,19 +35,6 @@ class GpuMetrics {
   void state(StateIo& io);
 
  private:
-  // Why steps took longer than they computed.
-  enum class Lost : std::uint8_t {
-    input_wait,
-    host_pause,
-    synchronization,
-    kernel_launch,
-    unattributed,
-    communication,
-    memory_copy,
-    count_
-  };
-  static constexpr std::size_t kLost = static_cast<std::size_t>(Lost::count_);
-
   struct Rank {
     // Of the latest cycle.
     std::int64_t window_ns = 0;
@@ -60,20 +47,17 @@ class GpuMetrics {
     std::map<std::string, double> bytes_per_second;  // by kind of copy, while it goes on
     // The sums over all cycles, in nanoseconds.
     std::array<std::int64_t, kIdleCauses> idle_ns{};
-    std::array<std::int64_t, kLost> lost_ns{};
     std::int64_t computation_ns = 0;
     std::int64_t communication_ns = 0;
     std::int64_t memory_ns = 0;
     BasicHistogram<kLaunchBounds> launch_delay;
 
     void add(const CycleSummary& summary);
-    void lose(Lost cause, std::int64_t ns) { lost_ns[static_cast<std::size_t>(cause)] += ns; }
     void state(StateIo& io);
   };
 
   void collect_ratios(std::vector<MetricFamily>& out) const;
   void collect_totals(std::vector<MetricFamily>& out) const;
-  void collect_lost(std::vector<MetricFamily>& out) const;
   void collect_launches(std::vector<MetricFamily>& out) const;
   void collect_bandwidth(std::vector<MetricFamily>& out) const;
 

@@ -136,8 +136,14 @@ void IterationTracker::finish() {
   for (auto& [key, lane] : lanes_) complete(lane, true);
 }
 
+std::uint32_t IterationTracker::attempt(SubjectId rank) const {
+  const auto lane = lanes_.find({rank, Origin::timeline});
+  return lane == lanes_.end() ? 0 : lane->second.attempt;
+}
+
 Step IterationTracker::close(Lane& lane, const Span& span) {
-  if (lane.restarts(span)) lane.begin_attempt();
+  const bool restarts = lane.restarts(span);
+  if (restarts) lane.begin_attempt();
   if (span.process >= 0 && span.process != lane.process) {
     lane.process_before = lane.process;
     lane.process = span.process;
@@ -152,6 +158,7 @@ Step IterationTracker::close(Lane& lane, const Span& span) {
   step.origin = span.origin;
   step.attempt = lane.attempt;
   step.opens_attempt = track.end == kNoTime;
+  step.restarts = restarts;
 
   const bool returns = lane.latest != span.mode && !step.opens_attempt;
   const bool trains = span.mode == Mode::train || span.mode == Mode::unknown;

@@ -43,6 +43,9 @@ class IterationTracker {
   // The input has ended: completes all others.
   void finish();
 
+  // Of the timeline of the rank, so far; 0: it has none.
+  std::uint32_t attempt(SubjectId rank) const;
+
   void state(StateIo& io) { io(lanes_); }
 
  private:

@@ -68,13 +68,16 @@ class BasicHistogram {
 using Histogram = BasicHistogram<kStepBounds>;
 
 // train_job, node and rank, where they are known.
-inline Labels labels_of(const Interner& interner, SubjectId id) {
-  const Subject& subject = interner.subjects[id];
+inline Labels labels_of(const Subject& subject) {
   Labels labels;
   if (!subject.job.empty()) labels.emplace_back("train_job", subject.job);
   if (!subject.node.empty()) labels.emplace_back("node", subject.node);
   if (subject.rank != kNoRank) labels.emplace_back("rank", std::to_string(subject.rank));
   return labels;
+}
+
+inline Labels labels_of(const Interner& interner, SubjectId id) {
+  return labels_of(interner.subjects[id]);
 }
 
 inline Labels with(Labels labels, std::string name, std::string_view value) {

@@ -14,6 +14,7 @@ using testing::Not;
 Snapshot ready_snapshot() {
   Snapshot snapshot;
   snapshot.ready = true;
+  snapshot.runs_json = R"({"runs":[{"job":"bert"}]})";
   snapshot.status_json = R"({"version":"1.2.3","ready":true})";
   snapshot.metrics = {
       {"trainwatch_steps_total", "Steps seen.", MetricType::counter, {}, {{{}, 7, {}, 0}}}};
@@ -39,6 +40,7 @@ TEST(HttpServer, EveryPathHasItsAnswer) {
       {"/-/healthy", 200, "text/plain; charset=utf-8", "healthy"},
       {"/-/ready", 200, "text/plain; charset=utf-8", "ready"},
       {"/api/v1/status", 200, "application/json", R"("version":"1.2.3")"},
+      {"/api/v1/runs", 200, "application/json", R"({"runs":[{"job":"bert"}]})"},
       {"/api/v1/alerts", 200, "application/json", R"("epoch":"epoch-1")"},
       {"/api/v1/stream", 426, "application/json", "Upgrade Required"},
       {"/nothing/<here>", 404, "application/json", R"({"status":404,"error":"Not Found"})"},

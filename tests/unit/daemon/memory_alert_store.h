@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,6 +17,7 @@ struct MemoryAlertStore {
     std::uint64_t after;
     std::size_t limit;
     AlertStoreClient::Done done;
+    bool firing = false;
   };
 
   std::string epoch = "epoch-1";
@@ -39,6 +41,18 @@ struct MemoryAlertStore {
     while (!alerts.empty() && alerts.front()->seq < first) alerts.pop_front();
   }
 
+  // Those that fire, each in its latest version.
+  std::vector<PublishedAlertPtr> firing() const {
+    std::map<std::string, PublishedAlertPtr> latest;
+    for (const auto& alert : alerts) latest[alert->id] = alert;
+    std::vector<PublishedAlertPtr> found;
+    for (const auto& alert : alerts) {
+      const bool fires = alert->state == Alert::State::firing;
+      if (fires && latest[alert->id] == alert) found.push_back(alert);
+    }
+    return found;
+  }
+
   // Answers the oldest request; false when there is none.
   bool answer() {
     if (requests.empty()) return false;
@@ -46,6 +60,10 @@ struct MemoryAlertStore {
     requests.pop_front();
     if (fails) {
       request.done(Error{"disk full"});
+      return true;
+    }
+    if (request.firing) {
+      request.done(firing());
       return true;
     }
     std::vector<PublishedAlertPtr> page;
@@ -65,6 +83,10 @@ struct MemoryAlertStore {
         [this, on_request](std::uint64_t after, std::size_t limit, AlertStoreClient::Done done) {
           requests.push_back({after, limit, std::move(done)});
           ++asked;
+          on_request();
+        },
+        [this, on_request](std::size_t limit, AlertStoreClient::Done done) {
+          requests.push_back({0, limit, std::move(done), true});
           on_request();
         },
         [this](const std::string& name, std::uint64_t seq) {

@@ -196,7 +196,7 @@ TEST_F(AlertBookTest, JsonHasThePromisedShape) {
       R"({"id":")" + alert.id +
           R"(","seq":7,"epoch":"e-1","state":"firing","rule":"some_rule","severity":"warning",)"
           R"("started_at":"1970-01-01T00:00:10.000000Z","updated_at":"1970-01-01T00:00:10.000000Z",)"
-          R"("ended_at":null,"subject":{"job":"job","node":"node","rank":3},"incident":")" +
+          R"("ended_at":null,"ended_because":null,"subject":{"job":"job","node":"node","rank":3},"incident":")" +
           alert.id +
           R"(","count":1,"step":null,"value":0,"threshold":0,"baseline":0,"unit":"",)"
           R"("lost_seconds":0,"summary":"a \"quoted\" summary",)"

@@ -132,6 +132,22 @@ TYPED_TEST(StateStoreTest, KeepsAllOfAnAlert) {
   EXPECT_EQ(found[0]->json, published[0]->json);
 }
 
+TYPED_TEST(StateStoreTest, KnowsWhatFiresNow) {
+  this->commit(commit_of({firing("a"), firing("b")}));
+  Alert later = firing("a");
+  later.updated_at += std::chrono::seconds(1);
+  later.verdict.summary = "more";
+  Alert over = firing("b");
+  over.state = Alert::State::resolved;
+  this->commit(commit_of({later, over, firing("c")}));
+  const auto found = *this->store().firing(10);
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_EQ(found[0]->id, "a");
+  EXPECT_EQ(found[0]->seq, 3U) << "its latest version";
+  EXPECT_EQ(found[1]->id, "c");
+  EXPECT_EQ(this->store().firing(1)->size(), 1U);
+}
+
 TYPED_TEST(StateStoreTest, PublishesNothingTwice) {
   this->commit(commit_of({firing("a", 10), firing("b", 10)}));
   EXPECT_EQ(this->commit(commit_of({firing("a", 10)})).size(), 0U);  // the same

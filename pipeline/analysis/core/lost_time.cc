@@ -1,0 +1,179 @@
+#include "pipeline/analysis/core/lost_time.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "pipeline/analysis/core/metric_families.h"
+#include "pipeline/analysis/table_cells.h"
+
+namespace trainwatch {
+namespace {
+
+constexpr auto kStretch = std::chrono::seconds(10);
+constexpr auto kPatience = std::chrono::seconds(60);  // for samples that may not come
+constexpr double kAlone = 1.0;         // seconds lost by one iteration that is explained on its own
+constexpr double kWorthAsking = 0.02;  // of a stretch; less is put down to what it looks like
+constexpr double kUsualWait = 1.0 / 64;  // the weight of a new iteration
+
+// Those that are known to be lost by timelines and by profiler cycles.
+constexpr CauseName kShown[] = {CauseName::input_wait,     CauseName::io_wait,
+                                CauseName::cpu_saturation, CauseName::host_pause,
+                                CauseName::checkpoint,     CauseName::synchronization,
+                                CauseName::kernel_launch,  CauseName::communication,
+                                CauseName::memory_copy,    CauseName::unattributed};
+
+bool is_training(const Step& step) {
+  return step.mode == Mode::train || step.mode == Mode::unknown;
+}
+
+}  // namespace
+
+double LostTime::Account::total() const {
+  return std::accumulate(lost.begin(), lost.end(), 0.0);
+}
+
+LostTime::Rank* LostTime::rank_of(SubjectId subject) {
+  if (const auto known = ranks_.find(subject); known != ranks_.end()) return &known->second;
+  return ranks_.size() == kMaxRanks ? nullptr : &ranks_[subject];
+}
+
+void LostTime::on(const Step& step) {
+  if (step.origin != Origin::timeline || !is_training(step)) return;
+  Rank* const rank = rank_of(step.subject);
+  if (rank == nullptr) return;
+  const double took = to_seconds(step.iteration());
+  if (took <= 0) return;
+  rank->timeline.elapsed += took;
+  const double wait = std::min(to_seconds(step.data_wait), took);
+  double other = 0;
+  if (step.pace.warm()) {
+    const bool changed = step.pace.reference > 0;
+    const double usual = changed ? step.pace.reference : step.pace.usual;
+    const double working = std::max(usual - rank->usual_wait, 0.0);
+    if (changed || took > step.pace.limit) other = std::max(took - wait - working, 0.0);
+  }
+  if (other == 0) rank->usual_wait += kUsualWait * (wait - rank->usual_wait);
+  const bool alone = wait + other >= kAlone;
+  Stretch& stretch = rank->stretch;
+  const bool apart = step.begin < stretch.start || step.begin - stretch.start >= kStretch;
+  if (stretch.lost() > 0 && (alone || apart)) close(*rank);
+  if (stretch.lost() == 0) stretch.start = step.begin;
+  stretch.rank = step.subject;
+  stretch.end = step.end();
+  stretch.wait += wait;
+  stretch.other += other;
+  if (alone) close(*rank);
+}
+
+void LostTime::on(const CycleSummary& cycle) {
+  if (cycle.activities == 0) return;
+  Rank* const rank = rank_of(cycle.subject);
+  if (rank == nullptr) return;
+  const auto lose = [&](CauseName cause, std::int64_t ns) {
+    rank->cycles.add(cause, static_cast<double>(ns) / 1e9);
+  };
+  rank->cycles.elapsed += static_cast<double>(cycle.step_ns()) / 1e9;
+  lose(CauseName::input_wait, cycle.idle(IdleReason::data_wait));
+  lose(CauseName::host_pause, cycle.idle(IdleReason::host_pause));
+  lose(CauseName::synchronization, cycle.idle(IdleReason::synchronization));
+  lose(CauseName::kernel_launch, cycle.idle(IdleReason::launch));
+  lose(CauseName::unattributed, cycle.idle(IdleReason::queued));
+  lose(CauseName::communication, cycle.sum(&StepSummary::exposed_communication_ns));
+  lose(CauseName::memory_copy, cycle.sum(&StepSummary::exposed_memory_ns));
+}
+
+void LostTime::close(Rank& rank) {
+  if (pending_.size() == kMaxPending) {
+    explain(pending_.front());
+    pending_.pop_front();
+  }
+  pending_.push_back(std::exchange(rank.stretch, {}));
+}
+
+void LostTime::settle(Time latest, bool all) {
+  if (all) {
+    for (auto& [subject, rank] : ranks_) {
+      if (rank.stretch.lost() > 0) close(rank);
+    }
+  }
+  std::erase_if(pending_, [&](const Stretch& stretch) {
+    Verdict verdict;
+    verdict.window_end = stretch.end;
+    const bool known =
+        all || latest - stretch.end > kPatience || attribution_.settled(verdict, stretch.rank);
+    if (known) explain(stretch);
+    return known;
+  });
+}
+
+void LostTime::explain(const Stretch& stretch) {
+  Account& account = ranks_[stretch.rank].timeline;
+  if (stretch.wait > 0)
+    account.add(cause_of(stretch, stretch.wait, CauseName::input_wait), stretch.wait);
+  if (stretch.other > 0)
+    account.add(cause_of(stretch, stretch.other, CauseName::unattributed), stretch.other);
+}
+
+CauseName LostTime::cause_of(const Stretch& stretch, double lost, CauseName own) const {
+  if (lost < kWorthAsking * to_seconds(stretch.end - stretch.start)) return own;
+  Verdict verdict;
+  verdict.window_start = stretch.start;
+  verdict.window_end = stretch.end;
+  verdict.window_lost_seconds = lost;
+  verdict.cause.name = own;
+  verdict.cause.coverage = own == CauseName::unattributed ? 0 : 1;
+  return attribution_.explain(verdict, stretch.rank).name;
+}
+
+const LostTime::Account* LostTime::account(SubjectId rank) const {
+  const auto known = ranks_.find(rank);
+  if (known == ranks_.end()) return nullptr;
+  return known->second.timeline.elapsed > 0 ? &known->second.timeline : &known->second.cycles;
+}
+
+void LostTime::collect(std::vector<MetricFamily>& out) const {
+  MetricFamily lost =
+      family("trainwatch_lost_gpu_seconds_total",
+             "Training time lost, by cause: of timelines waits and what takes longer "
+             "than usual; otherwise time in profiled steps without computation.",
+             MetricType::counter);
+  for (const auto& [subject, rank] : ranks_) {
+    const Labels own = labels_of(interner_, subject);
+    const Account& shown = *account(subject);
+    for (const CauseName cause : kShown) {
+      lost.points.push_back({with(own, "cause", to_string(cause)), shown.of(cause), {}, 0});
+    }
+  }
+  out.push_back(std::move(lost));
+}
+
+void LostTime::Stretch::state(StateIo& io) {
+  io(rank);
+  io(start);
+  io(end);
+  io(wait);
+  io(other);
+  if (!is_possible(start) || !is_possible(end)) io.fail();
+}
+
+void LostTime::Rank::state(StateIo& io) {
+  io(timeline);
+  io(cycles);
+  io(stretch);
+  io(usual_wait);
+}
+
+void LostTime::state(StateIo& io) {
+  io(ranks_);
+  io(pending_);
+  if (ranks_.size() > kMaxRanks || pending_.size() > kMaxPending) io.fail();
+  for (const auto& [subject, rank] : ranks_) {
+    if (!is_known(interner_, subject)) io.fail();
+  }
+  for (const Stretch& stretch : pending_) {
+    if (!ranks_.contains(stretch.rank)) io.fail();
+  }
+}
+
+}  // namespace trainwatch

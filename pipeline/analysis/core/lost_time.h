@@ -1,0 +1,92 @@
+// The account of lost time: how many seconds of its training each rank has lost, by cause. What is
+// lost adds up to at most the time that passed.
+//
+// Of timelines, an iteration loses its wait for input, and what it takes beyond the usual time if
+// it is beyond the learned tail, or if the usual time has changed for the worse. Both are explained
+// together with their surroundings, about ten seconds at once, when the samples of the node have
+// been read so far or will not come. Of a rank without a timeline, the steps of profiler cycles
+// lose the time in which the GPU computes nothing.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <vector>
+
+#include "pipeline/analysis/core/attribution.h"
+#include "trainwatch/cycle_summary.h"
+#include "trainwatch/event.h"
+#include "trainwatch/interner.h"
+#include "trainwatch/snapshot.h"
+
+namespace trainwatch {
+
+class LostTime {
+ public:
+  static constexpr std::size_t kMaxRanks = 1000;
+  static constexpr std::size_t kCauses = static_cast<std::size_t>(CauseName::memory_creep) + 1;
+
+  struct Account {
+    double elapsed = 0;  // seconds of training
+    std::array<double, kCauses> lost{};
+
+    double of(CauseName cause) const { return lost[static_cast<std::size_t>(cause)]; }
+    double total() const;
+    void add(CauseName cause, double seconds) { lost[static_cast<std::size_t>(cause)] += seconds; }
+    void state(StateIo& io) {
+      io(elapsed);
+      io(lost);
+    }
+  };
+
+  LostTime(const Interner& interner, const Attribution& attribution)
+      : interner_(interner), attribution_(attribution) {}
+
+  // A step with all its waits. Those of a rank and mode come in order.
+  void on(const Step& step);
+  void on(const CycleSummary& cycle);
+  // Explains what can be explained by now; `all`: everything.
+  void settle(Time latest, bool all);
+
+  // Null: nothing is known of the rank.
+  const Account* account(SubjectId rank) const;
+  // Appends the family.
+  void collect(std::vector<MetricFamily>& out) const;
+
+  void state(StateIo& io);
+
+ private:
+  static constexpr std::size_t kMaxPending = 1024;
+
+  // Iterations in a row.
+  struct Stretch {
+    SubjectId rank = SubjectId::none;
+    Time start{};
+    Time end{};
+    double wait = 0;   // seconds lost waiting for input
+    double other = 0;  // seconds lost otherwise
+
+    double lost() const { return wait + other; }
+    void state(StateIo& io);
+  };
+  struct Rank {
+    Account timeline;
+    Account cycles;
+    Stretch stretch;        // not closed yet
+    double usual_wait = 0;  // seconds per iteration
+    void state(StateIo& io);
+  };
+
+  Rank* rank_of(SubjectId subject);
+  void close(Rank& rank);
+  void explain(const Stretch& stretch);
+  CauseName cause_of(const Stretch& stretch, double lost, CauseName own) const;
+
+  const Interner& interner_;
+  const Attribution& attribution_;
+  std::map<SubjectId, Rank> ranks_;
+  std::deque<Stretch> pending_;  // the oldest first
+};
+
+}  // namespace trainwatch

@@ -1,0 +1,218 @@
+#include "pipeline/engine/runs.h"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <string>
+#include <utility>
+
+#include "pipeline/analysis/table_cells.h"
+
+namespace trainwatch {
+namespace {
+
+bool trains(const Step& step) {
+  return step.mode == Mode::train || step.mode == Mode::unknown;
+}
+
+// What the alerts that fire say about one job.
+struct Trouble {
+  Time stalled = kNoTime;  // since then
+  Time slow = kNoTime;
+
+  static void earlier(Time& known, Time time) {
+    known = known == kNoTime ? time : std::min(known, time);
+  }
+};
+
+Time began(const Alert& alert) {
+  return alert.verdict.since == kNoTime ? alert.started_at : alert.verdict.since;
+}
+
+}  // namespace
+
+std::string_view to_string(RunState state) {
+  constexpr std::array<std::string_view, static_cast<std::size_t>(RunState::count_)> kNames = {
+      "starting", "running", "slow", "stalled", "finished", "gone"};
+  return kNames[static_cast<std::size_t>(state)];
+}
+
+Time Runs::Run::last_end() const {
+  Time last = kNoTime;
+  for (const auto& [subject, rank] : ranks) last = std::max(last, rank.last_end);
+  return last;
+}
+
+Time Runs::Run::closed() const {
+  Time last = kNoTime;
+  for (const auto& [subject, rank] : ranks) {
+    if (rank.closed == kNoTime) return kNoTime;
+    last = std::max(last, rank.closed);
+  }
+  return last;
+}
+
+SubjectId Runs::job_of(SubjectId subject) {
+  const auto index = static_cast<std::size_t>(subject);
+  if (index >= jobs_.size()) jobs_.resize(index + 1);
+  if (!jobs_[index])
+    jobs_[index] = interner_.subjects.find(project(interner_.subjects[subject], Scope::job));
+  return *jobs_[index];
+}
+
+Runs::Run* Runs::run_of(SubjectId subject) {
+  const SubjectId job = job_of(subject);
+  if (const auto known = runs_.find(job); known != runs_.end()) return &known->second;
+  if (runs_.size() == kMost) {
+    const auto over =
+        std::ranges::find_if(runs_, [](const auto& run) { return run.second.end.has_value(); });
+    if (over == runs_.end()) return nullptr;
+    runs_.erase(over);
+  }
+  return &runs_[job];
+}
+
+void Runs::on(const Step& step) {
+  if (!trains(step)) return;
+  Run* const run = run_of(step.subject);
+  if (run == nullptr) return;
+  Rank& rank = run->ranks[step.subject];
+  if (rank.origin == Origin::timeline && step.origin == Origin::profiler) return;
+  rank.origin = step.origin;
+  rank.attempt = step.attempt;
+  rank.last_step = step.number;
+  rank.last_end = std::max(rank.last_end, step.end());
+  rank.closed = kNoTime;
+  rank.seconds_per_step = step.pace.warm() ? step.pace.recent : 0;
+  run->quiet = 0;
+  run->end.reset();
+  count(*run, step);
+}
+
+void Runs::count(Run& run, const Step& step) {
+  std::vector<Attempt>& attempts = run.attempts;
+  if (attempts.empty() || step.attempt > attempts.back().number) {
+    if (attempts.size() == kAttemptsKept) attempts.erase(attempts.begin());
+    attempts.push_back({step.attempt, step.begin, step.end(), step.number, step.number});
+  }
+  for (Attempt& attempt : attempts) {
+    if (attempt.number != step.attempt) continue;
+    attempt.begin = std::min(attempt.begin, step.begin);
+    attempt.end = std::max(attempt.end, step.end());
+    attempt.last_step = std::max(attempt.last_step, step.number);
+  }
+}
+
+void Runs::on(const SourceNote& note) {
+  if (note.kind != SourceNote::Kind::timeline_closed) return;
+  const auto run = runs_.find(job_of(note.subject));
+  if (run == runs_.end()) return;
+  const auto rank = run->second.ranks.find(note.subject);
+  if (rank == run->second.ranks.end()) return;
+  rank->second.closed = rank->second.last_end;  // the note has the time of any record
+}
+
+std::vector<Runs::Ended> Runs::tick(Time now) {
+  std::vector<Ended> ended;
+  for (auto& [job, run] : runs_) {
+    if (run.end || ++run.quiet < kQuietSeconds) continue;
+    if (const Time closed = run.closed(); closed != kNoTime) {
+      run.end = End{closed, EndedBecause::run_ended};
+    } else if (now - run.last_end() > kGoneAfter) {
+      run.end = End{run.last_end(), EndedBecause::run_gone};
+    }
+    if (run.end) ended.push_back({job, *run.end});
+  }
+  return ended;
+}
+
+std::vector<Runs::Ended> Runs::end_of_input(Time latest) {
+  for (auto& [job, run] : runs_) run.quiet = kQuietSeconds;
+  return tick(latest);
+}
+
+bool Runs::is_over(SubjectId subject, Time time) {
+  if (runs_.empty()) return false;
+  const auto run = runs_.find(job_of(subject));
+  return run != runs_.end() && run->second.end && run->second.end->at < time;
+}
+
+void Runs::judge(const AlertBook& book, const std::vector<RuleConfig>& rules) {
+  std::map<std::string, Trouble, std::less<>> troubles;  // by job
+  book.each_firing([&](std::uint32_t rule, const Alert& alert) {
+    if (alert.severity < Severity::warning || rules[rule].spec->incident.specificity == 0) return;
+    Trouble& trouble = troubles[alert.subject.job];
+    Trouble::earlier(alert.rule == "stall" ? trouble.stalled : trouble.slow, began(alert));
+  });
+  for (auto& [job, run] : runs_) {
+    const auto found = troubles.find(interner_.subjects[job].job);
+    const Trouble trouble = found == troubles.end() ? Trouble{} : found->second;
+    const auto say = [&run = run](RunState state, Time since) {
+      if (run.state != state || run.since == Time{}) run.since = since;
+      run.state = state;
+    };
+    const bool warm = std::ranges::any_of(
+        run.ranks, [](const auto& rank) { return rank.second.seconds_per_step > 0; });
+    if (run.end) {
+      const bool gone = run.end->why == EndedBecause::run_gone;
+      say(gone ? RunState::gone : RunState::finished, run.end->at);
+    } else if (trouble.stalled != kNoTime) {
+      say(RunState::stalled, trouble.stalled);
+    } else if (trouble.slow != kNoTime) {
+      say(RunState::slow, trouble.slow);
+    } else if (!warm) {
+      say(RunState::starting, run.attempts.back().begin);
+    } else {
+      say(RunState::running, run.last_end());
+    }
+  }
+}
+
+void Runs::Attempt::state(StateIo& io) {
+  io(number);
+  io(begin);
+  io(end);
+  io(first_step);
+  io(last_step);
+  if (!is_possible(begin) || !is_possible(end)) io.fail();
+}
+
+void Runs::Rank::state(StateIo& io) {
+  io(origin);
+  io(attempt);
+  io(last_step);
+  io(last_end);
+  io(closed);
+  io(seconds_per_step);
+  if (!is_possible(last_end) || !is_possible(closed)) io.fail();
+  if (origin > Origin::profiler) io.fail();
+}
+
+void Runs::End::state(StateIo& io) {
+  io(at);
+  io(why);
+  if (!is_possible(at)) io.fail();
+  if (why > EndedBecause::reconfigured) io.fail();
+}
+
+void Runs::Run::persist(StateIo& io) {
+  io(state);
+  io(since);
+  io(ranks);
+  io(attempts);
+  io(end);
+  if (state >= RunState::count_ || attempts.empty() || attempts.size() > kAttemptsKept) io.fail();
+}
+
+void Runs::state(StateIo& io) {
+  io(runs_);
+  if (runs_.size() > kMost) io.fail();
+  for (const auto& [job, run] : runs_) {
+    if (!is_known(interner_, job)) io.fail();
+    for (const auto& [subject, rank] : run.ranks) {
+      if (!is_known(interner_, subject)) io.fail();
+    }
+  }
+}
+
+}  // namespace trainwatch

@@ -1,0 +1,111 @@
+// The runs that are watched: each is a job with its ranks, its attempts, and what it is doing.
+//
+// A run has ended when the writers of all its timelines have closed them and nothing follows, and
+// it is gone when nothing has come for a day. What its alerts are about ends with it. A step that
+// comes later continues the run.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "pipeline/engine/alert_book.h"
+#include "trainwatch/alert.h"
+#include "trainwatch/event.h"
+#include "trainwatch/interner.h"
+#include "trainwatch/state_io.h"
+
+namespace trainwatch {
+
+enum class RunState : std::uint8_t {
+  starting,  // no rank has trained long enough for judging it
+  running,
+  slow,     // an alert at `warning` or above is about time that it loses
+  stalled,  // it stands still
+  finished,
+  gone,
+  count_,
+};
+
+std::string_view to_string(RunState state);
+
+class Runs {
+ public:
+  static constexpr std::size_t kMost = 256;
+  static constexpr std::size_t kAttemptsKept = 16;
+  static constexpr Nanos kGoneAfter = std::chrono::hours(24);
+  // Without a step after all timelines were closed. A writer that closes a file to begin the next
+  // one writes to that at once.
+  static constexpr std::uint32_t kQuietSeconds = 30;
+
+  struct Attempt {
+    std::uint32_t number = 1;
+    Time begin{};
+    Time end{};
+    std::int64_t first_step = kNoStep;
+    std::int64_t last_step = kNoStep;
+    void state(StateIo& io);
+  };
+  struct Rank {
+    Origin origin = Origin::profiler;  // of the steps that count: timeline, if there is one
+    std::uint32_t attempt = 1;
+    std::int64_t last_step = kNoStep;
+    Time last_end{};
+    Time closed = kNoTime;        // since its last step
+    double seconds_per_step = 0;  // lately; 0: not known yet
+    void state(StateIo& io);
+  };
+  struct End {
+    Time at{};
+    EndedBecause why{};
+    void state(StateIo& io);
+  };
+  struct Run {
+    RunState state = RunState::starting;
+    Time since{};  // event time
+    std::map<SubjectId, Rank> ranks;
+    std::vector<Attempt> attempts;  // the last ones
+    std::optional<End> end;
+    std::uint32_t quiet = 0;  // seconds of the clock since the last step
+
+    Time last_end() const;
+    // When the last of its timelines was closed; kNoTime: one is open.
+    Time closed() const;
+    void persist(StateIo& io);
+  };
+  struct Ended {
+    SubjectId job = SubjectId::none;
+    End end;
+  };
+
+  explicit Runs(const Interner& interner) : interner_(interner) {}
+
+  void on(const Step& step);
+  void on(const SourceNote& note);
+  // One more second of the clock, which shows `now`. Returns the runs that have ended.
+  std::vector<Ended> tick(Time now);
+  // The same when nothing follows the newest event.
+  std::vector<Ended> end_of_input(Time latest);
+  // Says of each run what it is doing, as the alerts that fire have it.
+  void judge(const AlertBook& book, const std::vector<RuleConfig>& rules);
+
+  // Whether the run of this subject was over at `time`.
+  bool is_over(SubjectId subject, Time time);
+
+  const std::map<SubjectId, Run>& all() const { return runs_; }  // by the subject of the job
+
+  void state(StateIo& io);
+
+ private:
+  SubjectId job_of(SubjectId subject);
+  Run* run_of(SubjectId subject);
+  static void count(Run& run, const Step& step);
+
+  const Interner& interner_;
+  std::map<SubjectId, Run> runs_;
+  std::vector<std::optional<SubjectId>> jobs_;  // by SubjectId, as far as they were looked up
+};
+
+}  // namespace trainwatch

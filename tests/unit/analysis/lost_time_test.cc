@@ -1,0 +1,130 @@
+#include "pipeline/analysis/core/lost_time.h"
+
+#include <gtest/gtest.h>
+
+#include "pipeline/analysis/core/iteration_tracker.h"
+#include "pipeline/cycle/cycle_summary.h"
+#include "pipeline/cycle/step_selection.h"
+#include "unit/cycle/hand_made_cycle.h"
+
+namespace trainwatch::lost_time_test {
+
+using std::chrono::milliseconds;
+
+class LostTimeTest : public testing::Test {
+ protected:
+  void span(SpanKind kind, std::int64_t start_ms, std::int64_t lasts_ms) {
+    Span made;
+    made.kind = kind;
+    made.subject = rank_;
+    made.start = Time{milliseconds(start_ms)};
+    made.duration = milliseconds(lasts_ms);
+    made.mode = Mode::train;
+    made.step = number_;
+    if (kind == SpanKind::step) ++number_;
+    spans_.on(made);
+    tracker_.on(made);
+    for (const Step& step : tracker_.completed()) account_.on(step);
+  }
+  // Waits for 10 ms, trains for 90.
+  void steps(int count) {
+    for (int i = 0; i < count; ++i) {
+      span(SpanKind::data_wait, now_ms_, 10);
+      span(SpanKind::step, now_ms_ + 10, 90);
+      now_ms_ += 100;
+    }
+  }
+  const LostTime::Account& settled() {
+    tracker_.finish();
+    for (const Step& step : tracker_.completed()) account_.on(step);
+    account_.settle(Time{milliseconds(now_ms_)}, true);
+    return *account_.account(rank_);
+  }
+
+  Interner interner_;
+  SubjectId rank_ = interner_.subjects.intern({"", "a", 0, ""});
+  SystemHistory system_{interner_};
+  SpanHistory spans_;
+  Attribution attribution_{system_, spans_};
+  IterationTracker tracker_;
+  LostTime account_{interner_, attribution_};
+  std::int64_t now_ms_ = 1'000'000;
+  std::int64_t number_ = 1;
+};
+
+TEST_F(LostTimeTest, AWaitForInputIsLost) {
+  steps(200);
+  const auto& account = settled();
+  EXPECT_NEAR(account.of(CauseName::input_wait), 2.0, 0.02);
+  EXPECT_NEAR(account.total(), account.of(CauseName::input_wait), 1e-9);
+  EXPECT_NEAR(account.elapsed, 20.0, 0.1);
+}
+
+TEST_F(LostTimeTest, APauseBeyondTheUsualIsLostToWhatItWas) {
+  steps(100);
+  span(SpanKind::garbage_collection, now_ms_, 3000);
+  now_ms_ += 3000;
+  steps(100);
+  const auto& account = settled();
+  EXPECT_NEAR(account.of(CauseName::host_pause), 3.0, 0.05);
+  EXPECT_NEAR(account.of(CauseName::input_wait), 2.0, 0.05);
+}
+
+TEST_F(LostTimeTest, WhatNothingExplainsIsUnattributed) {
+  steps(100);
+  now_ms_ += 2000;
+  steps(100);
+  EXPECT_NEAR(settled().of(CauseName::unattributed), 2.0, 0.05);
+}
+
+TEST_F(LostTimeTest, NoMoreIsLostThanPassed) {
+  for (int i = 0; i < 300; ++i) {
+    span(SpanKind::data_wait, now_ms_, 500);
+    span(SpanKind::data_wait, now_ms_, 400 + i);
+    span(SpanKind::step, now_ms_ + i % 7, 30 + (i % 50) * (i % 11));
+    now_ms_ += 40 + (i % 50) * (i % 13);
+  }
+  const auto& account = settled();
+  EXPECT_LE(account.total(), account.elapsed);
+  EXPECT_GT(account.total(), 0);
+}
+
+TEST_F(LostTimeTest, ARankWithoutATimelineLosesWhatItsCyclesShow) {
+  for (const std::int64_t busy_us : {300, 900}) {
+    HandMadeCycle builder;
+    builder.compute({0, busy_us, 7, builder.launch(-20)});
+    builder.communicate({busy_us, 100, 20, builder.launch(-10)});
+    builder.compute({1000, 100, 7, builder.launch(900)});
+    builder.step(1, -50, 1000);
+    builder.of(rank_);
+    const CycleTrace cycle = builder.build();
+    account_.on(summarize(SelectedCycle(cycle, StepSelection::included)));
+  }
+  const auto& account = settled();
+  // Both steps last a millisecond from -50 us on. The last kernel was launched at 900 us; from
+  // 920 us on it was ready.
+  EXPECT_NEAR(account.of(CauseName::kernel_launch), 620e-6, 1e-9);
+  EXPECT_NEAR(account.of(CauseName::unattributed), 30e-6, 1e-9);
+  EXPECT_NEAR(account.of(CauseName::communication), 150e-6, 1e-9);
+  EXPECT_NEAR(account.total(), 800e-6, 1e-9);
+  steps(10);
+  EXPECT_NEAR(settled().total(), 0.09, 1e-3) << "the timeline has all of the time";
+}
+
+TEST_F(LostTimeTest, StateSurvives) {
+  steps(150);
+  now_ms_ += 2000;
+  steps(20);
+  StateIo out = StateIo::saving();
+  account_.state(out);
+  const std::string bytes = out.take();
+  LostTime other(interner_, attribution_);
+  StateIo in = StateIo::loading(bytes);
+  other.state(in);
+  ASSERT_TRUE(in.complete());
+  StateIo again = StateIo::saving();
+  other.state(again);
+  EXPECT_EQ(again.take(), bytes);
+}
+
+}  // namespace trainwatch::lost_time_test

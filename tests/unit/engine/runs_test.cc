@@ -1,0 +1,183 @@
+// Runs and their ends, with an engine whose one rule fires on every step above a second.
+#include "pipeline/engine/runs.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "pipeline/engine/engine.h"
+#include "pipeline/engine/pipeline_report.h"
+
+namespace trainwatch::runs_test {
+
+using std::chrono::seconds;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+struct Params {};
+class LongStep final : public Rule {
+ public:
+  LongStep(const Params&, const RuleContext&) {}
+  void on_step(const Step& step, Verdicts& out) override {
+    if (step.duration > seconds(1)) out.fires({.at = step.end()}, [] { return Verdict{}; });
+  }
+  void on_sample(const Sample& sample, Verdicts& out) override {
+    out.fires({.at = sample.at}, [] { return Verdict{}; });
+  }
+  void state(StateIo&) override {}
+};
+
+const RuleSpec& long_step() {
+  static const RuleSpec spec = make_spec<LongStep, Params>({.id = "long_step",
+                                                            .scope = Scope::rank,
+                                                            .summary = "",
+                                                            .doc = "",
+                                                            .samples = {Resource::cpu_utilization},
+                                                            .incident = {.specificity = 1}},
+                                                           {});
+  return spec;
+}
+
+class RunsTest : public testing::Test {
+ protected:
+  RunsTest() {
+    for (std::int32_t rank = 0; rank < 2; ++rank) {
+      rank_[rank] = engine_.interner().subjects.intern({"bert", "a", rank, ""});
+    }
+  }
+  void step(std::int32_t rank, std::int64_t second, std::int64_t number, double lasts = 0.5,
+            std::int64_t process = 7) {
+    Span span;
+    span.kind = SpanKind::step;
+    span.mode = Mode::train;
+    span.subject = rank_[rank];
+    span.start = Time{seconds(second)};
+    span.duration = from_seconds(lasts);
+    span.step = number;
+    span.process = process;
+    push(span);
+  }
+  void close(std::int32_t rank, std::int64_t second) {
+    push(SourceNote{Time{seconds(second)}, LaneId{}, SourceNote::Kind::timeline_closed,
+                    rank_[rank]});
+  }
+  void push(const Event& event) { engine_.push(std::span(&event, 1)); }
+  void ticks(int count, std::int64_t from) {
+    for (int i = 0; i < count; ++i) engine_.tick(Time{seconds(from + i)});
+  }
+  const Runs::Run& run() const {
+    EXPECT_THAT(engine_.runs().all(), SizeIs(1));
+    return engine_.runs().all().begin()->second;
+  }
+
+  Engine engine_{{RuleConfig(long_step())}};
+  SubjectId rank_[2];
+};
+
+TEST_F(RunsTest, AJobIsOneRunWhateverItsRanks) {
+  step(0, 100, 1);
+  step(1, 100, 1);
+  ticks(1, 101);
+  EXPECT_THAT(run().ranks, SizeIs(2));
+  EXPECT_EQ(run().state, RunState::starting);
+  for (int i = 0; i < 100; ++i) step(0, 101 + i, 2 + i);
+  ticks(1, 201);
+  EXPECT_EQ(run().state, RunState::running);
+  EXPECT_NEAR(run().ranks.at(rank_[0]).seconds_per_step, 1.0, 1e-9);
+  EXPECT_THAT(runs_json(engine_), HasSubstr(R"("job":"bert","state":"running")"));
+}
+
+TEST_F(RunsTest, AlertsEndWithTheRun) {
+  step(0, 100, 1, 5);
+  step(1, 100, 1);
+  ticks(1, 106);
+  EXPECT_EQ(run().state, RunState::slow);
+  EXPECT_EQ(run().since, Time{seconds(105)});
+  close(0, 110);
+  ticks(Runs::kQuietSeconds + 1, 111);
+  EXPECT_EQ(run().state, RunState::slow) << "rank 1 is still there";
+  close(1, 112);
+  ticks(Runs::kQuietSeconds + 1, 200);
+  EXPECT_EQ(run().state, RunState::finished);
+  EXPECT_EQ(run().since, Time{seconds(105)});
+  const auto emitted = engine_.take_emitted();
+  ASSERT_THAT(emitted, SizeIs(2));
+  EXPECT_EQ(emitted[1].state, Alert::State::resolved);
+  EXPECT_EQ(emitted[1].ended_because, EndedBecause::run_ended);
+  EXPECT_EQ(emitted[1].ended_at, Time{seconds(105)}) << "with the last step";
+}
+
+TEST_F(RunsTest, WhatFollowsIsNotAboutTheRun) {
+  Series series;
+  series.subject = rank_[0];
+  series.resource = Resource::cpu_utilization;
+  const SeriesId id = engine_.interner().series.add(series);
+  step(0, 100, 1);
+  close(0, 101);
+  ticks(Runs::kQuietSeconds, 102);
+  push(Sample{Time{seconds(140)}, 1, id, Resource::cpu_utilization});
+  EXPECT_THAT(engine_.take_emitted(), IsEmpty()) << "idle after the end";
+  step(0, 150, 2);
+  push(Sample{Time{seconds(151)}, 1, id, Resource::cpu_utilization});
+  EXPECT_THAT(engine_.take_emitted(), SizeIs(1)) << "it went on after all";
+}
+
+TEST_F(RunsTest, ARotatedFileEndsNothing) {
+  step(0, 100, 1, 5);
+  close(0, 105);
+  step(0, 105, 2);
+  ticks(2 * Runs::kQuietSeconds, 106);
+  EXPECT_FALSE(run().end);
+  EXPECT_THAT(engine_.take_emitted(), SizeIs(1));
+}
+
+TEST_F(RunsTest, TheEndOfTheInputIsTheEndOfClosedRunsOnly) {
+  step(0, 100, 1, 5);
+  engine_.end_of_input();
+  EXPECT_FALSE(run().end);
+  close(0, 106);
+  engine_.end_of_input();
+  ASSERT_TRUE(run().end);
+  EXPECT_EQ(engine_.take_emitted().back().ended_because, EndedBecause::run_ended);
+}
+
+TEST_F(RunsTest, AfterADayOfSilenceItIsGone) {
+  step(0, 100, 1, 5);
+  ticks(100, 200);
+  EXPECT_FALSE(run().end);
+  ticks(1, 105 + 86401);
+  ASSERT_TRUE(run().end);
+  EXPECT_EQ(run().state, RunState::gone);
+  EXPECT_EQ(engine_.take_emitted().back().ended_because, EndedBecause::run_gone);
+}
+
+TEST_F(RunsTest, ARestartIsAnotherAttempt) {
+  step(0, 100, 8, 5, 7);
+  step(0, 200, 1, 0.5, 8);
+  ticks(1, 201);
+  ASSERT_THAT(run().attempts, SizeIs(2));
+  EXPECT_EQ(run().attempts[1].number, 2U);
+  const auto emitted = engine_.take_emitted();
+  ASSERT_THAT(emitted, SizeIs(2));
+  EXPECT_EQ(emitted[0].attempt, 1U);
+  EXPECT_EQ(emitted[1].state, Alert::State::resolved);
+  EXPECT_EQ(emitted[1].ended_because, EndedBecause::restarted);
+  EXPECT_EQ(emitted[1].ended_at, Time{seconds(200)});
+}
+
+TEST_F(RunsTest, StateSurvives) {
+  step(0, 100, 1, 5);
+  close(0, 110);
+  ticks(Runs::kQuietSeconds, 111);
+  StateRows rows;
+  engine_.save(rows, true);
+  StoredRows stored;
+  for (const auto& [key, value] : rows.all()) {
+    if (value) stored.emplace(key, *value);
+  }
+  Engine other({RuleConfig(long_step())});
+  ASSERT_TRUE(other.load(stored));
+  EXPECT_EQ(runs_json(other), runs_json(engine_));
+}
+
+}  // namespace trainwatch::runs_test
