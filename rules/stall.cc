@@ -63,11 +63,10 @@ class Stall final : public Rule {
     armed_ = false;
   }
 
-  // The writer has closed its file: the training has ended, or goes on in another file.
-  void on_note(const SourceNote& note, Verdicts& out) override {
-    if (note.kind != SourceNote::Kind::timeline_closed || last_end_ == kNoTime) return;
-    finished_ = true;
-    out.clear_all(std::max(note.at, last_end_));
+  // The writer has closed its file: the training has ended, and with it the alert, or it goes on
+  // in another file. After a long stop, a writer first closes the file and then writes its step.
+  void on_note(const SourceNote& note, Verdicts&) override {
+    if (note.kind == SourceNote::Kind::timeline_closed) finished_ = last_end_ != kNoTime;
   }
 
   // Only what was read while it was new can stand still now: a file of last week cannot.

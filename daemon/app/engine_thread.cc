@@ -15,6 +15,7 @@
 #include "daemon/app/daemon_clock.h"
 #include "daemon/app/repeating_timer.h"
 #include "daemon/app/self_checks.h"
+#include "daemon/app/writer_watch.h"
 #include "pipeline/engine/alert_json.h"
 
 namespace trainwatch {
@@ -24,6 +25,7 @@ using SteadyClock = std::chrono::steady_clock;
 
 constexpr int kChunksInFlight = 16;
 constexpr auto kEvery = std::chrono::seconds(1);
+constexpr int kWritersEvery = 10;  // seconds
 constexpr std::uint64_t kCommitBytes = std::uint64_t{8} << 20U;
 // Alerts that wait for a failing store. With more, reading stops: the files keep the rest.
 constexpr std::size_t kMostWaiting = 10'000;
@@ -88,8 +90,15 @@ struct EngineThread::Impl {
     Impl& impl_;
   };
 
+  static std::vector<std::string> paths(const std::vector<WatchRoot>& roots) {
+    std::vector<std::string> found;
+    for (const WatchRoot& root : roots) found.push_back(root.path);
+    return found;
+  }
+
   Impl(EngineThreadOptions options, std::unique_ptr<StateStore> state, Callbacks out)
       : header{std::move(options.version), wall_clock(), false, {}},
+        writers(paths(options.ingest.roots)),
         store(std::move(state)),
         pipeline(std::move(options.rules), std::move(options.ingest), *store,
                  std::move(options.analyses)),
@@ -151,11 +160,19 @@ struct EngineThread::Impl {
   void every_second() {
     beat();
     clock.compare(SteadyClock::now(), wall_clock());
+    look_after_writers();
     pipeline.engine().tick(clock.now());
     pipeline.engine().flush();
     look_after_self();
     commit();
     show();
+  }
+
+  void look_after_writers() {
+    if (++seconds % kWritersEvery != 0) return;
+    for (const Runs::Writer& gone : writers.look(pipeline.engine().writers())) {
+      pipeline.engine().writer_gone(gone);
+    }
   }
 
   void look_after_self() {
@@ -194,6 +211,8 @@ struct EngineThread::Impl {
   // Engine thread only, once it runs.
   DaemonClock clock{SteadyClock::now(), wall_clock()};
   StatusHeader header;
+  WriterWatch writers;
+  int seconds = 0;  // since the start
   std::unique_ptr<StateStore> store;
   DurablePipeline pipeline;
   TailCheckpoint checkpoint;

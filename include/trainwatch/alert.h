@@ -16,7 +16,7 @@ namespace trainwatch {
 enum class EndedBecause : std::uint8_t {
   recovered,
   run_ended,     // the writer closed its timeline
-  run_gone,      // nothing more came, and its process is gone or a day has passed
+  run_gone,      // nothing more came: its process is gone, or a day has passed
   restarted,     // the rank began to train anew
   reconfigured,  // the rule was changed or switched off
 };

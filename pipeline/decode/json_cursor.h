@@ -129,6 +129,7 @@ inline bool JsonCursor::next(std::string_view& key) {
   } else if (*p_ == '{' || *p_ == '[') {
     skip_nested();
   } else {
+    while (p_ != end_ && static_cast<unsigned char>(*p_ - '0') < 10) ++p_;  // most are integers
     while (p_ != end_ && *p_ != ',' && *p_ != '}' && *p_ != ']' && !is_space(*p_)) ++p_;
   }
   return {begin, static_cast<std::size_t>(p_ - begin)};

@@ -76,7 +76,9 @@ void AlertBook::save(StateRows& rows, std::span<const RuleConfig> rules, bool al
     }
   }
   changed_closed_.clear();
-  rows.put(std::string(kIncidents), [&](StateIo& io) { io(incidents_); });
+  if (incidents_.take_changed() || all) {
+    rows.put(std::string(kIncidents), [&](StateIo& io) { io(incidents_); });
+  }
   rows.put(std::string(kCounts), [&](StateIo& io) {
     io(closed_total_);
     auto count = static_cast<std::uint32_t>(opened_.size());

@@ -20,6 +20,16 @@ void write_subject(JsonWriter& json, const Alert& alert) {
   json.end_object();
 }
 
+// Says so if it leaves much unexplained.
+std::string explanation_of(const Cause& cause) {
+  constexpr double kMost = 0.8;
+  if (cause.coverage >= kMost || cause.explanation.empty()) return cause.explanation;
+  char part[64];
+  std::snprintf(part, sizeof part, " That explains %.0f %% of the lost time.",
+                100 * cause.coverage);
+  return cause.explanation + part;
+}
+
 void write_cause(JsonWriter& json, const Cause& cause) {
   json.key("cause").begin_object().field("name", to_string(cause.name));
   if (cause.name == CauseName::unattributed) {
@@ -27,7 +37,7 @@ void write_cause(JsonWriter& json, const Cause& cause) {
     for (const std::string& input : cause.missing) json.value(input);
     json.end_array();
   } else {
-    json.field("coverage", cause.coverage).field("explanation", cause.explanation);
+    json.field("coverage", cause.coverage).field("explanation", explanation_of(cause));
   }
   json.end_object();
 }

@@ -87,6 +87,18 @@ void Engine::tick(Time now) {
   runs_.judge(book_, host_->rules());
 }
 
+std::vector<Runs::Writer> Engine::writers() const {
+  std::vector<Runs::Writer> found;
+  for (const auto& [rank, process] : iterations_.processes()) {
+    if (runs_.is_open(rank)) found.push_back({rank, process});
+  }
+  return found;
+}
+
+void Engine::writer_gone(const Runs::Writer& writer) {
+  runs_.gone(writer.rank);
+}
+
 // What their alerts are about is over.
 void Engine::end(const std::vector<Runs::Ended>& runs) {
   for (const Runs::Ended& run : runs) {

@@ -48,6 +48,10 @@ class Engine final : RuleHost::Outputs {
   // A cycle that was summarised elsewhere: for the rules only.
   void on(const CycleSummary& cycle);
   void tick(Time now);
+  // The processes that write the timelines of runs that have not ended.
+  std::vector<Runs::Writer> writers() const;
+  // This one no longer exists. Only a live engine can know.
+  void writer_gone(const Runs::Writer& writer);
   // The input has ended.
   void end_of_input();
 

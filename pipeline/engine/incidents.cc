@@ -85,6 +85,7 @@ std::string Incidents::ranks_of(const Entry& speaker) const {
 }
 
 std::vector<Incidents::Change> Incidents::update(const Alert& alert, const RuleSpec& rule) {
+  changed_ = true;
   const auto known = std::ranges::find(entries_, alert.id, &Entry::id);
   if (known != entries_.end()) known->severity = alert.severity;
   const std::uint64_t incident =

@@ -19,6 +19,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "trainwatch/alert.h"
@@ -40,6 +41,9 @@ class Incidents {
 
   // The alert has opened, or changed its severity. Returns what has changed for it and for others.
   std::vector<Change> update(const Alert& alert, const RuleSpec& rule);
+
+  // Whether anything has changed since the last call.
+  bool take_changed() { return std::exchange(changed_, false); }
 
   void state(StateIo& io);
 
@@ -75,6 +79,7 @@ class Incidents {
 
   std::vector<Entry> entries_;  // in the order in which they opened
   std::uint64_t incidents_ = 0;
+  bool changed_ = true;
 };
 
 }  // namespace trainwatch

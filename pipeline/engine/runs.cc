@@ -43,13 +43,14 @@ Time Runs::Run::last_end() const {
   return last;
 }
 
-Time Runs::Run::closed() const {
-  Time last = kNoTime;
+Runs::Silence Runs::Run::silence() const {
+  Silence silence = Silence::closed;
   for (const auto& [subject, rank] : ranks) {
-    if (rank.closed == kNoTime) return kNoTime;
-    last = std::max(last, rank.closed);
+    if (rank.closed) continue;
+    if (!rank.gone) return Silence::none;
+    silence = Silence::gone;
   }
-  return last;
+  return silence;
 }
 
 SubjectId Runs::job_of(SubjectId subject) {
@@ -76,13 +77,14 @@ void Runs::on(const Step& step) {
   if (!trains(step)) return;
   Run* const run = run_of(step.subject);
   if (run == nullptr) return;
+  if (run->origin == Origin::timeline && step.origin == Origin::profiler) return;
+  if (run->origin != step.origin) *run = Run{};
+  run->origin = step.origin;
   Rank& rank = run->ranks[step.subject];
-  if (rank.origin == Origin::timeline && step.origin == Origin::profiler) return;
-  rank.origin = step.origin;
   rank.attempt = step.attempt;
   rank.last_step = step.number;
   rank.last_end = std::max(rank.last_end, step.end());
-  rank.closed = kNoTime;
+  rank.closed = rank.gone = false;
   rank.seconds_per_step = step.pace.warm() ? step.pace.recent : 0;
   run->quiet = 0;
   run->end.reset();
@@ -109,19 +111,27 @@ void Runs::on(const SourceNote& note) {
   if (run == runs_.end()) return;
   const auto rank = run->second.ranks.find(note.subject);
   if (rank == run->second.ranks.end()) return;
-  rank->second.closed = rank->second.last_end;  // the note has the time of any record
+  rank->second.closed = true;
+}
+
+void Runs::gone(SubjectId subject) {
+  const auto run = runs_.find(job_of(subject));
+  if (run == runs_.end()) return;
+  const auto rank = run->second.ranks.find(subject);
+  if (rank != run->second.ranks.end()) rank->second.gone = true;
 }
 
 std::vector<Runs::Ended> Runs::tick(Time now) {
   std::vector<Ended> ended;
   for (auto& [job, run] : runs_) {
     if (run.end || ++run.quiet < kQuietSeconds) continue;
-    if (const Time closed = run.closed(); closed != kNoTime) {
-      run.end = End{closed, EndedBecause::run_ended};
-    } else if (now - run.last_end() > kGoneAfter) {
-      run.end = End{run.last_end(), EndedBecause::run_gone};
-    }
-    if (run.end) ended.push_back({job, *run.end});
+    const Silence silence = run.silence();
+    const bool gone = (silence == Silence::gone && run.quiet >= kGoneSeconds) ||
+                      now - run.last_end() > kGoneAfter;
+    if (silence != Silence::closed && !gone) continue;
+    const bool closed = silence == Silence::closed;
+    run.end = End{run.last_end(), closed ? EndedBecause::run_ended : EndedBecause::run_gone};
+    ended.push_back({job, *run.end});
   }
   return ended;
 }
@@ -135,6 +145,12 @@ bool Runs::is_over(SubjectId subject, Time time) {
   if (runs_.empty()) return false;
   const auto run = runs_.find(job_of(subject));
   return run != runs_.end() && run->second.end && run->second.end->at < time;
+}
+
+bool Runs::is_open(SubjectId subject) const {
+  return std::ranges::any_of(runs_, [subject](const auto& run) {
+    return !run.second.end && run.second.ranks.contains(subject);
+  });
 }
 
 void Runs::judge(const AlertBook& book, const std::vector<RuleConfig>& rules) {
@@ -178,14 +194,13 @@ void Runs::Attempt::state(StateIo& io) {
 }
 
 void Runs::Rank::state(StateIo& io) {
-  io(origin);
   io(attempt);
   io(last_step);
   io(last_end);
+  io(gone);
   io(closed);
   io(seconds_per_step);
-  if (!is_possible(last_end) || !is_possible(closed)) io.fail();
-  if (origin > Origin::profiler) io.fail();
+  if (!is_possible(last_end)) io.fail();
 }
 
 void Runs::End::state(StateIo& io) {
@@ -197,10 +212,12 @@ void Runs::End::state(StateIo& io) {
 
 void Runs::Run::persist(StateIo& io) {
   io(state);
+  io(origin);
   io(since);
   io(ranks);
   io(attempts);
   io(end);
+  if (origin > Origin::profiler) io.fail();
   if (state >= RunState::count_ || attempts.empty() || attempts.size() > kAttemptsKept) io.fail();
 }
 

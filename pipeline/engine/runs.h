@@ -1,7 +1,8 @@
 // The runs that are watched: each is a job with its ranks, its attempts, and what it is doing.
 //
 // A run has ended when the writers of all its timelines have closed them and nothing follows, and
-// it is gone when nothing has come for a day. What its alerts are about ends with it. A step that
+// it is gone when nothing has come for a day, or for a minute
+// if its process no longer exists. What its alerts are about ends with it. A step that
 // comes later continues the run.
 #pragma once
 
@@ -40,6 +41,14 @@ class Runs {
   // one writes to that at once.
   static constexpr std::uint32_t kQuietSeconds = 30;
 
+  // The same where a process is known to be gone; it may be started again.
+  static constexpr std::uint32_t kGoneSeconds = 60;
+
+  // The process that writes the timeline of a rank.
+  struct Writer {
+    SubjectId rank = SubjectId::none;
+    std::int64_t process = -1;
+  };
   struct Attempt {
     std::uint32_t number = 1;
     Time begin{};
@@ -49,11 +58,11 @@ class Runs {
     void state(StateIo& io);
   };
   struct Rank {
-    Origin origin = Origin::profiler;  // of the steps that count: timeline, if there is one
     std::uint32_t attempt = 1;
     std::int64_t last_step = kNoStep;
     Time last_end{};
-    Time closed = kNoTime;        // since its last step
+    bool gone = false;            // its process
+    bool closed = false;          // its timeline, since its last step
     double seconds_per_step = 0;  // lately; 0: not known yet
     void state(StateIo& io);
   };
@@ -62,17 +71,22 @@ class Runs {
     EndedBecause why{};
     void state(StateIo& io);
   };
+  enum class Silence : std::uint8_t {
+    none,    // a rank may go on
+    closed,  // all timelines are
+    gone,    // those that are not have lost their process
+  };
   struct Run {
     RunState state = RunState::starting;
-    Time since{};  // event time
+    Origin origin = Origin::profiler;  // of the steps that count: timeline, if there is one
+    Time since{};                      // event time
     std::map<SubjectId, Rank> ranks;
     std::vector<Attempt> attempts;  // the last ones
     std::optional<End> end;
     std::uint32_t quiet = 0;  // seconds of the clock since the last step
 
     Time last_end() const;
-    // When the last of its timelines was closed; kNoTime: one is open.
-    Time closed() const;
+    Silence silence() const;
     void persist(StateIo& io);
   };
   struct Ended {
@@ -84,6 +98,8 @@ class Runs {
 
   void on(const Step& step);
   void on(const SourceNote& note);
+  // Its process no longer exists.
+  void gone(SubjectId rank);
   // One more second of the clock, which shows `now`. Returns the runs that have ended.
   std::vector<Ended> tick(Time now);
   // The same when nothing follows the newest event.
@@ -91,6 +107,8 @@ class Runs {
   // Says of each run what it is doing, as the alerts that fire have it.
   void judge(const AlertBook& book, const std::vector<RuleConfig>& rules);
 
+  // Whether a run of this subject is known and has not ended.
+  bool is_open(SubjectId subject) const;
   // Whether the run of this subject was over at `time`.
   bool is_over(SubjectId subject, Time time);
 

@@ -136,6 +136,18 @@ class TorchLiveTest(harness.JobTest):
         self.assertEqual((over["id"], over["state"], over["ended_because"]), (alert["id"], "resolved", "recovered"))
         self.assertAlmostEqual(over["lost_seconds"], 60, delta=3)
 
+    def test_a_killed_job_is_gone(self):
+        with Training(self.out(), "--steps=5000", "--trouble=slow_data@250:2.5") as training:
+            training.reach(255)
+            time.sleep(11)  # its process has been seen
+            training.signal(signal.SIGKILL)
+            training.join()
+            harness.wait_for(lambda: any(one["rule"] == "stall" for one in self.firing()), "it stands still", 30)
+            harness.wait_for(lambda: self.run_state() == "gone", "the run is gone", 90)
+        self.assertEqual(self.firing(), [])
+        stall = next(one for one in self.said() if one["rule"] == "stall")
+        self.assertEqual(stall["ended_because"], "run_gone")
+
     def test_a_restart(self):
         with Training(self.out(), "--steps=500") as training:
             training.reach(250)

@@ -136,6 +136,14 @@ void IterationTracker::finish() {
   for (auto& [key, lane] : lanes_) complete(lane, true);
 }
 
+std::map<SubjectId, std::int64_t> IterationTracker::processes() const {
+  std::map<SubjectId, std::int64_t> found;
+  for (const auto& [key, lane] : lanes_) {
+    if (key.second == Origin::timeline && lane.process >= 0) found[key.first] = lane.process;
+  }
+  return found;
+}
+
 std::uint32_t IterationTracker::attempt(SubjectId rank) const {
   const auto lane = lanes_.find({rank, Origin::timeline});
   return lane == lanes_.end() ? 0 : lane->second.attempt;

@@ -43,6 +43,8 @@ class IterationTracker {
   // The input has ended: completes all others.
   void finish();
 
+  // The latest process of each rank that has a timeline and says so.
+  std::map<SubjectId, std::int64_t> processes() const;
   // Of the timeline of the rank, so far; 0: it has none.
   std::uint32_t attempt(SubjectId rank) const;
 

@@ -87,6 +87,25 @@ TEST_F(RunsTest, AJobIsOneRunWhateverItsRanks) {
   EXPECT_THAT(runs_json(engine_), HasSubstr(R"("job":"bert","state":"running")"));
 }
 
+TEST_F(RunsTest, ATimelineIsTheWholeStory) {
+  Span profiled;
+  profiled.kind = SpanKind::step;
+  profiled.subject = rank_[1];
+  profiled.origin = Origin::profiler;
+  profiled.start = Time{seconds(90)};
+  profiled.duration = seconds(1);
+  profiled.step = 37;
+  push(profiled);
+  EXPECT_THAT(run().ranks, SizeIs(1));
+  step(0, 100, 1);
+  push(profiled);
+  EXPECT_THAT(run().ranks, SizeIs(1)) << "a profiler's trace without a rank";
+  EXPECT_EQ(run().attempts[0].first_step, 1);
+  close(0, 101);
+  ticks(Runs::kQuietSeconds, 102);
+  EXPECT_EQ(run().state, RunState::finished);
+}
+
 TEST_F(RunsTest, AlertsEndWithTheRun) {
   step(0, 100, 1, 5);
   step(1, 100, 1);
@@ -149,6 +168,22 @@ TEST_F(RunsTest, AfterADayOfSilenceItIsGone) {
   ASSERT_TRUE(run().end);
   EXPECT_EQ(run().state, RunState::gone);
   EXPECT_EQ(engine_.take_emitted().back().ended_because, EndedBecause::run_gone);
+}
+
+TEST_F(RunsTest, WithItsProcessItIsGoneAfterAMinute) {
+  step(0, 100, 1, 5);
+  const auto writers = engine_.writers();
+  ASSERT_THAT(writers, SizeIs(1));
+  EXPECT_EQ(writers[0].process, 7);
+  engine_.writer_gone(writers[0]);
+  ticks(Runs::kGoneSeconds - 1, 106);
+  EXPECT_FALSE(run().end);
+  ticks(1, 170);
+  EXPECT_EQ(run().state, RunState::gone);
+  EXPECT_EQ(engine_.take_emitted().back().ended_because, EndedBecause::run_gone);
+  EXPECT_THAT(engine_.writers(), IsEmpty());
+  step(0, 300, 2, 0.5, 8);
+  EXPECT_FALSE(run().end) << "started again";
 }
 
 TEST_F(RunsTest, ARestartIsAnotherAttempt) {

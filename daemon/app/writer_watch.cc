@@ -1,0 +1,57 @@
+#include "daemon/app/writer_watch.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+namespace trainwatch {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool lies_below(const std::string& path, const std::string& root) {
+  return path.starts_with(root) && (path.size() == root.size() || path[root.size()] == '/');
+}
+
+}  // namespace
+
+WriterWatch::WriterWatch(std::vector<std::string> roots, std::string proc)
+    : roots_(std::move(roots)), proc_(std::move(proc)) {}
+
+std::vector<Runs::Writer> WriterWatch::look(const std::vector<Runs::Writer>& writers) {
+  std::vector<Runs::Writer> gone;
+  std::map<SubjectId, std::int64_t> seen;
+  for (const Runs::Writer& writer : writers) {
+    const auto known = seen_.find(writer.rank);
+    const bool was_seen = known != seen_.end() && known->second == writer.process;
+    if (was_seen && !is_alive(writer.process)) {
+      gone.push_back(writer);
+    } else if (was_seen || writes_below_a_root(writer.process)) {
+      seen[writer.rank] = writer.process;
+    }
+  }
+  seen_ = std::move(seen);
+  return gone;
+}
+
+// A zombie, which has ended and which nobody has waited for, has no files any more.
+bool WriterWatch::is_alive(std::int64_t process) const {
+  std::error_code failure;
+  const fs::path files = fs::path(proc_) / std::to_string(process) / "fd";
+  const fs::directory_iterator any(files, failure);
+  return !failure && any != fs::directory_iterator();
+}
+
+bool WriterWatch::writes_below_a_root(std::int64_t process) const {
+  std::error_code failure;
+  fs::directory_iterator file(fs::path(proc_) / std::to_string(process) / "fd", failure);
+  for (; !failure && file != fs::directory_iterator(); file.increment(failure)) {
+    std::error_code unreadable;
+    const std::string target = fs::read_symlink(file->path(), unreadable).string();
+    const auto contains = [&](const std::string& root) { return lies_below(target, root); };
+    if (!unreadable && std::ranges::any_of(roots_, contains)) return true;
+  }
+  return false;
+}
+
+}  // namespace trainwatch

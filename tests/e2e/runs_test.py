@@ -1,0 +1,44 @@
+"""What /api/v1/runs, the state of alerts and a missing path say, of a running trainwatch."""
+
+import os
+import re
+import shutil
+import unittest
+
+import harness
+
+
+class RunsTest(harness.JobTest):
+    def steps(self, trainwatch):
+        found = re.search(r'^trainwatch_steps_total\{.*rank="0".*\} (\d+)', trainwatch.get("/metrics"), re.M)
+        return int(found.group(1)) if found else 0
+
+    def test_a_finished_job(self):
+        shutil.copytree(harness.JOB, self.directory, dirs_exist_ok=True)
+        with harness.Trainwatch(self.directory) as trainwatch:
+            harness.wait_for(lambda: self.steps(trainwatch) == 600, "all is read")
+            run = trainwatch.json("/api/v1/runs")["runs"][0]
+            self.assertEqual((run["attempt"], run["step"]), (1, 599))
+            self.assertAlmostEqual(run["seconds_per_step"], harness.truth()["step_seconds"]["median"], delta=0.02)
+            self.assertLess(sum(run["lost_seconds"].values()), run["elapsed_seconds"])
+            self.assertGreater(run["lost_seconds"]["input_wait"], 3.5)
+            harness.wait_for(lambda: trainwatch.json("/api/v1/runs")["runs"][0]["state"] == "finished",
+                             "its run is finished", 60)
+            self.assertEqual(trainwatch.json("/api/v1/alerts?state=firing")["alerts"], [])
+            why = {alert["ended_because"] for alert in trainwatch.json("/api/v1/alerts?state=resolved")["alerts"]}
+            self.assertLessEqual(why, {"recovered", "run_ended"})
+            self.assertIn('trainwatch_run_state{state="finished"} 1', trainwatch.get("/metrics"))
+
+    def test_a_path_that_does_not_exist_yet(self):
+        missing = os.path.join(self.directory, "later")
+        with harness.Trainwatch(missing) as trainwatch:
+            self.assertEqual(trainwatch.json("/api/v1/status")["missing_roots"], [missing])
+            self.assertEqual(trainwatch.metric("trainwatch_watch_roots_missing"), 1)
+            self.assertIn("does not exist", trainwatch.log())
+            shutil.copytree(harness.JOB, missing)
+            harness.wait_for(lambda: self.steps(trainwatch) == 600, "all is read")
+            harness.wait_for(lambda: trainwatch.json("/api/v1/status")["missing_roots"] == [], "nothing is missing")
+
+
+if __name__ == "__main__":
+    harness.main()
