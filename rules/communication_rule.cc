@@ -26,11 +26,11 @@ void CommunicationRule::add(const JobStep& step, Verdicts& out) {
   ranks_unseen_ = std::cmp_less(step.size(), steps_.world_size());
   if (ranks_unseen_) return;
   const auto least = std::ranges::min_element(
-      step, {}, [](const RankStep& rank) { return rank.step.exposed_communication_ns; });
+      step, {}, [](const RankStep& rank) { return rank.step.waited_communication_ns(); });
   const StepSummary& measured = least->step;
   if (measured.duration_ns <= 0) return;
   evidence_.add(1, measured.duration_ns);
-  exposed_.push(percent(measured.exposed_communication_ns, measured.duration_ns));
+  exposed_.push(percent(measured.waited_communication_ns(), measured.duration_ns));
   communication_.push(percent(measured.communication_ns, measured.duration_ns));
   if (measured.communication_ns > 0)
     hidden_.push(percent(measured.overlapped_ns, measured.communication_ns));

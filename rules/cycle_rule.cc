@@ -84,10 +84,10 @@ std::vector<std::string_view> CycleRule::missing() const {
 
 namespace cycle_text {
 
-Cause cause_of_idle(const CycleSummary& cycle, std::initializer_list<IdleReason> reasons,
+Cause cause_of_idle(const CycleSummary& cycle, std::span<const IdleReason> reasons,
                     std::int64_t whole_ns) {
   const IdleReason largest =
-      std::max(reasons, [&](IdleReason a, IdleReason b) { return cycle.idle(a) < cycle.idle(b); });
+      std::ranges::max(reasons, {}, [&](IdleReason reason) { return cycle.idle(reason); });
   const double coverage = static_cast<double>(cycle.idle(largest)) / static_cast<double>(whole_ns);
   const ReasonText text = text_of(largest);
   if (coverage < kCovered || text.cause == CauseName::unattributed) return {};

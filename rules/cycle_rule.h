@@ -52,7 +52,7 @@ constexpr std::array<std::string_view, kIdleReasons> kReasons = {
     "data_wait", "host_pause", "synchronization", "launch", "queued"};
 
 // The cause of idle time: the largest of `reasons`, if it is at least half of `whole_ns`.
-Cause cause_of_idle(const CycleSummary& cycle, std::initializer_list<IdleReason> reasons,
+Cause cause_of_idle(const CycleSummary& cycle, std::span<const IdleReason> reasons,
                     std::int64_t whole_ns);
 
 // "idle_seconds_by_reason":{...}

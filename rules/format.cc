@@ -1,5 +1,6 @@
 #include "rules/format.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 
@@ -28,6 +29,11 @@ std::string seconds(double number) {
 
 std::string percent(double number) {
   return figure(number) + " %";
+}
+
+std::string speedup(double share) {
+  constexpr double kMost = 0.999;
+  return figure(1 / (1 - std::clamp(share, 0.0, kMost))) + "x";
 }
 
 std::string ordinal(std::int64_t n) {

@@ -11,7 +11,9 @@ namespace trainwatch::format {
 std::string figure(double number);
 // A duration as a person reads it: "212 us", "8.2 ms", "3.21 s", "30 min", "2.5 h".
 std::string seconds(double number);
-std::string percent(double number);   // "70.2 %"
+std::string percent(double number);  // "70.2 %"
+// How much faster something is without this share of its time: "1.31x".
+std::string speedup(double share);
 std::string ordinal(std::int64_t n);  // "20th", "21st"
 // The text, cut with "..." when it is longer than `limit` bytes.
 std::string cut(std::string_view text, std::size_t limit);

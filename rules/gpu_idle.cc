@@ -18,6 +18,8 @@ constexpr double kAllReasons = 2;  // times warning_percent, if no single reason
 constexpr std::uint64_t kLaunchedShare = 2;  // half of the activities must have a launch
 constexpr std::array kLost = {IdleReason::data_wait, IdleReason::host_pause,
                               IdleReason::synchronization, IdleReason::launch};
+constexpr std::array kAll = {IdleReason::data_wait, IdleReason::host_pause,
+                             IdleReason::synchronization, IdleReason::launch, IdleReason::queued};
 
 // Of the steps of a cycle, in percent of their time.
 struct Shares {
@@ -79,11 +81,8 @@ class GpuIdle final : public CycleRule {
                       format::percent(percent) + " of the " +
                       format::seconds(static_cast<double>(cycle.step_ns()) / 1e9) +
                       " that the profiler recorded.";
-    verdict.cause = cycle_text::cause_of_idle(
-        cycle,
-        {IdleReason::data_wait, IdleReason::host_pause, IdleReason::synchronization,
-         IdleReason::launch, IdleReason::queued},
-        lost ? shares.lost_ns : shares.idle_ns);
+    verdict.cause = lost ? cycle_text::cause_of_idle(cycle, kLost, shares.lost_ns)
+                         : cycle_text::cause_of_idle(cycle, kAll, shares.idle_ns);
     verdict.evidence = evidence(cycle, shares.idle_ns);
     verdict.next = next_of(verdict.cause.name);
     return verdict;
@@ -124,7 +123,7 @@ class GpuIdle final : public CycleRule {
 const RuleSpec& rule() {
   static const RuleSpec spec = make_spec<GpuIdle, Params>(
       {.id = "gpu_idle",
-       .version = 2,
+       .version = 3,
        .scope = Scope::rank,
        .summary = "A GPU was idle for much of a profiler cycle.",
        .doc =

@@ -1,4 +1,5 @@
 // The GPU waits for the host in every step; see docs/rules/host_bound.md.
+#include <array>
 #include <string>
 
 #include "rules/cycle_rule.h"
@@ -12,6 +13,8 @@ struct Params {
 };
 
 // Waits for data belong to input_bound.
+constexpr std::array kHost = {IdleReason::host_pause, IdleReason::synchronization,
+                              IdleReason::launch};
 std::int64_t host_time(const StepSummary& step) {
   return step.idle(IdleReason::host_pause) + step.idle(IdleReason::synchronization) +
          step.idle(IdleReason::launch);
@@ -35,8 +38,7 @@ class HostBound final : public CycleRule {
     verdict.unit = "percent";
     verdict.summary = "The GPU waits for the host for " + format::percent(percent) +
                       " of a step (median of " + std::to_string(cycle.steps.size()) + " steps).";
-    verdict.cause = cycle_text::cause_of_idle(
-        cycle, {IdleReason::host_pause, IdleReason::synchronization, IdleReason::launch}, sum_ns);
+    verdict.cause = cycle_text::cause_of_idle(cycle, kHost, sum_ns);
     JsonWriter json;
     json.begin_object().field("steps", cycle.steps.size());
     json.field("step_seconds", static_cast<double>(cycle.step_ns()) / 1e9);
@@ -60,7 +62,7 @@ class HostBound final : public CycleRule {
 const RuleSpec& rule() {
   static const RuleSpec spec = make_spec<HostBound, Params>(
       {.id = "host_bound",
-       .version = 2,
+       .version = 3,
        .scope = Scope::rank,
        .summary = "The GPU waits for the host in every step.",
        .doc = "The share of a step in which no stream was active because the host had launched "

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "rules/format.h"
+#include "trainwatch/cycle_summary.h"
 #include "trainwatch/json_writer.h"
 #include "trainwatch/rule.h"
 
@@ -40,16 +41,15 @@ struct Lane {
   std::uint32_t seen = 0;  // steps of the attempt, up to kStartingSteps
   bool waited = false;     // some step had a wait
 
-  void add(const Step& step, std::size_t window) {
+  void add(Entry entry, std::size_t window) {
     if (recent.size() == window) {
       duration -= recent.front().duration;
       wait -= recent.front().wait;
       recent.pop_front();
     }
-    recent.push_back({step.iteration(), step.data_wait});
-    duration += step.iteration();
-    wait += step.data_wait;
-    waited = waited || step.data_wait > Nanos{};
+    recent.push_back(entry);
+    duration += entry.duration;
+    wait += entry.wait;
   }
   Entry longest() const {
     return *std::ranges::max_element(recent, {}, [](const Entry& entry) { return entry.wait; });
@@ -76,15 +76,31 @@ class InputBound final : public Rule {
 
   void on_complete_step(const Step& step, Verdicts& out) override {
     if (step.mode != Mode::train && step.mode != Mode::unknown) return;
-    Lane& lane = lanes_[static_cast<std::size_t>(step.origin)];
+    if (step.origin != Origin::timeline) return;  // its cycle says more
+    Lane& lane = lane_of(Origin::timeline);
     if (step.opens_attempt) lane.seen = 0;
     // The first steps of a job wait until the loader's workers have filled its queue.
-    if (step.origin == Origin::timeline && lane.seen < kStartingSteps) {
+    if (lane.seen < kStartingSteps) {
       ++lane.seen;
       return;
     }
-    lane.add(step, static_cast<std::size_t>(params_.window));
-    if (judgeable(step.origin)) judge(step, lane, out);
+    lane.waited = lane.waited || step.data_wait > Nanos{};
+    lane.add({step.iteration(), step.data_wait}, static_cast<std::size_t>(params_.window));
+    judge(Origin::timeline, step.number, step.end(), out);
+  }
+
+  // A wait costs what the GPU is idle for it: none of it while launched work runs. Without a GPU
+  // in the trace all of it counts.
+  void on_cycle(const CycleSummary& cycle, Verdicts& out) override {
+    Lane& lane = lane_of(Origin::profiler);
+    for (const StepSummary& step : cycle.regular_steps()) {
+      if (step.number == kNoStep) continue;
+      lane.waited = lane.waited || step.data_wait_ns > 0;
+      const std::int64_t lost =
+          cycle.activities == 0 ? step.data_wait_ns : step.idle(IdleReason::data_wait);
+      lane.add({Nanos{step.duration_ns}, Nanos{lost}}, static_cast<std::size_t>(params_.window));
+      judge(Origin::profiler, step.number, time_from_ns(step.end_ns()), out);
+    }
   }
 
   void state(StateIo& io) override {
@@ -115,39 +131,50 @@ class InputBound final : public Rule {
     return std::cmp_greater_equal(lanes_[static_cast<std::size_t>(origin)].recent.size(),
                                   std::min(least, params_.window));
   }
-  static std::string_view key_of(const Step& step) {
-    return step.origin == Origin::profiler ? "profiler" : "";
-  }
+  Lane& lane_of(Origin origin) { return lanes_[static_cast<std::size_t>(origin)]; }
 
-  void judge(const Step& step, const Lane& lane, Verdicts& out) const {
+  void judge(Origin origin, std::int64_t step, Time at, Verdicts& out) {
+    if (!judgeable(origin)) return;
+    const Lane& lane = lane_of(origin);
+    const std::string_view key = origin == Origin::profiler ? "profiler" : "";
     const double percent = lane.percent();
-    if (percent < kHysteresis * params_.warning_percent) {
-      return out.clear(key_of(step), step.end());
-    }
+    if (percent < kHysteresis * params_.warning_percent) return out.clear(key, at);
     out.fires(
-        {.key = key_of(step),
-         .at = step.end(),
+        {.key = key,
+         .at = at,
          .severity = to_seconds(lane.duration) >= kLeastRecord ? Severity::warning : Severity::info,
          .figure = percent,
          .opens = percent >= params_.warning_percent},
-        [&] { return describe(step, lane, percent); });
+        [&] { return describe(origin, step, lane, percent); });
   }
 
-  Verdict describe(const Step& step, const Lane& lane, double percent) const {
+  static std::string summary(Origin origin, const Lane& lane, double percent) {
+    const std::string steps = std::to_string(lane.recent.size());
+    if (origin == Origin::timeline) {
+      return "Training spent " + format::percent(percent) + " of the last " + steps +
+             " steps waiting for data, not counting the longest wait.";
+    }
+    return "The GPU waits for data for " + format::percent(percent) + " of the last " + steps +
+           " recorded steps, not counting the longest wait; without these waits training would "
+           "be " +
+           format::speedup(percent / 100) + " faster.";
+  }
+
+  Verdict describe(Origin origin, std::int64_t step, const Lane& lane, double percent) const {
     Verdict verdict;
-    verdict.step = step.number;
+    verdict.step = step;
     verdict.value = percent;
     verdict.threshold = params_.warning_percent;
     verdict.lost_seconds = to_seconds(lane.wait);
     verdict.unit = "percent";
-    verdict.summary = "Training spent " + format::percent(percent) + " of the last " +
-                      std::to_string(lane.recent.size()) +
-                      " steps waiting for data, not counting the longest wait.";
+    verdict.summary = summary(origin, lane, percent);
     verdict.cause = {CauseName::input_wait,
                      1,
                      format::seconds(to_seconds(lane.wait)) + " of " +
                          format::seconds(to_seconds(lane.duration)) +
-                         " was spent waiting for data.",
+                         (origin == Origin::profiler
+                              ? " passed with nothing left to run until the next batch came."
+                              : " was spent waiting for data."),
                      {}};
     verdict.evidence = JsonWriter{}
                            .begin_object()
@@ -172,7 +199,7 @@ class InputBound final : public Rule {
 const RuleSpec& rule() {
   static const RuleSpec spec = make_spec<InputBound, Params>(
       {.id = "input_bound",
-       .version = 2,
+       .version = 3,
        .scope = Scope::rank,
        .summary = "Training waits for its data.",
        .doc = "The share of the last `window` training steps spent waiting for the next batch, "

@@ -30,8 +30,9 @@ class KernelLaunchBound final : public CycleRule {
     if (cycle.launches == 0) return std::nullopt;
     const double percent = median_percent(cycle.steps, launch_time);
     const double work = mean_seconds(cycle.launched_ns, cycle.launches);
-    const double least = kStays * params_.threshold_percent;
-    if (percent < least || work * 1e6 >= params_.work_us) return std::nullopt;
+    const double call = mean_seconds(cycle.launch_calls_ns, cycle.launches);
+    const bool small = work * 1e6 < params_.work_us || work < call;
+    if (percent < kStays * params_.threshold_percent || !small) return std::nullopt;
     Verdict verdict;
     verdict.step = cycle.steps.back().number;
     verdict.value = percent;
@@ -51,7 +52,7 @@ class KernelLaunchBound final : public CycleRule {
             .field("steps", cycle.steps.size())
             .field("launches", cycle.launches)
             .field("mean_work_seconds", work)
-            .field("mean_call_seconds", mean_seconds(cycle.launch_calls_ns, cycle.launches))
+            .field("mean_call_seconds", call)
             .field("launches_shorter_than_their_call", cycle.short_launches)
             .field("idle_launch_seconds", static_cast<double>(cycle.idle(IdleReason::launch)) / 1e9)
             .end_object()
@@ -71,18 +72,20 @@ class KernelLaunchBound final : public CycleRule {
 const RuleSpec& rule() {
   static const RuleSpec spec = make_spec<KernelLaunchBound, Params>(
       {.id = "kernel_launch_bound",
-       .version = 2,
+       .version = 3,
        .scope = Scope::rank,
        .summary = "GPU work is so short that it is done before the next is launched.",
        .doc =
            "The share of a step in which no stream had work while the host was on its way to the "
            "next launch (median over the steps of a cycle) is high, and what a launch starts is "
-           "short on average.",
+           "short on average: shorter than `work_us`, or than its call.",
        .incident = {.specificity = 58}},
       {field("threshold_percent", &Params::threshold_percent, 0, 100,
              "Percentage of a step that the GPU waits for the next launch."),
-       field("work_us", &Params::work_us, 0, 1000000,
-             "Microseconds; work per launch below this is small.")});
+       field(
+           "work_us", &Params::work_us, 0, 1000000,
+           "Microseconds; work per launch below this is small, and so is what takes less than its "
+           "call.")});
   return spec;
 }
 

@@ -259,7 +259,7 @@ class Straggler final : public Rule {
 const RuleSpec& rule() {
   static const RuleSpec spec = make_spec<Straggler, Params>(
       {.id = "straggler",
-       .version = 2,
+       .version = 3,
        .scope = Scope::job,
        .summary = "One rank is slower than the others, which wait for it.",
        .doc =

@@ -48,7 +48,7 @@ struct CollectiveSummary {
   std::uint64_t group = 0;  // hash of the process group's name
   std::int64_t sequence = 0;
   std::int64_t duration_ns = 0;  // from when this rank began to take part
-  std::int64_t exposed_ns = 0;   // of it, with nothing computed or copied meanwhile
+  std::int64_t exposed_ns = 0;   // of it, with nothing computed or copied, but something waiting
 };
 
 // One step of the host, from its start to its end, whatever step the activities belong to. Its
@@ -60,17 +60,22 @@ struct StepSummary {
   std::int64_t number = kNoStep;  // kNoStep: the whole cycle, which has no steps
   std::int64_t start_ns = 0;      // since the epoch
   std::int64_t duration_ns = 0;
-  std::int64_t data_wait_ns = 0;              // of the host
-  std::int64_t computation_ns = 0;            // with computation on some stream
-  std::int64_t communication_ns = 0;          // with communication
-  std::int64_t overlapped_ns = 0;             // with both
-  std::int64_t exposed_memory_ns = 0;         // copies and fills, nothing computed
-  std::int64_t exposed_communication_ns = 0;  // communication, nothing computed or copied
-  std::int64_t exposed_other_ns = 0;          // only other activities
+  std::int64_t data_wait_ns = 0;                // of the host
+  std::int64_t computation_ns = 0;              // with computation on some stream
+  std::int64_t communication_ns = 0;            // with communication
+  std::int64_t overlapped_ns = 0;               // with both
+  std::int64_t exposed_memory_ns = 0;           // copies and fills, nothing computed
+  std::int64_t exposed_communication_ns = 0;    // communication, nothing computed or copied
+  std::int64_t exposed_other_ns = 0;            // only other activities
+  std::int64_t unawaited_communication_ns = 0;  // of it, while the host was still launching
   std::array<std::int64_t, kIdleReasons> idle_ns{};
   std::vector<CollectiveSummary> collectives{};  // at most kMostCollectives
 
   std::int64_t end_ns() const { return start_ns + duration_ns; }
+  // The exposed communication for which something waited.
+  std::int64_t waited_communication_ns() const {
+    return exposed_communication_ns - unawaited_communication_ns;
+  }
   std::int64_t idle(IdleReason reason) const { return idle_ns[static_cast<std::size_t>(reason)]; }
   std::int64_t busy_ns() const {
     return computation_ns + exposed_memory_ns + exposed_communication_ns + exposed_other_ns;
@@ -79,6 +84,12 @@ struct StepSummary {
     std::int64_t sum = 0;
     for (const std::int64_t idle : idle_ns) sum += idle;
     return sum;
+  }
+
+  // The share of its time in which the device was idle and had nothing queued.
+  double lost_share() const {
+    const auto lost = static_cast<double>(idle_sum_ns() - idle(IdleReason::queued));
+    return duration_ns > 0 ? lost / static_cast<double>(duration_ns) : 0;
   }
 
   void state(StateIo& io) {
@@ -92,6 +103,7 @@ struct StepSummary {
     io(exposed_memory_ns);
     io(exposed_communication_ns);
     io(exposed_other_ns);
+    io(unawaited_communication_ns);
     io(idle_ns);
     io(collectives);
     if (collectives.size() > kMostCollectives) io.fail();
@@ -125,22 +137,29 @@ struct CycleSummary {
   std::vector<StepSummary> steps;  // by start
   std::size_t warm_up_steps = 0;   // of these, the first ones: see find_warm_up()
 
-  // The steps at the beginning that take many times a usual one compile what they run: after a
-  // start, or a change of shapes. O(n).
+  // The steps at the beginning that take far longer than a usual one, or leave the device far more
+  // idle: they compile what they run, or fill queues that the start of the recording has emptied. A
+  // record may be short, and half of it warm-up: the usual length is the lower quartile. O(n).
   void find_warm_up() {
-    constexpr double kFactor = 5;
+    constexpr double kLonger = 1.5;
+    constexpr double kMoreIdle = 0.1;
     warm_up_steps = 0;
     if (steps.size() < 2) return;
-    std::vector<std::int64_t> durations;
-    durations.reserve(steps.size());
-    for (const StepSummary& step : steps) durations.push_back(step.duration_ns);
-    const auto usual = durations.begin() + static_cast<std::ptrdiff_t>((durations.size() - 1) / 2);
-    std::ranges::nth_element(durations, usual);
-    const double most = kFactor * static_cast<double>(*usual);
-    while (warm_up_steps + 1 < steps.size() &&
-           static_cast<double>(steps[warm_up_steps].duration_ns) > most) {
-      ++warm_up_steps;
+    std::vector<double> lengths;
+    std::vector<double> shares;
+    for (const StepSummary& step : steps) {
+      lengths.push_back(static_cast<double>(step.duration_ns));
+      shares.push_back(step.lost_share());
     }
+    const auto quartile = lengths.begin() + static_cast<std::ptrdiff_t>((steps.size() - 1) / 4);
+    const auto middle = shares.begin() + static_cast<std::ptrdiff_t>((steps.size() - 1) / 2);
+    std::ranges::nth_element(lengths, quartile);
+    std::ranges::nth_element(shares, middle);
+    const auto differs = [&](const StepSummary& step) {
+      return static_cast<double>(step.duration_ns) > kLonger * *quartile ||
+             step.lost_share() > *middle + kMoreIdle;
+    };
+    while (warm_up_steps + 1 < steps.size() && differs(steps[warm_up_steps])) ++warm_up_steps;
   }
   // The steps after the warm-up.
   std::span<const StepSummary> regular_steps() const {

@@ -22,7 +22,7 @@ struct RankPart {
            std::span<const CollectiveSummary> with)
       : duration_ns(duration), exposed_communication_ns(exposed_communication), collectives(with) {}
   explicit RankPart(const StepSummary& step)
-      : RankPart(step.duration_ns, step.exposed_communication_ns, step.collectives) {}
+      : RankPart(step.duration_ns, step.waited_communication_ns(), step.collectives) {}
 };
 
 struct RankTimes {

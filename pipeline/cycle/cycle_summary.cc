@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <unordered_map>
 #include <vector>
 
 #include "pipeline/cycle/idle_time.h"
@@ -17,13 +18,17 @@ std::uint64_t hash_of(std::string_view text) {
   return hash;
 }
 
+bool waits_for(const LaunchRow& call, const DeviceActivity& copy) {
+  return copy.kind == DeviceKind::memory_copy && call.end_ns() >= copy.end_ns();
+}
+
 // Calls that returned only when their copy was done: a pageable `.item()` waits for the device
 // without a call that says so.
 void add_blocking_copies(const CycleTrace& cycle, std::vector<Interval>& calls) {
   for (const DeviceActivity& row : cycle.device) {
-    if (row.kind != DeviceKind::memory_copy || row.launch == kNoRow) continue;
+    if (row.launch == kNoRow) continue;
     const LaunchRow& call = cycle.launches[row.launch];
-    if (call.end_ns() >= row.end_ns()) calls.push_back({call.start_ns, call.end_ns()});
+    if (waits_for(call, row)) calls.push_back({call.start_ns, call.end_ns()});
   }
 }
 
@@ -33,6 +38,14 @@ std::vector<Interval> blocking_calls_of(const CycleTrace& cycle) {
   return calls;
 }
 
+// What has no launch was then launched before the recording began.
+bool are_launches_known(const CycleTrace& cycle, DeviceRows by_start) {
+  constexpr std::size_t kShare = 2;  // half of the rows
+  const auto launched = std::ranges::count_if(
+      by_start, [&](std::uint32_t index) { return cycle.device[index].launch != kNoRow; });
+  return static_cast<std::size_t>(launched) * kShare >= by_start.size();
+}
+
 // How long after the end of its call an activity usually starts if the device has nothing else to
 // do: the median over those that were launched while it was idle.
 std::int64_t launch_latency_ns(const CycleTrace& cycle, DeviceRows by_start) {
@@ -40,7 +53,7 @@ std::int64_t launch_latency_ns(const CycleTrace& cycle, DeviceRows by_start) {
   std::int64_t busy_until_ns = std::numeric_limits<std::int64_t>::min();
   for (const std::uint32_t index : by_start) {
     const DeviceActivity& row = cycle.device[index];
-    if (row.launch != kNoRow && cycle.launches[row.launch].start_ns >= busy_until_ns) {
+    if (row.launch != kNoRow && cycle.launches[row.launch].end_ns() >= busy_until_ns) {
       const std::int64_t latency = row.start_ns - cycle.launches[row.launch].end_ns();
       latencies.push_back(std::clamp<std::int64_t>(latency, 0, kUsualKernelGapNs));
     }
@@ -52,14 +65,38 @@ std::int64_t launch_latency_ns(const CycleTrace& cycle, DeviceRows by_start) {
   return *middle;
 }
 
+// When the first activity of each graph began.
+std::unordered_map<std::uint32_t, std::int64_t> graph_starts(const CycleTrace& cycle,
+                                                             DeviceRows by_start) {
+  std::unordered_map<std::uint32_t, std::int64_t> starts;
+  for (const std::uint32_t index : by_start) {
+    const DeviceActivity& row = cycle.device[index];
+    if (row.launch != kNoRow && cycle.launches[row.launch].rows > 1)
+      starts.try_emplace(row.launch, row.start_ns);
+  }
+  return starts;
+}
+
+bool computes_or_copies(const DeviceActivity& row) {
+  return row.activity_class == ActivityClass::computation ||
+         row.activity_class == ActivityClass::memory;
+}
+
+bool has_work(const ActivitySegment& segment) {
+  return segment.has(ActivityClass::computation) || segment.has(ActivityClass::memory);
+}
+
 }  // namespace
 
 StepAccumulator::StepAccumulator(const CycleTrace& cycle, DeviceRows by_start)
     : cycle_(cycle),
+      by_start_(by_start),
+      launches_known_(are_launches_known(cycle, by_start)),
       launch_latency_ns_(launch_latency_ns(cycle, by_start)),
       data_waits_(cycle.data_waits),
       host_pauses_(cycle.host_pauses),
-      blocking_calls_(blocking_calls_of(cycle)) {
+      blocking_calls_(blocking_calls_of(cycle)),
+      graph_starts_(graph_starts(cycle, by_start)) {
   if (!by_start.empty()) extent_.start_ns = cycle.device[by_start.front()].start_ns;
   for (const std::uint32_t index : by_start)
     extent_.end_ns = std::max(extent_.end_ns, cycle.device[index].end_ns());
@@ -82,18 +119,60 @@ void StepAccumulator::add_step(const StepRow& step) {
 }
 
 void StepAccumulator::add(const ActivitySegment& segment) {
-  pass_edges(segment);
+  if (segment.has(ActivityClass::communication) && !has_work(segment)) {
+    if (exposed_) {
+      exposed_->end_ns = segment.end_ns;
+    } else {
+      exposed_ = segment;
+    }
+    return;
+  }
+  if (exposed_) end_exposed(segment);
+  add_uniform(segment, false);
+}
+
+// Nothing waited for a communication yet while the host was still launching: what begins beside it
+// did not wait for it, and a host that waits for its end would have come no sooner without it.
+void StepAccumulator::end_exposed(const ActivitySegment& next) {
+  ActivitySegment before = *exposed_;
+  ActivitySegment after = *exposed_;
+  exposed_.reset();
+  std::int64_t until = before.start_ns;
+  if (next.has(ActivityClass::communication)) {
+    const DeviceActivity* const work = work_from(next.start_ns);
+    if (work != nullptr) until = ready_ns(*work, before.start_ns);
+  } else if (const auto call = blocking_calls_.at(after.end_ns - 1)) {
+    until = call->start_ns;
+  }
+  before.end_ns = after.start_ns = std::clamp(until, before.start_ns, after.end_ns);
+  if (before.start_ns < before.end_ns) add_uniform(before, true);
+  if (after.start_ns < after.end_ns) add_uniform(after, false);
+}
+
+// The first computation or copy that begins then, if any does.
+const DeviceActivity* StepAccumulator::work_from(std::int64_t start_ns) const {
+  auto row = std::ranges::lower_bound(by_start_, start_ns, {}, [this](std::uint32_t index) {
+    return cycle_.device[index].start_ns;
+  });
+  for (; row != by_start_.end() && cycle_.device[*row].start_ns == start_ns; ++row) {
+    if (computes_or_copies(cycle_.device[*row])) return &cycle_.device[*row];
+  }
+  return nullptr;
+}
+
+void StepAccumulator::add_uniform(const ActivitySegment& segment, bool unawaited) {
+  pass_edges(segment, unawaited || has_work(segment));
   while (first_open_ < times_.size() && times_[first_open_].end_ns <= segment.start_ns)
     ++first_open_;
   for (std::size_t i = first_open_; i < times_.size(); ++i) {
     const Interval part{std::max(segment.start_ns, times_[i].start_ns),
                         std::min(segment.end_ns, times_[i].end_ns)};
     if (times_[i].start_ns >= segment.end_ns) return;
-    if (part.start_ns < part.end_ns) add_part(segment, part, steps_[i]);
+    if (part.start_ns < part.end_ns) add_part(segment, unawaited, part, steps_[i]);
   }
 }
 
-void StepAccumulator::add_part(const ActivitySegment& segment, const Interval& part,
+void StepAccumulator::add_part(const ActivitySegment& segment, bool unawaited, const Interval& part,
                                StepSummary& to) const {
   const std::int64_t lasts = part.end_ns - part.start_ns;
   const bool computes = segment.has(ActivityClass::computation);
@@ -107,6 +186,7 @@ void StepAccumulator::add_part(const ActivitySegment& segment, const Interval& p
     to.exposed_memory_ns += lasts;
   } else if (segment.has(ActivityClass::communication)) {
     to.exposed_communication_ns += lasts;
+    if (unawaited) to.unawaited_communication_ns += lasts;
   } else if (segment.has(ActivityClass::other)) {
     to.exposed_other_ns += lasts;
   } else {
@@ -114,25 +194,35 @@ void StepAccumulator::add_part(const ActivitySegment& segment, const Interval& p
   }
 }
 
-// What ended the gap was ready to run from some time on; until then the device waited for the host.
+// What ended the gap was ready to run from some time on; until then the device waited for the host,
+// afterwards for something else, whatever the host did.
 void StepAccumulator::add_gap(const ActivitySegment& gap, const Interval& part,
                               StepSummary& to) const {
   const Interval beginning{part.start_ns, part.start_ns + 1};
   const bool synchronised = blocking_calls_.covered_ns(beginning) > 0;
-  const std::int64_t ready = std::clamp(ready_ns(gap), part.start_ns, part.end_ns);
-  add_idle({part.start_ns, ready}, synchronised ? IdleReason::synchronization : IdleReason::launch,
+  const std::int64_t ready = gap.next == nullptr ? gap.end_ns : ready_ns(*gap.next, gap.start_ns);
+  const std::int64_t until = std::clamp(ready, part.start_ns, part.end_ns);
+  add_idle({part.start_ns, until}, synchronised ? IdleReason::synchronization : IdleReason::launch,
            to);
-  add_idle({ready, part.end_ns}, IdleReason::queued, to);
+  if (launches_known_) {
+    to.idle_ns[static_cast<std::size_t>(IdleReason::queued)] += part.end_ns - until;
+  } else {
+    add_idle({until, part.end_ns}, IdleReason::queued, to);
+  }
 }
 
-// From the end of its call plus the usual latency; a little more latency than usual is no queue.
-std::int64_t StepAccumulator::ready_ns(const ActivitySegment& gap) const {
-  if (gap.next == nullptr) return gap.end_ns;
-  if (gap.next->launch == kNoRow) return gap.start_ns;
-  const LaunchRow& call = cycle_.launches[gap.next->launch];
-  if (call.start_ns < gap.start_ns) return gap.start_ns;  // the host was not late
-  const std::int64_t ready = call.end_ns() + launch_latency_ns_;
-  return gap.end_ns - ready < kUsualKernelGapNs ? gap.end_ns : ready;
+// From when on `next` was launched, while nothing was running since then: from the end of its call
+// plus the usual latency; a little more latency than usual is no queue. A call that waits for its
+// own copy has launched it at its beginning.
+std::int64_t StepAccumulator::ready_ns(const DeviceActivity& next, std::int64_t since_ns) const {
+  if (next.launch == kNoRow) return since_ns;
+  const auto graph = graph_starts_.find(next.launch);
+  if (graph != graph_starts_.end() && next.start_ns > graph->second) return since_ns;
+  const LaunchRow& call = cycle_.launches[next.launch];
+  const std::int64_t launched = waits_for(call, next) ? call.start_ns : call.end_ns();
+  const std::int64_t ready = launched + launch_latency_ns_;
+  if (ready <= since_ns) return since_ns;
+  return next.start_ns - ready < kUsualKernelGapNs ? next.start_ns : ready;
 }
 
 void StepAccumulator::add_idle(const Interval& idle, IdleReason otherwise, StepSummary& to) const {
@@ -162,17 +252,17 @@ void StepAccumulator::add_collectives(const Interval& within, std::size_t step) 
   }
 }
 
-// What is computed or copied from the beginning of a collective to its end hides it.
-void StepAccumulator::pass_edges(const ActivitySegment& segment) {
-  const bool covers = segment.has(ActivityClass::computation) || segment.has(ActivityClass::memory);
+// What is computed or copied from the beginning of a collective to its end hides it; and nothing
+// waits for it before the host has launched that.
+void StepAccumulator::pass_edges(const ActivitySegment& segment, bool hidden) {
   for (; next_edge_ < edges_.size() && edges_[next_edge_].at_ns < segment.end_ns; ++next_edge_) {
     const Edge& edge = edges_[next_edge_];
-    const bool within = covers && edge.at_ns > segment.start_ns;
+    const bool within = hidden && edge.at_ns > segment.start_ns;
     const std::int64_t covered_ns = covered_ns_ + (within ? edge.at_ns - segment.start_ns : 0);
     std::int64_t& exposed = steps_[edge.step].collectives[edge.collective].exposed_ns;
     exposed += edge.ends ? -covered_ns : covered_ns;
   }
-  if (covers) covered_ns_ += segment.end_ns - segment.start_ns;
+  if (hidden) covered_ns_ += segment.end_ns - segment.start_ns;
 }
 
 namespace {

@@ -2,6 +2,8 @@
 // was idle.
 #pragma once
 
+#include <optional>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -29,13 +31,18 @@ class StepAccumulator {
   std::vector<StepSummary> take() { return std::move(steps_); }
 
  private:
+  // `unawaited`: see StepSummary::unawaited_communication_ns.
+  void add_uniform(const ActivitySegment& segment, bool unawaited);
+  void end_exposed(const ActivitySegment& next);
   void add_step(const StepRow& step);
-  void add_part(const ActivitySegment& segment, const Interval& part, StepSummary& to) const;
+  void add_part(const ActivitySegment& segment, bool unawaited, const Interval& part,
+                StepSummary& to) const;
   void add_gap(const ActivitySegment& gap, const Interval& part, StepSummary& to) const;
   void add_idle(const Interval& idle, IdleReason otherwise, StepSummary& to) const;
-  std::int64_t ready_ns(const ActivitySegment& gap) const;
+  std::int64_t ready_ns(const DeviceActivity& next, std::int64_t since_ns) const;
+  const DeviceActivity* work_from(std::int64_t start_ns) const;
   void add_collectives(const Interval& within, std::size_t step);
-  void pass_edges(const ActivitySegment& segment);
+  void pass_edges(const ActivitySegment& segment, bool hidden);
 
   // A collective of a step begins or ends.
   struct Edge {
@@ -46,7 +53,9 @@ class StepAccumulator {
   };
 
   const CycleTrace& cycle_;
+  DeviceRows by_start_;
   Interval extent_{};
+  bool launches_known_ = false;
   std::int64_t launch_latency_ns_ = 0;
   IntervalSet data_waits_;
   IntervalSet host_pauses_;
@@ -56,7 +65,9 @@ class StepAccumulator {
   std::size_t first_open_ = 0;   // the steps before it have ended
   std::vector<Edge> edges_;      // by time
   std::size_t next_edge_ = 0;
-  std::int64_t covered_ns_ = 0;  // with computation or copies, so far
+  std::int64_t covered_ns_ = 0;  // so far, with what hides collectives
+  std::unordered_map<std::uint32_t, std::int64_t> graph_starts_;  // by launch
+  std::optional<ActivitySegment> exposed_{};  // communication alone, until something else begins
 };
 
 // Summarises a cycle. Steps count all device activity, also what was launched before the recording

@@ -38,6 +38,14 @@ std::int64_t IntervalSet::covered_ns(const Interval& within) const {
   return total;
 }
 
+std::optional<Interval> IntervalSet::at(std::int64_t time_ns) const {
+  const auto interval = std::upper_bound(
+      intervals_.begin(), intervals_.end(), time_ns,
+      [](std::int64_t time, const Interval& known) { return time < known.end_ns; });
+  if (interval == intervals_.end() || interval->start_ns > time_ns) return std::nullopt;
+  return *interval;
+}
+
 std::int64_t IntervalSet::extent_ns() const {
   return intervals_.empty() ? 0 : intervals_.back().end_ns - intervals_.front().start_ns;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "trainwatch/cycle_trace.h"
@@ -19,6 +20,8 @@ class IntervalSet {
   std::int64_t covered_ns() const;
   // The covered time within the interval. O(log n) plus the intervals within.
   std::int64_t covered_ns(const Interval& within) const;
+  // The interval that covers this time, if any. O(log n).
+  std::optional<Interval> at(std::int64_t time_ns) const;
   // From the first start to the last end; 0 if empty.
   std::int64_t extent_ns() const;
 

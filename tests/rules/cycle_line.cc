@@ -9,7 +9,6 @@ namespace trainwatch::cases {
 namespace {
 
 constexpr std::uint64_t kLaunchesPerStep = 10;
-constexpr std::int64_t kCallNs = 5000;
 constexpr std::uint64_t kGroup = 1;
 
 struct Options {
@@ -18,7 +17,9 @@ struct Options {
   double hidden = 0;
   double copy = 0;
   double meet = 0;
+  double covered_wait = 0;
   double work_us = 100;
+  double call_us = 5;
   std::int64_t stall_step = kNoStep;
   double stall_seconds = 0;
   std::int64_t world = 0;
@@ -48,7 +49,9 @@ bool read_option(std::string_view key, std::string_view text, Options& out) {
   if (key == "hidden") return read(text, out.hidden);
   if (key == "copy") return read(text, out.copy);
   if (key == "meet") return read(text, out.meet);
+  if (key == "covered_wait") return read(text, out.covered_wait);
   if (key == "work_us") return read(text, out.work_us);
+  if (key == "call_us") return read(text, out.call_us);
   if (key == "world") return read(text, out.world);
   const std::size_t colon = std::min(text.find(':'), text.size() - 1);
   return key == "stall" && read(text.substr(0, colon), out.stall_step) &&
@@ -80,7 +83,7 @@ StepSummary step_of(const Options& options, std::int64_t number, std::int64_t st
   step.number = number;
   step.start_ns = start_ns;
   step.duration_ns = usual_ns;
-  step.data_wait_ns = share(options.idle[0], usual_ns);
+  step.data_wait_ns = share(options.idle[0] + options.covered_wait, usual_ns);
   const bool stalls = options.stall_step != kNoStep && number == options.stall_step;
   const std::int64_t stall_ns = stalls ? std::llround(options.stall_seconds * 1e9) : 0;
   step.duration_ns += stall_ns;
@@ -134,8 +137,9 @@ void sum_up(const Options& options, CycleSummary& cycle) {
   cycle.activities = kLaunchesPerStep * cycle.steps.size();
   if (options.unlaunched) return;
   cycle.launched_activities = cycle.launches = cycle.activities;
-  cycle.launch_calls_ns = static_cast<std::int64_t>(cycle.launches) * kCallNs;
-  cycle.launched_ns = std::llround(static_cast<double>(cycle.launches) * options.work_us * 1000);
+  const auto launches = static_cast<double>(cycle.launches);
+  cycle.launch_calls_ns = std::llround(launches * options.call_us * 1000);
+  cycle.launched_ns = std::llround(launches * options.work_us * 1000);
 }
 
 }  // namespace

@@ -24,14 +24,14 @@ struct StepTime {
   std::int64_t number = 0;
   std::int64_t duration_ns = 0;
   std::int64_t communication_ns = 0;
-  std::int64_t exposed_communication_ns = 0;
+  std::int64_t waited_communication_ns = 0;
   std::vector<CollectiveSummary> collectives{};
 
   void state(StateIo& io) {
     io(number);
     io(duration_ns);
     io(communication_ns);
-    io(exposed_communication_ns);
+    io(waited_communication_ns);
     io(collectives);
     if (collectives.size() > StepSummary::kMostCollectives) io.fail();
   }
@@ -93,7 +93,7 @@ class Stragglers final : public CycleAnalysis<StepTimes> {
       room -= step.collectives.size();
       step.collectives.shrink_to_fit();
       found.steps.push_back({step.number, step.duration_ns, step.communication_ns,
-                             step.exposed_communication_ns, std::move(step.collectives)});
+                             step.waited_communication_ns(), std::move(step.collectives)});
     }
     return found;
   }
@@ -117,7 +117,7 @@ class Stragglers final : public CycleAnalysis<StepTimes> {
     std::vector<RankPart> parts;
     parts.reserve(ranks.size());
     for (const auto& [rank, step] : ranks)
-      parts.emplace_back(step->duration_ns, step->exposed_communication_ns, step->collectives);
+      parts.emplace_back(step->duration_ns, step->waited_communication_ns, step->collectives);
     const RankTimes times = own_times(parts);
     const LateRanks found = late_ranks(times.own_ns);
     std::size_t i = 0;

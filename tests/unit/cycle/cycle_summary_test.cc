@@ -40,4 +40,31 @@ TEST(CycleSummary, IdleByWhatEndsTheGapOnAnyStream) {
   EXPECT_EQ(found.memory_ns, 10'000);
 }
 
+std::size_t warm_up_of(const std::vector<std::int64_t>& lengths,
+                       const std::vector<std::int64_t>& idle = {}) {
+  CycleSummary cycle;
+  for (const std::int64_t length : lengths) cycle.steps.emplace_back().duration_ns = length;
+  for (std::size_t i = 0; i < idle.size(); ++i) cycle.steps[i].idle_ns[0] = idle[i];
+  cycle.find_warm_up();
+  return cycle.warm_up_steps;
+}
+
+TEST(CycleSummary, TheFirstStepsAreWarmUpAsLongAsTheyAreLonger) {
+  EXPECT_EQ(warm_up_of({900, 100, 101, 99}), 1U);
+  EXPECT_EQ(warm_up_of({900, 600, 100, 101, 99}), 2U);
+  EXPECT_EQ(warm_up_of({260, 100, 101, 99}), 1U);
+  EXPECT_EQ(warm_up_of({900, 100}), 1U);
+  EXPECT_EQ(warm_up_of({300, 1500, 180, 100, 100, 101, 99}), 3U) << "in any order";
+  EXPECT_EQ(warm_up_of({1500, 1400, 100}), 2U) << "most of a short record";
+  EXPECT_EQ(warm_up_of({140, 100, 101, 99}), 0U);
+  EXPECT_EQ(warm_up_of({100, 900, 101, 99}), 0U) << "a stall later on";
+  EXPECT_EQ(warm_up_of({}), 0U);
+  EXPECT_EQ(warm_up_of({900}), 0U) << "something is left to judge";
+}
+
+TEST(CycleSummary, TheFirstStepsAreWarmUpAsLongAsTheDeviceIsFarMoreIdle) {
+  EXPECT_EQ(warm_up_of({100, 100, 100, 100, 100}, {90, 40, 3, 2, 3}), 2U);
+  EXPECT_EQ(warm_up_of({100, 100, 100, 100, 100}, {35, 30, 33, 31, 30}), 0U);
+}
+
 }  // namespace trainwatch::cycle_summary_test

@@ -113,19 +113,20 @@ TEST(StepSummary, ALaunchGapEndsWhenTheWorkIsReady) {
   HandMadeCycle builder;
   builder.compute({7, 13, 7, builder.launch(0)});
   builder.compute({32, 8, 7, builder.launch(25)});
-  builder.compute({46, 4, 7, builder.launch(38)});    // the call began before the gap
+  builder.compute(
+      {46, 4, 7, builder.launch(38)});  // the call began before the gap, and ended in it
   builder.compute({200, 10, 8, builder.launch(50)});  // and waits for another 143 us
   builder.step(1, 0, 210);
   const StepSummary step = only_step(builder.build());
-  EXPECT_EQ(step.idle(IdleReason::launch), (7 + 12 + 7) * kUs);
-  EXPECT_EQ(step.idle(IdleReason::queued), (6 + 143) * kUs);
+  EXPECT_EQ(step.idle(IdleReason::launch), (7 + 12 + 6 + 7) * kUs);
+  EXPECT_EQ(step.idle(IdleReason::queued), 143 * kUs);
 }
 
 TEST(StepSummary, CollectivesAreExposedWhereNothingElseRuns) {
   HandMadeCycle builder;
   builder.compute({0, 40, 7, builder.launch(-5)});
   builder.communicate({20, 50, 20, builder.launch(15)});
-  builder.copy({60, 5, 8, builder.launch(50)}, 1.0F);
+  builder.copy({60, 5, 8, builder.launch(30)}, 1.0F);
   builder.step(1, 0, 100);
   CycleTrace cycle = builder.build();
   cycle.collectives.push_back({20 * kUs, 50 * kUs, 3, cycle.names.intern("default_pg")});
@@ -133,22 +134,6 @@ TEST(StepSummary, CollectivesAreExposedWhereNothingElseRuns) {
   ASSERT_EQ(step.collectives.size(), 1U);
   EXPECT_EQ(step.collectives[0].exposed_ns, 25 * kUs);
   EXPECT_EQ(step.exposed_communication_ns, 25 * kUs);
-}
-
-TEST(StepSummary, TheFirstStepsMayCompile) {
-  const auto warm_up = [](std::initializer_list<std::int64_t> durations) {
-    CycleSummary cycle;
-    for (const std::int64_t duration : durations) cycle.steps.emplace_back().duration_ns = duration;
-    cycle.find_warm_up();
-    return cycle.warm_up_steps;
-  };
-  EXPECT_EQ(warm_up({900, 100, 101, 99}), 1U);
-  EXPECT_EQ(warm_up({900, 600, 100, 101, 99}), 2U);
-  EXPECT_EQ(warm_up({900, 100}), 1U);
-  EXPECT_EQ(warm_up({400, 100, 101, 99}), 0U);
-  EXPECT_EQ(warm_up({100, 900, 101, 99}), 0U);
-  EXPECT_EQ(warm_up({900}), 0U);
-  EXPECT_EQ(warm_up({}), 0U);
 }
 
 TEST(StepSummary, WorkGoesToTheStepInWhoseTimeItRuns) {
@@ -199,6 +184,92 @@ TEST(StepSummary, CollectivesThatBeginInTheStep) {
   EXPECT_EQ(step.collectives[0].sequence, 10);
   EXPECT_EQ(step.collectives[1].sequence, 60);
   EXPECT_EQ(step.collectives[0].group, step.collectives[1].group);
+}
+
+// The call began before the gap, and took long: until it ended the device waited for the host.
+TEST(StepSummary, ACallInProgressIsNoQueue) {
+  HandMadeCycle builder;
+  builder.compute({10, 20, 7, builder.launch(2)});
+  builder.compute({62, 38, 7, builder.launch(20, 40)});
+  builder.step(1, 0, 100);
+  const StepSummary step = only_step(builder.build());
+  EXPECT_EQ(step.idle(IdleReason::launch), (10 + 32) * kUs);
+  EXPECT_EQ(step.idle(IdleReason::queued), 0);
+}
+
+// One call launches them all: between them the device does not wait for the host.
+TEST(StepSummary, WithinAGraphActivitiesAreQueued) {
+  HandMadeCycle builder;
+  const std::uint32_t graph = builder.launch(2, 90, "cudaGraphLaunch");
+  builder.compute({10, 20, 7, graph});
+  builder.compute({40, 60, 7, graph});
+  builder.step(1, 0, 100);
+  const StepSummary step = only_step(builder.build());
+  EXPECT_EQ(step.idle(IdleReason::launch), 10 * kUs);
+  EXPECT_EQ(step.idle(IdleReason::queued), 10 * kUs);
+}
+
+// What the host does while launched work waits for another stream costs nothing.
+TEST(StepSummary, AWaitForDataCostsNothingWhileWorkIsQueued) {
+  HandMadeCycle builder;
+  builder.compute({0, 10, 7, kNoRow});
+  builder.compute({50, 10, 7, kNoRow});  // launched before the recording began
+  builder.compute({80, 10, 7, builder.launch(5)});
+  builder.compute({90, 10, 7, builder.launch(10)});
+  builder.step(1, 0, 100);
+  CycleTrace cycle = builder.build();
+  cycle.data_waits = {{20 * kUs, 78 * kUs}};
+  const StepSummary step = only_step(cycle);
+  EXPECT_EQ(step.idle(IdleReason::data_wait), 0);
+  EXPECT_EQ(step.idle(IdleReason::queued), 60 * kUs);
+}
+
+// Without any launch it is not known what was queued.
+TEST(StepSummary, WithoutLaunchesAWaitForDataIsTheReason) {
+  HandMadeCycle builder;
+  builder.compute({0, 10, 7, kNoRow}).compute({60, 40, 7, kNoRow});
+  builder.step(1, 0, 100);
+  CycleTrace cycle = builder.build();
+  cycle.data_waits = {{20 * kUs, 50 * kUs}};
+  const StepSummary step = only_step(cycle);
+  EXPECT_EQ(step.idle(IdleReason::data_wait), 30 * kUs);
+  EXPECT_EQ(step.idle(IdleReason::queued), 20 * kUs);
+}
+
+// The next kernel runs beside the collective as soon as it is launched: it did not wait for it.
+TEST(StepSummary, NothingWaitsForACollectiveBesideWhichTheHostLaunches) {
+  HandMadeCycle builder;
+  builder.compute({0, 20, 7, builder.launch(-6)});
+  builder.communicate({10, 80, 20, builder.launch(2)});
+  builder.compute({50, 50, 7, builder.launch(42, 8)});
+  builder.step(1, 0, 100);
+  const StepSummary step = only_step(builder.build());
+  EXPECT_EQ(step.exposed_communication_ns, 30 * kUs);
+  EXPECT_EQ(step.unawaited_communication_ns, 30 * kUs);
+  EXPECT_EQ(step.waited_communication_ns(), 0);
+}
+
+// The host comes to wait for the end of the collective when half of that has passed anyway.
+TEST(StepSummary, AHostThatIsStillLaunchingDoesNotWaitForACollective) {
+  HandMadeCycle builder;
+  builder.compute({0, 20, 7, builder.launch(-6)});
+  builder.communicate({10, 50, 20, builder.launch(2)});
+  builder.compute({60, 40, 7, builder.launch(22)});
+  builder.step(1, 0, 100);
+  CycleTrace cycle = builder.build();
+  cycle.blocking_calls = {{45 * kUs, 98 * kUs}};
+  const StepSummary step = only_step(cycle);
+  EXPECT_EQ(step.exposed_communication_ns, 40 * kUs);
+  EXPECT_EQ(step.waited_communication_ns(), 15 * kUs);
+}
+
+TEST(StepSummary, WhatIsQueuedWaitsForACollective) {
+  HandMadeCycle builder;
+  builder.compute({0, 20, 7, builder.launch(-6)});
+  builder.communicate({10, 50, 20, builder.launch(2)});
+  builder.compute({60, 40, 7, builder.launch(22)});
+  builder.step(1, 0, 100);
+  EXPECT_EQ(only_step(builder.build()).waited_communication_ns(), 40 * kUs);
 }
 
 }  // namespace trainwatch::step_summary_test
