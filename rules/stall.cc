@@ -34,7 +34,7 @@ constexpr double kAsleep = 0.8;  // of a pause without a sample: the whole node 
 class Stall final : public Rule {
  public:
   Stall(const Params& params, const RuleContext& context)
-      : params_(params), rank_(context.subject), node_(context.node) {}
+      : params_(params), interner_(context.interner), rank_(context.subject), node_(context.node) {}
 
   void on_step(const Step& step, Verdicts& out) override {
     if (step.origin != Origin::timeline) return;
@@ -73,6 +73,7 @@ class Stall final : public Rule {
   void on_tick(Tick tick, Verdicts& out) override {
     decide(out, tick.now, true);
     if (last_end_ == kNoTime || finished_) return;
+    if (has_successor()) return out.clear_all(tick.now);
     const Nanos silent = tick.now - last_end_;
     if (silent <= patience()) {
       armed_ = true;
@@ -88,7 +89,7 @@ class Stall final : public Rule {
   // Other files show that time went on, and this one was never closed.
   void on_end(Time latest, Verdicts& out) override {
     while (!undecided_.empty()) decide_oldest(out);
-    if (last_end_ == kNoTime || finished_) return;
+    if (last_end_ == kNoTime || finished_ || has_successor()) return;
     const Nanos silent = latest - last_end_;
     if (silent <= patience()) return;
     out.fires({.at = last_end_ + patience(), .severity = Severity::critical, .provisional = true},
@@ -113,6 +114,18 @@ class Stall final : public Rule {
   bool warming() const override { return last_end_ == kNoTime; }
 
  private:
+  // A rank that is known by its process only: a later process of the node has started the training
+  // again, or is a rank beside this one, which stands still as well.
+  bool has_successor() const {
+    const Subject& own = interner_.subjects[rank_];
+    if (own.process == kNoProcess) return false;
+    for (std::size_t i = 0; i < interner_.subjects.size(); ++i) {
+      const Subject& other = interner_.subjects[static_cast<SubjectId>(i)];
+      if (other.process > own.process && other.job == own.job && other.node == own.node)
+        return true;
+    }
+    return false;
+  }
   // Samples of the node keep coming, or never came.
   bool is_node_awake() const {
     return node_ == nullptr || !node_->is_sampled(rank_) ||
@@ -201,6 +214,7 @@ class Stall final : public Rule {
   }
 
   Params params_;
+  const Interner& interner_;
   SubjectId rank_;
   const NodeActivity* node_;
   std::deque<Gap> undecided_;  // the oldest first
@@ -216,6 +230,7 @@ class Stall final : public Rule {
 const RuleSpec& rule() {
   static const RuleSpec spec = make_spec<Stall, Params>(
       {.id = "stall",
+       .version = 2,
        .scope = Scope::rank,
        .summary = "Training stands still.",
        .doc = "No iteration of a rank has come for five times the longest that is normal for it, "

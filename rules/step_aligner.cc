@@ -54,7 +54,8 @@ void StepAligner::put(RankStep step) {
   JobStep& ranks = pending_[step.step.number];
   const auto place = std::ranges::find_if(ranks, [&](const RankStep& known) {
     const Subject& other = interner_.subjects[known.rank];
-    return std::tie(other.rank, other.node) > std::tie(who.rank, who.node);
+    return std::tie(other.rank, other.node, other.process) >
+           std::tie(who.rank, who.node, who.process);
   });
   ranks.insert(place, std::move(step));
   ++pending_size_;

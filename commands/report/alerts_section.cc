@@ -48,6 +48,7 @@ void write_subject(HtmlWriter& html, const Subject& subject) {
   if (!subject.job.empty()) part(subject.job);
   if (!subject.node.empty()) part(subject.node);
   if (subject.rank != kNoRank) part("rank " + std::to_string(subject.rank));
+  if (subject.process != kNoProcess) part("process " + std::to_string(subject.process));
   if (!subject.gpu.empty()) part("gpu " + subject.gpu);
 }
 

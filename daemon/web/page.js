@@ -23,6 +23,7 @@ function subjectText(subject = {}) {
   if (subject.job) parts.push(subject.job);
   if (subject.node) parts.push(subject.node);
   if (subject.rank !== undefined) parts.push(`rank ${subject.rank}`);
+  if (subject.process !== undefined) parts.push(`process ${subject.process}`);
   if (subject.gpu !== undefined) parts.push(`gpu ${subject.gpu}`);
   return parts.join(' · ');
 }

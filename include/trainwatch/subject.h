@@ -13,13 +13,16 @@
 namespace trainwatch {
 
 inline constexpr std::int32_t kNoRank = -1;
+inline constexpr std::int64_t kNoProcess = -1;
 
-// An empty string or kNoRank means "does not apply" and is left out wherever a subject is shown.
+// An empty string, kNoRank or kNoProcess means "does not apply" and is left out wherever a subject
+// is shown.
 struct Subject {
   std::string job;
   std::string node;  // "algo-1", or a host name
   std::int32_t rank = kNoRank;
-  std::string gpu;  // device index as text, "0"
+  std::string gpu;                    // device index as text, "0"
+  std::int64_t process = kNoProcess;  // of the operating system, of a rank that nothing names
 
   auto operator<=>(const Subject&) const = default;
 
@@ -28,8 +31,15 @@ struct Subject {
     io(node);
     io(rank);
     io(gpu);
+    io(process);
   }
 };
+
+// The node, or "node:process": what tells writers apart that have no rank.
+inline std::string writer_name(const Subject& subject) {
+  if (subject.process == kNoProcess) return subject.node;
+  return subject.node + ":" + std::to_string(subject.process);
+}
 
 // What one instance of a rule covers. The engine makes one instance per scope key.
 enum class Scope : std::uint8_t { job, node, rank, gpu };
@@ -42,7 +52,7 @@ inline Subject project(const Subject& subject, Scope scope) {
     case Scope::node:
       return {subject.job, subject.node, kNoRank, ""};
     case Scope::rank:
-      return {subject.job, subject.node, subject.rank, ""};
+      return {subject.job, subject.node, subject.rank, "", subject.process};
     case Scope::gpu:
       return {subject.job, subject.node, kNoRank, subject.gpu};
   }

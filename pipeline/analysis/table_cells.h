@@ -15,7 +15,7 @@ namespace trainwatch {
 // "algo-1-0": node and rank, or what is known of them.
 inline std::string rank_name(const Interner& interner, SubjectId subject) {
   const Subject& known = interner.subjects[subject];
-  if (known.rank == kNoRank) return known.node;
+  if (known.rank == kNoRank) return writer_name(known);
   const std::string rank = std::to_string(known.rank);
   return known.node.empty() ? rank : known.node + "-" + rank;
 }

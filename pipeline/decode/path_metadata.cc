@@ -49,6 +49,59 @@ bool is_part_of_a_job(std::string_view directory) {
          });
 }
 
+// "word3", "word-3" or "word_3", and nothing else.
+bool is_numbered(std::string_view name, std::string_view word) {
+  if (!name.starts_with(word)) return false;
+  name.remove_prefix(word.size());
+  if (!name.empty() && (name.front() == '-' || name.front() == '_')) name.remove_prefix(1);
+  return all_digits(name);
+}
+
+// A directory of one moment of a run, such as "iteration_100", or of one of its processes.
+bool is_point_of_a_run(std::string_view directory) {
+  constexpr std::string_view kWords[] = {"iteration", "iter",    "step",       "global_step",
+                                         "epoch",     "cycle",   "batch",      "gpu",
+                                         "device",    "master",  "trainer",    "machine",
+                                         "process",   "replica", "local_rank", "server"};
+  return std::ranges::any_of(kWords,
+                             [&](std::string_view word) { return is_numbered(directory, word); });
+}
+
+// TensorBoard's plugins/profile/SESSION; SageMaker's folders below "framework" and "system", if one
+// of those is watched itself.
+bool holds_sessions(std::string_view directory) {
+  return directory == "plugins" || directory == "pevents" || directory == "incremental" ||
+         directory == "tensorflow" || directory == "detailed_profiling";
+}
+
+bool is_word_for_traces(std::string_view word) {
+  constexpr std::string_view kWords[] = {
+      "trace",  "traces", "profile", "profiles", "profiler", "profiling",
+      "kineto", "torch",  "chrome",  "pytorch",  "tb",       "tensorboard",
+      "log",    "logs",   "out",     "output",   "outputs"};
+  return std::ranges::find(kWords, word) != std::end(kWords);
+}
+
+// A directory that says only what lies in it: "traces", "torch_profiler".
+bool is_for_traces(std::string_view directory) {
+  std::string word;
+  bool all = true;
+  const auto end_word = [&] {
+    all = all && (word.empty() || is_word_for_traces(word));
+    word.clear();
+  };
+  for (const char c : directory) {
+    const auto letter = static_cast<unsigned char>(c);
+    if (std::isalnum(letter) == 0) {
+      end_word();
+    } else {
+      word += static_cast<char>(std::tolower(letter));
+    }
+  }
+  end_word();
+  return all;
+}
+
 std::optional<std::int64_t> stamp_ns(std::string_view digits) {
   if (!all_digits(digits)) return std::nullopt;
   switch (digits.size()) {
@@ -68,6 +121,34 @@ std::string_view parent(std::string_view path) {
   return slash == std::string_view::npos ? std::string_view{} : path.substr(0, slash);
 }
 
+// "<hostname>_<pid>" of a profiler trace.
+struct Writer {
+  std::string_view name;
+  std::string_view node;
+
+  bool is_named(std::string_view directory) const {
+    return !name.empty() && (directory == name || directory == node);
+  }
+};
+
+Writer writer_of(std::string_view path) {
+  const std::string_view name = path.substr(path.rfind('/') + 1);
+  const std::size_t bar = name.rfind('_');
+  if (bar == std::string_view::npos) return {};
+  const std::size_t digits = name.find_first_not_of("0123456789", bar + 1);
+  if (digits == std::string_view::npos || digits == bar + 1 || name[digits] != '.') return {};
+  return {name.substr(0, digits), name.substr(0, bar)};
+}
+
+// Timelines and system metrics lie in "framework" and "system"; elsewhere they are of the job as a
+// whole.
+bool may_be_a_profiler_trace(std::string_view path) {
+  const std::string_view name = path.substr(path.rfind('/') + 1);
+  const std::size_t dot = name.find('.');
+  const bool metrics = dot == 10 && all_digits(name.substr(0, dot));
+  return !metrics && name.find("timeline.json") == std::string_view::npos;
+}
+
 }  // namespace
 
 std::string_view base_name(std::string_view path) {
@@ -77,18 +158,26 @@ std::string_view base_name(std::string_view path) {
 
 std::string job_of(std::string_view path, std::string_view root, const std::string& job) {
   if (path.size() <= root.size() || !path.starts_with(root)) return job;
+  const bool trace = may_be_a_profiler_trace(path);
+  const Writer writer = writer_of(path);
   std::string name = job;
+  std::size_t of_trace = job.size();  // the part of the name that a trace has
   std::string_view rest = path.substr(root.size());
   for (std::size_t slash = rest.find('/'); slash != std::string_view::npos;
        slash = rest.find('/')) {
     const std::string_view directory = rest.substr(0, slash);
     rest.remove_prefix(slash + 1);
     if (directory == "framework" || directory == "system") return name;
+    if (trace && holds_sessions(directory)) break;
     if (directory.empty() || is_part_of_a_job(directory)) continue;
+    if (trace && (is_point_of_a_run(directory) || writer.is_named(directory))) continue;
     if (!name.empty()) name += '/';
     name += directory;
+    if (!is_for_traces(directory)) of_trace = name.size();
   }
-  return job;
+  if (!trace) return job;
+  name.resize(of_trace);
+  return name;
 }
 
 NodeRank parse_writer(std::string_view writer) {
@@ -97,7 +186,10 @@ NodeRank parse_writer(std::string_view writer) {
       !all_digits(writer.substr(0, dash))) {
     return {std::string{writer}, kNoRank};
   }
-  return {std::string{writer.substr(dash + 1)}, rank_or_none(writer.substr(0, dash))};
+  NodeRank found{std::string{writer.substr(dash + 1)}, rank_or_none(writer.substr(0, dash))};
+  if (found.rank == kNoRank)
+    found.process = parse_integer(writer.substr(0, dash)).value_or(kNoProcess);
+  return found;
 }
 
 NodeRank timeline_path_metadata(std::string_view path) {
@@ -140,6 +232,7 @@ ProfilePathMetadata profile_path_metadata(std::string_view path) {
   const std::size_t line = worker.rfind('_');
   if (source.end_ns && line != std::string_view::npos && all_digits(worker.substr(line + 1))) {
     source.node = worker.substr(0, line);
+    source.process = parse_integer(worker.substr(line + 1)).value_or(kNoProcess);
   }
   return source;
 }

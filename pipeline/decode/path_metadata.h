@@ -14,6 +14,7 @@ namespace trainwatch {
 struct NodeRank {
   std::string node;
   std::int32_t rank = kNoRank;
+  std::int64_t process = kNoProcess;
 };
 
 std::string_view base_name(std::string_view path);
@@ -21,14 +22,22 @@ std::string_view base_name(std::string_view path);
 // smdebug's name of a node, as it is part of file names:
 //   "0-algo-1"   is rank 0 on node algo-1;
 //   "3-somehost" is rank 3 on somehost; a number of 4096 or more is a process id, which smdebug may
-//                write there as well, and no rank;
+//                write there as well, of a rank that nothing names;
 //   anything else is the node.
 NodeRank parse_writer(std::string_view writer);
 
 // The job that a file below a watched path belongs to: `job` (configured, may be empty), and the
-// directory below the path in which a job has its "framework" or "system", as several may lie side
-// by side: "bert/run-2". Directories named after a rank or a node ("rank0", "worker_3", "algo-1")
-// are parts of one job. Other files, such as profiler traces, belong to the path as a whole.
+// directories between the path and the file, as several jobs may lie side by side: "bert/run-2".
+// Decided by the path alone, so that a file never changes its job.
+//
+//   timelines, metrics  the directory that holds "framework" or "system"
+//   profiler traces     their own directory, as in TensorBoard; without trailing ones that say only
+//                       what lies in them ("traces", "torch_profiler", "plugins/profile/SESSION"),
+//                       so that traces beside "framework" are of the same job
+//
+// Directories named after a rank, node, process or writer ("rank0", "worker_3", "algo-1", "17",
+// "vm_8959") are parts of one job, and of traces those of a moment ("iteration_100"). What lies
+// directly below the path belongs to it.
 std::string job_of(std::string_view path, std::string_view root, const std::string& job);
 
 // SageMaker timelines: "[<end_us>_]<writer>_pythontimeline.json[.tmp]" and the other kinds. Other
@@ -44,6 +53,7 @@ bool is_communication_timeline(std::string_view path);
 struct ProfilePathMetadata {
   std::string node;  // empty: unknown
   std::int32_t rank = kNoRank;
+  std::int64_t process = kNoProcess;
   std::optional<std::int64_t> end_ns;
 };
 ProfilePathMetadata profile_path_metadata(std::string_view path);

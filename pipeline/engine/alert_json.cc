@@ -15,6 +15,7 @@ void write_subject(JsonWriter& json, const Alert& alert) {
   if (alert.attempt != 0) json.field("attempt", alert.attempt);
   if (!subject.node.empty()) json.field("node", subject.node);
   if (subject.rank != kNoRank) json.field("rank", subject.rank);
+  if (subject.process != kNoProcess) json.field("process", subject.process);
   if (!alert.ranks.empty()) json.field("ranks", alert.ranks);
   if (!subject.gpu.empty()) json.field("gpu", subject.gpu);
   json.end_object();
@@ -61,6 +62,7 @@ std::string alert_id(const RuleSpec& rule, const Subject& subject, std::string_v
   add(subject.node);
   add(std::to_string(subject.rank));
   add(subject.gpu);
+  if (subject.process != kNoProcess) add("process " + std::to_string(subject.process));
   add(key);
   add(std::to_string(to_ns(at)));
   const XXH128_hash_t hash = XXH3_128bits(text.data(), text.size());

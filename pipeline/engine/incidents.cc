@@ -10,7 +10,7 @@ namespace trainwatch {
 namespace {
 
 std::string text_of(const Subject& subject) {
-  return subject.job + '\n' + subject.node + '\n' + std::to_string(subject.rank) + '\n' +
+  return subject.job + '\n' + writer_name(subject) + '\n' + std::to_string(subject.rank) + '\n' +
          subject.gpu;
 }
 

@@ -49,6 +49,7 @@ class StepFeed {
     if (!subject.job.empty()) json.field("job", subject.job);
     if (!subject.node.empty()) json.field("node", subject.node);
     if (subject.rank != kNoRank) json.field("rank", subject.rank);
+    if (subject.process != kNoProcess) json.field("process", subject.process);
     json.key("step");
     step.number == kNoStep ? json.null() : json.value(step.number);
     json.field("mode", to_string(step.mode)).field("origin", to_string(step.origin));

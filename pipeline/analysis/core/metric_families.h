@@ -73,6 +73,8 @@ inline Labels labels_of(const Subject& subject) {
   if (!subject.job.empty()) labels.emplace_back("train_job", subject.job);
   if (!subject.node.empty()) labels.emplace_back("node", subject.node);
   if (subject.rank != kNoRank) labels.emplace_back("rank", std::to_string(subject.rank));
+  if (subject.process != kNoProcess)
+    labels.emplace_back("process", std::to_string(subject.process));
   return labels;
 }
 

@@ -24,7 +24,7 @@ namespace trainwatch {
 // How a row of a table says which cycle it is about.
 struct CycleKey {
   std::optional<std::int32_t> rank;  // none where nothing says it
-  std::string node;
+  std::string node;                  // or "node:process", without a rank
   std::int64_t cycle = 0;
 
   auto operator<=>(const CycleKey&) const = default;
@@ -80,7 +80,7 @@ class CycleResults {
       std::optional<std::int32_t> rank;
       if (who.rank != kNoRank) rank = who.rank;
       for (const Entry& entry : entries) {
-        results.emplace(CycleKey{rank, who.node, entry.cycle}, &entry.result);
+        results.emplace(CycleKey{rank, writer_name(who), entry.cycle}, &entry.result);
       }
     }
     return results;

@@ -197,9 +197,10 @@ void ChromeTraceDecoder::emit_cycle(EventBatch& out) {
   if (emitted_ || records() == 0) return;
   emitted_ = true;
   if (!from_profiler_) return cycle_.reset();
-  const SubjectId who = context_.interner.subjects.intern(metadata_.subject(context_));
-  const std::int64_t base = metadata_.time_base(context_.path, last_end_ns_);
   marks_.complete();
+  const Subject subject = metadata_.subject(context_, marks_.process());
+  const SubjectId who = context_.interner.subjects.intern(subject);
+  const std::int64_t base = metadata_.time_base(context_.path, last_end_ns_);
   if (context_.cycles != nullptr && !cycle_lost_) emit_cycle(who, base);
   emit_spans(who, base, out);
 }

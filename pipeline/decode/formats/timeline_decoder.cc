@@ -115,6 +115,7 @@ void TimelineDecoder::read_path() {
   const NodeRank source = timeline_path_metadata(path_);
   Subject subject{context_.job, source.node, source.rank, ""};
   if (context_.rank != kNoRank) subject.rank = context_.rank;
+  if (subject.rank == kNoRank) subject.process = source.process;
   subject_ = context_.interner.subjects.intern(subject);
   fallback_ = is_communication_timeline(path_) ? SpanKind::communication : SpanKind::other;
   names_training_ = base_name(path_).find("pythontimeline") != std::string_view::npos;

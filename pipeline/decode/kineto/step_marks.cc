@@ -68,6 +68,11 @@ std::vector<StepRow> StepMarks::steps(std::int64_t base_ns) const {
   return rows;
 }
 
+std::int64_t StepMarks::process() const {
+  const auto step = std::ranges::find(marks_, SpanKind::step, &StepMark::kind);
+  return step == marks_.end() || step->process < 0 ? kNoProcess : step->process;
+}
+
 std::vector<Interval> StepMarks::data_waits() const {
   std::vector<Interval> waits;
   for (const StepMark& mark : marks_) {

@@ -48,6 +48,7 @@ class StepMarks {
   // No more will follow: sorts them and assigns waits to steps. Call before the functions below.
   void complete();
   std::vector<StepRow> steps(std::int64_t base_ns) const;
+  std::int64_t process() const;              // of the first step; kNoProcess: unknown
   std::vector<Interval> data_waits() const;  // as written
   // Appends the spans in the order of their ends, as a live writer would emit them, and forgets
   // them. They are like `common` in everything that a mark does not say.

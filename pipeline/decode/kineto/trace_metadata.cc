@@ -31,13 +31,15 @@ void TraceMetadata::member(std::string_view key, std::string_view value) {
   }
 }
 
-Subject TraceMetadata::subject(const FileContext& context) const {
+Subject TraceMetadata::subject(const FileContext& context, std::int64_t process) const {
   const ProfilePathMetadata source = profile_path_metadata(context.path);
   Subject subject{context.job, host_.empty() ? source.node : host_, context.rank, ""};
   if (subject.rank == kNoRank && rank_ && *rank_ >= 0) {
     subject.rank = static_cast<std::int32_t>(*rank_);
   }
   if (subject.rank == kNoRank) subject.rank = source.rank;
+  if (subject.rank == kNoRank)
+    subject.process = source.process == kNoProcess ? process : source.process;
   return subject;
 }
 

@@ -18,8 +18,10 @@ class TraceMetadata {
   void member(std::string_view key, std::string_view value);
 
   std::int64_t world_size() const { return world_size_; }
-  // Configured job and rank override the document, and the document overrides the path.
-  Subject subject(const FileContext& context) const;
+  // Configured job and rank override the document, and the document overrides the path. A rank that
+  // none of them names is known by its process: that of the path, else `process`, as the events
+  // have it.
+  Subject subject(const FileContext& context, std::int64_t process) const;
   // The offset to add to times as written. `last_end_ns` is the latest of them.
   std::int64_t time_base(std::string_view path, std::int64_t last_end_ns) const;
 

@@ -48,6 +48,26 @@ TEST(Cycle, RowsOfEveryKindWithTheirPlaceInTime) {
   EXPECT_EQ(rank.job, "job");
 }
 
+Subject subject_of(const std::string& path) {
+  Reading reading(path);
+  const std::string step = event("user_annotation", "ProfilerStep#4", "100", "50");
+  const CycleTrace& cycle =
+      reading.cycle("{\"schemaVersion\": 1, \"traceEvents\": [" + step + "]}");
+  return reading.interner.subjects[cycle.subject];
+}
+
+// torch's default names have no rank, and without torch.distributed the document has none either.
+TEST(Cycle, RanksThatNothingNamesAreTheirProcesses) {
+  const Subject first = subject_of("/w/vm_8959.1795235697709.pt.trace.json");
+  EXPECT_EQ(first.node, "vm");
+  EXPECT_EQ(first.rank, kNoRank);
+  EXPECT_EQ(first.process, 8959);
+  EXPECT_NE(first, subject_of("/w/vm_8960.1795235697709.pt.trace.json"));
+  EXPECT_EQ(first, subject_of("/w/vm_8959.1795235797709.pt.trace.json")) << "its next cycle";
+  EXPECT_EQ(subject_of("/w/trace.json").process, 1) << "of the events";
+  EXPECT_EQ(subject_of("/w/worker3.1795235697709.pt.trace.json").process, kNoProcess);
+}
+
 // Chrome, perf and viztracer write the same format.
 TEST(Cycle, ATraceOfAnotherProgramIsNone) {
   Reading reading("/w/trace.json");

@@ -31,10 +31,19 @@ TEST(PathMetadata, TimelineNodeAndRank) {
   }
 }
 
+TEST(PathMetadata, AWriterMayBeAProcess) {
+  const NodeRank found = timeline_path_metadata("/f/1795236016087300_19952-vm_pythontimeline.json");
+  EXPECT_EQ(found.node, "vm");
+  EXPECT_EQ(found.rank, kNoRank);
+  EXPECT_EQ(found.process, 19952);
+  EXPECT_EQ(timeline_path_metadata("/f/3-vm_pythontimeline.json.tmp").process, kNoProcess);
+}
+
 TEST(PathMetadata, ProfileNodeRankAndEnd) {
   const ProfilePathMetadata local = profile_path_metadata("/w/vm_8959.1795235697709.pt.trace.json");
   EXPECT_EQ(local.node, "vm");
   EXPECT_EQ(local.rank, kNoRank);
+  EXPECT_EQ(local.process, 8959);
   EXPECT_EQ(local.end_ns, 1795235697709000000);
 
   const ProfilePathMetadata dotted =
@@ -74,8 +83,41 @@ TEST(PathMetadata, JobsSideBySideBelowAWatchedPath) {
   EXPECT_EQ(job("/out/bert/run-2/system/incremental/2026112104/1.a.json"), "team/bert/run-2");
   EXPECT_EQ(job("/out/rank0/framework/0-a_pythontimeline.json.tmp"), "team");
   EXPECT_EQ(job("/out/traces/host_1.2.pt.trace.json"), "team") << "of the job around it";
+  EXPECT_EQ(job("/out/run-1/torch_traces/host_1.2.pt.trace.json"), "team/run-1") << "the same";
+  EXPECT_EQ(job("/out/logs/run-1/traces/host_1.2.pt.trace.json"), "team/logs/run-1");
+  EXPECT_EQ(job("/out/logs/run-1/framework/0-a_pythontimeline.json.tmp"), "team/logs/run-1");
   EXPECT_EQ(job_of("/out/run-1/framework/x.json", "/out", ""), "run-1");
   EXPECT_EQ(job_of("/out", "/out", ""), "") << "a watched file";
+}
+
+TEST(PathMetadata, ADirectoryOfTracesIsARun) {
+  const auto job = [](std::string_view path) { return job_of(path, "/logs", ""); };
+  EXPECT_EQ(job("/logs/host_123.169.pt.trace.json"), "");
+  EXPECT_EQ(job("/logs/run1/host_123.169.pt.trace.json"), "run1");
+  EXPECT_EQ(job("/logs/run2/rank0_trace.json.gz"), "run2");
+  EXPECT_EQ(job("/logs/2026-11-22/12-30-00/worker0.169.pt.trace.json"), "2026-11-22/12-30-00");
+  EXPECT_EQ(job("/logs/bert/plugins/profile/2026_11_22/host_1.2.pt.trace.json"), "bert");
+  EXPECT_EQ(job("/logs/plugins/profile/2026_11_22/host_1.2.pt.trace.json"), "");
+  EXPECT_EQ(job("/logs/profile_run1/host_1.2.pt.trace.json"), "profile_run1");
+}
+
+TEST(PathMetadata, ADirectoryOfARankAMomentOrAWriterIsNoRun) {
+  const auto job = [](std::string_view path) { return job_of(path, "/logs", ""); };
+  EXPECT_EQ(job("/logs/run1/rank3/trace.json"), "run1");
+  EXPECT_EQ(job("/logs/worker_3/vm_3.169.pt.trace.json"), "");
+  EXPECT_EQ(job("/logs/local_rank_3/trace.json"), "");
+  EXPECT_EQ(job("/logs/17/trace.json"), "");
+  EXPECT_EQ(job("/logs/profile_trace/iteration_10000/rank0_trace.json"), "") << "torchtitan";
+  EXPECT_EQ(job("/logs/run1/step-50/rank0_trace.json"), "run1");
+  EXPECT_EQ(job("/logs/ip-10-0-0-1/ip-10-0-0-1_77.169.pt.trace.json.gz"), "") << "the host";
+  EXPECT_EQ(job("/logs/run1/vm_77/vm_77.169.pt.trace.json"), "run1") << "the process";
+}
+
+TEST(PathMetadata, OnlyTracesAreOfTheirDirectory) {
+  const auto job = [](std::string_view path) { return job_of(path, "/out/framework", "team"); };
+  EXPECT_EQ(job("/out/framework/pevents/2026112104/1_0-a_pythontimeline.json"), "team");
+  EXPECT_EQ(job("/out/framework/tensorflow/detailed_profiling/1/host.trace.json.gz"), "team");
+  EXPECT_EQ(job_of("/out/x/1596635613.algo-1.json", "/out", "team"), "team");
 }
 
 }  // namespace trainwatch::path_metadata_test
