@@ -24,7 +24,7 @@ class CommunicationBound final : public CommunicationRule {
     verdict.value = shares.exposed;
     verdict.threshold = params_.threshold_percent;
     verdict.summary = "Exposed communication takes " + format::percent(shares.exposed) +
-                      " of a step, even on the rank that waits least.";
+                      " of a step even on the rank that waits least";
     verdict.cause = {
         CauseName::communication,
         shares.exposed / 100,

@@ -34,15 +34,21 @@ void CommunicationRule::add(const JobStep& step, Verdicts& out) {
   communication_.push(percent(measured.communication_ns, measured.duration_ns));
   if (measured.communication_ns > 0)
     hidden_.push(percent(measured.overlapped_ns, measured.communication_ns));
+  cost_.add(measured, static_cast<double>(measured.waited_communication_ns()) / 1e9,
+            static_cast<double>(measured.duration_ns) / 1e9);
   if (warming()) return;
   const Shares now = shares();
   const Time at = time_from_ns(measured.end_ns());
   std::optional<Finding> found = judge(now);
-  if (!found) return out.clear_all(at);
+  if (!found) {
+    cost_ = {};
+    return out.clear_all(at);
+  }
   if (!found->opens) return out.holds({});
   Verdict& verdict = found->verdict;
   const Severity severity = evidence_.at_most(verdict.severity);
   out.fires({.at = at, .severity = severity, .figure = verdict.value}, [&] {
+    cost_.describe(verdict);
     verdict.step = measured.number;
     verdict.unit = "percent";
     verdict.evidence = JsonWriter{}
@@ -72,6 +78,7 @@ CommunicationRule::Shares CommunicationRule::shares() const {
 void CommunicationRule::state(StateIo& io) {
   io(steps_);
   io(evidence_);
+  io(cost_);
   io(ranks_unseen_);
   io(exposed_);
   io(communication_);

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "rules/cycle_cost.h"
 #include "rules/cycle_evidence.h"
 #include "rules/step_aligner.h"
 #include "trainwatch/rule.h"
@@ -42,7 +43,8 @@ class CommunicationRule : public Rule {
     double communication = 0;
     double hidden = 0;
   };
-  // nullopt: the condition does not hold. One that opens no alert keeps one open.
+  // nullopt: the condition does not hold. One that opens no alert keeps one open. The summary is as
+  // CycleCost wants it.
   struct Finding {
     Verdict verdict;
     bool opens = true;
@@ -58,6 +60,7 @@ class CommunicationRule : public Rule {
 
   StepAligner steps_;
   CycleEvidence evidence_;
+  CycleCost cost_;             // of the steps in a row that show the condition
   bool ranks_unseen_ = false;  // in the latest step
   SortedWindow exposed_;
   SortedWindow communication_;

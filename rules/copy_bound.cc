@@ -30,9 +30,9 @@ class CopyBound final : public CycleRule {
     verdict.value = percent;
     verdict.threshold = params_.threshold_percent;
     verdict.unit = "percent";
+    verdict.lost_seconds = seconds(exposed_ns);
     verdict.summary = "Copies and fills take " + format::percent(percent) +
-                      " of a step while nothing is computed (median of " +
-                      std::to_string(cycle.steps.size()) + " steps).";
+                      " of a step while nothing is computed";
     verdict.cause = {CauseName::memory_copy,
                      percent / 100,
                      format::seconds(seconds(exposed_ns)) + " of " +
@@ -64,6 +64,7 @@ class CopyBound final : public CycleRule {
 const RuleSpec& rule() {
   static const RuleSpec spec = make_spec<CopyBound, Params>(
       {.id = "copy_bound",
+       .version = 2,
        .scope = Scope::rank,
        .summary = "Copies between host and GPU take time in every step.",
        .doc = "The share of a step in which the GPU copied or filled memory and computed nothing; "

@@ -40,26 +40,30 @@ ReasonText text_of(IdleReason reason) {
 void CycleRule::on_cycle(const CycleSummary& cycle, Verdicts& out) {
   if (!is_judgeable(cycle)) return;
   judged_ = true;
+  if (cycle.warm_up_steps == 0) return judge_regular(cycle, out);
+  CycleSummary regular = cycle;
+  const std::span<const StepSummary> kept = cycle.regular_steps();
+  regular.steps.assign(kept.begin(), kept.end());
+  regular.warm_up_steps = 0;
+  judge_regular(regular, out);
+}
+
+void CycleRule::judge_regular(const CycleSummary& cycle, Verdicts& out) {
   const Time at = time_from_ns(cycle.end_ns());
-  std::optional<Verdict> found;
-  if (cycle.warm_up_steps == 0) {
-    found = judge(cycle);
-  } else {
-    CycleSummary regular = cycle;
-    const std::span<const StepSummary> kept = cycle.regular_steps();
-    regular.steps.assign(kept.begin(), kept.end());
-    regular.warm_up_steps = 0;
-    found = judge(regular);
-  }
+  std::optional<Verdict> found = judge(cycle);
   if (!found) {
     evidence_ = {};
+    cost_ = {};
     return out.clear_all(at);
   }
-  for (const StepSummary& step : cycle.regular_steps())
+  for (const StepSummary& step : cycle.steps)
     evidence_.add(step.number == kNoStep ? 0 : 1, step.duration_ns);
+  cost_.add(cycle.steps.front(), found->lost_seconds, static_cast<double>(cycle.step_ns()) / 1e9);
   if (found->value < found->threshold) return out.holds({});
-  out.fires({.at = at, .severity = evidence_.at_most(found->severity)},
-            [&] { return *std::move(found); });
+  out.fires({.at = at, .severity = evidence_.at_most(found->severity)}, [&] {
+    cost_.describe(*found);
+    return *std::move(found);
+  });
 }
 
 bool CycleRule::is_judgeable(const CycleSummary& cycle) {
@@ -70,6 +74,7 @@ bool CycleRule::is_judgeable(const CycleSummary& cycle) {
 
 void CycleRule::state(StateIo& io) {
   io(evidence_);
+  io(cost_);
   io(judged_);
   io(without_activity_);
   io(without_launches_);

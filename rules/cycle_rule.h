@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "rules/cycle_cost.h"
 #include "rules/cycle_evidence.h"
 #include "trainwatch/cycle_summary.h"
 #include "trainwatch/json_writer.h"
@@ -32,15 +33,19 @@ class CycleRule : public Rule {
   // An alert that reached its threshold stays open down to this share of it.
   static constexpr double kStays = 0.7;
 
-  // nullopt: the cycle does not show the condition. The time is filled in. A value below the
-  // threshold keeps an alert open, but opens none; return it from kStays of the threshold on.
+  // nullopt: the cycle does not show the condition. `lost_seconds` are those of this cycle. The
+  // summary says what is without a full stop; since when, and how much it costs, is added, with the
+  // times. A value below the threshold keeps an alert open, but opens none; return it from kStays
+  // of the threshold on.
   virtual std::optional<Verdict> judge(const CycleSummary& cycle) const = 0;
 
  private:
   bool is_judgeable(const CycleSummary& cycle);
+  void judge_regular(const CycleSummary& cycle, Verdicts& out);
 
   Needs needs_;
   CycleEvidence evidence_;         // of the cycles in a row that show the condition
+  CycleCost cost_;                 // of the same
   bool judged_ = false;            // some cycle
   bool without_activity_ = false;  // the latest cycle
   bool without_launches_ = false;  // most activities of the latest cycle

@@ -1,6 +1,5 @@
 #include "rules/format.h"
 
-#include <algorithm>
 #include <charconv>
 #include <cmath>
 
@@ -31,9 +30,10 @@ std::string percent(double number) {
   return figure(number) + " %";
 }
 
-std::string speedup(double share) {
-  constexpr double kMost = 0.999;
-  return figure(1 / (1 - std::clamp(share, 0.0, kMost))) + "x";
+std::string saving(double share) {
+  constexpr double kMost = 0.9;
+  if (!(share > 0 && share <= kMost)) return {};
+  return "; without that, training would be " + figure(1 / (1 - share)) + "x faster";
 }
 
 std::string ordinal(std::int64_t n) {

@@ -12,8 +12,9 @@ std::string figure(double number);
 // A duration as a person reads it: "212 us", "8.2 ms", "3.21 s", "30 min", "2.5 h".
 std::string seconds(double number);
 std::string percent(double number);  // "70.2 %"
-// How much faster something is without this share of its time: "1.31x".
-std::string speedup(double share);
+// What losing this share of the time means: "; without that, training would be 1.31x faster". Empty
+// if little else is left.
+std::string saving(double share);
 std::string ordinal(std::int64_t n);  // "20th", "21st"
 // The text, cut with "..." when it is longer than `limit` bytes.
 std::string cut(std::string_view text, std::size_t limit);

@@ -77,10 +77,9 @@ class GpuIdle final : public CycleRule {
     verdict.threshold = threshold;
     verdict.unit = "percent";
     const bool lost = severity == Severity::warning;
-    verdict.summary = "The GPU " + std::string(lost ? "had nothing to do for " : "was idle for ") +
-                      format::percent(percent) + " of the " +
-                      format::seconds(static_cast<double>(cycle.step_ns()) / 1e9) +
-                      " that the profiler recorded.";
+    verdict.lost_seconds = static_cast<double>(shares.lost_ns) / 1e9;
+    verdict.summary = "The GPU " + std::string(lost ? "has nothing to do for " : "is idle for ") +
+                      format::percent(percent) + " of the time";
     verdict.cause = lost ? cycle_text::cause_of_idle(cycle, kLost, shares.lost_ns)
                          : cycle_text::cause_of_idle(cycle, kAll, shares.idle_ns);
     verdict.evidence = evidence(cycle, shares.idle_ns);

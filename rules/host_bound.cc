@@ -36,8 +36,8 @@ class HostBound final : public CycleRule {
     verdict.value = percent;
     verdict.threshold = params_.threshold_percent;
     verdict.unit = "percent";
-    verdict.summary = "The GPU waits for the host for " + format::percent(percent) +
-                      " of a step (median of " + std::to_string(cycle.steps.size()) + " steps).";
+    verdict.lost_seconds = static_cast<double>(sum_ns) / 1e9;
+    verdict.summary = "The GPU waits for the host for " + format::percent(percent) + " of a step";
     verdict.cause = cycle_text::cause_of_idle(cycle, kHost, sum_ns);
     JsonWriter json;
     json.begin_object().field("steps", cycle.steps.size());

@@ -155,9 +155,7 @@ class InputBound final : public Rule {
              " steps waiting for data, not counting the longest wait.";
     }
     return "The GPU waits for data for " + format::percent(percent) + " of the last " + steps +
-           " recorded steps, not counting the longest wait; without these waits training would "
-           "be " +
-           format::speedup(percent / 100) + " faster.";
+           " recorded steps, not counting the longest wait" + format::saving(percent / 100) + ".";
   }
 
   Verdict describe(Origin origin, std::int64_t step, const Lane& lane, double percent) const {

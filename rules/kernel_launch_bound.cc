@@ -38,13 +38,14 @@ class KernelLaunchBound final : public CycleRule {
     verdict.value = percent;
     verdict.threshold = params_.threshold_percent;
     verdict.unit = "percent";
-    verdict.summary = "The GPU waits for the next launch for " + format::percent(percent) +
-                      " of a step; a launch starts " + format::seconds(work) +
-                      " of work on average.";
+    verdict.lost_seconds = static_cast<double>(cycle.idle(IdleReason::launch)) / 1e9;
+    verdict.summary =
+        "The GPU waits for the next launch for " + format::percent(percent) + " of a step";
     verdict.cause = {CauseName::kernel_launch,
                      percent / 100,
-                     "Work of " + format::seconds(work) +
-                         " is done before the host has launched the next piece.",
+                     "A launch takes " + format::seconds(call) + " and starts " +
+                         format::seconds(work) +
+                         " of work on average, which is done before the next piece is launched.",
                      {}};
     verdict.evidence =
         JsonWriter{}

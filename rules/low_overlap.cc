@@ -29,8 +29,8 @@ class LowOverlap final : public CommunicationRule {
     verdict.value = shares.hidden;
     verdict.threshold = params_.threshold_percent;
     verdict.summary = "Only " + format::percent(shares.hidden) +
-                      " of the communication overlaps with computation; it takes " +
-                      format::percent(shares.communication) + " of a step.";
+                      " of the communication overlaps with computation, and it takes " +
+                      format::percent(shares.communication) + " of a step";
     verdict.cause = {CauseName::communication,
                      (100 - shares.hidden) / 100,
                      "The rest runs while nothing is computed.",

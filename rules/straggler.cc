@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "rules/cycle_cost.h"
 #include "rules/cycle_evidence.h"
 #include "rules/format.h"
 #include "rules/step_aligner.h"
@@ -52,10 +53,12 @@ struct Part {
 struct Record {
   std::deque<Part> parts;  // the last steps of a rank
   bool proven = false;     // chance was excluded, and the rank has not been on time since
+  CycleCost cost;          // since it was late first
 
   void state(StateIo& io) {
     io(parts);
     io(proven);
+    io(cost);
   }
 };
 
@@ -164,8 +167,15 @@ class Straggler final : public Rule {
     const std::string key = key_of(rank.rank);
     const Time at = time_from_ns(rank.step.end_ns());
     const Sums sums(record);
-    if (sums.late == 0) record.proven = false;
-    if (record.parts.back().late == 0) return out.clear(key, at);
+    const Part& now = record.parts.back();
+    if (sums.late == 0) {
+      record.proven = false;
+      record.cost = {};
+    } else {
+      const std::int64_t behind = now.late == 0 ? 0 : now.own_ns - now.usual_ns;
+      record.cost.add(rank.step, seconds(behind), seconds(now.step_ns));
+    }
+    if (now.late == 0) return out.clear(key, at);
     const double chance = sums.chance(ranks);
     record.proven = record.proven || chance <= tolerated();
     const bool hint = sums.far == sums.late && chance <= kHint;
@@ -191,7 +201,8 @@ class Straggler final : public Rule {
 
   std::string name_of(SubjectId rank) const {
     const Subject& who = interner_.subjects[rank];
-    return who.rank == kNoRank ? who.node : "rank " + std::to_string(who.rank);
+    if (who.rank != kNoRank) return "rank " + std::to_string(who.rank);
+    return who.process == kNoProcess ? who.node : "process " + std::to_string(who.process);
   }
   std::string key_of(SubjectId rank) const {
     return name_of(rank) + "/" + interner_.subjects[rank].node;
@@ -207,10 +218,11 @@ class Straggler final : public Rule {
     verdict.threshold = LateRanks::kShare * seconds(now.usual_ns);
     verdict.baseline = seconds(now.usual_ns);
     verdict.unit = "seconds";
-    verdict.summary = "The others wait for " + name_of(rank.rank) + ": it was late in " +
+    verdict.summary = "The others wait for " + name_of(rank.rank) + ", late in " +
                       std::to_string(sums.late) + " of the last " +
-                      std::to_string(record.parts.size()) + " steps, by " +
-                      format::seconds(sums.mean_behind_ns() / 1e9) + " on average.";
+                      std::to_string(record.parts.size()) + " steps by " +
+                      format::seconds(sums.mean_behind_ns() / 1e9) + " on average,";
+    record.cost.describe(verdict);
     verdict.cause = {CauseName::straggler,
                      1,
                      "In step " + std::to_string(rank.step.number) + " its own time was " +
