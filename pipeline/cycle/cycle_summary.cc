@@ -204,16 +204,19 @@ void StepAccumulator::add_gap(const ActivitySegment& gap, const Interval& part,
   const std::int64_t until = std::clamp(ready, part.start_ns, part.end_ns);
   add_idle({part.start_ns, until}, synchronised ? IdleReason::synchronization : IdleReason::launch,
            to);
-  if (launches_known_) {
-    to.idle_ns[static_cast<std::size_t>(IdleReason::queued)] += part.end_ns - until;
-  } else {
-    add_idle({until, part.end_ns}, IdleReason::queued, to);
-  }
+  const Interval rest{until, part.end_ns};
+  if (!launches_known_) return add_idle(rest, IdleReason::queued, to);
+  const std::int64_t lasts = rest.end_ns - rest.start_ns;
+  // A short gap in which a pause begins is part of it.
+  const std::int64_t paused = lasts < kUsualKernelGapNs ? host_pauses_.covered_ns(rest) : 0;
+  to.idle_ns[static_cast<std::size_t>(IdleReason::host_pause)] += paused;
+  to.idle_ns[static_cast<std::size_t>(IdleReason::queued)] += lasts - paused;
 }
 
 // From when on `next` was launched, while nothing was running since then: from the end of its call
-// plus the usual latency; a little more latency than usual is no queue. A call that waits for its
-// own copy has launched it at its beginning.
+// plus the usual latency; a little more latency than usual is no queue, and a call that was under
+// way by then and ended soon is none of the host's fault. A call that waits for its own copy has
+// launched it at its beginning.
 std::int64_t StepAccumulator::ready_ns(const DeviceActivity& next, std::int64_t since_ns) const {
   if (next.launch == kNoRow) return since_ns;
   const auto graph = graph_starts_.find(next.launch);
@@ -221,7 +224,8 @@ std::int64_t StepAccumulator::ready_ns(const DeviceActivity& next, std::int64_t 
   const LaunchRow& call = cycle_.launches[next.launch];
   const std::int64_t launched = waits_for(call, next) ? call.start_ns : call.end_ns();
   const std::int64_t ready = launched + launch_latency_ns_;
-  if (ready <= since_ns) return since_ns;
+  const bool began = call.start_ns < since_ns;
+  if (ready <= since_ns || (began && ready - since_ns < kUsualKernelGapNs)) return since_ns;
   return next.start_ns - ready < kUsualKernelGapNs ? next.start_ns : ready;
 }
 

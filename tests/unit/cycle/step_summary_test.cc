@@ -113,13 +113,12 @@ TEST(StepSummary, ALaunchGapEndsWhenTheWorkIsReady) {
   HandMadeCycle builder;
   builder.compute({7, 13, 7, builder.launch(0)});
   builder.compute({32, 8, 7, builder.launch(25)});
-  builder.compute(
-      {46, 4, 7, builder.launch(38)});  // the call began before the gap, and ended in it
+  builder.compute({46, 4, 7, builder.launch(38)});    // the call began before the gap
   builder.compute({200, 10, 8, builder.launch(50)});  // and waits for another 143 us
   builder.step(1, 0, 210);
   const StepSummary step = only_step(builder.build());
-  EXPECT_EQ(step.idle(IdleReason::launch), (7 + 12 + 6 + 7) * kUs);
-  EXPECT_EQ(step.idle(IdleReason::queued), 143 * kUs);
+  EXPECT_EQ(step.idle(IdleReason::launch), (7 + 12 + 7) * kUs);
+  EXPECT_EQ(step.idle(IdleReason::queued), (6 + 143) * kUs);
 }
 
 TEST(StepSummary, CollectivesAreExposedWhereNothingElseRuns) {
