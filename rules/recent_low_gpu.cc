@@ -103,12 +103,25 @@ bool RecentLowGpu::alternates() const {
   return slices_.all().back().start - resumed_.back() <= recent;
 }
 
+// Slices of the longest period without work.
+std::int64_t RecentLowGpu::longest_idle() const {
+  std::int64_t longest = 0;
+  std::int64_t now = 0;
+  for (const Slice& slice : slices_.all()) {
+    now = slice.mean() < params_.threshold_p5 ? now + 1 : 0;
+    longest = std::max(longest, now);
+  }
+  return longest;
+}
+
 Reason RecentLowGpu::reason() const {
   const auto slices = static_cast<std::int64_t>(slices_.all().size());
   const std::int64_t high = slices - low_;
   const bool under = high * 100 < kUnder * slices;
-  const bool fluctuates =
-      high * 100 >= kBusy * slices && idle_ * 100 >= kIdle * slices && alternates();
+  // A single stall is no fluctuation.
+  const bool fluctuates = high * 100 >= kBusy * slices && idle_ * 100 >= kIdle * slices &&
+                          alternates() &&
+                          longest_idle() <= std::max(idle_ * 2 / 3, std::int64_t{1});
   if ((!under && !fluctuates) || !works_throughout()) return Reason::none;
   return under ? Reason::under_utilised : Reason::fluctuating;
 }

@@ -48,6 +48,7 @@ class RecentLowGpu final : public Rule {
   void judge(Time at, Verdicts& out);
   bool works_throughout() const;
   bool alternates() const;
+  std::int64_t longest_idle() const;
   Reason reason() const;
   double mean() const;
   Verdict describe(Reason reason) const;

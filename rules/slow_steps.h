@@ -7,29 +7,14 @@
 #include <string>
 #include <vector>
 
+#include "rules/scheduled_pause.h"
+#include "rules/slow_rhythm.h"
+#include "rules/spike.h"
 #include "rules/track_key.h"
 #include "trainwatch/event.h"
 #include "trainwatch/state_io.h"
-#include "trainwatch/stats/period_detector.h"
 
 namespace trainwatch::step_spike {
-
-// A slow iteration and what it was compared with. Seconds.
-struct Spike {
-  std::int64_t step = kNoStep;
-  Time start{};
-  Time end{};
-  double seconds = 0;
-  double usual = 0;
-  double limit = 0;
-  double wait = 0;
-  double usual_wait = 0;
-  double between = 0;  // neither step nor wait
-  double usual_between = 0;
-
-  double lost() const { return seconds - usual; }
-  double ratio() const { return seconds / usual; }
-};
 
 // Slow steps that have no rhythm, close to each other.
 struct Episode {
@@ -76,34 +61,6 @@ struct Episode {
   }
 };
 
-// Slow steps that come round.
-struct Rhythm {
-  PeriodDetector detector;
-  std::uint64_t hits = 0;
-  double lost = 0;
-  double elapsed = 0;  // since the first
-  Spike latest;
-  Time since{};
-  std::uint64_t early = 0;  // slow steps among the first of the attempt
-  bool nature = false;      // as the job has always been: no alert
-  bool warned = false;
-
-  double share() const { return elapsed > 0 ? std::min(lost / elapsed, 1.0) : 0; }
-  double mean_lost() const { return hits > 0 ? lost / static_cast<double>(hits) : 0; }
-
-  void state(StateIo& io) {
-    io(detector);
-    io(hits);
-    io(lost);
-    io(elapsed);
-    io(latest);
-    io(since);
-    io(early);
-    io(nature);
-    io(warned);
-  }
-};
-
 struct Track {
   Track(Mode of_mode, Origin of_origin)
       : mode(of_mode),
@@ -120,6 +77,8 @@ struct Track {
   double usual_between = 0;
   Episode episode;
   Rhythm rhythm;
+  ScheduledPauses scheduled;
+  double checkpoint = 0;  // seconds since the step before, in spans that say so
 
   // If the writer gives no usable number, steps are counted.
   std::int64_t place(const Step& step) const {
@@ -136,7 +95,12 @@ struct Track {
     const Nanos outside = step.iteration() - step.duration;
     return to_seconds(std::max(outside - step.data_wait, Nanos{}));
   }
-  void begin_attempt() { *this = Track(mode, origin); }
+  void begin_attempt(Time at) {
+    const ScheduledPauses before = scheduled;  // knows how steps are numbered
+    *this = Track(mode, origin);
+    scheduled = before;
+    scheduled.begin_attempt(at);
+  }
 
   void state(StateIo& io) {
     io(seen);
@@ -144,6 +108,8 @@ struct Track {
     io(usual_between);
     io(episode);
     io(rhythm);
+    io(scheduled);
+    io(checkpoint);
   }
 };
 

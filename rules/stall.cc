@@ -6,6 +6,7 @@
 #include <string>
 
 #include "rules/format.h"
+#include "rules/round_steps.h"
 #include "trainwatch/json_writer.h"
 #include "trainwatch/rule.h"
 
@@ -29,6 +30,8 @@ struct Gap {
 
 constexpr std::size_t kMostUndecided = 16;
 constexpr auto kLateness = std::chrono::seconds(120);  // of samples behind the clock
+constexpr std::int64_t kCheapPart = 20;                // of the time so far: 5 %
+constexpr std::int64_t kRoundPatience = 4;             // times the usual one, at most
 constexpr double kAsleep = 0.8;  // of a pause without a sample: the whole node was paused
 
 class Stall final : public Rule {
@@ -53,7 +56,13 @@ class Stall final : public Rule {
       out.clear_all(step.end());
     }
     decide(out, step.end(), false);
-    if (step.opens_attempt) patience_ = {};
+    if (step.opens_attempt) {
+      patience_ = {};
+      began_ = step.end();
+    }
+    const bool trains = step.mode == Mode::train || step.mode == Mode::unknown;
+    if (trains) steps_.add(step);
+    at_round_ = trains && steps_.is_round();
     if (step.pace.warm()) {
       patience_[static_cast<std::size_t>(step.mode)] = step.pace.patience();
     }
@@ -102,6 +111,9 @@ class Stall final : public Rule {
     io(patience_);
     io(finished_);
     io(armed_);
+    io(began_);
+    io(steps_);
+    io(at_round_);
     io(undecided_);
     if (undecided_.size() > kMostUndecided) io.fail();
     const auto impossible = [](Nanos patience) { return patience < Nanos{}; };
@@ -161,11 +173,14 @@ class Stall final : public Rule {
     return {last_end_, last_end_ + silent, patience(), last_step_, Nanos{}};
   }
 
-  // The longest of all modes: an evaluation may begin at any time.
+  // The longest of all modes: an evaluation may begin at any time. After a round number of steps
+  // comes a checkpoint or an evaluation that writes no steps; a cheap one is no stall.
   Nanos patience() const {
     const Nanos longest = *std::ranges::max_element(patience_);
     if (longest == Nanos{}) return Pace{}.patience();
-    return std::max(longest, from_seconds(params_.least_seconds));
+    const Nanos usual = std::max(longest, from_seconds(params_.least_seconds));
+    if (!at_round_) return usual;
+    return std::clamp((last_end_ - began_) / kCheapPart, usual, kRoundPatience * usual);
   }
 
   static Verdict describe(const Gap& gap, bool over) {
@@ -221,6 +236,9 @@ class Stall final : public Rule {
   Time last_end_ = kNoTime;
   std::int64_t last_step_ = kNoStep;
   std::array<Nanos, static_cast<std::size_t>(Mode::count_)> patience_{};  // of modes that are known
+  Time began_{};                                                          // the attempt
+  RoundSteps steps_;
+  bool at_round_ = false;  // a round number of them
   bool finished_ = false;
   bool armed_ = false;  // the last step was read while it was new
 };

@@ -24,14 +24,10 @@ struct Params {
 
 constexpr double kCovered = 0.5;          // of the lost time, to name a cause
 constexpr double kHysteresis = 0.7;       // a warning ends at this share of where it began
-constexpr double kStandsOut = 2;          // times the mean loss of a rhythm: not part of it
 constexpr double kLeastRise = 1.15;       // that may come round
 constexpr double kCoreSigmas = 5;         // the same, for jobs whose steps vary
 constexpr std::uint64_t kTogether = 100;  // iterations; slow ones that near are one episode
 constexpr double kRecord = 0.1;           // times info_seconds, in the short record of a profiler
-constexpr std::int64_t kNaturalPeriod = 16;
-constexpr std::uint64_t kBeginning = 130;  // iterations
-constexpr std::uint64_t kFirstJudged = 30;
 
 std::string step_text(const Track& track, std::int64_t step) {
   const bool plain = track.mode == Mode::train || track.mode == Mode::unknown;
@@ -43,8 +39,8 @@ std::string took_text(const Spike& spike) {
 }
 
 Cause cause_of(const Spike& spike) {
-  const double waited = spike.wait - spike.usual_wait;
-  const double paused = spike.between - spike.usual_between;
+  const double waited = spike.waited();
+  const double paused = spike.paused();
   const auto covers = [&](double seconds) { return std::clamp(seconds / spike.lost(), 0.0, 1.0); };
   if (covers(waited) >= kCovered) {
     return {CauseName::input_wait,
@@ -70,16 +66,20 @@ class StepSpike final : public Rule {
   void on_step(const Step& step, Verdicts& out) override {
     Track& track = track_of(step);
     if (step.opens_attempt) {
-      track.begin_attempt();
+      track.begin_attempt(step.end());
       out.clear_all(step.end());
     }
     ++track.seen;
-    if (!step.pace.warm()) return track.add_normal(step);
-    if (step.iteration() + step.evaluation > step.pace.patience())
-      return;  // the rule stall reports
-    follow_rhythm(track, step, out);
-    const bool due = track.rhythm.detector.is_due(track.place(step));
-    find_spike(track, step, due, out);
+    judge(track, step, out);
+    track.scheduled.add(step);
+    track.checkpoint = 0;
+  }
+
+  void on_span(const Span& checkpoint, Verdicts&) override {
+    const double seconds = to_seconds(std::max(checkpoint.duration, Nanos{}));
+    for (Track& track : tracks_) {
+      if (track.origin == checkpoint.origin) track.checkpoint += seconds;
+    }
   }
 
   void state(StateIo& io) override {
@@ -109,6 +109,16 @@ class StepSpike final : public Rule {
     return tracks_.emplace_back(step.mode, step.origin);
   }
 
+  void judge(Track& track, const Step& step, Verdicts& out) const {
+    if (step.opens_attempt) return track.add_normal(step);
+    track.rhythm.beginning.add(track.place(step), to_seconds(step.iteration()));
+    if (!step.pace.warm()) return track.add_normal(step);
+    follow_rhythm(track, step, out);
+    const bool stood_still = step.iteration() + step.evaluation > step.pace.patience();
+    const bool due = track.rhythm.detector.is_due(track.place(step));
+    if (!stood_still) find_spike(track, step, due, out);  // else the rule stall reports
+  }
+
   static Spike measured(const Track& track, const Step& step) {
     return {.step = step.number,
             .start = step.begin,
@@ -119,7 +129,8 @@ class StepSpike final : public Rule {
             .wait = to_seconds(step.data_wait),
             .usual_wait = track.usual_wait,
             .between = Track::between(step),
-            .usual_between = track.usual_between};
+            .usual_between = track.usual_between,
+            .checkpoint = track.checkpoint};
   }
 
   // A step that is slow enough to come round, whether or not this job often has such steps.
@@ -133,41 +144,23 @@ class StepSpike final : public Rule {
     const std::int64_t place = track.place(step);
     const bool known = rhythm.detector.period() > 0;
     const bool slow = may_recur(step);
+    if (slow) rhythm.note(measured(track, step), place);
     slow ? rhythm.detector.event(place) : rhythm.detector.quiet(place);
-    if (slow && track.seen <= kBeginning) ++rhythm.early;
-    const std::int64_t period = rhythm.detector.period();
-    if (period == 0) {
+    if (rhythm.detector.period() == 0) {
       if (known) out.clear(track.periodic_key, step.end());
       return;
     }
     if (known) rhythm.elapsed += to_seconds(step.iteration());
     if (!slow || !rhythm.detector.is_due(place)) return;
-    rhythm.latest = measured(track, step);
-    if (!known) begin_rhythm(track, place);
-    ++rhythm.hits;
-    rhythm.lost += rhythm.latest.lost();
+    const Spike spike = measured(track, step);
+    if (!known) rhythm.begin(spike, place);
+    rhythm.add(spike);
     report_rhythm(track, out);
-  }
-
-  // The slow steps so far were about as slow as this one.
-  static void begin_rhythm(Track& track, std::int64_t place) {
-    Rhythm& rhythm = track.rhythm;
-    const std::int64_t period = rhythm.detector.period();
-    const auto before = static_cast<double>((place - rhythm.detector.first()) / period);
-    rhythm.hits = static_cast<std::uint64_t>(before);
-    rhythm.lost = before * rhythm.latest.lost();
-    rhythm.elapsed = before * (static_cast<double>(period) * rhythm.latest.usual) + rhythm.lost;
-    rhythm.warned = false;
-    rhythm.since = rhythm.latest.end - from_seconds(rhythm.elapsed + rhythm.latest.seconds);
-    // Of the first iterations that are judged, at least half as many were slow.
-    const std::uint64_t due =
-        (std::min(track.seen, kBeginning) - kFirstJudged) / static_cast<std::uint64_t>(period);
-    rhythm.nature = period <= kNaturalPeriod && 2 * rhythm.early >= due;
   }
 
   void report_rhythm(Track& track, Verdicts& out) const {
     Rhythm& rhythm = track.rhythm;
-    if (rhythm.nature && rhythm.latest.ratio() < params_.warning_ratio) return;
+    if (rhythm.nature && rhythm.mean_ratio() < params_.warning_ratio) return;
     const double percent = 100 * rhythm.share();
     if (percent < kHysteresis * params_.info_percent) {
       return out.clear(track.periodic_key, rhythm.latest.end);
@@ -190,8 +183,12 @@ class StepSpike final : public Rule {
     }
     const Spike spike = measured(track, step);
     Rhythm& rhythm = track.rhythm;
-    if (due && spike.lost() <= kStandsOut * rhythm.mean_lost()) {
+    if (due && spike.lost() <= Rhythm::kStandsOut * rhythm.mean_lost()) {
       return end_episode(track, step, out);
+    }
+    if (track.origin == Origin::timeline) {
+      const double cost = track.scheduled.cost(spike);
+      if (100 * cost < params_.warning_percent) return report_scheduled(track, step, spike, out);
     }
     begin_episode(track, spike, out);
     track.episode.add(spike, track.seen);
@@ -208,6 +205,20 @@ class StepSpike final : public Rule {
                .severity = severe || costly ? Severity::warning : Severity::info,
                .opens = worst.lost() >= least},
               [&] { return describe(track); });
+  }
+
+  // Most likely on purpose, and cheap. It is no part of an episode.
+  void report_scheduled(Track& track, const Step& step, const Spike& spike, Verdicts& out) const {
+    end_episode(track, step, out);
+    if (track.episode.spikes > 0) return;
+    track.episode.add(spike, track.seen);
+    out.fires({.key = track.key,
+               .at = spike.end,
+               .severity = Severity::info,
+               .opens = spike.lost() >= params_.info_seconds},
+              [&] { return describe(track); });
+    out.clear(track.key, spike.end);
+    track.episode = {};
   }
 
   // One episode is one size: a far larger slow step begins its own.
@@ -250,8 +261,10 @@ class StepSpike final : public Rule {
     verdict.baseline = shown.usual;
     verdict.unit = "seconds";
     verdict.window_lost_seconds = shown.lost();
-    verdict.since = shown.start;
     verdict.cause = cause_of(shown);
+    // What was not lost before the step was lost in it, at the latest by its end.
+    const bool known = verdict.cause.name != CauseName::unattributed;
+    verdict.since = known ? shown.start : shown.end - from_seconds(shown.lost());
     return verdict;
   }
 
@@ -329,7 +342,7 @@ class StepSpike final : public Rule {
 const RuleSpec& rule() {
   static const RuleSpec spec = make_spec<StepSpike, Params>(
       {.id = "step_spike",
-       .version = 2,
+       .version = 3,
        .scope = Scope::rank,
        .summary = "A step takes far longer than the others, once, repeatedly or at a fixed "
                   "interval.",
@@ -337,6 +350,7 @@ const RuleSpec& rule() {
               "next. An iteration is slow when it is beyond the tail that the job has shown, and "
               "takes `ratio` times the median. Slow steps at equal distances are periodic when "
               "chance is excluded.",
+       .spans = {SpanKind::checkpoint},
        .incident = {.specificity = 50,
                     .slack = std::chrono::seconds(1),
                     .of_one_step = true,

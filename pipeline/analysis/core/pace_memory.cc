@@ -141,11 +141,19 @@ Pace PaceMemory::judge(std::int64_t warm) const {
 double PaceMemory::limit_of(double median, double sigma) const {
   const std::span<const double> sorted = logs_.sorted();
   const auto begin = static_cast<std::size_t>(kTail * static_cast<double>(sorted.size() - 1));
+  // The longest 1 % may be stalls or checkpoints, and count as the next longest; of an exponential
+  // tail, the mean then lacks their share.
+  const std::size_t above = sorted.size() - begin - 1;
+  const std::size_t left_out = above / 5;
+  const double most = sorted[sorted.size() - 1 - left_out];
   double excess = 0;
-  for (std::size_t i = begin + 1; i < sorted.size(); ++i) excess += sorted[i] - sorted[begin];
-  const auto count = static_cast<double>(sorted.size() - begin - 1);
+  for (std::size_t i = begin + 1; i < sorted.size(); ++i) {
+    excess += std::min(sorted[i], most) - sorted[begin];
+  }
+  const auto count = static_cast<double>(above);
+  const auto counted = static_cast<double>(above - left_out);
   // The fewer are known, the less certain is their mean.
-  const double mean = excess / count * (1 + 1 / std::sqrt(count));
+  const double mean = excess / counted * (1 + 1 / std::sqrt(count));
   // A tail of two or three sizes is not exponential: not far beyond what was seen.
   const double tail = std::min(sorted[begin] + std::max(kRarity * mean, kSigmas * sigma),
                                sorted.back() + kBeyondSeen);

@@ -1,0 +1,30 @@
+// One slow iteration.
+#pragma once
+
+#include <cstdint>
+
+#include "trainwatch/event.h"
+
+namespace trainwatch::step_spike {
+
+// A slow iteration and what it was compared with. Seconds.
+struct Spike {
+  std::int64_t step = kNoStep;
+  Time start{};
+  Time end{};
+  double seconds = 0;
+  double usual = 0;
+  double limit = 0;
+  double wait = 0;
+  double usual_wait = 0;
+  double between = 0;  // neither step nor wait
+  double usual_between = 0;
+  double checkpoint = 0;  // in spans that say so
+
+  double lost() const { return seconds - usual; }
+  double ratio() const { return seconds / usual; }
+  double waited() const { return wait - usual_wait; }
+  double paused() const { return between - usual_between; }
+};
+
+}  // namespace trainwatch::step_spike
