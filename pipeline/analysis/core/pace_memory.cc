@@ -274,8 +274,11 @@ void PaceMemory::restart_level(std::size_t newest) {
     logs_.push(static_cast<double>(recent_[place % kRecent]));
   }
   const double median = logs_.median();
-  const double most = std::max(4 * kSigmaPerMad * logs_.mad(), kUnusual);
-  for (const double value : logs_.sorted()) {
+  // What one in ten takes is no outlier: such a job may have steps of two sizes.
+  const std::span<const double> sorted = logs_.sorted();
+  const double often = sorted.empty() ? median : sorted[(sorted.size() - 1) * 9 / 10];
+  const double most = std::max({4 * kSigmaPerMad * logs_.mad(), kUnusual, often - median});
+  for (const double value : sorted) {
     level_.add(std::clamp(value, median - most, median + most));
   }
   level_age_ = 0;

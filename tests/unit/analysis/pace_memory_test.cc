@@ -69,6 +69,25 @@ Count count(const Seconds& seconds, int jobs, int steps) {
   return found;
 }
 
+// A third of the steps takes twice as long, from the beginning on.
+TEST(PaceMemory, StepsOfTwoSizesAreOneLevel) {
+  const Seconds sizes = [](auto& random, auto) {
+    return (uniform(random) < 0.3 ? 0.4 : 0.2) * std::exp(0.03 * normal(random));
+  };
+  EXPECT_EQ(count(sizes, 300, 400).changes, 0);
+}
+
+TEST(PaceMemory, FewLongOnesDoNotHideLongerOnes) {
+  Job job(7);
+  for (int i = 0; i < 350; ++i) {
+    job.next([](auto& random, auto number) {
+      return (number > 60 && number % 100 == 0 ? 2.5 : 1) * std::exp(0.02 * normal(random));
+    });
+  }
+  const Pace pace = job.next([](auto&, auto) { return 1; });
+  EXPECT_LT(pace.limit, 2);
+}
+
 TEST(PaceMemory, HealthyJobsAreQuiet) {
   const std::pair<const char*, Seconds> shapes[] = {
       {"3 % jitter", [](auto& random, auto) { return 0.2 * std::exp(0.03 * normal(random)); }},
