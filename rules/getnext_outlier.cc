@@ -14,8 +14,13 @@ namespace trainwatch::getnext_outlier {
 namespace {
 
 constexpr std::size_t kMaxNames = 64;
-constexpr std::size_t kNameShown = 200;  // bytes
-constexpr double kRecord = 0.1;          // times min_lost_seconds, in a profiler's short record
+constexpr std::size_t kNameShown = 200;       // bytes
+constexpr std::int64_t kOften = 3;            // alerts, from which on they last longer
+constexpr std::int64_t kMostRecovery = 5000;  // calls
+constexpr std::int64_t kStartingCalls = 3;    // of a loader, which fills its queue
+constexpr auto kGap = std::chrono::seconds(5);
+constexpr int kGapTimes = 8;     // the usual distance of calls
+constexpr double kRecord = 0.1;  // times min_lost_seconds, in a profiler's short record
 
 struct Params {
   double factor = 2;
@@ -39,6 +44,34 @@ struct Call {
   double lost() const { return seconds - median; }
 };
 
+// When a rank fetched its last batch, by a call of any name.
+struct Latest {
+  Time start{};
+  Time end{};
+  Nanos distance{};  // from one call to the next, a mean
+  std::int64_t process = -1;
+
+  // A call after a long pause, or of another process: training was started again.
+  bool is_followed_anew(const Span& span) const {
+    if (process >= 0 && span.process >= 0 && span.process != process) return true;
+    return end != Time{} && span.start - end > std::max<Nanos>(kGap, distance * kGapTimes);
+  }
+  void add(const Span& span) {
+    if (end != Time{}) distance += (std::max(span.start - start, Nanos{}) - distance) / 16;
+    start = span.start;
+    end = std::max(end, span.end());
+    process = span.process;
+  }
+
+  void state(StateIo& io) {
+    io(start);
+    io(end);
+    io(distance);
+    io(process);
+    if (distance < Nanos{}) io.fail();
+  }
+};
+
 // The calls of one name, "DataLoaderIter::GetNext".
 struct Caller {
   explicit Caller(const Params& params, Symbol of_name)
@@ -46,11 +79,24 @@ struct Caller {
 
   Symbol name;
   SortedWindow durations;
+  std::int64_t starting = 0;    // calls that are not judged, as the loader has just started
+  std::int64_t since_slow = 0;  // calls since a slow one; 0: there was none
+  std::int64_t alerts = 0;
   std::uint64_t slow_calls = 0;  // since the alert opened
   Call worst;                    // of them
 
+  void add(const Span& span) {
+    if (starting > 0) --starting;
+    if (since_slow > 0 && since_slow < kMostRecovery) ++since_slow;
+    durations.push(to_seconds(span.duration));
+  }
+
   void state(StateIo& io) {
     io(durations);
+    io(starting);
+    io(since_slow);
+    io(alerts);
+    if (starting < 0 || since_slow < 0 || alerts < 0) io.fail();
     io(slow_calls);
     io(worst);
   }
@@ -63,19 +109,24 @@ class GetNextOutlier final : public Rule {
 
   void on_span(const Span& span, Verdicts& out) override {
     if (span.duration < Nanos{}) return;
+    if (span.kind == SpanKind::data_init) return start_all();
     Caller* caller = caller_of(span.name);
     if (caller == nullptr) return;
+    if (latest_.is_followed_anew(span)) start_all();
+    latest_.add(span);
     const double seconds = to_seconds(span.duration);
     const double least = params_.min_lost_seconds * (span.origin == Origin::profiler ? kRecord : 1);
-    if (is_slow(*caller, seconds, least)) {
+    const bool counts = caller->starting == 0 && !is_hidden(*caller);
+    if (counts && is_slow(*caller, seconds, least)) {
       on_slow(*caller, span, least, out);
     } else {
       out.clear(interner_.text(caller->name), span.end());
     }
-    caller->durations.push(seconds);
+    caller->add(span);
   }
 
   void state(StateIo& io) override {
+    io(latest_);
     auto count = static_cast<std::uint32_t>(callers_.size());
     io(count);
     if (count > kMaxNames) io.fail();
@@ -102,6 +153,21 @@ class GetNextOutlier final : public Rule {
     return callers_.size() < kMaxNames ? &callers_.emplace_back(params_, name) : nullptr;
   }
 
+  void start_all() {
+    for (Caller& caller : callers_) caller.starting = kStartingCalls;
+  }
+
+  // TensorFlow's pipeline calls its own stages in the background. Where the call of the training is
+  // known as well, only that one says that training waited.
+  bool is_stage(const Caller& caller) const {
+    return interner_.text(caller.name).find("dataset::") != std::string_view::npos;
+  }
+  bool is_hidden(const Caller& caller) const {
+    return is_stage(caller) && std::ranges::any_of(callers_, [&](const Caller& other) {
+             return warm(other) && !is_stage(other);
+           });
+  }
+
   bool warm(const Caller& caller) const {
     return caller.durations.size() >=
            static_cast<std::size_t>(std::min(params_.warmup, params_.window));
@@ -125,7 +191,15 @@ class GetNextOutlier final : public Rule {
     caller.slow_calls = out.firings(key) + 1;
     if (caller.slow_calls == 1 || call.lost() > caller.worst.lost()) caller.worst = call;
     const bool severe = caller.worst.lost() >= params_.warning_seconds;
-    out.fires({.key = key, .at = call.end, .severity = severe ? Severity::warning : Severity::info},
+    if (caller.slow_calls == 1 && caller.alerts < kOften) ++caller.alerts;
+    // Slow calls that come far apart, again and again, are one alert.
+    const std::int64_t far = caller.alerts < kOften ? 0 : 2 * caller.since_slow;
+    const std::int64_t recovery = std::max(params_.recovery, std::min(far, kMostRecovery));
+    caller.since_slow = 1;
+    out.fires({.key = key,
+               .at = call.end,
+               .severity = severe ? Severity::warning : Severity::info,
+               .recover_after = recovery},
               [&] { return describe(caller, call); });
   }
 
@@ -192,6 +266,7 @@ class GetNextOutlier final : public Rule {
 
   Params params_;
   const Interner& interner_;
+  Latest latest_;
   std::vector<Caller> callers_;
 };
 
@@ -200,13 +275,14 @@ class GetNextOutlier final : public Rule {
 const RuleSpec& rule() {
   static const RuleSpec spec = make_spec<GetNextOutlier, Params>(
       {.id = "getnext_outlier",
+       .version = 2,
        .scope = Scope::rank,
        .summary = "Fetching the next batch takes far longer than usual.",
        .doc = "Per rank and name of the fetching call (DataLoaderIter::GetNext, "
               "enumerate(DataLoader)#...__next__, Iterator::GetNext): a call is slow when it takes "
               "`factor` times the median of the last `window` calls and `min_lost_seconds` more "
               "than it.",
-       .spans = {SpanKind::data_wait},
+       .spans = {SpanKind::data_wait, SpanKind::data_init},
        .incident = {.specificity = 45,
                     .slack = std::chrono::seconds(1),
                     .of_one_step = true,

@@ -1,8 +1,8 @@
 // Pauses between two steps that the training loop most likely takes on purpose: a checkpoint, an
 // evaluation that writes no steps, the end of an epoch. The first of them cannot be known to come
-// round, but it can be expected to: a checkpoint is marked as one, or it lies at a round number of
-// steps, or the second lies at twice the distance of the first. What such a pause costs is judged
-// over the time since the one before it, not as a stall.
+// round, but it can be expected to: a checkpoint is marked as one, or a loader was started, or it
+// lies at a round number of steps, or the second lies at twice the distance of the first. What such
+// a pause costs is judged over the time since the one before it, not as a stall.
 #pragma once
 
 #include <algorithm>
@@ -27,7 +27,9 @@ class ScheduledPauses {
   // expected to. Call for each slow iteration.
   double cost(const Spike& spike) {
     const std::int64_t done = steps_.done();
-    const bool marked = spike.checkpoint >= kMostly * spike.lost();
+    const double waits = spike.loader_started ? std::max(spike.waited(), 0.0) : 0;
+    const bool epoch = spike.loader_started && waits + spike.paused() >= kMostly * spike.lost();
+    const bool marked = epoch || spike.checkpoint >= kMostly * spike.lost();
     if (!marked && spike.paused() < kMostly * spike.lost()) return 1;
     const bool expected = marked || steps_.is_round() || comes_again(done);
     latest_ = done;

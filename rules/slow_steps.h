@@ -78,7 +78,9 @@ struct Track {
   Episode episode;
   Rhythm rhythm;
   ScheduledPauses scheduled;
-  double checkpoint = 0;  // seconds since the step before, in spans that say so
+  // Since the step before:
+  double checkpoint = 0;  // seconds in spans that say so
+  bool loader_started = false;
 
   // If the writer gives no usable number, steps are counted.
   std::int64_t place(const Step& step) const {
@@ -110,6 +112,7 @@ struct Track {
     io(rhythm);
     io(scheduled);
     io(checkpoint);
+    io(loader_started);
   }
 };
 

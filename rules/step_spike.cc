@@ -73,12 +73,15 @@ class StepSpike final : public Rule {
     judge(track, step, out);
     track.scheduled.add(step);
     track.checkpoint = 0;
+    track.loader_started = false;
   }
 
-  void on_span(const Span& checkpoint, Verdicts&) override {
-    const double seconds = to_seconds(std::max(checkpoint.duration, Nanos{}));
+  void on_span(const Span& span, Verdicts&) override {
+    const bool loader = span.kind == SpanKind::data_init;
+    const double seconds = to_seconds(std::max(span.duration, Nanos{}));
     for (Track& track : tracks_) {
-      if (track.origin == checkpoint.origin) track.checkpoint += seconds;
+      if (track.origin != span.origin) continue;
+      loader ? track.loader_started = true : track.checkpoint += seconds;
     }
   }
 
@@ -130,7 +133,8 @@ class StepSpike final : public Rule {
             .usual_wait = track.usual_wait,
             .between = Track::between(step),
             .usual_between = track.usual_between,
-            .checkpoint = track.checkpoint};
+            .checkpoint = track.checkpoint,
+            .loader_started = track.loader_started};
   }
 
   // A step that is slow enough to come round, whether or not this job often has such steps.
@@ -272,7 +276,8 @@ class StepSpike final : public Rule {
     const Rhythm& rhythm = track.rhythm;
     const std::int64_t period = rhythm.detector.period();
     Verdict verdict = described(rhythm.latest);
-    verdict.since = rhythm.since;
+    // A cheap one is not what stalls in the meantime are about.
+    verdict.since = rhythm.warned ? rhythm.since : rhythm.latest.start;
     verdict.lost_seconds = rhythm.lost;
     verdict.summary = "Every " + format::ordinal(period) + " step is slow and costs " +
                       format::percent(100 * rhythm.share()) +
@@ -350,7 +355,7 @@ const RuleSpec& rule() {
               "next. An iteration is slow when it is beyond the tail that the job has shown, and "
               "takes `ratio` times the median. Slow steps at equal distances are periodic when "
               "chance is excluded.",
-       .spans = {SpanKind::checkpoint},
+       .spans = {SpanKind::checkpoint, SpanKind::data_init},
        .incident = {.specificity = 50,
                     .slack = std::chrono::seconds(1),
                     .of_one_step = true,
