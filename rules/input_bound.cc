@@ -78,7 +78,7 @@ class InputBound final : public Rule {
     if (step.mode != Mode::train && step.mode != Mode::unknown) return;
     if (step.origin != Origin::timeline) return;  // its cycle says more
     Lane& lane = lane_of(Origin::timeline);
-    if (step.opens_attempt) lane.seen = 0;
+    if (step.opens_attempt || step.opens_epoch) lane.seen = 0;
     // The first steps of a job wait until the loader's workers have filled its queue.
     if (lane.seen < kStartingSteps) {
       ++lane.seen;
@@ -197,7 +197,7 @@ class InputBound final : public Rule {
 const RuleSpec& rule() {
   static const RuleSpec spec = make_spec<InputBound, Params>(
       {.id = "input_bound",
-       .version = 3,
+       .version = 4,
        .scope = Scope::rank,
        .summary = "Training waits for its data.",
        .doc = "The share of the last `window` training steps spent waiting for the next batch, "

@@ -72,8 +72,10 @@ struct Track {
   Origin origin;
   std::string key;
   std::string periodic_key;
-  std::uint64_t seen = 0;  // iterations of the attempt
-  double usual_wait = 0;   // means, with more weight for what is new
+  std::uint64_t seen = 0;   // iterations of the attempt
+  std::int64_t latest = 0;  // place
+  std::int64_t shift = 0;   // of places against numbers
+  double usual_wait = 0;    // means, with more weight for what is new
   double usual_between = 0;
   Episode episode;
   Rhythm rhythm;
@@ -85,8 +87,10 @@ struct Track {
   // If the writer gives no usable number, steps are counted.
   std::int64_t place(const Step& step) const {
     const bool usable = step.number >= 0 && step.number < PeriodDetector::kLargestStep;
-    return usable ? step.number : static_cast<std::int64_t>(seen);
+    return usable ? step.number + shift : static_cast<std::int64_t>(seen);
   }
+  // Places go on where the numbers of an epoch begin anew.
+  void begin_epoch(const Step& step) { shift = latest + 1 - step.number; }
   void add_normal(const Step& step) {
     constexpr double kWeight = 0.03;
     usual_wait += kWeight * (to_seconds(step.data_wait) - usual_wait);
@@ -106,6 +110,8 @@ struct Track {
 
   void state(StateIo& io) {
     io(seen);
+    io(latest);
+    io(shift);
     io(usual_wait);
     io(usual_between);
     io(episode);

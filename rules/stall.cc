@@ -42,7 +42,7 @@ class Stall final : public Rule {
   void on_step(const Step& step, Verdicts& out) override {
     if (step.origin != Origin::timeline) return;
     // A writer also closes its file to begin the next one, when it writes its next event.
-    const bool knows = last_end_ != kNoTime && !step.opens_attempt;
+    const bool knows = last_end_ != kNoTime && !step.opens_attempt && !step.opens_epoch;
     const Nanos silent = step.end() - last_end_;
     if (knows && silent > patience()) {
       const Gap gap{last_end_, step.end(), patience(), last_step_, step.data_wait};
@@ -70,6 +70,13 @@ class Stall final : public Rule {
     last_step_ = step.number;
     finished_ = false;
     armed_ = false;
+  }
+
+  // Its waits may be in another file.
+  void on_complete_step(const Step& step, Verdicts&) override {
+    for (Gap& gap : undecided_) {
+      if (gap.to == step.end()) gap.data_wait = std::max(gap.data_wait, step.data_wait);
+    }
   }
 
   // The writer has closed its file: the training has ended, and with it the alert, or it goes on

@@ -23,6 +23,7 @@ struct Params {
 };
 
 constexpr double kCovered = 0.5;          // of the lost time, to name a cause
+constexpr double kHidden = 0.25;          // of an iteration, between two steps
 constexpr double kHysteresis = 0.7;       // a warning ends at this share of where it began
 constexpr double kLeastRise = 1.15;       // that may come round
 constexpr double kCoreSigmas = 5;         // the same, for jobs whose steps vary
@@ -49,7 +50,10 @@ Cause cause_of(const Spike& spike) {
                 format::seconds(waited) + " longer than usual.",
             {}};
   }
-  if (covers(paused) >= kCovered) {
+  // Where computation lies between two steps, as the writer's step is the forward pass, it may have
+  // been that.
+  const bool hides_computation = spike.usual_between >= kHidden * spike.usual;
+  if (!hides_computation && covers(paused) >= kCovered) {
     return {CauseName::host_pause,
             covers(paused),
             format::seconds(spike.between) + " passed between the step before and this one, " +
@@ -70,7 +74,12 @@ class StepSpike final : public Rule {
       out.clear_all(step.end());
     }
     ++track.seen;
-    judge(track, step, out);
+    if (step.opens_epoch) {
+      track.begin_epoch(step);
+    } else {
+      judge(track, step, out);
+    }
+    track.latest = track.place(step);
     track.scheduled.add(step);
     track.checkpoint = 0;
     track.loader_started = false;
@@ -277,7 +286,8 @@ class StepSpike final : public Rule {
     const std::int64_t period = rhythm.detector.period();
     Verdict verdict = described(rhythm.latest);
     // A cheap one is not what stalls in the meantime are about.
-    verdict.since = rhythm.warned ? rhythm.since : rhythm.latest.start;
+    const bool cheap = 100 * rhythm.share() < kHysteresis * params_.warning_percent;
+    verdict.since = cheap ? rhythm.latest.start : rhythm.since;
     verdict.lost_seconds = rhythm.lost;
     verdict.summary = "Every " + format::ordinal(period) + " step is slow and costs " +
                       format::percent(100 * rhythm.share()) +

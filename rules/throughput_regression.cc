@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "rules/format.h"
+#include "rules/time_parts.h"
 #include "rules/track_key.h"
 #include "trainwatch/json_writer.h"
 #include "trainwatch/rule.h"
@@ -20,49 +21,48 @@ struct Params {
   double critical_seconds = 300;
 };
 
-constexpr double kCovered = 0.5;      // of the lost time, to name a cause
-constexpr double kSlow = 1.0 / 200;   // weight of an iteration in what was usual before
-constexpr double kQuick = 1.0 / 15;   // and in what is usual now
-constexpr double kHysteresis = 0.85;  // critical ends at this share of where it began
-constexpr double kMinChange = 1.25;   // times the value of the last update
-
-// Where the time of an iteration goes, means in seconds.
-struct Parts {
-  double wait = 0;
-  double between = 0;
-
-  void add(const Step& step, double weight) {
-    wait += weight * (to_seconds(step.data_wait) - wait);
-    const Nanos outside = step.iteration() - step.duration - step.data_wait;
-    between += weight * (to_seconds(std::max(outside, Nanos{})) - between);
-  }
-  void state(StateIo& io) {
-    io(wait);
-    io(between);
-  }
-};
+constexpr double kStage = 1.3;            // times the level before: one stage of a curriculum
+constexpr std::int64_t kRoundStage = 25;  // steps
+constexpr std::int64_t kSure = 20;        // iterations that show that it is none
+constexpr double kCovered = 0.5;          // of the lost time, to name a cause
+constexpr double kSlow = 1.0 / 200;       // weight of an iteration in what was usual before
+constexpr double kQuick = 1.0 / 15;       // and in what is usual now
+constexpr double kHysteresis = 0.85;      // critical ends at this share of where it began
+constexpr double kSlowest = 0.98;         // of the worst: no better
+constexpr double kLater = 5;              // iterations
+constexpr double kMinChange = 1.25;       // times the value of the last update
 
 struct Track {
   Parts before;
   Parts now;
+  Parts slowest;            // what `now` was when it was at its worst
   double lost = 0;          // seconds since the change
   double elapsed = 0;       // seconds since the change
   std::uint64_t steps = 0;  // of the attempt
   bool critical = false;
+  std::int64_t rise_step = kNoStep;  // of the last rise that was looked at
+  bool staged = false;               // all rises so far looked like stages
+  std::int64_t other = 0;            // iterations in a row that no longer batches explain
 
   void state(StateIo& io) {
     io(before);
     io(now);
+    io(slowest);
     io(lost);
     io(elapsed);
     io(steps);
     io(critical);
+    io(rise_step);
+    io(staged);
+    io(other);
+    if (other < 0) io.fail();
   }
 };
 
 class ThroughputRegression final : public Rule {
  public:
-  ThroughputRegression(const Params& params, const RuleContext&) : params_(params) {}
+  ThroughputRegression(const Params& params, const RuleContext& context)
+      : params_(params), interner_(context.interner), subject_(context.subject) {}
 
   void on_step(const Step& step, Verdicts& out) override {
     if (step.mode == Mode::eval) return;  // its beginning is always slow, and it is no training
@@ -72,27 +72,35 @@ class ThroughputRegression final : public Rule {
       track = {};
       return out.clear(key, step.end());
     }
+    if (step.opens_epoch) return;
     ++track.steps;
     warm_ = warm_ || step.pace.warm();
     const bool changed = step.pace.reference > 0;
     track.now.add(step, std::max(kQuick, 1 / static_cast<double>(track.steps)));
+    if (!changed || track.now.total >= kSlowest * track.slowest.total) track.slowest = track.now;
     if (!changed) {
       track.before.add(step, std::max(kSlow, 1 / static_cast<double>(track.steps)));
       track.lost = track.elapsed = 0;
-      track.critical = false;
+      track.critical = track.staged = false;
+      track.rise_step = kNoStep;
+      track.other = 0;
       return out.clear(key, step.end());
     }
     lose(track, step);
+    look_for_stages(track, step.pace);
+    const bool planned = is_planned(track, out.firings(key) > 0);
     const double ratio = params_.critical_ratio * (track.critical ? kHysteresis : 1);
-    track.critical = step.pace.recent >= ratio * step.pace.reference &&
+    track.critical = !planned && step.pace.recent >= ratio * step.pace.reference &&
                      track.elapsed >= params_.critical_seconds;
     out.fires({.key = key,
                .at = step.end(),
-               .severity = track.critical ? Severity::critical : Severity::warning,
+               .severity = planned          ? Severity::info
+                           : track.critical ? Severity::critical
+                                            : Severity::warning,
                .amount = static_cast<std::uint64_t>(track.lost),
                .figure = step.pace.recent,
                .opens = track.lost >= params_.least_lost_seconds},
-              [&] { return describe(track, step); });
+              [&] { return describe(track, step, planned); });
   }
 
   void state(StateIo& io) override {
@@ -109,6 +117,33 @@ class ThroughputRegression final : public Rule {
   bool warming() const override { return !warm_; }
 
  private:
+  // A stage of a curriculum begins at a round step and is no larger than kStage.
+  static void look_for_stages(Track& track, const Pace& pace) {
+    if (pace.rise_step == track.rise_step && track.rise_step != kNoStep) return;
+    const bool first = track.rise_step == kNoStep;
+    track.rise_step = pace.rise_step;
+    const std::int64_t off = (pace.rise_step + 1) % kRoundStage;  // 2: one after a round number
+    const bool round = pace.rise_step > 1 && off <= 2;
+    track.staged = (first || track.staged) && round && pace.rise > 0 && pace.rise < kStage;
+  }
+
+  // Longer sequences or larger batches: nothing is lost. Where the phases are known they say so.
+  // Elsewhere a stage of a curriculum and a slower machine are the same numbers, but the machine
+  // knows no round steps.
+  static bool is_planned(Track& track, bool known) {
+    const Growth growth(track.before, track.now);
+    const bool phases = track.before.forward > 0 && !growth.hides_computation();
+    const bool elsewhere = std::max(growth.waits(), growth.between()) >= kCovered * growth.total();
+    const bool stages = !phases && track.staged && (!elsewhere || growth.hides_computation());
+    if (growth.is_of_batches() || stages) {
+      track.other = 0;
+      return true;
+    }
+    if (!known) track.other = kSure;
+    track.other = std::min(track.other + 1, kSure);
+    return track.other < kSure;
+  }
+
   // What was lost before the change was certain is estimated from the level.
   static void lose(Track& track, const Step& step) {
     const Pace& pace = step.pace;
@@ -122,30 +157,55 @@ class ThroughputRegression final : public Rule {
     track.lost += std::max(iteration - pace.reference, 0.0);
   }
 
-  static Cause cause_of(const Track& track, const Pace& pace) {
-    const double more = pace.recent - pace.reference;
-    if (more <= 0) return {};
-    const auto covers = [&](double seconds) { return std::clamp(seconds / more, 0.0, 1.0); };
-    const double waits = track.now.wait - track.before.wait;
-    const double pauses = track.now.between - track.before.between;
-    if (covers(waits) >= kCovered) {
+  bool has_peers() const {
+    const Subject& own = interner_.subjects[subject_];
+    for (std::size_t i = 0; i < interner_.subjects.size(); ++i) {
+      const Subject& other = interner_.subjects[static_cast<SubjectId>(i)];
+      if (other.job == own.job && other.rank != kNoRank && other.rank != own.rank) return true;
+    }
+    return false;
+  }
+
+  // While it was at its worst: an alert that ends still says why there was one.
+  Cause cause_of(const Track& track) const {
+    const Growth growth(track.before, track.slowest);
+    if (growth.total() <= 0) return {};
+    const auto share = [&](double seconds) {
+      return std::clamp(seconds / growth.total(), 0.0, 1.0);
+    };
+    if (share(growth.waits()) >= kCovered) {
       return {CauseName::input_wait,
-              covers(waits),
-              "A step waits " + format::seconds(track.now.wait) + " for its input; before, " +
+              share(growth.waits()),
+              "A step waits " + format::seconds(track.slowest.wait) + " for its input; before, " +
                   format::seconds(track.before.wait) + ".",
               {}};
     }
-    if (covers(pauses) >= kCovered) {
+    if (growth.is_of_computation()) {
+      return {CauseName::compute_growth,
+              std::max(share(growth.forward() + growth.backward()), kCovered),
+              "The forward pass takes " + format::seconds(track.slowest.forward) + "; before, " +
+                  format::seconds(track.before.forward) + ".",
+              {}};
+    }
+    if (growth.is_of_waiting_for_ranks() && has_peers()) {
+      return {CauseName::communication,
+              share(growth.backward()),
+              "The backward pass, in which ranks wait for each other, takes " +
+                  format::seconds(track.slowest.backward) + "; before, " +
+                  format::seconds(track.before.backward) + ". The forward pass is as before.",
+              {}};
+    }
+    if (!growth.hides_computation() && share(growth.between()) >= kCovered) {
       return {CauseName::host_pause,
-              covers(pauses),
-              format::seconds(track.now.between) + " pass between two steps; before, " +
+              share(growth.between()),
+              format::seconds(track.slowest.between) + " pass between two steps; before, " +
                   format::seconds(track.before.between) + ".",
               {}};
     }
     return {};
   }
 
-  static Verdict describe(const Track& track, const Step& step) {
+  Verdict describe(const Track& track, const Step& step, bool planned) const {
     const Pace& pace = step.pace;
     const double share = std::clamp(track.lost / std::max(track.elapsed, 1e-9), 0.0, 1.0);
     Verdict verdict;
@@ -166,7 +226,12 @@ class ThroughputRegression final : public Rule {
         ": an iteration takes " + format::seconds(pace.recent) + " instead of " +
         format::seconds(pace.reference) + "; lost so far: " + format::seconds(track.lost) + " of " +
         format::seconds(track.elapsed) + ", " + format::percent(100 * share) + ".";
-    verdict.cause = cause_of(track, pace);
+    verdict.cause = cause_of(track);
+    if (planned) verdict.summary += " Longer sequences or larger batches would explain it.";
+    // A rank that knows why speaks for those that wait for it.
+    if (verdict.cause.name == CauseName::unattributed) {
+      verdict.since += from_seconds(kLater * pace.reference);
+    }
     JsonWriter json;
     json.begin_object()
         .field("since", to_rfc3339(pace.changed_at))
@@ -190,6 +255,8 @@ class ThroughputRegression final : public Rule {
   }
 
   Params params_;
+  const Interner& interner_;
+  SubjectId subject_;
   std::map<std::pair<Mode, Origin>, Track> tracks_;
   bool warm_ = false;
 };
@@ -199,13 +266,14 @@ class ThroughputRegression final : public Rule {
 const RuleSpec& rule() {
   static const RuleSpec spec = make_spec<ThroughputRegression, Params>(
       {.id = "throughput_regression",
+       .version = 2,
        .scope = Scope::rank,
        .summary = "Training has become slower and stays so.",
        .doc = "Per mode and writer: the level of the iteration times rose by 8 % or more and "
               "stayed there for 20 iterations (two CUSUM charts on the logarithm), or crept to "
               "1.35 times the best level that the attempt sustained. Ends when the level is "
               "within 5 % of what it was before.",
-       .incident = {.specificity = 65, .of_one_cause = true}},
+       .incident = {.specificity = 65}},
       {field("least_lost_seconds", &Params::least_lost_seconds, 0, 86400,
              "Seconds lost from which a slowdown is reported; shorter bursts are not."),
        field("critical_ratio", &Params::critical_ratio, 1, 1000,

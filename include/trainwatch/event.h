@@ -110,6 +110,11 @@ struct Step {
   std::uint32_t attempt = 1;   // of the rank: how often its training was started
   bool opens_attempt = false;  // nothing is known of the time before it; first of its mode
   bool restarts = false;       // the first of all of an attempt that is not the first
+  bool opens_epoch = false;    // numbers begin anew; what came before is no part of the iteration
+  // In spans that were read before the step, in all since the step before; zero if not written.
+  Nanos forward{};
+  Nanos backward{};
+  Nanos optimizer{};
   Pace pace{};
 
   Time end() const { return start + duration; }
@@ -128,6 +133,10 @@ struct Step {
     io(attempt);
     io(opens_attempt);
     io(restarts);
+    io(opens_epoch);
+    io(forward);
+    io(backward);
+    io(optimizer);
     io(pace);
     if (mode >= Mode::count_ || origin > Origin::profiler) io.fail();
   }

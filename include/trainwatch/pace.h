@@ -21,6 +21,9 @@ struct Pace {
                          // such change
   Time changed_at{};     // when that began
   std::int64_t changed_step = -1;
+  // The last rise of the level; there may be several while it is worse.
+  std::int64_t rise_step = -1;
+  double rise = 0;  // to so many times the level before; 0: unknown, it crept
 
   bool warm() const { return usual > 0; }
   // Without an iteration for so long, the job stands still.

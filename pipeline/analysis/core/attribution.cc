@@ -10,6 +10,8 @@ constexpr double kSaturatedCore = 90.0;  // percent; SageMaker's cpu_threshold
 constexpr double kHeavyIoWait = 50.0;    // percent; SageMaker's io_threshold
 constexpr double kRise = 10.0;           // percentage points above the minute before
 constexpr double kBusyHost = 80.0;       // percent of all cores: saturation, whatever it was before
+constexpr double kThrottled = 50.0;      // percent of the interval
+constexpr double kRarely = 10.0;         // percent of the minute before
 constexpr double kOutside = 0.8;         // of the lost time, to blame what lies outside the phases
 constexpr auto kBefore = std::chrono::seconds(60);
 
@@ -47,6 +49,17 @@ std::optional<Cause> from_system(const SystemUsage& usage, const SystemUsage& be
                  {}};
   }
   return std::nullopt;
+}
+
+// A power cap is usual under load; that it began with the interval is not.
+std::optional<Cause> from_clocks(const SystemUsage& usage, const SystemUsage& before) {
+  if (!usage.throttled || *usage.throttled < kThrottled) return std::nullopt;
+  if (before.throttled && *before.throttled > kRarely) return std::nullopt;
+  return Cause{
+      CauseName::gpu_slowdown,
+      *usage.throttled / 100.0,
+      "The clock of a GPU was held back in " + number(*usage.throttled, 0) + " % of the interval.",
+      {}};
 }
 
 struct SpanCause {
@@ -100,14 +113,20 @@ Cause Attribution::explain(const Verdict& verdict, SubjectId subject) const {
   const CauseName own = verdict.cause.name;
   const bool sure = is_enough(verdict.cause);
   const bool may_have_a_cause = own == CauseName::input_wait || own == CauseName::host_pause;
-  if (sure && !may_have_a_cause) return verdict.cause;
+  const bool grew = own == CauseName::compute_growth;
+  if (sure && !may_have_a_cause && !grew) return verdict.cause;
   for (const SpanKind kind : {SpanKind::garbage_collection, SpanKind::checkpoint}) {
+    if (grew) break;
     if (const auto cause = from_span(verdict, subject, kind)) return *cause;
   }
   const Time start = verdict.window_start;
   const SystemUsage usage = system_.usage(subject, start, verdict.window_end);
   const SystemUsage before =
       system_.usage(subject, start - kBefore, start - std::chrono::seconds(1));
+  if (grew || !sure) {
+    if (const auto cause = from_clocks(usage, before)) return *cause;
+  }
+  if (sure && grew) return verdict.cause;
   if (const auto cause = from_system(usage, before)) return *cause;
   if (sure) return verdict.cause;
   if (const auto cause = from_span(verdict, subject, SpanKind::data_init)) return *cause;

@@ -1,6 +1,7 @@
 #include "pipeline/analysis/core/iteration_tracker.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace trainwatch {
 
@@ -42,6 +43,8 @@ void IterationTracker::RecentWaits::state(StateIo& io) {
 void IterationTracker::Track::state(StateIo& io) {
   io(end);
   io(number);
+  io(first);
+  io(iteration);
   io(pace);
 }
 
@@ -54,6 +57,10 @@ void IterationTracker::Lane::state(StateIo& io) {
   io(process_before);
   io(attempt);
   io(evaluated_to);
+  io(ended);
+  io(forward);
+  io(backward);
+  io(optimizer);
   if (latest >= Mode::count_ || tracks.size() > kModes) io.fail();
   if (waits.size() > kNames || waiting.size() > kMostWaiting) io.fail();
   for (const auto& [mode, track] : tracks) {
@@ -86,30 +93,60 @@ bool IterationTracker::Lane::waits_passed(Time time) const {
                              [time](const RecentWaits& named) { return named.newest_end > time; });
 }
 
+void IterationTracker::Lane::add_phase(const Span& phase) {
+  const Nanos took = std::max(phase.duration, Nanos{});
+  if (phase.kind == SpanKind::forward) forward += took;
+  if (phase.kind == SpanKind::backward) backward += took;
+  if (phase.kind == SpanKind::optimizer) optimizer += took;
+}
+
+// The numbers are back at the first one, and nothing says that the process was started again.
+bool IterationTracker::Lane::begins_epoch(const Span& step) const {
+  constexpr auto kPause = std::chrono::seconds(2);
+  constexpr int kIterations = 20;
+  const auto track = tracks.find(step.mode);
+  if (track == tracks.end() || step.step == kNoStep) return false;
+  const Track& known = track->second;
+  const bool back = step.step < known.number && step.step <= known.first && known.end != kNoTime;
+  const bool same = step.process == process || step.process < 0;
+  return back && same &&
+         step.start - ended <= std::max<Nanos>(kPause, known.iteration * kIterations);
+}
+
 // A process that comes back is another rank with the same name, not a restart.
 bool IterationTracker::Lane::restarts(const Span& step) const {
   const auto track = tracks.find(step.mode);
   if (track == tracks.end()) return false;
   const bool numbered = step.step != kNoStep && track->second.number != kNoStep;
-  if (numbered && step.step < track->second.number && step.end() > track->second.end) return true;
+  if (numbered && step.step < track->second.number && step.end() > track->second.end) {
+    return !begins_epoch(step);
+  }
   return step.process >= 0 && process >= 0 && step.process != process &&
          step.process != process_before;
 }
 
 void IterationTracker::Lane::begin_attempt() {
   ++attempt;
-  evaluated_to = kNoTime;
+  evaluated_to = ended = kNoTime;
   for (auto& [mode, track] : tracks) {
     track.end = kNoTime;
-    track.number = kNoStep;
+    track.number = track.first = kNoStep;
     track.pace.begin_attempt();
   }
 }
 
 std::optional<Step> IterationTracker::on(const Span& span) {
   completed_.clear();  // keeps its memory
-  if (span.kind != SpanKind::data_wait && span.kind != SpanKind::step) return std::nullopt;
-  Lane& lane = lanes_[{span.subject, span.origin}];
+  const bool phase = span.kind == SpanKind::forward || span.kind == SpanKind::backward ||
+                     span.kind == SpanKind::optimizer;
+  if (!phase && span.kind != SpanKind::data_wait && span.kind != SpanKind::step) {
+    return std::nullopt;
+  }
+  Lane& lane = lane_of(span);
+  if (phase) {
+    lane.add_phase(span);
+    return std::nullopt;
+  }
   std::optional<Step> closed;
   if (span.kind == SpanKind::step) {
     closed = close(lane, span);
@@ -119,6 +156,12 @@ std::optional<Step> IterationTracker::on(const Span& span) {
   }
   complete(lane, span.origin == Origin::profiler);  // whose waits come before their step
   return closed;
+}
+
+IterationTracker::Lane& IterationTracker::lane_of(const Span& span) {
+  const Key key{span.subject, span.origin};
+  if (latest_ == nullptr || latest_->first != key) latest_ = &*lanes_.try_emplace(key).first;
+  return latest_->second;
 }
 
 void IterationTracker::complete(Lane& lane, bool all) {
@@ -167,13 +210,17 @@ Step IterationTracker::close(Lane& lane, const Span& span) {
   step.attempt = lane.attempt;
   step.opens_attempt = track.end == kNoTime;
   step.restarts = restarts;
+  step.opens_epoch = lane.begins_epoch(span);
+  step.forward = std::exchange(lane.forward, Nanos{});
+  step.backward = std::exchange(lane.backward, Nanos{});
+  step.optimizer = std::exchange(lane.optimizer, Nanos{});
 
   const bool returns = lane.latest != span.mode && !step.opens_attempt;
   const bool trains = span.mode == Mode::train || span.mode == Mode::unknown;
   // What overlaps the step before it, or lies before it, is an iteration of its own. An evaluation
   // begins with its first step. A profiler skips steps between those that it records.
-  const bool follows = !step.opens_attempt && track.end < step.end() && (trains || !returns) &&
-                       span.origin == Origin::timeline;
+  const bool follows = !step.opens_attempt && !step.opens_epoch && track.end < step.end() &&
+                       (trains || !returns) && span.origin == Origin::timeline;
   step.begin = follows ? std::min(track.end, step.end()) : step.start;
   if (follows && returns && lane.evaluated_to > track.end) {
     step.evaluation = std::min(lane.evaluated_to, step.end()) - track.end;
@@ -183,6 +230,9 @@ Step IterationTracker::close(Lane& lane, const Span& span) {
   if (!trains) lane.evaluated_to = std::max(lane.evaluated_to, step.end());
   track.end = std::max(track.end, step.end());
   track.number = span.step;
+  if (step.opens_attempt) track.first = span.step;
+  track.iteration = step.iteration();
+  lane.ended = std::max(lane.ended, step.end());
   step.pace = track.pace.add(step);
   return step;
 }

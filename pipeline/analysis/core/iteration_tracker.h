@@ -5,7 +5,9 @@
 // which is not part of the iteration.
 //
 // An attempt begins when the numbers of the steps go back, or with another process: the training
-// was started again. Nothing is known of the time before its first step.
+// was started again. Nothing is known of the time before its first step. Numbers that begin anew in
+// the same process without a pause are those of the next epoch: what is usual stays so, and the
+// time before its first step is no part of an iteration.
 //
 // Waits and steps are joined by event time, whichever is read first: Keras has its waits in another
 // file. A step is complete when a wait was read that ended after it, for all earlier ones were read
@@ -48,7 +50,10 @@ class IterationTracker {
   // Of the timeline of the rank, so far; 0: it has none.
   std::uint32_t attempt(SubjectId rank) const;
 
-  void state(StateIo& io) { io(lanes_); }
+  void state(StateIo& io) {
+    latest_ = nullptr;
+    io(lanes_);
+  }
 
  private:
   static constexpr std::size_t kWaits = 256;
@@ -75,6 +80,8 @@ class IterationTracker {
   struct Track {
     Time end = kNoTime;  // of the last step
     std::int64_t number = kNoStep;
+    std::int64_t first = kNoStep;  // number of the attempt
+    Nanos iteration{};             // the last one
     PaceMemory pace;
     void state(StateIo& io);
   };
@@ -87,20 +94,31 @@ class IterationTracker {
     std::int64_t process_before = -1;
     std::uint32_t attempt = 1;
     Time evaluated_to = kNoTime;  // end of the last step that was no training
+    Time ended = kNoTime;         // the last step of any mode
+    // In spans since the last step:
+    Nanos forward{};
+    Nanos backward{};
+    Nanos optimizer{};
 
     void add_wait(const Span& wait);
     Nanos waited(const Step& step) const;
     bool waits_passed(Time time) const;
+    void add_phase(const Span& phase);
     bool restarts(const Span& step) const;
+    bool begins_epoch(const Span& step) const;
     void begin_attempt();
     void state(StateIo& io);
   };
 
+  using Key = std::pair<SubjectId, Origin>;
+
+  Lane& lane_of(const Span& span);
   static Step close(Lane& lane, const Span& span);
   void complete(Lane& lane, bool all);
 
   std::vector<Step> completed_;
-  std::map<std::pair<SubjectId, Origin>, Lane> lanes_;
+  std::map<Key, Lane> lanes_;
+  std::map<Key, Lane>::value_type* latest_ = nullptr;  // events of one file come together
 };
 
 }  // namespace trainwatch

@@ -107,6 +107,10 @@ Pace PaceMemory::add(const Step& step) {
   const double value = std::log(seconds);
   const std::int64_t warm = step.origin == Origin::profiler ? kWarmRecord : kWarm;
   Pace pace = judge(warm);
+  if (step.opens_epoch) {  // not like the others, and no evidence of anything
+    describe_level(pace);
+    return pace;
+  }
   ++seen_;
   note_longest(seconds + to_seconds(step.evaluation));
   recent_[static_cast<std::size_t>(seen_) % kRecent] = static_cast<float>(value);
@@ -118,11 +122,17 @@ Pace PaceMemory::add(const Step& step) {
   } else if (seen_ > 2 * warm) {
     watch_level(value, step);
   }
+  describe_level(pace);
+  return pace;
+}
+
+void PaceMemory::describe_level(Pace& pace) const {
   pace.recent = std::exp(recent_median(10));
   pace.reference = reference_;
   pace.changed_at = changed_at_;
   pace.changed_step = changed_step_;
-  return pace;
+  pace.rise_step = rise_step_;
+  pace.rise = rise_;
 }
 
 Pace PaceMemory::judge(std::int64_t warm) const {
@@ -211,8 +221,9 @@ bool PaceMemory::watch_rise(double value, const Step& step) {
     if (!has_risen(*chart, least, is_small ? kUnusual : kVeryUnusual, value, step)) continue;
     const double least_change =
         std::max(kSmallChange, kWanders * wander_.deviation(level_.deviation()));
-    if (recent_median(remembered(chart->count)) - level_.mean >= least_change) {
-      change_level(Chart{*chart}, level_.mean);
+    const double rise = recent_median(remembered(chart->count)) - level_.mean;
+    if (rise >= least_change) {
+      change_level(Chart{*chart}, level_.mean, std::exp(rise));
       return true;
     }
     *chart = Chart{};
@@ -238,10 +249,12 @@ void PaceMemory::watch_creep() {
   creeping.count = kMostRecovery;
   creeping.since = best_.at;
   creeping.step = best_.step;
-  change_level(creeping, best_.best);
+  change_level(creeping, best_.best, 0);
 }
 
-void PaceMemory::change_level(const Chart& chart, double reference) {
+void PaceMemory::change_level(const Chart& chart, double reference, double rise) {
+  rise_step_ = chart.step;
+  rise_ = rise;
   if (reference_ == 0) {
     reference_ = std::exp(reference);
     changed_at_ = chart.since;
@@ -260,7 +273,8 @@ void PaceMemory::watch_recovery() {
   if (recovered_ < took_ / 2) return;
   reference_ = 0;
   changed_at_ = {};
-  changed_step_ = kNoStep;
+  changed_step_ = rise_step_ = kNoStep;
+  rise_ = 0;
   restart_level(remembered(recovered_));
 }
 
@@ -349,11 +363,13 @@ void PaceMemory::state(StateIo& io) {
   io(reference_);
   io(changed_at_);
   io(changed_step_);
+  io(rise_step_);
+  io(rise_);
   io(took_);
   io(recovered_);
   if (seen_ < 0 || level_age_ < 0 || level_age_ > seen_) io.fail();
   const auto finite = [](float value) { return std::isfinite(value); };
-  if (!std::ranges::all_of(recent_, finite) || !(reference_ >= 0)) io.fail();
+  if (!std::ranges::all_of(recent_, finite) || !(reference_ >= 0) || !(rise_ >= 0)) io.fail();
 }
 
 }  // namespace trainwatch

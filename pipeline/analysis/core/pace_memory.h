@@ -106,7 +106,9 @@ class PaceMemory {
   void watch_fall(double value, const Step& step);
   void watch_creep();
   void watch_recovery();
-  void change_level(const Chart& chart, double reference);
+  // `rise`: to so many times the level before.
+  void change_level(const Chart& chart, double reference, double rise);
+  void describe_level(Pace& pace) const;
   void restart_level(std::size_t newest);
   // Of so many iterations.
   static std::size_t remembered(std::int64_t count) {
@@ -131,8 +133,10 @@ class PaceMemory {
   double reference_ = 0;  // seconds
   Time changed_at_{};
   std::int64_t changed_step_ = kNoStep;
-  std::int64_t took_ = 0;       // iterations to find out
-  std::int64_t recovered_ = 0;  // iterations that were as quick as before
+  std::int64_t rise_step_ = kNoStep;  // of the last rise
+  double rise_ = 0;                   // times the level before
+  std::int64_t took_ = 0;             // iterations to find out
+  std::int64_t recovered_ = 0;        // iterations that were as quick as before
 };
 
 }  // namespace trainwatch

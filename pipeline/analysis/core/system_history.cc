@@ -10,6 +10,8 @@ namespace {
 constexpr std::uint32_t kUnset = 0xFFFFFFFF;
 // Percent. What is larger is a mistake, and would not fit the sums.
 constexpr double kLargest = 1e6;
+// Bits of nvmlClocksEventReasons: power cap, hardware slowdown, thermal limits, power brake.
+constexpr std::uint32_t kHeldBack = 0x4 | 0x8 | 0x20 | 0x40 | 0x80;
 
 std::int64_t second_of(Time t) {
   return std::chrono::floor<std::chrono::seconds>(t).time_since_epoch().count();
@@ -35,8 +37,10 @@ void SystemHistory::on(const Sample& sample) {
   const bool cpu = sample.resource == Resource::cpu_utilization;
   const bool io = sample.resource == Resource::cpu_io_wait;
   const bool gpu = sample.resource == Resource::gpu_utilization;
+  const bool throttle = sample.resource == Resource::gpu_throttle_reasons;
   const bool plausible = std::fabs(sample.value) <= kLargest;  // false for NaN
-  if ((!cpu && !io && !gpu) || !plausible) return;
+  const bool wanted = cpu || io || gpu || (throttle && sample.value >= 0);
+  if (!wanted || !plausible) return;
   Node& node = node_of(sample.series);
   if (node.ring.empty()) node.ring.resize(kSeconds);
   const std::int64_t index = second_of(sample.at);
@@ -53,6 +57,9 @@ void SystemHistory::on(const Sample& sample) {
     ++second.cpu_count;
   } else if (io) {
     second.io_max = std::max(second.io_max, value);
+  } else if (throttle) {
+    ++second.throttle_count;
+    if ((static_cast<std::uint32_t>(sample.value) & kHeldBack) != 0) ++second.throttled;
   } else {
     second.gpu_sum += value;
     ++second.gpu_count;
@@ -74,7 +81,7 @@ SystemUsage SystemHistory::usage(SubjectId subject, Time start, Time end) const 
   const Node* node = find(subject);
   if (node == nullptr || node->ring.empty()) return {};
   double cpu_sum = 0, core_sum = 0, io_sum = 0, gpu_sum = 0;
-  std::uint64_t cpu_count = 0, gpu_count = 0, seconds = 0;
+  std::uint64_t cpu_count = 0, gpu_count = 0, seconds = 0, asked = 0, throttled = 0;
   const std::int64_t last = std::min(second_of(end), node->newest);
   const std::int64_t first =
       std::max(second_of(start), last - static_cast<std::int64_t>(kSeconds) + 1);
@@ -83,6 +90,8 @@ SystemUsage SystemHistory::usage(SubjectId subject, Time start, Time end) const 
     if (second.index != i) continue;
     gpu_sum += static_cast<double>(second.gpu_sum);
     gpu_count += second.gpu_count;
+    asked += second.throttle_count > 0 ? 1 : 0;
+    throttled += second.throttled > 0 ? 1 : 0;
     if (second.cpu_count == 0) continue;
     cpu_sum += static_cast<double>(second.cpu_sum);
     cpu_count += second.cpu_count;
@@ -95,6 +104,9 @@ SystemUsage SystemHistory::usage(SubjectId subject, Time start, Time end) const 
     usage.cpu = cpu_sum / static_cast<double>(cpu_count);
     usage.busiest_core = core_sum / static_cast<double>(seconds);
     usage.io_wait = io_sum / static_cast<double>(seconds);
+  }
+  if (asked > 0) {
+    usage.throttled = 100 * static_cast<double>(throttled) / static_cast<double>(asked);
   }
   if (gpu_count > 0) usage.gpu = gpu_sum / static_cast<double>(gpu_count);
   return usage;

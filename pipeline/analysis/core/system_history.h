@@ -22,6 +22,7 @@ struct SystemUsage {
   std::optional<double> busiest_core;  // percent, mean of the busiest core of each second
   std::optional<double> io_wait;       // percent, mean of the worst core of each second
   std::optional<double> gpu;           // percent, over all GPUs
+  std::optional<double> throttled;  // percent of the seconds in which any GPU's clock was held back
 };
 
 class SystemHistory final : public NodeActivity {
@@ -54,6 +55,8 @@ class SystemHistory final : public NodeActivity {
     std::int64_t index = -1;  // seconds since the epoch; -1: empty
     float cpu_sum = 0, cpu_max = 0, io_max = 0, gpu_sum = 0;
     std::uint32_t cpu_count = 0, gpu_count = 0;
+    std::uint32_t throttle_count = 0;  // samples of the reasons
+    std::uint32_t throttled = 0;       // of these, with one that holds a clock back
   };
   struct Node {
     std::vector<Second> ring;  // by index % kSeconds

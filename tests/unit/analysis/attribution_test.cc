@@ -13,8 +13,8 @@ class AttributionTest : public testing::Test {
   AttributionTest() {
     rank_ = interner_.subjects.intern({"", "algo-1", 0, ""});
     const SubjectId node = interner_.subjects.intern({"", "algo-1", kNoRank, ""});
-    for (const Resource resource :
-         {Resource::cpu_utilization, Resource::cpu_io_wait, Resource::gpu_utilization}) {
+    for (const Resource resource : {Resource::cpu_utilization, Resource::cpu_io_wait,
+                                    Resource::gpu_utilization, Resource::gpu_throttle_reasons}) {
       Series series;
       series.subject = node;
       series.resource = resource;
@@ -48,6 +48,20 @@ TEST_F(AttributionTest, KeepsWhatTheRuleIsSureOf) {
   verdict_.cause = {CauseName::straggler, 0.9, "late", {}};
   for (std::int64_t s = 10; s < 14; ++s) sample(s, Resource::cpu_utilization, 100);
   EXPECT_EQ(attribution_.explain(verdict_, rank_).name, CauseName::straggler);
+}
+
+TEST_F(AttributionTest, AClockThatWasHeldBackExplainsLongerComputation) {
+  for (std::int64_t s = 0; s < 14; ++s) sample(s, Resource::gpu_throttle_reasons, s >= 10 ? 32 : 0);
+  EXPECT_EQ(attribution_.explain(verdict_, rank_).name, CauseName::gpu_slowdown);
+  verdict_.cause = {CauseName::compute_growth, 0.9, "longer", {}};
+  EXPECT_EQ(attribution_.explain(verdict_, rank_).name, CauseName::gpu_slowdown);
+  verdict_.cause = {CauseName::input_wait, 0.9, "waited", {}};
+  EXPECT_EQ(attribution_.explain(verdict_, rank_).name, CauseName::input_wait);
+}
+
+TEST_F(AttributionTest, APowerCapAsEverExplainsNothing) {
+  for (std::int64_t s = 0; s < 14; ++s) sample(s, Resource::gpu_throttle_reasons, 4);
+  EXPECT_EQ(attribution_.explain(verdict_, rank_).name, CauseName::unattributed);
 }
 
 TEST_F(AttributionTest, AsksWhyTrainingWaitedForItsData) {

@@ -93,6 +93,31 @@ TEST(IterationTracker, ANumberThatGoesBackOrAnotherProcessBeginsAnAttempt) {
   EXPECT_EQ(step(9100, 4, 11).attempt, 3U);
 }
 
+TEST(IterationTracker, NumbersThatBeginAnewWithoutAPauseAreThoseOfAnEpoch) {
+  IterationTracker tracker;
+  for (int i = 0; i < 5; ++i) tracker.on(span(SpanKind::step, 100 * i, 100, i));
+  const auto first = tracker.on(span(SpanKind::step, 1500, 100, 0));
+  EXPECT_TRUE(first->opens_epoch);
+  EXPECT_FALSE(first->opens_attempt);
+  EXPECT_EQ(first->iteration(), std::chrono::milliseconds(100)) << "without what came before";
+  const auto second = tracker.on(span(SpanKind::step, 1600, 100, 1));
+  EXPECT_FALSE(second->opens_epoch);
+  EXPECT_EQ(second->attempt, 1U);
+  EXPECT_TRUE(tracker.on(span(SpanKind::step, 9000, 100, 0))->opens_attempt) << "after a pause";
+}
+
+TEST(IterationTracker, PhasesBelongToTheStepThatFollowsThem) {
+  IterationTracker tracker;
+  tracker.on(span(SpanKind::forward, 0, 30));
+  tracker.on(span(SpanKind::backward, 30, 50));
+  tracker.on(span(SpanKind::optimizer, 80, 10));
+  const auto first = tracker.on(span(SpanKind::step, 0, 100, 1));
+  EXPECT_EQ(first->forward, std::chrono::milliseconds(30));
+  EXPECT_EQ(first->backward, std::chrono::milliseconds(50));
+  EXPECT_EQ(first->optimizer, std::chrono::milliseconds(10));
+  EXPECT_EQ(tracker.on(span(SpanKind::step, 100, 100, 2))->forward, Nanos{});
+}
+
 TEST(IterationTracker, WaitsThatAreReadLaterCompleteTheirSteps) {
   IterationTracker tracker;
   for (int i = 0; i < 3; ++i) tracker.on(span(SpanKind::step, 100 * i, 100, i));
