@@ -77,6 +77,7 @@ struct Track {
   std::int64_t shift = 0;   // of places against numbers
   double usual_wait = 0;    // means, with more weight for what is new
   double usual_between = 0;
+  double usual_outside = 0;
   Episode episode;
   Rhythm rhythm;
   ScheduledPauses scheduled;
@@ -94,12 +95,8 @@ struct Track {
   void add_normal(const Step& step) {
     constexpr double kWeight = 0.03;
     usual_wait += kWeight * (to_seconds(step.data_wait) - usual_wait);
-    usual_between += kWeight * (between(step) - usual_between);
-  }
-  static double between(const Step& step) {
-    // The wait may lie inside the step or before it.
-    const Nanos outside = step.iteration() - step.duration;
-    return to_seconds(std::max(outside - step.data_wait, Nanos{}));
+    usual_between += kWeight * (to_seconds(step.between()) - usual_between);
+    usual_outside += kWeight * (to_seconds(step.outside_phases()) - usual_outside);
   }
   void begin_attempt(Time at) {
     const ScheduledPauses before = scheduled;  // knows how steps are numbered
@@ -114,6 +111,7 @@ struct Track {
     io(shift);
     io(usual_wait);
     io(usual_between);
+    io(usual_outside);
     io(episode);
     io(rhythm);
     io(scheduled);

@@ -19,6 +19,8 @@ struct Spike {
   double usual_wait = 0;
   double between = 0;  // neither step nor wait
   double usual_between = 0;
+  double outside = 0;  // the phases of the step
+  double usual_outside = 0;
   double checkpoint = 0;        // in spans that say so
   bool loader_started = false;  // before it: an epoch begins
 

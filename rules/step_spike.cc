@@ -50,6 +50,14 @@ Cause cause_of(const Spike& spike) {
                 format::seconds(waited) + " longer than usual.",
             {}};
   }
+  const double outside = spike.outside - spike.usual_outside;
+  if (covers(outside) >= kCovered) {
+    return {CauseName::host_pause,
+            covers(outside),
+            format::seconds(outside) + " of " + format::seconds(spike.lost()) +
+                " were lost outside Forward, Backward and Optimizer.",
+            {}};
+  }
   // Where computation lies between two steps, as the writer's step is the forward pass, it may have
   // been that.
   const bool hides_computation = spike.usual_between >= kHidden * spike.usual;
@@ -140,8 +148,10 @@ class StepSpike final : public Rule {
             .limit = step.pace.limit,
             .wait = to_seconds(step.data_wait),
             .usual_wait = track.usual_wait,
-            .between = Track::between(step),
+            .between = to_seconds(step.between()),
             .usual_between = track.usual_between,
+            .outside = to_seconds(step.outside_phases()),
+            .usual_outside = track.usual_outside,
             .checkpoint = track.checkpoint,
             .loader_started = track.loader_started};
   }

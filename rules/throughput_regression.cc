@@ -187,6 +187,14 @@ class ThroughputRegression final : public Rule {
                   format::seconds(track.before.forward) + ".",
               {}};
     }
+    if (share(growth.outside()) >= kCovered) {
+      return {CauseName::host_pause,
+              share(growth.outside()),
+              format::seconds(track.slowest.outside) +
+                  " of a step lie outside Forward, Backward and Optimizer; before, " +
+                  format::seconds(track.before.outside) + ".",
+              {}};
+    }
     if (growth.is_of_waiting_for_ranks() && has_peers()) {
       return {CauseName::communication,
               share(growth.backward()),

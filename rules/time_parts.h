@@ -13,6 +13,7 @@ namespace trainwatch::throughput_regression {
 struct Parts {
   double wait = 0;
   double between = 0;  // neither step nor wait
+  double outside = 0;  // the phases of the step
   double forward = 0;
   double backward = 0;
   double optimizer = 0;
@@ -23,7 +24,8 @@ struct Parts {
       mean += weight * (to_seconds(std::max(took, Nanos{})) - mean);
     };
     follow(wait, step.data_wait);
-    follow(between, step.iteration() - step.duration - step.data_wait);
+    follow(between, step.between());
+    follow(outside, step.outside_phases());
     follow(forward, step.forward);
     follow(backward, step.backward);
     follow(optimizer, step.optimizer);
@@ -33,6 +35,7 @@ struct Parts {
   void state(StateIo& io) {
     io(wait);
     io(between);
+    io(outside);
     io(forward);
     io(backward);
     io(optimizer);
@@ -47,6 +50,7 @@ class Growth {
   double total() const { return now_.total - before_.total; }
   double waits() const { return now_.wait - before_.wait; }
   double between() const { return now_.between - before_.between; }
+  double outside() const { return now_.outside - before_.outside; }
   double forward() const { return now_.forward - before_.forward; }
   double backward() const { return now_.backward - before_.backward; }
 

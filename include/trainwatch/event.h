@@ -2,6 +2,7 @@
 // integer-nanosecond times; they never own memory.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <iterator>
 #include <string_view>
@@ -119,6 +120,14 @@ struct Step {
 
   Time end() const { return start + duration; }
   Nanos iteration() const { return end() - begin - evaluation; }
+  // Neither the step nor the wait, which may lie inside the step or before it.
+  Nanos between() const { return std::max(iteration() - duration - data_wait, Nanos{}); }
+  // In the step, but neither the wait nor one of its phases; zero if the writer lacks any of them.
+  Nanos outside_phases() const {
+    if (forward == Nanos{} || backward == Nanos{} || optimizer == Nanos{}) return Nanos{};
+    const Nanos known = data_wait + between() + forward + backward + optimizer;
+    return std::max(iteration() - known, Nanos{});
+  }
 
   void state(StateIo& io) {
     io(start);
