@@ -255,7 +255,7 @@ class Stall final : public Rule {
 const RuleSpec& rule() {
   static const RuleSpec spec = make_spec<Stall, Params>(
       {.id = "stall",
-       .version = 2,
+       .version = 3,
        .scope = Scope::rank,
        .summary = "Training stands still.",
        .doc = "No iteration of a rank has come for five times the longest that is normal for it, "
