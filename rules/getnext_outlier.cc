@@ -15,7 +15,6 @@ namespace {
 
 constexpr std::size_t kMaxNames = 64;
 constexpr std::size_t kNameShown = 200;       // bytes
-constexpr std::int64_t kOften = 3;            // alerts, from which on they last longer
 constexpr std::int64_t kMostRecovery = 5000;  // calls
 constexpr std::int64_t kStartingCalls = 3;    // of a loader, which fills its queue
 constexpr auto kGap = std::chrono::seconds(5);
@@ -29,6 +28,7 @@ struct Params {
   std::int64_t window = 100;
   std::int64_t warmup = 10;
   std::int64_t recovery = 50;
+  std::int64_t merge_after = 3;
 };
 
 // A slow call and what it was compared with.
@@ -84,6 +84,7 @@ struct Caller {
   std::int64_t alerts = 0;
   std::uint64_t slow_calls = 0;  // since the alert opened
   Call worst;                    // of them
+  double lost = 0;               // seconds, by them
 
   void add(const Span& span) {
     if (starting > 0) --starting;
@@ -99,6 +100,7 @@ struct Caller {
     if (starting < 0 || since_slow < 0 || alerts < 0) io.fail();
     io(slow_calls);
     io(worst);
+    io(lost);
   }
 };
 
@@ -191,9 +193,14 @@ class GetNextOutlier final : public Rule {
     caller.slow_calls = out.firings(key) + 1;
     if (caller.slow_calls == 1 || call.lost() > caller.worst.lost()) caller.worst = call;
     const bool severe = caller.worst.lost() >= params_.warning_seconds;
-    if (caller.slow_calls == 1 && caller.alerts < kOften) ++caller.alerts;
+    if (caller.slow_calls == 1) {
+      if (caller.alerts < params_.merge_after) ++caller.alerts;
+      caller.lost = 0;
+    }
+    caller.lost += call.lost();
     // Slow calls that come far apart, again and again, are one alert.
-    const std::int64_t far = caller.alerts < kOften ? 0 : 2 * caller.since_slow;
+    const bool often = params_.merge_after > 0 && caller.alerts == params_.merge_after;
+    const std::int64_t far = often ? 2 * caller.since_slow : 0;
     const std::int64_t recovery = std::max(params_.recovery, std::min(far, kMostRecovery));
     caller.since_slow = 1;
     out.fires({.key = key,
@@ -250,7 +257,7 @@ class GetNextOutlier final : public Rule {
     verdict.baseline = worst.median;
     verdict.unit = "seconds";
     verdict.summary = summary(caller);
-    verdict.lost_seconds = worst.lost();
+    verdict.lost_seconds = caller.lost;
     verdict.window_lost_seconds = worst.lost();
     verdict.cause = {CauseName::input_wait,
                      1.0,
@@ -298,7 +305,9 @@ const RuleSpec& rule() {
        field("window", &Params::window, 5, 10000, "Calls in the baseline."),
        field("warmup", &Params::warmup, 3, 10000, "Calls required before the first is evaluated."),
        field("recovery", &Params::recovery, 1, 1000000,
-             "Consecutive normal calls that end the alert.")});
+             "Consecutive normal calls that end the alert."),
+       field("merge_after", &Params::merge_after, 0, 1000,
+             "With this alert of a call, slow ones that keep coming become one alert; 0: never.")});
   return spec;
 }
 

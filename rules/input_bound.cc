@@ -38,27 +38,34 @@ struct Lane {
   std::deque<Entry> recent;
   Nanos duration{};  // the sums over them
   Nanos wait{};
+  Entry longest;           // wait, the first of equal ones
   std::uint32_t seen = 0;  // steps of the attempt, up to kStartingSteps
   bool waited = false;     // some step had a wait
 
   void add(Entry entry, std::size_t window) {
+    bool longest_left = recent.empty();
     if (recent.size() == window) {
       duration -= recent.front().duration;
       wait -= recent.front().wait;
+      longest_left = recent.front().wait == longest.wait;
       recent.pop_front();
     }
     recent.push_back(entry);
     duration += entry.duration;
     wait += entry.wait;
+    if (longest_left) {
+      find_longest();
+    } else if (entry.wait > longest.wait) {
+      longest = entry;
+    }
   }
-  Entry longest() const {
-    return *std::ranges::max_element(recent, {}, [](const Entry& entry) { return entry.wait; });
+  void find_longest() {
+    longest = *std::ranges::max_element(recent, {}, [](const Entry& one) { return one.wait; });
   }
   // Without the longest wait: a single stall is not a lack of data.
   double percent() const {
-    const Entry left_out = longest();
-    const Nanos rest = duration - left_out.duration;
-    return rest <= Nanos{} ? 0 : 100 * to_seconds(wait - left_out.wait) / to_seconds(rest);
+    const Nanos rest = duration - longest.duration;
+    return rest <= Nanos{} ? 0 : 100 * to_seconds(wait - longest.wait) / to_seconds(rest);
   }
 
   void state(StateIo& io) {
@@ -67,6 +74,7 @@ struct Lane {
     io(wait);
     io(seen);
     io(waited);
+    if (!recent.empty()) find_longest();
   }
 };
 
@@ -152,7 +160,8 @@ class InputBound final : public Rule {
     const std::string steps = std::to_string(lane.recent.size());
     if (origin == Origin::timeline) {
       return "Training spent " + format::percent(percent) + " of the last " + steps +
-             " steps waiting for data, not counting the longest wait.";
+             " steps waiting for data, not counting the longest wait" +
+             format::saving(percent / 100) + ".";
     }
     return "The GPU waits for data for " + format::percent(percent) + " of the last " + steps +
            " recorded steps, not counting the longest wait" + format::saving(percent / 100) + ".";
@@ -179,7 +188,7 @@ class InputBound final : public Rule {
                            .field("steps", lane.recent.size())
                            .field("step_seconds", to_seconds(lane.duration))
                            .field("data_wait_seconds", to_seconds(lane.wait))
-                           .field("longest_data_wait_seconds", to_seconds(lane.longest().wait))
+                           .field("longest_data_wait_seconds", to_seconds(lane.longest.wait))
                            .end_object()
                            .take();
     verdict.next =

@@ -302,7 +302,7 @@ class StepSpike final : public Rule {
     verdict.summary = "Every " + format::ordinal(period) + " step is slow and costs " +
                       format::percent(100 * rhythm.share()) +
                       " of the training time: " + step_text(track, rhythm.latest.step) +
-                      took_text(rhythm.latest) + ".";
+                      took_text(rhythm.latest) + format::saving(rhythm.share()) + ".";
     JsonWriter json;
     json.begin_object()
         .field("pattern", "periodic")

@@ -233,7 +233,8 @@ class ThroughputRegression final : public Rule {
                                       : " since step " + std::to_string(pace.changed_step)) +
         ": an iteration takes " + format::seconds(pace.recent) + " instead of " +
         format::seconds(pace.reference) + "; lost so far: " + format::seconds(track.lost) + " of " +
-        format::seconds(track.elapsed) + ", " + format::percent(100 * share) + ".";
+        format::seconds(track.elapsed) + ", " + format::percent(100 * share) +
+        format::saving(share) + ".";
     verdict.cause = cause_of(track);
     if (planned) verdict.summary += " Longer sequences or larger batches would explain it.";
     // A rank that knows why speaks for those that wait for it.

@@ -9,7 +9,7 @@ import harness
 
 # One alert per slow call, each an incident of its own as every rank is a job; see docs/rules/getnext_outlier.md.
 RULES = ["--rules=getnext_outlier", "--set=getnext_outlier.window=20", "--set=getnext_outlier.recovery=1",
-         "--set=getnext_outlier.min_lost_seconds=0.1"]
+         "--set=getnext_outlier.merge_after=0", "--set=getnext_outlier.min_lost_seconds=0.1"]
 START_US = 1795247833000000
 
 

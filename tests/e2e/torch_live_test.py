@@ -112,10 +112,10 @@ class TorchLiveTest(harness.JobTest):
         self.assertIn("garbage", alert["cause"]["explanation"])
 
     def test_an_unmarked_checkpoint(self):
-        with Training(self.out(), "--steps=400", "--trouble=pause@250:3") as training:
+        with Training(self.out(), "--steps=400", "--trouble=pause@253:3") as training:
             training.join()
         alert = self.the_one()
-        self.assertEqual((alert["rule"], alert["step"]), ("step_spike", 251))
+        self.assertEqual((alert["rule"], alert["step"]), ("step_spike", 254))
         self.assertIn(alert["cause"]["name"], ("host_pause", "checkpoint"))
 
     def test_a_stopped_process(self):
