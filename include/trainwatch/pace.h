@@ -16,7 +16,7 @@ struct Pace {
   double limit = 0;    // what takes longer is beyond the learned tail
   double longest = 0;  // that the job takes now and then, as for a checkpoint or an evaluation
   // With this iteration.
-  double recent = 0;     // the median of the last ones
+  double recent = 0;     // the median of the last ones; 0 while `reference` is
   double reference = 0;  // the usual time before it changed for the worse and stayed there; 0: no
                          // such change
   Time changed_at{};     // when that began

@@ -85,7 +85,7 @@ void Runs::on(const Step& step) {
   rank.last_step = step.number;
   rank.last_end = std::max(rank.last_end, step.end());
   rank.closed = rank.gone = false;
-  rank.seconds_per_step = step.pace.warm() ? step.pace.recent : 0;
+  rank.seconds_per_step = step.pace.reference > 0 ? step.pace.recent : step.pace.usual;
   run->quiet = 0;
   run->end.reset();
   count(*run, step);

@@ -58,6 +58,7 @@ void IterationTracker::Lane::state(StateIo& io) {
   io(attempt);
   io(evaluated_to);
   io(ended);
+  io(late_wait);
   io(forward);
   io(backward);
   io(optimizer);
@@ -74,6 +75,12 @@ void IterationTracker::Lane::add_wait(const Span& wait) {
   if (waits.size() == kNames) return;
   waits.push_back({wait.name, {}, 0, kNoTime});
   waits.back().add(wait);
+}
+
+// Whether steps that wait for their waits lose another sum than they had when they ended. With
+// several names it is a question of which counts.
+bool IterationTracker::Lane::changes_a_step(const Span& wait) const {
+  return !waiting.empty() && (waits.size() > 1 || wait.start < waiting.back().end());
 }
 
 // A name that has not come for long is of something else, such as the loader of an evaluation.
@@ -153,6 +160,7 @@ std::optional<Step> IterationTracker::on(const Span& span) {
     lane.waiting.push_back(*closed);
   } else {
     lane.add_wait(span);
+    lane.late_wait = lane.late_wait || lane.changes_a_step(span);
   }
   complete(lane, span.origin == Origin::profiler);  // whose waits come before their step
   return closed;
@@ -168,10 +176,11 @@ void IterationTracker::complete(Lane& lane, bool all) {
   while (!lane.waiting.empty()) {
     Step& step = lane.waiting.front();
     if (!all && lane.waiting.size() <= kMostWaiting && !lane.waits_passed(step.end())) return;
-    step.data_wait = lane.waited(step);
+    if (lane.late_wait) step.data_wait = lane.waited(step);
     completed_.push_back(step);
     lane.waiting.pop_front();
   }
+  lane.late_wait = false;
 }
 
 void IterationTracker::finish() {

@@ -95,6 +95,7 @@ class IterationTracker {
     std::uint32_t attempt = 1;
     Time evaluated_to = kNoTime;  // end of the last step that was no training
     Time ended = kNoTime;         // the last step of any mode
+    bool late_wait = false;       // see changes_a_step()
     // In spans since the last step:
     Nanos forward{};
     Nanos backward{};
@@ -102,6 +103,7 @@ class IterationTracker {
 
     void add_wait(const Span& wait);
     Nanos waited(const Step& step) const;
+    bool changes_a_step(const Span& wait) const;
     bool waits_passed(Time time) const;
     void add_phase(const Span& phase);
     bool restarts(const Span& step) const;

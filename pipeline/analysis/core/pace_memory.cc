@@ -127,7 +127,7 @@ Pace PaceMemory::add(const Step& step) {
 }
 
 void PaceMemory::describe_level(Pace& pace) const {
-  pace.recent = std::exp(recent_median(10));
+  if (reference_ > 0) pace.recent = std::exp(recent_median(10));
   pace.reference = reference_;
   pace.changed_at = changed_at_;
   pace.changed_step = changed_step_;
