@@ -126,7 +126,8 @@ Cause Attribution::explain(const Verdict& verdict, SubjectId subject) const {
   if (grew || !sure) {
     if (const auto cause = from_clocks(usage, before)) return *cause;
   }
-  if (sure && grew) return verdict.cause;
+  // Computation on the host takes longer where other processes have come.
+  if (sure && grew && !rose(usage.cpu, before.cpu, kBusyHost)) return verdict.cause;
   if (const auto cause = from_system(usage, before)) return *cause;
   if (sure) return verdict.cause;
   if (const auto cause = from_span(verdict, subject, SpanKind::data_init)) return *cause;

@@ -18,9 +18,10 @@ class Attribution {
   // The best explanation of the verdict's window, the most specific first: garbage collection or a
   // checkpoint inside it; a GPU's clocks that were held back, where computation took longer or the
   // rule does not know what did; I/O wait or a saturated core, also where the rule says that
-  // training waited for its data, as that is why; what the rule is sure of (it covers at least half
-  // of the lost time); the start of a loader; the time outside the phases of the step. Else
-  // `unattributed` with the inputs that are missing.
+  // training waited for its data, as that is why, or that it computed longer, while all cores
+  // became busy; what the rule is sure of (it covers at least half of the lost time); the start of
+  // a loader; the time outside the phases of the step. Else `unattributed` with the inputs that are
+  // missing.
   Cause explain(const Verdict& verdict, SubjectId subject) const;
 
   // A cause must explain this share of the lost time.

@@ -50,6 +50,17 @@ TEST_F(AttributionTest, KeepsWhatTheRuleIsSureOf) {
   EXPECT_EQ(attribution_.explain(verdict_, rank_).name, CauseName::straggler);
 }
 
+TEST_F(AttributionTest, CoresThatBecameBusyExplainLongerComputation) {
+  verdict_.cause = {CauseName::compute_growth, 0.9, "longer", {}};
+  for (std::int64_t s = 0; s < 10; ++s) sample(s, Resource::cpu_utilization, 55);
+  for (std::int64_t s = 10; s < 14; ++s) sample(s, Resource::cpu_utilization, 70);
+  EXPECT_EQ(attribution_.explain(verdict_, rank_).name, CauseName::compute_growth);
+  for (std::int64_t s = 10; s < 14; ++s) {
+    for (int more = 0; more < 9; ++more) sample(s, Resource::cpu_utilization, 100);
+  }
+  EXPECT_EQ(attribution_.explain(verdict_, rank_).name, CauseName::cpu_saturation);
+}
+
 TEST_F(AttributionTest, AClockThatWasHeldBackExplainsLongerComputation) {
   for (std::int64_t s = 0; s < 14; ++s) sample(s, Resource::gpu_throttle_reasons, s >= 10 ? 32 : 0);
   EXPECT_EQ(attribution_.explain(verdict_, rank_).name, CauseName::gpu_slowdown);
