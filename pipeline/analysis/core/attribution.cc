@@ -32,6 +32,11 @@ bool rose(const std::optional<double>& now, const std::optional<double>& before,
   return now && *now > limit && (!before || *now - *before >= kRise);
 }
 
+// All cores are, whatever they were before.
+bool is_full(const SystemUsage& usage) {
+  return usage.cpu && *usage.cpu >= kBusyHost && *usage.busiest_core > kSaturatedCore;
+}
+
 std::optional<Cause> from_system(const SystemUsage& usage, const SystemUsage& before) {
   if (rose(usage.io_wait, before.io_wait, kHeavyIoWait)) {
     return Cause{CauseName::io_wait,
@@ -40,8 +45,7 @@ std::optional<Cause> from_system(const SystemUsage& usage, const SystemUsage& be
                      " % of the interval for disk or network I/O.",
                  {}};
   }
-  const bool full = usage.cpu && *usage.cpu >= kBusyHost && *usage.busiest_core > kSaturatedCore;
-  if (full || rose(usage.busiest_core, before.busiest_core, kSaturatedCore)) {
+  if (is_full(usage) || rose(usage.busiest_core, before.busiest_core, kSaturatedCore)) {
     return Cause{CauseName::cpu_saturation,
                  *usage.busiest_core / 100.0,
                  "The busiest CPU core ran at " + number(*usage.busiest_core, 0) +
@@ -126,8 +130,8 @@ Cause Attribution::explain(const Verdict& verdict, SubjectId subject) const {
   if (grew || !sure) {
     if (const auto cause = from_clocks(usage, before)) return *cause;
   }
-  // Computation on the host takes longer where other processes have come.
-  if (sure && grew && !rose(usage.cpu, before.cpu, kBusyHost)) return verdict.cause;
+  // Where all cores are busy, the host's part of the computation takes longer.
+  if (sure && grew && !is_full(usage)) return verdict.cause;
   if (const auto cause = from_system(usage, before)) return *cause;
   if (sure) return verdict.cause;
   if (const auto cause = from_span(verdict, subject, SpanKind::data_init)) return *cause;

@@ -19,7 +19,7 @@ class Attribution {
   // checkpoint inside it; a GPU's clocks that were held back, where computation took longer or the
   // rule does not know what did; I/O wait or a saturated core, also where the rule says that
   // training waited for its data, as that is why, or that it computed longer, while all cores
-  // became busy; what the rule is sure of (it covers at least half of the lost time); the start of
+  // are busy; what the rule is sure of (it covers at least half of the lost time); the start of
   // a loader; the time outside the phases of the step. Else `unattributed` with the inputs that are
   // missing.
   Cause explain(const Verdict& verdict, SubjectId subject) const;
