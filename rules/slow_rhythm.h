@@ -81,8 +81,8 @@ struct Rhythm {
   // The slow steps so far were about as slow as this one; it is not counted yet.
   void begin(const Spike& spike, std::int64_t place) {
     const std::int64_t period = detector.period();
-    const auto before = static_cast<double>((place - detector.first()) / period);
-    hits = static_cast<std::uint64_t>(before);
+    hits = static_cast<std::uint64_t>((place - detector.first()) / period);
+    const auto before = static_cast<double>(hits);
     lost = before * spike.lost();
     elapsed = before * (static_cast<double>(period) * spike.usual) + lost;
     warned = false;

@@ -130,7 +130,7 @@ std::vector<Runs::Ended> Runs::tick(Time now) {
                       now - run.last_end() > kGoneAfter;
     if (silence != Silence::closed && !gone) continue;
     const bool closed = silence == Silence::closed;
-    run.end = End{run.last_end(), closed ? EndedBecause::run_ended : EndedBecause::run_gone};
+    run.end = RunEnd{run.last_end(), closed ? EndedBecause::run_ended : EndedBecause::run_gone};
     ended.push_back({job, *run.end});
   }
   return ended;
@@ -203,7 +203,7 @@ void Runs::Rank::state(StateIo& io) {
   if (!is_possible(last_end)) io.fail();
 }
 
-void Runs::End::state(StateIo& io) {
+void RunEnd::state(StateIo& io) {
   io(at);
   io(why);
   if (!is_possible(at)) io.fail();

@@ -32,6 +32,13 @@ enum class RunState : std::uint8_t {
 
 std::string_view to_string(RunState state);
 
+// When and why a run was over. (Not in Runs: clang 14 cannot default-construct it there.)
+struct RunEnd {
+  Time at{};
+  EndedBecause why{};
+  void state(StateIo& io);
+};
+
 class Runs {
  public:
   static constexpr std::size_t kMost = 256;
@@ -66,11 +73,6 @@ class Runs {
     double seconds_per_step = 0;  // lately; 0: not known yet
     void state(StateIo& io);
   };
-  struct End {
-    Time at{};
-    EndedBecause why{};
-    void state(StateIo& io);
-  };
   enum class Silence : std::uint8_t {
     none,    // a rank may go on
     closed,  // all timelines are
@@ -82,7 +84,7 @@ class Runs {
     Time since{};                      // event time
     std::map<SubjectId, Rank> ranks;
     std::vector<Attempt> attempts;  // the last ones
-    std::optional<End> end;
+    std::optional<RunEnd> end;
     std::uint32_t quiet = 0;  // seconds of the clock since the last step
 
     Time last_end() const;
@@ -91,7 +93,7 @@ class Runs {
   };
   struct Ended {
     SubjectId job = SubjectId::none;
-    End end;
+    RunEnd end;
   };
 
   explicit Runs(const Interner& interner) : interner_(interner) {}
