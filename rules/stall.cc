@@ -79,8 +79,9 @@ class Stall final : public Rule {
     }
   }
 
-  // The writer has closed its file: the training has ended, and with it the alert, or it goes on
-  // in another file. After a long stop, a writer first closes the file and then writes its step.
+  // The writer has closed its file. Either the training has ended, and the end of its run resolves
+  // the alert, or it continues in another file: after a long pause, a writer closes the old file
+  // before it writes the next step.
   void on_note(const SourceNote& note, Verdicts&) override {
     if (note.kind == SourceNote::Kind::timeline_closed) finished_ = last_end_ != kNoTime;
   }

@@ -23,7 +23,7 @@ struct Params {
 
 constexpr double kStage = 1.3;            // times the level before: one stage of a curriculum
 constexpr std::int64_t kRoundStage = 25;  // steps
-constexpr std::int64_t kSure = 20;        // iterations that show that it is none
+constexpr std::int64_t kSure = 20;        // iterations in a row that rule out a planned change
 constexpr double kCovered = 0.5;          // of the lost time, to name a cause
 constexpr double kSlow = 1.0 / 200;       // weight of an iteration in what was usual before
 constexpr double kQuick = 1.0 / 15;       // and in what is usual now

@@ -90,15 +90,9 @@ struct EngineThread::Impl {
     Impl& impl_;
   };
 
-  static std::vector<std::string> paths(const std::vector<WatchRoot>& roots) {
-    std::vector<std::string> found;
-    for (const WatchRoot& root : roots) found.push_back(root.path);
-    return found;
-  }
-
   Impl(EngineThreadOptions options, std::unique_ptr<StateStore> state, Callbacks out)
       : header{std::move(options.version), wall_clock(), false, {}},
-        writers(paths(options.ingest.roots)),
+        writers(options.ingest.roots),
         store(std::move(state)),
         pipeline(std::move(options.rules), std::move(options.ingest), *store,
                  std::move(options.analyses)),

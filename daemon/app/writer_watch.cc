@@ -1,6 +1,5 @@
 #include "daemon/app/writer_watch.h"
 
-#include <algorithm>
 #include <filesystem>
 #include <utility>
 
@@ -9,13 +8,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool lies_below(const std::string& path, const std::string& root) {
-  return path.starts_with(root) && (path.size() == root.size() || path[root.size()] == '/');
-}
-
 }  // namespace
 
-WriterWatch::WriterWatch(std::vector<std::string> roots, std::string proc)
+WriterWatch::WriterWatch(std::vector<WatchRoot> roots, std::string proc)
     : roots_(std::move(roots)), proc_(std::move(proc)) {}
 
 std::vector<Runs::Writer> WriterWatch::look(const std::vector<Runs::Writer>& writers) {
@@ -48,8 +43,7 @@ bool WriterWatch::writes_below_a_root(std::int64_t process) const {
   for (; !failure && file != fs::directory_iterator(); file.increment(failure)) {
     std::error_code unreadable;
     const std::string target = fs::read_symlink(file->path(), unreadable).string();
-    const auto contains = [&](const std::string& root) { return lies_below(target, root); };
-    if (!unreadable && std::ranges::any_of(roots_, contains)) return true;
+    if (!unreadable && root_of(target, roots_) != nullptr) return true;
   }
   return false;
 }

@@ -9,14 +9,15 @@
 #include <vector>
 
 #include "pipeline/engine/runs.h"
+#include "pipeline/tail/watch_root.h"
 #include "trainwatch/subject.h"
 
 namespace trainwatch {
 
 class WriterWatch {
  public:
-  // `roots`: the watched paths. `proc` is another directory in tests.
-  explicit WriterWatch(std::vector<std::string> roots, std::string proc = "/proc");
+  // `proc` is another directory in tests.
+  explicit WriterWatch(std::vector<WatchRoot> roots, std::string proc = "/proc");
 
   // Returns those whose process was seen writing and has gone. Each is returned once.
   std::vector<Runs::Writer> look(const std::vector<Runs::Writer>& writers);
@@ -25,7 +26,7 @@ class WriterWatch {
   bool is_alive(std::int64_t process) const;
   bool writes_below_a_root(std::int64_t process) const;
 
-  std::vector<std::string> roots_;
+  std::vector<WatchRoot> roots_;
   std::string proc_;
   std::map<SubjectId, std::int64_t> seen_;  // the process of a rank, seen writing
 };

@@ -213,10 +213,10 @@ void StepAccumulator::add_gap(const ActivitySegment& gap, const Interval& part,
   to.idle_ns[static_cast<std::size_t>(IdleReason::queued)] += lasts - paused;
 }
 
-// From when on `next` was launched, while nothing was running since then: from the end of its call
-// plus the usual latency; a little more latency than usual is no queue, and a call that was under
-// way by then and ended soon is none of the host's fault. A call that waits for its own copy has
-// launched it at its beginning.
+// When `next` was ready to run, if the device has been idle since `since_ns`: at the end of its
+// call plus the usual latency. A slightly longer latency does not count as queueing. A call that
+// was already in progress and returned soon afterwards counts as made in time: the host caused no
+// delay. A call that waits for its own copy launched it when it began.
 std::int64_t StepAccumulator::ready_ns(const DeviceActivity& next, std::int64_t since_ns) const {
   if (next.launch == kNoRow) return since_ns;
   const auto graph = graph_starts_.find(next.launch);

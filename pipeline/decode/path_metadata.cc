@@ -132,7 +132,7 @@ struct Writer {
 };
 
 Writer writer_of(std::string_view path) {
-  const std::string_view name = path.substr(path.rfind('/') + 1);
+  const std::string_view name = base_name(path);
   const std::size_t bar = name.rfind('_');
   if (bar == std::string_view::npos) return {};
   const std::size_t digits = name.find_first_not_of("0123456789", bar + 1);
@@ -143,7 +143,7 @@ Writer writer_of(std::string_view path) {
 // Timelines and system metrics lie in "framework" and "system"; elsewhere they are of the job as a
 // whole.
 bool may_be_a_profiler_trace(std::string_view path) {
-  const std::string_view name = path.substr(path.rfind('/') + 1);
+  const std::string_view name = base_name(path);
   const std::size_t dot = name.find('.');
   const bool metrics = dot == 10 && all_digits(name.substr(0, dot));
   return !metrics && name.find("timeline.json") == std::string_view::npos;

@@ -27,14 +27,11 @@ bool AlertBook::fires(const Source& source, const Condition& condition) {
 
 bool AlertBook::make_room(const Source& source, const Condition& condition) {
   bool free = true;
-  auto entry = episodes_.lower_bound(KeyView{source.rule, source.subject, ""});
-  while (entry != episodes_.end()) {
-    const auto current = entry++;
-    const Key& key = current->first;
-    if (key.rule != source.rule || key.subject != source.subject) break;
-    if (key.name == condition.key || current->second.hysteresis.firings() == 0) continue;
-    free = clear(source, current, condition.at) && free;
-  }
+  each_of(source, [&](Episodes::iterator entry) {
+    const auto& [key, episode] = *entry;
+    if (key.name == condition.key || episode.hysteresis.firings() == 0) return;
+    free = clear(source, entry, condition.at) && free;
+  });
   return free;
 }
 
@@ -98,13 +95,7 @@ void AlertBook::clear(const Source& source, std::string_view name, Time at) {
 }
 
 void AlertBook::clear_all(const Source& source, Time at) {
-  if (episodes_.empty()) return;
-  auto entry = episodes_.lower_bound(KeyView{source.rule, source.subject, ""});
-  while (entry != episodes_.end()) {
-    const auto current = entry++;
-    if (current->first.rule != source.rule || current->first.subject != source.subject) break;
-    clear(source, current, at);
-  }
+  each_of(source, [&](Episodes::iterator entry) { clear(source, entry, at); });
 }
 
 bool AlertBook::clear(const Source& source, Episodes::iterator entry, Time at) {
@@ -123,13 +114,9 @@ bool AlertBook::clear(const Source& source, Episodes::iterator entry, Time at) {
 }
 
 void AlertBook::end(const Source& source, Time at, EndedBecause why) {
-  if (episodes_.empty()) return;
-  auto entry = episodes_.lower_bound(KeyView{source.rule, source.subject, ""});
-  while (entry != episodes_.end()) {
-    const auto current = entry++;
-    if (current->first.rule != source.rule || current->first.subject != source.subject) break;
-    resolve(current, std::max(at, current->second.alert.updated_at), why);
-  }
+  each_of(source, [&](Episodes::iterator entry) {
+    resolve(entry, std::max(at, entry->second.alert.updated_at), why);
+  });
 }
 
 void AlertBook::end_job(std::string_view job, Time at, EndedBecause why) {
@@ -209,20 +196,17 @@ void AlertBook::assign(const RuleSpec& rule, Alert& alert) {
 }
 
 void AlertBook::advance(const Source& source, Time now) {
-  auto entry = episodes_.lower_bound(KeyView{source.rule, source.subject, ""});
-  while (entry != episodes_.end()) {
-    const auto current = entry++;
-    auto& [key, episode] = *current;
-    if (key.rule != source.rule || key.subject != source.subject) break;
+  each_of(source, [&](Episodes::iterator entry) {
+    Episode& episode = entry->second;
     if (episode.phase == Episode::Phase::pending &&
         now - episode.alert.started_at >= source.config->hold) {
       episode.changed = true;
       open(source.rule, *source.config->spec, episode);
     } else if (episode.phase == Episode::Phase::recovering &&
                now - episode.recovering_since >= source.config->keep) {
-      resolve(current, episode.recovering_since + source.config->keep);
+      resolve(entry, episode.recovering_since + source.config->keep);
     }
-  }
+  });
 }
 
 void AlertBook::refine(const Key& key, const std::string& id, const Cause& cause) {

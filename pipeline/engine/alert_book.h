@@ -126,6 +126,17 @@ class AlertBook {
   using Episodes = std::map<Key, Episode, Less>;
 
   Episode* find(const Source& source, std::string_view name);
+  // Calls visit(iterator) for each episode of the instance; visit() may erase that one.
+  template <class Visit>
+  void each_of(const Source& source, Visit&& visit) {
+    if (episodes_.empty()) return;
+    auto entry = episodes_.lower_bound(KeyView{source.rule, source.subject, ""});
+    while (entry != episodes_.end()) {
+      const auto current = entry++;
+      if (current->first.rule != source.rule || current->first.subject != source.subject) return;
+      visit(current);
+    }
+  }
   // Ends what excludes `name`. False: something else of this source is still open.
   bool make_room(const Source& source, const Condition& condition);
   // True if it ended the episode.

@@ -1,5 +1,5 @@
-#include <array>
 #include <set>
+#include <vector>
 
 #include "pipeline/engine/alert_json.h"
 #include "pipeline/engine/pipeline_report.h"
@@ -10,29 +10,19 @@ namespace trainwatch {
 namespace {
 
 // Of a run: means over its ranks, as they train together.
-struct Mean {
-  double elapsed = 0;
-  std::array<double, LostTime::kCauses> lost{};
-
-  Mean(const LostTime& accounts, const Runs::Run& run) {
-    double ranks = 0;
-    for (const auto& [subject, rank] : run.ranks) {
-      const LostTime::Account* const account = accounts.account(subject);
-      if (account == nullptr) continue;
-      ++ranks;
-      elapsed += account->elapsed;
-      for (std::size_t i = 0; i < lost.size(); ++i) lost[i] += account->lost[i];
-    }
-    if (ranks == 0) return;
-    elapsed /= ranks;
-    for (double& seconds : lost) seconds /= ranks;
+LostTime::Account mean_of(const LostTime& accounts, const Runs::Run& run) {
+  std::vector<const LostTime::Account*> known;
+  for (const auto& [subject, rank] : run.ranks) {
+    if (const LostTime::Account* const one = accounts.account(subject)) known.push_back(one);
   }
-  double total() const {
-    double sum = 0;
-    for (const double seconds : lost) sum += seconds;
-    return sum;
+  LostTime::Account mean;
+  for (const LostTime::Account* const one : known) {
+    const auto ranks = static_cast<double>(known.size());
+    mean.elapsed += one->elapsed / ranks;
+    for (std::size_t i = 0; i < mean.lost.size(); ++i) mean.lost[i] += one->lost[i] / ranks;
   }
-};
+  return mean;
+}
 
 void write_step(JsonWriter& json, std::string_view name, std::int64_t step) {
   json.key(name);
@@ -52,7 +42,7 @@ void write_attempts(JsonWriter& json, const Runs::Run& run) {
   json.end_array();
 }
 
-void write_lost(JsonWriter& json, const Mean& mean) {
+void write_lost(JsonWriter& json, const LostTime::Account& mean) {
   json.field("elapsed_seconds", mean.elapsed);
   json.key("lost_seconds").begin_object();
   for (std::size_t i = 0; i < mean.lost.size(); ++i) {
@@ -83,7 +73,7 @@ void write_run(JsonWriter& json, const Engine& engine, SubjectId job, const Runs
   json.key("ended_because");
   run.end ? json.value(to_string(run.end->why)) : json.null();
   json.field("ranks", rank_ranges(ranks));
-  write_lost(json, Mean(engine.lost_time(), run));
+  write_lost(json, mean_of(engine.lost_time(), run));
   write_attempts(json, run);
   json.end_object();
 }

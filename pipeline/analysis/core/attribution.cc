@@ -119,9 +119,10 @@ Cause Attribution::explain(const Verdict& verdict, SubjectId subject) const {
   const bool may_have_a_cause = own == CauseName::input_wait || own == CauseName::host_pause;
   const bool grew = own == CauseName::compute_growth;
   if (sure && !may_have_a_cause && !grew) return verdict.cause;
-  for (const SpanKind kind : {SpanKind::garbage_collection, SpanKind::checkpoint}) {
-    if (grew) break;
-    if (const auto cause = from_span(verdict, subject, kind)) return *cause;
+  if (!grew) {
+    for (const SpanKind kind : {SpanKind::garbage_collection, SpanKind::checkpoint}) {
+      if (const auto cause = from_span(verdict, subject, kind)) return *cause;
+    }
   }
   const Time start = verdict.window_start;
   const SystemUsage usage = system_.usage(subject, start, verdict.window_end);

@@ -26,7 +26,7 @@ class WriterWatchTest : public testing::Test {
 
   const SubjectId rank_ = static_cast<SubjectId>(3);
   test::TempDirectory proc_;
-  WriterWatch watch_{{"/watched", "/other"}, proc_.path()};
+  WriterWatch watch_{{{"/watched", ""}, {"/other", ""}}, proc_.path()};
 };
 
 TEST_F(WriterWatchTest, AWriterThatEndsIsGoneOnce) {
