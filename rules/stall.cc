@@ -37,15 +37,19 @@ constexpr double kAsleep = 0.8;  // of a pause without a sample: the whole node 
 class Stall final : public Rule {
  public:
   Stall(const Params& params, const RuleContext& context)
-      : params_(params), interner_(context.interner), rank_(context.subject), node_(context.node) {}
+      : params_(params),
+        interner_(context.interner),
+        rank_(context.subject),
+        node_(context.node),
+        checkpoints_(context.checkpoints) {}
 
   void on_step(const Step& step, Verdicts& out) override {
     if (step.origin != Origin::timeline) return;
     // A writer also closes its file to begin the next one, when it writes its next event.
     const bool knows = last_end_ != kNoTime && !step.opens_attempt && !step.opens_epoch;
-    const Nanos silent = step.end() - last_end_;
-    if (knows && silent > patience()) {
-      const Gap gap{last_end_, step.end(), patience(), last_step_, step.data_wait};
+    const Time active = knows ? last_active(step.end()) : step.end();
+    if (step.end() - active > patience()) {
+      const Gap gap{active, step.end(), patience(), last_step_, step.data_wait};
       if (out.firings("") > 0) {
         report(gap, out);
       } else {
@@ -91,15 +95,16 @@ class Stall final : public Rule {
     decide(out, tick.now, true);
     if (last_end_ == kNoTime || finished_) return;
     if (has_successor()) return out.clear_all(tick.now);
-    const Nanos silent = tick.now - last_end_;
+    const Time active = last_active(tick.now);
+    const Nanos silent = tick.now - active;
     if (silent <= patience()) {
       armed_ = true;
-    } else if (armed_ && is_node_awake()) {
-      out.fires({.at = last_end_ + patience(),
+    } else if (armed_ && is_node_awake(active)) {
+      out.fires({.at = active + patience(),
                  .severity = Severity::critical,
                  .amount = static_cast<std::uint64_t>(std::max(to_seconds(silent), 1.0)),
                  .provisional = true},
-                [&] { return describe(until(silent), false); });
+                [&] { return describe(lasting(active, tick.now), false); });
     }
   }
 
@@ -107,10 +112,10 @@ class Stall final : public Rule {
   void on_end(Time latest, Verdicts& out) override {
     while (!undecided_.empty()) decide_oldest(out);
     if (last_end_ == kNoTime || finished_ || has_successor()) return;
-    const Nanos silent = latest - last_end_;
-    if (silent <= patience()) return;
-    out.fires({.at = last_end_ + patience(), .severity = Severity::critical, .provisional = true},
-              [&] { return describe(until(silent), false); });
+    const Time active = last_active(latest);
+    if (latest - active <= patience()) return;
+    out.fires({.at = active + patience(), .severity = Severity::critical, .provisional = true},
+              [&] { return describe(lasting(active, latest), false); });
   }
 
   void state(StateIo& io) override {
@@ -147,9 +152,9 @@ class Stall final : public Rule {
     return false;
   }
   // Samples of the node keep coming, or never came.
-  bool is_node_awake() const {
+  bool is_node_awake(Time active) const {
     return node_ == nullptr || !node_->is_sampled(rank_) ||
-           node_->passed(rank_, last_end_ + patience() / 2);
+           node_->passed(rank_, active + patience() / 2);
   }
 
   // A pause is judged when the node's samples have been read beyond it, or will not come.
@@ -176,9 +181,11 @@ class Stall final : public Rule {
               [&] { return describe(gap, true); });
     out.clear_all(gap.to);
   }
-  // It lasts.
-  Gap until(Nanos silent) const {
-    return {last_end_, last_end_ + silent, patience(), last_step_, Nanos{}};
+  Gap lasting(Time from, Time now) const { return {from, now, patience(), last_step_, Nanos{}}; }
+  // When the last step ended, or since then a checkpoint file was last written to.
+  Time last_active(Time now) const {
+    if (checkpoints_ == nullptr) return last_end_;
+    return std::max(last_end_, checkpoints_->latest(rank_, last_end_, now));
   }
 
   // The longest of all modes: an evaluation may begin at any time. After a round number of steps
@@ -240,6 +247,7 @@ class Stall final : public Rule {
   const Interner& interner_;
   SubjectId rank_;
   const NodeActivity* node_;
+  const CheckpointActivity* checkpoints_;
   std::deque<Gap> undecided_;  // the oldest first
   Time last_end_ = kNoTime;
   std::int64_t last_step_ = kNoStep;
@@ -256,12 +264,14 @@ class Stall final : public Rule {
 const RuleSpec& rule() {
   static const RuleSpec spec = make_spec<Stall, Params>(
       {.id = "stall",
-       .version = 3,
+       .version = 4,
        .scope = Scope::rank,
        .summary = "Training stands still.",
-       .doc = "No iteration of a rank has come for five times the longest that is normal for it, "
-              "and at least `least_seconds`. The longest counts checkpoints and evaluations. "
-              "Closing the timeline ends the training; it does not stand still then.",
+       .doc =
+           "No iteration of a rank has come for five times the longest that is normal for it, "
+           "and at least `least_seconds`. The longest counts checkpoints and evaluations; what is "
+           "written to checkpoint files shows that it goes on. "
+           "Closing the timeline ends the training; it does not stand still then.",
        .incident = {.specificity = 90, .slack = std::chrono::seconds(5), .of_one_step = true}},
       {field("least_seconds", &Params::least_seconds, 1, 86400,
              "Shorter pauses are never a stall.")});

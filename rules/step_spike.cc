@@ -90,7 +90,8 @@ class StepSpike final : public Rule {
     track.rhythm.beginning.add(track.place(step), to_seconds(step.iteration()));
     if (!step.pace.warm()) return track.add_normal(step);
     follow_rhythm(track, step, out);
-    const bool stood_still = step.iteration() + step.evaluation > step.pace.patience();
+    const Nanos known = step.evaluation - from_seconds(track.checkpoint);
+    const bool stood_still = step.iteration() + known > step.pace.patience();
     const bool due = track.rhythm.detector.is_due(track.place(step));
     if (!stood_still) find_spike(track, step, due, out);  // else the rule stall reports
   }
@@ -238,7 +239,7 @@ class StepSpike final : public Rule {
 const RuleSpec& rule() {
   static const RuleSpec spec = make_spec<StepSpike, Params>(
       {.id = "step_spike",
-       .version = 3,
+       .version = 4,
        .scope = Scope::rank,
        .summary = "A step takes far longer than the others, once, repeatedly or at a fixed "
                   "interval.",

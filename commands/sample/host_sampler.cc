@@ -52,7 +52,7 @@ std::span<const Metric> HostSampler::tick(Nanos monotonic) {
   sample_memory();
   sample_gpus();
   sample_network(seconds);
-  pressure_.sample(metrics_);
+  pressure_.sample(seconds, metrics_);
   if (cgroup_) cgroup_->sample(seconds, metrics_);
   if (!std::exchange(primed_, true) || seconds <= 0) metrics_.clear();
   return metrics_;

@@ -1,39 +1,54 @@
 #include "commands/sample/pressure.h"
 
+#include <algorithm>
 #include <charconv>
+#include <utility>
 
 namespace trainwatch {
 namespace {
 
-// "some avg10=1.23 avg60=0.50 avg300=0.11 total=12345" -> 1.23
-std::optional<double> ten_seconds(std::string_view text, std::string_view kind) {
-  constexpr std::string_view kField = " avg10=";
-  const std::string wanted = std::string(kind).append(kField);
-  const std::size_t found = text.find(wanted);
-  if (found == std::string_view::npos || (found > 0 && text[found - 1] != '\n')) return {};
-  text.remove_prefix(found + wanted.size());
-  double percent = 0;
-  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), percent);
-  if (failure != std::errc{} || !(percent >= 0 && percent <= 100)) return {};
-  return percent;
+// "some avg10=1.23 avg60=0.50 avg300=0.11 total=12345" -> 12345
+std::optional<std::uint64_t> total_of(std::string_view text, std::string_view kind) {
+  std::size_t begin = text.find(kind);
+  if (begin == std::string_view::npos || (begin > 0 && text[begin - 1] != '\n')) return {};
+  const std::string_view line = text.substr(begin, text.find('\n', begin) - begin);
+  constexpr std::string_view kField = " total=";
+  begin = line.find(kField);
+  if (begin == std::string_view::npos) return {};
+  const std::string_view digits = line.substr(begin + kField.size());
+  std::uint64_t total = 0;
+  const auto [end, failure] = std::from_chars(digits.data(), digits.data() + digits.size(), total);
+  if (failure != std::errc{}) return {};
+  return total;
 }
 
 }  // namespace
 
 Pressure parse_pressure(std::string_view text) {
-  return {ten_seconds(text, "some"), ten_seconds(text, "full")};
+  return {total_of(text, "some "), total_of(text, "full ")};
 }
 
-void PressureSampler::sample(std::vector<Metric>& out) {
-  const auto add = [&out](ProcFile& file, std::string_view some, std::string_view full) {
-    if (!file.available()) return;
-    const Pressure pressure = parse_pressure(file.read());
-    if (pressure.some) out.push_back({"pressure", some, "", Metric::kNoDevice, *pressure.some});
-    if (pressure.full) out.push_back({"pressure", full, "", Metric::kNoDevice, *pressure.full});
+PressureSampler::PressureSampler(const std::string& proc) {
+  resources_.push_back({ProcFile(proc + "/pressure/cpu"), "CPUPressureSome", "CPUPressureFull"});
+  resources_.push_back({ProcFile(proc + "/pressure/io"), "IOPressureSome", "IOPressureFull"});
+  resources_.push_back(
+      {ProcFile(proc + "/pressure/memory"), "MemoryPressureSome", "MemoryPressureFull"});
+}
+
+void PressureSampler::sample(double seconds, std::vector<Metric>& out) {
+  const auto add = [&](std::string_view name, std::optional<std::uint64_t> before,
+                       std::optional<std::uint64_t> now) {
+    if (!before || !now || *now < *before || seconds <= 0) return;
+    const double percent = static_cast<double>(*now - *before) / (seconds * 1e6) * 100;
+    out.push_back({"pressure", name, "", Metric::kNoDevice, std::min(percent, 100.0)});
   };
-  add(cpu_, "CPUPressureSome", "CPUPressureFull");
-  add(io_, "IOPressureSome", "IOPressureFull");
-  add(memory_, "MemoryPressureSome", "MemoryPressureFull");
+  for (Resource& resource : resources_) {
+    if (!resource.file.available()) continue;
+    const Pressure now = parse_pressure(resource.file.read());
+    const Pressure before = std::exchange(resource.last, now);
+    add(resource.some, before.some, now.some);
+    add(resource.full, before.full, now.full);
+  }
 }
 
 }  // namespace trainwatch

@@ -1,7 +1,8 @@
-// Pressure stall information of the kernel: how much of the last 10 s tasks waited for CPU, disk
-// or memory.
+// Pressure stall information of the kernel (PSI): for how much of the time tasks waited for CPU,
+// disk or memory.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,10 +13,11 @@
 
 namespace trainwatch {
 
-// Percent of the last 10 s.
+// Microseconds since the machine was started. The kernel's own averages, over 10 s and more, lag
+// too far behind to explain a pause of two.
 struct Pressure {
-  std::optional<double> some;  // in which some task waited
-  std::optional<double> full;  // in which all did; kernels before 5.13 do not say it of the CPU
+  std::optional<std::uint64_t> some;  // in which some task waited
+  std::optional<std::uint64_t> full;  // in which all did; kernels before 5.13 omit it for the CPU
 };
 
 Pressure parse_pressure(std::string_view text);
@@ -23,17 +25,19 @@ Pressure parse_pressure(std::string_view text);
 class PressureSampler {
  public:
   // A file that is not there, as with a kernel without PSI, gives nothing.
-  explicit PressureSampler(const std::string& proc)
-      : cpu_(proc + "/pressure/cpu"),
-        io_(proc + "/pressure/io"),
-        memory_(proc + "/pressure/memory") {}
+  explicit PressureSampler(const std::string& proc);
 
-  void sample(std::vector<Metric>& out);
+  // Percent of the time since the last call, `seconds` ago; nothing in the first call.
+  void sample(double seconds, std::vector<Metric>& out);
 
  private:
-  ProcFile cpu_;
-  ProcFile io_;
-  ProcFile memory_;
+  struct Resource {
+    ProcFile file;
+    std::string_view some;  // names of the metrics
+    std::string_view full;
+    Pressure last{};
+  };
+  std::vector<Resource> resources_;
 };
 
 }  // namespace trainwatch

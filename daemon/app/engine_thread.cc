@@ -76,6 +76,9 @@ struct EngineThread::Impl {
     void forgotten(FileId file, bool retired) override {
       post([=](TailSink& sink) { sink.forgotten(file, retired); });
     }
+    void checkpoint_written(const CheckpointFile& file) override {
+      post([=](TailSink& sink) { sink.checkpoint_written(file); });
+    }
 
    private:
     // Whatever follows a dropped chunk must be dropped too.

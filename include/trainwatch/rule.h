@@ -112,10 +112,20 @@ class NodeActivity {
   virtual Nanos longest_silence(SubjectId rank, Time from, Time to) const = 0;
 };
 
+// The checkpoint files that jobs write.
+class CheckpointActivity {
+ public:
+  virtual ~CheckpointActivity() = default;
+  // The last write in (from, to] to a checkpoint file of this rank's job; kNoTime if there was
+  // none.
+  virtual Time latest(SubjectId rank, Time from, Time to) const = 0;
+};
+
 struct RuleContext {
   const Interner& interner;
-  SubjectId subject;                   // the subject of this instance
-  const NodeActivity* node = nullptr;  // null: nothing is known of nodes
+  SubjectId subject;                                // the subject of this instance
+  const NodeActivity* node = nullptr;               // null: nothing is known of nodes
+  const CheckpointActivity* checkpoints = nullptr;  // null: nothing is known of files
 };
 
 // How alerts of a rule join those of others (pipeline/engine/incidents.h).

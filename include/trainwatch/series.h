@@ -34,7 +34,7 @@ enum class Resource : std::uint8_t {
   gpu_power,               // watts
   gpu_ecc_errors,          // uncorrected, since the driver was loaded
   gpu_xid,                 // the number of the last critical error; 0: none
-  cpu_pressure_some,       // percent of the last 10 s in which some task waited for it (PSI)
+  cpu_pressure_some,       // percent of the time in which some task waited for it (PSI)
   cpu_pressure_full,       // ... in which all did
   io_pressure_some,
   io_pressure_full,

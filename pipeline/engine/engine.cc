@@ -9,7 +9,8 @@
 namespace trainwatch {
 
 Engine::Engine(std::vector<RuleConfig> rules, AnalysisList analyses)
-    : host_(std::make_unique<RuleHost>(std::move(rules), interner_, outputs(), &system_)),
+    : host_(std::make_unique<RuleHost>(std::move(rules), interner_, outputs(), &system_,
+                                       &checkpoints_)),
       analyses_(std::move(analyses), interner_) {}
 
 Engine::~Engine() = default;
@@ -50,6 +51,12 @@ void Engine::on(const Step& step) {
   step_feed_.add(step);
   metrics_.on(step);
   runs_.on(step);
+  if (const auto written = checkpoints_.during(step)) {
+    const bool marked =
+        spans_.overlap(step.subject, written->kind, step.begin, step.end()) > Nanos{};
+    if (!marked) spans_.on(*written);
+    if (!marked) host_->on(*written);
+  }
   step_attempt_ = step.attempt;
   host_->on(step);
   step_attempt_ = 0;
@@ -218,7 +225,8 @@ void Engine::reconfigure(std::vector<RuleConfig> rules) {
   for (const auto& [key, value] : saved.all()) {
     if (value) rows.emplace(key, *value);
   }
-  host_ = std::make_unique<RuleHost>(std::move(rules), interner_, outputs(), &system_);
+  host_ =
+      std::make_unique<RuleHost>(std::move(rules), interner_, outputs(), &system_, &checkpoints_);
   book_.load(rows, host_->rules(), host_->load(rows), latest_);
   pending_attributions_.clear();
   host_->want_times(book_.waiting());
@@ -237,6 +245,9 @@ void Engine::save(StateRows& rows, bool all) {
   rows.put("runs", [&](StateIo& io) { io(runs_); });
   rows.put("lost_time", [&](StateIo& io) { io(lost_time_); });
   rows.put("spans", [&](StateIo& io) { io(spans_); });
+  if (checkpoints_.take_changed() || all) {
+    rows.put("checkpoint_writes", [&](StateIo& io) { io(checkpoints_); });
+  }
   rows.put("metrics", [&](StateIo& io) { io(metrics_); });
   rows.put("gpu_metrics", [&](StateIo& io) { io(gpu_metrics_); });
   if (cycles_.take_changed() || all) rows.put("cycle_steps", [&](StateIo& io) { io(cycles_); });
@@ -254,6 +265,7 @@ bool Engine::load(const StoredRows& rows) {
                      load_row(rows, "runs", [&](StateIo& io) { io(runs_); }) &&
                      load_row(rows, "lost_time", [&](StateIo& io) { io(lost_time_); }) &&
                      load_row(rows, "spans", [&](StateIo& io) { io(spans_); }) &&
+                     load_row(rows, "checkpoint_writes", [&](StateIo& io) { io(checkpoints_); }) &&
                      load_row(rows, "metrics", [&](StateIo& io) { io(metrics_); }) &&
                      load_row(rows, "gpu_metrics", [&](StateIo& io) { io(gpu_metrics_); }) &&
                      load_row(rows, "cycle_steps", [&](StateIo& io) { io(cycles_); }) &&

@@ -10,9 +10,11 @@
 #include <deque>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "pipeline/analysis/core/attribution.h"
+#include "pipeline/analysis/core/checkpoint_history.h"
 #include "pipeline/analysis/core/cycle_history.h"
 #include "pipeline/analysis/core/gpu_metrics.h"
 #include "pipeline/analysis/core/iteration_tracker.h"
@@ -47,6 +49,7 @@ class Engine final : RuleHost::Outputs {
   void on(const CycleTrace& cycle);
   // A cycle that was summarised elsewhere: for the rules only.
   void on(const CycleSummary& cycle);
+  void on(CheckpointWrite write) { checkpoints_.on(std::move(write)); }
   void tick(Time now);
   // The processes that write the timelines of runs that have not ended.
   std::vector<Runs::Writer> writers() const;
@@ -118,6 +121,7 @@ class Engine final : RuleHost::Outputs {
   IterationTracker iterations_;
   SystemHistory system_{interner_};
   SpanHistory spans_;
+  CheckpointHistory checkpoints_{interner_};
   CycleHistory cycles_;
   Attribution attribution_{system_, spans_};
   LostTime lost_time_{interner_, attribution_};

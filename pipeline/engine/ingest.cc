@@ -174,6 +174,21 @@ void Ingest::forgotten(FileId id, bool retired) {
   forgotten_.push_back(id);
 }
 
+void Ingest::checkpoint_written(const CheckpointFile& file) {
+  const WatchRoot* const root = root_of(file.path, options_.roots);
+  if (root == nullptr) return;
+  std::string directory = root->job;
+  const std::string_view below = std::string_view(file.path).substr(root->path.size());
+  const std::string_view inside = below.substr(0, below.rfind('/'));
+  if (directory.empty() && inside.starts_with('/')) {
+    directory = inside.substr(1);
+  } else {
+    directory += inside;
+  }
+  const Time created = file.created_ns > 0 ? time_from_ns(file.created_ns) : kNoTime;
+  engine_.on(CheckpointWrite{std::move(directory), created, time_from_ns(file.written_ns)});
+}
+
 void Ingest::finish(FileId id, File& file) {
   if (file.decoder == nullptr) return;
   file.decoder->finish(batch_);

@@ -82,6 +82,7 @@ class Ingest final : public TailSink, private Diagnostics, private CycleSink {
   void finished(FileId file) override;
   void read_error(FileId file, const std::string& what) override;
   void forgotten(FileId file, bool retired) override;
+  void checkpoint_written(const CheckpointFile& file) override;
 
   // Puts the files, lanes and sources that changed since the last call; `all`: every one.
   void save(StateRows& rows, bool all);

@@ -8,13 +8,14 @@
 namespace trainwatch {
 
 RuleHost::RuleHost(std::vector<RuleConfig> rules, const Interner& interner, Outputs& outputs,
-                   const NodeActivity* node)
+                   const NodeActivity* node, const CheckpointActivity* checkpoints)
     : rules_(std::move(rules)),
       routes_(rules_,
               [](const RuleConfig& rule) -> const Interest& { return rule.spec->interest; }),
       interner_(interner),
       outputs_(outputs),
       node_(node),
+      checkpoints_(checkpoints),
       evaluations_(rules_.size()),
       by_subject_(rules_.size()),
       by_series_(rules_.size()) {}
@@ -25,7 +26,7 @@ RuleHost::Instance* RuleHost::make(std::uint32_t rule, SubjectId key) {
   });
   if (known != instances_.end()) return known->get();
   const RuleConfig& config = rules_[rule];
-  auto impl = config.spec->make(config.params, RuleContext{interner_, key, node_});
+  auto impl = config.spec->make(config.params, RuleContext{interner_, key, node_, checkpoints_});
   auto out = outputs_.make(rule, config, key, impl->lifecycle());
   instances_.push_back(
       std::make_unique<Instance>(Instance{rule, key, std::move(impl), std::move(out), false}));

@@ -38,7 +38,7 @@ class RuleHost {
 
   // `node` outlives the host; null: rules know nothing of nodes.
   RuleHost(std::vector<RuleConfig> rules, const Interner& interner, Outputs& outputs,
-           const NodeActivity* node = nullptr);
+           const NodeActivity* node = nullptr, const CheckpointActivity* checkpoints = nullptr);
 
   void on(const Sample& sample) {
     for (const std::uint32_t rule : routes_.of(sample)) {
@@ -108,6 +108,7 @@ class RuleHost {
   const Interner& interner_;
   Outputs& outputs_;
   const NodeActivity* node_;
+  const CheckpointActivity* checkpoints_;
   bool want_times_ = false;
   std::vector<std::uint64_t> evaluations_;  // by rule
   // by rule, then by SubjectId of the event; shared instances appear under several subjects

@@ -46,6 +46,8 @@ struct Tailer::Impl {
   Listing listing;
   std::vector<const TrackedFile*> newest_in_lane;  // found by the last scan
   ReadQueue queue;
+  CheckpointFiles checkpoints;
+  bool checkpoints_due = false;  // they may have been written to since they were looked at
   std::uint64_t scan_number = 0;
 };
 
@@ -205,6 +207,8 @@ void Tailer::scan(TailSink& sink, ScanTime now) {
   ++p.scan_number;
   p.clock.advance(now);
   list_roots(p.files, p.roots, p.limits.max_depth, p.listing);
+  p.checkpoints.scan(p.files, p.listing.checkpoints, sink);
+  p.checkpoints_due = false;
   // Sizes come after the listing: by then, a file older than a listed one of its lane is complete.
   for (const std::string& path : p.listing.files) p.meet(path);
   const ScanContext context{p.scan_number, p.listing, sink};
@@ -243,11 +247,13 @@ bool Tailer::refresh() {
     any_begins = true;
   }
   p.queue.fill(p.table, p.discovered.holds());
+  p.checkpoints_due = true;
   return !any_begins;
 }
 
 bool Tailer::read(TailSink& sink) {
   Impl& p = *impl_;
+  if (std::exchange(p.checkpoints_due, false)) p.checkpoints.look_again(p.files, sink);
   while (TrackedFile* const file = p.queue.front()) {
     if (file->unread()) {
       if (!p.reader.read_chunk(*file, sink)) {

@@ -16,6 +16,7 @@
 #include <string_view>
 #include <vector>
 
+#include "pipeline/tail/checkpoint_files.h"
 #include "pipeline/tail/file_system.h"
 #include "pipeline/tail/known_file.h"
 #include "pipeline/tail/patience.h"
@@ -78,6 +79,9 @@ class TailSink {
   // The last call for this file. `retired`: it still exists, but neither it nor any earlier file of
   // its lane will be read again.
   virtual void forgotten(FileId file, bool retired) = 0;
+  // May come at any time, and again for a file that is being written, or after a restart. What was
+  // written before some data is reported before that data, if the last scan knew the file.
+  virtual void checkpoint_written(const CheckpointFile& file) = 0;
 };
 
 struct TailedFile {  // for /api/v1/status

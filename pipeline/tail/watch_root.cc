@@ -4,6 +4,7 @@
 #include <string_view>
 #include <utility>
 
+#include "pipeline/tail/checkpoint_files.h"
 #include "pipeline/tail/lane.h"
 
 namespace trainwatch {
@@ -51,6 +52,8 @@ class Walk {
         directory(below, depth + 1);
       } else if (entry.type == DirectoryEntry::Type::file && is_trace_name(entry.name)) {
         listing_.files.push_back(std::move(below));
+      } else if (entry.type == DirectoryEntry::Type::file && is_checkpoint_name(entry.name)) {
+        listing_.checkpoints.push_back(std::move(below));
       }
     }
     return true;
@@ -67,6 +70,7 @@ class Walk {
 void list_roots(FileSystem& files, const std::vector<WatchRoot>& roots, int max_depth,
                 Listing& listing) {
   listing.files.clear();
+  listing.checkpoints.clear();
   listing.directories.clear();
   listing.missing.clear();
   Walk(files, roots, max_depth, listing).all_roots();

@@ -39,14 +39,16 @@ inline const WatchRoot* root_of(std::string_view path, const std::vector<WatchRo
 
 // What is below the watched roots.
 struct Listing {
-  std::vector<std::string> files;  // paths, each once
+  std::vector<std::string> files;        // paths, each once
+  std::vector<std::string> checkpoints;  // paths of saved weights, see checkpoint_files.h
   std::vector<std::string> directories;
   std::vector<std::string> missing;  // roots that do not exist, or cannot be listed
 };
 
-// Replaces the content of `listing`. Lists files with the name of a trace, and every root that is a
-// file, whatever its name. A root inside another one is listed once, on its own. Symbolic links
-// below a root are not followed. What cannot be listed is left out; the next listing tries again.
+// Replaces the content of `listing`. Lists files with the name of a trace or of a checkpoint, and
+// as a trace every root that is a file, whatever its name. A root inside another one is listed
+// once, on its own. Symbolic links below a root are not followed. What cannot be listed is left
+// out; the next listing tries again.
 void list_roots(FileSystem& files, const std::vector<WatchRoot>& roots, int max_depth,
                 Listing& listing);
 

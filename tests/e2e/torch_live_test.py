@@ -118,6 +118,13 @@ class TorchLiveTest(harness.JobTest):
         self.assertEqual((alert["rule"], alert["step"]), ("step_spike", 254))
         self.assertIn(alert["cause"]["name"], ("host_pause", "checkpoint"))
 
+    def test_a_checkpoint_that_only_its_file_shows(self):
+        with Training(self.out(), "--steps=450", "--trouble=save@253:3", "--trouble=save@353:14") as training:
+            training.join()
+        said = [(a["step"], a["cause"]["name"], a["cause"]["explanation"]) for a in self.said()]
+        self.assertEqual([(step, cause) for step, cause, _ in said], [(254, "checkpoint"), (354, "checkpoint")], said)
+        self.assertNotIn("stall", {a["rule"] for a in self.daemon.json("/api/v1/alerts?limit=1000")["alerts"]})
+
     def test_a_stopped_process(self):
         with Training(self.out(), "--steps=500") as training:
             training.reach(250)

@@ -4,6 +4,7 @@
 
 slow_data    the loader takes SECONDS longer for the batch of this step
 collect      a collection of the garbage of about SECONDS, within the step
+save         about SECONDS of writing OUT/checkpoints/step_STEP.pt between this step and the next
 pause        SECONDS between this step and the next, without a word about it: an unmarked checkpoint
 With --world, the ranks average their gradients after each step, through gloo; --slow multiplies the own work.
 It prints the number of each step as it ends.
@@ -59,6 +60,16 @@ class Troubles:
             gc.collect()
 
 
+def save(model, out, step, seconds):
+    """Saves the weights again and again into one file, which takes about this long."""
+    os.makedirs(os.path.join(out, "checkpoints"), exist_ok=True)
+    end = time.monotonic() + seconds
+    with open(os.path.join(out, "checkpoints", "step_%d.pt" % step), "wb") as file:
+        while time.monotonic() < end:
+            torch.save(model.state_dict(), file)
+            time.sleep(0.01)
+
+
 class Batches(torch.utils.data.Dataset):
     def __init__(self, steps, troubles):
         self._steps, self._troubles = steps, troubles
@@ -107,6 +118,8 @@ def main():
             with watch.phase("Optimizer"):
                 optimizer.step()
         time.sleep(troubles.seconds("pause", number))
+        if troubles.seconds("save", number):
+            save(model, wanted.out, number, troubles.seconds("save", number))
         print(number, flush=True)
 
 

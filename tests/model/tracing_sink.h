@@ -45,6 +45,7 @@ class TracingSink final : public TailSink {
     print(file, retired ? "forgotten, retired" : "forgotten");
     next_.forgotten(file, retired);
   }
+  void checkpoint_written(const CheckpointFile& file) override { next_.checkpoint_written(file); }
 
  private:
   static void print(FileId file, const std::string& what) {

@@ -71,6 +71,7 @@ class RecordingSink final : public TailSink {
     at(id).forgotten = true;
     at(id).retired = retired;
   }
+  void checkpoint_written(const CheckpointFile& file) override { checkpoints.push_back(file); }
 
   // The calls since the last take_calls(): "what name", a run of data calls as one.
   std::vector<std::string> take_calls() { return std::exchange(calls_, {}); }
@@ -86,7 +87,8 @@ class RecordingSink final : public TailSink {
   }
 
   std::map<FileId, File> files;
-  std::uint64_t total = 0;  // bytes of all data calls
+  std::vector<CheckpointFile> checkpoints;  // in the order in which they were reported
+  std::uint64_t total = 0;                  // bytes of all data calls
 
  private:
   File& at(FileId id) {

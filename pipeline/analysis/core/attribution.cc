@@ -10,6 +10,8 @@ constexpr double kSaturatedCore = 90.0;  // percent; SageMaker's cpu_threshold
 constexpr double kHeavyIoWait = 50.0;    // percent; SageMaker's io_threshold
 constexpr double kRise = 10.0;           // percentage points above the minute before
 constexpr double kBusyHost = 80.0;       // percent of all cores: saturation, whatever it was before
+constexpr double kHeldUp = 50.0;         // percent of the interval: waits for CPU or disk
+constexpr double kShortMemory = 25.0;    // the same for memory, which nobody waits for normally
 constexpr double kThrottled = 50.0;      // percent of the interval
 constexpr double kRarely = 10.0;         // percent of the minute before
 constexpr double kOutside = 0.8;         // of the lost time, to blame what lies outside the phases
@@ -37,6 +39,36 @@ bool is_full(const SystemUsage& usage) {
   return usage.cpu && *usage.cpu >= kBusyHost && *usage.busiest_core > kSaturatedCore;
 }
 
+// The container's own share of the CPUs is used up, whatever the node's cores do.
+bool is_held_back(const SystemUsage& usage) {
+  return is_full(usage) || (usage.quota_used && *usage.quota_used > kHeldUp);
+}
+
+// What the kernel says of tasks that could not run, and of the container's limits.
+std::optional<Cause> from_pressure(const SystemUsage& usage, const SystemUsage& before) {
+  struct Kind {
+    std::optional<double> SystemUsage::*figure;
+    double limit;
+    CauseName cause;
+    std::string_view what;
+  };
+  static constexpr Kind kKinds[] = {
+      {&SystemUsage::io_pressure, kHeldUp, CauseName::io_wait, "Tasks waited for disk I/O in "},
+      {&SystemUsage::memory_pressure, kShortMemory, CauseName::host_pause,
+       "Memory was short: tasks waited for it in "},
+      {&SystemUsage::quota_used, kHeldUp, CauseName::cpu_saturation,
+       "The container had used up its CPU quota in "},
+      {&SystemUsage::cpu_pressure, kHeldUp, CauseName::cpu_saturation,
+       "Tasks waited for a free CPU core in "}};
+  for (const Kind& kind : kKinds) {
+    const std::optional<double>& now = usage.*kind.figure;
+    if (!rose(now, before.*kind.figure, kind.limit)) continue;
+    const std::string share = number(*now, 0) + " % of the interval.";
+    return Cause{kind.cause, *now / 100.0, std::string(kind.what) + share, {}};
+  }
+  return std::nullopt;
+}
+
 std::optional<Cause> from_system(const SystemUsage& usage, const SystemUsage& before) {
   if (rose(usage.io_wait, before.io_wait, kHeavyIoWait)) {
     return Cause{CauseName::io_wait,
@@ -52,7 +84,7 @@ std::optional<Cause> from_system(const SystemUsage& usage, const SystemUsage& be
                      " % in the interval, all cores at " + number(*usage.cpu, 0) + " %.",
                  {}};
   }
-  return std::nullopt;
+  return from_pressure(usage, before);
 }
 
 // A power cap is usual under load; that it began with the interval is not.
@@ -131,8 +163,8 @@ Cause Attribution::explain(const Verdict& verdict, SubjectId subject) const {
   if (grew || !sure) {
     if (const auto cause = from_clocks(usage, before)) return *cause;
   }
-  // Where all cores are busy, the host's part of the computation takes longer.
-  if (sure && grew && !is_full(usage)) return verdict.cause;
+  // Where no core is free, the host's part of the computation takes longer.
+  if (sure && grew && !is_held_back(usage)) return verdict.cause;
   if (const auto cause = from_system(usage, before)) return *cause;
   if (sure) return verdict.cause;
   if (const auto cause = from_span(verdict, subject, SpanKind::data_init)) return *cause;

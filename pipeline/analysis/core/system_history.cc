@@ -13,6 +13,22 @@ constexpr double kLargest = 1e6;
 // Bits of nvmlClocksEventReasons: power cap, hardware slowdown, thermal limits, power brake.
 constexpr std::uint32_t kHeldBack = 0x4 | 0x8 | 0x20 | 0x40 | 0x80;
 
+class Mean {
+ public:
+  void add(float sum, std::uint32_t count) {
+    sum_ += static_cast<double>(sum);
+    count_ += count;
+  }
+  std::optional<double> value() const {
+    if (count_ == 0) return std::nullopt;
+    return sum_ / static_cast<double>(count_);
+  }
+
+ private:
+  double sum_ = 0;
+  std::uint64_t count_ = 0;
+};
+
 std::int64_t second_of(Time t) {
   return std::chrono::floor<std::chrono::seconds>(t).time_since_epoch().count();
 }
@@ -33,13 +49,21 @@ SystemHistory::Node& SystemHistory::node_of(SeriesId series) {
   return nodes_[node].second;
 }
 
+std::size_t SystemHistory::limit_of(Resource resource) {
+  constexpr std::array<Resource, kLimits> kResources = {
+      Resource::cpu_pressure_some, Resource::io_pressure_some, Resource::memory_pressure_some,
+      Resource::cgroup_throttled};
+  return static_cast<std::size_t>(std::ranges::find(kResources, resource) - kResources.begin());
+}
+
 void SystemHistory::on(const Sample& sample) {
   const bool cpu = sample.resource == Resource::cpu_utilization;
   const bool io = sample.resource == Resource::cpu_io_wait;
   const bool gpu = sample.resource == Resource::gpu_utilization;
   const bool throttle = sample.resource == Resource::gpu_throttle_reasons;
   const bool plausible = std::fabs(sample.value) <= kLargest;  // false for NaN
-  const bool wanted = cpu || io || gpu || (throttle && sample.value >= 0);
+  const std::size_t limit = limit_of(sample.resource);
+  const bool wanted = cpu || io || gpu || (throttle && sample.value >= 0) || limit < kLimits;
   if (!wanted || !plausible) return;
   Node& node = node_of(sample.series);
   if (node.ring.empty()) node.ring.resize(kSeconds);
@@ -57,6 +81,8 @@ void SystemHistory::on(const Sample& sample) {
     ++second.cpu_count;
   } else if (io) {
     second.io_max = std::max(second.io_max, value);
+  } else if (limit < kLimits) {
+    second.limits[limit] = std::max(second.limits[limit], value);
   } else if (throttle) {
     ++second.throttle_count;
     if ((static_cast<std::uint32_t>(sample.value) & kHeldBack) != 0) ++second.throttled;
@@ -80,36 +106,33 @@ const SystemHistory::Node* SystemHistory::find(SubjectId subject) const {
 SystemUsage SystemHistory::usage(SubjectId subject, Time start, Time end) const {
   const Node* node = find(subject);
   if (node == nullptr || node->ring.empty()) return {};
-  double cpu_sum = 0, core_sum = 0, io_sum = 0, gpu_sum = 0;
-  std::uint64_t cpu_count = 0, gpu_count = 0, seconds = 0, asked = 0, throttled = 0;
+  Mean cpu, core, io, gpu, throttled;
+  std::array<Mean, kLimits> limits;
   const std::int64_t last = std::min(second_of(end), node->newest);
   const std::int64_t first =
       std::max(second_of(start), last - static_cast<std::int64_t>(kSeconds) + 1);
   for (std::int64_t i = std::max<std::int64_t>(first, 0); i <= last; ++i) {
     const Second& second = node->ring[static_cast<std::size_t>(i) % kSeconds];
     if (second.index != i) continue;
-    gpu_sum += static_cast<double>(second.gpu_sum);
-    gpu_count += second.gpu_count;
-    asked += second.throttle_count > 0 ? 1 : 0;
-    throttled += second.throttled > 0 ? 1 : 0;
+    gpu.add(second.gpu_sum, second.gpu_count);
+    if (second.throttle_count > 0) throttled.add(second.throttled > 0 ? 100 : 0, 1);
+    for (std::size_t limit = 0; limit < kLimits; ++limit) {
+      if (second.limits[limit] >= 0) limits[limit].add(second.limits[limit], 1);
+    }
     if (second.cpu_count == 0) continue;
-    cpu_sum += static_cast<double>(second.cpu_sum);
-    cpu_count += second.cpu_count;
-    core_sum += static_cast<double>(second.cpu_max);
-    io_sum += static_cast<double>(second.io_max);
-    ++seconds;
+    cpu.add(second.cpu_sum, second.cpu_count);
+    core.add(second.cpu_max, 1);
+    io.add(second.io_max, 1);
   }
-  SystemUsage usage;
-  if (seconds > 0) {
-    usage.cpu = cpu_sum / static_cast<double>(cpu_count);
-    usage.busiest_core = core_sum / static_cast<double>(seconds);
-    usage.io_wait = io_sum / static_cast<double>(seconds);
-  }
-  if (asked > 0) {
-    usage.throttled = 100 * static_cast<double>(throttled) / static_cast<double>(asked);
-  }
-  if (gpu_count > 0) usage.gpu = gpu_sum / static_cast<double>(gpu_count);
-  return usage;
+  return {.cpu = cpu.value(),
+          .busiest_core = core.value(),
+          .io_wait = io.value(),
+          .gpu = gpu.value(),
+          .throttled = throttled.value(),
+          .cpu_pressure = limits[0].value(),
+          .io_pressure = limits[1].value(),
+          .memory_pressure = limits[2].value(),
+          .quota_used = limits[3].value()};
 }
 
 bool SystemHistory::passed(SubjectId subject, Time time) const {

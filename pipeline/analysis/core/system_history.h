@@ -5,6 +5,7 @@
 // Bounded: the last `kSeconds` seconds of each node.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -23,6 +24,11 @@ struct SystemUsage {
   std::optional<double> io_wait;       // percent, mean of the worst core of each second
   std::optional<double> gpu;           // percent, over all GPUs
   std::optional<double> throttled;  // percent of the seconds in which any GPU's clock was held back
+  // Percent of the interval in which some task waited for it (PSI).
+  std::optional<double> cpu_pressure;
+  std::optional<double> io_pressure;
+  std::optional<double> memory_pressure;
+  std::optional<double> quota_used;  // percent of the periods in which the CPU quota was used up
 };
 
 class SystemHistory final : public NodeActivity {
@@ -51,9 +57,14 @@ class SystemHistory final : public NodeActivity {
  private:
   static constexpr std::size_t kRowSeconds = 64;  // one row holds so many
 
+  static constexpr std::size_t kLimits = 4;        // the last four of SystemUsage
+  static std::size_t limit_of(Resource resource);  // kLimits: it is none
+
   struct Second {
+    static constexpr float kNone = -1;
     std::int64_t index = -1;  // seconds since the epoch; -1: empty
     float cpu_sum = 0, cpu_max = 0, io_max = 0, gpu_sum = 0;
+    std::array<float, kLimits> limits{kNone, kNone, kNone, kNone};  // the largest sample
     std::uint32_t cpu_count = 0, gpu_count = 0;
     std::uint32_t throttle_count = 0;  // samples of the reasons
     std::uint32_t throttled = 0;       // of these, with one that holds a clock back

@@ -52,10 +52,10 @@ constexpr std::string_view kClock = "trainwatch_system_gpu_clock_hertz";
 constexpr std::string_view kClockHelp = "Last sampled clock of the GPU.";
 constexpr std::string_view kSome = "trainwatch_system_pressure_some_ratio";
 constexpr std::string_view kSomeHelp =
-    "Share of the last 10 s in which a task waited for the resource (PSI).";
+    "Share of the sampling interval in which a task waited for the resource (PSI).";
 constexpr std::string_view kEvery = "trainwatch_system_pressure_full_ratio";
 constexpr std::string_view kEveryHelp =
-    "Share of the last 10 s in which all tasks waited for the resource (PSI).";
+    "Share of the sampling interval in which all tasks waited for the resource (PSI).";
 constexpr std::string_view kCgroupIo = "trainwatch_system_cgroup_io_bytes_per_second";
 constexpr std::string_view kCgroupIoHelp = "Last sampled disk throughput of the cgroup.";
 

@@ -13,8 +13,10 @@ class AttributionTest : public testing::Test {
   AttributionTest() {
     rank_ = interner_.subjects.intern({"", "algo-1", 0, ""});
     const SubjectId node = interner_.subjects.intern({"", "algo-1", kNoRank, ""});
-    for (const Resource resource : {Resource::cpu_utilization, Resource::cpu_io_wait,
-                                    Resource::gpu_utilization, Resource::gpu_throttle_reasons}) {
+    for (const Resource resource :
+         {Resource::cpu_utilization, Resource::cpu_io_wait, Resource::gpu_utilization,
+          Resource::gpu_throttle_reasons, Resource::cpu_pressure_some, Resource::io_pressure_some,
+          Resource::memory_pressure_some, Resource::cgroup_throttled}) {
       Series series;
       series.subject = node;
       series.resource = resource;
@@ -48,6 +50,37 @@ TEST_F(AttributionTest, KeepsWhatTheRuleIsSureOf) {
   verdict_.cause = {CauseName::straggler, 0.9, "late", {}};
   for (std::int64_t s = 10; s < 14; ++s) sample(s, Resource::cpu_utilization, 100);
   EXPECT_EQ(attribution_.explain(verdict_, rank_).name, CauseName::straggler);
+}
+
+TEST_F(AttributionTest, PressureThatRoseExplains) {
+  const std::tuple<Resource, CauseName, std::string> kinds[] = {
+      {Resource::cpu_pressure_some, CauseName::cpu_saturation,
+       "Tasks waited for a free CPU core in 70 % of the interval."},
+      {Resource::cgroup_throttled, CauseName::cpu_saturation,
+       "The container had used up its CPU quota in 70 % of the interval."},
+      {Resource::memory_pressure_some, CauseName::host_pause,
+       "Memory was short: tasks waited for it in 70 % of the interval."},
+      {Resource::io_pressure_some, CauseName::io_wait,
+       "Tasks waited for disk I/O in 70 % of the interval."}};
+  for (const auto& [resource, name, explanation] : kinds) {  // the more specific last
+    for (std::int64_t s = 0; s < 10; ++s) sample(s, resource, 5);
+    for (std::int64_t s = 10; s < 14; ++s) sample(s, resource, 70);
+    const Cause cause = attribution_.explain(verdict_, rank_);
+    EXPECT_EQ(cause.name, name);
+    EXPECT_EQ(cause.explanation, explanation);
+    EXPECT_DOUBLE_EQ(cause.coverage, 0.7);
+  }
+}
+
+TEST_F(AttributionTest, PressureThatWasThereBeforeExplainsNothing) {
+  for (std::int64_t s = 0; s < 14; ++s) sample(s, Resource::io_pressure_some, 70);
+  EXPECT_EQ(attribution_.explain(verdict_, rank_).name, CauseName::unattributed);
+}
+
+TEST_F(AttributionTest, AUsedUpQuotaExplainsLongerComputation) {
+  verdict_.cause = {CauseName::compute_growth, 0.9, "longer", {}};
+  for (std::int64_t s = 10; s < 14; ++s) sample(s, Resource::cgroup_throttled, 80);
+  EXPECT_EQ(attribution_.explain(verdict_, rank_).name, CauseName::cpu_saturation);
 }
 
 TEST_F(AttributionTest, CoresThatBecameBusyExplainLongerComputation) {

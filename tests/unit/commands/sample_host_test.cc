@@ -108,8 +108,8 @@ TEST_F(HostSamplerTest, SaysPressureAndTheLimitsOfTheContainer) {
   std::filesystem::create_directories(proc_ + "/pressure");
   std::filesystem::create_directories(proc_ + "/self");
   std::filesystem::create_directories(proc_ + "/cgroups/pod/job");
-  put("pressure/cpu", "some avg10=12.50 avg60=1.00 avg300=0.00 total=1\n");
-  put("pressure/io", "some avg10=3.00 avg60=0 total=1\nfull avg10=1.25 avg60=0 total=1\n");
+  put("pressure/cpu", "some avg10=0.00 avg60=0.00 avg300=0.00 total=1000\n");
+  put("pressure/io", "some avg10=0.00 avg60=0 total=500\nfull avg10=0.00 avg60=0 total=0\n");
   put("self/cgroup", "1:cpu:/\n0::/pod/job\n");
   put("cgroups/pod/cpu.max", "200000 100000\n");
   put("cgroups/pod/cpu.stat", "usage_usec 1\nnr_periods 10\nnr_throttled 2\n");
@@ -121,6 +121,8 @@ TEST_F(HostSamplerTest, SaysPressureAndTheLimitsOfTheContainer) {
       "8:0 rbytes=1000 wbytes=0 rios=1\n8:16 rbytes=5 wbytes=7 rios=1\n");
   HostSampler host = open();
   host.tick(seconds{1});
+  put("pressure/cpu", "some avg10=1.00 avg60=0.00 avg300=0.00 total=251000\n");
+  put("pressure/io", "some avg10=1.00 avg60=0 total=60500\nfull avg10=0.00 avg60=0 total=25000\n");
   put("cgroups/pod/cpu.stat", "usage_usec 1\nnr_periods 30\nnr_throttled 7\n");
   put("cgroups/pod/job/io.stat",
       "8:0 rbytes=3000 wbytes=0 rios=1\n8:16 rbytes=5 wbytes=9 rios=1\n");

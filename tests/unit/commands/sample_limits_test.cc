@@ -10,12 +10,12 @@ TEST(Pressure, ReadsBothKinds) {
   const Pressure io = parse_pressure(
       "some avg10=64.38 avg60=76.55 avg300=73.33 total=11133502287\n"
       "full avg10=0.00 avg60=0.00 avg300=0.00 total=0\n");
-  EXPECT_EQ(io.some, 64.38);
-  EXPECT_EQ(io.full, 0.0);
+  EXPECT_EQ(io.some, 11133502287U);
+  EXPECT_EQ(io.full, 0U);
   EXPECT_FALSE(parse_pressure("some avg10=1.00 avg60=0 total=0\n").full);
   EXPECT_FALSE(parse_pressure("").some);
-  EXPECT_FALSE(parse_pressure("some avg10=nan avg60=0 total=0\n").some);
-  EXPECT_FALSE(parse_pressure("some avg10=x").some);
+  EXPECT_FALSE(parse_pressure("some avg10=1.00\nfull avg10=0.00 total=1\n").some);
+  EXPECT_FALSE(parse_pressure("some avg10=0 total=-1\n").some);
 }
 
 TEST(Cgroup, FindsThePathOfVersionTwo) {
