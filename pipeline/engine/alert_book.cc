@@ -39,6 +39,7 @@ const Alert& AlertBook::apply(const Source& source, Verdict verdict) {
   Episode& episode = *find(source, verdict.key);
   Alert& alert = episode.alert;
   const Time at = verdict.at;
+  verdict.severity = episode.hysteresis.severity();
   const Nanos hold = source.config->hold;
   if (alert.id.empty()) {
     const RuleSpec& spec = *source.config->spec;

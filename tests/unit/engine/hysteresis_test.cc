@@ -96,6 +96,26 @@ TEST_F(HysteresisTest, SeverityAspectAndDoublingAreWorthAnUpdate) {
   EXPECT_EQ(run("ff"), "U-");
 }
 
+TEST_F(HysteresisTest, SeverityChangesOnceAMinute) {
+  using std::chrono::seconds;
+  lifecycle_ = {.change = Lifecycle::Change::points, .min_change = 5};
+  const auto say = [&](int second, Severity severity) {
+    condition_.at = Time{seconds(second)};
+    condition_.severity = severity;
+    hysteresis_.fires(condition_, lifecycle_);
+    return hysteresis_.severity();
+  };
+  EXPECT_EQ(say(100, Severity::info), Severity::info);
+  EXPECT_EQ(say(101, Severity::warning), Severity::warning) << "one that is new comes at once";
+  EXPECT_EQ(say(102, Severity::info), Severity::warning);
+  EXPECT_EQ(say(160, Severity::info), Severity::warning);
+  EXPECT_EQ(say(161, Severity::info), Severity::info);
+  EXPECT_EQ(say(162, Severity::warning), Severity::info);
+  EXPECT_EQ(say(163, Severity::critical), Severity::critical);
+  EXPECT_EQ(say(222, Severity::warning), Severity::critical);
+  EXPECT_EQ(say(223, Severity::warning), Severity::warning);
+}
+
 TEST_F(HysteresisTest, GoesOnFromItsState) {
   lifecycle_ = {.recover_after = 3, .change = Lifecycle::Change::points, .min_change = 5};
   EXPECT_EQ(run("ff.."), "U---");
