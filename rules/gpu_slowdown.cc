@@ -211,6 +211,8 @@ Verdict GpuSlowdown::describe(const Summary& seen) const {
   verdict.value = seen.clock;
   verdict.threshold = limit();
   verdict.baseline = best_;
+  const Time latest = slices_.all().back().start;
+  verdict.lost_seconds = lost * to_seconds(std::max(latest - since_, Nanos{}));
   verdict.unit = "MHz";
   verdict.summary = "The GPU is busy and its clock is held back since " + since + ": " +
                     (known ? format::figure(seen.clock) + " of " + format::figure(best_) + " MHz, "

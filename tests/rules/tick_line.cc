@@ -11,10 +11,16 @@ namespace {
 
 bool read_device(std::string_view text, TickLine::Device& out) {
   constexpr std::pair<std::string_view, Resource> kResources[] = {
-      {"cpu", Resource::cpu_utilization},      {"iow", Resource::cpu_io_wait},
-      {"gpu", Resource::gpu_utilization},      {"mem", Resource::gpu_memory_utilization},
-      {"ram", Resource::memory_used},          {"clk", Resource::gpu_sm_clock},
-      {"thr", Resource::gpu_throttle_reasons}, {"pow", Resource::gpu_power}};
+      {"cpu", Resource::cpu_utilization},
+      {"iow", Resource::cpu_io_wait},
+      {"gpu", Resource::gpu_utilization},
+      {"mem", Resource::gpu_memory_utilization},
+      {"ram", Resource::memory_used},
+      {"clk", Resource::gpu_sm_clock},
+      {"thr", Resource::gpu_throttle_reasons},
+      {"pow", Resource::gpu_power},
+      {"xid", Resource::gpu_xid},
+      {"ecc", Resource::gpu_ecc_errors}};
   out.name = text;
   for (const auto& [prefix, resource] : kResources) {
     if (!text.starts_with(prefix)) continue;
