@@ -30,7 +30,8 @@ struct FileDecoder::Impl {
   void end_of_contents(EventBatch& out);
   void new_contents(EventBatch& out);
   void continue_from(FileDecoder& plain);
-  void decided(const Format& found, EventBatch& out);
+  std::string_view with_head(std::string_view bytes, std::string& copy);
+  void decided(const Format& found, std::string_view begun, EventBatch& out);
   void make_decoder();
 
   FileContext context;
@@ -48,13 +49,24 @@ struct FileDecoder::Impl {
 };
 
 void FileDecoder::Impl::find_encoding(std::string_view bytes, EventBatch& out) {
-  head.append(bytes);
-  if (head.empty() || (head[0] == kGzipMagic[0] && head.size() < 2)) return;
-  const bool gzip = head[0] == kGzipMagic[0] && head[1] == kGzipMagic[1];
+  std::string copy;
+  const std::string_view begun = with_head(bytes, copy);
+  if (begun.empty()) return;
+  if (begun[0] == kGzipMagic[0] && begun.size() < 2) {
+    head = begun;
+    return;
+  }
+  const bool gzip = begun[0] == kGzipMagic[0] && begun[1] == kGzipMagic[1];
   encoding = gzip ? Encoding::gzip : Encoding::plain;
   if (gzip) inflate = std::make_unique<InflateStream>();
-  const std::string begun = std::exchange(head, {});
   decode(begun, out);
+}
+
+// `head`, which is empty afterwards, and `bytes`. Copied only if there is something in `head`: the
+// first bytes of a file are many, and nearly always enough.
+std::string_view FileDecoder::Impl::with_head(std::string_view bytes, std::string& copy) {
+  copy = std::exchange(head, {});
+  return copy.empty() ? bytes : std::string_view{copy.append(bytes)};
 }
 
 void FileDecoder::Impl::decode(std::string_view bytes, EventBatch& out) {
@@ -110,8 +122,9 @@ void FileDecoder::Impl::contents(std::string_view bytes, EventBatch& out) {
   if (decoder != nullptr) {
     decoder->feed(bytes, out);
   } else if (format == &kUndecidedFormat) {
-    head.append(without_hole(bytes));
-    if (!head.empty()) decided(detect_format(formats, head, context.path), out);
+    std::string copy;
+    const std::string_view begun = with_head(without_hole(bytes), copy);
+    if (!begun.empty()) decided(detect_format(formats, begun, context.path), begun, out);
   }
 }
 
@@ -124,10 +137,12 @@ std::string_view FileDecoder::Impl::without_hole(std::string_view bytes) {
   return bytes.substr(end);
 }
 
-void FileDecoder::Impl::decided(const Format& found, EventBatch& out) {
+void FileDecoder::Impl::decided(const Format& found, std::string_view begun, EventBatch& out) {
   format = &found;
-  if (format == &kUndecidedFormat) return;
-  const std::string begun = std::exchange(head, {});
+  if (format == &kUndecidedFormat) {
+    head = begun;
+    return;
+  }
   if (format == &kUnknownFormat) reject(RejectReason::unknown_format, begun);
   make_decoder();
   if (decoder != nullptr) decoder->feed(begun, out);
@@ -156,7 +171,8 @@ void FileDecoder::finish(EventBatch& out) {
     impl_->end_of_contents(out);
   }
   if (impl_->format == &kUndecidedFormat) {
-    impl_->decided(detect_whole_file(impl_->formats, impl_->head, impl_->context.path), out);
+    const std::string begun = std::exchange(impl_->head, {});
+    impl_->decided(detect_whole_file(impl_->formats, begun, impl_->context.path), begun, out);
   }
   if (impl_->decoder != nullptr) impl_->decoder->finish(out);
 }
