@@ -49,7 +49,7 @@ const Format* detect_array(FormatTable formats, std::string_view text, FormatClu
     if (cursor.failed()) return &kUndecidedFormat;
     text.remove_prefix(element.size());
     TraceEvent event;
-    if (!read_trace_event(element, event)) return &kUnknownFormat;
+    if (!TraceEventReader{}.read(element, event)) return &kUnknownFormat;
     if (event.type() != '\0') {
       clue.event = &event;
       const FormatAnswer answer = ask(formats, clue);

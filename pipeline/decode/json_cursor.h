@@ -33,6 +33,13 @@ class JsonCursor {
   // and arrays whole; a missing value is "".
   std::string_view value();
 
+  // For callers that know how the text goes on. Both leave the cursor where it is if they are
+  // wrong, and next() must not be called any more.
+  // Skips what comes next if it is `expected`.
+  bool skip_text(std::string_view expected);
+  // The same as value(), but only if a value that is neither object nor array begins here.
+  bool plain_value(std::string_view& value);
+
   // Nothing but white space is left.
   bool at_end() {
     skip_space();
@@ -56,6 +63,7 @@ class JsonCursor {
   bool skip_string();  // p_ stands on the opening quote
   bool skip_escaped_string(const char* backslash);
   bool skip_nested();  // p_ stands on { or [
+  void skip_bare();    // anything else
   bool fail(bool at_end = false) {
     failed_ = true;
     ran_out_ = at_end;
@@ -95,6 +103,23 @@ inline bool JsonCursor::skip_string() {
   return true;
 }
 
+inline void JsonCursor::skip_bare() {
+  const char* p = p_;
+  if constexpr (std::endian::native == std::endian::little) {
+    if (end_ - p >= 8) {
+      std::uint64_t word = 0;
+      std::memcpy(&word, p, sizeof word);
+      word ^= 0x3030303030303030ULL;  // digits are below 10 now
+      // The lowest bit found is exact; bits above it may be false.
+      const std::uint64_t hit = ((word + 0x7676767676767676ULL) | word) & 0x8080808080808080ULL;
+      p += hit != 0 ? std::countr_zero(hit) / 8 : 8;
+    }
+  }
+  while (p != end_ && static_cast<unsigned char>(*p - '0') < 10) ++p;  // most are integers
+  while (p != end_ && *p != ',' && *p != '}' && *p != ']' && !is_space(*p)) ++p;
+  p_ = p;
+}
+
 inline bool JsonCursor::next(std::string_view& key) {
   if (failed_) return false;
   bool separated = first_;
@@ -129,10 +154,46 @@ inline bool JsonCursor::next(std::string_view& key) {
   } else if (*p_ == '{' || *p_ == '[') {
     skip_nested();
   } else {
-    while (p_ != end_ && static_cast<unsigned char>(*p_ - '0') < 10) ++p_;  // most are integers
-    while (p_ != end_ && *p_ != ',' && *p_ != '}' && *p_ != ']' && !is_space(*p_)) ++p_;
+    skip_bare();
   }
   return {begin, static_cast<std::size_t>(p_ - begin)};
+}
+
+inline bool JsonCursor::skip_text(std::string_view expected) {
+  const std::size_t size = expected.size();
+  if (static_cast<std::size_t>(end_ - p_) < size) return false;
+  const auto differ = [&](std::size_t at) {
+    std::uint64_t found = 0;
+    std::uint64_t wanted = 0;
+    std::memcpy(&found, p_ + at, sizeof found);
+    std::memcpy(&wanted, expected.data() + at, sizeof wanted);
+    return found != wanted;
+  };
+  if (size >= 8) {  // eight bytes at a time, and the last eight, of which some were seen before
+    for (std::size_t at = 0; at < size - 8; at += 8) {
+      if (differ(at)) return false;
+    }
+    if (differ(size - 8)) return false;
+  } else {
+    for (std::size_t at = 0; at < size; ++at) {
+      if (p_[at] != expected[at]) return false;
+    }
+  }
+  p_ += size;
+  return true;
+}
+
+[[gnu::always_inline]] inline bool JsonCursor::plain_value(std::string_view& value) {
+  const char* const begin = p_;
+  if (p_ == end_) return false;
+  if (*p_ == '"') {
+    if (!skip_string()) return false;
+  } else {
+    if (*p_ == '{' || *p_ == '[' || is_space(*p_)) return false;
+    skip_bare();
+  }
+  value = {begin, static_cast<std::size_t>(p_ - begin)};
+  return true;
 }
 
 // True for a token in quotes.

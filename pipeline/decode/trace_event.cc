@@ -5,67 +5,63 @@
 namespace trainwatch {
 namespace {
 
-void read_args(JsonCursor& cursor, TraceEvent& event) {
-  cursor.enter();
-  std::string_view key;
-  while (cursor.next(key)) {
-    const std::string_view value = cursor.value();
-    if (key == "step_num") {
-      event.step_num = value;
-    } else if (key == "pid") {
-      event.args_pid = value;
-    } else if (key == "name") {
-      event.args_name = value;
-    } else if (key == "layer_name") {
-      event.args_layer_name = value;
-    } else if (key == "tid") {
-      event.args_tid = value;
-    } else if (key == "thread_id") {
-      event.thread_id = value;
-    } else if (key == "worker_id") {
-      event.worker_id = value;
-    } else if (key == "num_workers") {
-      event.num_workers = value;
-    } else if (key == "pin_memory") {
-      event.pin_memory = value;
-    } else if (key == "start_time_since_epoch_in_micros") {
-      event.start_time_us = value;
-    }
-  }
+using Member = RecordLayouts<TraceEvent>::Member;
+
+Member argument(std::string_view key) {
+  if (key == "step_num") return &TraceEvent::step_num;
+  if (key == "pid") return &TraceEvent::args_pid;
+  if (key == "name") return &TraceEvent::args_name;
+  if (key == "layer_name") return &TraceEvent::args_layer_name;
+  if (key == "tid") return &TraceEvent::args_tid;
+  if (key == "thread_id") return &TraceEvent::thread_id;
+  if (key == "worker_id") return &TraceEvent::worker_id;
+  if (key == "num_workers") return &TraceEvent::num_workers;
+  if (key == "pin_memory") return &TraceEvent::pin_memory;
+  return key == "start_time_since_epoch_in_micros" ? &TraceEvent::start_time_us : nullptr;
 }
 
-std::string_view* member(TraceEvent& event, std::string_view key) {
-  switch (key.size()) {
-    case 2:
-      if (key == "ph") return &event.phase;
-      return key == "ts" ? &event.ts : nullptr;
-    case 3:
-      if (key == "pid") return &event.pid;
-      if (key == "dur") return &event.dur;
-      if (key == "tid") return &event.tid;
-      return key == "cat" ? &event.category : nullptr;
-    case 4:
-      return key == "name" ? &event.name : nullptr;
-    default:
-      return nullptr;
-  }
+Member member(std::string_view key) {
+  if (key == "ph") return &TraceEvent::phase;
+  if (key == "ts") return &TraceEvent::ts;
+  if (key == "pid") return &TraceEvent::pid;
+  if (key == "dur") return &TraceEvent::dur;
+  if (key == "tid") return &TraceEvent::tid;
+  if (key == "cat") return &TraceEvent::category;
+  return key == "name" ? &TraceEvent::name : nullptr;
 }
 
 }  // namespace
 
-bool read_trace_event(std::string_view record, TraceEvent& event) {
+bool TraceEventReader::read(std::string_view record, TraceEvent& event) {
+  if (layouts_.read(record, event)) return true;
+  event = {};
+  return read_by_key(record, event);
+}
+
+bool TraceEventReader::read_by_key(std::string_view record, TraceEvent& event) {
   JsonCursor cursor{record};
   cursor.enter();
-  std::string_view key;
-  while (cursor.next(key)) {
-    if (key == "args" && cursor.at_object()) {
-      read_args(cursor, event);
-      continue;
+  const char* begin = record.data();  // of the text between two values
+  auto part = RecordLayouts<TraceEvent>::kStart;
+  bool in_args = false;
+  for (std::string_view key;;) {
+    if (!cursor.next(key)) {
+      if (cursor.failed()) return false;
+      if (!in_args) break;
+      in_args = false;
+    } else if (!in_args && key == "args" && cursor.at_object()) {
+      cursor.enter();
+      in_args = true;
+    } else {
+      const std::string_view value = cursor.value();
+      const Member place = in_args ? argument(key) : member(key);
+      if (place != nullptr) event.*place = value;
+      part = layouts_.add(part, {begin, value.data()}, place);
+      begin = value.data() + value.size();
     }
-    const std::string_view value = cursor.value();
-    if (std::string_view* const place = member(event, key)) *place = value;
   }
-  return !cursor.failed();
+  layouts_.add_end(part, {begin, cursor.rest().data()});
+  return true;
 }
 
 }  // namespace trainwatch

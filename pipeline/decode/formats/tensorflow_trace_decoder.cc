@@ -40,6 +40,7 @@ class TensorflowTraceDecoder final : public TraceDocumentDecoder {
   void release(EventBatch& out);
   void end_of_document(EventBatch& out);
 
+  TraceEventReader reader_;
   StringReader strings_;
   SpanClassifier classifier_;
   SubjectId subject_ = SubjectId::none;
@@ -82,7 +83,7 @@ std::optional<std::int64_t> TensorflowTraceDecoder::find_start() const {
 
 Rejection TensorflowTraceDecoder::read_event(std::string_view text) {
   TraceEvent event;
-  if (!read_trace_event(text, event)) return RejectReason::syntax;
+  if (!reader_.read(text, event)) return RejectReason::syntax;
   SymbolTable& symbols = context_.interner.symbols;
   const std::int64_t pid = parse_integer(event.pid).value_or(0);
   if (event.type() == 'M') {

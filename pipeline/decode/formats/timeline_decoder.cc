@@ -77,6 +77,7 @@ class TimelineDecoder final : public TraceDocumentDecoder {
   Phase* phase_of(const TraceEvent& event);
   void read_path();
 
+  TraceEventReader reader_;
   StringReader strings_;
   SpanClassifier classifier_;
   EventBatch* out_ = nullptr;  // during feed() and finish()
@@ -123,7 +124,7 @@ void TimelineDecoder::read_path() {
 
 Rejection TimelineDecoder::read_event(std::string_view text) {
   TraceEvent event;
-  if (!read_trace_event(text, event)) return RejectReason::syntax;
+  if (!reader_.read(text, event)) return RejectReason::syntax;
   switch (event.type()) {
     case 'M':
       return metadata(event);

@@ -1,0 +1,101 @@
+// How the records of a file are laid out. A writer repeats a few layouts for ever: the same keys in
+// the same order and with the same spaces, so that only values differ. A record of a known layout
+// is read by comparing the text between its values, and no key is looked up.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "pipeline/decode/json_cursor.h"
+
+namespace trainwatch {
+
+// `Record` has a std::string_view for each member that is of interest.
+//
+// The layouts are a tree, because most begin alike: each part is the text from the end of one value
+// to the beginning of the next, and the parts that may follow are its children. A part stands for
+// one and the same place in a record as long as a value follows at once that is no object or array;
+// other records have no known layout.
+template <class Record>
+class RecordLayouts {
+ public:
+  // Where the value after a part is stored. Null: nobody needs it.
+  using Member = std::string_view Record::*;
+  using PartId = std::uint32_t;
+
+  static constexpr PartId kStart = 0;      // what the first part of a record follows
+  static constexpr PartId kUnknown = ~0U;  // a part that is not remembered, and what follows it
+
+  // False: the layout is not known; `out` may have been written to.
+  bool read(std::string_view record, Record& out) const;
+
+  // Remembers that `text` follows `before` and its value, if there is room.
+  PartId add(PartId before, std::string_view text, Member member) {
+    return add(before, text, member, false);
+  }
+  // The same with the end of a record.
+  void add_end(PartId before, std::string_view text) { add(before, text, nullptr, true); }
+
+ private:
+  static constexpr std::size_t kMaxParts = 64;
+  static constexpr std::size_t kMaxText = 52;
+
+  struct Part {
+    std::array<char, kMaxText> bytes{};
+    std::uint8_t size = 0;
+    bool end = false;
+    std::uint8_t child = 0;    // the first part that may follow; 0: none
+    std::uint8_t sibling = 0;  // the next part that may come instead; 0: none
+    Member member = nullptr;
+
+    std::string_view text() const { return {bytes.data(), size}; }
+  };
+
+  PartId add(PartId before, std::string_view text, Member member, bool end);
+
+  std::vector<Part> parts_{1};
+};
+
+template <class Record>
+bool RecordLayouts<Record>::read(std::string_view record, Record& out) const {
+  JsonCursor cursor{record};
+  for (std::size_t at = parts_[kStart].child; at != 0;) {
+    const Part& part = parts_[at];
+    if (!cursor.skip_text(part.text())) {
+      at = part.sibling;
+      continue;
+    }
+    if (part.end) return true;
+    std::string_view value;
+    if (!cursor.plain_value(value)) return false;
+    if (part.member != nullptr) out.*part.member = value;
+    at = part.child;
+  }
+  return false;
+}
+
+template <class Record>
+typename RecordLayouts<Record>::PartId RecordLayouts<Record>::add(PartId before,
+                                                                  std::string_view text,
+                                                                  Member member, bool end) {
+  if (before == kUnknown || text.size() > kMaxText) return kUnknown;
+  const PartId first = parts_[before].child;
+  for (PartId at = first; at != 0; at = parts_[at].sibling) {
+    if (parts_[at].text() == text) return at;
+  }
+  if (parts_.size() == kMaxParts) return kUnknown;
+  const auto added = static_cast<std::uint8_t>(parts_.size());
+  Part& part = parts_.emplace_back();
+  std::copy(text.begin(), text.end(), part.bytes.begin());
+  part.size = static_cast<std::uint8_t>(text.size());
+  part.end = end;
+  part.sibling = static_cast<std::uint8_t>(first);  // spans come after metadata, and oftener
+  part.member = member;
+  parts_[before].child = added;
+  return added;
+}
+
+}  // namespace trainwatch
