@@ -38,10 +38,15 @@ struct Decimal {
   bool negative = false;
 };
 
-// Eight digits at once: each step joins neighbours, digits to pairs to fours to eight.
-[[gnu::always_inline]] inline std::optional<std::uint64_t> eight_digits(const char* p) {
-  std::uint64_t word = 0;
+template <class Word>
+Word load(const char* p) {
+  Word word = 0;
   std::memcpy(&word, p, sizeof word);
+  return word;
+}
+
+// Eight digits at once: each step joins neighbours, digits to pairs to fours to eight.
+[[gnu::always_inline]] inline std::optional<std::uint64_t> eight_digits(std::uint64_t word) {
   constexpr std::uint64_t kHighHalves = 0xF0F0F0F0F0F0F0F0ULL;
   const std::uint64_t carried = (word + 0x0606060606060606ULL) & kHighHalves;
   if ((word & kHighHalves) != 0x3030303030303030ULL || carried != 0x3030303030303030ULL) {
@@ -56,7 +61,7 @@ struct Decimal {
                                                       Decimal& out) {
   while (std::endian::native == std::endian::little && end - p >= 8 &&
          out.digits + 8 <= kExactDigits) {
-    const auto eight = eight_digits(p);
+    const auto eight = eight_digits(load<std::uint64_t>(p));
     if (!eight) break;
     out.mantissa = out.mantissa * 100'000'000 + *eight;
     if (out.mantissa != 0) out.digits += 8;
@@ -97,15 +102,46 @@ struct Decimal {
   return out;
 }
 
+// The last `size` (1 to 8) of eight characters as a number, whatever stands before them.
+[[gnu::always_inline]] inline std::optional<std::uint64_t> last_digits(std::uint64_t word,
+                                                                       std::size_t size) {
+  constexpr std::uint64_t kZeros = 0x3030303030303030ULL;
+  const std::uint64_t before = (std::uint64_t{1} << (8 * (8 - size))) - 1;
+  return eight_digits((word & ~before) | (kZeros & before));
+}
+
+// The value of 1 to 16 digits and nothing else, as most numbers are written.
+[[gnu::always_inline]] inline std::optional<std::uint64_t> short_integer(std::string_view text) {
+  const char* const p = text.data();
+  const std::size_t size = text.size();
+  if (size == 0 || size > 16) return std::nullopt;
+  if (std::endian::native == std::endian::little && size > 8) {
+    const auto high = eight_digits(load<std::uint64_t>(p));
+    const auto low = last_digits(load<std::uint64_t>(p + size - 8), size - 8);
+    if (!high || !low) return std::nullopt;
+    return *high * kPowersOfTen[size - 8] + *low;
+  }
+  if (std::endian::native == std::endian::little && size >= 4) {  // two halves that may overlap
+    const std::uint64_t first = load<std::uint32_t>(p);
+    const std::uint64_t last = load<std::uint32_t>(p + size - 4);
+    return last_digits(last << 32U | first << (8 * (8 - size)), size);
+  }
+  std::uint64_t value = 0;
+  for (const char c : text) {
+    if (!is_digit(c)) return std::nullopt;
+    value = value * 10 + static_cast<std::uint64_t>(c - '0');
+  }
+  return value;
+}
+
 std::int64_t with_sign(std::uint64_t magnitude, bool negative) {
   if (magnitude > static_cast<std::uint64_t>(kMax)) return negative ? kMin : kMax;
   const auto value = static_cast<std::int64_t>(magnitude);
   return negative ? -value : value;
 }
 
-}  // namespace
-
-std::optional<std::int64_t> parse_time_ns(std::string_view text, TimeUnit unit) {
+// parse_time_ns() for whatever is no short integer.
+std::optional<std::int64_t> parse_decimal_time_ns(std::string_view text, TimeUnit unit) {
   const std::optional<Decimal> decimal = read_decimal(text);
   if (!decimal) return std::nullopt;
   if (decimal->mantissa == 0) return 0;
@@ -126,12 +162,24 @@ std::optional<std::int64_t> parse_time_ns(std::string_view text, TimeUnit unit) 
   return with_sign(whole, decimal->negative);
 }
 
+}  // namespace
+
+std::optional<std::int64_t> parse_time_ns(std::string_view text, TimeUnit unit) {
+  if (const auto whole = short_integer(text)) {
+    std::uint64_t scaled = 0;
+    const std::uint64_t factor = kPowersOfTen[static_cast<std::size_t>(unit)];
+    return __builtin_mul_overflow(*whole, factor, &scaled) ? kMax : with_sign(scaled, false);
+  }
+  return parse_decimal_time_ns(text, unit);
+}
+
 std::optional<std::int64_t> parse_integer(std::string_view token) {
   if (token.size() >= 2 && token.front() == '"' && token.back() == '"') {
     token = token.substr(1, token.size() - 2);
   }
   const bool negative = token.starts_with('-');
   if (negative) token.remove_prefix(1);
+  if (const auto plain = short_integer(token)) return with_sign(*plain, negative);
   std::uint64_t magnitude = 0;
   for (const char c : token) {
     if (!is_digit(c)) return std::nullopt;

@@ -83,6 +83,28 @@ TEST(DecimalTime, AgreesWithLongDoubleOnRandomNumbers) {
   }
 }
 
+// Lengths are read in different ways: each with every digit anywhere, and with what is none.
+TEST(DecimalTime, IntegersOfEveryLength) {
+  std::mt19937_64 random{5};
+  for (std::size_t size = 1; size <= 19; ++size) {
+    for (int i = 0; i < 300; ++i) {
+      std::string text(size, '0');
+      for (char& c : text) c = static_cast<char>('0' + random() % 10);
+      if (size == 19) text[0] = '8';  // so that it fits
+      const std::int64_t value = std::strtoll(text.c_str(), nullptr, 10);
+      ASSERT_EQ(parse_time_ns(text, TimeUnit::nanoseconds), value) << text;
+      ASSERT_EQ(us(text), value > kMax / 1000 ? kMax : value * 1000) << text;
+      ASSERT_EQ(us("-" + text), value > kMax / 1000 ? kMin : value * -1000) << text;
+      ASSERT_EQ(parse_integer(text), value) << text;
+      ASSERT_EQ(parse_integer("-" + text), -value) << text;
+      text[random() % size] = "/:; +-x\xb0\xff"[random() % 10];
+      if (text[0] == '-') continue;
+      ASSERT_EQ(us(text), std::nullopt) << text;
+      ASSERT_EQ(parse_integer(text), std::nullopt) << text;
+    }
+  }
+}
+
 TEST(ParseNumber, IsCorrectlyRounded) {
   std::mt19937_64 random{4};
   for (int i = 0; i < 50000; ++i) {
