@@ -12,6 +12,27 @@
 
 namespace trainwatch {
 
+// std::memcmp() == 0 for short texts, of which a call would cost most.
+inline bool same_bytes(const char* a, const char* b, std::size_t size) {
+  const auto same_eight = [&](std::size_t at) {
+    std::uint64_t of_a = 0;
+    std::uint64_t of_b = 0;
+    std::memcpy(&of_a, a + at, sizeof of_a);
+    std::memcpy(&of_b, b + at, sizeof of_b);
+    return of_a == of_b;
+  };
+  if (size < 8) {
+    for (std::size_t at = 0; at < size; ++at) {
+      if (a[at] != b[at]) return false;
+    }
+    return true;
+  }
+  for (std::size_t at = 0; at < size - 8; at += 8) {
+    if (!same_eight(at)) return false;
+  }
+  return same_eight(size - 8);  // some of them once more
+}
+
 // Reads the members of a record front to back, as raw text and without copying.
 //
 // Tolerant where writers are known to be wrong (bare N/A, NaN or inf, nothing at all as a value, a
@@ -162,23 +183,7 @@ inline bool JsonCursor::next(std::string_view& key) {
 inline bool JsonCursor::skip_text(std::string_view expected) {
   const std::size_t size = expected.size();
   if (static_cast<std::size_t>(end_ - p_) < size) return false;
-  const auto differ = [&](std::size_t at) {
-    std::uint64_t found = 0;
-    std::uint64_t wanted = 0;
-    std::memcpy(&found, p_ + at, sizeof found);
-    std::memcpy(&wanted, expected.data() + at, sizeof wanted);
-    return found != wanted;
-  };
-  if (size >= 8) {  // eight bytes at a time, and the last eight, of which some were seen before
-    for (std::size_t at = 0; at < size - 8; at += 8) {
-      if (differ(at)) return false;
-    }
-    if (differ(size - 8)) return false;
-  } else {
-    for (std::size_t at = 0; at < size; ++at) {
-      if (p_[at] != expected[at]) return false;
-    }
-  }
+  if (!same_bytes(p_, expected.data(), size)) return false;
   p_ += size;
   return true;
 }

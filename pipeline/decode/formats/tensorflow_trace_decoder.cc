@@ -13,6 +13,7 @@
 #include "pipeline/decode/format.h"
 #include "pipeline/decode/json_cursor.h"
 #include "pipeline/decode/path_metadata.h"
+#include "pipeline/decode/symbol_reader.h"
 #include "pipeline/decode/trace_document_decoder.h"
 #include "pipeline/decode/trace_event.h"
 
@@ -41,7 +42,7 @@ class TensorflowTraceDecoder final : public TraceDocumentDecoder {
   void end_of_document(EventBatch& out);
 
   TraceEventReader reader_;
-  StringReader strings_;
+  SymbolReader names_{context_.interner.symbols};
   SpanClassifier classifier_;
   SubjectId subject_ = SubjectId::none;
   std::map<std::int64_t, Symbol> processes_;
@@ -88,17 +89,17 @@ Rejection TensorflowTraceDecoder::read_event(std::string_view text) {
   const std::int64_t pid = parse_integer(event.pid).value_or(0);
   if (event.type() == 'M') {
     if (between_quotes(event.name) != "process_name") return std::nullopt;
-    const auto name = strings_.read(event.args_name);
+    const auto name = names_.read(event.args_name);
     if (!name) return RejectReason::utf8;
     if (processes_.size() >= kMaxProcesses) return RejectReason::cardinality;
-    processes_[pid] = symbols.intern(*name);
+    processes_[pid] = *name;
   }
   if (event.type() != 'X') return std::nullopt;
   const auto start = parse_time_ns(event.ts, TimeUnit::microseconds);
   const auto duration = parse_time_ns(event.dur, TimeUnit::microseconds);
   if (!start || !duration || *duration < 0) return RejectReason::time;
   if (!is_string_token(event.name)) return RejectReason::type;
-  const auto name = strings_.read(event.name);
+  const auto name = names_.read(event.name);
   if (!name) return RejectReason::utf8;
   const auto process = processes_.find(pid);
   Span& span = waiting_.emplace_back();
@@ -106,7 +107,7 @@ Rejection TensorflowTraceDecoder::read_event(std::string_view text) {
   span.duration = Nanos{*duration};
   span.step = integer_or(event.step_num, kNoStep);
   span.subject = subject_;
-  span.name = symbols.intern(*name);
+  span.name = *name;
   span.phase = process != processes_.end() ? process->second : symbols.intern("Unknown");
   span.process = integer_or(event.args_pid, -1);
   span.thread = integer_or(thread_of(event), kNoThread);

@@ -14,6 +14,7 @@
 #include "pipeline/decode/format.h"
 #include "pipeline/decode/json_cursor.h"
 #include "pipeline/decode/path_metadata.h"
+#include "pipeline/decode/symbol_reader.h"
 #include "pipeline/decode/trace_document_decoder.h"
 #include "pipeline/decode/trace_event.h"
 
@@ -78,7 +79,7 @@ class TimelineDecoder final : public TraceDocumentDecoder {
   void read_path();
 
   TraceEventReader reader_;
-  StringReader strings_;
+  SymbolReader names_{context_.interner.symbols};
   SpanClassifier classifier_;
   EventBatch* out_ = nullptr;  // during feed() and finish()
   std::string path_;           // that subject_ was made from
@@ -146,11 +147,11 @@ Rejection TimelineDecoder::metadata(const TraceEvent& event) {
     start_time_ns_ = *start;
   }
   if (between_quotes(event.name) != "process_name" || event.args_name.empty()) return std::nullopt;
-  const auto name = strings_.read(event.args_name);
+  const auto name = names_.read(event.args_name);
   if (!name) return RejectReason::utf8;
   Phase* const phase = phase_of(event);
   if (phase == nullptr) return RejectReason::cardinality;
-  phase->name = context_.interner.symbols.intern(*name);
+  phase->name = *name;
   return std::nullopt;
 }
 
@@ -161,11 +162,11 @@ Rejection TimelineDecoder::complete_span(const TraceEvent& event) {
   if (!event.dur.empty()) duration = parse_time_ns(event.dur, TimeUnit::microseconds);
   if (!duration || *duration < 0) return RejectReason::time;
   if (!is_string_token(event.name)) return RejectReason::type;
-  const auto name = strings_.read(event.name);
+  const auto name = names_.read(event.name);
   if (!name) return RejectReason::utf8;
   const Phase* const phase = phase_of(event);
   if (phase == nullptr) return RejectReason::cardinality;
-  emit(event, phase->name, context_.interner.symbols.intern(*name), *start, *duration);
+  emit(event, phase->name, *name, *start, *duration);
   return std::nullopt;
 }
 
@@ -173,12 +174,12 @@ Rejection TimelineDecoder::begin_span(const TraceEvent& event) {
   const auto start = parse_time_ns(event.ts, TimeUnit::microseconds);
   if (!start) return RejectReason::time;
   if (!is_string_token(event.name)) return RejectReason::type;
-  const auto name = strings_.read(event.name);
+  const auto name = names_.read(event.name);
   if (!name) return RejectReason::utf8;
   Phase* const phase = phase_of(event);
   if (phase == nullptr || phase->open.size() >= kMaxOpenSpans) return RejectReason::cardinality;
   phase->paired = true;
-  phase->open.push_back({context_.interner.symbols.intern(*name), *start});
+  phase->open.push_back({*name, *start});
   return std::nullopt;
 }
 
@@ -222,9 +223,7 @@ void TimelineDecoder::emit(const TraceEvent& event, Symbol phase, Symbol name,
 Symbol TimelineDecoder::layer_of(const TraceEvent& event) {
   const std::string_view token =
       event.args_layer_name.empty() ? event.args_name : event.args_layer_name;
-  if (token.empty()) return Symbol::none;
-  const auto text = strings_.read(token);
-  return text ? context_.interner.symbols.intern(*text) : Symbol::none;
+  return token.empty() ? Symbol::none : names_.read(token).value_or(Symbol::none);
 }
 
 TimelineDecoder::Phase* TimelineDecoder::phase_of(const TraceEvent& event) {

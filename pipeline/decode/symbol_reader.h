@@ -1,0 +1,39 @@
+// Turns string tokens into symbols. A file repeats a few names for ever, so the answers are kept.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "pipeline/decode/json_cursor.h"
+#include "trainwatch/symbol_table.h"
+
+namespace trainwatch {
+
+class SymbolReader {
+ public:
+  // The table outlives the reader and keeps its numbers.
+  explicit SymbolReader(SymbolTable& symbols) : symbols_(symbols) {}
+
+  // The symbol of a string; nullopt: see StringReader::read.
+  std::optional<Symbol> read(std::string_view token);
+
+ private:
+  static constexpr std::size_t kShortest = 8;  // of the tokens that are kept, with their quotes
+  static constexpr std::size_t kLongest = 56;
+
+  struct Slot {
+    std::array<char, kLongest> token{};
+    std::uint32_t size = 0;
+    Symbol symbol{};
+  };
+
+  std::optional<Symbol> look_up(std::string_view token);
+
+  SymbolTable& symbols_;
+  StringReader strings_;
+  std::array<Slot, 32> slots_{};
+};
+
+}  // namespace trainwatch
