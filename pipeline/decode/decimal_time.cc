@@ -134,13 +134,41 @@ Word load(const char* p) {
   return value;
 }
 
+// whole + fraction / 10^places
+struct ShortDecimal {
+  std::uint64_t whole = 0;
+  std::uint64_t fraction = 0;
+  std::size_t places = 0;
+};
+
+// Two short integers with a point between them, and so few digits that none is ever dropped.
+[[gnu::always_inline]] inline std::optional<ShortDecimal> short_decimal(std::string_view text) {
+  const std::size_t point = text.find('.');
+  if (point == std::string_view::npos || text.size() > kExactDigits) return std::nullopt;
+  const auto whole = short_integer(text.substr(0, point));
+  const std::string_view places = text.substr(point + 1);
+  const auto fraction = short_integer(places);
+  if (!whole || !fraction) return std::nullopt;
+  return ShortDecimal{*whole, *fraction, places.size()};
+}
+
 std::int64_t with_sign(std::uint64_t magnitude, bool negative) {
   if (magnitude > static_cast<std::uint64_t>(kMax)) return negative ? kMin : kMax;
   const auto value = static_cast<std::int64_t>(magnitude);
   return negative ? -value : value;
 }
 
-// parse_time_ns() for whatever is no short integer.
+// No more places than the unit has.
+[[gnu::always_inline]] inline std::int64_t scaled_time(const ShortDecimal& time, TimeUnit unit) {
+  const auto digits = static_cast<std::size_t>(unit);
+  std::uint64_t sum = 0;
+  const bool overflow =
+      __builtin_mul_overflow(time.whole, kPowersOfTen[digits], &sum) ||
+      __builtin_add_overflow(sum, time.fraction * kPowersOfTen[digits - time.places], &sum);
+  return overflow ? kMax : with_sign(sum, false);
+}
+
+// parse_time_ns() for all other numbers.
 std::optional<std::int64_t> parse_decimal_time_ns(std::string_view text, TimeUnit unit) {
   const std::optional<Decimal> decimal = read_decimal(text);
   if (!decimal) return std::nullopt;
@@ -165,10 +193,12 @@ std::optional<std::int64_t> parse_decimal_time_ns(std::string_view text, TimeUni
 }  // namespace
 
 std::optional<std::int64_t> parse_time_ns(std::string_view text, TimeUnit unit) {
-  if (const auto whole = short_integer(text)) {
-    std::uint64_t scaled = 0;
-    const std::uint64_t factor = kPowersOfTen[static_cast<std::size_t>(unit)];
-    return __builtin_mul_overflow(*whole, factor, &scaled) ? kMax : with_sign(scaled, false);
+  if (unit != TimeUnit::seconds) {  // these have a fraction
+    if (const auto whole = short_integer(text)) return scaled_time({*whole, 0, 0}, unit);
+  }
+  const auto decimal = short_decimal(text);
+  if (decimal && decimal->places <= static_cast<std::size_t>(unit)) {
+    return scaled_time(*decimal, unit);
   }
   return parse_decimal_time_ns(text, unit);
 }
@@ -200,6 +230,11 @@ std::optional<std::int32_t> small_integer(std::string_view token) {
 }
 
 std::optional<double> parse_number(std::string_view text) {
+  if (const auto decimal = short_decimal(text); decimal && text.size() <= 16) {
+    // Fewer than 2^53 units: one correctly rounded division of two exact doubles.
+    const auto units = decimal->whole * kPowersOfTen[decimal->places] + decimal->fraction;
+    return static_cast<double>(units) / kExactDoubles[decimal->places];
+  }
   if (text == "NaN") return std::numeric_limits<double>::quiet_NaN();
   if (text == "Infinity") return std::numeric_limits<double>::infinity();
   if (text == "-Infinity") return -std::numeric_limits<double>::infinity();

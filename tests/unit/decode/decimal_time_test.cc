@@ -105,6 +105,21 @@ TEST(DecimalTime, IntegersOfEveryLength) {
   }
 }
 
+// An exponent of 0 changes nothing, but such numbers are read in another way.
+TEST(DecimalTime, FractionsOfEveryLength) {
+  std::mt19937_64 random{6};
+  for (int i = 0; i < 100'000; ++i) {
+    std::string text(1 + random() % 20, '0');
+    for (char& c : text) c = static_cast<char>('0' + random() % 10);
+    text.insert(random() % (text.size() + 1), ".");
+    for (const TimeUnit unit : {TimeUnit::nanoseconds, TimeUnit::microseconds,
+                                TimeUnit::milliseconds, TimeUnit::seconds}) {
+      ASSERT_EQ(parse_time_ns(text, unit), parse_time_ns(text + "e0", unit)) << text;
+    }
+    ASSERT_EQ(parse_number(text), parse_number(text + "e0")) << text;
+  }
+}
+
 TEST(ParseNumber, IsCorrectlyRounded) {
   std::mt19937_64 random{4};
   for (int i = 0; i < 50000; ++i) {
