@@ -268,7 +268,8 @@ void PaceMemory::change_level(const Chart& chart, double reference, double rise)
 void PaceMemory::watch_recovery() {
   const auto newest = static_cast<std::size_t>(std::clamp<std::int64_t>(took_, 10, kRecent));
   const double uncertain = level_.deviation() / std::sqrt(static_cast<double>(newest));
-  const bool quick = recent_median(newest) <= std::log(reference_) + std::max(kBack, uncertain);
+  const bool quick =
+      recent_median_is_within(std::log(reference_) + std::max(kBack, uncertain), newest);
   recovered_ = quick ? recovered_ + 1 : 0;
   if (recovered_ < took_ / 2) return;
   reference_ = 0;
@@ -308,6 +309,16 @@ double PaceMemory::recent_median(std::size_t newest) const {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(count / 2);
   std::nth_element(values.begin(), middle, values.begin() + static_cast<std::ptrdiff_t>(count));
   return static_cast<double>(*middle);
+}
+
+bool PaceMemory::recent_median_is_within(double most, std::size_t newest) const {
+  const std::size_t count = std::min(newest, static_cast<std::size_t>(seen_));
+  std::size_t within = 0;
+  for (std::size_t age = 0; age < count; ++age) {
+    const float value = recent_[(static_cast<std::size_t>(seen_) - age) % kRecent];
+    within += static_cast<double>(value) <= most ? 1 : 0;
+  }
+  return within > count / 2;
 }
 
 void PaceMemory::Chart::state(StateIo& io) {

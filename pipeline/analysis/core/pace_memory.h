@@ -115,6 +115,9 @@ class PaceMemory {
     return static_cast<std::size_t>(std::min(count, static_cast<std::int64_t>(kRecent)));
   }
   double recent_median(std::size_t newest) const;
+  // recent_median(newest) <= most, without finding it: asked at every iteration while the level is
+  // worse.
+  bool recent_median_is_within(double most, std::size_t newest) const;
   void note_longest(double seconds);
 
   RollingMedianMad logs_{kWindow};
