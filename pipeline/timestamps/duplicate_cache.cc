@@ -56,18 +56,36 @@ void RecentSamples::state(StateIo& io) {
 }
 
 bool RecentSpans::add(const Span& span) {
-  if (prints_.empty()) prints_.resize(kKept);
+  if (prints_.empty()) {
+    prints_.resize(kKept);
+    count_prints();
+  }
   const std::uint64_t print = print_of(span);
-  if (std::find(prints_.begin(), prints_.end(), print) != prints_.end()) return false;
+  if (holds(print)) return false;
+  --by_high_byte_[prints_[next_] >> 56U];
+  ++by_high_byte_[print >> 56U];
   prints_[next_] = print;
   next_ = (next_ + 1) % kKept;
   return true;
 }
 
+bool RecentSpans::holds(std::uint64_t print) const {
+  return by_high_byte_[print >> 56U] != 0 &&
+         std::find(prints_.begin(), prints_.end(), print) != prints_.end();
+}
+
+void RecentSpans::count_prints() {
+  by_high_byte_.assign(prints_.empty() ? 0 : 256, 0);
+  for (const std::uint64_t print : prints_) ++by_high_byte_[print >> 56U];
+}
+
 void RecentSpans::state(StateIo& io) {
   io(prints_);
   io(next_);
-  if ((prints_.empty() || prints_.size() == kKept) && next_ < kKept) return;
+  if ((prints_.empty() || prints_.size() == kKept) && next_ < kKept) {
+    if (io.is_loading()) count_prints();
+    return;
+  }
   prints_.clear();
   next_ = 0;
   io.fail();

@@ -35,8 +35,14 @@ class RecentSpans {
  private:
   static constexpr std::size_t kKept = 64;
 
+  bool holds(std::uint64_t print) const;
+  void count_prints();
+
   std::vector<std::uint64_t> prints_;  // ring buffer
   std::uint64_t next_ = 0;
+  // How many of them have each value of their high byte. Most spans are new, and most of these are
+  // alone with theirs: that saves the search. Not saved.
+  std::vector<std::uint8_t> by_high_byte_;
 };
 
 }  // namespace trainwatch
