@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "rules/curriculum_stages.h"
 #include "rules/format.h"
 #include "rules/time_parts.h"
 #include "rules/track_key.h"
@@ -21,28 +22,25 @@ struct Params {
   double critical_seconds = 300;
 };
 
-constexpr double kStage = 1.3;            // times the level before: one stage of a curriculum
-constexpr std::int64_t kRoundStage = 25;  // steps
-constexpr std::int64_t kSure = 20;        // iterations in a row that rule out a planned change
-constexpr double kCovered = 0.5;          // of the lost time, to name a cause
-constexpr double kSlow = 1.0 / 200;       // weight of an iteration in what was usual before
-constexpr double kQuick = 1.0 / 15;       // and in what is usual now
-constexpr double kHysteresis = 0.85;      // critical ends at this share of where it began
-constexpr double kSlowest = 0.98;         // of the worst: no better
-constexpr double kLater = 5;              // iterations
-constexpr double kMinChange = 1.25;       // times the value of the last update
+constexpr std::int64_t kSure = 20;    // iterations in a row that rule out a planned change
+constexpr double kCovered = 0.5;      // of the lost time, to name a cause
+constexpr double kSlow = 1.0 / 200;   // weight of an iteration in what was usual before
+constexpr double kQuick = 1.0 / 15;   // and in what is usual now
+constexpr double kHysteresis = 0.85;  // critical ends at this share of where it began
+constexpr double kSlowest = 0.98;     // of the worst: no better
+constexpr double kLater = 5;          // iterations
+constexpr double kMinChange = 1.25;   // times the value of the last update
 
 struct Track {
   Parts before;
   Parts now;
-  Parts slowest;            // what `now` was when it was at its worst
-  double lost = 0;          // seconds since the change
-  double elapsed = 0;       // seconds since the change
-  std::uint64_t steps = 0;  // of the attempt
+  Parts slowest;           // what `now` was when it was at its worst
+  double lost = 0;         // seconds since the change
+  double elapsed = 0;      // seconds since the change
+  std::uint64_t warm = 0;  // iterations of the attempt that were compared
   bool critical = false;
-  std::int64_t rise_step = kNoStep;  // of the last rise that was looked at
-  bool staged = false;               // all rises so far looked like stages
-  std::int64_t other = 0;            // iterations in a row that no longer batches explain
+  Stages stages;
+  std::int64_t other = 0;  // iterations in a row that no longer batches explain
 
   void state(StateIo& io) {
     io(before);
@@ -50,10 +48,9 @@ struct Track {
     io(slowest);
     io(lost);
     io(elapsed);
-    io(steps);
+    io(warm);
     io(critical);
-    io(rise_step);
-    io(staged);
+    io(stages);
     io(other);
     if (other < 0) io.fail();
   }
@@ -73,21 +70,23 @@ class ThroughputRegression final : public Rule {
       return out.clear(key, step.end());
     }
     if (step.opens_epoch) return;
-    ++track.steps;
     warm_ = warm_ || step.pace.warm();
     const bool changed = step.pace.reference > 0;
-    track.now.add(step, std::max(kQuick, 1 / static_cast<double>(track.steps)));
+    // What compiles in the first iterations says nothing about the others.
+    if (track.warm > 0 || step.pace.warm()) ++track.warm;
+    const double alone = 1 / static_cast<double>(std::max<std::uint64_t>(track.warm, 1));
+    track.now.add(step, std::max(kQuick, alone));
     if (!changed || track.now.total >= kSlowest * track.slowest.total) track.slowest = track.now;
     if (!changed) {
-      track.before.add(step, std::max(kSlow, 1 / static_cast<double>(track.steps)));
+      track.before.add(step, std::max(kSlow, alone));
       track.lost = track.elapsed = 0;
-      track.critical = track.staged = false;
-      track.rise_step = kNoStep;
+      track.critical = false;
+      track.stages = {};
       track.other = 0;
       return out.clear(key, step.end());
     }
     lose(track, step);
-    look_for_stages(track, step.pace);
+    track.stages.look_at(step.pace);
     const bool planned = is_planned(track, out.firings(key) > 0);
     const double ratio = params_.critical_ratio * (track.critical ? kHysteresis : 1);
     track.critical = !planned && step.pace.recent >= ratio * step.pace.reference &&
@@ -117,24 +116,12 @@ class ThroughputRegression final : public Rule {
   bool warming() const override { return !warm_; }
 
  private:
-  // A stage of a curriculum begins at a round step and is no larger than kStage.
-  static void look_for_stages(Track& track, const Pace& pace) {
-    if (pace.rise_step == track.rise_step && track.rise_step != kNoStep) return;
-    const bool first = track.rise_step == kNoStep;
-    track.rise_step = pace.rise_step;
-    const std::int64_t off = (pace.rise_step + 1) % kRoundStage;  // 2: one after a round number
-    const bool round = pace.rise_step > 1 && off <= 2;
-    track.staged = (first || track.staged) && round && pace.rise > 0 && pace.rise < kStage;
-  }
-
   // Longer sequences or larger batches: nothing is lost. Where the phases are known they say so.
   // Elsewhere a stage of a curriculum and a slower machine are the same numbers, but the machine
   // knows no round steps.
   static bool is_planned(Track& track, bool known) {
     const Growth growth(track.before, track.now);
-    const bool phases = track.before.forward > 0 && !growth.hides_computation();
-    const bool elsewhere = std::max(growth.waits(), growth.between()) >= kCovered * growth.total();
-    const bool stages = !phases && track.staged && (!elsewhere || growth.hides_computation());
+    const bool stages = track.stages.alone() && growth.may_be_of_batches();
     if (growth.is_of_batches() || stages) {
       track.other = 0;
       return true;
@@ -275,7 +262,7 @@ class ThroughputRegression final : public Rule {
 const RuleSpec& rule() {
   static const RuleSpec spec = make_spec<ThroughputRegression, Params>(
       {.id = "throughput_regression",
-       .version = 2,
+       .version = 3,
        .scope = Scope::rank,
        .summary = "Training has become slower and stays so.",
        .doc = "Per mode and writer: the level of the iteration times rose by 8 % or more and "

@@ -71,6 +71,15 @@ class Growth {
            fixed_now / fixed_before - 1 <= kFixed * forward;
   }
 
+  // Nothing speaks against longer sequences or larger batches, but the writer gives too few phases
+  // to be sure.
+  bool may_be_of_batches() const {
+    if (before_.forward <= 0) return std::max(waits(), between()) < kHalf * total();
+    if (!hides_computation()) return false;
+    const double forward_more = forward() / before_.forward;
+    return waits() < kHalf * total() && forward_more >= kHalf * total() / before_.total;
+  }
+
   // The forward pass, which waits for nobody, and the rest take longer alike.
   bool is_of_computation() const {
     const double rest = before_.total - before_.forward;
@@ -91,6 +100,7 @@ class Growth {
   static constexpr double kHidden = 0.25;     // of an iteration
   static constexpr double kLeastPart = 0.01;  // of an iteration, to be compared
   static constexpr double kAlike = 0.4;
+  static constexpr double kHalf = 0.5;
   static constexpr double kFixed = 0.4;  // of the growth of the forward pass
   static constexpr double kMostly = 0.8;
   static constexpr double kLittle = 0.1;

@@ -21,6 +21,9 @@ constexpr double kSmallChange = 0.08;  // 8 %: what is called a change at all
 constexpr double kLargeChange = 0.4;   // 1.5 times
 constexpr double kWanderWeight = 1.0 / 15;
 constexpr std::int64_t kFewestMeans = 3;
+constexpr double kLeastMean = 0.1;
+constexpr std::int64_t kBriefly = 100;  // iterations
+constexpr std::int64_t kMostMeans = 3;
 constexpr double kWanders = 3;  // times its deviation, a mean may be off
 constexpr std::int64_t kBetter =
     100;                        // iterations that make a better level the one to compare with
@@ -31,6 +34,7 @@ constexpr double kBack = 0.049;       // within 5 % of the level before
 constexpr double kUncertain = 4.5;    // standard errors of the mean
 constexpr double kRun = 18.4;         // ln(1e8): a false change once in so many iterations
 constexpr std::int64_t kFewest = 20;  // iterations that make a level
+constexpr std::int64_t kFewestSince = 5;
 constexpr std::int64_t kMostRecovery = 200;
 
 // The sum at which a chart is certain: a false one comes once in exp(kRun) iterations, and a few
@@ -67,12 +71,24 @@ double PaceMemory::Level::deviation() const {
 void PaceMemory::Wander::add(double value, double level) {
   sum += value;
   if (++count < kFewest) return;
-  const double most = std::max(3 * std::sqrt(variance), 0.1);
-  const double distance = std::clamp(sum / static_cast<double>(count) - level, -most, most);
-  const double weight = std::max(1 / static_cast<double>(++means), kWanderWeight);
-  variance += weight * (distance * distance - variance);
+  if (holds) add_mean(held);
+  held = sum / static_cast<double>(count) - level;
+  holds = true;
   sum = 0;
   count = 0;
+}
+
+void PaceMemory::Wander::forget_latest() {
+  sum = held = 0;
+  count = 0;
+  holds = false;
+}
+
+void PaceMemory::Wander::add_mean(double distance) {
+  const double most = std::max(3 * std::sqrt(variance), kLeastMean);
+  const double cut = std::clamp(distance, -most, most);
+  const double weight = std::max(1 / static_cast<double>(++means), kWanderWeight);
+  variance += weight * (cut * cut - variance);
 }
 
 // Beyond what the means of independent iterations have, with room for its own uncertainty. Few
@@ -223,7 +239,7 @@ bool PaceMemory::watch_rise(double value, const Step& step) {
         std::max(kSmallChange, kWanders * wander_.deviation(level_.deviation()));
     const double rise = recent_median(remembered(chart->count)) - level_.mean;
     if (rise >= least_change) {
-      change_level(Chart{*chart}, level_.mean, std::exp(rise));
+      change_level(located(*chart, step), level_.mean, std::exp(rise));
       return true;
     }
     *chart = Chart{};
@@ -252,6 +268,41 @@ void PaceMemory::watch_creep() {
   change_level(creeping, best_.best, 0);
 }
 
+std::int64_t PaceMemory::since_rise() const {
+  const std::int64_t count = std::min<std::int64_t>(level_age_ + kFewest, kRecent);
+  if (count < 2 * kFewestSince) return 0;
+  const double most = level_.mean + std::max(4 * level_.deviation(), kVeryUnusual);
+  const auto value = [&](std::int64_t age) {
+    return std::min(static_cast<double>(recent_[static_cast<std::size_t>(seen_ - age) % kRecent]),
+                    most);
+  };
+  double all = 0;
+  for (std::int64_t age = 0; age < count; ++age) all += value(age);
+  double best = 0;
+  double since = 0;
+  std::int64_t found = 0;
+  for (std::int64_t age = 0; age + kFewestSince < count; ++age) {
+    since += value(age);
+    const auto after = static_cast<double>(age + 1);
+    const double before = static_cast<double>(count) - after;
+    const double rise = since / after - (all - since) / before;
+    const double explained = rise > 0 ? rise * rise * after * before : 0;  // variance
+    if (age + 1 < kFewestSince || explained <= best) continue;
+    best = explained;
+    found = age + 1;
+  }
+  return found;
+}
+
+// A chart begins too early, with what was slow by chance, or too late, if the level rose little.
+PaceMemory::Chart PaceMemory::located(const Chart& chart, const Step& latest) const {
+  Chart found = chart;
+  const std::int64_t since = since_rise();
+  const bool numbered = chart.step != kNoStep && latest.number - chart.step == chart.count - 1;
+  if (since > 0 && numbered) found.step = latest.number - since + 1;
+  return found;
+}
+
 void PaceMemory::change_level(const Chart& chart, double reference, double rise) {
   rise_step_ = chart.step;
   rise_ = rise;
@@ -260,18 +311,25 @@ void PaceMemory::change_level(const Chart& chart, double reference, double rise)
     changed_at_ = chart.since;
     changed_step_ = chart.step;
     took_ = std::min(chart.count, kMostRecovery);
+    wander_.forget_latest();
   }
   recovered_ = 0;
   restart_level(remembered(chart.count));
 }
 
 void PaceMemory::watch_recovery() {
-  const auto newest = static_cast<std::size_t>(std::clamp<std::int64_t>(took_, 10, kRecent));
+  const auto newest = static_cast<std::size_t>(std::clamp<std::int64_t>(took_, 10, kNewest));
   const double uncertain = level_.deviation() / std::sqrt(static_cast<double>(newest));
   const bool quick =
       recent_median_is_within(std::log(reference_) + std::max(kBack, uncertain), newest);
   recovered_ = quick ? recovered_ + 1 : 0;
+  ++slow_for_;
   if (recovered_ < took_ / 2) return;
+  if (rise_ > 0 && slow_for_ < kBriefly) {
+    const std::int64_t means = std::min(slow_for_ / kFewest + 1, kMostMeans);
+    for (std::int64_t i = 0; i < means; ++i) wander_.add_mean(std::log(rise_));
+  }
+  slow_for_ = 0;
   reference_ = 0;
   changed_at_ = {};
   changed_step_ = rise_step_ = kNoStep;
@@ -281,7 +339,7 @@ void PaceMemory::watch_recovery() {
 
 void PaceMemory::restart_level(std::size_t newest) {
   const std::size_t count =
-      std::min(newest, std::min<std::size_t>(static_cast<std::size_t>(seen_), kRecent));
+      std::min(newest, std::min<std::size_t>(static_cast<std::size_t>(seen_), kNewest));
   logs_ = RollingMedianMad(kWindow);
   level_ = Level{};
   for (std::size_t age = count; age-- > 0;) {
@@ -338,10 +396,13 @@ void PaceMemory::Level::state(StateIo& io) {
 
 void PaceMemory::Wander::state(StateIo& io) {
   io(sum);
+  io(held);
+  io(holds);
   io(count);
   io(means);
   io(variance);
-  if (!std::isfinite(sum) || count < 0 || count >= kFewest || means < 0 || !(variance >= 0)) {
+  if (!std::isfinite(sum) || !std::isfinite(held) || count < 0 || count >= kFewest || means < 0 ||
+      !(variance >= 0)) {
     io.fail();
   }
 }
@@ -377,8 +438,9 @@ void PaceMemory::state(StateIo& io) {
   io(rise_step_);
   io(rise_);
   io(took_);
+  io(slow_for_);
   io(recovered_);
-  if (seen_ < 0 || level_age_ < 0 || level_age_ > seen_) io.fail();
+  if (seen_ < 0 || level_age_ < 0 || level_age_ > seen_ || slow_for_ < 0) io.fail();
   const auto finite = [](float value) { return std::isfinite(value); };
   if (!std::ranges::all_of(recent_, finite) || !(reference_ >= 0) || !(rise_ >= 0)) io.fail();
 }

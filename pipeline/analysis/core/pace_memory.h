@@ -44,8 +44,9 @@ class PaceMemory {
   void state(StateIo& io);
 
  private:
-  static constexpr std::size_t kRecent = 64;
-  static constexpr std::int64_t kDelay = 40;  // iterations that the reference lags behind
+  static constexpr std::size_t kRecent = 128;  // iterations
+  static constexpr std::size_t kNewest = 64;   // of them, that make a level
+  static constexpr std::int64_t kDelay = 40;   // iterations that the reference lags behind
   static constexpr std::int64_t kBlock = 50;
 
   // Where a change was first seen, and how much speaks for it.
@@ -69,14 +70,19 @@ class PaceMemory {
     void state(StateIo& io);
   };
   // How far the means of kFewest iterations wander about the level. Independent iterations make
-  // them wander little; those of a busy machine, which is quick now and slow then, do.
+  // them wander little; those of a busy machine, which is quick now and slow then, do. A worse
+  // level counts only once it has gone again.
   struct Wander {
-    double sum = 0;  // of the current mean
+    double sum = 0;   // of the current mean
+    double held = 0;  // the distance of the mean before, which may be that of a change
+    bool holds = false;
     std::int64_t count = 0;
     std::int64_t means = 0;
     double variance = 0;
 
     void add(double value, double level);
+    void add_mean(double distance);
+    void forget_latest();
     double deviation(double of_one) const;
     void state(StateIo& io);
   };
@@ -106,13 +112,17 @@ class PaceMemory {
   void watch_fall(double value, const Step& step);
   void watch_creep();
   void watch_recovery();
+  // How many of the recent iterations came since the level rose: the split into two levels that
+  // explains them best. 0: it rose before them.
+  std::int64_t since_rise() const;
+  Chart located(const Chart& chart, const Step& latest) const;
   // `rise`: to so many times the level before.
   void change_level(const Chart& chart, double reference, double rise);
   void describe_level(Pace& pace) const;
   void restart_level(std::size_t newest);
   // Of so many iterations.
   static std::size_t remembered(std::int64_t count) {
-    return static_cast<std::size_t>(std::min(count, static_cast<std::int64_t>(kRecent)));
+    return static_cast<std::size_t>(std::min(count, static_cast<std::int64_t>(kNewest)));
   }
   double recent_median(std::size_t newest) const;
   // recent_median(newest) <= most, without finding it: asked at every iteration while the level is
@@ -139,6 +149,7 @@ class PaceMemory {
   std::int64_t rise_step_ = kNoStep;  // of the last rise
   double rise_ = 0;                   // times the level before
   std::int64_t took_ = 0;             // iterations to find out
+  std::int64_t slow_for_ = 0;         // iterations since
   std::int64_t recovered_ = 0;        // iterations that were as quick as before
 };
 

@@ -149,6 +149,20 @@ TEST(PaceMemory, ALevelThatStaysIsFoundWithinThirtyAndItsEndToo) {
   }
 }
 
+// The memory knows few means by then, and that of the change itself is none of them.
+TEST(PaceMemory, ASmallChangeSoonAfterTheBeginningIsFoundWhereItBegan) {
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    Job job(seed);
+    const Seconds seconds = [](auto& random, auto i) {
+      return (i < 130 ? 1 : 1.13) * std::exp(0.03 * normal(random));
+    };
+    Pace pace;
+    while (job.number() < 200 && pace.reference == 0) pace = job.next(seconds);
+    EXPECT_LE(job.number(), 165);
+    EXPECT_NEAR(static_cast<double>(pace.rise_step), 130, 2);
+  }
+}
+
 TEST(PaceMemory, WhatCreepsIsFoundAgainstTheBestLevel) {
   Job job(1);
   const Seconds seconds = [](auto& random, auto i) {
