@@ -25,6 +25,9 @@ struct Params {
 
 constexpr double kMinChange = 5;             // percent points
 constexpr double kHysteresis = 0.7;          // it ends at this share of where it began
+constexpr double kClearly = 0.85;            // of where it begins: by so much at least, ...
+constexpr double kSigmas = 4.5;              // ... with this certainty, ...
+constexpr double kMostChance = 0.5;          // ... unless it is twice as much
 constexpr double kLeastRecord = 0.5;         // seconds, for a warning
 constexpr std::int64_t kRecordedSteps = 5;   // a profiler records few
 constexpr std::uint32_t kStartingSteps = 3;  // in which the loader fills its queue
@@ -38,6 +41,7 @@ struct Lane {
   std::deque<Entry> recent;
   Nanos duration{};  // the sums over them
   Nanos wait{};
+  double squares = 0;      // of the waits, seconds
   Entry longest;           // wait, the first of equal ones
   std::uint32_t seen = 0;  // steps of the attempt, up to kStartingSteps
   bool waited = false;     // some step had a wait
@@ -47,12 +51,14 @@ struct Lane {
     if (recent.size() == window) {
       duration -= recent.front().duration;
       wait -= recent.front().wait;
+      squares -= square_of(recent.front().wait);
       longest_left = recent.front().wait == longest.wait;
       recent.pop_front();
     }
     recent.push_back(entry);
     duration += entry.duration;
     wait += entry.wait;
+    squares += square_of(entry.wait);
     if (longest_left) {
       find_longest();
     } else if (entry.wait > longest.wait) {
@@ -68,10 +74,22 @@ struct Lane {
     return rest <= Nanos{} ? 0 : 100 * to_seconds(wait - longest.wait) / to_seconds(rest);
   }
 
+  // The standard error of percent(): waits that vary say less than steady ones.
+  double uncertainty() const {
+    const auto others = static_cast<double>(recent.size()) - 1;
+    const double rest = to_seconds(duration - longest.duration);
+    if (others < 1 || rest <= 0) return 0;
+    const double mean = to_seconds(wait - longest.wait) / others;
+    const double variance = (squares - square_of(longest.wait)) / others - mean * mean;
+    return 100 * std::sqrt(std::max(variance, 0.0) * others) / rest;
+  }
+  static double square_of(Nanos value) { return to_seconds(value) * to_seconds(value); }
+
   void state(StateIo& io) {
     io(recent);
     io(duration);
     io(wait);
+    io(squares);
     io(seen);
     io(waited);
     if (!recent.empty()) find_longest();
@@ -152,8 +170,15 @@ class InputBound final : public Rule {
          .at = at,
          .severity = to_seconds(lane.duration) >= kLeastRecord ? Severity::warning : Severity::info,
          .figure = percent,
-         .opens = percent >= params_.warning_percent},
+         .opens = is_certain(lane, percent)},
         [&] { return describe(origin, step, lane, percent); });
+  }
+
+  // Waits that cost a little less than what is called a loss exceed it now and then.
+  bool is_certain(const Lane& lane, double percent) const {
+    const double least = kClearly * params_.warning_percent;
+    const double chance = std::min(kSigmas * lane.uncertainty(), kMostChance * percent);
+    return percent >= params_.warning_percent && percent - chance >= least;
   }
 
   static std::string summary(Origin origin, const Lane& lane, double percent) {
@@ -206,11 +231,12 @@ class InputBound final : public Rule {
 const RuleSpec& rule() {
   static const RuleSpec spec = make_spec<InputBound, Params>(
       {.id = "input_bound",
-       .version = 4,
+       .version = 5,
        .scope = Scope::rank,
        .summary = "Training waits for its data.",
        .doc = "The share of the last `window` training steps spent waiting for the next batch, "
-              "leaving out the one with the longest wait. A step counts from the end of the one "
+              "leaving out the one with the longest wait, and not by chance. A step counts from "
+              "the end of the one "
               "before, so that a wait between steps is in it.",
        .incident = {.specificity = 70, .of_one_cause = true}},
       {field("warning_percent", &Params::warning_percent, 0, 100,

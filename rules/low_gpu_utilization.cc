@@ -19,7 +19,7 @@ std::unique_ptr<Rule> make(const std::any& values, const RuleContext& context) {
 RuleSpec make_rule() {
   RuleSpec spec = make_spec<RecentLowGpu, Params>(
       {.id = "low_gpu_utilization",
-       .version = 3,
+       .version = 4,
        .scope = Scope::gpu,
        .summary = "A GPU is never fully used, or alternates between busy and idle.",
        .doc = "Over the last window_seconds of a GPU, if it worked throughout: 95 % of the time "

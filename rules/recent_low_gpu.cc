@@ -10,12 +10,14 @@
 namespace trainwatch::low_gpu_utilization {
 namespace {
 
-constexpr double kLargest = 1e6;    // percent; no utilisation is larger
-constexpr double kWorks = 5;        // percent; an idle GPU shows up to a few
-constexpr std::int64_t kIdle = 8;   // percent of the time: idle enough to fluctuate
+constexpr double kLargest = 1e6;   // percent; no utilisation is larger
+constexpr double kWorks = 5;       // percent; an idle GPU shows up to a few
+constexpr std::int64_t kIdle = 8;  // percent of the time: idle enough to fluctuate
+constexpr std::int64_t kStaysIdle = 4;
 constexpr std::int64_t kBusy = 5;   // percent of the time: busy enough to fluctuate
 constexpr std::int64_t kUnder = 5;  // percent of the time: busy less than this is low
 constexpr std::int64_t kIntervals = 12;
+constexpr std::int64_t kTurns = 4;  // without the condition, at least
 
 }  // namespace
 
@@ -103,6 +105,23 @@ bool RecentLowGpu::alternates() const {
   return slices_.all().back().start - resumed_.back() <= recent;
 }
 
+// How long the last periods took, from one without work to the next: long steps need longer to show
+// that they no longer alternate.
+Nanos RecentLowGpu::turn() const {
+  if (resumed_.back() == kNoTime) return {};
+  return (resumed_.front() - resumed_.back()) / static_cast<std::int64_t>(resumed_.size() - 1);
+}
+
+// Long steps leave few of them in a window, and what is near a limit crosses it again and again.
+bool RecentLowGpu::stays_open(const Verdicts& out) const {
+  if (out.firings(name_of(Reason::fluctuating)) == 0 || resumed_.front() == kNoTime) return false;
+  if (reason() != Reason::none) return false;  // and decides
+  const auto slices = static_cast<std::int64_t>(slices_.all().size());
+  const Nanos recent = std::max(slices_.width(), 2 * turn());
+  return idle_ * 100 >= kStaysIdle * slices &&
+         slices_.all().back().start - resumed_.front() <= recent;
+}
+
 // Slices of the longest period without work.
 std::int64_t RecentLowGpu::longest_idle() const {
   std::int64_t longest = 0;
@@ -134,6 +153,7 @@ double RecentLowGpu::mean() const {
 
 void RecentLowGpu::judge(Time at, Verdicts& out) {
   if (warming()) return;
+  if (stays_open(out)) return out.holds(name_of(Reason::fluctuating));
   const Reason now = reason();
   const Reason other = now == Reason::fluctuating ? Reason::under_utilised : Reason::fluctuating;
   // While an alert with the other reason is open, that one has to end first.
@@ -142,7 +162,8 @@ void RecentLowGpu::judge(Time at, Verdicts& out) {
     return out.fires({.key = name_of(now), .at = at, .figure = mean()},
                      [&] { return describe(now); });
   }
-  if (clear_.elapsed(at, from_seconds(params_.recovery_seconds))) out.clear_all(at);
+  const Nanos recovery = std::max(from_seconds(params_.recovery_seconds), kTurns * turn());
+  if (clear_.elapsed(at, recovery)) out.clear_all(at);
 }
 
 Verdict RecentLowGpu::describe(Reason reason) const {

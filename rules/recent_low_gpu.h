@@ -48,6 +48,8 @@ class RecentLowGpu final : public Rule {
   void judge(Time at, Verdicts& out);
   bool works_throughout() const;
   bool alternates() const;
+  Nanos turn() const;
+  bool stays_open(const Verdicts& out) const;
   std::int64_t longest_idle() const;
   Reason reason() const;
   double mean() const;

@@ -6,6 +6,8 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdint>
 
 #include "rules/round_steps.h"
@@ -17,8 +19,8 @@ namespace trainwatch::step_spike {
 class ScheduledPauses {
  public:
   void begin_attempt(Time at) {
-    since_ = at;
-    latest_ = 0;
+    began_ = at;
+    latest_.fill({});
   }
   // Call for each step, after cost().
   void add(const Step& step) { steps_.add(step); }
@@ -26,40 +28,82 @@ class ScheduledPauses {
   // Returns the share of the time that the pause costs if it comes round, or 1 if it is not
   // expected to. Call for each slow iteration.
   double cost(const Spike& spike) {
-    const std::int64_t done = steps_.done();
     const double waits = spike.loader_started ? std::max(spike.waited(), 0.0) : 0;
-    const bool epoch = spike.loader_started && waits + spike.paused() >= kMostly * spike.lost();
-    const bool marked = epoch || spike.checkpoint >= kMostly * spike.lost();
-    if (!marked && spike.paused() < kMostly * spike.lost()) return 1;
-    const bool expected = marked || steps_.is_round() || comes_again(done);
-    latest_ = done;
-    if (!expected) return 1;
-    const double elapsed = to_seconds(spike.end - since_);
-    since_ = spike.end;
+    const bool epoch = spike.loader_started && explains(waits + spike.paused(), spike);
+    const bool marked = epoch || explains(spike.checkpoint, spike);
+    if (!marked && !explains(spike.paused(), spike)) return 1;
+    Pause pause{steps_.done(), spike.end, spike.lost(), false};
+    pause.expected = marked || steps_.is_round() || comes_again(pause);
+    const double elapsed = to_seconds(spike.end - before(pause));
+    std::shift_right(latest_.begin(), latest_.end(), 1);
+    latest_.front() = pause;
+    if (!pause.expected) return 1;
     return std::clamp(spike.lost() / std::max(elapsed, spike.lost()), 0.0, 1.0);
   }
 
   void state(StateIo& io) {
     io(steps_);
-    io(since_);
+    io(began_);
     io(latest_);
-    if (latest_ < 0) io.fail();
   }
 
  private:
+  static constexpr std::size_t kKept = 8;
   static constexpr double kMostly = 0.8;  // of the lost time
+  static constexpr double kHalf = 0.5;
+  static constexpr double kAlike = 2;  // times as long, or as short
   static constexpr std::int64_t kLeastDistance = 50;
 
-  bool comes_again(std::int64_t done) const {
-    const std::int64_t distance = done - latest_;
-    if (latest_ == 0 || distance < kLeastDistance) return false;
-    const std::int64_t off = latest_ % distance;
-    return off <= 1 || off == distance - 1;
+  struct Pause {
+    std::int64_t done = 0;  // steps before it; 0: there was none
+    Time end{};
+    double lost = 0;
+    bool expected = false;
+
+    bool is_like(const Pause& other) const {
+      return lost <= kAlike * other.lost && other.lost <= kAlike * lost;
+    }
+    void state(StateIo& io) {
+      io(done);
+      io(end);
+      io(lost);
+      io(expected);
+      if (done < 0 || !(lost >= 0)) io.fail();
+    }
+  };
+
+  // Without it the iteration would have been like others.
+  static bool explains(double seconds, const Spike& spike) {
+    if (seconds >= kMostly * spike.lost()) return true;
+    return seconds >= kHalf * spike.lost() && spike.seconds - seconds <= spike.limit;
+  }
+
+  // When the last one was that took as long: each schedule has its own distance.
+  Time before(const Pause& pause) const {
+    const auto found = std::ranges::find_if(latest_, [&](const Pause& known) {
+      return known.done > 0 && known.expected && known.lost >= pause.lost / kAlike;
+    });
+    return found == latest_.end() ? began_ : found->end;
+  }
+
+  // At twice the distance of the one before, or, if there are several schedules, at a multiple of
+  // where an equal one was first.
+  bool comes_again(const Pause& pause) const {
+    const std::int64_t distance = pause.done - latest_.front().done;
+    if (latest_.front().done > 0 && distance >= kLeastDistance) {
+      const std::int64_t off = latest_.front().done % distance;
+      if (off <= 1 || off == distance - 1) return true;
+    }
+    return std::ranges::any_of(latest_, [&](const Pause& known) {
+      const std::int64_t since = pause.done - known.done;
+      return known.done >= kLeastDistance && since >= kLeastDistance && known.is_like(pause) &&
+             (known.done % since == 0 || pause.done % known.done == 0);
+    });
   }
 
   RoundSteps steps_;
-  Time since_{};             // when the attempt or the last scheduled pause ended
-  std::int64_t latest_ = 0;  // steps before the latest pause, scheduled or not
+  Time began_{};                       // the attempt
+  std::array<Pause, kKept> latest_{};  // the latest first, scheduled or not
 };
 
 }  // namespace trainwatch::step_spike

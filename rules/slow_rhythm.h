@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "rules/spike.h"
@@ -78,20 +79,23 @@ struct Rhythm {
     ++hits;
   }
 
-  // The slow steps so far were about as slow as this one; it is not counted yet.
+  // The slow steps on the grid so far, this one not counted yet. It may be far slower than they.
   void begin(const Spike& spike, std::int64_t place) {
     const std::int64_t period = detector.period();
     hits = static_cast<std::uint64_t>((place - detector.first()) / period);
     const auto before = static_cast<double>(hits);
-    lost = before * spike.lost();
+    const double each = std::min(started_.mean_lost(detector, place), spike.lost());
+    lost = before * each;
     elapsed = before * (static_cast<double>(period) * spike.usual) + lost;
     warned = false;
     since = started_.of(detector.first(), spike.end - from_seconds(elapsed + spike.seconds));
-    nature = may_be_nature(period) && beginning.times(place, period) - 1 >= (spike.ratio() - 1) / 2;
+    nature = may_be_nature(period) && beginning.times(place, period) - 1 >= each / spike.usual / 2;
   }
 
   // A slow step, on a grid or not.
-  void note(const Spike& spike, std::int64_t place) { started_.add(place, spike.start); }
+  void note(const Spike& spike, std::int64_t place) {
+    started_.add(place, spike.start, spike.lost());
+  }
 
   void state(StateIo& io) {
     io(detector);
@@ -113,17 +117,29 @@ struct Rhythm {
     struct Start {
       std::int64_t place = kNoStep;
       Time at{};
+      double lost = 0;
     };
     std::array<Start, kKept> kept{};
     std::uint32_t next = 0;
 
-    void add(std::int64_t place, Time at) {
-      kept[next] = {place, at};
+    void add(std::int64_t place, Time at, double lost) {
+      kept[next] = {place, at, lost};
       next = (next + 1) % kKept;
     }
     Time of(std::int64_t place, Time otherwise) const {
       const auto found = std::ranges::find(kept, place, &Start::place);
       return found == kept.end() ? otherwise : found->at;
+    }
+    // Of those on the grid before this place.
+    double mean_lost(const PeriodDetector& grid, std::int64_t place) const {
+      double sum = 0;
+      double count = 0;
+      for (const Start& start : kept) {
+        if (start.place == kNoStep || start.place >= place || !grid.is_due(start.place)) continue;
+        sum += start.lost;
+        ++count;
+      }
+      return count > 0 ? sum / count : std::numeric_limits<double>::infinity();
     }
     void state(StateIo& io) {
       io(kept);

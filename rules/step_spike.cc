@@ -239,7 +239,7 @@ class StepSpike final : public Rule {
 const RuleSpec& rule() {
   static const RuleSpec spec = make_spec<StepSpike, Params>(
       {.id = "step_spike",
-       .version = 4,
+       .version = 5,
        .scope = Scope::rank,
        .summary = "A step takes far longer than the others, once, repeatedly or at a fixed "
                   "interval.",

@@ -27,6 +27,7 @@ constexpr double kCovered = 0.5;      // of the lost time, to name a cause
 constexpr double kSlow = 1.0 / 200;   // weight of an iteration in what was usual before
 constexpr double kQuick = 1.0 / 15;   // and in what is usual now
 constexpr double kHysteresis = 0.85;  // critical ends at this share of where it began
+constexpr double kFarLonger = 2;      // times what is usual now
 constexpr double kSlowest = 0.98;     // of the worst: no better
 constexpr double kLater = 5;          // iterations
 constexpr double kMinChange = 1.25;   // times the value of the last update
@@ -40,7 +41,15 @@ struct Track {
   std::uint64_t warm = 0;  // iterations of the attempt that were compared
   bool critical = false;
   Stages stages;
-  std::int64_t other = 0;  // iterations in a row that no longer batches explain
+  std::int64_t other = 0;   // iterations in a row that no longer batches explain
+  bool far_longer = false;  // the iteration before
+
+  // A checkpoint or a stall is none of what an iteration usually consists of; several in a row are.
+  bool is_single_pause(const Step& step) {
+    const bool before_it = far_longer;
+    far_longer = warm > 1 && to_seconds(step.iteration()) > kFarLonger * now.total;
+    return far_longer && !before_it;
+  }
 
   void state(StateIo& io) {
     io(before);
@@ -52,6 +61,7 @@ struct Track {
     io(critical);
     io(stages);
     io(other);
+    io(far_longer);
     if (other < 0) io.fail();
   }
 };
@@ -75,10 +85,11 @@ class ThroughputRegression final : public Rule {
     // What compiles in the first iterations says nothing about the others.
     if (track.warm > 0 || step.pace.warm()) ++track.warm;
     const double alone = 1 / static_cast<double>(std::max<std::uint64_t>(track.warm, 1));
-    track.now.add(step, std::max(kQuick, alone));
+    const bool pause = track.is_single_pause(step);
+    if (!pause) track.now.add(step, std::max(kQuick, alone));
     if (!changed || track.now.total >= kSlowest * track.slowest.total) track.slowest = track.now;
     if (!changed) {
-      track.before.add(step, std::max(kSlow, alone));
+      if (!pause) track.before.add(step, std::max(kSlow, alone));
       track.lost = track.elapsed = 0;
       track.critical = false;
       track.stages = {};
