@@ -18,8 +18,10 @@ constexpr std::size_t kNameShown = 200;       // bytes
 constexpr std::int64_t kMostRecovery = 5000;  // calls
 constexpr std::int64_t kStartingCalls = 3;    // of a loader, which fills its queue
 constexpr auto kGap = std::chrono::seconds(5);
-constexpr int kGapTimes = 8;     // the usual distance of calls
-constexpr double kRecord = 0.1;  // times min_lost_seconds, in a profiler's short record
+constexpr int kGapTimes = 8;        // the usual distance of calls
+constexpr double kSmallest = 0.25;  // of the usual distance of calls: what a slow one loses
+constexpr double kLarge = 1;        // likewise: what is a warning
+constexpr double kRecord = 0.1;     // times min_lost_seconds, in a profiler's short record
 
 struct Params {
   double factor = 2;
@@ -79,6 +81,8 @@ struct Caller {
 
   Symbol name;
   SortedWindow durations;
+  Time latest{};                // start of the last call
+  Nanos distance{};             // from one call to the next, a mean
   std::int64_t starting = 0;    // calls that are not judged, as the loader has just started
   std::int64_t since_slow = 0;  // calls since a slow one; 0: there was none
   std::int64_t alerts = 0;
@@ -90,14 +94,25 @@ struct Caller {
     if (starting > 0) --starting;
     if (since_slow > 0 && since_slow < kMostRecovery) ++since_slow;
     durations.push(to_seconds(span.duration));
+    if (latest != Time{}) follow_distance(std::max(span.start - latest, Nanos{}));
+    latest = span.start;
+  }
+  // A pause is no usual distance.
+  void follow_distance(Nanos passed) {
+    constexpr int kMost = 4;
+    distance = distance == Nanos{}
+                   ? passed
+                   : distance + (std::min(passed, kMost * distance) - distance) / 16;
   }
 
   void state(StateIo& io) {
     io(durations);
+    io(latest);
+    io(distance);
     io(starting);
     io(since_slow);
     io(alerts);
-    if (starting < 0 || since_slow < 0 || alerts < 0) io.fail();
+    if (starting < 0 || since_slow < 0 || alerts < 0 || distance < Nanos{}) io.fail();
     io(slow_calls);
     io(worst);
     io(lost);
@@ -117,7 +132,8 @@ class GetNextOutlier final : public Rule {
     if (latest_.is_followed_anew(span)) start_all();
     latest_.add(span);
     const double seconds = to_seconds(span.duration);
-    const double least = params_.min_lost_seconds * (span.origin == Origin::profiler ? kRecord : 1);
+    const bool recorded = span.origin == Origin::profiler;
+    const double least = recorded ? kRecord * params_.min_lost_seconds : least_loss(*caller);
     const bool counts = caller->starting == 0 && !is_hidden(*caller);
     if (counts && is_slow(*caller, seconds, least)) {
       on_slow(*caller, span, least, out);
@@ -174,6 +190,10 @@ class GetNextOutlier final : public Rule {
     return caller.durations.size() >=
            static_cast<std::size_t>(std::min(params_.warmup, params_.window));
   }
+  // Half a second is little in a step that takes many.
+  double least_loss(const Caller& caller) const {
+    return std::max(params_.min_lost_seconds, kSmallest * to_seconds(caller.distance));
+  }
   double limit(double median, double least) const {
     return std::max(params_.factor * median, median + least);
   }
@@ -192,7 +212,8 @@ class GetNextOutlier final : public Rule {
     const std::string_view key = interner_.text(caller.name);
     caller.slow_calls = out.firings(key) + 1;
     if (caller.slow_calls == 1 || call.lost() > caller.worst.lost()) caller.worst = call;
-    const bool severe = caller.worst.lost() >= params_.warning_seconds;
+    const double large = span.origin == Origin::profiler ? 0 : kLarge * to_seconds(caller.distance);
+    const bool severe = caller.worst.lost() >= std::max(params_.warning_seconds, large);
     if (caller.slow_calls == 1) {
       if (caller.alerts < params_.merge_after) ++caller.alerts;
       caller.lost = 0;
@@ -282,13 +303,13 @@ class GetNextOutlier final : public Rule {
 const RuleSpec& rule() {
   static const RuleSpec spec = make_spec<GetNextOutlier, Params>(
       {.id = "getnext_outlier",
-       .version = 2,
+       .version = 3,
        .scope = Scope::rank,
        .summary = "Fetching the next batch takes far longer than usual.",
        .doc = "Per rank and name of the fetching call (DataLoaderIter::GetNext, "
               "enumerate(DataLoader)#...__next__, Iterator::GetNext): a call is slow when it takes "
-              "`factor` times the median of the last `window` calls and `min_lost_seconds` more "
-              "than it.",
+              "`factor` times the median of the last `window` calls, `min_lost_seconds` more than "
+              "it, and a quarter of what lies between two calls.",
        .spans = {SpanKind::data_wait, SpanKind::data_init},
        .incident = {.specificity = 45,
                     .slack = std::chrono::seconds(1),

@@ -14,6 +14,7 @@ constexpr double kLeastSigma = 0.01;  // 1 % of the level
 constexpr double kTail = 0.95;
 constexpr double kRarity = 15.4;  // ln((1 - kTail) / 1e-8) mean excesses above the tail's beginning
 constexpr double kBeyondSeen = 1.2;    // 3.3 times the longest
+constexpr double kBeyondOften = 1.6;   // 5 times the longest but a few
 constexpr double kLongestHabit = 900;  // seconds
 constexpr double kWeight = 1.0 / 300;
 
@@ -180,9 +181,10 @@ double PaceMemory::limit_of(double median, double sigma) const {
   const auto counted = static_cast<double>(above - left_out);
   // The fewer are known, the less certain is their mean.
   const double mean = excess / counted * (1 + 1 / std::sqrt(count));
-  // A tail of two or three sizes is not exponential: not far beyond what was seen.
-  const double tail = std::min(sorted[begin] + std::max(kRarity * mean, kSigmas * sigma),
-                               sorted.back() + kBeyondSeen);
+  // A tail of two or three sizes is not exponential: not far beyond what was seen, and what was
+  // seen only once or twice is no tail.
+  const double seen = std::min(sorted.back() + kBeyondSeen, most + kBeyondOften);
+  const double tail = std::min(sorted[begin] + std::max(kRarity * mean, kSigmas * sigma), seen);
   return std::max(median + kSigmas * sigma, tail);
 }
 
