@@ -31,7 +31,7 @@ std::unique_ptr<Rule> make(const std::any& values, const RuleContext& context) {
 RuleSpec make_rule() {
   RuleSpec spec = make_spec<RecentBottleneck, Params>(
       {.id = "cpu_bottleneck",
-       .version = 2,
+       .version = 3,
        .scope = Scope::node,
        .summary = "GPUs are idle while a CPU core is saturated.",
        .doc = "Samples of a node within 20 ms make a snapshot; a snapshot with a working GPU below "

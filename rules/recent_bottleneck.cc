@@ -167,10 +167,14 @@ bool RecentBottleneck::works_throughout() const {
 void RecentBottleneck::judge(Verdicts& out) {
   if (warming()) return;
   const Time at = tick_.last();
-  const double limit = params_.threshold * (out.firings("") > 0 ? kStaysOpen : 1);
+  const bool open = out.firings("") > 0;
+  const double limit = params_.threshold * (open ? kStaysOpen : 1);
   if (ratio() > limit && works_throughout()) {
     clear_.reset();
     out.fires({.at = at, .figure = ratio()}, [this] { return describe(); });
+  } else if (ratio() > limit && open) {
+    clear_.reset();  // long steps leave a GPU without work for longer
+    out.holds({});
   } else if (clear_.elapsed(at, from_seconds(params_.recovery_seconds))) {
     out.clear_all(at);
   }

@@ -32,7 +32,8 @@ constexpr std::size_t kMostUndecided = 16;
 constexpr auto kLateness = std::chrono::seconds(120);  // of samples behind the clock
 constexpr std::int64_t kCheapPart = 20;                // of the time so far: 5 %
 constexpr std::int64_t kRoundPatience = 4;             // times the usual one, at most
-constexpr double kAsleep = 0.8;  // of a pause without a sample: the whole node was paused
+constexpr double kAsleep = 0.8;     // of a pause without a sample: the whole node was paused
+constexpr double kIntervals = 1.5;  // of the samples; a shorter silence is none
 
 class Stall final : public Rule {
  public:
@@ -99,7 +100,7 @@ class Stall final : public Rule {
     const Nanos silent = tick.now - active;
     if (silent <= patience()) {
       armed_ = true;
-    } else if (armed_ && is_node_awake(active)) {
+    } else if (armed_ && !is_node_asleep(active, tick.now)) {
       out.fires({.at = active + patience(),
                  .severity = Severity::critical,
                  .amount = static_cast<std::uint64_t>(std::max(to_seconds(silent), 1.0)),
@@ -151,10 +152,13 @@ class Stall final : public Rule {
     }
     return false;
   }
-  // Samples of the node keep coming, or never came.
-  bool is_node_awake(Time active) const {
-    return node_ == nullptr || !node_->is_sampled(rank_) ||
-           node_->passed(rank_, active + patience() / 2);
+  // The samples of the node stopped as well, for most of this time and for longer than they
+  // usually do.
+  bool is_node_asleep(Time from, Time to) const {
+    if (node_ == nullptr || !node_->is_sampled(rank_)) return false;
+    const Nanos silent = node_->longest_silence(rank_, from, to);
+    return to_seconds(silent) >= kAsleep * to_seconds(to - from) &&
+           to_seconds(silent) > kIntervals * to_seconds(node_->sampling_interval(rank_, from));
   }
 
   // A pause is judged when the node's samples have been read beyond it, or will not come.
@@ -171,10 +175,7 @@ class Stall final : public Rule {
   void decide_oldest(Verdicts& out) {
     const Gap gap = undecided_.front();
     undecided_.pop_front();
-    const bool asleep = node_ != nullptr && node_->is_sampled(rank_) &&
-                        to_seconds(node_->longest_silence(rank_, gap.from, gap.to)) >=
-                            kAsleep * to_seconds(gap.length());
-    if (!asleep) report(gap, out);
+    if (!is_node_asleep(gap.from, gap.to)) report(gap, out);
   }
   void report(const Gap& gap, Verdicts& out) const {
     out.fires({.at = gap.from + gap.patience, .severity = Severity::critical, .aspect = 1},

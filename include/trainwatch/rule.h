@@ -110,6 +110,9 @@ class NodeActivity {
   virtual bool passed(SubjectId rank, Time time) const = 0;
   // The longest time without a sample in [from, to], to the second.
   virtual Nanos longest_silence(SubjectId rank, Time from, Time to) const = 0;
+  // How far apart the last two samples until `time` are, to the second; zero if there are not two
+  // within five minutes.
+  virtual Nanos sampling_interval(SubjectId rank, Time time) const = 0;
 };
 
 // The checkpoint files that jobs write.

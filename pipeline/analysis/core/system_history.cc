@@ -156,6 +156,20 @@ Nanos SystemHistory::longest_silence(SubjectId subject, Time from, Time to) cons
   return std::chrono::seconds(std::max(longest, last - silent_since));
 }
 
+Nanos SystemHistory::sampling_interval(SubjectId subject, Time time) const {
+  constexpr std::int64_t kFarthest = 300;
+  const Node* node = find(subject);
+  if (node == nullptr || node->ring.empty()) return {};
+  const std::int64_t last = std::min(second_of(time), node->newest);
+  std::optional<std::int64_t> later;
+  for (std::int64_t i = last; i >= std::max<std::int64_t>(last - kFarthest, 0); --i) {
+    if (node->ring[static_cast<std::size_t>(i) % kSeconds].index != i) continue;
+    if (later) return std::chrono::seconds(*later - i);
+    later = i;
+  }
+  return {};
+}
+
 void SystemHistory::save(StateRows& rows, bool all) {
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
     auto& [key, node] = nodes_[i];

@@ -47,6 +47,7 @@ class SystemHistory final : public NodeActivity {
   bool passed(SubjectId subject, Time time) const override;
   bool is_sampled(SubjectId subject) const override { return find(subject) != nullptr; }
   Nanos longest_silence(SubjectId subject, Time from, Time to) const override;
+  Nanos sampling_interval(SubjectId subject, Time time) const override;
 
   // Puts the stretches of time that changed since the last call; `all`: every one.
   void save(StateRows& rows, bool all);
