@@ -168,7 +168,9 @@ class StepSpike final : public Rule {
     }
     if (track.origin == Origin::timeline) {
       const double cost = track.scheduled.cost(spike);
-      if (100 * cost < params_.warning_percent) return report_scheduled(track, step, spike, out);
+      if (100 * cost < params_.warning_percent) {
+        return report_scheduled(track, step, spike, cost, out);
+      }
     }
     begin_episode(track, spike, out);
     track.episode.add(spike, track.seen);
@@ -188,9 +190,10 @@ class StepSpike final : public Rule {
   }
 
   // Most likely on purpose, and cheap. It is no part of an episode.
-  void report_scheduled(Track& track, const Step& step, const Spike& spike, Verdicts& out) const {
+  void report_scheduled(Track& track, const Step& step, const Spike& spike, double cost,
+                        Verdicts& out) const {
     end_episode(track, step, out);
-    if (track.episode.spikes > 0) return;
+    if (track.episode.spikes > 0 || 100 * cost < params_.info_percent) return;
     track.episode.add(spike, track.seen);
     out.fires({.key = track.key,
                .at = spike.end,
@@ -264,7 +267,7 @@ const RuleSpec& rule() {
              "Slow steps that come round or pile up are a warning when they cost this percentage "
              "of the time."),
        field("info_percent", &Params::info_percent, 0, 100,
-             "Slow steps that come round and cost less are not reported.")});
+             "Slow steps that come round, or are expected to, and cost less are not reported.")});
   return spec;
 }
 
