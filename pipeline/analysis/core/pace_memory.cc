@@ -6,23 +6,25 @@
 #include <vector>
 
 namespace trainwatch {
+
+using pace::Chart;
+using pace::kBlock;
+using pace::kFewest;
+using pace::kLeastSigma;
+using pace::Level;
+
 namespace {
 
 constexpr double kShortest = 1e-6;  // seconds; a logarithm needs one
 constexpr double kSigmas = 6;
-constexpr double kLeastSigma = 0.01;  // 1 % of the level
 constexpr double kTail = 0.95;
 constexpr double kRarity = 15.4;  // ln((1 - kTail) / 1e-8) mean excesses above the tail's beginning
 constexpr double kBeyondSeen = 1.2;    // 3.3 times the longest
 constexpr double kBeyondOften = 1.6;   // 5 times the longest but a few
 constexpr double kLongestHabit = 900;  // seconds
-constexpr double kWeight = 1.0 / 300;
 
-constexpr double kSmallChange = 0.08;  // 8 %: what is called a change at all
-constexpr double kLargeChange = 0.4;   // 1.5 times
-constexpr double kWanderWeight = 1.0 / 15;
-constexpr std::int64_t kFewestMeans = 3;
-constexpr double kLeastMean = 0.1;
+constexpr double kSmallChange = 0.08;   // 8 %: what is called a change at all
+constexpr double kLargeChange = 0.4;    // 1.5 times
 constexpr std::int64_t kBriefly = 100;  // iterations
 constexpr std::int64_t kMostMeans = 3;
 constexpr double kWanders = 3;  // times its deviation, a mean may be off
@@ -30,12 +32,10 @@ constexpr std::int64_t kBetter =
     100;                        // iterations that make a better level the one to compare with
 constexpr double kCreep = 0.3;  // 1.35 times the best sustained level
 constexpr double kVeryUnusual = 0.5;
-constexpr double kUnusual = 0.15;     // an iteration so far off says no more about the level
-constexpr double kBack = 0.049;       // within 5 % of the level before
-constexpr double kUncertain = 4.5;    // standard errors of the mean
-constexpr double kRun = 18.4;         // ln(1e8): a false change once in so many iterations
-constexpr std::int64_t kFewest = 20;  // iterations that make a level
-constexpr std::int64_t kFewestSince = 5;
+constexpr double kUnusual = 0.15;   // an iteration so far off says no more about the level
+constexpr double kBack = 0.049;     // within 5 % of the level before
+constexpr double kUncertain = 4.5;  // standard errors of the mean
+constexpr double kRun = 18.4;       // ln(1e8): a false change once in so many iterations
 constexpr std::int64_t kMostRecovery = 200;
 
 // The sum at which a chart is certain: a false one comes once in exp(kRun) iterations, and a few
@@ -45,78 +45,6 @@ double needed(double deviation, double slack, double most) {
 }
 
 }  // namespace
-
-void PaceMemory::Chart::add(double distance, const Step& at) {
-  if (count == 0 && distance <= 0) return;
-  if (count == 0) {
-    since = at.begin;
-    step = at.number;
-  }
-  ++count;
-  sum += distance;
-  if (sum <= 0) *this = Chart{};
-}
-
-void PaceMemory::Level::add(double value) {
-  ++count;
-  const double weight = std::max(1 / count, kWeight);
-  const double distance = value - mean;
-  mean += weight * distance;
-  variance = (1 - weight) * (variance + weight * distance * distance);
-}
-
-double PaceMemory::Level::deviation() const {
-  return std::max(std::sqrt(variance), kLeastSigma);
-}
-
-void PaceMemory::Wander::add(double value, double level) {
-  sum += value;
-  if (++count < kFewest) return;
-  if (holds) add_mean(held);
-  held = sum / static_cast<double>(count) - level;
-  holds = true;
-  sum = 0;
-  count = 0;
-}
-
-void PaceMemory::Wander::forget_latest() {
-  sum = held = 0;
-  count = 0;
-  holds = false;
-}
-
-void PaceMemory::Wander::add_mean(double distance) {
-  const double most = std::max(3 * std::sqrt(variance), kLeastMean);
-  const double cut = std::clamp(distance, -most, most);
-  const double weight = std::max(1 / static_cast<double>(++means), kWanderWeight);
-  variance += weight * (cut * cut - variance);
-}
-
-// Beyond what the means of independent iterations have, with room for its own uncertainty. Few
-// means say little.
-double PaceMemory::Wander::deviation(double of_one) const {
-  constexpr double kRoom = 2;
-  const double independent = kRoom * of_one * of_one / static_cast<double>(kFewest);
-  return means < kFewestMeans ? 0 : std::sqrt(std::max(variance - independent, 0.0));
-}
-
-bool PaceMemory::Best::add(double value, const Step& latest) {
-  sum += value;
-  if (++count < kBlock) return false;
-  const double mean = sum / static_cast<double>(count);
-  const double slower = std::max(mean, before);
-  sustained = std::min(mean, before);
-  if (blocks > 0 && (blocks == 1 || slower < best)) {
-    best = slower;
-    at = latest.end();
-    step = latest.number;
-  }
-  before = mean;
-  ++blocks;
-  sum = 0;
-  count = 0;
-  return true;
-}
 
 Pace PaceMemory::add(const Step& step) {
   if (step.opens_attempt) return {};
@@ -128,15 +56,14 @@ Pace PaceMemory::add(const Step& step) {
     describe_level(pace);
     return pace;
   }
-  ++seen_;
+  recent_.add(value);
   note_longest(seconds + to_seconds(step.evaluation));
-  recent_[static_cast<std::size_t>(seen_) % kRecent] = static_cast<float>(value);
   ++level_age_;
   remember(value, pace.warm() ? std::log(pace.limit) : value);
-  if (seen_ == 2 * warm) {  // what came before may have compiled
+  if (recent_.added() == 2 * warm) {  // what came before may have compiled
     longest_ = second_longest_ = 0;
     restart_level(static_cast<std::size_t>(warm));
-  } else if (seen_ > 2 * warm) {
+  } else if (recent_.added() > 2 * warm) {
     watch_level(value, step);
   }
   describe_level(pace);
@@ -144,7 +71,7 @@ Pace PaceMemory::add(const Step& step) {
 }
 
 void PaceMemory::describe_level(Pace& pace) const {
-  if (reference_ > 0) pace.recent = std::exp(recent_median(10));
+  if (reference_ > 0) pace.recent = std::exp(recent_.median(10));
   pace.reference = reference_;
   pace.changed_at = changed_at_;
   pace.changed_step = changed_step_;
@@ -192,8 +119,7 @@ void PaceMemory::remember(double value, double limit) {
   logs_.push(std::min(value, limit));
   // Later, so that what may be a change does not hide itself.
   if (level_age_ <= kDelay) return;
-  const auto delayed =
-      static_cast<double>(recent_[static_cast<std::size_t>(seen_ - kDelay) % kRecent]);
+  const double delayed = recent_.value(static_cast<std::size_t>(kDelay));
   const double most = std::max(4 * level_.deviation(), kUnusual);
   level_.add(std::clamp(delayed, level_.mean - most, level_.mean + most));
 }
@@ -239,7 +165,7 @@ bool PaceMemory::watch_rise(double value, const Step& step) {
     if (!has_risen(*chart, least, is_small ? kUnusual : kVeryUnusual, value, step)) continue;
     const double least_change =
         std::max(kSmallChange, kWanders * wander_.deviation(level_.deviation()));
-    const double rise = recent_median(remembered(chart->count)) - level_.mean;
+    const double rise = recent_.median(remembered(chart->count)) - level_.mean;
     if (rise >= least_change) {
       change_level(located(*chart, step), level_.mean, std::exp(rise));
       return true;
@@ -270,36 +196,11 @@ void PaceMemory::watch_creep() {
   change_level(creeping, best_.best, 0);
 }
 
-std::int64_t PaceMemory::since_rise() const {
-  const std::int64_t count = std::min<std::int64_t>(level_age_ + kFewest, kRecent);
-  if (count < 2 * kFewestSince) return 0;
-  const double most = level_.mean + std::max(4 * level_.deviation(), kVeryUnusual);
-  const auto value = [&](std::int64_t age) {
-    return std::min(static_cast<double>(recent_[static_cast<std::size_t>(seen_ - age) % kRecent]),
-                    most);
-  };
-  double all = 0;
-  for (std::int64_t age = 0; age < count; ++age) all += value(age);
-  double best = 0;
-  double since = 0;
-  std::int64_t found = 0;
-  for (std::int64_t age = 0; age + kFewestSince < count; ++age) {
-    since += value(age);
-    const auto after = static_cast<double>(age + 1);
-    const double before = static_cast<double>(count) - after;
-    const double rise = since / after - (all - since) / before;
-    const double explained = rise > 0 ? rise * rise * after * before : 0;  // variance
-    if (age + 1 < kFewestSince || explained <= best) continue;
-    best = explained;
-    found = age + 1;
-  }
-  return found;
-}
-
 // A chart begins too early, with what was slow by chance, or too late, if the level rose little.
-PaceMemory::Chart PaceMemory::located(const Chart& chart, const Step& latest) const {
+Chart PaceMemory::located(const Chart& chart, const Step& latest) const {
   Chart found = chart;
-  const std::int64_t since = since_rise();
+  const double most = level_.mean + std::max(4 * level_.deviation(), kVeryUnusual);
+  const std::int64_t since = recent_.since_rise(level_age_ + kFewest, most);
   const bool numbered = chart.step != kNoStep && latest.number - chart.step == chart.count - 1;
   if (since > 0 && numbered) found.step = latest.number - since + 1;
   return found;
@@ -323,7 +224,7 @@ void PaceMemory::watch_recovery() {
   const auto newest = static_cast<std::size_t>(std::clamp<std::int64_t>(took_, 10, kNewest));
   const double uncertain = level_.deviation() / std::sqrt(static_cast<double>(newest));
   const bool quick =
-      recent_median_is_within(std::log(reference_) + std::max(kBack, uncertain), newest);
+      recent_.median_is_within(std::log(reference_) + std::max(kBack, uncertain), newest);
   recovered_ = quick ? recovered_ + 1 : 0;
   ++slow_for_;
   if (recovered_ < took_ / 2) return;
@@ -340,14 +241,10 @@ void PaceMemory::watch_recovery() {
 }
 
 void PaceMemory::restart_level(std::size_t newest) {
-  const std::size_t count =
-      std::min(newest, std::min<std::size_t>(static_cast<std::size_t>(seen_), kNewest));
+  const std::size_t count = std::min({newest, static_cast<std::size_t>(recent_.added()), kNewest});
   logs_ = RollingMedianMad(kWindow);
   level_ = Level{};
-  for (std::size_t age = count; age-- > 0;) {
-    const auto place = static_cast<std::size_t>(seen_) - age;
-    logs_.push(static_cast<double>(recent_[place % kRecent]));
-  }
+  for (std::size_t age = count; age-- > 0;) logs_.push(recent_.value(age));
   const double median = logs_.median();
   // What one in ten takes is no outlier: such a job may have steps of two sizes.
   const std::span<const double> sorted = logs_.sorted();
@@ -360,71 +257,9 @@ void PaceMemory::restart_level(std::size_t newest) {
   small_ = large_ = down_ = Chart{};
 }
 
-double PaceMemory::recent_median(std::size_t newest) const {
-  const std::size_t count = std::min(newest, static_cast<std::size_t>(seen_));
-  std::array<float, kRecent> values{};
-  for (std::size_t age = 0; age < count; ++age) {
-    values[age] = recent_[(static_cast<std::size_t>(seen_) - age) % kRecent];
-  }
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(count / 2);
-  std::nth_element(values.begin(), middle, values.begin() + static_cast<std::ptrdiff_t>(count));
-  return static_cast<double>(*middle);
-}
-
-bool PaceMemory::recent_median_is_within(double most, std::size_t newest) const {
-  const std::size_t count = std::min(newest, static_cast<std::size_t>(seen_));
-  std::size_t within = 0;
-  for (std::size_t age = 0; age < count; ++age) {
-    const float value = recent_[(static_cast<std::size_t>(seen_) - age) % kRecent];
-    within += static_cast<double>(value) <= most ? 1 : 0;
-  }
-  return within > count / 2;
-}
-
-void PaceMemory::Chart::state(StateIo& io) {
-  io(sum);
-  io(count);
-  io(since);
-  io(step);
-  if (!(sum >= 0) || count < 0) io.fail();
-}
-
-void PaceMemory::Level::state(StateIo& io) {
-  io(mean);
-  io(variance);
-  io(count);
-  if (!std::isfinite(mean) || !(variance >= 0) || !(count >= 0)) io.fail();
-}
-
-void PaceMemory::Wander::state(StateIo& io) {
-  io(sum);
-  io(held);
-  io(holds);
-  io(count);
-  io(means);
-  io(variance);
-  if (!std::isfinite(sum) || !std::isfinite(held) || count < 0 || count >= kFewest || means < 0 ||
-      !(variance >= 0)) {
-    io.fail();
-  }
-}
-
-void PaceMemory::Best::state(StateIo& io) {
-  io(sum);
-  io(count);
-  io(before);
-  io(sustained);
-  io(best);
-  io(blocks);
-  io(at);
-  io(step);
-  if (count < 0 || count >= kBlock || blocks < 0) io.fail();
-}
-
 void PaceMemory::state(StateIo& io) {
   io(logs_);
   io(recent_);
-  io(seen_);
   io(level_age_);
   io(longest_);
   io(second_longest_);
@@ -442,9 +277,8 @@ void PaceMemory::state(StateIo& io) {
   io(took_);
   io(slow_for_);
   io(recovered_);
-  if (seen_ < 0 || level_age_ < 0 || level_age_ > seen_ || slow_for_ < 0) io.fail();
-  const auto finite = [](float value) { return std::isfinite(value); };
-  if (!std::ranges::all_of(recent_, finite) || !(reference_ >= 0) || !(rise_ >= 0)) io.fail();
+  if (level_age_ < 0 || level_age_ > recent_.added() || slow_for_ < 0) io.fail();
+  if (!(reference_ >= 0) || !(rise_ >= 0)) io.fail();
 }
 
 }  // namespace trainwatch

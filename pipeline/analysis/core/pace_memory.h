@@ -18,9 +18,10 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 
+#include "pipeline/analysis/core/pace_level.h"
+#include "pipeline/analysis/core/recent_iterations.h"
 #include "trainwatch/event.h"
 #include "trainwatch/pace.h"
 #include "trainwatch/state_io.h"
@@ -44,104 +45,40 @@ class PaceMemory {
   void state(StateIo& io);
 
  private:
-  static constexpr std::size_t kRecent = 128;  // iterations
-  static constexpr std::size_t kNewest = 64;   // of them, that make a level
-  static constexpr std::int64_t kDelay = 40;   // iterations that the reference lags behind
-  static constexpr std::int64_t kBlock = 50;
-
-  // Where a change was first seen, and how much speaks for it.
-  struct Chart {
-    double sum = 0;
-    std::int64_t count = 0;  // iterations since the suspicion
-    Time since{};
-    std::int64_t step = kNoStep;
-
-    void add(double distance, const Step& step);
-    void state(StateIo& io);
-  };
-  // Mean and variance, with more weight for what is new.
-  struct Level {
-    double mean = 0;
-    double variance = 0;
-    double count = 0;
-
-    void add(double value);
-    double deviation() const;
-    void state(StateIo& io);
-  };
-  // How far the means of kFewest iterations wander about the level. Independent iterations make
-  // them wander little; those of a busy machine, which is quick now and slow then, do. A worse
-  // level counts only once it has gone again.
-  struct Wander {
-    double sum = 0;   // of the current mean
-    double held = 0;  // the distance of the mean before, which may be that of a change
-    bool holds = false;
-    std::int64_t count = 0;
-    std::int64_t means = 0;
-    double variance = 0;
-
-    void add(double value, double level);
-    void add_mean(double distance);
-    void forget_latest();
-    double deviation(double of_one) const;
-    void state(StateIo& io);
-  };
-  // The best level that was sustained.
-  struct Best {
-    double sum = 0;  // of the current block
-    std::int64_t count = 0;
-    double before = 0;     // mean of the block before
-    double sustained = 0;  // by the last two blocks: the lower mean
-    double best = 0;
-    std::int64_t blocks = 0;
-    Time at{};  // when the best one ended
-    std::int64_t step = kNoStep;
-
-    // True when a block is complete.
-    bool add(double value, const Step& step);
-    void state(StateIo& io);
-  };
-
+  static constexpr std::size_t kNewest = 64;  // iterations that make a level
+  static constexpr std::int64_t kDelay = 40;  // iterations that the reference lags behind
   Pace judge(std::int64_t warm) const;
   double limit_of(double median, double sigma) const;
   void remember(double value, double limit);
   void watch_level(double value, const Step& step);
-  bool has_risen(Chart& chart, double least, double cut, double value, const Step& step);
+  bool has_risen(pace::Chart& chart, double least, double cut, double value, const Step& step);
   // True if the level has changed for the worse.
   bool watch_rise(double value, const Step& step);
   void watch_fall(double value, const Step& step);
   void watch_creep();
   void watch_recovery();
-  // How many of the recent iterations came since the level rose: the split into two levels that
-  // explains them best. 0: it rose before them.
-  std::int64_t since_rise() const;
-  Chart located(const Chart& chart, const Step& latest) const;
+  pace::Chart located(const pace::Chart& chart, const Step& latest) const;
   // `rise`: to so many times the level before.
-  void change_level(const Chart& chart, double reference, double rise);
+  void change_level(const pace::Chart& chart, double reference, double rise);
   void describe_level(Pace& pace) const;
   void restart_level(std::size_t newest);
   // Of so many iterations.
   static std::size_t remembered(std::int64_t count) {
     return static_cast<std::size_t>(std::min(count, static_cast<std::int64_t>(kNewest)));
   }
-  double recent_median(std::size_t newest) const;
-  // recent_median(newest) <= most, without finding it: asked at every iteration while the level is
-  // worse.
-  bool recent_median_is_within(double most, std::size_t newest) const;
   void note_longest(double seconds);
 
   RollingMedianMad logs_{kWindow};
-  std::array<float, kRecent> recent_{};  // a ring
-  std::int64_t seen_ = 0;                // iterations of the attempt
-  std::int64_t level_age_ = 0;           // iterations since the level was last learned anew
-  double longest_ = 0;                   // the two longest iterations, seconds
+  pace::RecentIterations recent_;
+  std::int64_t level_age_ = 0;  // iterations since the level was last learned anew
+  double longest_ = 0;          // the two longest iterations, seconds
   double second_longest_ = 0;
-  Level level_;
-  Wander wander_;
-  Chart small_;
-  Chart large_;
-  Chart down_;
-  Best best_;
+  pace::Level level_;
+  pace::Wander wander_;
+  pace::Chart small_;
+  pace::Chart large_;
+  pace::Chart down_;
+  pace::Best best_;
   // While the level is worse than before:
   double reference_ = 0;  // seconds
   Time changed_at_{};

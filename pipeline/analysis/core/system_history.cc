@@ -50,10 +50,18 @@ SystemHistory::Node& SystemHistory::node_of(SeriesId series) {
 }
 
 std::size_t SystemHistory::limit_of(Resource resource) {
-  constexpr std::array<Resource, kLimits> kResources = {
-      Resource::cpu_pressure_some, Resource::io_pressure_some, Resource::memory_pressure_some,
-      Resource::cgroup_throttled};
-  return static_cast<std::size_t>(std::ranges::find(kResources, resource) - kResources.begin());
+  switch (resource) {
+    case Resource::cpu_pressure_some:
+      return 0;
+    case Resource::io_pressure_some:
+      return 1;
+    case Resource::memory_pressure_some:
+      return 2;
+    case Resource::cgroup_throttled:
+      return 3;
+    default:
+      return kLimits;
+  }
 }
 
 void SystemHistory::on(const Sample& sample) {
