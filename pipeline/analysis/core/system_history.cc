@@ -207,7 +207,7 @@ bool SystemHistory::load(const StoredRows& rows) {
     const std::string name = "system/" + std::to_string(nodes_.size());
     more = rows.contains(name);
     if (!more) break;
-    auto& [key, node] = nodes_.emplace_back();
+    auto& [key, node] = nodes_.emplace_back(Subject{}, Node{});
     const bool known = load_row(rows, name, [&key = key, &node = node](StateIo& io) {
       io(key);
       io(node.newest);
@@ -233,7 +233,7 @@ void SystemHistory::state(StateIo& io) {
     node_of_series_.clear();
   }
   for (std::uint32_t i = 0; i < count && io.ok(); ++i) {
-    auto& [key, node] = io.is_loading() ? nodes_.emplace_back() : nodes_[i];
+    auto& [key, node] = io.is_loading() ? nodes_.emplace_back(Subject{}, Node{}) : nodes_[i];
     std::vector<Second> used;
     std::copy_if(node.ring.begin(), node.ring.end(), std::back_inserter(used),
                  [](const Second& second) { return second.index >= 0; });
