@@ -93,7 +93,7 @@ bool Level::push(const Sample& sample, Nanos warmup) {
 std::optional<Level::Forecast> Level::forecast() const {
   std::optional<Forecast> nearest;
   for (const MemoryTrend& trend : trends_) {
-    const auto rise = trend.rise();
+    const auto& rise = trend.rise();
     // A level that was there before and fell again is no creep: a garbage collector's, or a
     // cache's.
     if (!rise || rise->level <= before_ || rise->per_hour < kLeastRate) continue;

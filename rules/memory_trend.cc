@@ -25,6 +25,7 @@ bool MemoryTrend::push(Time at, double value) {
   }
   buckets_.push_back({number, value});
   if (buckets_.size() > kBuckets) buckets_.erase(buckets_.begin());
+  rise_ = find_rise();
   return buckets_.size() > 1;
 }
 
@@ -33,7 +34,7 @@ std::optional<double> MemoryTrend::level() const {
   return buckets_[buckets_.size() - 2].lowest;
 }
 
-std::optional<MemoryTrend::Rise> MemoryTrend::rise() const {
+std::optional<MemoryTrend::Rise> MemoryTrend::find_rise() const {
   if (!enough()) return std::nullopt;
   const Bucket& first = buckets_.front();
   const Bucket& last = buckets_[buckets_.size() - 2];
@@ -50,38 +51,41 @@ std::optional<MemoryTrend::Rise> MemoryTrend::rise() const {
 }
 
 double MemoryTrend::median(std::size_t begin, std::size_t end) const {
-  std::vector<double> values;
-  for (std::size_t i = begin; i < end; ++i) values.push_back(buckets_[i].lowest);
-  return median_of(std::move(values));
+  std::array<double, kBuckets> values{};
+  for (std::size_t i = begin; i < end; ++i) values[i - begin] = buckets_[i].lowest;
+  return median_in({values.data(), end - begin});
 }
 
 // The level rises from quarter to quarter, and as much at the end as at the beginning: it neither
 // jumped nor approaches a limit.
 bool MemoryTrend::steady() const {
   const std::size_t complete = buckets_.size() - 1;
-  std::array<double, 4> quarters{};
-  for (std::size_t i = 0; i < quarters.size(); ++i) {
-    quarters[i] = median(complete * i / 4, complete * (i + 1) / 4);
-  }
-  const std::array rises = {quarters[1] - quarters[0], quarters[2] - quarters[1],
-                            quarters[3] - quarters[2]};
-  const double mean = (quarters[3] - quarters[0]) / 3;
-  return mean > 0 && rises[2] >= kLasting * rises[0] &&
+  const auto quarter = [&](std::size_t i) {
+    return median(complete * i / 4, complete * (i + 1) / 4);
+  };
+  const double first = quarter(0);
+  const double last = quarter(3);
+  const double mean = (last - first) / 3;
+  if (mean <= 0) return false;  // in most jobs, at the latest
+  const double second = quarter(1);
+  const double third = quarter(2);
+  const std::array rises = {second - first, third - second, last - third};
+  return rises[2] >= kLasting * rises[0] &&
          std::ranges::all_of(rises, [&](double rise) { return rise >= kLeastShare * mean; });
 }
 
 // Theil and Sen: the median of the slopes between all pairs. Up to 29 % of the stretches may be
 // outliers.
 double MemoryTrend::slope() const {
-  std::vector<double> slopes;
-  slopes.reserve(kBuckets * kBuckets / 2);
+  std::array<double, kBuckets * kBuckets / 2> slopes{};
+  std::size_t count = 0;
   for (std::size_t i = 0; i + 1 < buckets_.size(); ++i) {
     for (std::size_t j = 0; j < i; ++j) {
-      slopes.push_back((buckets_[i].lowest - buckets_[j].lowest) /
-                       static_cast<double>(buckets_[i].number - buckets_[j].number));
+      slopes[count++] = (buckets_[i].lowest - buckets_[j].lowest) /
+                        static_cast<double>(buckets_[i].number - buckets_[j].number);
     }
   }
-  return median_of(std::move(slopes));
+  return median_in({slopes.data(), count});
 }
 
 double MemoryTrend::deviation(double slope) const {
@@ -102,9 +106,11 @@ void MemoryTrend::state(StateIo& io) {
     own = std::fabs(buckets_[i].lowest) <= kLargest && buckets_[i].number >= 0 &&
           (i == 0 || buckets_[i - 1].number < buckets_[i].number);
   }
-  if (own) return;
-  io.fail();
-  buckets_.clear();
+  if (!own) {
+    io.fail();
+    buckets_.clear();
+  }
+  if (io.is_loading()) rise_ = find_rise();
 }
 
 }  // namespace trainwatch

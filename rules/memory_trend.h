@@ -31,11 +31,14 @@ class MemoryTrend {
   // that is late counts as the latest stretch's.
   bool push(Time at, double value);
   // Over the stretches that are complete; nullopt if the level does not rise, or not steadily.
-  std::optional<Rise> rise() const;
+  const std::optional<Rise>& rise() const { return rise_; }
   // The lowest level of the latest complete stretch.
   std::optional<double> level() const;
   bool enough() const { return buckets_.size() > kLeast; }
-  void clear() { buckets_.clear(); }
+  void clear() {
+    buckets_.clear();
+    rise_.reset();
+  }
   // A load fails if the saved stretches are impossible.
   void state(StateIo& io);
 
@@ -45,6 +48,7 @@ class MemoryTrend {
     double lowest = 0;
   };
 
+  std::optional<Rise> find_rise() const;
   double median(std::size_t begin, std::size_t end) const;
   bool steady() const;
   double slope() const;                  // per stretch
@@ -52,6 +56,7 @@ class MemoryTrend {
 
   Nanos width_;
   std::vector<Bucket> buckets_;  // the last one is incomplete
+  std::optional<Rise> rise_;     // over the others
 };
 
 }  // namespace trainwatch

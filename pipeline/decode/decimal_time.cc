@@ -141,10 +141,19 @@ struct ShortDecimal {
   std::size_t places = 0;
 };
 
+// A call of memchr() costs more than the few characters of most values.
+[[gnu::always_inline]] inline std::size_t point_in(std::string_view text) {
+  if (text.size() > 8) return text.find('.');
+  std::size_t at = 0;
+  while (at < text.size() && text[at] != '.') ++at;
+  return at < text.size() ? at : std::string_view::npos;
+}
+
 // Two short integers with a point between them, and so few digits that none is ever dropped.
 [[gnu::always_inline]] inline std::optional<ShortDecimal> short_decimal(std::string_view text) {
-  const std::size_t point = text.find('.');
-  if (point == std::string_view::npos || text.size() > kExactDigits) return std::nullopt;
+  if (text.size() > kExactDigits) return std::nullopt;
+  const std::size_t point = point_in(text);
+  if (point == std::string_view::npos) return std::nullopt;
   const auto whole = short_integer(text.substr(0, point));
   const std::string_view places = text.substr(point + 1);
   const auto fraction = short_integer(places);

@@ -13,12 +13,16 @@
 
 namespace trainwatch {
 
-// The list must not be empty; an even number gives the mean of the two in the middle. O(n).
-inline double median_of(std::vector<double> values) {
+// The list must not be empty, and is reordered; an even number gives the mean of the two in the
+// middle. O(n).
+inline double median_in(std::span<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());
   if (values.size() % 2 == 1) return *middle;
   return (*std::max_element(values.begin(), middle) + *middle) / 2;
+}
+inline double median_of(std::vector<double> values) {
+  return median_in(values);
 }
 
 // Standard deviations per MAD of a normal distribution: 1 / Phi^-1(3/4).
