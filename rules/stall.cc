@@ -17,6 +17,12 @@ struct Params {
   double least_seconds = 10;
 };
 
+constexpr Nanos kMostPatience = std::chrono::hours(24 * 365);
+
+bool is_patience(Nanos patience) {
+  return patience >= Nanos{} && patience <= kMostPatience;
+}
+
 // A pause that is over.
 struct Gap {
   Time from{};
@@ -26,6 +32,7 @@ struct Gap {
   Nanos data_wait{};  // of the iteration that ended it
 
   Nanos length() const { return to - from; }
+  bool possible() const { return from >= Time{} && to >= from && is_patience(patience); }
 };
 
 constexpr std::size_t kMostUndecided = 16;
@@ -69,7 +76,8 @@ class Stall final : public Rule {
     if (trains) steps_.add(step);
     at_round_ = trains && steps_.is_round();
     if (step.pace.warm()) {
-      patience_[static_cast<std::size_t>(step.mode)] = step.pace.patience();
+      patience_[static_cast<std::size_t>(step.mode)] =
+          std::min(step.pace.patience(), kMostPatience);
     }
     last_end_ = std::max(last_end_, step.end());
     last_step_ = step.number;
@@ -129,9 +137,10 @@ class Stall final : public Rule {
     io(steps_);
     io(at_round_);
     io(undecided_);
-    if (undecided_.size() > kMostUndecided) io.fail();
-    const auto impossible = [](Nanos patience) { return patience < Nanos{}; };
-    if (std::ranges::any_of(patience_, impossible)) io.fail();
+    const bool possible =
+        undecided_.size() <= kMostUndecided && std::ranges::all_of(undecided_, &Gap::possible) &&
+        std::ranges::all_of(patience_, is_patience) && is_possible(last_end_) && began_ >= Time{};
+    if (!possible) io.fail();
   }
 
   Lifecycle lifecycle() const override {
