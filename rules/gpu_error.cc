@@ -133,7 +133,7 @@ class GpuError final : public Rule {
                            .end_object()
                            .take();
     verdict.next =
-        "Stop the job, restart it from a checkpoint of before this on another machine, and have "
+        "Stop the job, restart it from an earlier checkpoint on another machine, and have "
         "this GPU checked (nvidia-smi -q -d ECC,ROW_REMAPPER).";
     return verdict;
   }

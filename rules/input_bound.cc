@@ -235,9 +235,8 @@ const RuleSpec& rule() {
        .scope = Scope::rank,
        .summary = "Training waits for its data.",
        .doc = "The share of the last `window` training steps spent waiting for the next batch, "
-              "leaving out the one with the longest wait, and not by chance. A step counts from "
-              "the end of the one "
-              "before, so that a wait between steps is in it.",
+              "leaving out the one with the longest wait, unless chance explains it. A step "
+              "counts from the end of the one before, so that a wait between steps is in it.",
        .incident = {.specificity = 70, .of_one_cause = true}},
       {field("warning_percent", &Params::warning_percent, 0, 100,
              "Percentage of the training time spent waiting for data; it ends at 0.7 times this."),

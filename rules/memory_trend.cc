@@ -66,7 +66,7 @@ bool MemoryTrend::steady() const {
   const double first = quarter(0);
   const double last = quarter(3);
   const double mean = (last - first) / 3;
-  if (mean <= 0) return false;  // in most jobs, at the latest
+  if (mean <= 0) return false;  // most jobs are decided here
   const double second = quarter(1);
   const double third = quarter(2);
   const std::array rises = {second - first, third - second, last - third};

@@ -40,7 +40,7 @@ constexpr auto kLateness = std::chrono::seconds(120);  // of samples behind the 
 constexpr std::int64_t kCheapPart = 20;                // of the time so far: 5 %
 constexpr std::int64_t kRoundPatience = 4;             // times the usual one, at most
 constexpr double kAsleep = 0.8;     // of a pause without a sample: the whole node was paused
-constexpr double kIntervals = 1.5;  // of the samples; a shorter silence is none
+constexpr double kIntervals = 1.5;  // times the sampling interval; a shorter silence proves nothing
 
 class Stall final : public Rule {
  public:
@@ -277,11 +277,11 @@ const RuleSpec& rule() {
        .version = 4,
        .scope = Scope::rank,
        .summary = "Training stands still.",
-       .doc =
-           "No iteration of a rank has come for five times the longest that is normal for it, "
-           "and at least `least_seconds`. The longest counts checkpoints and evaluations; what is "
-           "written to checkpoint files shows that it goes on. "
-           "Closing the timeline ends the training; it does not stand still then.",
+       .doc = "No iteration of a rank has come for five times the longest that is normal for it, "
+              "and at least `least_seconds`. The longest counts checkpoints and evaluations. "
+              "Writing a "
+              "checkpoint file counts as progress. Closing the timeline ends the training; it does "
+              "not stand still then.",
        .incident = {.specificity = 90, .slack = std::chrono::seconds(5), .of_one_step = true}},
       {field("least_seconds", &Params::least_seconds, 1, 86400,
              "Shorter pauses are never a stall.")});

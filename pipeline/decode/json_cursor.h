@@ -54,9 +54,9 @@ class JsonCursor {
   // and arrays whole; a missing value is "".
   std::string_view value();
 
-  // For callers that know how the text goes on. Both leave the cursor where it is if they are
-  // wrong, and next() must not be called any more.
-  // Skips what comes next if it is `expected`.
+  // For callers that expect a particular layout. On a mismatch both return false and leave the
+  // cursor unchanged. Do not call next() afterwards.
+  // Skips `expected` if it comes next.
   bool skip_text(std::string_view expected);
   // The same as value(), but only if a value that is neither object nor array begins here.
   bool plain_value(std::string_view& value);

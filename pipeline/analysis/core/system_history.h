@@ -59,7 +59,7 @@ class SystemHistory final : public NodeActivity {
   static constexpr std::size_t kRowSeconds = 64;  // one row holds so many
 
   static constexpr std::size_t kLimits = 4;        // the last four of SystemUsage
-  static std::size_t limit_of(Resource resource);  // kLimits: it is none
+  static std::size_t limit_of(Resource resource);  // index into Second::limits, or kLimits
 
   struct Second {
     static constexpr float kNone = -1;
