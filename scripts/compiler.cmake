@@ -24,11 +24,17 @@ if(TRAINWATCH_SANITIZE)
   # Checks of every pointer for null and for alignment: two thirds of the code and of the time to compile it,
   # while reading through null ends the program anyway.
   add_compile_options(-fno-sanitize=null,alignment)
-  add_compile_options(-Wno-maybe-uninitialized)  # GCC 12 sees uses where the instrumentation is
+  add_compile_options($<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)  # GCC 12 sees uses where the instrumentation is
   add_link_options(-fsanitize=${TRAINWATCH_SANITIZE})
   if(TRAINWATCH_SANITIZE MATCHES thread)
     add_compile_options(-Wno-tsan)  # Asio has a fence that TSan cannot follow
   endif()
+endif()
+
+option(TRAINWATCH_FUZZ "Build the fuzz targets for libFuzzer; needs clang" OFF)
+if(TRAINWATCH_FUZZ)
+  # Clang 14 cannot assemble what -fsanitize=function adds to functions in sections of their own.
+  add_compile_options(-fsanitize=fuzzer-no-link -fno-sanitize=function -Wno-error)
 endif()
 
 # A cache hit must not depend on the folder of the checkout or of the build, nor on the times of the

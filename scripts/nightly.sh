@@ -1,6 +1,7 @@
 #!/bin/bash
 # What is too slow for every change (hours): the daemon, the commands and the live scenarios under
-# ThreadSanitizer, then the tests labelled "long". Exits with 1 when one of them failed.
+# ThreadSanitizer, the fuzz targets for 20 s each, then the tests labelled "long". Exits with 1 when
+# one of them failed.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 failed=()
@@ -13,8 +14,9 @@ thread_sanitizer() {
     scripts/test.sh --preset=tsan -L '^scenario$'
 }
 
-scripts/setup.sh
+scripts/setup.sh fuzz
 thread_sanitizer || failed+=("ThreadSanitizer")
+scripts/fuzz.sh || failed+=("fuzz")
 scripts/test.sh -L '^long$' || failed+=("long")
 if [ ${#failed[@]} -gt 0 ]; then
   echo "nightly: FAILED: ${failed[*]}"

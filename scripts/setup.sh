@@ -1,7 +1,8 @@
 #!/bin/bash
 # Installs the Debian packages that trainwatch needs and that are missing, as root or with sudo.
-#   scripts/setup.sh           to build and to test: all of scripts/packages.txt
+#   scripts/setup.sh           to build and to test: scripts/packages.txt up to "# fuzz"
 #   scripts/setup.sh build     to build
+#   scripts/setup.sh fuzz      also for scripts/fuzz.sh
 #   scripts/setup.sh --missing [build]   only prints what it would install
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -15,8 +16,9 @@ if [ "${1:-}" = --missing ]; then
 fi
 case ${1:-all} in
   build) wanted=$(sed '/^# tests/,$d' scripts/packages.txt) ;;
-  all) wanted=$(cat scripts/packages.txt) ;;
-  *) sed -n '2,5s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
+  all) wanted=$(sed '/^# fuzz/,$d' scripts/packages.txt) ;;
+  fuzz) wanted=$(cat scripts/packages.txt) ;;
+  *) sed -n '2,6s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
 esac
 missing=()
 for package in $(sed 's/#.*//' <<<"$wanted"); do

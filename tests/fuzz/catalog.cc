@@ -1,0 +1,25 @@
+#include <algorithm>
+#include <array>
+
+#include "fuzz/fuzz_target.h"
+
+namespace trainwatch::fuzz {
+
+void read_system_metrics(std::string_view input);
+void intern_names(std::string_view input);
+
+std::span<const FuzzTarget> fuzz_targets() {
+  static constexpr std::array kTargets = {
+      FuzzTarget{.name = "system_metrics", .run = read_system_metrics},
+      FuzzTarget{.name = "names", .run = intern_names},
+  };
+  return kTargets;
+}
+
+const FuzzTarget* find_fuzz_target(std::string_view name) {
+  const auto targets = fuzz_targets();
+  const auto found = std::ranges::find(targets, name, &FuzzTarget::name);
+  return found == targets.end() ? nullptr : &*found;
+}
+
+}  // namespace trainwatch::fuzz
