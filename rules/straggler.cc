@@ -26,7 +26,7 @@ struct Params {
   std::int64_t recovery_steps = 10;
 };
 
-constexpr std::size_t kMostRanks = 4096;
+constexpr std::size_t kMostRanks = 16384;
 constexpr double kMinChange = 1.5;   // times the delay
 constexpr double kLostShare = 0.05;  // of the late steps, for a warning
 constexpr double kHint = 0.05;       // a chance at which a rank that is far behind is worth knowing

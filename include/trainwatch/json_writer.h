@@ -1,6 +1,6 @@
 // Writes JSON text into a string. The caller keeps the structure right; the writer places commas,
 // escapes strings and prints numbers so that they read back exactly. NaN and infinities, which JSON
-// does not have, become null.
+// does not have, become null; bytes that are not UTF-8 become text, \xNN.
 #pragma once
 
 #include <charconv>
@@ -10,6 +10,8 @@
 #include <string_view>
 #include <type_traits>
 #include <utility>
+
+#include "trainwatch/valid_text.h"
 
 namespace trainwatch {
 
@@ -82,7 +84,8 @@ class JsonWriter {
   void quote(std::string_view text) {
     static constexpr char kHex[] = "0123456789abcdef";
     out_ += '"';
-    for (const char c : text) {
+    for (std::size_t at = 0; at < text.size(); ++at) {
+      const char c = text[at];
       const auto byte = static_cast<unsigned char>(c);
       if (c == '"' || c == '\\') {
         out_ += '\\';
@@ -93,8 +96,15 @@ class JsonWriter {
         out_ += "\\u00";
         out_ += kHex[byte >> 4U];
         out_ += kHex[byte & 15U];
-      } else {
+      } else if (byte < 0x80) {
         out_ += c;
+      } else if (const std::size_t size = printable_prefix(text.substr(at)); size > 0) {
+        out_ += text.substr(at, size);
+        at += size - 1;
+      } else {
+        out_ += "\\\\x";
+        out_ += kHex[byte >> 4U];
+        out_ += kHex[byte & 15U];
       }
     }
     out_ += '"';

@@ -6,9 +6,11 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "trainwatch/state_io.h"
+#include "trainwatch/valid_text.h"
 
 namespace trainwatch {
 
@@ -61,23 +63,33 @@ inline Subject project(const Subject& subject, Scope scope) {
 
 enum class SubjectId : std::uint32_t { none = 0 };
 
-// Dense ids for subjects, so that per-subject state is a vector index. Single-threaded, owned by
-// the engine. Bounded: beyond `max_subjects`, intern() returns SubjectId::none and counts.
+// Dense ids for subjects, so that per-subject state is a vector index. SubjectId::none is the
+// subject of which nothing is known. Single-threaded, owned by the engine.
+//
+// Names come from files, so each is made valid text of at most kLongestName bytes when it enters.
+// Bounded: beyond `max_subjects` a new subject has no id, and whatever is about it must be
+// rejected, never mixed with others; `dropped()` counts.
 class SubjectTable {
  public:
-  explicit SubjectTable(std::size_t max_subjects = 4096) : max_subjects_(max_subjects) {
+  static constexpr std::size_t kLongestName = 256;  // bytes
+
+  // Room for 10,000 ranks on as many GPUs of 1,250 to 10,000 nodes.
+  explicit SubjectTable(std::size_t max_subjects = 1U << 15U) : max_subjects_(max_subjects) {
     subjects_.emplace_back();
     ids_[Subject{}] = SubjectId::none;
   }
 
-  SubjectId intern(const Subject& subject) {
+  // nullopt: there is no room. A subject has an id only together with its scope keys.
+  std::optional<SubjectId> intern(const Subject& subject) {
     if (const auto known = ids_.find(subject); known != ids_.end()) return known->second;
+    if (Subject valid = with_valid_names(subject); valid != subject) return intern(valid);
     for (const Scope scope : {Scope::job, Scope::node, Scope::rank, Scope::gpu}) {
-      if (const Subject key = project(subject, scope); key != subject) intern(key);
+      if (const Subject key = project(subject, scope); key != subject && !intern(key))
+        return std::nullopt;
     }
     if (subjects_.size() >= max_subjects_) {
       ++dropped_;
-      return SubjectId::none;
+      return std::nullopt;
     }
     subjects_.push_back(subject);
     const auto id = static_cast<SubjectId>(subjects_.size() - 1);
@@ -85,8 +97,7 @@ class SubjectTable {
     return id;
   }
 
-  // SubjectId::none if not known. Interning a subject interns its scope keys too, so these are
-  // found as long as the table has not overflowed.
+  // SubjectId::none if not known. Interning a subject interns its scope keys too.
   SubjectId find(const Subject& subject) const {
     const auto known = ids_.find(subject);
     return known == ids_.end() ? SubjectId::none : known->second;
@@ -112,6 +123,15 @@ class SubjectTable {
   }
 
  private:
+  static Subject with_valid_names(const Subject& subject) {
+    Subject valid = subject;
+    for (std::string* name : {&valid.job, &valid.node, &valid.gpu}) {
+      if (name->size() > kLongestName || !is_valid_text(*name))
+        *name = valid_name(*name, kLongestName);
+    }
+    return valid;
+  }
+
   std::size_t max_subjects_;
   std::uint64_t dropped_ = 0;
   std::deque<Subject> subjects_;

@@ -1,18 +1,21 @@
 // Interned names. Event names repeat millions of times; inside the pipeline a name is a 4-byte
 // Symbol, and text appears only where a person reads it.
 //
-// Single-threaded, owned by the engine. Bounded: once `max_symbols` distinct names are known every
-// further new name becomes Symbol::other, and `dropped()` counts them.
+// Names come from files, so each is made valid text of at most kLongestName bytes when it enters.
+// Bounded in number and in bytes: a name that has no room becomes Symbol::other, and `dropped()`
+// counts how often. Single-threaded, owned by the engine.
 #pragma once
 
 #include <cstdint>
 #include <cstring>
 #include <deque>
+#include <random>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "trainwatch/state_io.h"
+#include "trainwatch/valid_text.h"
 
 namespace trainwatch {
 
@@ -20,7 +23,12 @@ enum class Symbol : std::uint32_t { none = 0, other = 1 };
 
 class SymbolTable {
  public:
-  explicit SymbolTable(std::size_t max_symbols = 1U << 18U) : max_symbols_(max_symbols) {
+  static constexpr std::size_t kLongestName = 256;  // bytes
+
+  explicit SymbolTable(std::size_t max_symbols = 1U << 18U, std::size_t max_bytes = 16U << 20U)
+      : max_symbols_(max_symbols), max_bytes_(max_bytes) {
+    std::random_device random;
+    seed_ = (std::uint64_t{random()} << 32U) | random();
     slots_.resize(1024);
     texts_.emplace_back();             // Symbol::none
     texts_.emplace_back("__other__");  // Symbol::other
@@ -29,17 +37,21 @@ class SymbolTable {
   Symbol intern(std::string_view text) {
     if (text.empty()) return Symbol::none;
     const std::uint32_t hash = hash_of(text);
-    for (std::size_t i = hash & mask();; i = (i + 1) & mask()) {
-      Slot& slot = slots_[i];
-      if (slot.symbol == Symbol::none) return insert(text, hash);
-      if (slot.hash == hash && texts_[index(slot.symbol)] == text) return slot.symbol;
-    }
+    const Symbol known = find(text, hash);
+    if (known != Symbol::none) return known;
+    if (text.size() <= kLongestName && is_valid_text(text)) return insert(text, hash);
+    const std::string name = valid_name(text, kLongestName);
+    const std::uint32_t name_hash = hash_of(name);
+    const Symbol found = find(name, name_hash);
+    return found != Symbol::none ? found : insert(name, name_hash);
   }
 
   std::string_view text(Symbol symbol) const { return texts_[index(symbol)]; }
   std::size_t size() const { return texts_.size(); }
   std::uint64_t dropped() const { return dropped_; }
   std::size_t limit() const { return max_symbols_; }
+  std::size_t bytes() const { return bytes_; }  // of all names
+  std::size_t byte_limit() const { return max_bytes_; }
 
   // Symbols keep their numbers: other saved state refers to them.
   void state(StateIo& io) {
@@ -47,9 +59,11 @@ class SymbolTable {
     io(dropped_);
     if (!io.is_loading()) return;
     slots_.assign(1024, Slot{});
+    bytes_ = 0;
     while (texts_.size() * 2 > slots_.size()) slots_.resize(slots_.size() * 2);
     for (std::size_t i = 2; i < texts_.size(); ++i) {
       place(Slot{hash_of(texts_[i]), static_cast<Symbol>(i)});
+      bytes_ += texts_[i].size();
     }
   }
 
@@ -62,30 +76,42 @@ class SymbolTable {
   static std::size_t index(Symbol symbol) { return static_cast<std::size_t>(symbol); }
   std::size_t mask() const { return slots_.size() - 1; }
 
-  static std::uint32_t hash_of(std::string_view text) {
-    std::uint64_t h = text.size() * 0x9E3779B97F4A7C15ULL;
+  // Multiply and fold, as wyhash does. The seed differs from table to table, so that nobody can
+  // prepare names that collide.
+  std::uint32_t hash_of(std::string_view text) const {
+    std::uint64_t hash = fold(seed_ ^ text.size(), 0xA0761D6478BD642FULL);
     const char* p = text.data();
     std::size_t n = text.size();
-    for (; n >= 8; p += 8, n -= 8) h = mix(h, load(p, 8));
-    if (n > 0) h = mix(h, load(p, n));
-    return static_cast<std::uint32_t>(h ^ (h >> 32U));
+    for (; n >= 8; p += 8, n -= 8) hash = fold(hash ^ load(p, 8), 0xE7037ED1A0B428DBULL ^ seed_);
+    if (n > 0) hash = fold(hash ^ load(p, n), 0xE7037ED1A0B428DBULL ^ seed_);
+    return static_cast<std::uint32_t>(fold(hash, 0x8EBC6AF09C88C6E3ULL));
   }
   static std::uint64_t load(const char* p, std::size_t n) {
     std::uint64_t word = 0;
     std::memcpy(&word, p, n);
     return word;
   }
-  static std::uint64_t mix(std::uint64_t h, std::uint64_t word) {
-    h = (h ^ word) * 0x9E3779B97F4A7C15ULL;
-    return h ^ (h >> 32U);
+  static std::uint64_t fold(std::uint64_t a, std::uint64_t b) {
+    __extension__ using Product = unsigned __int128;
+    const Product product = static_cast<Product>(a) * b;
+    return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64U);
   }
 
+  // Symbol::none: not known.
+  Symbol find(std::string_view text, std::uint32_t hash) const {
+    for (std::size_t i = hash & mask();; i = (i + 1) & mask()) {
+      const Slot& slot = slots_[i];
+      if (slot.symbol == Symbol::none) return Symbol::none;
+      if (slot.hash == hash && texts_[index(slot.symbol)] == text) return slot.symbol;
+    }
+  }
   Symbol insert(std::string_view text, std::uint32_t hash) {
-    if (texts_.size() >= max_symbols_) {
+    if (texts_.size() >= max_symbols_ || bytes_ + text.size() > max_bytes_) {
       ++dropped_;
       return Symbol::other;
     }
     texts_.emplace_back(text);
+    bytes_ += text.size();
     const auto symbol = static_cast<Symbol>(texts_.size() - 1);
     if (texts_.size() * 2 > slots_.size()) grow();
     place(Slot{hash, symbol});
@@ -105,6 +131,9 @@ class SymbolTable {
   }
 
   std::size_t max_symbols_;
+  std::size_t max_bytes_;
+  std::uint64_t seed_ = 0;
+  std::size_t bytes_ = 0;
   std::uint64_t dropped_ = 0;
   std::vector<Slot> slots_;
   std::deque<std::string> texts_;  // a deque: text() views stay valid while it grows

@@ -9,7 +9,7 @@
 namespace trainwatch {
 namespace {
 
-constexpr std::int64_t kLargestRank = 4095;
+constexpr std::int64_t kLargestRank = 16383;
 
 bool all_digits(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), is_digit);

@@ -21,7 +21,8 @@ std::string_view base_name(std::string_view path);
 
 // smdebug's name of a node, as it is part of file names:
 //   "0-algo-1"   is rank 0 on node algo-1;
-//   "3-somehost" is rank 3 on somehost; a number of 4096 or more is a process id, which smdebug may
+//   "3-somehost" is rank 3 on somehost; a number of 16384 or more is a process id, which smdebug
+//   may
 //                write there as well, of a rank that nothing names;
 //   anything else is the node.
 NodeRank parse_writer(std::string_view writer);

@@ -6,25 +6,12 @@
 #include "pipeline/decode/formats/format_catalog.h"
 #include "pipeline/decode/path_metadata.h"
 #include "pipeline/timestamps/event_time.h"
+#include "trainwatch/valid_text.h"
 
 namespace trainwatch {
 namespace {
 
-std::string printable(std::string_view text) {
-  static constexpr char kHex[] = "0123456789abcdef";
-  std::string out;
-  for (const char c : text.substr(0, 256)) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte >= 0x20 && byte < 0x7F) {
-      out += c;
-    } else {
-      out += "\\x";
-      out += kHex[byte >> 4U];
-      out += kHex[byte & 15U];
-    }
-  }
-  return out;
-}
+constexpr std::size_t kSampleBytes = 256;
 
 }  // namespace
 
@@ -226,7 +213,7 @@ void Ingest::reject(FileId id, RejectReason reason, std::string_view sample) {
   ++file.decoder_rejects[static_cast<std::size_t>(reason)];
   ++sources_[file.known.source].rejects[static_cast<std::size_t>(reason)];
   if (rejected_.size() == kRejectsKept) rejected_.pop_front();
-  rejected_.push_back({file.known.path, reason, printable(sample)});
+  rejected_.push_back({file.known.path, reason, valid_text(sample.substr(0, kSampleBytes))});
 }
 
 // Cycles of a rank are numbered consecutively, whatever lane or file they come from.

@@ -46,7 +46,7 @@ Status SeriesBuilder::each_rank(const Words& words, RankLine method) {
   Time end = now_;
   for (std::int32_t rank = first_rank_; rank <= last_rank_; ++rank) {
     now_ = start;
-    const SubjectId subject = case_.interner.subjects.intern({"", node_, rank, ""});
+    const SubjectId subject = case_.interner.subjects.intern({"", node_, rank, ""}).value();
     if (Status done = (this->*method)(parts->of(rank), subject); !done.ok()) return done;
     end = std::max(end, now_);
   }
@@ -175,7 +175,7 @@ Status SeriesBuilder::ticks(const Words& words) {
   for (const TickLine::Device& device : line->devices) {
     const std::string gpu = device.of_gpu() ? std::to_string(device.number) : "";
     Series series;
-    series.subject = interner.subjects.intern({"", node_, kNoRank, gpu});
+    series.subject = interner.subjects.intern({"", node_, kNoRank, gpu}).value();
     series.resource = device.resource;
     series.device = device.number;
     series.name = interner.symbols.intern(device.name);

@@ -13,7 +13,7 @@ constexpr Time kStart{std::chrono::hours(490'000)};
 class StallOfAProcess : public testing::Test {
  protected:
   SubjectId process(std::int64_t number, const std::string& node = "vm") {
-    return interner_.subjects.intern({"", node, kNoRank, "", number});
+    return interner_.subjects.intern({"", node, kNoRank, "", number}).value();
   }
   // Whether it stands still, a day after its only step.
   bool stands_still(SubjectId rank) {
@@ -48,7 +48,7 @@ TEST_F(StallOfAProcess, ThoseOfOtherNodesAreNoSuccessors) {
 }
 
 TEST_F(StallOfAProcess, ANamedRankHasNone) {
-  const SubjectId rank = interner_.subjects.intern({"", "vm", 0, ""});
+  const SubjectId rank = interner_.subjects.intern({"", "vm", 0, ""}).value();
   process(20011);
   EXPECT_TRUE(stands_still(rank));
 }

@@ -15,7 +15,7 @@ namespace {
 class StepAlignerTest : public testing::Test {
  protected:
   SubjectId rank(std::int32_t number) {
-    return interner_.subjects.intern({"", "node", number, ""});
+    return interner_.subjects.intern({"", "node", number, ""}).value();
   }
   // Steps first..last of a rank; a step lasts a millisecond for each of its rank's number.
   CycleSummary cycle(std::int32_t number, std::int64_t first, std::int64_t last,

@@ -199,10 +199,15 @@ void ChromeTraceDecoder::emit_cycle(EventBatch& out) {
   if (!from_profiler_) return cycle_.reset();
   marks_.complete();
   const Subject subject = metadata_.subject(context_, marks_.process());
-  const SubjectId who = context_.interner.subjects.intern(subject);
+  const auto who = context_.interner.subjects.intern(subject);
+  if (!who) {
+    cycle_.reset();
+    context_.diagnostics.reject(context_.file, RejectReason::cardinality, "profiler cycle");
+    return;
+  }
   const std::int64_t base = metadata_.time_base(context_.path, last_end_ns_);
-  if (context_.cycles != nullptr && !cycle_lost_) emit_cycle(who, base);
-  emit_spans(who, base, out);
+  if (context_.cycles != nullptr && !cycle_lost_) emit_cycle(*who, base);
+  emit_spans(*who, base, out);
 }
 
 void ChromeTraceDecoder::emit_spans(SubjectId subject, std::int64_t base_ns, EventBatch& out) {

@@ -239,9 +239,8 @@ std::optional<SubjectId> SystemMetricsDecoder::subject_of(Symbol node, Symbol gp
   const std::string_view digits = trailing_digits(device);
   const Subject subject{context_.job, std::string{context_.interner.text(node)}, kNoRank,
                         std::string{digits.empty() ? device : digits}};
-  const SubjectId id = context_.interner.subjects.intern(subject);
-  if (id == SubjectId::none && subject != Subject{}) return std::nullopt;
-  subjects_.emplace(std::pair{node, gpu}, id);
+  const auto id = context_.interner.subjects.intern(subject);
+  if (id) subjects_.emplace(std::pair{node, gpu}, *id);
   return id;
 }
 

@@ -44,7 +44,7 @@ class TensorflowTraceDecoder final : public TraceDocumentDecoder {
   TraceEventReader reader_;
   SymbolReader names_{context_.interner.symbols};
   SpanClassifier classifier_;
-  SubjectId subject_ = SubjectId::none;
+  std::optional<SubjectId> subject_;  // nullopt: there is no room for it
   std::map<std::int64_t, Symbol> processes_;
   std::optional<std::int64_t> start_ns_;
   std::vector<Span> waiting_;  // with times as written
@@ -101,12 +101,13 @@ Rejection TensorflowTraceDecoder::read_event(std::string_view text) {
   if (!is_string_token(event.name)) return RejectReason::type;
   const auto name = names_.read(event.name);
   if (!name) return RejectReason::utf8;
+  if (!subject_) return RejectReason::cardinality;
   const auto process = processes_.find(pid);
   Span& span = waiting_.emplace_back();
   span.start = time_from_ns(*start);
   span.duration = Nanos{*duration};
   span.step = integer_or(event.step_num, kNoStep);
-  span.subject = subject_;
+  span.subject = *subject_;
   span.name = *name;
   span.phase = process != processes_.end() ? process->second : symbols.intern("Unknown");
   span.process = integer_or(event.args_pid, -1);

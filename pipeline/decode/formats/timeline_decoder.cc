@@ -81,9 +81,9 @@ class TimelineDecoder final : public TraceDocumentDecoder {
   TraceEventReader reader_;
   SymbolReader names_{context_.interner.symbols};
   SpanClassifier classifier_;
-  EventBatch* out_ = nullptr;  // during feed() and finish()
-  std::string path_;           // that subject_ was made from
-  SubjectId subject_ = SubjectId::none;
+  EventBatch* out_ = nullptr;         // during feed() and finish()
+  std::string path_;                  // that subject_ was made from
+  std::optional<SubjectId> subject_;  // nullopt: not known yet, or there is no room for it
   SpanKind fallback_ = SpanKind::other;
   std::map<std::int64_t, Phase> phases_;
   std::int64_t last_pid_ = 0;  // one look-up saved for most events
@@ -104,15 +104,15 @@ void TimelineDecoder::finish(EventBatch& out) {
   out_ = &out;
   read_path();
   finish_document();
-  if (document_ended() && names_training_ && last_end_ns_ > 0) {
+  if (document_ended() && names_training_ && last_end_ns_ > 0 && subject_) {
     out.push_back(SourceNote{time_from_ns(last_end_ns_), context_.lane,
-                             SourceNote::Kind::timeline_closed, subject_});
+                             SourceNote::Kind::timeline_closed, *subject_});
   }
   out_ = nullptr;
 }
 
 void TimelineDecoder::read_path() {
-  if (path_ == context_.path && subject_ != SubjectId::none) return;
+  if (path_ == context_.path && subject_) return;
   path_ = context_.path;
   const NodeRank source = timeline_path_metadata(path_);
   Subject subject{context_.job, source.node, source.rank, ""};
@@ -126,6 +126,7 @@ void TimelineDecoder::read_path() {
 Rejection TimelineDecoder::read_event(std::string_view text) {
   TraceEvent event;
   if (!reader_.read(text, event)) return RejectReason::syntax;
+  if (!subject_) return RejectReason::cardinality;
   switch (event.type()) {
     case 'M':
       return metadata(event);
@@ -206,7 +207,7 @@ void TimelineDecoder::emit(const TraceEvent& event, Symbol phase, Symbol name,
   span.duration = Nanos{duration_ns};
   last_end_ns_ = std::max(last_end_ns_, saturating_add(to_ns(span.start), duration_ns));
   span.step = integer_or(event.step_num, kNoStep);
-  span.subject = subject_;
+  span.subject = *subject_;
   span.name = name;
   span.phase = phase;
   span.worker = static_cast<std::int32_t>(integer_or(event.worker_id, kNoWorker));

@@ -21,7 +21,7 @@ class AnalysisBench {
       : spec_(find_analysis(name)), options_{steps, op}, analysis_(make()) {}
 
   SubjectId rank(const std::string& node, std::int32_t rank) {
-    return interner_.subjects.intern({"", node, rank, ""});
+    return interner_.subjects.intern({"", node, rank, ""}).value();
   }
 
   Symbol symbol(std::string_view text) { return interner_.symbols.intern(text); }
@@ -48,7 +48,7 @@ class AnalysisBench {
   void sample(std::string_view type, std::string_view name, std::string_view dimension,
               std::int64_t at, double value) {
     Series series;
-    series.subject = interner_.subjects.intern({"", "algo-1", kNoRank, ""});
+    series.subject = interner_.subjects.intern({"", "algo-1", kNoRank, ""}).value();
     series.type = interner_.symbols.intern(type);
     series.name = interner_.symbols.intern(name);
     series.dimension = interner_.symbols.intern(dimension);

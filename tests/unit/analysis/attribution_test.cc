@@ -11,8 +11,8 @@ Time at(std::int64_t seconds) {
 class AttributionTest : public testing::Test {
  protected:
   AttributionTest() {
-    rank_ = interner_.subjects.intern({"", "algo-1", 0, ""});
-    const SubjectId node = interner_.subjects.intern({"", "algo-1", kNoRank, ""});
+    rank_ = interner_.subjects.intern({"", "algo-1", 0, ""}).value();
+    const SubjectId node = interner_.subjects.intern({"", "algo-1", kNoRank, ""}).value();
     for (const Resource resource :
          {Resource::cpu_utilization, Resource::cpu_io_wait, Resource::gpu_utilization,
           Resource::gpu_throttle_reasons, Resource::cpu_pressure_some, Resource::io_pressure_some,
@@ -194,7 +194,7 @@ TEST_F(AttributionTest, FindsACheckpoint) {
 }
 
 TEST_F(AttributionTest, AnotherNodeExplainsNothing) {
-  const SubjectId other = interner_.subjects.intern({"", "algo-2", 1, ""});
+  const SubjectId other = interner_.subjects.intern({"", "algo-2", 1, ""}).value();
   for (std::int64_t s = 9; s < 14; ++s) sample(s, Resource::cpu_utilization, 100);
   EXPECT_EQ(attribution_.explain(verdict_, other).name, CauseName::unattributed);
 }

@@ -26,7 +26,7 @@ class CheckpointHistoryTest : public testing::Test {
   }
 
   Interner interner_;
-  const SubjectId rank_ = interner_.subjects.intern({"job", "algo-1", 0, ""});
+  const SubjectId rank_ = interner_.subjects.intern({"job", "algo-1", 0, ""}).value();
   CheckpointHistory history_{interner_};
 };
 

@@ -15,7 +15,7 @@ class GpuMetricsTest : public testing::Test {
     builder.communicate({busy_us, 100, 20, builder.launch(-10)});
     builder.compute({1000, 100, 7, builder.launch(900)});
     builder.step(1, -50, 1000);
-    builder.of(interner_.subjects.intern({"", "node", rank, ""}));
+    builder.of(interner_.subjects.intern({"", "node", rank, ""}).value());
     return builder.build();
   }
   void add(const CycleTrace& cycle) {

@@ -42,7 +42,7 @@ class LostTimeTest : public testing::Test {
   }
 
   Interner interner_;
-  SubjectId rank_ = interner_.subjects.intern({"", "a", 0, ""});
+  SubjectId rank_ = interner_.subjects.intern({"", "a", 0, ""}).value();
   SystemHistory system_{interner_};
   SpanHistory spans_;
   Attribution attribution_{system_, spans_};

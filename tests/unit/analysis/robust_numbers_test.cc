@@ -40,7 +40,7 @@ TEST(Histogram, CountsStopAtTheGreatest) {
 
 TEST(SystemHistory, IsNotSpoiledByImpossibleValues) {
   Interner interner;
-  const SubjectId node = interner.subjects.intern({"", "algo-1", kNoRank, ""});
+  const SubjectId node = interner.subjects.intern({"", "algo-1", kNoRank, ""}).value();
   Series series;
   series.subject = node;
   series.resource = Resource::cpu_utilization;

@@ -16,7 +16,7 @@ using std::chrono::seconds;
 class TrainingMetricsTest : public testing::Test {
  protected:
   SubjectId rank(std::int32_t number) {
-    return interner_.subjects.intern({"", "node", number, ""});
+    return interner_.subjects.intern({"", "node", number, ""}).value();
   }
   Span span(SpanKind kind, Nanos duration, std::int32_t of_rank = 0) {
     Span made;
@@ -37,7 +37,7 @@ class TrainingMetricsTest : public testing::Test {
   }
   Sample sample(Resource resource, const std::string& device, double value) {
     Series series;
-    series.subject = interner_.subjects.intern({"", "node", kNoRank, ""});
+    series.subject = interner_.subjects.intern({"", "node", kNoRank, ""}).value();
     series.resource = resource;
     series.name = interner_.symbols.intern(device);
     return {Time{seconds(1)}, value, *interner_.series.intern(series), resource};

@@ -10,7 +10,7 @@ class AnalysisAnswerTest : public testing::Test {
   void see(const std::string& job) {
     Span step;
     step.kind = SpanKind::step;
-    step.subject = interner_.subjects.intern({job, "algo-1", 0, ""});
+    step.subject = interner_.subjects.intern({job, "algo-1", 0, ""}).value();
     host_.on(step);
   }
   int status(const std::string& name, std::optional<std::string> job = {}) {

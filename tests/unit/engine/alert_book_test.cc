@@ -20,7 +20,7 @@ class AlertBookTest : public testing::Test {
  protected:
   AlertBookTest() {
     spec_.id = "some_rule";
-    subject_ = interner_.subjects.intern({"job", "node", 3, ""});
+    subject_ = interner_.subjects.intern({"job", "node", 3, ""}).value();
     source_.subject = subject_;
   }
 

@@ -39,7 +39,7 @@ class AnalysisHostTest : public testing::Test {
     span.step = number;
     span.start = Time{std::chrono::seconds(number)};
     span.duration = std::chrono::milliseconds(100);
-    span.subject = interner_.subjects.intern({job, "algo-1", 0, ""});
+    span.subject = interner_.subjects.intern({job, "algo-1", 0, ""}).value();
     span.phase = span.name = interner_.symbols.intern("Step:ModeKeys.TRAIN");
     return span;
   }

@@ -56,9 +56,9 @@ class EngineTest : public testing::Test {
 
   void intern(Engine& engine) {
     for (std::int32_t rank = 0; rank < kRanks; ++rank) {
-      rank_[rank] = engine.interner().subjects.intern({"", "algo-1", rank, ""});
+      rank_[rank] = engine.interner().subjects.intern({"", "algo-1", rank, ""}).value();
     }
-    node_ = engine.interner().subjects.intern({"", "algo-1", kNoRank, ""});
+    node_ = engine.interner().subjects.intern({"", "algo-1", kNoRank, ""}).value();
     Series series;
     series.subject = node_;
     series.resource = Resource::cpu_utilization;

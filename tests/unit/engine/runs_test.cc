@@ -42,7 +42,7 @@ class RunsTest : public testing::Test {
  protected:
   RunsTest() {
     for (std::int32_t rank = 0; rank < 2; ++rank) {
-      rank_[rank] = engine_.interner().subjects.intern({"bert", "a", rank, ""});
+      rank_[rank] = engine_.interner().subjects.intern({"bert", "a", rank, ""}).value();
     }
   }
   void step(std::int32_t rank, std::int64_t second, std::int64_t number, double lasts = 0.5,

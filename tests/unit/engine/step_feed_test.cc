@@ -22,7 +22,7 @@ TEST(StepFeed, SaysWhatIsKnownOfAStep) {
   Interner interner;
   StepFeed feed;
   Step known = step(7);
-  known.subject = interner.subjects.intern({"job", "algo-1", 3, ""});
+  known.subject = interner.subjects.intern({"job", "algo-1", 3, ""}).value();
   feed.add(known);
   Step other = step(kNoStep);
   other.origin = Origin::profiler;

@@ -23,7 +23,7 @@ inline Time at_second(double second) {
 class FilterTest : public testing::Test {
  protected:
   FilterTest() {
-    const SubjectId node = interner_.subjects.intern({"", "algo-1", kNoRank, ""});
+    const SubjectId node = interner_.subjects.intern({"", "algo-1", kNoRank, ""}).value();
     for (const char* cpu : {"cpu0", "cpu1", "cpu2"}) {
       Series series;
       series.subject = node;
@@ -32,7 +32,7 @@ class FilterTest : public testing::Test {
       series.dimension = interner_.symbols.intern("CPUUtilization");
       interner_.series.add(series);
     }
-    rank_ = interner_.subjects.intern({"", "algo-1", 0, ""});
+    rank_ = interner_.subjects.intern({"", "algo-1", 0, ""}).value();
     step_name_ = interner_.symbols.intern("Step:ModeKeys.TRAIN");
   }
 

@@ -62,7 +62,7 @@ class StepLinesDecoder final : public Decoder {
     span.duration = Nanos{*duration_ns};
     span.step = integer_or(number, kNoStep);
     span.name = context_.interner.symbols.intern("step");
-    span.subject = context_.interner.subjects.intern({context_.job, "", context_.rank, ""});
+    span.subject = context_.interner.subjects.intern({context_.job, "", context_.rank, ""}).value();
     return span;
   }
 

@@ -12,7 +12,7 @@ TEST(Checkpoints, AreCountedByRank) {
   TrainingMetrics metrics(interner);
   Span span;
   span.kind = SpanKind::checkpoint;
-  span.subject = interner.subjects.intern({"", "node", 3, ""});
+  span.subject = interner.subjects.intern({"", "node", 3, ""}).value();
   metrics.on(span);
   metrics.on(span);
   std::vector<MetricFamily> families;
