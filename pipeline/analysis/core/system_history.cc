@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string>
 
 namespace trainwatch {
 namespace {
 
 constexpr std::uint32_t kUnset = 0xFFFFFFFF;
+constexpr std::uint32_t kNoRoom = 0xFFFFFFFE;
 // Percent. What is larger is a mistake, and would not fit the sums.
 constexpr double kLargest = 1e6;
 // Bits of nvmlClocksEventReasons: power cap, hardware slowdown, thermal limits, power brake.
@@ -35,18 +37,42 @@ std::int64_t second_of(Time t) {
 
 }  // namespace
 
-SystemHistory::Node& SystemHistory::node_of(SeriesId series) {
+SystemHistory::Node* SystemHistory::node_of(SeriesId series) {
   const auto index = static_cast<std::size_t>(series);
   if (index >= node_of_series_.size()) node_of_series_.resize(index + 1, kUnset);
   std::uint32_t& node = node_of_series_[index];
   if (node == kUnset) {
     const Subject key = project(interner_.subjects[interner_.series[series].subject], Scope::node);
-    const auto known = std::find_if(nodes_.begin(), nodes_.end(),
-                                    [&](const auto& entry) { return entry.first == key; });
-    node = static_cast<std::uint32_t>(known - nodes_.begin());
-    if (known == nodes_.end()) nodes_.emplace_back(key, Node{});
+    node = index_of(key).value_or(kNoRoom);
   }
-  return nodes_[node].second;
+  return node == kNoRoom ? nullptr : &nodes_[node];
+}
+
+std::optional<std::uint32_t> SystemHistory::index_of(const Subject& key) {
+  const auto named = by_name_.find(key.node);
+  if (named != by_name_.end()) {
+    for (const std::uint32_t index : named->second) {
+      if (nodes_[index].key == key) return index;
+    }
+  }
+  if ((nodes_.size() + 1) * kFewestRows > most_rows_) return std::nullopt;
+  const std::size_t before = rows_each();
+  const std::uint32_t index = add(key);
+  if (rows_each() < before) {
+    for (Node& node : nodes_) node.seconds.trim(rows_each());
+  }
+  return index;
+}
+
+std::uint32_t SystemHistory::add(const Subject& key) {
+  const auto index = static_cast<std::uint32_t>(nodes_.size());
+  nodes_.push_back({key, {}});
+  by_name_[key.node].push_back(index);
+  return index;
+}
+
+std::size_t SystemHistory::rows_each() const {
+  return std::min(most_rows_ / std::max<std::size_t>(nodes_.size(), 1), UsageSeconds::kRows);
 }
 
 std::size_t SystemHistory::limit_of(Resource resource) {
@@ -73,16 +99,18 @@ void SystemHistory::on(const Sample& sample) {
   const std::size_t limit = limit_of(sample.resource);
   const bool wanted = cpu || io || gpu || (throttle && sample.value >= 0) || limit < kLimits;
   if (!wanted || !plausible) return;
-  Node& node = node_of(sample.series);
-  if (node.ring.empty()) node.ring.resize(kSeconds);
-  const std::int64_t index = second_of(sample.at);
-  if (index < 0 || index + static_cast<std::int64_t>(kSeconds) <= node.newest) return;
-  const std::size_t slot = static_cast<std::size_t>(index) % kSeconds;
-  node.changed |= std::uint64_t{1} << (slot / kRowSeconds);
-  Second& second = node.ring[slot];
-  if (second.index != index) second = Second{.index = index};
-  node.newest = std::max(node.newest, index);
+  Node* const node = node_of(sample.series);
+  if (node == nullptr) ++dropped_;
+  UsageSecond* const found =
+      node == nullptr ? nullptr : node->seconds.at(second_of(sample.at), rows_each());
+  if (found == nullptr) return;
+  UsageSecond& second = *found;
   const auto value = static_cast<float>(sample.value);
+  constexpr std::uint16_t kMost = std::numeric_limits<std::uint16_t>::max();
+  if ((cpu && second.cpu_count == kMost) || (gpu && second.gpu_count == kMost) ||
+      (throttle && second.throttle_count == kMost)) {
+    return;
+  }
   if (cpu) {
     second.cpu_sum += value;
     second.cpu_max = std::max(second.cpu_max, value);
@@ -100,28 +128,29 @@ void SystemHistory::on(const Sample& sample) {
   }
 }
 
-const SystemHistory::Node* SystemHistory::find(SubjectId subject) const {
+const UsageSeconds* SystemHistory::find(SubjectId subject) const {
   const Subject& wanted = interner_.subjects[subject];
-  const Node* elsewhere = nullptr;  // the same machine, sampled into another directory
-  for (const auto& [key, node] : nodes_) {
-    if (key.node != wanted.node) continue;
-    if (key.job == wanted.job) return &node;
-    if (!wanted.node.empty()) elsewhere = &node;
+  const auto named = by_name_.find(wanted.node);
+  if (named == by_name_.end()) return nullptr;
+  const UsageSeconds* elsewhere = nullptr;  // the same machine, sampled into another directory
+  for (const std::uint32_t index : named->second) {
+    const Node& node = nodes_[index];
+    if (node.key.job == wanted.job) return &node.seconds;
+    if (!wanted.node.empty()) elsewhere = &node.seconds;
   }
   return elsewhere;
 }
 
 SystemUsage SystemHistory::usage(SubjectId subject, Time start, Time end) const {
-  const Node* node = find(subject);
-  if (node == nullptr || node->ring.empty()) return {};
+  const UsageSeconds* const node = find(subject);
+  if (node == nullptr) return {};
   Mean cpu, core, io, gpu, throttled;
   std::array<Mean, kLimits> limits;
-  const std::int64_t last = std::min(second_of(end), node->newest);
-  const std::int64_t first =
-      std::max(second_of(start), last - static_cast<std::int64_t>(kSeconds) + 1);
-  for (std::int64_t i = std::max<std::int64_t>(first, 0); i <= last; ++i) {
-    const Second& second = node->ring[static_cast<std::size_t>(i) % kSeconds];
-    if (second.index != i) continue;
+  const std::int64_t last = std::min(second_of(end), node->newest());
+  for (std::int64_t i = std::max(second_of(start), node->oldest()); i <= last; ++i) {
+    const UsageSecond* const found = node->find(i);
+    if (found == nullptr) continue;
+    const UsageSecond& second = *found;
     gpu.add(second.gpu_sum, second.gpu_count);
     if (second.throttle_count > 0) throttled.add(second.throttled > 0 ? 100 : 0, 1);
     for (std::size_t limit = 0; limit < kLimits; ++limit) {
@@ -144,20 +173,20 @@ SystemUsage SystemHistory::usage(SubjectId subject, Time start, Time end) const 
 }
 
 bool SystemHistory::passed(SubjectId subject, Time time) const {
-  const Node* node = find(subject);
-  return node != nullptr && node->newest > second_of(time);
+  const UsageSeconds* const node = find(subject);
+  return node != nullptr && node->newest() > second_of(time);
 }
 
 Nanos SystemHistory::longest_silence(SubjectId subject, Time from, Time to) const {
-  const Node* node = find(subject);
-  if (node == nullptr || node->ring.empty()) return std::max(to - from, Nanos{});
+  const UsageSeconds* const node = find(subject);
+  if (node == nullptr || node->newest() < 0) return std::max(to - from, Nanos{});
   const std::int64_t last = second_of(to);
   const std::int64_t first =
-      std::max(second_of(from), last - static_cast<std::int64_t>(kSeconds) + 1);
+      std::max(second_of(from), last - static_cast<std::int64_t>(UsageSeconds::kSeconds) + 1);
   std::int64_t longest = 0;
   std::int64_t silent_since = first;
   for (std::int64_t i = std::max<std::int64_t>(first, 0); i <= last; ++i) {
-    if (node->ring[static_cast<std::size_t>(i) % kSeconds].index != i) continue;
+    if (node->find(i) == nullptr) continue;
     longest = std::max(longest, i - silent_since);
     silent_since = i;
   }
@@ -166,12 +195,12 @@ Nanos SystemHistory::longest_silence(SubjectId subject, Time from, Time to) cons
 
 Nanos SystemHistory::sampling_interval(SubjectId subject, Time time) const {
   constexpr std::int64_t kFarthest = 300;
-  const Node* node = find(subject);
-  if (node == nullptr || node->ring.empty()) return {};
-  const std::int64_t last = std::min(second_of(time), node->newest);
+  const UsageSeconds* const node = find(subject);
+  if (node == nullptr) return {};
+  const std::int64_t last = std::min(second_of(time), node->newest());
   std::optional<std::int64_t> later;
   for (std::int64_t i = last; i >= std::max<std::int64_t>(last - kFarthest, 0); --i) {
-    if (node->ring[static_cast<std::size_t>(i) % kSeconds].index != i) continue;
+    if (node->find(i) == nullptr) continue;
     if (later) return std::chrono::seconds(*later - i);
     later = i;
   }
@@ -180,49 +209,40 @@ Nanos SystemHistory::sampling_interval(SubjectId subject, Time time) const {
 
 void SystemHistory::save(StateRows& rows, bool all) {
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
-    auto& [key, node] = nodes_[i];
-    if (!all && node.changed == 0) continue;
+    Node& node = nodes_[i];
+    if (!all && !node.seconds.changed()) continue;
     const std::string name = "system/" + std::to_string(i);
-    rows.put(name, [&key = key, &node = node](StateIo& io) {
-      io(key);
-      io(node.newest);
+    rows.put(name, [&](StateIo& io) { io(node.key); });
+    const auto put = [&](std::size_t row) {
+      rows.put(name + "/" + std::to_string(row),
+               [&](StateIo& io) { node.seconds.row_state(io, row); });
+    };
+    node.seconds.take_changed([&](std::size_t row, bool removed) {
+      if (removed) rows.remove(name + "/" + std::to_string(row));
+      if (!removed && !all) put(row);
     });
-    for (std::size_t row = 0; row < 64 && !node.ring.empty(); ++row) {
-      const auto first = node.ring.begin() + static_cast<std::ptrdiff_t>(row * kRowSeconds);
-      const bool used = std::any_of(first, first + kRowSeconds,
-                                    [](const Second& second) { return second.index >= 0; });
-      if (all ? !used : (node.changed >> row & 1U) == 0) continue;
-      rows.put(name + "/" + std::to_string(row), [&node = node, row](StateIo& io) {
-        for (std::size_t s = 0; s < kRowSeconds; ++s) io(node.ring[row * kRowSeconds + s]);
-      });
+    for (std::size_t row = 0; all && row < UsageSeconds::kRows; ++row) {
+      if (node.seconds.has_row(row)) put(row);
     }
-    node.changed = 0;
   }
 }
 
 bool SystemHistory::load(const StoredRows& rows) {
   nodes_.clear();
+  by_name_.clear();
   node_of_series_.clear();
-  for (bool more = true; more;) {
+  for (;;) {
     const std::string name = "system/" + std::to_string(nodes_.size());
-    more = rows.contains(name);
-    if (!more) break;
-    auto& [key, node] = nodes_.emplace_back(Subject{}, Node{});
-    const bool known = load_row(rows, name, [&key = key, &node = node](StateIo& io) {
-      io(key);
-      io(node.newest);
-    });
-    if (!known) return false;
-    node.ring.resize(kSeconds);
-    for (std::size_t row = 0; row < 64; ++row) {
+    if (!rows.contains(name)) return true;
+    Subject key;
+    if (!load_row(rows, name, [&](StateIo& io) { io(key); })) return false;
+    UsageSeconds& seconds = nodes_[add(key)].seconds;
+    for (std::size_t row = 0; row < UsageSeconds::kRows; ++row) {
       const std::string part = name + "/" + std::to_string(row);
-      const auto load = [&node = node, row](StateIo& io) {
-        for (std::size_t s = 0; s < kRowSeconds; ++s) io(node.ring[row * kRowSeconds + s]);
-      };
+      const auto load = [&](StateIo& io) { seconds.row_state(io, row); };
       if (rows.contains(part) && !load_row(rows, part, load)) return false;
     }
   }
-  return true;
 }
 
 void SystemHistory::state(StateIo& io) {
@@ -230,21 +250,18 @@ void SystemHistory::state(StateIo& io) {
   io(count);
   if (io.is_loading()) {
     nodes_.clear();
+    by_name_.clear();
     node_of_series_.clear();
   }
   for (std::uint32_t i = 0; i < count && io.ok(); ++i) {
-    auto& [key, node] = io.is_loading() ? nodes_.emplace_back(Subject{}, Node{}) : nodes_[i];
-    std::vector<Second> used;
-    std::copy_if(node.ring.begin(), node.ring.end(), std::back_inserter(used),
-                 [](const Second& second) { return second.index >= 0; });
+    Subject key = io.is_loading() ? Subject{} : nodes_[i].key;
     io(key);
-    io(node.newest);
-    io(used);
-    if (!io.is_loading()) continue;
-    node.ring.resize(kSeconds);
-    for (const Second& second : used) {
-      if (second.index < 0) return io.fail();
-      node.ring[static_cast<std::size_t>(second.index) % kSeconds] = second;
+    if (io.is_loading()) add(key);
+    UsageSeconds& seconds = nodes_[i].seconds;
+    for (std::size_t row = 0; row < UsageSeconds::kRows && io.ok(); ++row) {
+      bool used = seconds.has_row(row);
+      io(used);
+      if (used) seconds.row_state(io, row);
     }
   }
 }

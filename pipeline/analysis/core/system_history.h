@@ -2,14 +2,19 @@
 // about an interval can be explained from another stream. Because it is indexed by event time, the
 // answer does not depend on which stream was read first.
 //
-// Bounded: the last `kSeconds` seconds of each node.
+// Bounded: up to kRows minutes of all nodes together (of 64 s, 2.6 KiB each), the last ones of each
+// node, at most UsageSeconds::kSeconds. Beyond kRows / kFewestRows nodes there is no room for
+// further ones: nothing is known of them, and nodes_dropped() counts their samples.
 #pragma once
 
-#include <array>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <optional>
+#include <string>
 #include <vector>
 
+#include "pipeline/analysis/core/usage_seconds.h"
 #include "trainwatch/event.h"
 #include "trainwatch/interner.h"
 #include "trainwatch/rule.h"
@@ -33,9 +38,11 @@ struct SystemUsage {
 
 class SystemHistory final : public NodeActivity {
  public:
-  static constexpr std::size_t kSeconds = 4096;
+  static constexpr std::size_t kRows = 12'288;   // 31 MiB
+  static constexpr std::size_t kFewestRows = 2;  // of a node
 
-  explicit SystemHistory(const Interner& interner) : interner_(interner) {}
+  explicit SystemHistory(const Interner& interner, std::size_t rows = kRows)
+      : interner_(interner), most_rows_(rows) {}
 
   void on(const Sample& sample);
 
@@ -49,6 +56,8 @@ class SystemHistory final : public NodeActivity {
   Nanos longest_silence(SubjectId subject, Time from, Time to) const override;
   Nanos sampling_interval(SubjectId subject, Time time) const override;
 
+  std::uint64_t nodes_dropped() const { return dropped_; }
+
   // Puts the stretches of time that changed since the last call; `all`: every one.
   void save(StateRows& rows, bool all);
   bool load(const StoredRows& rows);
@@ -56,33 +65,28 @@ class SystemHistory final : public NodeActivity {
   void state(StateIo& io);
 
  private:
-  static constexpr std::size_t kRowSeconds = 64;  // one row holds so many
+  static constexpr std::size_t kLimits = UsageSecond::kLimits;  // the last four of SystemUsage
+  static std::size_t limit_of(Resource resource);  // index into UsageSecond::limits, or kLimits
 
-  static constexpr std::size_t kLimits = 4;        // the last four of SystemUsage
-  static std::size_t limit_of(Resource resource);  // index into Second::limits, or kLimits
-
-  struct Second {
-    static constexpr float kNone = -1;
-    std::int64_t index = -1;  // seconds since the epoch; -1: empty
-    float cpu_sum = 0, cpu_max = 0, io_max = 0, gpu_sum = 0;
-    std::array<float, kLimits> limits{kNone, kNone, kNone, kNone};  // the largest sample
-    std::uint32_t cpu_count = 0, gpu_count = 0;
-    std::uint32_t throttle_count = 0;  // samples of the reasons
-    std::uint32_t throttled = 0;       // of these, with one that holds a clock back
-  };
   struct Node {
-    std::vector<Second> ring;  // by index % kSeconds
-    std::int64_t newest = -1;
-    std::uint64_t changed = 0;  // a bit per row, since the last save
-    static_assert(kSeconds / kRowSeconds == 64);
+    Subject key;
+    UsageSeconds seconds;
   };
 
-  const Node* find(SubjectId subject) const;
-  Node& node_of(SeriesId series);
+  const UsageSeconds* find(SubjectId subject) const;
+  // Null: there is no room for the node.
+  Node* node_of(SeriesId series);
+  std::optional<std::uint32_t> index_of(const Subject& key);
+  std::uint32_t add(const Subject& key);
+  std::size_t rows_each() const;
 
   const Interner& interner_;
+  std::size_t most_rows_;
+  std::uint64_t dropped_ = 0;
   std::vector<std::uint32_t> node_of_series_;  // by SeriesId; kUnset: not looked up yet
-  std::vector<std::pair<Subject, Node>> nodes_;
+  std::vector<Node> nodes_;
+  // By name: the same machine may be sampled into the directories of several jobs.
+  std::map<std::string, std::vector<std::uint32_t>, std::less<>> by_name_;
 };
 
 }  // namespace trainwatch

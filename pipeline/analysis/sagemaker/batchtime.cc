@@ -27,6 +27,7 @@ class IntervalContexts {
   static constexpr std::size_t kRecent = 512;
   static constexpr std::size_t kIntervals = 128;
   static constexpr std::size_t kMetrics = 64;  // of an interval
+  static constexpr std::size_t kHistoryRows = 4096;
 
   struct Interval {
     SubjectId rank = SubjectId::none;
@@ -37,7 +38,7 @@ class IntervalContexts {
   using Active = std::pair<Symbol, Nanos>;
 
   explicit IntervalContexts(const Interner& interner)
-      : interner_(interner), system_(interner), recent_(interner) {}
+      : interner_(interner), system_(interner, kHistoryRows), recent_(interner) {}
 
   void on(const Sample& sample);
   void on(const Span& span);
