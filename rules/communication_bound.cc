@@ -45,7 +45,7 @@ class CommunicationBound final : public CommunicationRule {
 const RuleSpec& rule() {
   static const RuleSpec spec = make_spec<CommunicationBound, Params>(
       {.id = "communication_bound",
-       .version = 3,
+       .version = 4,
        .scope = Scope::job,
        .summary = "Steps wait for transfers between GPUs.",
        .doc = "The share of a step with communication while nothing is computed or copied, on the "

@@ -22,11 +22,21 @@ CommunicationRule::CommunicationRule(std::int64_t window, const RuleContext& con
       communication_(static_cast<std::size_t>(window)),
       hidden_(static_cast<std::size_t>(window)) {}
 
+void CommunicationRule::restart(Time at, Verdicts& out) {
+  out.restarted(at);
+  evidence_ = {};
+  cost_ = {};
+  for (SortedWindow* window : {&exposed_, &communication_, &hidden_}) {
+    *window = SortedWindow(window->capacity());
+  }
+}
+
 void CommunicationRule::add(const JobStep& step, Verdicts& out) {
-  ranks_unseen_ = std::cmp_less(step.size(), steps_.world_size());
+  if (step.restarts) restart(step.begin(), out);
+  ranks_unseen_ = std::cmp_less(step.ranks.size(), steps_.world_size());
   if (ranks_unseen_) return;
   const auto least = std::ranges::min_element(
-      step, {}, [](const RankStep& rank) { return rank.step.waited_communication_ns(); });
+      step.ranks, {}, [](const RankStep& rank) { return rank.step.waited_communication_ns(); });
   const StepSummary& measured = least->step;
   if (measured.duration_ns <= 0) return;
   evidence_.add(1, measured.duration_ns);
@@ -54,7 +64,7 @@ void CommunicationRule::add(const JobStep& step, Verdicts& out) {
     verdict.evidence = JsonWriter{}
                            .begin_object()
                            .field("steps", now.steps)
-                           .field("ranks", step.size())
+                           .field("ranks", step.ranks.size())
                            .field("step_seconds", static_cast<double>(measured.duration_ns) / 1e9)
                            .field("communication_percent", now.communication)
                            .field("exposed_percent", now.exposed)

@@ -56,6 +56,7 @@ class CommunicationRule : public Rule {
     for (const JobStep& step : steps) add(step, out);
   }
   void add(const JobStep& step, Verdicts& out);
+  void restart(Time at, Verdicts& out);
   Shares shares() const;
 
   StepAligner steps_;

@@ -50,7 +50,7 @@ class LowOverlap final : public CommunicationRule {
 const RuleSpec& rule() {
   static const RuleSpec spec = make_spec<LowOverlap, Params>(
       {.id = "low_overlap",
-       .version = 3,
+       .version = 4,
        .scope = Scope::job,
        .summary = "Communication could overlap with computation, but does not.",
        .doc =

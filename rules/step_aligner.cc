@@ -21,6 +21,10 @@ void append(std::vector<JobStep>& to, std::vector<JobStep> more) {
 
 }  // namespace
 
+Time JobStep::begin() const {
+  return time_from_ns(ranks.front().step.start_ns);
+}
+
 std::vector<JobStep> StepAligner::add(const CycleSummary& cycle) {
   without_activity_ = cycle.activities == 0;
   without_steps_ = std::ranges::all_of(
@@ -34,6 +38,8 @@ std::vector<JobStep> StepAligner::add(const CycleSummary& cycle) {
     const auto newest = newest_.find(cycle.subject);
     if (newest != newest_.end() && step.number <= newest->second) {
       append(complete, end());
+      // Two cycles may share the step between them.
+      restarted_ = restarted_ || step.number < newest->second;
       newest_.clear();
     }
     newest_[cycle.subject] = step.number;
@@ -41,7 +47,7 @@ std::vector<JobStep> StepAligner::add(const CycleSummary& cycle) {
   }
   std::optional<std::int64_t> last;
   for (const auto& [number, ranks] : pending_) {
-    if (world_size_ > 0 && std::cmp_greater_equal(ranks.size(), world_size_)) last = number;
+    if (world_size_ > 0 && std::cmp_greater_equal(ranks.ranks.size(), world_size_)) last = number;
   }
   if (last) append(complete, take(*last));
   while (pending_size_ > kMostPending) append(complete, take(pending_.begin()->first));
@@ -50,13 +56,14 @@ std::vector<JobStep> StepAligner::add(const CycleSummary& cycle) {
 
 void StepAligner::put(RankStep step) {
   if (collectives_ == Collectives::dropped) step.step.collectives = {};
-  const Subject& who = interner_.subjects[step.rank];
-  JobStep& ranks = pending_[step.step.number];
-  const auto place = std::ranges::find_if(ranks, [&](const RankStep& known) {
-    const Subject& other = interner_.subjects[known.rank];
-    return std::tie(other.rank, other.node, other.process) >
-           std::tie(who.rank, who.node, who.process);
-  });
+  const auto place_of = [&](const RankStep& of) {
+    const Subject& who = interner_.subjects[of.rank];
+    return std::tie(who.rank, who.node, who.process);
+  };
+  std::vector<RankStep>& ranks = pending_[step.step.number].ranks;
+  const auto place =
+      std::upper_bound(ranks.begin(), ranks.end(), step,
+                       [&](const auto& a, const auto& b) { return place_of(a) < place_of(b); });
   ranks.insert(place, std::move(step));
   ++pending_size_;
 }
@@ -70,11 +77,12 @@ std::vector<JobStep> StepAligner::tick(Time now) {
 std::vector<JobStep> StepAligner::take(std::int64_t last) {
   std::vector<JobStep> taken;
   while (!pending_.empty() && pending_.begin()->first <= last) {
-    pending_size_ -= pending_.begin()->second.size();
+    pending_size_ -= pending_.begin()->second.ranks.size();
     taken.push_back(std::move(pending_.begin()->second));
     pending_.erase(pending_.begin());
   }
   if (pending_.empty()) quiet_since_.reset();
+  if (!taken.empty()) taken.front().restarts = std::exchange(restarted_, false);
   return taken;
 }
 
@@ -92,14 +100,15 @@ void StepAligner::state(StateIo& io) {
   io(pending_);
   io(newest_);
   io(world_size_);
+  io(restarted_);
   io(without_activity_);
   io(without_steps_);
   io(fresh_);
   io(quiet_since_);
   pending_size_ = 0;
-  for (const auto& [number, ranks] : pending_) {
-    pending_size_ += ranks.size();
-    for (const RankStep& rank : ranks) {
+  for (const auto& [number, step] : pending_) {
+    pending_size_ += step.ranks.size();
+    for (const RankStep& rank : step.ranks) {
       if (!is_known(interner_, rank.rank)) io.fail();
     }
   }

@@ -29,13 +29,21 @@ struct RankStep {
   }
 };
 
-// By rank and node; one entry for each rank.
-using JobStep = std::vector<RankStep>;
+struct JobStep {
+  std::vector<RankStep> ranks;  // by rank and node; one entry for each
+  bool restarts = false;        // the first step of an attempt that is not the first
+
+  Time begin() const;  // of the first rank
+  void state(StateIo& io) {
+    io(ranks);
+    io(restarts);
+  }
+};
 
 class StepAligner {
  public:
   static constexpr Nanos kLateness = std::chrono::seconds(60);
-  static constexpr std::size_t kMostPending = 4096;  // counted over all ranks
+  static constexpr std::size_t kMostPending = 1U << 16U;  // counted over all ranks
 
   enum class Collectives : std::uint8_t { dropped, kept };
 
@@ -67,6 +75,7 @@ class StepAligner {
   std::map<SubjectId, std::int64_t> newest_;  // step of each rank
   std::size_t pending_size_ = 0;
   std::int64_t world_size_ = 0;
+  bool restarted_ = false;             // no step was taken since
   bool without_activity_ = false;      // the latest cycle
   bool without_steps_ = false;         // the latest cycle
   bool fresh_ = false;                 // a cycle came since the last tick

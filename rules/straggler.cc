@@ -142,24 +142,34 @@ class Straggler final : public Rule {
     for (const JobStep& step : steps) add(step, out);
   }
 
+  // Nothing is known of this attempt, and what was open belongs to the one before.
+  void restart(Time at, Verdicts& out) {
+    out.restarted(at);
+    records_.clear();
+    evidence_ = {};
+    judged_ = 0;
+  }
+
   void add(const JobStep& step, Verdicts& out) {
-    too_few_ = step.size() < kFewestRanks;
+    if (step.restarts) restart(step.begin(), out);
+    too_few_ = step.ranks.size() < kFewestRanks;
     if (too_few_) return;
     judged_ = std::min(judged_ + 1, kMostJudged);
-    evidence_.add(1, step.front().step.duration_ns);
+    evidence_.add(1, step.ranks.front().step.duration_ns);
     std::vector<RankPart> parts;
-    for (const RankStep& rank : step) parts.emplace_back(rank.step);
+    for (const RankStep& rank : step.ranks) parts.emplace_back(rank.step);
     const RankTimes times = own_times(parts);
     const LateRanks found = late_ranks(times.own_ns);
     const auto late = static_cast<std::uint32_t>(std::ranges::count(found.late, true));
-    for (std::size_t i = 0; i < step.size(); ++i) {
-      if (records_.size() == kMostRanks && !records_.contains(step[i].rank)) continue;
-      Record& record = records_[step[i].rank];
+    for (std::size_t i = 0; i < step.ranks.size(); ++i) {
+      const RankStep& rank = step.ranks[i];
+      if (records_.size() == kMostRanks && !records_.contains(rank.rank)) continue;
+      Record& record = records_[rank.rank];
       if (std::cmp_equal(record.parts.size(), params_.window)) record.parts.pop_front();
-      record.parts.push_back({times.own_ns[i], found.usual_ns, step[i].step.duration_ns,
-                              times.matched, times.last[i], found.late[i] ? 1U : 0U,
-                              found.far[i] ? 1U : 0U, late});
-      judge(step[i], record, step.size(), out);
+      record.parts.push_back({times.own_ns[i], found.usual_ns, rank.step.duration_ns, times.matched,
+                              times.last[i], found.late[i] ? 1U : 0U, found.far[i] ? 1U : 0U,
+                              late});
+      judge(rank, record, step.ranks.size(), out);
     }
   }
 
@@ -271,7 +281,7 @@ class Straggler final : public Rule {
 const RuleSpec& rule() {
   static const RuleSpec spec = make_spec<Straggler, Params>(
       {.id = "straggler",
-       .version = 3,
+       .version = 4,
        .scope = Scope::job,
        .summary = "One rank is slower than the others, which wait for it.",
        .doc =

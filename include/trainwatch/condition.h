@@ -70,6 +70,8 @@ class Verdicts {
   // The condition does not hold, for all keys of this instance.
   virtual void clear(std::string_view key, Time at) = 0;
   virtual void clear_all(Time at) = 0;
+  // The subject has begun to train anew: what was open is over.
+  virtual void restarted(Time at) = 0;
   // Evaluations that found the condition since the open alert began; 0: none is open. For evidence
   // that counts from there.
   virtual std::uint64_t firings(std::string_view key) const = 0;

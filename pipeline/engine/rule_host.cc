@@ -18,31 +18,32 @@ RuleHost::RuleHost(std::vector<RuleConfig> rules, const Interner& interner, Outp
       checkpoints_(checkpoints),
       evaluations_(rules_.size()),
       by_subject_(rules_.size()),
-      by_series_(rules_.size()) {}
+      by_series_(rules_.size()),
+      instances_(rules_.size()) {}
 
-RuleHost::Instance* RuleHost::make(std::uint32_t rule, SubjectId key) {
-  const auto known = std::find_if(instances_.begin(), instances_.end(), [&](const auto& made) {
-    return made->rule == rule && made->subject == key;
-  });
-  if (known != instances_.end()) return known->get();
+RuleHost::Instance* RuleHost::own_instance(std::uint32_t rule, SubjectId key) {
+  std::vector<Instance*>& known = by_subject_[rule];
+  const auto index = static_cast<std::size_t>(key);
+  if (index >= known.size()) known.resize(index + 1);
+  if (known[index] != nullptr) return known[index];
   const RuleConfig& config = rules_[rule];
-  auto impl = config.spec->make(config.params, RuleContext{interner_, key, node_, checkpoints_});
+  auto impl = config.spec->make(config.params, context_of(key));
   auto out = outputs_.make(rule, config, key, impl->lifecycle());
-  instances_.push_back(
+  instances_[rule].push_back(
       std::make_unique<Instance>(Instance{rule, key, std::move(impl), std::move(out), false}));
-  return instances_.back().get();
+  known[index] = instances_[rule].back().get();
+  return known[index];
 }
 
 RuleHost::Instance* RuleHost::instance(std::uint32_t rule, SubjectId subject) {
   std::vector<Instance*>& known = by_subject_[rule];
   const auto index = static_cast<std::size_t>(subject);
+  if (index < known.size() && known[index] != nullptr) return known[index];
+  const Subject wanted = project(interner_.subjects[subject], rules_[rule].spec->scope);
+  Instance* const own = own_instance(rule, interner_.subjects.find(wanted));
   if (index >= known.size()) known.resize(index + 1);
-  if (known[index] == nullptr) {
-    const Subject wanted = project(interner_.subjects[subject], rules_[rule].spec->scope);
-    const SubjectId key = interner_.subjects.find(wanted);
-    known[index] = make(rule, key);
-  }
-  return known[index];
+  known[index] = own;
+  return own;
 }
 
 RuleHost::Instance* RuleHost::add_series(std::uint32_t rule, SeriesId series) {
@@ -91,41 +92,33 @@ void RuleHost::on(const SourceNote& note) {
 
 void RuleHost::tick(Time now) {
   for (const std::uint32_t rule : routes_.ticks()) {
-    for (const auto& made : instances_) {
-      if (made->rule == rule) run<&Rule::on_tick>(*made, now, Tick{now});
-    }
+    for (const auto& made : instances_[rule]) run<&Rule::on_tick>(*made, now, Tick{now});
   }
 }
 
 void RuleHost::end_of_input(Time latest) {
   for (const std::uint32_t rule : routes_.end()) {
-    for (const auto& made : instances_) {
-      if (made->rule == rule) run<&Rule::on_end>(*made, latest, latest);
-    }
+    for (const auto& made : instances_[rule]) run<&Rule::on_end>(*made, latest, latest);
   }
 }
 
 std::size_t RuleHost::instances(std::uint32_t rule) const {
-  return static_cast<std::size_t>(std::count_if(
-      instances_.begin(), instances_.end(), [&](const auto& made) { return made->rule == rule; }));
+  return instances_[rule].size();
 }
 
 std::size_t RuleHost::warming(std::uint32_t rule) const {
-  return static_cast<std::size_t>(
-      std::count_if(instances_.begin(), instances_.end(),
-                    [&](const auto& made) { return made->rule == rule && made->impl->warming(); }));
+  return static_cast<std::size_t>(std::ranges::count_if(
+      instances_[rule], [](const auto& made) { return made->impl->warming(); }));
 }
 
 std::size_t RuleHost::abstaining(std::uint32_t rule) const {
-  return static_cast<std::size_t>(std::ranges::count_if(instances_, [&](const auto& made) {
-    return made->rule == rule && !made->impl->missing().empty();
-  }));
+  return static_cast<std::size_t>(std::ranges::count_if(
+      instances_[rule], [](const auto& made) { return !made->impl->missing().empty(); }));
 }
 
 std::set<std::string_view> RuleHost::missing(std::uint32_t rule) const {
   std::set<std::string_view> all;
-  for (const auto& made : instances_) {
-    if (made->rule != rule) continue;
+  for (const auto& made : instances_[rule]) {
     for (const std::string_view input : made->impl->missing()) all.insert(input);
   }
   return all;

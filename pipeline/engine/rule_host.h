@@ -27,8 +27,6 @@ class RuleHost {
      public:
       // An event of this time has reached the instance. Called if requested by `want_times`.
       virtual void time_reached(Time time) = 0;
-      // The subject has begun to train anew: what was open is over.
-      virtual void restarted(Time time) = 0;
     };
     virtual ~Outputs() = default;
     // `config` and the result live as long as the host.
@@ -89,7 +87,11 @@ class RuleHost {
   }
   Instance* add_series(std::uint32_t rule, SeriesId series);
   Instance* instance(std::uint32_t rule, SubjectId subject);
-  Instance* make(std::uint32_t rule, SubjectId key);
+  // The instance of a scope key, made if new.
+  Instance* own_instance(std::uint32_t rule, SubjectId key);
+  RuleContext context_of(SubjectId key) const {
+    return RuleContext{interner_, key, node_, checkpoints_};
+  }
   void load_instance(std::uint32_t rule, std::string_view subject, std::string_view bytes);
 
   template <auto kMethod, class... Input>
@@ -111,10 +113,11 @@ class RuleHost {
   const CheckpointActivity* checkpoints_;
   bool want_times_ = false;
   std::vector<std::uint64_t> evaluations_;  // by rule
-  // by rule, then by SubjectId of the event; shared instances appear under several subjects
+  // by rule, then by SubjectId of the event; shared instances appear under several subjects, that
+  // of their scope key among them
   std::vector<std::vector<Instance*>> by_subject_;
   std::vector<std::vector<Instance*>> by_series_;  // the same by SeriesId, filled by samples
-  std::vector<std::unique_ptr<Instance>> instances_;
+  std::vector<std::vector<std::unique_ptr<Instance>>> instances_;  // by rule, in order of creation
 };
 
 }  // namespace trainwatch

@@ -30,13 +30,13 @@ void RuleHost::save(StateRows& rows, bool all) {
       io(print);
       io(evaluations_[rule]);
     });
-  }
-  for (const auto& made : instances_) {
-    if (!all && !made->ran) continue;
-    made->ran = false;
-    const auto subject = static_cast<std::uint32_t>(made->subject);
-    rows.put(key_of(rules_[made->rule]) + "/" + std::to_string(subject),
-             [&](StateIo& io) { made->impl->state(io); });
+    for (const auto& made : instances_[rule]) {
+      if (!all && !made->ran) continue;
+      made->ran = false;
+      const auto subject = static_cast<std::uint32_t>(made->subject);
+      rows.put(key_of(rules_[rule]) + "/" + std::to_string(subject),
+               [&](StateIo& io) { made->impl->state(io); });
+    }
   }
 }
 
@@ -66,13 +66,13 @@ void RuleHost::load_instance(std::uint32_t rule, std::string_view subject, std::
   const auto [stop, error] = std::from_chars(subject.data(), end, number);
   if (error != std::errc{} || stop != end || number >= interner_.subjects.size()) return;
   const auto id = static_cast<SubjectId>(number);
-  Instance* const made = make(rule, id);
+  Instance* const made = own_instance(rule, id);
   made->ran = true;
   StateIo io = StateIo::loading(bytes);
   made->impl->state(io);
   if (io.complete()) return;
   const RuleConfig& config = rules_[rule];
-  made->impl = config.spec->make(config.params, RuleContext{interner_, id});
+  made->impl = config.spec->make(config.params, context_of(id));
 }
 
 }  // namespace trainwatch

@@ -43,8 +43,10 @@ class StepAlignerTest : public testing::Test {
  private:
   void note(const std::vector<JobStep>& steps) {
     for (const JobStep& step : steps) {
-      taken_ += (taken_.empty() ? "" : " ") + std::to_string(step.front().step.number) + ":";
-      for (const RankStep& part : step) {
+      if (!taken_.empty()) taken_ += " ";
+      if (step.restarts) taken_ += "again ";
+      taken_ += std::to_string(step.ranks.front().step.number) + ":";
+      for (const RankStep& part : step.ranks) {
         const std::int32_t number = interner_.subjects[part.rank].rank;
         EXPECT_EQ(part.step.duration_ns, 1'000'000 * (number + 1));
         taken_ += std::to_string(number);
@@ -118,7 +120,17 @@ TEST_F(StepAlignerTest, ARankThatRepeatsAStepBeginsAnew) {
   push(steps, cycle(0, 5, 5, 2));
   EXPECT_EQ(taken(), "5:0 6:0");
   push(steps, cycle(1, 5, 5, 2));
-  EXPECT_EQ(taken(), "5:01");
+  EXPECT_EQ(taken(), "again 5:01");
+}
+
+TEST_F(StepAlignerTest, AStepAfterARestartSaysSo) {
+  StepAligner steps = fresh();
+  push(steps, cycle(0, 5, 6, 2));
+  push(steps, cycle(1, 5, 6, 2));
+  push(steps, cycle(0, 2, 3, 2));
+  EXPECT_EQ(taken(), "5:01 6:01");
+  push(steps, cycle(1, 2, 3, 2));
+  EXPECT_EQ(taken(), "again 2:01 3:01");
 }
 
 TEST_F(StepAlignerTest, NoMoreArePendingThanTheBound) {

@@ -15,6 +15,7 @@ class BookOutput final : public Verdicts {
   void holds(std::string_view key) override { book_.holds(source_, key); }
   void clear(std::string_view key, Time at) override { book_.clear(source_, key, at); }
   void clear_all(Time at) override { book_.clear_all(source_, at); }
+  void restarted(Time at) override { book_.end(source_, at, EndedBecause::restarted); }
   std::uint64_t firings(std::string_view key) const override { return book_.firings(source_, key); }
 
   // The verdicts that the book wanted.
