@@ -35,6 +35,7 @@ IngestOptions no_roots(const Config& config) {
   input.time.max_ahead = config.input.max_ahead;
   input.time.lateness = config.input.lateness;
   input.time.min_hold = config.input.min_hold;
+  input.names = config.input.names;
   return input;
 }
 

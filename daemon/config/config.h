@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "trainwatch/analysis.h"
+#include "trainwatch/interner.h"
 #include "trainwatch/result.h"
 #include "trainwatch/rule.h"
 #include "trainwatch/time.h"
@@ -62,6 +63,7 @@ struct InputConfig {
   Nanos max_ahead = std::chrono::minutes{10};
   Nanos lateness = std::chrono::seconds{60};
   Nanos min_hold{0};
+  InternerLimits names;
 };
 
 struct StreamConfig {

@@ -126,6 +126,19 @@ std::vector<ConfigField<Config>> make_settings() {
           "input.min_hold", [](auto& c) -> auto& { return c.input.min_hold; }, seconds{0}, hours{1},
           "System metrics wait at least this long (event time) to be sorted; at most "
           "input.lateness."),
+      count_field<Config>(
+          "input.max_subjects", [](auto& c) -> auto& { return c.input.names.subjects; }, 64,
+          1'000'000,
+          "Know at most this many jobs, nodes, ranks and GPUs; records of others are rejected."),
+      count_field<Config>(
+          "input.max_series", [](auto& c) -> auto& { return c.input.names.series; }, 64, 4'000'000,
+          "Know at most this many series of system metrics; samples of others are rejected."),
+      count_field<Config>(
+          "input.max_names", [](auto& c) -> auto& { return c.input.names.names; }, 1024, 4'000'000,
+          "Know at most this many names of events; others count as __other__."),
+      size_field<Config>(
+          "input.max_name_bytes", [](auto& c) -> auto& { return c.input.names.name_bytes; },
+          64 * kKiB, 1024 * kMiB, "Bytes of all these names together; each is cut at 256."),
       duration_field<Config>(
           "stream.heartbeat", [](auto& c) -> auto& { return c.stream.heartbeat; }, seconds{1},
           hours{1}, "Time between heartbeats on a WebSocket."),

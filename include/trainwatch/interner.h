@@ -7,10 +7,26 @@
 
 namespace trainwatch {
 
+// How much the tables hold. What has no room is counted, and the record that needs it is rejected;
+// a name without room is Symbol::other.
+struct InternerLimits {
+  std::size_t names = std::size_t{1} << 18U;
+  std::size_t name_bytes = std::size_t{16} << 20U;  // of all names together
+  std::size_t subjects = std::size_t{1} << 15U;     // jobs, nodes, ranks and GPUs
+  std::size_t series = std::size_t{1} << 17U;
+};
+
 struct Interner {
   SymbolTable symbols;
   SubjectTable subjects;
   SeriesTable series;
+
+  // What is held already stays, also beyond the new limits.
+  void set_limits(const InternerLimits& limits) {
+    symbols.set_limits(limits.names, limits.name_bytes);
+    subjects.set_limit(limits.subjects);
+    series.set_limit(limits.series);
+  }
 
   std::string_view text(Symbol symbol) const { return symbols.text(symbol); }
 

@@ -59,10 +59,11 @@ struct Series {
 };
 
 // Dense and append-only; the decoder that finds a new series adds it. Subject, type, name and
-// dimension identify a series. Bounded by max_series.
+// dimension identify a series. Bounded: a sample of a further series has no id and must be
+// rejected; `dropped()` counts.
 class SeriesTable {
  public:
-  explicit SeriesTable(std::size_t max_series = 10000) : max_series_(max_series) {}
+  explicit SeriesTable(std::size_t max_series = 1U << 17U) : max_series_(max_series) {}
 
   bool full() const { return all_.size() >= max_series_; }
   SeriesId add(const Series& series) {
@@ -75,16 +76,20 @@ class SeriesTable {
   // The id of the series, which is added if new. nullopt: the table is full.
   std::optional<SeriesId> intern(const Series& series) {
     if (const auto known = ids_.find(Key{series}); known != ids_.end()) return known->second;
-    if (full()) return std::nullopt;
-    return add(series);
+    if (!full()) return add(series);
+    ++dropped_;
+    return std::nullopt;
   }
   const Series& operator[](SeriesId id) const { return all_[static_cast<std::size_t>(id)]; }
   std::size_t size() const { return all_.size(); }
+  std::uint64_t dropped() const { return dropped_; }
+  void set_limit(std::size_t max_series) { max_series_ = max_series; }
   std::size_t limit() const { return max_series_; }
 
   // Ids keep their numbers: other saved state refers to them.
   void state(StateIo& io) {
     io(all_);
+    io(dropped_);
     if (!io.is_loading()) return;
     ids_.clear();
     for (std::size_t i = 0; i < all_.size(); ++i) {
@@ -113,6 +118,7 @@ class SeriesTable {
   };
 
   std::size_t max_series_;
+  std::uint64_t dropped_ = 0;
   std::deque<Series> all_;
   std::unordered_map<Key, SeriesId, KeyHash> ids_;
 };

@@ -109,6 +109,7 @@ class SubjectTable {
   }
   std::size_t size() const { return subjects_.size(); }
   std::uint64_t dropped() const { return dropped_; }
+  void set_limit(std::size_t max_subjects) { max_subjects_ = max_subjects; }
   std::size_t limit() const { return max_subjects_; }
 
   // Ids keep their numbers: other saved state refers to them.

@@ -49,6 +49,10 @@ class SymbolTable {
   std::string_view text(Symbol symbol) const { return texts_[index(symbol)]; }
   std::size_t size() const { return texts_.size(); }
   std::uint64_t dropped() const { return dropped_; }
+  void set_limits(std::size_t max_symbols, std::size_t max_bytes) {
+    max_symbols_ = max_symbols;
+    max_bytes_ = max_bytes;
+  }
   std::size_t limit() const { return max_symbols_; }
   std::size_t bytes() const { return bytes_; }  // of all names
   std::size_t byte_limit() const { return max_bytes_; }

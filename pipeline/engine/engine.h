@@ -44,6 +44,7 @@ class Engine final : RuleHost::Outputs {
   // For the decoders, which intern into it.
   Interner& interner() { return interner_; }
   const Interner& interner() const { return interner_; }
+  const SystemHistory& system_history() const { return system_; }
 
   void push(std::span<const Event> events);
   void on(const CycleTrace& cycle);

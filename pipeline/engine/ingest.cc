@@ -16,7 +16,9 @@ constexpr std::size_t kSampleBytes = 256;
 }  // namespace
 
 Ingest::Ingest(Engine& engine, IngestOptions options)
-    : engine_(engine), options_(std::move(options)), filter_(engine.interner(), options_.time) {}
+    : engine_(engine), options_(std::move(options)), filter_(engine.interner(), options_.time) {
+  engine_.interner().set_limits(options_.names);
+}
 
 Ingest::~Ingest() = default;
 

@@ -29,6 +29,7 @@ struct IngestOptions {
   std::vector<WatchRoot> roots;
   std::function<std::vector<std::string>(const std::string&)> list_directory;
   TimestampFilterOptions time;
+  InternerLimits names{};
 };
 
 struct RejectedSample {

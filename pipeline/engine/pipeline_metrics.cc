@@ -143,6 +143,9 @@ void collect_limits(const Engine& engine, const TailReport& tail, std::vector<Me
       {"files", tail.files_limit, tail.files_dropped},
       {"subjects", interner.subjects.limit(), interner.subjects.dropped()},
       {"symbols", interner.symbols.limit(), interner.symbols.dropped()},
+      {"series", interner.series.limit(), interner.series.dropped()},
+      {"history_nodes", engine.system_history().most_nodes(),
+       engine.system_history().nodes_dropped()},
       {"series_per_family", TrainingMetrics::kMaxSeries, engine.metrics().series_dropped()},
   };
   MetricFamily values =

@@ -56,6 +56,7 @@ class SystemHistory final : public NodeActivity {
   Nanos longest_silence(SubjectId subject, Time from, Time to) const override;
   Nanos sampling_interval(SubjectId subject, Time time) const override;
 
+  std::size_t most_nodes() const { return most_rows_ / kFewestRows; }
   std::uint64_t nodes_dropped() const { return dropped_; }
 
   // Puts the stretches of time that changed since the last call; `all`: every one.
