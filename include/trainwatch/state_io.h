@@ -22,6 +22,13 @@ namespace trainwatch {
 class StateIo {
  public:
   static StateIo saving() { return StateIo{false, {}}; }
+  // The same into the memory of `reused`, whose content is lost.
+  static StateIo saving(std::string reused) {
+    StateIo io{false, {}};
+    io.out_ = std::move(reused);
+    io.out_.clear();
+    return io;
+  }
   // `bytes` must outlive the object.
   static StateIo loading(std::string_view bytes) { return StateIo{true, bytes}; }
 

@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -19,21 +20,41 @@ using StoredRows = std::map<std::string, std::string, std::less<>>;
 
 class StateRows {
  public:
+  // True if the store holds exactly this value for the key: the row need not be written again.
+  using IsStored = std::function<bool(const std::string& key, std::string_view value)>;
+
+  explicit StateRows(IsStored is_stored = {}) : is_stored_(std::move(is_stored)) {}
+
   // Replaces the row with what `state` writes.
   template <class State>
-  void put(std::string key, State&& state) {
-    StateIo io = StateIo::saving();
+  void put(const std::string& key, State&& state) {
+    StateIo io = StateIo::saving(std::move(buffer_));
     state(io);
-    rows_.insert_or_assign(std::move(key), io.take());
+    buffer_ = io.take();
+    keys_.insert(key);
+    if (is_stored_ && is_stored_(key, buffer_)) {
+      rows_.erase(key);
+    } else {
+      rows_.insert_or_assign(key, std::string(buffer_));
+    }
   }
-  void remove(std::string key) { rows_.insert_or_assign(std::move(key), std::nullopt); }
+  void remove(const std::string& key) { rows_.insert_or_assign(key, std::nullopt); }
 
-  // nullopt: the row is removed.
-  const std::map<std::string, std::optional<std::string>>& all() const { return rows_; }
-  void clear() { rows_.clear(); }
+  // The rows that differ from the stored ones; nullopt: the row is removed.
+  std::map<std::string, std::optional<std::string>>& changed() { return rows_; }
+  const std::map<std::string, std::optional<std::string>>& changed() const { return rows_; }
+  // Every row that was put, also an unchanged one.
+  bool was_put(const std::string& key) const { return keys_.contains(key); }
+  void clear() {
+    rows_.clear();
+    keys_.clear();
+  }
 
  private:
+  IsStored is_stored_;
   std::map<std::string, std::optional<std::string>> rows_;
+  std::set<std::string> keys_;
+  std::string buffer_;
 };
 
 // Loads the row of `key`; true if it exists and is undamaged.

@@ -222,7 +222,7 @@ void Engine::reconfigure(std::vector<RuleConfig> rules) {
   host_->save(saved, true);
   book_.save(saved, host_->rules(), true);
   StoredRows rows;
-  for (const auto& [key, value] : saved.all()) {
+  for (const auto& [key, value] : saved.changed()) {
     if (value) rows.emplace(key, *value);
   }
   host_ =

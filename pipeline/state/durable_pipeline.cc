@@ -16,7 +16,7 @@ constexpr std::string_view kVersionRow = "version";
 // after it. If its content changes, it needs another key.
 constexpr std::string_view kSelfRow = "self";
 
-std::uint64_t hash_of(const std::string& value) {
+std::uint64_t hash_of(std::string_view value) {
   return XXH3_64bits(value.data(), value.size());
 }
 
@@ -29,7 +29,13 @@ std::uint32_t version_of(const StoredRows& rows) {
 
 DurablePipeline::DurablePipeline(std::vector<RuleConfig> rules, IngestOptions options,
                                  StateStore& store, AnalysisList analyses)
-    : options_(std::move(options)), analyses_(std::move(analyses)), store_(store) {
+    : options_(std::move(options)),
+      analyses_(std::move(analyses)),
+      store_(store),
+      rows_([this](const std::string& key, std::string_view value) {
+        const auto known = stored_.find(key);
+        return known != stored_.end() && known->second == hash_of(value);
+      }) {
   make(std::move(rules));
 }
 
@@ -83,7 +89,7 @@ void DurablePipeline::collect() {
     io(version);
   });
   for (const auto& [key, hash] : stored_) {
-    if (!rows_.all().contains(key)) rows_.remove(key);
+    if (!rows_.was_put(key)) rows_.remove(key);
   }
 }
 
@@ -93,28 +99,23 @@ Result<PublishedAlerts> DurablePipeline::commit(Time now) {
   waiting_.now = now;
   waiting_.changed.clear();
   waiting_.removed.clear();
-  std::vector<std::uint64_t> hashes;  // of waiting_.changed
-  for (const auto& [key, value] : rows_.all()) {
-    const auto known = stored_.find(key);
-    if (!value) {
-      if (known != stored_.end()) waiting_.removed.push_back(key);
-      continue;
-    }
-    const std::uint64_t hash = hash_of(*value);
-    if (known != stored_.end() && known->second == hash) continue;
-    waiting_.changed.push_back({key, *value});
-    hashes.push_back(hash);
+  for (auto& [key, value] : rows_.changed()) {
+    if (value) waiting_.changed.push_back({key, std::move(*value)});
+    if (!value && stored_.contains(key)) waiting_.removed.push_back(key);
   }
+  rows_.clear();
   if (waiting_.changed.empty() && waiting_.removed.empty() && waiting_.alerts.empty() &&
       waiting_.acknowledged.empty()) {
-    rows_.clear();
     return PublishedAlerts{};
   }
   auto published = store_.commit(waiting_);
-  if (!published) return published;
-  for (std::size_t i = 0; i < hashes.size(); ++i) stored_[waiting_.changed[i].key] = hashes[i];
+  if (!published) {
+    for (StateRow& row : waiting_.changed) rows_.changed()[row.key] = std::move(row.value);
+    for (const std::string& key : waiting_.removed) rows_.remove(key);
+    return published;
+  }
+  for (const StateRow& row : waiting_.changed) stored_[row.key] = hash_of(row.value);
   for (const std::string& key : waiting_.removed) stored_.erase(key);
-  rows_.clear();
   waiting_ = {};
   return published;
 }

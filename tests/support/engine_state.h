@@ -8,7 +8,7 @@ namespace trainwatch::test {
 
 // Takes the changes in, as a store does.
 inline void store(const StateRows& changes, StoredRows& rows) {
-  for (const auto& [key, value] : changes.all()) {
+  for (const auto& [key, value] : changes.changed()) {
     if (value) {
       rows.insert_or_assign(key, *value);
     } else {

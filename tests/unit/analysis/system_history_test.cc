@@ -70,7 +70,7 @@ TEST_F(SystemHistoryTest, RowsThatWereDroppedLeaveTheStoreToo) {
   const auto save = [&] {
     StateRows rows;
     history.save(rows, false);
-    for (const auto& [key, value] : rows.all()) {
+    for (const auto& [key, value] : rows.changed()) {
       if (value) stored[key] = *value;
       if (!value) stored.erase(key);
     }

@@ -45,19 +45,19 @@ class AnalysisHostTest : public testing::Test {
   }
   static StoredRows stored(const StateRows& rows) {
     StoredRows all;
-    for (const auto& [key, value] : rows.all()) all.emplace(key, *value);
+    for (const auto& [key, value] : rows.changed()) all.emplace(key, *value);
     return all;
   }
 
   static void keep(const StateRows& rows, StoredRows& store) {
-    for (const auto& [key, value] : rows.all()) {
+    for (const auto& [key, value] : rows.changed()) {
       if (value) store.insert_or_assign(key, *value);
       if (!value) store.erase(key);
     }
   }
   static std::size_t bytes_of(const StateRows& rows) {
     std::size_t bytes = 0;
-    for (const auto& [key, value] : rows.all()) bytes += value ? value->size() : 0;
+    for (const auto& [key, value] : rows.changed()) bytes += value ? value->size() : 0;
     return bytes;
   }
 
@@ -119,7 +119,7 @@ TEST_F(AnalysisHostTest, GoesOnWhereItWasSaved) {
   }
   StateRows unchanged;
   before.save(unchanged, false);
-  EXPECT_TRUE(unchanged.all().empty());
+  EXPECT_TRUE(unchanged.changed().empty());
 }
 
 TEST_F(AnalysisHostTest, ACommitWritesTheEventsAndNotTheState) {

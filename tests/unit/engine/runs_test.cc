@@ -207,7 +207,7 @@ TEST_F(RunsTest, StateSurvives) {
   StateRows rows;
   engine_.save(rows, true);
   StoredRows stored;
-  for (const auto& [key, value] : rows.all()) {
+  for (const auto& [key, value] : rows.changed()) {
     if (value) stored.emplace(key, *value);
   }
   Engine other({RuleConfig(long_step())});
