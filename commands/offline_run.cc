@@ -58,8 +58,14 @@ void print_rejects(const Ingest& ingest, std::ostream& err) {
 }
 
 Figures profile_of(const std::vector<std::string>& paths) {
-  PosixFileSystem files;
-  return python_profile(files, find_profiles(files, paths), {});
+  std::vector<WatchRoot> roots;
+  std::vector<std::string> resolved;
+  for (const std::string& path : paths) {
+    resolved.push_back(resolved_path(path));
+    roots.push_back({resolved.back(), path});
+  }
+  PosixFileSystem files(std::move(roots));
+  return python_profile(files, find_profiles(files, resolved), {});
 }
 
 }  // namespace
@@ -98,7 +104,7 @@ std::unique_ptr<Ingest> OfflineRun::read_into(Engine& engine,
 
 void OfflineRun::read_all(Ingest& ingest, std::vector<WatchRoot> roots,
                           const std::function<void()>& read) const {
-  PosixFileSystem files;
+  PosixFileSystem files(roots);
   Tailer tailer(files, std::move(roots), tail_limits(config_->tail));
   ProgressBar progress(err_, options_.progress);
   // Files beyond the tailer's limit come in with the next scan. For the tailer a second has passed

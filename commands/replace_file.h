@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "daemon/file_handle.h"
+#include "pipeline/tail/file_handle.h"
 #include "trainwatch/result.h"
 
 namespace trainwatch {

@@ -9,6 +9,7 @@
 #include "commands/offline_run.h"
 #include "commands/report/html_writer.h"
 #include "commands/trace_files.h"
+#include "daemon/app/watch_roots.h"
 #include "daemon/exit_code.h"
 #include "pipeline/tail/posix_file_system.h"
 #include "pipeline/timeline/counter_events.h"
@@ -53,8 +54,8 @@ void label(std::vector<KnownTrace>& traces) {
 // Processes the traces of one run of the command. The first failure ends it.
 class CounterTimeline {
  public:
-  CounterTimeline(const TimelineOptions& options, std::ostream& err)
-      : options_(options), err_(err) {}
+  CounterTimeline(FileSystem& files, const TimelineOptions& options, std::ostream& err)
+      : files_(files), options_(options), err_(err) {}
 
   Status write(const std::vector<TraceFile>& found, TraceOutput& output);
 
@@ -66,9 +67,9 @@ class CounterTimeline {
   Result<bool> copy(const TraceFile& file, TraceCopy& copy, const TraceOutput& output);
   void print_losses(const std::string& path, const TraceCopy& copy, const TracePass& pass);
 
+  FileSystem& files_;
   const TimelineOptions& options_;
   std::ostream& err_;
-  PosixFileSystem files_;
 };
 
 Status CounterTimeline::write(const std::vector<TraceFile>& found, TraceOutput& output) {
@@ -182,7 +183,7 @@ int timeline(const TimelineOptions& options, std::ostream& out, std::ostream& er
     if (to_file && same_file(path, options.output) && fs::is_regular_file(path))
       return refuse({path + " is both input and output"}, exit_code::usage, err);
   }
-  PosixFileSystem files;
+  PosixFileSystem files(replay_input(options.paths, offline_run.config()).roots);
   auto found = trace_files(files, options.paths, offline_run.config());
   // The output of an earlier run may be below a path.
   std::erase_if(found, [&](const TraceFile& file) { return same_file(file.path, options.output); });
@@ -192,7 +193,7 @@ int timeline(const TimelineOptions& options, std::ostream& out, std::ostream& er
   auto output =
       to_file ? TraceOutput::to_file(options.output) : Result(std::make_unique<TraceOutput>(out));
   if (!output) return refuse(output.error(), exit_code::failed, err);
-  const Status made = CounterTimeline(options, err).write(found, **output);
+  const Status made = CounterTimeline(files, options, err).write(found, **output);
   if (!made) return refuse(made.error(), exit_code::failed, err);
   const Status written = (*output)->finish();
   return written ? exit_code::done : refuse(written.error(), exit_code::failed, err);

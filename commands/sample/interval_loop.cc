@@ -13,7 +13,7 @@
 #include <ctime>
 #include <string>
 
-#include "daemon/file_handle.h"
+#include "pipeline/tail/file_handle.h"
 
 namespace trainwatch {
 namespace {

@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "commands/sample/host_sampler.h"
-#include "daemon/file_handle.h"
+#include "pipeline/tail/file_handle.h"
 #include "trainwatch/result.h"
 #include "trainwatch/time.h"
 

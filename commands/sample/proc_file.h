@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-#include "daemon/file_handle.h"
+#include "pipeline/tail/file_handle.h"
 
 namespace trainwatch {
 

@@ -8,6 +8,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <iostream>
+#include <set>
 
 #include "daemon/app/analysis_source.h"
 #include "daemon/app/engine_thread.h"
@@ -91,9 +92,10 @@ struct App::Impl {
   bool hangs = false;  // a thread is stuck in a file call
   int code = exit_code::done;
 
-  std::vector<std::string> watched;  // paths
-  std::vector<std::string> missing;  // those that do not exist; the reader's
-  PosixFileSystem profile_files;
+  std::vector<std::string> watched;         // paths
+  std::vector<std::string> missing;         // those that do not exist; the reader's
+  std::set<SkippedPaths::Skipped> skipped;  // what is not read; the reader's
+  PosixFileSystem profile_files{configured_input(options.config).roots};
   ProfileReader profiles{context, profile_files};
   std::unique_ptr<Logger> log;
   std::unique_ptr<AlertHub> hub;
@@ -161,6 +163,10 @@ Status App::Impl::start_engine(const Config& config, OpenedStore opened) {
   IngestOptions input = configured_input(config);
   const std::vector<WatchRoot> roots = input.roots;
   for (const WatchRoot& root : roots) watched.push_back(root.path);
+  for (const WatchConfig& watch : config.watch) {
+    if (const std::string path = resolved_path(watch.path); path != lexical_path(watch.path))
+      log->info("watching where a link leads", {{"link", watch.path}, {"path", path}});
+  }
   engine = std::make_unique<EngineThread>(
       EngineThreadOptions{std::string(version()), config.enabled_rules(), std::move(input),
                           std::move(opened.lost), config.enabled_analyses()},
@@ -183,6 +189,10 @@ void App::Impl::passed(TailReport report) {
     }
   }
   missing = report.missing_roots;
+  for (const SkippedPaths::Skipped& each : report.skipped.first()) {
+    if (skipped.size() >= SkippedPaths::kKept || !skipped.insert(each).second) continue;
+    log->info("not read", {{"path", each.path}, {"reason", std::string(to_string(each.reason))}});
+  }
   engine->pass_done(std::move(report));
 }
 

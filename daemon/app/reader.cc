@@ -15,6 +15,7 @@ struct Reader::Impl {
       : options(std::move(wanted)),
         sink(to),
         pass_done(std::move(done)),
+        files(options.roots),
         tailer(files, options.roots, options.limits, std::exchange(options.resume, {})),
         thread([this](const std::stop_token& stop) {
           run(stop);
@@ -61,6 +62,7 @@ struct Reader::Impl {
     made.files_dropped = tailer.files_dropped();
     made.files_limit = options.limits.max_files;
     made.watch_degraded = hint.degraded();
+    made.skipped = tailer.skipped();
     made.missing_roots = tailer.missing_roots();
     if (made.missing_roots.empty()) missing_since = now;
     made.missing_seconds = std::chrono::duration<double>(now - missing_since).count();

@@ -11,7 +11,7 @@
 #include <cstring>
 #include <ctime>
 
-#include "daemon/file_handle.h"
+#include "pipeline/tail/file_handle.h"
 
 namespace trainwatch {
 namespace {

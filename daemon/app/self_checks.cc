@@ -86,6 +86,11 @@ std::vector<SelfCondition> self_checks(const DaemonState& state) {
         std::to_string(state.tail.files_dropped) + " files are not followed: the limit is reached",
         "Raise tail.max_files, or watch fewer directories.");
   }
+  if (const auto deep = state.tail.skipped.count(SkipReason::too_deep); deep > 0) {
+    add("depth_limit", Severity::info, static_cast<double>(deep), "directories",
+        std::to_string(deep) + " directories are not searched: they lie too deep",
+        "Raise tail.max_depth, or watch a directory further down.");
+  }
   if (state.reader_silence > kReaderHangs) {
     add("stuck", Severity::critical, std::chrono::duration<double>(state.reader_silence).count(),
         "seconds", "a file system call does not return",

@@ -2,36 +2,16 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <memory>
 #include <utility>
+
+#include "pipeline/tail/posix_file_system.h"
 
 namespace trainwatch {
 namespace {
 
-std::vector<std::string> list_directory(const std::string& directory) {
-  std::vector<std::string> names;
-  std::error_code failure;
-  for (std::filesystem::directory_iterator entry(directory, failure), end; !failure && entry != end;
-       entry.increment(failure)) {
-    names.push_back(entry->path().filename().string());
-  }
-  return names;
-}
-
-// The user may name a link, or a path that does not exist yet; below it, links are not followed.
-std::string resolved(const std::string& path) {
-  namespace fs = std::filesystem;
-  std::error_code failure;
-  const fs::path absolute = fs::absolute(path, failure);
-  if (failure) return path;
-  fs::path result = fs::weakly_canonical(absolute, failure);
-  if (failure) result = absolute.lexically_normal();
-  if (!result.has_filename() && result.has_relative_path()) result = result.parent_path();
-  return result.string();
-}
-
 IngestOptions no_roots(const Config& config) {
   IngestOptions input;
-  input.list_directory = list_directory;
   input.time.max_ahead = config.input.max_ahead;
   input.time.lateness = config.input.lateness;
   input.time.min_hold = config.input.min_hold;
@@ -39,7 +19,42 @@ IngestOptions no_roots(const Config& config) {
   return input;
 }
 
+namespace fs = std::filesystem;
+
+fs::path absolute_or_same(const std::string& path) {
+  std::error_code failure;
+  fs::path absolute = fs::absolute(path, failure);
+  return failure ? fs::path(path) : absolute;
+}
+
+std::string without_slash(const fs::path& path) {
+  const bool slash = !path.has_filename() && path.has_relative_path();
+  return slash ? path.parent_path().string() : path.string();
+}
+
+// For decoders, on whichever thread they run: a file system of its own.
+void list_below(IngestOptions& input) {
+  const auto files = std::make_shared<PosixFileSystem>(input.roots);
+  input.list_directory = [files](const std::string& directory) {
+    std::vector<std::string> names;
+    const auto entries = files->list(directory);
+    if (!entries) return names;
+    for (const DirectoryEntry& entry : *entries) names.push_back(entry.name);
+    return names;
+  };
+}
+
 }  // namespace
+
+std::string resolved_path(const std::string& path) {
+  std::error_code failure;
+  const fs::path resolved = fs::weakly_canonical(absolute_or_same(path), failure);
+  return failure ? lexical_path(path) : without_slash(resolved);
+}
+
+std::string lexical_path(const std::string& path) {
+  return without_slash(absolute_or_same(path).lexically_normal());
+}
 
 TailLimits tail_limits(const TailConfig& config) {
   TailLimits limits;
@@ -53,10 +68,12 @@ TailLimits tail_limits(const TailConfig& config) {
 IngestOptions configured_input(const Config& config) {
   IngestOptions input = no_roots(config);
   for (const WatchConfig& watch : config.watch) {
-    const std::string path = resolved(watch.path);
+    const std::string path = resolved_path(watch.path);
     input.roots.push_back({path, watch.source.empty() ? path : watch.source, watch.job,
-                           watch.rank.value_or(kNoRank)});
+                           watch.rank.value_or(kNoRank),
+                           watch.follow_symlinks == FollowSymlinks::within_root});
   }
+  list_below(input);
   return input;
 }
 
@@ -64,13 +81,15 @@ IngestOptions replay_input(const std::vector<std::string>& paths, const Config& 
   const std::vector<WatchRoot> configured = configured_input(config).roots;
   IngestOptions input = no_roots(config);
   for (const std::string& name : paths) {
-    WatchRoot root{resolved(name), name};
+    WatchRoot root{resolved_path(name), name};
     if (const WatchRoot* const around = root_of(root.path, configured)) {
       root.job = around->job;
       root.rank = around->rank;
+      root.follow_links = around->follow_links;
     }
     input.roots.push_back(std::move(root));
   }
+  list_below(input);
   return input;
 }
 

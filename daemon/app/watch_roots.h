@@ -10,6 +10,12 @@
 
 namespace trainwatch {
 
+// Absolute, symbolic links resolved. The user may name a link, or a path that does not exist yet;
+// below it, links are not followed.
+std::string resolved_path(const std::string& path);
+// Absolute, links as they are.
+std::string lexical_path(const std::string& path);
+
 TailLimits tail_limits(const TailConfig& config);
 
 // All of `watch` in the configuration. A root is identified by its resolved path, which is also its

@@ -23,12 +23,15 @@ namespace trainwatch {
 
 using RuleCatalog = std::span<const RuleSpec* const>;
 
+enum class FollowSymlinks : std::uint8_t { off, within_root };
+
 // A directory tree, or one file, to watch.
 struct WatchConfig {
   std::string path;
   std::string source;                // its name in metrics and status; empty: the path
   std::string job;                   // empty: what the files say
   std::optional<std::int32_t> rank;  // for files that do not say
+  FollowSymlinks follow_symlinks = FollowSymlinks::off;
 };
 
 struct WebConfig {
@@ -55,7 +58,7 @@ struct TailConfig {
   Nanos poll_interval = std::chrono::milliseconds{250};
   std::size_t chunk_bytes = std::size_t{256} << 10U;
   std::size_t max_files = 4096;
-  int max_depth = 12;
+  int max_depth = 8;
 };
 
 // How far apart the event times of one lane may be; see pipeline/timestamps/timestamp_filter.h.

@@ -225,6 +225,10 @@ const std::vector<ConfigField<WatchConfig>>& watch_table() {
           "job", [](auto& w) -> auto& { return w.job; },
           "Name of the training job. Default: what the files say."),
       rank_field(),
+      choice_field<WatchConfig>(
+          "follow_symlinks", [](auto& w) -> auto& { return w.follow_symlinks; },
+          {"off", "within_root"},
+          "Whether to read files through symbolic links that do not lead out of the path."),
   };
   return table;
 }

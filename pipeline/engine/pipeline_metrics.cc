@@ -129,7 +129,16 @@ void collect_tail(const Ingest& ingest, const TailReport& tail, std::vector<Metr
   MetricFamily missing = family("trainwatch_watch_roots_missing",
                                 "Watched paths that do not exist.", MetricType::gauge);
   missing.points.push_back({{}, static_cast<double>(tail.missing_roots.size()), {}, 0});
-  for (MetricFamily* made : {&files, &degraded, &missing}) out.push_back(std::move(*made));
+  MetricFamily skipped =
+      family("trainwatch_files_skipped",
+             "Paths below the watched ones that are not read, by reason.", MetricType::gauge);
+  for (std::size_t i = 0; i < static_cast<std::size_t>(SkipReason::count_); ++i) {
+    const auto reason = static_cast<SkipReason>(i);
+    const auto count = static_cast<double>(tail.skipped.count(reason));
+    skipped.points.push_back({{{"reason", std::string(to_string(reason))}}, count, {}, 0});
+  }
+  for (MetricFamily* made : {&files, &degraded, &missing, &skipped})
+    out.push_back(std::move(*made));
 }
 
 void collect_limits(const Engine& engine, const TailReport& tail, std::vector<MetricFamily>& out) {

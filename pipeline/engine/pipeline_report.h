@@ -20,6 +20,7 @@ struct TailReport {
   std::uint64_t files_dropped = 0;
   std::size_t files_limit = 0;
   std::string watch_degraded;              // why inotify does not help; empty: it does
+  SkippedPaths skipped;                    // below the watched paths
   std::vector<std::string> missing_roots;  // watched paths that do not exist
   double missing_seconds = 0;              // for how long one of them has been missing
   double lag_seconds = 0;                  // since the oldest unread byte was seen

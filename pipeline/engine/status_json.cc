@@ -76,6 +76,20 @@ void write_files(JsonWriter& json, const Ingest& ingest, const TailReport& tail)
   json.end_array();
 }
 
+void write_skipped(JsonWriter& json, const SkippedPaths& skipped) {
+  json.key("skipped").begin_object();
+  for (std::size_t i = 0; i < static_cast<std::size_t>(SkipReason::count_); ++i) {
+    const auto reason = static_cast<SkipReason>(i);
+    json.field(to_string(reason), skipped.count(reason));
+  }
+  json.key("first").begin_array();
+  for (const SkippedPaths::Skipped& each : skipped.first()) {
+    json.begin_object().field("path", each.path);
+    json.field("reason", to_string(each.reason)).end_object();
+  }
+  json.end_array().end_object();
+}
+
 void write_rules(JsonWriter& json, const Engine& engine) {
   json.key("rules").begin_array();
   const auto& rules = engine.rules();
@@ -127,6 +141,7 @@ std::string status_json(const StatusHeader& header, const Engine& engine, const 
   json.field("state_degraded", header.storing);
   write_sources(json, ingest, tail, tracker);
   write_files(json, ingest, tail);
+  write_skipped(json, tail.skipped);
   write_rules(json, engine);
   write_rejected(json, ingest);
   json.key("limits").begin_object();

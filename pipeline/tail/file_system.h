@@ -42,8 +42,8 @@ class OpenFile {
 };
 
 struct DirectoryEntry {
-  enum class Type : std::uint8_t { file, directory, other };
-  std::string name;
+  enum class Type : std::uint8_t { file, directory, link, other };
+  std::string name;  // any bytes but '/' and NUL
   Type type = Type::other;
 };
 
@@ -51,7 +51,7 @@ class FileSystem {
  public:
   virtual ~FileSystem() = default;
   virtual Result<std::vector<DirectoryEntry>> list(const std::string& directory) = 0;
-  // Identity and size by path; symbolic links are not followed.
+  // Identity and size by path. May answer for a directory that the path led to a moment ago.
   virtual Result<FileStat> stat(const std::string& path) = 0;
   // Regular files only, read-only.
   virtual Result<std::unique_ptr<OpenFile>> open(const std::string& path) = 0;

@@ -43,8 +43,8 @@ InotifyHint::~InotifyHint() {
 
 void InotifyHint::add(const std::string& directory) {
   if (inotify_ < 0 || watches_.contains(directory)) return;
-  const int watch =
-      ::inotify_add_watch(inotify_, directory.c_str(), kContent | kNames | IN_ONLYDIR);
+  const int watch = ::inotify_add_watch(inotify_, directory.c_str(),
+                                        kContent | kNames | IN_ONLYDIR | IN_DONT_FOLLOW);
   if (watch < 0) {
     if (errno == ENOSPC || errno == ENOMEM) {
       unwatched_.insert(directory);

@@ -4,6 +4,8 @@
 #include <chrono>
 #include <optional>
 
+#include "pipeline/tail/paths.h"
+
 namespace trainwatch {
 namespace {
 
@@ -61,10 +63,6 @@ std::optional<NameParts> parts_of(std::string_view name) {
 std::string_view directory_of(std::string_view path) {
   const auto slash = path.rfind('/');
   return slash == std::string_view::npos ? std::string_view{} : path.substr(0, slash);
-}
-
-std::string_view name_of(std::string_view path) {
-  return path.substr(path.rfind('/') + 1);
 }
 
 // Where the last component `name` of a directory path begins.

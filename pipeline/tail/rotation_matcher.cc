@@ -3,14 +3,10 @@
 #include <algorithm>
 
 #include "pipeline/tail/fingerprint_search.h"
+#include "pipeline/tail/paths.h"
 
 namespace trainwatch {
 namespace {
-
-std::string directory_of(const std::string& path) {
-  const auto slash = path.rfind('/');
-  return slash == std::string::npos ? "." : path.substr(0, std::max<std::size_t>(slash, 1));
-}
 
 // A file at this path could be another version or another piece of `file`.
 bool same_base(const FilePlace& place, const TrackedFile& file) {
@@ -208,13 +204,13 @@ RotationMatcher::Place RotationMatcher::place_of_known(const TrackedFile& known)
 
 RotationMatcher::Search RotationMatcher::search(const TrackedFile& file) {
   Search result;
-  const std::string directory = directory_of(file.identity.order.path);
+  const std::string directory(parent_of(file.identity.order.path));
   const auto entries = files_.list(directory);
   result.listed = entries.ok();
   if (!entries) return result;
   for (const DirectoryEntry& entry : *entries) {
     if (entry.type != DirectoryEntry::Type::file || !is_trace_name(entry.name)) continue;
-    FilePlace place = place_of(directory == "/" ? "/" + entry.name : directory + "/" + entry.name);
+    FilePlace place = place_of(join(directory, entry.name));
     if (!same_base(place, file)) continue;
     const auto stat = files_.stat(place.order.path);
     if (!stat || table_.find(stat->identity) != nullptr) continue;

@@ -294,6 +294,10 @@ const std::vector<std::string>& Tailer::missing_roots() const {
   return impl_->listing.missing;
 }
 
+const SkippedPaths& Tailer::skipped() const {
+  return impl_->listing.skipped;
+}
+
 const std::vector<std::string>& Tailer::directories() const {
   return impl_->listing.directories;
 }

@@ -32,7 +32,7 @@ struct TailLimits {
   // How many completed files, those with a newer file in their lane, are remembered.
   std::size_t max_done_files = 512;
   std::size_t max_open_files = 256;
-  int max_depth = 12;
+  int max_depth = 8;
   // A writer may keep writing for a while to a file that was deleted or rotated.
   Nanos linger = std::chrono::seconds(5);
   // A file whose name has vanished but whose inode may still exist (moved out of the tree,
@@ -118,6 +118,8 @@ class Tailer {
   std::uint64_t files_dropped() const;
   // The roots that the last scan did not find.
   const std::vector<std::string>& missing_roots() const;
+  // What the last scan found and does not read.
+  const SkippedPaths& skipped() const;
   // The directories listed by the last scan, for InotifyHint.
   const std::vector<std::string>& directories() const;
 

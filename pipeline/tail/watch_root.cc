@@ -1,41 +1,33 @@
 #include "pipeline/tail/watch_root.h"
 
-#include <set>
+#include <map>
 #include <string_view>
 #include <utility>
 
 #include "pipeline/tail/checkpoint_files.h"
 #include "pipeline/tail/lane.h"
+#include "pipeline/tail/paths.h"
 
 namespace trainwatch {
 namespace {
-
-std::string join(const std::string& directory, const std::string& name) {
-  return directory.ends_with('/') ? directory + name : directory + '/' + name;
-}
-
-std::string parent_of(const std::string& path) {
-  const auto slash = path.rfind('/');
-  if (slash == std::string::npos) return ".";
-  return slash == 0 ? "/" : path.substr(0, slash);
-}
 
 class Walk {
  public:
   Walk(FileSystem& files, const std::vector<WatchRoot>& roots, int max_depth, Listing& listing)
       : files_(files), max_depth_(max_depth), listing_(listing) {
-    for (const WatchRoot& root : roots) roots_.insert(root.path);
+    for (const WatchRoot& root : roots) roots_.emplace(root.path, root.follow_links);
   }
 
   void all_roots() {
-    for (const std::string_view root : roots_) {
+    for (const auto& [root, follow_links] : roots_) {
       std::string path(root);
+      follow_links_ = follow_links;
       if (directory(path, 0)) continue;
       if (!files_.stat(path)) {
         listing_.missing.push_back(std::move(path));
         continue;
       }
-      listing_.directories.push_back(parent_of(path));
+      listing_.directories.emplace_back(parent_of(path));
       listing_.files.push_back(std::move(path));
     }
   }
@@ -45,27 +37,66 @@ class Walk {
     const auto entries = files_.list(path);
     if (!entries) return false;
     listing_.directories.push_back(path);
-    for (const DirectoryEntry& entry : *entries) {
-      std::string below = join(path, entry.name);
-      if (roots_.contains(below)) continue;
-      if (entry.type == DirectoryEntry::Type::directory && depth < max_depth_) {
-        directory(below, depth + 1);
-      } else if (entry.type == DirectoryEntry::Type::file && is_trace_name(entry.name)) {
-        listing_.files.push_back(std::move(below));
-      } else if (entry.type == DirectoryEntry::Type::file && is_checkpoint_name(entry.name)) {
-        listing_.checkpoints.push_back(std::move(below));
-      }
-    }
+    for (const DirectoryEntry& entry : *entries) take(path, entry, depth);
     return true;
   }
+
+  void take(const std::string& directory_path, const DirectoryEntry& entry, int depth) {
+    using Type = DirectoryEntry::Type;
+    const bool trace = is_trace_name(entry.name);
+    const bool wanted = trace || entry.type == Type::directory || entry.type == Type::link ||
+                        (entry.type == Type::file && is_checkpoint_name(entry.name));
+    if (!wanted) return;
+    std::string path = join(directory_path, entry.name);
+    if (roots_.contains(path)) return;
+    switch (entry.type) {
+      case Type::directory:
+        if (depth >= max_depth_) return skip(std::move(path), SkipReason::too_deep);
+        directory(path, depth + 1);
+        return;
+      case Type::link:
+        if (!follow_links_ || !files_.stat(path))
+          return skip(std::move(path), SkipReason::symbolic_link);
+        if (trace) listing_.files.push_back(std::move(path));
+        return;
+      case Type::file:
+        (trace ? listing_.files : listing_.checkpoints).push_back(std::move(path));
+        return;
+      case Type::other:
+        return skip(std::move(path), SkipReason::not_regular);
+    }
+  }
+
+  void skip(std::string path, SkipReason reason) { listing_.skipped.add(std::move(path), reason); }
 
   FileSystem& files_;
   int max_depth_;
   Listing& listing_;
-  std::set<std::string_view> roots_;  // ordered: results do not depend on root order
+  bool follow_links_ = false;  // below the root that is being listed
+  // By path, and whether links are followed; ordered: results do not depend on root order.
+  std::map<std::string_view, bool> roots_;
 };
 
 }  // namespace
+
+std::string_view to_string(SkipReason reason) {
+  switch (reason) {
+    case SkipReason::symbolic_link:
+      return "symbolic_link";
+    case SkipReason::not_regular:
+      return "not_regular";
+    case SkipReason::too_deep:
+      return "too_deep";
+    case SkipReason::count_:
+      break;
+  }
+  return "";
+}
+
+void SkippedPaths::add(std::string path, SkipReason reason) {
+  ++counts_[static_cast<std::size_t>(reason)];
+  if (first_.size() < kKept) first_.push_back({std::move(path), reason});
+}
 
 void list_roots(FileSystem& files, const std::vector<WatchRoot>& roots, int max_depth,
                 Listing& listing) {
@@ -73,6 +104,7 @@ void list_roots(FileSystem& files, const std::vector<WatchRoot>& roots, int max_
   listing.checkpoints.clear();
   listing.directories.clear();
   listing.missing.clear();
+  listing.skipped = {};
   Walk(files, roots, max_depth, listing).all_roots();
 }
 

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -19,6 +21,7 @@ struct WatchRoot {
   std::string source;           // its name in metrics and status
   std::string job{};            // empty: as the files say
   std::int32_t rank = kNoRank;  // for files that do not name one
+  bool follow_links = false;    // to files below the root; a link out of it is never followed
 };
 
 inline bool lies_in(std::string_view path, const WatchRoot& root) {
@@ -37,18 +40,47 @@ inline const WatchRoot* root_of(std::string_view path, const std::vector<WatchRo
   return innermost;
 }
 
+// Why something below a root is not read, although its name or its place promised traces.
+enum class SkipReason : std::uint8_t {
+  symbolic_link,  // or, where links are followed, one that leads to no file below the root
+  not_regular,    // named like a trace, but a FIFO, device or socket
+  too_deep,       // a directory below the deepest one that is listed
+  count_,
+};
+std::string_view to_string(SkipReason reason);
+
+// What one scan skipped: how many of each kind, and the paths of the first ones.
+class SkippedPaths {
+ public:
+  static constexpr std::size_t kKept = 64;
+  struct Skipped {
+    std::string path;
+    SkipReason reason{};
+    auto operator<=>(const Skipped&) const = default;
+  };
+
+  void add(std::string path, SkipReason reason);
+  std::uint64_t count(SkipReason reason) const { return counts_[static_cast<std::size_t>(reason)]; }
+  const std::vector<Skipped>& first() const { return first_; }
+
+ private:
+  std::array<std::uint64_t, static_cast<std::size_t>(SkipReason::count_)> counts_{};
+  std::vector<Skipped> first_;
+};
+
 // What is below the watched roots.
 struct Listing {
   std::vector<std::string> files;        // paths, each once
   std::vector<std::string> checkpoints;  // paths of saved weights, see checkpoint_files.h
   std::vector<std::string> directories;
   std::vector<std::string> missing;  // roots that do not exist, or cannot be listed
+  SkippedPaths skipped;
 };
 
 // Replaces the content of `listing`. Lists files with the name of a trace or of a checkpoint, and
 // as a trace every root that is a file, whatever its name. A root inside another one is listed
-// once, on its own. Symbolic links below a root are not followed. What cannot be listed is left
-// out; the next listing tries again.
+// once, on its own. Symbolic links to directories are not followed: what lies below the root is
+// found in its place. What cannot be listed is left out; the next listing tries again.
 void list_roots(FileSystem& files, const std::vector<WatchRoot>& roots, int max_depth,
                 Listing& listing);
 

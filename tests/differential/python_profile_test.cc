@@ -43,7 +43,7 @@ class PythonProfileData : public ::testing::Test {
   }
 
   static constexpr std::size_t kMaxBytes = std::size_t{1} << 20U;
-  PosixFileSystem files_;
+  PosixFileSystem files_{{{kProfiles.string(), "profiles"}}};
   ProfileIndex index_;
   simdjson::dom::parser parser_;
 };

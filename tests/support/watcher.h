@@ -23,6 +23,7 @@ class Watcher {
                    std::vector<RuleConfig> rules = Config(rule_catalog()).enabled_rules())
       : engine_(std::move(rules)),
         ingest_(engine_, ingest_options(directory, time)),
+        files_({{directory, directory}}),
         tailer_(files_, {{directory, directory}}, TailLimits{.chunk_bytes = chunk_bytes}) {}
 
   // One look at the directory; reads at most `chunks` chunks.

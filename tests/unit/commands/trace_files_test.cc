@@ -21,7 +21,7 @@ class TraceFilesTest : public testing::Test {
   }
 
   test::TempDirectory directory_;
-  PosixFileSystem files_;
+  PosixFileSystem files_{{{directory_.path(), "t"}}};
   Config config_{rule_catalog()};
 };
 

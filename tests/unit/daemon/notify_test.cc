@@ -10,7 +10,7 @@
 #include <string>
 
 #include "daemon/app/sd_notify.h"
-#include "daemon/file_handle.h"
+#include "pipeline/tail/file_handle.h"
 
 namespace trainwatch::notify_test {
 

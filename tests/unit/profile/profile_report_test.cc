@@ -212,7 +212,7 @@ TEST_F(ProfileReport, ShortReadsGiveTheSame) {
 }
 
 TEST_F(ProfileReport, TheRecordedJob) {
-  PosixFileSystem files;
+  PosixFileSystem files({{test::kRecorded, "recorded"}});
   const ProfileIndex index = find_profiles(files, {test::kRecorded});
   EXPECT_EQ(index.profiles.size(), 5);
   const std::string json = python_profile(files, index, {}).json();

@@ -29,7 +29,7 @@ class PosixTest : public ::testing::Test {
   }
 
   TempDirectory dir;
-  PosixFileSystem fs;
+  PosixFileSystem fs{{{dir.path(), "t"}}};
   RecordingSink sink;
   Tailer tailer{fs, {{dir.path(), "t"}}};
   ScanTime now{};
@@ -86,7 +86,7 @@ TEST_F(PosixTest, ListsSortedByNameWithTypes) {
   std::vector<std::pair<std::string, Type>> found;
   for (const auto& entry : *entries) found.emplace_back(entry.name, entry.type);
   EXPECT_THAT(found, ElementsAre(std::pair{"a", Type::directory}, std::pair{"b.json", Type::file},
-                                 std::pair{"c", Type::other}, std::pair{"d", Type::other}));
+                                 std::pair{"c", Type::other}, std::pair{"d", Type::link}));
   EXPECT_FALSE(fs.list(dir / "none"));
   EXPECT_FALSE(fs.list(dir / "b.json"));
 }

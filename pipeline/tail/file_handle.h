@@ -22,6 +22,8 @@ class FileHandle {
 
   bool valid() const { return descriptor_ >= 0; }
   int get() const { return descriptor_; }
+  // The caller closes it.
+  int release() { return std::exchange(descriptor_, -1); }
 
  private:
   int descriptor_ = -1;
