@@ -60,6 +60,7 @@ ReaderOptions reader_options(const Config& config, std::vector<WatchRoot> roots,
   options.resume = std::move(resume);
   options.roots = std::move(roots);
   options.limits = tail_limits(config.tail);
+  options.limits.idle = std::chrono::minutes(1);
   options.limits.max_open_files =
       std::min(options.limits.max_open_files, fd_budget(descriptor_limit()).files);
   options.poll_interval = std::chrono::duration_cast<milliseconds>(config.tail.poll_interval);

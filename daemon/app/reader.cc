@@ -1,14 +1,42 @@
 #include "daemon/app/reader.h"
 
+#include <time.h>
+
+#include <algorithm>
 #include <future>
 #include <stop_token>
 #include <thread>
 #include <utility>
 
+#include "daemon/app/adaptive_interval.h"
 #include "pipeline/tail/inotify_hint.h"
 #include "pipeline/tail/posix_file_system.h"
 
 namespace trainwatch {
+namespace {
+
+using SteadyClock = std::chrono::steady_clock;
+
+// What a call costs: its CPU time, or a part of its duration where it mostly waits, as for a
+// network file system.
+class Stopwatch {
+ public:
+  SteadyClock::duration elapsed() const {
+    return std::max(cpu_time() - cpu_, (SteadyClock::now() - began_) / 10);
+  }
+
+ private:
+  static SteadyClock::duration cpu_time() {
+    timespec used{};
+    ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+    return std::chrono::seconds(used.tv_sec) + std::chrono::nanoseconds(used.tv_nsec);
+  }
+
+  SteadyClock::time_point began_ = SteadyClock::now();
+  SteadyClock::duration cpu_ = cpu_time();
+};
+
+}  // namespace
 
 struct Reader::Impl {
   Impl(ReaderOptions wanted, TailSink& to, std::function<void(TailReport)> done)
@@ -23,37 +51,65 @@ struct Reader::Impl {
         }) {}
 
   void run(const std::stop_token& stop) {
-    auto changed = InotifyHint::Wake::directories_changed;
-    auto next_scan = std::chrono::steady_clock::now();
+    bool names_changed = true;
     while (!stop.stop_requested()) {
-      const auto now = std::chrono::steady_clock::now();
-      const bool poll = now >= next_scan;
-      const bool names = poll || changed == InotifyHint::Wake::directories_changed;
-      if (names || !tailer.refresh()) {
-        tailer.scan(sink, now);
-        if (poll) next_scan = now + options.poll_interval;
-        watch_directories();
+      const auto now = SteadyClock::now();
+      if (now >= polls.next() || (names_changed && now >= scans.next())) {
+        scan(now);
+        names_changed = watch_directories();
+      } else if (!refresh(now)) {
+        names_changed = true;
       }
       while (!stop.stop_requested() && tailer.read(sink)) report(now, false);
-      report(std::chrono::steady_clock::now(), true);
-      changed = hint.wait(std::exchange(rescan, false) ? std::chrono::milliseconds(0)
-                                                       : options.poll_interval);
-      if (changed == InotifyHint::Wake::timeout) next_scan = std::chrono::steady_clock::now();
+      report(SteadyClock::now(), true);
+      const bool names = wait(names_changed) == InotifyHint::Wake::directories_changed;
+      names_changed = names_changed || names;
     }
   }
 
-  // One more scan finds what happened in a new directory before it was watched.
-  void watch_directories() {
-    const std::vector<std::string> directories = tailer.directories();
-    rescan = directories.size() != watched;
-    watched = directories.size();
+  void scan(SteadyClock::time_point now) {
+    if (const auto changed = hint.take_changed()) {
+      tailer.look_at(*changed);
+    } else {
+      tailer.look_at_all();
+    }
+    const Stopwatch cost;
+    tailer.scan(sink, now);
+    for (AdaptiveInterval* const pace : {&polls, &scans, &refreshes})
+      pace->done(now, cost.elapsed());
+  }
+
+  // False: a scan is needed.
+  bool refresh(SteadyClock::time_point now) {
+    if (const auto changed = hint.take_changed(); changed && now < refreshes.next()) {
+      return tailer.refresh(*changed);
+    }
+    const Stopwatch cost;
+    const bool complete = tailer.refresh();
+    refreshes.done(now, cost.elapsed());
+    return complete;
+  }
+
+  InotifyHint::Wake wait(bool names_changed) {
+    auto until = polls.next();
+    if (names_changed) until = std::min(until, scans.next());
+    if (!hint.degraded().empty()) until = std::min(until, refreshes.next());
+    const auto patience = until - SteadyClock::now();
+    return hint.wait(std::chrono::ceil<std::chrono::milliseconds>(patience));
+  }
+
+  // True: there are new directories. One more scan finds what happened there before they were
+  // watched.
+  bool watch_directories() {
+    const std::vector<std::string>& directories = tailer.directories();
     for (const std::string& directory : directories) hint.add(directory);
+    return std::exchange(watched, directories.size()) != directories.size();
   }
 
   // Reports on the files to the engine, at most once a second. What is unread was already unread at
   // `behind_since`.
-  void report(std::chrono::steady_clock::time_point behind_since, bool complete) {
-    const auto now = std::chrono::steady_clock::now();
+  void report(SteadyClock::time_point behind_since, bool complete) {
+    const auto now = SteadyClock::now();
     const bool first_pass = complete && !std::exchange(passed, true);
     if (now < next_report && !first_pass) return;
     next_report = now + std::chrono::seconds(1);
@@ -78,10 +134,14 @@ struct Reader::Impl {
   InotifyHint hint;
   Tailer tailer;
   std::size_t watched = 0;  // directories
-  bool rescan = false;
+  // A scan of 50,000 files takes a tenth of a second. Polls find what nothing else shows; where
+  // inotify shows everything, names need a scan and growth a refresh of what grew.
+  AdaptiveInterval polls{options.poll_interval, 20, std::chrono::seconds(10)};
+  AdaptiveInterval scans{std::chrono::seconds(0), 4, std::chrono::seconds(1)};
+  AdaptiveInterval refreshes{options.poll_interval, 10, std::chrono::seconds(1)};
   bool passed = false;  // the first pass is over
-  std::chrono::steady_clock::time_point next_report{};
-  std::chrono::steady_clock::time_point missing_since = std::chrono::steady_clock::now();
+  SteadyClock::time_point next_report{};
+  SteadyClock::time_point missing_since = SteadyClock::now();
   std::promise<void> ended;
   std::future<void> end = ended.get_future();
   std::jthread thread;  // last: it uses all of the above

@@ -57,7 +57,7 @@ struct LogConfig {
 struct TailConfig {
   Nanos poll_interval = std::chrono::milliseconds{250};
   std::size_t chunk_bytes = std::size_t{256} << 10U;
-  std::size_t max_files = 4096;
+  std::size_t max_files = std::size_t{64} << 10U;
   int max_depth = 8;
 };
 

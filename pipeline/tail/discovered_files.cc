@@ -1,14 +1,22 @@
 #include "pipeline/tail/discovered_files.h"
 
 #include <algorithm>
+#include <unordered_map>
 #include <utility>
 
 namespace trainwatch {
 
-bool ScanContext::lists_directory_of(const std::string& path) const {
-  const std::string directory = path.substr(0, path.rfind('/'));
-  return std::ranges::find(listing.directories, directory) != listing.directories.end();
+namespace {
+
+// Comparing two files reads them, so a file is compared with this many of its base name, those next
+// to it in order.
+constexpr std::size_t kNeighbours = 16;
+
+bool has_content(const FoundFile& found) {
+  return found.stat.size > 0;
 }
+
+}  // namespace
 
 DiscoveredFiles::DiscoveredFiles(FileSystem& files, FileTable& table, FileReader& reader,
                                  const TailLimits& limits, const PatienceClock& clock)
@@ -23,10 +31,8 @@ void DiscoveredFiles::take_in(const ScanContext& scan) {
   std::sort(found_.begin(), found_.end(), [](const Discovered& a, const Discovered& b) {
     return a.found.place.order < b.found.place.order;
   });
-  const std::size_t room = limits_.max_files - std::min(limits_.max_files, table_.all().size());
-  if (found_.size() > room) forget(table_.spare(found_.size() - room), scan.sink);
-  forget(table_.surplus(), scan.sink);
-  dropped_ = 0;
+  dropped_ = std::exchange(left_out_, 0);
+  make_room(scan.sink);
   release_holds(scan);
   moved_.clear();
   if (found_.empty() && holds_.empty()) {
@@ -35,11 +41,7 @@ void DiscoveredFiles::take_in(const ScanContext& scan) {
   }
   if (found_.empty()) return;
   matcher_.begin(scan_);
-  for (Discovered& discovered : found_) {
-    discovered.copy = std::ranges::any_of(found_, [&](const Discovered& other) {
-      return &other != &discovered && matcher_.copies(discovered.found, other.found);
-    });
-  }
+  note_copies();
   // Match files to the current places of known ones first: the others may be copies of those.
   std::stable_partition(found_.begin(), found_.end(), [this](const Discovered& discovered) {
     return matcher_.may_be_mounted_again(discovered.found);
@@ -51,6 +53,35 @@ void DiscoveredFiles::take_in(const ScanContext& scan) {
     if (table_.find(identity) == nullptr) table_.reserve_number(identity);
   }
   found_.clear();
+}
+
+// Empty files give up their places to files with content, and get one only where one is left.
+void DiscoveredFiles::make_room(TailSink& sink) {
+  const auto with_content = static_cast<std::size_t>(std::ranges::count_if(
+      found_, [](const Discovered& discovered) { return has_content(discovered.found); }));
+  const std::size_t room = limits_.max_files - std::min(limits_.max_files, table_.all().size());
+  if (with_content > room) forget(table_.spare(with_content - room), sink);
+  forget(table_.surplus(), sink);
+  if (table_.all().size() + found_.size() <= limits_.max_files) return;
+  std::stable_partition(found_.begin(), found_.end(),
+                        [](const Discovered& discovered) { return has_content(discovered.found); });
+}
+
+// found_ is in order, so files with the same base name are near each other.
+void DiscoveredFiles::note_copies() {
+  std::unordered_map<std::string_view, std::vector<Discovered*>> by_base;
+  for (Discovered& discovered : found_) {
+    by_base[discovered.found.place.order.base].push_back(&discovered);
+  }
+  for (const auto& [base, same] : by_base) {
+    for (std::size_t i = 0; i < same.size(); ++i) {
+      const std::size_t first = i - std::min(i, kNeighbours);
+      const std::size_t last = std::min(same.size(), i + kNeighbours + 1);
+      for (std::size_t j = first; j < last && !same[i]->copy; ++j) {
+        same[i]->copy = j != i && matcher_.copies(same[i]->found, same[j]->found);
+      }
+    }
+  }
 }
 
 void DiscoveredFiles::take_in(Discovered& discovered, const ScanContext& scan) {
@@ -74,7 +105,7 @@ void DiscoveredFiles::take_in(Discovered& discovered, const ScanContext& scan) {
     return adopt(*relation.of, std::move(found), scan.sink);
   }
   if (table_.full()) {
-    ++dropped_;
+    if (has_content(found)) ++dropped_;
     return;
   }
   TrackedFile& file = table_.add(std::move(found.place), found.stat);
@@ -96,11 +127,11 @@ bool DiscoveredFiles::may_be_unclear(const TrackedFile& file) const {
 // compressed.
 const TrackedFile* DiscoveredFiles::plain_of(const TrackedFile& compressed) const {
   if (!is_compressed(compressed.identity.order)) return nullptr;
-  const auto plain = std::ranges::find_if(table_.all(), [&](const auto& file) {
-    return file->presence.seen_in_scan == scan_ &&
-           file->identity.order.path + ".gz" == compressed.identity.order.path;
-  });
-  return plain == table_.all().end() ? nullptr : plain->get();
+  for (const TrackedFile* const file : table_.same_base(compressed.identity.order.base)) {
+    const bool named = file->identity.order.path + ".gz" == compressed.identity.order.path;
+    if (named && file->presence.seen_in_scan == scan_) return file;
+  }
+  return nullptr;
 }
 
 // Later files of its lane wait for it, but not forever.
@@ -159,11 +190,10 @@ void DiscoveredFiles::forget(const std::vector<TrackedFile*>& files, TailSink& s
   for (TrackedFile* const file : files) {
     file->phase.set_end_due(true);
     reader_.settle(*file, sink);
-    const FileId id = file->identity.id;
-    const bool announced = file->phase.opened();
-    const bool retired = table_.forget(*file);
-    if (announced) sink.forgotten(id, retired);
+    const bool retired = table_.retire(*file);
+    if (file->phase.opened()) sink.forgotten(file->identity.id, retired);
   }
+  table_.remove(files);
 }
 
 }  // namespace trainwatch

@@ -5,10 +5,13 @@
 
 #include <map>
 #include <string>
+#include <string_view>
+#include <unordered_set>
 #include <vector>
 
 #include "pipeline/tail/file_reader.h"
 #include "pipeline/tail/file_table.h"
+#include "pipeline/tail/paths.h"
 #include "pipeline/tail/rotation_matcher.h"
 #include "pipeline/tail/watch_root.h"
 
@@ -16,12 +19,18 @@ namespace trainwatch {
 
 // What one scan knows, apart from the files themselves.
 struct ScanContext {
-  std::uint64_t number = 0;
-  const Listing& listing;
-  TailSink& sink;
+  ScanContext(std::uint64_t scan, const Listing& listing, TailSink& to)
+      : number(scan),
+        sink(to),
+        directories(listing.directories.begin(), listing.directories.end()) {}
 
-  // Whether the directory that `path` is in could be listed.
-  bool lists_directory_of(const std::string& path) const;
+  std::uint64_t number;
+  TailSink& sink;
+  std::unordered_set<std::string_view> directories;  // that could be listed
+
+  bool lists_directory_of(std::string_view path) const {
+    return directories.contains(parent_of(path));
+  }
 };
 
 class DiscoveredFiles {
@@ -31,6 +40,8 @@ class DiscoveredFiles {
 
   // Records a file that the current scan found and that is not in the table.
   void met(FilePlace place, const FileStat& stat);
+  // Counts one that the current scan found and that cannot be read any more.
+  void left_out() { ++left_out_; }
   // Handles all of them. Call once per scan, after the last met().
   void take_in(const ScanContext& scan);
   // The content of `file` differs from what was read of it, or from its head fingerprint.
@@ -49,6 +60,8 @@ class DiscoveredFiles {
     bool copy = false;  // of another discovered file
   };
 
+  void make_room(TailSink& sink);
+  void note_copies();
   void take_in(Discovered& discovered, const ScanContext& scan);
   const TrackedFile* plain_of(const TrackedFile& compressed) const;
   void hold_lane(const FoundFile& found);
@@ -68,6 +81,7 @@ class DiscoveredFiles {
   std::vector<std::string> moved_;         // base names of files that this scan found moved
   std::uint64_t scan_ = 0;
   std::uint64_t dropped_ = 0;
+  std::uint64_t left_out_ = 0;  // by the current scan, so far
 };
 
 }  // namespace trainwatch

@@ -24,19 +24,35 @@ bool reads_before(const TrackedFile& a, const TrackedFile& b) {
 }
 
 void ReadQueue::fill(const FileTable& table, const std::vector<FilePlace>& holds) {
-  files_.clear();
+  std::vector<TrackedFile*> files;
+  for (const auto& file : table.all()) {
+    if (has_more(*file) || may_have_restarted(*file)) files.push_back(file.get());
+  }
+  order(std::move(files), table, holds);
+}
+
+void ReadQueue::add(const std::vector<TrackedFile*>& files, const FileTable& table,
+                    const std::vector<FilePlace>& holds) {
+  std::vector<TrackedFile*> all = std::move(files_);
+  all.insert(all.end(), files.begin(), files.end());
+  std::sort(all.begin(), all.end());
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+  std::erase_if(
+      all, [](const TrackedFile* file) { return !has_more(*file) && !may_have_restarted(*file); });
+  order(std::move(all), table, holds);
+}
+
+void ReadQueue::order(std::vector<TrackedFile*> files, const FileTable& table,
+                      const std::vector<FilePlace>& holds) {
   next_ = 0;
   held_.clear();
-  const auto is_held = [&](const TrackedFile& file) {
+  files_ = std::move(files);
+  std::erase_if(files_, [&](const TrackedFile* file) {
     return std::any_of(holds.begin(), holds.end(), [&](const FilePlace& before) {
-      return before.lane == table.lane_name(file.identity.lane) &&
-             before.order < file.identity.order;
+      return before.lane == table.lane_name(file->identity.lane) &&
+             before.order < file->identity.order;
     });
-  };
-  for (const auto& file : table.all()) {
-    const bool concerned = has_more(*file) || may_have_restarted(*file);
-    if (concerned && !is_held(*file)) files_.push_back(file.get());
-  }
+  });
   std::sort(files_.begin(), files_.end(),
             [](const auto* a, const auto* b) { return reads_before(*a, *b); });
 }
@@ -138,12 +154,11 @@ void FileReader::announce(TrackedFile& file, TailSink& sink) {
   if (file.phase.opened()) return;
   file.phase.on(PhaseEvent::opened);
   std::vector<FileId> plain;
-  for (const auto& other : table_.all()) {
-    const bool repeated = is_compressed(file.identity.order) &&
-                          other->identity.order.base == file.identity.order.base &&
-                          !is_compressed(other->identity.order) &&
-                          !other->progress.read.proves_nothing();
-    if (repeated) plain.push_back(other->identity.id);
+  if (is_compressed(file.identity.order)) {
+    for (const TrackedFile* const other : table_.same_base(file.identity.order.base)) {
+      if (!is_compressed(other->identity.order) && !other->progress.read.proves_nothing())
+        plain.push_back(other->identity.id);
+    }
   }
   sink.opened(known(file), table_.lane_name(file.identity.lane), plain);
 }

@@ -22,6 +22,9 @@ class ReadQueue {
 
   // `holds`: files whose content is not known yet. Later files of their lanes wait.
   void fill(const FileTable& table, const std::vector<FilePlace>& holds);
+  // The same for a few files, beside those that are left of the last fill().
+  void add(const std::vector<TrackedFile*>& files, const FileTable& table,
+           const std::vector<FilePlace>& holds);
   // The next file, even if it has no unread bytes any more; null if there is none.
   TrackedFile* front();
   void pop();
@@ -29,6 +32,9 @@ class ReadQueue {
  private:
   const TailLimits& limits_;
   const PatienceClock& clock_;
+  void order(std::vector<TrackedFile*> files, const FileTable& table,
+             const std::vector<FilePlace>& holds);
+
   std::vector<TrackedFile*> files_;
   std::size_t next_ = 0;
   std::set<LaneId> held_;  // lanes that wait for a file

@@ -1,6 +1,7 @@
 #include "pipeline/tail/file_table.h"
 
 #include <algorithm>
+#include <unordered_set>
 #include <utility>
 
 namespace trainwatch {
@@ -25,10 +26,58 @@ TrackedFile* FileTable::find(const FileIdentity& identity) const {
   return found == by_identity_.end() ? nullptr : found->second;
 }
 
+TrackedFile* FileTable::at_path(std::string_view path) const {
+  const auto found = by_path_.find(path);
+  return found == by_path_.end() ? nullptr : found->second;
+}
+
+std::vector<TrackedFile*> FileTable::same_base(std::string_view base) const {
+  std::vector<TrackedFile*> files;
+  const auto [first, last] = by_base_.equal_range(base);
+  for (auto entry = first; entry != last; ++entry) files.push_back(entry->second);
+  std::ranges::sort(files, {}, [](const TrackedFile* file) { return file->identity.id; });
+  return files;
+}
+
+void FileTable::index(TrackedFile& file) {
+  const ReadOrder& order = file.identity.order;
+  by_identity_[file.identity.inode] = &file;
+  by_path_.erase(order.path);  // its key may belong to the file that had this path before
+  by_path_.emplace(order.path, &file);
+  by_base_.emplace(order.base, &file);
+  names_changed_ = true;
+}
+
+void FileTable::unindex(TrackedFile& file) {
+  const ReadOrder& order = file.identity.order;
+  by_identity_.erase(file.identity.inode);
+  if (at_path(order.path) == &file) by_path_.erase(order.path);
+  const auto [first, last] = by_base_.equal_range(order.base);
+  const auto entry = std::find_if(first, last, [&](const auto& e) { return e.second == &file; });
+  if (entry != last) by_base_.erase(entry);
+}
+
+TrackedFile& FileTable::keep(std::unique_ptr<TrackedFile> file) {
+  index(*file);
+  tracked_.push_back(std::move(file));
+  return *tracked_.back();
+}
+
+void FileTable::rename(TrackedFile& file, ReadOrder order) {
+  unindex(file);
+  file.identity.order = std::move(order);
+  index(file);
+}
+
 bool FileTable::was_forgotten(const FilePlace& place) const {
   const auto lane = lanes_.find(place.lane);
   return lane != lanes_.end() && lane->second.any_forgotten &&
          place.order <= lane->second.forgotten;
+}
+
+bool FileTable::outgrew(const FilePlace& place, std::uint64_t size) const {
+  const auto lane = lanes_.find(place.lane);
+  return place.single && lane != lanes_.end() && size > lane->second.forgotten_size;
 }
 
 TrackedFile& FileTable::add(FilePlace place, const FileStat& stat) {
@@ -40,9 +89,7 @@ TrackedFile& FileTable::add(FilePlace place, const FileStat& stat) {
   file->identity.lane_is_single = place.single;
   file->identity.order = std::move(place.order);
   file->identity.inode = stat.identity;
-  by_identity_[stat.identity] = file.get();
-  tracked_.push_back(std::move(file));
-  return *tracked_.back();
+  return keep(std::move(file));
 }
 
 FileTable::Lane& FileTable::lane(const std::string& name) {
@@ -93,9 +140,7 @@ TrackedFile& FileTable::take_in(const FileCheckpoint& saved) {
   file->progress.size = saved.read.offset();
   file->progress.doubt = Doubt::beginning;
   file->phase = FilePhase::restored(saved.finished);
-  by_identity_[known.identity] = file.get();
-  tracked_.push_back(std::move(file));
-  return *tracked_.back();
+  return keep(std::move(file));
 }
 
 TrackedFile* FileTable::revive(const FileIdentity& identity, const std::string& path) {
@@ -115,7 +160,7 @@ TrackedFile* FileTable::revive(const FileIdentity& identity, const std::string& 
 
 void FileTable::move(TrackedFile& file, ReadOrder order, const FileIdentity& identity) {
   close(file);
-  by_identity_.erase(file.identity.inode);
+  unindex(file);
   numbers_[on_any_device(file.identity.inode)] = file.identity.since;
   file.identity.inode = identity;
   file.identity.generation = 0;
@@ -124,7 +169,7 @@ void FileTable::move(TrackedFile& file, ReadOrder order, const FileIdentity& ide
   file.presence.linked = true;
   file.progress.touched = true;
   file.progress.doubt = Doubt::none;
-  by_identity_[identity] = &file;
+  index(file);
 }
 
 void FileTable::reserve_number(const FileIdentity& identity) {
@@ -133,8 +178,10 @@ void FileTable::reserve_number(const FileIdentity& identity) {
 }
 
 void FileTable::order_by_names(std::uint64_t scan) {
+  if (!std::exchange(names_changed_, false)) return;
   std::vector<TrackedFile*> seen;
   for (const auto& file : tracked_) {
+    if (by_base_.count(file->identity.order.base) < 2) continue;
     if (file->presence.seen_in_scan == scan && file->identity.lane_is_single)
       seen.push_back(file.get());
   }
@@ -152,10 +199,9 @@ void FileTable::place_lost() {
   for (const auto& lost : tracked_) {
     if (!lost->presence.missing || lost->at_end()) continue;
     const ReadOrder* first = nullptr;  // of those that were found later
-    for (const auto& file : tracked_) {
+    for (const TrackedFile* const file : same_base(lost->identity.order.base)) {
       const ReadOrder& order = file->identity.order;
-      const bool same = order.base == lost->identity.order.base &&
-                        order.stamp_ns == lost->identity.order.stamp_ns;
+      const bool same = order.stamp_ns == lost->identity.order.stamp_ns;
       if (!same || file->presence.missing || file->identity.since < lost->identity.since) continue;
       // A copy of what it held before it was truncated. Does not apply to compressed files: a log
       // is compressed long after it was written.
@@ -172,18 +218,35 @@ void FileTable::place_lost() {
 }
 
 std::vector<TrackedFile*> FileTable::spare(std::size_t wanted) const {
-  // The newest file of a lane is needed: forgetting a file retires everything older in its lane.
-  std::vector<TrackedFile*> spare;
+  enum class Rank : std::uint8_t { empty, done, idle, needed };
+  const auto rank = [this](const TrackedFile& file) {
+    if (!file.at_end()) return Rank::needed;
+    if (is_untouched(file)) return Rank::empty;
+    if (is_done(file)) return Rank::done;
+    // The newest file of a lane is needed: forgetting it retires everything older in its lane.
+    const bool idle = clock_.now() - file.presence.changed >= limits_.idle;
+    return file.identity.lane_is_single && idle ? Rank::idle : Rank::needed;
+  };
+  std::vector<std::pair<Rank, TrackedFile*>> spare;
   for (const auto& file : tracked_) {
-    if (file->at_end() && (is_done(*file) || file->identity.lane_is_single))
-      spare.push_back(file.get());
+    if (const Rank found = rank(*file); found != Rank::needed)
+      spare.emplace_back(found, file.get());
   }
-  std::sort(spare.begin(), spare.end(), [](const TrackedFile* a, const TrackedFile* b) {
-    if (is_done(*a) != is_done(*b)) return is_done(*a);
-    return a->identity.order < b->identity.order;
+  std::sort(spare.begin(), spare.end(), [](const auto& a, const auto& b) {
+    if (a.first != b.first) return a.first < b.first;
+    const TrackedFile& left = *a.second;
+    const TrackedFile& right = *b.second;
+    const bool by_time =
+        a.first == Rank::idle && left.progress.modified_ns != right.progress.modified_ns;
+    if (by_time) return left.progress.modified_ns < right.progress.modified_ns;
+    return left.identity.order < right.identity.order;
   });
-  if (spare.size() > wanted) spare.resize(wanted);
-  return spare;
+  std::vector<TrackedFile*> files;
+  for (const auto& [found, file] : spare) {
+    if (files.size() == wanted) break;
+    files.push_back(file);
+  }
+  return files;
 }
 
 std::vector<TrackedFile*> FileTable::surplus() const {
@@ -199,22 +262,27 @@ std::vector<TrackedFile*> FileTable::surplus() const {
   return done;
 }
 
-bool FileTable::forget(TrackedFile& file) {
+bool FileTable::retire(const TrackedFile& file) {
+  if (is_untouched(file)) return false;  // once it has content, it is a new file
   Lane& lane = *lane_by_id_[static_cast<std::size_t>(file.identity.lane)];
   // A name given by rotation is reused for other content; one with a time stamp is not.
   const bool retires = !file.presence.missing || !file.identity.lane_is_single;
   if (retires && (!lane.any_forgotten || lane.forgotten < file.identity.order)) {
     lane.any_forgotten = true;
     lane.forgotten = file.identity.order;
+    if (file.identity.lane_is_single) lane.forgotten_size = file.offset();
   }
-  remove(file);
   return retires;
 }
 
-void FileTable::remove(TrackedFile& file) {
-  close(file);
-  by_identity_.erase(file.identity.inode);
-  std::erase_if(tracked_, [&file](const auto& each) { return each.get() == &file; });
+void FileTable::remove(const std::vector<TrackedFile*>& files) {
+  if (files.empty()) return;
+  const std::unordered_set<const TrackedFile*> going(files.begin(), files.end());
+  for (TrackedFile* const file : files) {
+    close(*file);
+    unindex(*file);
+  }
+  std::erase_if(tracked_, [&going](const auto& each) { return going.contains(each.get()); });
 }
 
 Result<bool> FileTable::open(TrackedFile& file) {
@@ -244,24 +312,22 @@ Result<bool> FileTable::open(TrackedFile& file) {
                          !file.presence.shorter.held_for(limits_.shrunk, clock_.now());
   file.presence.handle = std::move(*opened);
   file.presence.was_open = true;
-  ++open_;
+  open_.push_back(&file);
   return true;
 }
 
 void FileTable::close(TrackedFile& file) {
   if (file.presence.handle == nullptr) return;
   file.presence.handle.reset();
-  --open_;
+  std::erase(open_, &file);
 }
 
 void FileTable::close_least_used() {
   TrackedFile* least = nullptr;
-  for (const auto& file : tracked_) {
+  for (TrackedFile* const file : open_) {
     // A file whose name is gone is reachable only through its descriptor.
-    if (file->presence.handle == nullptr || file->presence.missing || !file->presence.linked)
-      continue;
-    if (least == nullptr || file->presence.last_used < least->presence.last_used)
-      least = file.get();
+    if (file->presence.missing || !file->presence.linked) continue;
+    if (least == nullptr || file->presence.last_used < least->presence.last_used) least = file;
   }
   if (least != nullptr) close(*least);
 }

@@ -1,9 +1,11 @@
 // The known files by identity, their lanes, and the limits on known and open files.
 #pragma once
 
+#include <limits>
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -15,6 +17,15 @@
 
 namespace trainwatch {
 
+struct IdentityHash {
+  std::size_t operator()(const FileIdentity& identity) const {
+    constexpr std::uint64_t kMix = 0x9E3779B97F4A7C15;
+    std::uint64_t hash = identity.inode * kMix;
+    hash = (hash ^ static_cast<std::uint64_t>(identity.birth_ns)) * kMix;
+    return static_cast<std::size_t>((hash ^ identity.device) * kMix);
+  }
+};
+
 class FileTable {
  public:
   FileTable(FileSystem& files, const TailLimits& limits, const PatienceClock& clock)
@@ -22,13 +33,20 @@ class FileTable {
 
   const std::vector<std::unique_ptr<TrackedFile>>& all() const { return tracked_; }
   TrackedFile* find(const FileIdentity& identity) const;
+  // The file that took this path last; null if it has another name by now.
+  TrackedFile* at_path(std::string_view path) const;
+  // The files with this base name (ReadOrder::base), oldest first.
+  std::vector<TrackedFile*> same_base(std::string_view base) const;
   bool full() const { return tracked_.size() >= limits_.max_files; }
-  bool may_open_more() const { return open_ < limits_.max_open_files; }
-  std::size_t open_files() const { return open_; }
+  bool may_open_more() const { return open_.size() < limits_.max_open_files; }
+  std::size_t open_files() const { return open_.size(); }
 
   // True if this file or a later one of its lane was retired.
   bool was_forgotten(const FilePlace& place) const;
+  // True if it is alone in its lane, was retired, and has grown since.
+  bool outgrew(const FilePlace& place, std::uint64_t size) const;
   TrackedFile& add(FilePlace place, const FileStat& stat);
+  void rename(TrackedFile& file, ReadOrder order);
   // Restores what was known before a restart. Files in no current root are left out, until revive()
   // finds them.
   void restore(const TailCheckpoint& checkpoint, const std::vector<WatchRoot>& roots);
@@ -42,22 +60,24 @@ class FileTable {
   void reserve_number(const FileIdentity& identity);
   // Files that have not been added by now are no longer expected.
   void forget_numbers() { numbers_.clear(); }
-  // Corrects ages by the names that one scan saw: a file found late may be old.
+  // Corrects ages by the names that one scan saw: a file found late may be old. Cheap if no file
+  // was added or got another name since the last call.
   void order_by_names(std::uint64_t scan);
+  void note_names() { names_changed_ = true; }
   // A file that lost its name because it was rotated several times between two scans is older than
   // the current owners of its names: orders it before them.
   void place_lost();
   const std::string& lane_name(LaneId lane) const;
 
-  // Up to `wanted` files that can be forgotten to make room, done ones first, oldest first.
+  // Up to `wanted` files that can be forgotten to make room: empty ones first, then done ones, in
+  // order, then those that have not changed for the longest time.
   std::vector<TrackedFile*> spare(std::size_t wanted) const;
   // The done files beyond max_done_files, oldest first.
   std::vector<TrackedFile*> surplus() const;
-  // Forgets a file that spare() or surplus() returned. True: its lane is retired up to and
-  // including this file, which will not be read again.
-  bool forget(TrackedFile& file);
-  // The file does not exist any more.
-  void remove(TrackedFile& file);
+  // For a file that spare() or surplus() returned and that is removed next. True: its lane is
+  // retired up to and including this file, which will not be read again.
+  bool retire(const TrackedFile& file);
+  void remove(const std::vector<TrackedFile*>& files);
 
   // Opens the file unless it is open, closing another one if necessary. False: the path leads to
   // another file or to none.
@@ -70,17 +90,26 @@ class FileTable {
     std::string name;
     bool any_forgotten = false;
     ReadOrder forgotten;  // up to and including this one
+    // Of a single file: what was read of it; unknown after a restart.
+    std::uint64_t forgotten_size = std::numeric_limits<std::uint64_t>::max();
   };
 
   Lane& lane(const std::string& name);
   TrackedFile& take_in(const FileCheckpoint& saved);
+  TrackedFile& keep(std::unique_ptr<TrackedFile> file);
+  void index(TrackedFile& file);
+  void unindex(TrackedFile& file);
   void close_least_used();
 
   FileSystem& files_;
   const TailLimits& limits_;
   const PatienceClock& clock_;
   std::vector<std::unique_ptr<TrackedFile>> tracked_;
-  std::map<FileIdentity, TrackedFile*> by_identity_;
+  // The keys are those of the files: unindex() before one changes.
+  std::unordered_map<FileIdentity, TrackedFile*, IdentityHash> by_identity_;
+  std::unordered_map<std::string_view, TrackedFile*> by_path_;
+  std::unordered_multimap<std::string_view, TrackedFile*> by_base_;
+  bool names_changed_ = false;                        // since order_by_names()
   std::map<FileIdentity, FileCheckpoint> unwatched_;  // in no root; with a birth time
   // TrackedFile::since of files yet to be added, on any device: they may be mounted again.
   std::map<FileIdentity, std::int64_t> numbers_;
@@ -88,7 +117,7 @@ class FileTable {
   // Values of lanes_, which stay where they are; null: a number that was used before a restart.
   std::vector<Lane*> lane_by_id_;
   std::uint32_t next_file_ = 1;
-  std::size_t open_ = 0;
+  std::vector<TrackedFile*> open_;
   std::uint64_t uses_ = 0;
 };
 

@@ -13,7 +13,9 @@
 #include <cstring>
 #include <limits>
 #include <system_error>
+#include <utility>
 
+#include "pipeline/tail/paths.h"
 #include "pipeline/tail/posix_file_system.h"
 
 namespace trainwatch {
@@ -83,8 +85,10 @@ InotifyHint::Wake InotifyHint::take_events() {
   ssize_t size = 0;
   while ((size = ::read(inotify_, buffer.data(), buffer.size())) > 0) {
     for (std::size_t at = 0; at < static_cast<std::size_t>(size);) {
-      inotify_event event;  // a copy; the name that follows it is not needed
+      inotify_event event;  // a copy; the name follows it, padded with NULs
       std::memcpy(&event, buffer.data() + at, sizeof event);
+      if (event.len > 0) note_change(event.wd, buffer.data() + at + sizeof event);
+      lost_ = lost_ || (event.mask & IN_Q_OVERFLOW) != 0;
       at += sizeof event + event.len;
       const bool content = (event.mask & kContent) != 0;
       result = std::max(result, content ? Wake::files_changed : Wake::directories_changed);
@@ -94,6 +98,22 @@ InotifyHint::Wake InotifyHint::take_events() {
     }
   }
   return result;
+}
+
+void InotifyHint::note_change(int watch, std::string_view name) {
+  constexpr std::size_t kMost = 4096;
+  const auto directory = directories_.find(watch);
+  if (lost_ || directory == directories_.end()) return;
+  lost_ = changed_.size() >= kMost;
+  if (lost_) return changed_.clear();
+  changed_.insert(join(directory->second, name));
+}
+
+std::optional<std::vector<std::string>> InotifyHint::take_changed() {
+  std::vector<std::string> paths(changed_.begin(), changed_.end());
+  changed_.clear();
+  if (std::exchange(lost_, false)) return std::nullopt;
+  return paths;
 }
 
 void InotifyHint::forget(int watch) {

@@ -6,10 +6,12 @@
 #pragma once
 
 #include <chrono>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
+#include <vector>
 
 namespace trainwatch {
 
@@ -37,12 +39,17 @@ class InotifyHint {
 
   void wake();
 
+  // The paths that events named since the last call; empty optional: there were too many, or events
+  // were lost.
+  std::optional<std::vector<std::string>> take_changed();
+
   // Why some changes are noticed only by polling: "unavailable", "watch_limit" or "network_fs";
   // empty if inotify covers everything.
   std::string_view degraded() const;
 
  private:
   Wake take_events();
+  void note_change(int watch, std::string_view name);
   void forget(int watch);
 
   int wake_ = -1;
@@ -50,6 +57,8 @@ class InotifyHint {
   std::unordered_map<std::string, int> watches_;      // by directory
   std::unordered_map<int, std::string> directories_;  // by watch
   std::unordered_set<std::string> unwatched_;         // rejected: out of watches
+  std::unordered_set<std::string> changed_;
+  bool lost_ = false;  // not all changes are in changed_
   bool network_ = false;
 };
 

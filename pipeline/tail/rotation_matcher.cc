@@ -41,8 +41,6 @@ RotationMatcher::RotationMatcher(FileSystem& files, const FileTable& table)
 
 void RotationMatcher::begin(std::uint64_t scan) {
   scan_ = scan;
-  by_base_.clear();
-  for (const auto& file : table_.all()) by_base_.emplace(file->identity.order.base, file.get());
   std::erase_if(copies_, [scan](const auto& copy) { return copy.second.seen_in_scan + 1 < scan; });
 }
 
@@ -95,9 +93,8 @@ Result<OpenFile*> RotationMatcher::present_of(const TrackedFile& known, Place pl
 }
 
 bool RotationMatcher::may_be_mounted_again(const FoundFile& found) const {
-  const auto [first, last] = by_base_.equal_range(found.place.order.base);
-  return std::any_of(first, last, [&](const auto& entry) {
-    return entry.second->presence.seen_in_scan != scan_ && is_mounted_again(found, *entry.second);
+  return std::ranges::any_of(table_.same_base(found.place.order.base), [&](const auto* known) {
+    return known->presence.seen_in_scan != scan_ && is_mounted_again(found, *known);
   });
 }
 
@@ -129,11 +126,24 @@ bool RotationMatcher::still_a_copy(const FoundFile& found, const TrackedFile& or
   return !end || *end == tail;
 }
 
+// The known files of its base name. Comparing reads both files, so where there are many, only those
+// that are out of their places and the latest others count.
+std::vector<TrackedFile*> RotationMatcher::candidates(const FoundFile& found) const {
+  constexpr std::size_t kMost = 64;
+  std::vector<TrackedFile*> known = table_.same_base(found.place.order.base);
+  if (known.size() <= kMost) return known;
+  std::stable_partition(known.begin(), known.end(), [this](const TrackedFile* file) {
+    return file->presence.seen_in_scan != scan_;
+  });
+  std::rotate(known.begin() + kMost / 2, known.end() - kMost / 2, known.end());
+  known.resize(kMost);
+  return known;
+}
+
 RotationMatcher::Relation RotationMatcher::relate(const FoundFile& found) {
   Relation relation;
-  const auto [first, last] = by_base_.equal_range(found.place.order.base);
-  for (auto entry = first; entry != last; ++entry) {
-    TrackedFile& known = *entry->second;
+  for (TrackedFile* const each : candidates(found)) {
+    TrackedFile& known = *each;
     const bool mounted_again = is_mounted_again(found, known);
     if (is_compressed(known.identity.order) && !mounted_again) continue;
     if (is_compressed(found.place.order) && !mounted_again) {

@@ -68,6 +68,7 @@ class RotationMatcher {
     replacement,  // holds all that was read of the other file, which does not hold it any more
   };
 
+  std::vector<TrackedFile*> candidates(const FoundFile& found) const;
   Place place_of_known(const TrackedFile& known) const;
   Result<Match> compare(const FoundFile& found, const TrackedFile& known, Place place);
   bool holds_former(const FoundFile& found, const TrackedFile& known);
@@ -79,7 +80,6 @@ class RotationMatcher {
   FileSystem& files_;
   const FileTable& table_;
   std::uint64_t scan_ = 0;
-  std::multimap<std::string, TrackedFile*> by_base_;
   std::map<FileIdentity, Copy> copies_;  // waiting ones, as last compared
   std::vector<char> buffer_;
   std::unique_ptr<OpenFile> reopened_;

@@ -26,6 +26,9 @@ struct Tailer::Impl {
   }
 
   void meet(const std::string& path);
+  bool rests(const TrackedFile& file) const;
+  bool retired_and_rests(const std::string& path) const;
+  bool look_again(TrackedFile& file);
   void rename(TrackedFile& file, TailSink& sink);
   void look_for_missing(TrackedFile& file, const ScanContext& scan);
   void note_beginnings(const ScanContext& scan);
@@ -51,16 +54,39 @@ struct Tailer::Impl {
   std::uint64_t scan_number = 0;
 };
 
+// Where there are many files, those that have been quiet for a while are looked at less often.
+bool Tailer::Impl::rests(const TrackedFile& file) const {
+  return table.all().size() > limits.few_files && clock.now() < file.presence.next_look &&
+         file.at_end() && !file.presence.missing && !file.hold.active();
+}
+
+// Most files of an endless lane are retired: whether one of them is a known file by now is asked in
+// one of eight scans.
+bool Tailer::Impl::retired_and_rests(const std::string& path) const {
+  if (table.all().size() <= limits.few_files || table.at_path(path) != nullptr) return false;
+  if (std::hash<std::string>()(path) % 8 == scan_number % 8) return false;
+  const FilePlace place = place_of(path);
+  return !place.single && table.was_forgotten(place);
+}
+
 // Handles one listed name: a known file, under its known or a new name, or a new file.
 void Tailer::Impl::meet(const std::string& path) {
+  if (TrackedFile* const resting = table.at_path(path); resting != nullptr && rests(*resting)) {
+    resting->presence.seen_in_scan = scan_number;
+    return;
+  }
+  if (retired_and_rests(path)) return;
   const auto stat = files.stat(path);
   if (!stat) return;
   TrackedFile* file = table.find(stat->identity);
   if (file == nullptr) file = table.revive(stat->identity, path);
   if (file == nullptr) {
     FilePlace place = place_of(path);
-    if (table.was_forgotten(place)) return;
-    discovered.met(std::move(place), *stat);
+    if (!table.was_forgotten(place)) {
+      discovered.met(std::move(place), *stat);
+    } else if (table.outgrew(place, stat->size)) {
+      discovered.left_out();
+    }
     return;
   }
   const bool own_name = path == file->identity.order.path;
@@ -69,13 +95,19 @@ void Tailer::Impl::meet(const std::string& path) {
     return;
   }
   file->presence.seen_in_scan = scan_number;
+  if (file->presence.missing) table.note_names();
   file->presence.found();
   file->presence.seen_as = own_name ? std::string() : path;
   see(*file, *stat);
+  if (clock.now() - file->presence.changed >= limits.rest_after) {
+    // Not all in the same scan.
+    const auto share = static_cast<std::int64_t>(file->identity.id) % 8;
+    file->presence.next_look = clock.now() + limits.rest / 2 + share * limits.rest / 16;
+  }
 }
 
 void Tailer::Impl::rename(TrackedFile& file, TailSink& sink) {
-  file.identity.order = place_of(file.presence.seen_as).order;
+  table.rename(file, place_of(file.presence.seen_as).order);
   file.presence.seen_as.clear();
   if (file.phase.opened()) sink.renamed(reader.known(file));
 }
@@ -116,7 +148,8 @@ void Tailer::Impl::look_for_missing(TrackedFile& file, const ScanContext& scan) 
 void Tailer::Impl::note_beginnings(const ScanContext& scan) {
   for (const auto& file : table.all()) {
     file->progress.former_head.clear();
-    const bool listed = scan.lists_directory_of(file->identity.order.path);
+    const bool listed = file->presence.seen_in_scan == scan.number ||
+                        scan.lists_directory_of(file->identity.order.path);
     file->presence.unlisted.set(!listed, clock.now());
     if (!(begins(*file) || shows_more(*file)) || file->hold.active()) continue;
     if (!listed && !file->presence.unlisted.held_for(limits.hold, clock.now())) {
@@ -135,9 +168,8 @@ void Tailer::Impl::note_beginnings(const ScanContext& scan) {
 bool Tailer::Impl::goes_on_compressed(const TrackedFile& file) const {
   if (file.progress.read.ends_whole() || file.presence.quiet.held_for(limits.linger, clock.now()))
     return false;
-  return std::ranges::any_of(table.all(), [&file](const auto& other) {
-    return other->identity.order.base == file.identity.order.base &&
-           is_compressed(other->identity.order) && other->offset() == 0;
+  return std::ranges::any_of(table.same_base(file.identity.order.base), [](const auto* other) {
+    return is_compressed(other->identity.order) && other->offset() == 0;
   });
 }
 
@@ -188,12 +220,10 @@ void Tailer::Impl::drop_done(TailSink& sink) {
     table.close(*file);
     if (!file->presence.linked && is_done(*file)) unlinked.push_back(file.get());
   }
-  for (TrackedFile* const file : unlinked) {
-    const FileId id = file->identity.id;
-    const bool announced = file->phase.opened();
-    table.remove(*file);
-    if (announced) sink.forgotten(id, false);
+  for (const TrackedFile* const file : unlinked) {
+    if (file->phase.opened()) sink.forgotten(file->identity.id, false);
   }
+  table.remove(unlinked);
 }
 
 Tailer::Tailer(FileSystem& files, std::vector<WatchRoot> roots, TailLimits limits,
@@ -229,24 +259,52 @@ void Tailer::scan(TailSink& sink, ScanTime now) {
   p.queue.fill(p.table, p.discovered.holds());
 }
 
+// True if it got its first bytes, and can only be read after a scan.
+bool Tailer::Impl::look_again(TrackedFile& file) {
+  // A rotated file may still be written to, and is read before the one that took its name.
+  if (file.hold.active() || (file.phase.end_is_due() && file.identity.order.age == 0)) return false;
+  const auto stat =
+      file.presence.handle ? file.presence.handle->stat() : files.stat(file.identity.order.path);
+  if (!stat || stat->identity != file.identity.inode || !see(file, *stat)) return false;
+  if (file.identity.order.age != 0 && file.presence.linked && !file.presence.missing)
+    file.phase.set_end_due(false);
+  if (!begins(file)) return false;
+  file.hold.until_next_scan();  // what was written before may have another name by now
+  return true;
+}
+
+void Tailer::look_at(const std::vector<std::string>& paths) {
+  for (const std::string& path : paths) {
+    if (TrackedFile* const file = impl_->table.at_path(path)) file->presence.next_look = Nanos{0};
+  }
+}
+
+void Tailer::look_at_all() {
+  for (const auto& file : impl_->table.all()) file->presence.next_look = Nanos{0};
+}
+
 bool Tailer::refresh() {
   Impl& p = *impl_;
   bool any_begins = false;
   for (const auto& file : p.table.all()) {
-    // A rotated file may still be written to, and is read before the one that took its name.
-    if (file->hold.active() || (file->phase.end_is_due() && file->identity.order.age == 0))
-      continue;
-    const auto stat = file->presence.handle ? file->presence.handle->stat()
-                                            : p.files.stat(file->identity.order.path);
-    if (!stat || stat->identity != file->identity.inode) continue;
-    if (!p.see(*file, *stat)) continue;
-    if (file->identity.order.age != 0 && file->presence.linked && !file->presence.missing)
-      file->phase.set_end_due(false);
-    if (!begins(*file)) continue;
-    file->hold.until_next_scan();  // what was written before may have another name by now
-    any_begins = true;
+    if (!p.rests(*file) && p.look_again(*file)) any_begins = true;
   }
   p.queue.fill(p.table, p.discovered.holds());
+  p.checkpoints_due = true;
+  return !any_begins;
+}
+
+bool Tailer::refresh(const std::vector<std::string>& paths) {
+  Impl& p = *impl_;
+  bool any_begins = false;
+  std::vector<TrackedFile*> changed;
+  for (const std::string& path : paths) {
+    TrackedFile* const file = p.table.at_path(path);
+    if (file == nullptr) continue;
+    if (p.look_again(*file)) any_begins = true;
+    changed.push_back(file);
+  }
+  p.queue.add(changed, p.table, p.discovered.holds());
   p.checkpoints_due = true;
   return !any_begins;
 }

@@ -28,13 +28,20 @@ namespace trainwatch {
 
 struct TailLimits {
   std::size_t chunk_bytes = std::size_t{256} << 10U;
-  std::size_t max_files = 4096;
+  std::size_t max_files = std::size_t{64} << 10U;
   // How many completed files, those with a newer file in their lane, are remembered.
   std::size_t max_done_files = 512;
   std::size_t max_open_files = 256;
   int max_depth = 8;
   // A writer may keep writing for a while to a file that was deleted or rotated.
   Nanos linger = std::chrono::seconds(5);
+  // A file that has not changed for this long is forgotten if others need its place.
+  Nanos idle{0};
+  // With more files than this, those that have not changed for `rest_after` are looked at only once
+  // in `rest` unless look_at() names them.
+  std::size_t few_files = 1024;
+  Nanos rest_after = std::chrono::seconds(30);
+  Nanos rest = std::chrono::seconds(8);
   // A file whose name has vanished but whose inode may still exist (moved out of the tree,
   // unmounted) may come back, so its decoder is kept for this long.
   Nanos gone = std::chrono::minutes(5);
@@ -103,10 +110,15 @@ class Tailer {
   // not an error: every scan looks for it again. All waiting is measured by `now`.
   void scan(TailSink& sink, ScanTime now);
 
+  // Something happened to these paths: the next scan() looks at them, however long they rested.
+  void look_at(const std::vector<std::string>& paths);
+  void look_at_all();
   // Checks whether known, unfinished files have grown or shrunk; lists no directory and finds no
   // new, renamed or vanished files. For wake-ups between scans, which it does not replace. False: a
   // file got its first bytes, and can only be read after a scan.
   bool refresh();
+  // The same for the files at these paths only.
+  bool refresh(const std::vector<std::string>& paths);
 
   // Reads one chunk of the next file with unread bytes. False when every file is at its end.
   bool read(TailSink& sink);

@@ -19,6 +19,9 @@ constexpr std::string_view kAfterCut = " \r\n]}";  // anything else is new conte
 
 bool observe(TrackedFile& file, const FileStat& stat, Nanos patience, Nanos now) {
   file.presence.linked = stat.linked;
+  if (stat.size != file.progress.size || stat.modified_ns != file.progress.modified_ns) {
+    file.presence.changed = now;
+  }
   const bool shorter = file.presence.remote && stat.size < file.offset();
   file.presence.shorter.set(shorter, now);
   file.presence.shrunk = shorter && !file.presence.shorter.held_for(patience, now);

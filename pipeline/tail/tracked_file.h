@@ -110,6 +110,8 @@ struct TrackedFile {
     std::unique_ptr<OpenFile> handle;  // null while closed to save descriptors
     std::uint64_t last_used = 0;       // for choosing which descriptor to close
     bool was_open = false;
+    Nanos changed{0};        // when its size or its time of modification last changed
+    Nanos next_look{0};      // while it rests, not looked at before then
     bool remote = false;     // on a network file system; known once it was opened
     bool shrunk = false;     // remote, and appears shorter than what was read
     ConditionTimer shorter;  // likewise, even once that is accepted
@@ -137,6 +139,11 @@ struct TrackedFile {
   bool at_end() const { return !progress.touched && progress.size <= offset(); }
   bool unread() const { return !hold.active() && !at_end(); }
 };
+
+// It never had content as far as anybody saw: nothing is lost if it is forgotten.
+inline bool is_untouched(const TrackedFile& file) {
+  return !file.phase.opened() && file.offset() == 0 && file.progress.size == 0;
+}
 
 // Updates the file from the result of stat(). A remote file that appears shorter than what was read
 // is accepted as such after `patience`. True if there may be something to read.

@@ -118,6 +118,7 @@ class ModelFileSystem final : public FileSystem {
   std::size_t open_files() const { return *open_; }
   std::uint64_t lists() const { return lists_; }
   std::uint64_t reads() const { return *reads_; }
+  std::uint64_t stats() const { return stats_; }  // by path
 
   // -- FileSystem
 
@@ -144,6 +145,7 @@ class ModelFileSystem final : public FileSystem {
   }
 
   Result<FileStat> stat(const std::string& path) override {
+    ++stats_;
     const auto found = names_.find(path);
     if (found == names_.end() || is_hidden(path)) return Error{"no file " + path};
     return found->second->stat(device_);
@@ -265,6 +267,7 @@ class ModelFileSystem final : public FileSystem {
   std::uint64_t last_inode_ = 0;
   std::int64_t clock_ = 0;
   std::uint64_t lists_ = 0;
+  std::uint64_t stats_ = 0;
   std::shared_ptr<std::size_t> open_ = std::make_shared<std::size_t>(0);
   std::shared_ptr<std::uint64_t> reads_ = std::make_shared<std::uint64_t>(0);
 };
