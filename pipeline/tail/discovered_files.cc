@@ -52,7 +52,7 @@ void DiscoveredFiles::take_in(const ScanContext& scan) {
     if (table_.find(identity) == nullptr && !discovered.copy) take_in(discovered, scan);
     if (table_.find(identity) == nullptr) table_.reserve_number(identity);
   }
-  found_.clear();
+  found_ = std::vector<Discovered>();  // the first scan of a large tree finds all of it
 }
 
 // Empty files give up their places to files with content, and get one only where one is left.

@@ -117,6 +117,7 @@ void FileReader::settle(TrackedFile& file, TailSink& sink) {
     file.phase.on(PhaseEvent::finished);
     sink.finished(file.identity.id);
   }
+  lighten(file);
   if (!file.presence.missing && file.presence.linked) table_.close(file);
 }
 

@@ -71,8 +71,8 @@ void FileTable::rename(TrackedFile& file, ReadOrder order) {
 
 bool FileTable::was_forgotten(const FilePlace& place) const {
   const auto lane = lanes_.find(place.lane);
-  return lane != lanes_.end() && lane->second.any_forgotten &&
-         place.order <= lane->second.forgotten;
+  return lane != lanes_.end() && lane->second.forgotten != nullptr &&
+         place.order <= *lane->second.forgotten;
 }
 
 bool FileTable::outgrew(const FilePlace& place, std::uint64_t size) const {
@@ -96,25 +96,27 @@ FileTable::Lane& FileTable::lane(const std::string& name) {
   const auto [entry, is_new] = lanes_.try_emplace(name);
   if (is_new) {
     entry->second.id = static_cast<LaneId>(lane_by_id_.size());
-    entry->second.name = name;
+    entry->second.name = &entry->first;
     lane_by_id_.push_back(&entry->second);
   }
   return entry->second;
 }
 
 const std::string& FileTable::lane_name(LaneId lane) const {
-  return lane_by_id_[static_cast<std::size_t>(lane)]->name;
+  return *lane_by_id_[static_cast<std::size_t>(lane)]->name;
 }
 
 void FileTable::restore(const TailCheckpoint& checkpoint, const std::vector<WatchRoot>& roots) {
   for (const LaneCheckpoint& saved : checkpoint.lanes) {
     const auto number = static_cast<std::size_t>(saved.lane);
     if (lane_by_id_.size() <= number) lane_by_id_.resize(number + 1);
-    Lane& lane = lanes_[saved.name];
+    const auto entry = lanes_.try_emplace(saved.name).first;
+    Lane& lane = entry->second;
     lane.id = saved.lane;
-    lane.name = saved.name;
-    lane.any_forgotten = !saved.forgotten_path.empty();
-    if (lane.any_forgotten) lane.forgotten = place_of(saved.forgotten_path).order;
+    lane.name = &entry->first;
+    if (!saved.forgotten_path.empty()) {
+      lane.forgotten = std::make_unique<ReadOrder>(place_of(saved.forgotten_path).order);
+    }
     lane_by_id_[number] = &lane;
   }
   for (const FileCheckpoint& saved : checkpoint.files) {
@@ -152,8 +154,8 @@ TrackedFile* FileTable::revive(const FileIdentity& identity, const std::string& 
   if (!lanes_.contains(new_name)) {
     auto lane = lanes_.extract(lane_name(file.identity.lane));
     lane.key() = new_name;
-    lane.mapped().name = new_name;
-    lanes_.insert(std::move(lane));
+    const auto entry = lanes_.insert(std::move(lane)).position;
+    entry->second.name = &entry->first;
   }
   return &file;
 }
@@ -267,9 +269,8 @@ bool FileTable::retire(const TrackedFile& file) {
   Lane& lane = *lane_by_id_[static_cast<std::size_t>(file.identity.lane)];
   // A name given by rotation is reused for other content; one with a time stamp is not.
   const bool retires = !file.presence.missing || !file.identity.lane_is_single;
-  if (retires && (!lane.any_forgotten || lane.forgotten < file.identity.order)) {
-    lane.any_forgotten = true;
-    lane.forgotten = file.identity.order;
+  if (retires && (lane.forgotten == nullptr || *lane.forgotten < file.identity.order)) {
+    lane.forgotten = std::make_unique<ReadOrder>(file.identity.order);
     if (file.identity.lane_is_single) lane.forgotten_size = file.offset();
   }
   return retires;

@@ -87,9 +87,8 @@ class FileTable {
  private:
   struct Lane {
     LaneId id{};
-    std::string name;
-    bool any_forgotten = false;
-    ReadOrder forgotten;  // up to and including this one
+    const std::string* name = nullptr;     // its key in lanes_
+    std::unique_ptr<ReadOrder> forgotten;  // up to and including this one; null: none
     // Of a single file: what was read of it; unknown after a restart.
     std::uint64_t forgotten_size = std::numeric_limits<std::uint64_t>::max();
   };

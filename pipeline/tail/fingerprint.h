@@ -27,6 +27,8 @@ class Fingerprint {
   // Removes the last bytes, at most as many as tail() has.
   void cut(std::size_t bytes);
   void clear() { *this = {}; }
+  // Gives back memory that only further bytes would need.
+  void shrink() { pending_.shrink_to_fit(); }
 
   std::uint64_t offset() const { return offset_; }
   // The bytes right before the offset: kTail of them, fewer at the beginning of a file.

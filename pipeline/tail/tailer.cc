@@ -100,6 +100,7 @@ void Tailer::Impl::meet(const std::string& path) {
   file->presence.seen_as = own_name ? std::string() : path;
   see(*file, *stat);
   if (clock.now() - file->presence.changed >= limits.rest_after) {
+    lighten(*file);
     // Not all in the same scan.
     const auto share = static_cast<std::int64_t>(file->identity.id) % 8;
     file->presence.next_look = clock.now() + limits.rest / 2 + share * limits.rest / 16;
@@ -241,6 +242,7 @@ void Tailer::scan(TailSink& sink, ScanTime now) {
   p.checkpoints_due = false;
   // Sizes come after the listing: by then, a file older than a listed one of its lane is complete.
   for (const std::string& path : p.listing.files) p.meet(path);
+  p.listing.files = std::vector<std::string>();
   const ScanContext context{p.scan_number, p.listing, sink};
   for (const auto& file : p.table.all()) {
     file->hold.scanned(p.clock.now());

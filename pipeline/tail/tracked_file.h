@@ -145,6 +145,15 @@ inline bool is_untouched(const TrackedFile& file) {
   return !file.phase.opened() && file.offset() == 0 && file.progress.size == 0;
 }
 
+// Gives back memory that the file needs only while it grows.
+inline void lighten(TrackedFile& file) {
+  file.progress.read.shrink();
+  for (std::string* const text : {&file.progress.head, &file.progress.former_head,
+                                  &file.progress.error, &file.presence.seen_as}) {
+    text->shrink_to_fit();
+  }
+}
+
 // Updates the file from the result of stat(). A remote file that appears shorter than what was read
 // is accepted as such after `patience`. True if there may be something to read.
 bool observe(TrackedFile& file, const FileStat& stat, Nanos patience, Nanos now);

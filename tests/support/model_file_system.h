@@ -54,6 +54,10 @@ class ModelFileSystem final : public FileSystem {
     content.replace(offset, bytes.size(), bytes);
     at(path).modified_ns = ++clock_;
   }
+  // In place, within one tick of the clock that stamps modifications.
+  void rewrite_unnoticed(const std::string& path, std::string content) {
+    at(path).content = std::move(content);
+  }
   void rename(const std::string& from, const std::string& to) {
     const std::shared_ptr<Inode> inode = names_.at(from);
     make_directories(to);
@@ -97,6 +101,8 @@ class ModelFileSystem final : public FileSystem {
   void hide(const std::string& directory) { hidden_ = directory; }
   // Mounted again: the same files under another device number. Open files keep the old one.
   void remount() { ++device_; }
+  // Files that are open now cannot be read any more, but can be opened anew (NFS: ESTALE).
+  void make_handles_stale() { ++*handles_from_; }
   void remote(bool remote) { remote_ = remote; }
   // The next `looks` stat() calls show the file with `size` bytes, and as not changed since.
   void lag(const std::string& path, std::size_t size, int looks) {
@@ -191,7 +197,9 @@ class ModelFileSystem final : public FileSystem {
           remote_(owner.remote_),
           longest_read_(owner.longest_read_),
           open_(owner.open_),
-          reads_(owner.reads_) {
+          reads_(owner.reads_),
+          valid_from_(owner.handles_from_),
+          opened_at_(*owner.handles_from_) {
       ++*open_;
     }
     ~Open() override { --*open_; }
@@ -204,6 +212,7 @@ class ModelFileSystem final : public FileSystem {
     Result<std::size_t> read(std::uint64_t offset, std::span<char> buffer) override {
       ++*reads_;
       if (!inode_->error.empty()) return Error{inode_->error};
+      if (opened_at_ < *valid_from_) return Error{"read: Stale file handle"};
       const std::string& content = inode_->content;
       if (offset >= content.size()) return std::size_t{0};
       const std::size_t n = std::min({buffer.size(), content.size() - offset, longest_read_});
@@ -218,6 +227,8 @@ class ModelFileSystem final : public FileSystem {
     std::size_t longest_read_;
     std::shared_ptr<std::size_t> open_;
     std::shared_ptr<std::uint64_t> reads_;
+    std::shared_ptr<std::uint64_t> valid_from_;
+    std::uint64_t opened_at_;
   };
 
   static std::string name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
@@ -269,6 +280,7 @@ class ModelFileSystem final : public FileSystem {
   std::uint64_t lists_ = 0;
   std::uint64_t stats_ = 0;
   std::shared_ptr<std::size_t> open_ = std::make_shared<std::size_t>(0);
+  std::shared_ptr<std::uint64_t> handles_from_ = std::make_shared<std::uint64_t>(0);
   std::shared_ptr<std::uint64_t> reads_ = std::make_shared<std::uint64_t>(0);
 };
 

@@ -1,7 +1,11 @@
 // More files than usual, and more than there is room for. Bounds on time are counts of calls, so
 // that they hold on any machine. The numbers are those of the fault catalogue.
+#include <malloc.h>
+
 #include <algorithm>
 
+#include "pipeline/tail/posix_file_system.h"
+#include "tests/support/temp_directory.h"
 #include "tests/unit/tail/tailer_fixture.h"
 
 namespace trainwatch::test::many_files_test {
@@ -144,6 +148,45 @@ TEST_F(ManyFilesTest, EveryFileOfATreeIsReadOnce) {
   EXPECT_EQ(tailer->files_dropped(), 0U);
   pass();
   EXPECT_EQ(sink.total, kFiles);
+}
+
+// Takes everything and keeps nothing.
+class NullSink final : public TailSink {
+ public:
+  void opened(const KnownFile&, const std::string&, const std::vector<FileId>&) override {}
+  void data(FileId, std::string_view bytes) override { total += bytes.size(); }
+  void renamed(const KnownFile&) override {}
+  void cut_back(FileId, std::uint64_t) override {}
+  void restarted(FileId, std::uint64_t) override {}
+  void finished(FileId) override {}
+  void read_error(FileId, const std::string&) override {}
+  void forgotten(FileId, bool) override {}
+  void checkpoint_written(const CheckpointFile&) override {}
+
+  std::size_t total = 0;
+};
+
+TEST(ManyFilesMemoryTest, AFileCostsLittleMemory) {
+  constexpr std::size_t kFiles = 4000;
+  TempDirectory dir;
+  for (std::size_t i = 0; i < kFiles; ++i) {
+    dir.append("rank-" + std::to_string(i) + "-metrics.jsonl", std::string(1200, 'x') + '\n');
+  }
+  const auto used = [] { return ::mallinfo2().uordblks; };
+  NullSink sink;
+  PosixFileSystem files({{dir.path(), "t"}});
+  const std::size_t before = used();
+  Tailer tailer(files, {{dir.path(), "t"}});
+  for (int i = 1; i < 40; ++i) {
+    tailer.scan(sink, ScanTime{} + std::chrono::seconds(i));
+    while (tailer.read(sink)) {
+    }
+  }
+  if (used() == before) GTEST_SKIP() << "another allocator";
+  EXPECT_EQ(sink.total, kFiles * 1201);
+  const std::size_t of_one = (used() - before) / kFiles;
+  RecordProperty("bytes_per_file", static_cast<int>(of_one));
+  EXPECT_LE(of_one, 2816U) << "half of it are the last bytes that were read";
 }
 
 }  // namespace trainwatch::test::many_files_test

@@ -1,0 +1,157 @@
+// Cases of the fault catalogue about identity and odd file systems that no other test has.
+#include "tests/unit/tail/tailer_fixture.h"
+
+namespace trainwatch::test::tailer_catalogue_test {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+std::string lines(const std::string& text, int n) {
+  std::string all;
+  for (int i = 0; i < n; ++i) all += text + ' ' + std::to_string(i) + '\n';
+  return all;
+}
+
+class CatalogueTest : public TailerTest {
+ protected:
+  // A tailer that resumes behind `read` bytes of what `path` holds now.
+  void resume(const std::string& path) {
+    FileCheckpoint file;
+    file.known = {FileId{1}, LaneId{0}, "r", path, fs.stat(path)->identity, 0};
+    file.read.extend(fs.content(path));
+    const FilePlace place = place_of(path);
+    tailer.emplace(fs, std::vector<WatchRoot>{{"/r", "r"}}, TailLimits{},
+                   TailCheckpoint{{file}, {{LaneId{0}, place.lane, ""}}});
+    sink.opened(file.known, place.lane, {});
+    sink.data(FileId{1}, fs.content(path));
+    sink.take_calls();
+  }
+};
+
+// Case 17: the bytes before the offset are compared whenever it is read on.
+TEST_F(CatalogueTest, SameSizeAndTimeButOtherContentIsNoticedWhenItGrows) {
+  fs.create("/r/a.jsonl", lines("old", 20));
+  pass();
+  fs.rewrite_unnoticed("/r/a.jsonl", lines("new", 20));
+  EXPECT_THAT(pass(), IsEmpty()) << "size and time are the same";
+  fs.append("/r/a.jsonl", "more\n");
+  pass();
+  pass();
+  EXPECT_EQ(sink.file("/r/a.jsonl").bytes, lines("new", 20) + "more\n");
+}
+
+// Case 17, while trainwatch was not running.
+TEST_F(CatalogueTest, SameSizeAndTimeButOtherContentIsNoticedAfterARestart) {
+  fs.create("/r/a.jsonl", lines("old", 100));
+  resume("/r/a.jsonl");
+  fs.rewrite_unnoticed("/r/a.jsonl", lines("new", 100));
+  for (int i = 0; i < 3; ++i) pass();
+  EXPECT_EQ(sink.file("/r/a.jsonl").bytes, lines("new", 100));
+}
+
+// Case 13: old records were edited in place, so everything behind them moved.
+TEST_F(CatalogueTest, EditedOldRecordsAreReadAnew) {
+  fs.create("/r/a.jsonl", lines("line", 100));
+  pass();
+  const std::string edited = "a longer first record\n" + lines("line", 100) + "more\n";
+  fs.truncate("/r/a.jsonl", 0);
+  fs.append("/r/a.jsonl", edited);
+  EXPECT_THAT(pass(), Contains("restarted 0 a.jsonl"));
+  pass();
+  EXPECT_EQ(sink.file("/r/a.jsonl").bytes, edited);
+}
+
+// Case 13, with the directory's entry replaced as an editor does.
+TEST_F(CatalogueTest, EditedOldRecordsInANewFileOfTheSameNameAreReadAnew) {
+  fs.create("/r/a.jsonl", lines("line", 100));
+  pass();
+  const std::string edited = "x" + lines("line", 100) + "more\n";
+  fs.create("/r/a.jsonl.swap", edited);
+  fs.rename("/r/a.jsonl.swap", "/r/a.jsonl");
+  for (int i = 0; i < 4; ++i) pass();
+  EXPECT_EQ(sink.file("/r/a.jsonl").bytes, edited);
+}
+
+// Case 47.
+TEST_F(CatalogueTest, AStaleHandleIsOpenedAnewByItsPath) {
+  fs.create("/r/a.jsonl", "one\n");
+  pass();
+  fs.make_handles_stale();
+  fs.append("/r/a.jsonl", "two\n");
+  EXPECT_THAT(pass(), ElementsAre("read_error a.jsonl"));
+  pass();
+  EXPECT_THAT(pass(), IsEmpty());
+  EXPECT_EQ(sink.file("/r/a.jsonl").bytes, "one\ntwo\n");
+  EXPECT_EQ(sink.total, 8U);
+}
+
+// Case 47: short reads and stale handles at once, in the middle of a file.
+TEST_F(CatalogueTest, StaleHandlesAndShortReadsLoseNothing) {
+  start({.chunk_bytes = 300});
+  fs.short_reads(7);
+  fs.create("/r/a.jsonl", lines("line", 500));
+  for (int i = 0; i < 40; ++i) {
+    scan();
+    tailer->read(sink);
+    fs.make_handles_stale();
+  }
+  for (int i = 0; i < 3; ++i) pass();
+  EXPECT_EQ(sink.file("/r/a.jsonl").bytes, lines("line", 500));
+}
+
+// Case 49: an object appears as a whole when its writer closes it, and what was open is stale once
+// it is overwritten.
+TEST_F(CatalogueTest, AnObjectStoreShowsWholeObjectsAndMakesOldHandlesStale) {
+  fs.remote(true);
+  fs.births(false);
+  std::string content;
+  for (int i = 0; i < 5; ++i) {
+    content += lines("upload " + std::to_string(i), 20);
+    fs.create("/r/a.jsonl", content);  // another object under the same key
+    fs.make_handles_stale();
+    for (int j = 0; j < 3; ++j) pass();
+  }
+  for (int i = 0; i < 10; ++i) pass();
+  EXPECT_EQ(sink.file("/r/a.jsonl").bytes, content);
+  EXPECT_EQ(sink.total, content.size()) << "what was read before was read again";
+}
+
+// Case 49: while the object is being replaced it cannot be opened.
+TEST_F(CatalogueTest, AnObjectThatCannotBeOpenedForAWhileIsTriedAgain) {
+  fs.remote(true);
+  fs.create("/r/a.jsonl", "one\n");
+  fs.fail_open("/r/a.jsonl", "open: Input/output error");
+  for (int i = 0; i < 3; ++i) pass();
+  EXPECT_EQ(sink.total, 0U);
+  fs.heal();
+  for (int i = 0; i < 5; ++i) pass();
+  EXPECT_EQ(sink.file("/r/a.jsonl").bytes, "one\n");
+}
+
+// Case 3, as on overlayfs: inode numbers are used again, and there are no generation numbers.
+TEST_F(CatalogueTest, AnInodeNumberUsedAgainWhileNobodyLookedIsAnotherFile) {
+  fs.reuse_inode_numbers(true);
+  fs.create("/r/a.jsonl", lines("old", 100));
+  resume("/r/a.jsonl");
+  const auto inode = fs.inode_number("/r/a.jsonl");
+  fs.unlink("/r/a.jsonl");
+  fs.create("/r/a.jsonl", lines("new", 200));
+  ASSERT_EQ(fs.inode_number("/r/a.jsonl"), inode);
+  for (int i = 0; i < 3; ++i) pass();
+  EXPECT_EQ(sink.files.rbegin()->second.bytes, lines("new", 200)) << "no byte is skipped";
+}
+
+// Case 3, without birth times.
+TEST_F(CatalogueTest, AnInodeNumberUsedAgainWithoutBirthTimesIsAnotherFile) {
+  fs.reuse_inode_numbers(true);
+  fs.births(false);
+  fs.create("/r/a.jsonl", lines("old", 100));
+  resume("/r/a.jsonl");
+  fs.unlink("/r/a.jsonl");
+  fs.create("/r/a.jsonl", lines("new", 200));
+  for (int i = 0; i < 3; ++i) pass();
+  EXPECT_EQ(sink.files.rbegin()->second.bytes, lines("new", 200)) << "no byte is skipped";
+}
+
+}  // namespace trainwatch::test::tailer_catalogue_test
