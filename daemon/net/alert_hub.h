@@ -87,8 +87,8 @@ class AlertHub {
   std::uint64_t last_seq() const { return last_seq_; }
   // The oldest alert in the window; last_seq() + 1 if there is none.
   std::uint64_t window_first_seq() const;
-  // True if everything newer than `seq` is in the window.
-  bool covers(std::uint64_t seq) const { return seq + 1 >= window_first_seq(); }
+  // True if everything newer than `seq` is in the window; `seq` may be any number.
+  bool covers(std::uint64_t seq) const { return seq >= last_seq_ || seq + 1 >= window_first_seq(); }
 
   [[nodiscard]] Registration listen(Listener listener);
 

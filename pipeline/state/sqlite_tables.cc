@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <filesystem>
+#include <limits>
 
 namespace trainwatch {
 namespace {
@@ -264,6 +266,10 @@ Status SqliteTables::drop(const Kept& oldest) {
 }
 
 Result<PublishedAlerts> SqliteTables::alerts_after(std::uint64_t after, std::size_t limit) {
+  // SQLite's integers are signed; no alert has a number that they cannot hold.
+  if (after > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) {
+    return PublishedAlerts{};
+  }
   return alerts_of(query(Query::alerts_after).with(stored_as(after), stored_as(limit)));
 }
 

@@ -48,6 +48,25 @@ TEST(HttpAlerts, ReadsTheStoreAndTheWindow) {
   EXPECT_EQ(alerts(""), body(1200, 1500, 1491, 1500));
 }
 
+// A number that no alert has yet needs no store, whatever it is: 2^64-1 once wrapped to 0 and read
+// everything.
+TEST(HttpAlerts, AnyNumberAheadIsAnsweredAtOnce) {
+  TestServer server({}, {.alerts = 10});
+  server.publish(1, 1500);
+  server.hold();
+  for (const char* after : {"1500", "1501", "9223372036854775807", "9223372036854775808",
+                            "18446744073709551614", "18446744073709551615"}) {
+    EXPECT_EQ(get(server.port(), std::string("/api/v1/alerts?after=") + after).body,
+              body(1, 1500, 1, 0))
+        << after;
+  }
+  EXPECT_FALSE(server.alert_store(asked));
+  for (const char* after : {"18446744073709551616", "99999999999999999999", "-1", "1e3"}) {
+    EXPECT_EQ(get(server.port(), std::string("/api/v1/alerts?after=") + after).status, 400)
+        << after;
+  }
+}
+
 TEST(HttpAlerts, HeadAndPipelinedRequestsWaitTheirTurn) {
   TestServer server({}, {.alerts = 1});
   server.publish(1, 5);

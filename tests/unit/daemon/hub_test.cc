@@ -27,6 +27,15 @@ TEST(AlertHub, StartsWithWhatTheStoreHas) {
   EXPECT_THAT(window(hub), IsEmpty());
 }
 
+// A number of a client may be any; the largest must not wrap to 0.
+TEST(AlertHub, CoversWhatIsAheadOfIt) {
+  const AlertHub hub("e", 12, 41);
+  for (const std::uint64_t seq : {std::uint64_t{42}, ~std::uint64_t{0} - 1, ~std::uint64_t{0}}) {
+    EXPECT_TRUE(hub.covers(seq)) << seq;
+    EXPECT_EQ(hub.bytes_after(seq), 0U) << seq;
+  }
+}
+
 TEST(AlertHub, KeepsTheNewestByNumberAndByBytes) {
   AlertHub hub("e", 1, 0, {.alerts = 3});
   hub.publish(make_alerts(1, 5));

@@ -67,6 +67,22 @@ TEST(WsResume, ByQueryAndByMessage) {
   EXPECT_EQ(by_message.text(), alert_text(4));
 }
 
+// Catalogue case 84, at the ends of the numbers: the largest is ahead of us, not the one before 0.
+TEST(WsResume, TheLargestNumbersAreAheadOfUs) {
+  TestServer server;
+  server.publish(1, 2);
+  for (const char* after : {"3", "9223372036854775808", "18446744073709551615"}) {
+    WsClient client(server.port(), std::string("?after=") + after);
+    client.text();
+    EXPECT_EQ(client.text(), R"({"op":"reset","epoch":"epoch-1"})") << after;
+    EXPECT_EQ(client.text(), alert_text(1)) << after;
+    EXPECT_EQ(client.text(), alert_text(2)) << after;
+    client.send(std::string(R"({"op":"ack","seq":)") + after + "}");
+    EXPECT_EQ(client.text(), R"({"op":"error","message":"ack: seq is above last_seq"})") << after;
+  }
+  EXPECT_EQ(WsClient(server.port(), "?after=18446744073709551616").response().status, 400);
+}
+
 // 20,000 stored, 4,096 in memory: nothing is missing and nothing comes twice, while more arrive.
 TEST(WsResume, FromTheStoreIntoTheWindow) {
   TestServer server;

@@ -94,6 +94,15 @@ class KindName {
 using Kinds = testing::Types<InMemory, OnDisk>;
 TYPED_TEST_SUITE(StateStoreTest, Kinds, KindName);
 
+// A client asks for what it likes: numbers beyond those of the store's integers have nothing after
+// them.
+TYPED_TEST(StateStoreTest, NothingComesAfterTheLargestNumbers) {
+  this->commit(commit_of({firing("a"), firing("b")}));
+  for (const std::uint64_t after : {std::uint64_t{2}, std::uint64_t{1} << 63U, ~std::uint64_t{0}}) {
+    EXPECT_TRUE(this->store().alerts_after(after, 9)->empty()) << after;
+  }
+}
+
 TYPED_TEST(StateStoreTest, BeginsEmpty) {
   EXPECT_EQ(this->store().epoch(), "epoch-1");
   EXPECT_TRUE(this->store().load()->empty());
