@@ -139,6 +139,15 @@ HttpResponse error_response(int status, std::string_view error) {
   return {.status = status, .body = json.take() + "\n", .headers = {}};
 }
 
+std::span<const std::pair<std::string_view, std::string_view>> security_headers() {
+  static constexpr std::pair<std::string_view, std::string_view> kHeaders[] = {
+      {"X-Content-Type-Options", "nosniff"},
+      {"Content-Security-Policy", "default-src 'self'; frame-ancestors 'none'"},
+      {"X-Frame-Options", "DENY"},
+  };
+  return kHeaders;
+}
+
 std::string serialize(const HttpResponse& response, bool head_only, bool keep_alive) {
   std::string out;
   out.reserve(512 + (head_only ? 0 : response.body.size()));
@@ -149,9 +158,7 @@ std::string serialize(const HttpResponse& response, bool head_only, bool keep_al
   out.append(reason_phrase(response.status)).append("\r\n");
   header("Date", http_date());
   header("Server", "trainwatch");
-  header("X-Content-Type-Options", "nosniff");
-  header("Content-Security-Policy", "default-src 'self'; frame-ancestors 'none'");
-  header("X-Frame-Options", "DENY");
+  for (const auto& [name, value] : security_headers()) header(name, value);
   header("Cache-Control", response.cacheable ? "no-cache" : "no-store");
   for (const auto& [name, value] : response.headers) header(name, value);
   if (response.status != 304) {

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -47,6 +48,9 @@ HttpResponse error_response(int status);
 HttpResponse error_response(int status, std::string_view error);
 
 std::string_view reason_phrase(int status);
+
+// What restricts browsers, in every response, upgrades and errors included: names and values.
+std::span<const std::pair<std::string_view, std::string_view>> security_headers();
 
 // Serialises `response` with the headers common to all; without the body if `head_only`.
 std::string serialize(const HttpResponse& response, bool head_only, bool keep_alive);

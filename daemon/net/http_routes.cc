@@ -153,15 +153,31 @@ bool contains_token(std::string_view list, std::string_view token) {
   return false;
 }
 
+// 16 bytes in base64 (RFC 6455, 4.2.1).
+bool is_websocket_key(std::string_view key) {
+  constexpr std::string_view kDigits =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  return key.size() == 24 && key.ends_with("==") &&
+         key.find_first_not_of(kDigits) == key.size() - 2;
+}
+
+HttpResponse upgrade_required() {
+  auto response = error_response(426);
+  response.headers.emplace_back("Upgrade", "websocket");
+  response.headers.emplace_back("Sec-WebSocket-Version", "13");
+  return response;
+}
+
+// Everything that the WebSocket library would refuse is refused here, in our own words.
 Answer stream(const NetState& net, const HttpRequest& request) {
   const bool upgrade = request.method == "GET" && request.version == 11 &&
                        contains_token(request.header("Upgrade"), "websocket") &&
                        contains_token(request.header("Connection"), "upgrade");
-  if (!upgrade) {
-    auto response = error_response(426);
-    response.headers.emplace_back("Upgrade", "websocket");
-    return response;
-  }
+  if (!upgrade || request.header("Sec-WebSocket-Version") != "13") return upgrade_required();
+  const bool one_key =
+      request.count("Sec-WebSocket-Key") == 1 && request.count("Sec-WebSocket-Version") == 1;
+  if (!one_key || !is_websocket_key(request.header("Sec-WebSocket-Key")))
+    return error_response(400, "Sec-WebSocket-Key must be 16 bytes in base64");
   if (!net.guard.origin_allowed(request)) return error_response(403);
   const auto subscription = subscription_from_query(request.query());
   if (!subscription) return error_response(400, subscription.error().message);

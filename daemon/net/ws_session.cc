@@ -80,6 +80,7 @@ class Session final : public WsSession, public std::enable_shared_from_this<Sess
   void received();
   void apply(const Subscription& subscription);
   void heard();
+  void refuse_close_code();
   void pump();
   void request_page();
   void page_received(AlertStoreClient::Page page);
@@ -118,6 +119,7 @@ void Session::configure(bool answer_protocol) {
                                                  websocket::stream_base::none(), false});
   ws_.set_option(websocket::stream_base::decorator([answer_protocol](auto& response) {
     response.set(beast::http::field::server, "trainwatch");
+    for (const auto& [name, value] : security_headers()) response.set(name, value);
     if (answer_protocol) {
       response.set(beast::http::field::sec_websocket_protocol, beast::string_view(kStreamProtocol));
     }
@@ -125,7 +127,10 @@ void Session::configure(bool answer_protocol) {
   ws_.read_message_max(limits_.message_bytes);
   ws_.auto_fragment(false);
   ws_.text(true);
-  ws_.control_callback([this](websocket::frame_type, beast::string_view) { heard(); });
+  ws_.control_callback([this](websocket::frame_type type, beast::string_view) {
+    if (type == websocket::frame_type::close) refuse_close_code();
+    heard();
+  });
 }
 
 void Session::accept(const HttpRequest& request) {
@@ -193,6 +198,19 @@ void Session::heard() {
   asio::post(ws_.get_executor(), [self = shared_from_this()] {
     self->end(websocket::close_code::policy_error, Disconnect::protocol);
   });
+}
+
+// No code above 4999 is defined (RFC 6455, 7.4.2), but Beast would send it back as a normal close.
+// As it is about to do so, this socket ends here; the client gets an error, unless that would
+// cut a frame.
+void Session::refuse_close_code() {
+  constexpr std::uint16_t kLastCode = 4999;
+  if (ws_.reason().code <= kLastCode) return;
+  error_code ignored;
+  auto& socket = beast::get_lowest_layer(ws_);
+  static constexpr unsigned char kProtocolError[] = {0x88, 0x02, 0x03, 0xEA};
+  if (!writing_ && !pinging_) socket.write_some(asio::buffer(kProtocolError), ignored);
+  socket.shutdown(asio::ip::tcp::socket::shutdown_send, ignored);
 }
 
 void Session::pump() {

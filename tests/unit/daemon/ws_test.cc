@@ -157,6 +157,57 @@ TEST(WsSession, BrokenClientsAreClosedWithTheirCode) {
   EXPECT_EQ(last.close_code(), 1008);
 }
 
+// RFC 6455, 7.4: codes below 1000, reserved ones and those above 4999 are errors; others come back.
+TEST(WsSession, OnlyCloseCodesThatExistAreAnswered) {
+  TestServer server;
+  const auto answer = [&](unsigned code) {
+    WsClient client(server.port());
+    client.text();
+    client.send({static_cast<char>(code >> 8U), static_cast<char>(code & 255U)}, 8);
+    return client.read().close_code();
+  };
+  for (const int code : {1000, 1001, 1002, 1003, 1007, 1011, 1013, 3000, 3999, 4000, 4999}) {
+    EXPECT_EQ(answer(static_cast<unsigned>(code)), code);
+  }
+  for (const unsigned code :
+       {0U, 999U, 1004U, 1005U, 1006U, 1014U, 1015U, 1016U, 2999U, 5000U, 32768U, 65535U}) {
+    EXPECT_EQ(answer(code), 1002) << code;
+  }
+}
+
+TEST(WsSession, AHandshakeThatIsRefusedIsAnOrdinaryResponse) {
+  TestServer server;
+  const std::string start =
+      "GET /api/v1/stream HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\n";
+  const std::string upgrade = "Upgrade: websocket\r\n";
+  const std::string version = "Sec-WebSocket-Version: 13\r\n";
+  const std::string key = "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n";
+  const std::pair<std::string, int> cases[] = {
+      {start + version + key, 426},
+      {start + upgrade + key, 426},
+      {start + upgrade + key + "Sec-WebSocket-Version: 8\r\n", 426},
+      {start + upgrade + key + "Sec-WebSocket-Version: 13, 8\r\n", 426},
+      {start + upgrade + key + version + version, 400},
+      {start + upgrade + version, 400},
+      {start + upgrade + version + key + key, 400},
+      {start + upgrade + version + "Sec-WebSocket-Key: \r\n", 400},
+      {start + upgrade + version + "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=\r\n", 400},
+      {start + upgrade + version + "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZ===\r\n", 400},
+      {start + upgrade + version + "Sec-WebSocket-Key: " + std::string(4000, 'A') + "\r\n", 400},
+  };
+  for (const auto& [request, status] : cases) {
+    const auto response = ask(server.port(), request + "\r\n");
+    EXPECT_EQ(response.status, status) << request;
+    EXPECT_EQ(response.header("X-Content-Type-Options"), "nosniff") << request;
+    EXPECT_EQ(response.header("X-Frame-Options"), "DENY") << request;
+    EXPECT_THAT(response.header("Content-Security-Policy"), HasSubstr("default-src 'self'"));
+    EXPECT_EQ(response.header("Sec-WebSocket-Version"), status == 426 ? "13" : "") << request;
+  }
+  const auto accepted = ask(server.port(), start + upgrade + version + key + "\r\n");
+  EXPECT_EQ(accepted.status, 101);
+  EXPECT_EQ(accepted.header("X-Content-Type-Options"), "nosniff");
+}
+
 TEST(WsSession, PagesOfOthersAreRefused) {
   TestServer server;
   for (const char* origin : {"http://evil.example", "null", "http://localhost:1", "",
