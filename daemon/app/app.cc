@@ -46,11 +46,8 @@ NetOptions net_options(const Config& config, const ListenAddress& listen) {
   options.host = listen.host;
   options.port = listen.port;
   options.allowed_hosts = config.web.allowed_hosts;
-  options.http.connections =
-      std::min(options.http.connections, fd_budget(descriptor_limit()).connections);
-  options.ws.heartbeat = std::chrono::duration_cast<milliseconds>(config.stream.heartbeat);
-  options.ws.subscribers = config.stream.max_subscribers;
-  options.ws.queue_bytes = config.stream.queue_bytes;
+  options.limits = config.clients;
+  options.limits.ws.heartbeat = std::chrono::duration_cast<milliseconds>(config.stream.heartbeat);
   return options;
 }
 
@@ -73,6 +70,7 @@ struct App::Impl {
   explicit Impl(RunOptions wanted) : options(std::move(wanted)) {}
 
   Status start_engine(const Config& config, OpenedStore opened);
+  NetOptions affordable(NetOptions net);
   EngineThread::Callbacks callbacks();
   AlertStoreClient alert_store(Acknowledged acknowledged);
   void passed(TailReport report);
@@ -104,6 +102,25 @@ struct App::Impl {
   std::unique_ptr<EngineThread> engine;
   std::unique_ptr<Reader> reader;  // last: it feeds the engine
 };
+
+// Within the file descriptors that this process may have.
+NetOptions App::Impl::affordable(NetOptions net) {
+  auto& http = net.limits.http;
+  auto& ws = net.limits.ws;
+  const std::size_t wanted = http.connections + http.reserved + ws.subscribers;
+  raise_descriptor_limit(descriptors_for(wanted));
+  const std::size_t budget = fd_budget(descriptor_limit()).connections;
+  if (wanted <= budget) return net;
+  const std::size_t reserved = std::min(http.reserved, budget / 4);
+  http.reserved = reserved;
+  http.connections = std::clamp<std::size_t>((budget - reserved) / 2, 1, http.connections);
+  ws.subscribers = std::max<std::size_t>(
+      1, std::min(ws.subscribers, budget - std::min(budget, http.connections + reserved)));
+  log->warn("the limit of open files allows fewer clients than configured",
+            {{"web.max_connections", std::to_string(http.connections)},
+             {"stream.max_subscribers", std::to_string(ws.subscribers)}});
+  return net;
+}
 
 // Passes everything that the engine thread publishes to the net thread.
 EngineThread::Callbacks App::Impl::callbacks() {
@@ -289,7 +306,7 @@ std::optional<StartFailure> App::start() {
   const std::string epoch = store->epoch();
   impl.hub = std::make_unique<AlertHub>(epoch, store->first_seq(), store->last_seq());
   impl.server = std::make_unique<NetServer>(
-      impl.context, net_options(config, *listen), *impl.hub,
+      impl.context, impl.affordable(net_options(config, *listen)), *impl.hub,
       impl.alert_store(store->acknowledged()),
       analysis_source(impl.context, impl.engine, impl.profiles, impl.watched));
   if (Status bound = impl.server->listen(); !bound.ok()) return failed(bound.error());

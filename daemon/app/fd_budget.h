@@ -15,12 +15,18 @@ struct FdBudget {
   std::size_t files;  // open at a time; not counting those that just vanished
 };
 
+// Store, inotify, listener, event loops, standard streams.
+inline constexpr std::size_t kOwnDescriptors = 24;
+
 // For a process that may have `limit` descriptors open. At least one of each.
 inline FdBudget fd_budget(std::size_t limit) {
-  // Store, inotify, listener, event loops, standard streams.
-  constexpr std::size_t kOwn = 24;
-  const std::size_t left = limit - std::min(limit, kOwn);
+  const std::size_t left = limit - std::min(limit, kOwnDescriptors);
   return {std::max<std::size_t>(1, left / 2), std::max<std::size_t>(1, left / 4)};
+}
+
+// The limit with which fd_budget() has this many connections.
+inline std::size_t descriptors_for(std::size_t connections) {
+  return kOwnDescriptors + 2 * connections;
 }
 
 // RLIMIT_NOFILE of this process.
@@ -30,6 +36,14 @@ inline std::size_t descriptor_limit() {
     return std::numeric_limits<std::size_t>::max();
   }
   return limit.rlim_cur;
+}
+
+// Raises RLIMIT_NOFILE of this process to `wanted`, or as far as it may.
+inline void raise_descriptor_limit(std::size_t wanted) {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted) return;
+  limit.rlim_cur = std::min<rlim_t>(wanted, limit.rlim_max);
+  ::setrlimit(RLIMIT_NOFILE, &limit);  // without success the budget is smaller
 }
 
 }  // namespace trainwatch

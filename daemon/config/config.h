@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "daemon/net/client_limits.h"
 #include "trainwatch/analysis.h"
 #include "trainwatch/interner.h"
 #include "trainwatch/result.h"
@@ -71,8 +72,6 @@ struct InputConfig {
 
 struct StreamConfig {
   Nanos heartbeat = std::chrono::seconds{5};
-  std::size_t max_subscribers = 128;
-  std::size_t queue_bytes = std::size_t{4} << 20U;  // of one client
 };
 
 struct RuleEntry {
@@ -91,6 +90,7 @@ struct Config {
   TailConfig tail;
   InputConfig input;
   StreamConfig stream;
+  ClientLimits clients;                         // of `web` and `stream`
   std::vector<std::string> analyses = {"all"};  // names, or "all"
   bool rules_default_enabled = true;
   RulePreset rules_preset = RulePreset::trainwatch;

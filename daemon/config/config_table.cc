@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "daemon/config/client_limit_field.h"
 #include "daemon/config/config_fields.h"
 #include "daemon/config/config_text.h"
 #include "daemon/net/url.h"
@@ -78,7 +79,7 @@ std::vector<ConfigField<Config>> make_settings() {
   using std::chrono::seconds;
   constexpr std::uint64_t kKiB = 1024;
   constexpr std::uint64_t kMiB = 1024 * kKiB;
-  return {
+  std::vector<ConfigField<Config>> settings = {
       listen_address_field(),
       allowed_hosts_field(),
       text_field<Config>(
@@ -142,13 +143,6 @@ std::vector<ConfigField<Config>> make_settings() {
       duration_field<Config>(
           "stream.heartbeat", [](auto& c) -> auto& { return c.stream.heartbeat; }, seconds{1},
           hours{1}, "Time between heartbeats on a WebSocket."),
-      count_field<Config>(
-          "stream.max_subscribers", [](auto& c) -> auto& { return c.stream.max_subscribers; }, 1,
-          100'000, "Open WebSockets; one more gets status 503."),
-      size_field<Config>(
-          "stream.queue_bytes", [](auto& c) -> auto& { return c.stream.queue_bytes; }, 64 * kKiB,
-          256 * kMiB,
-          "A client with more unread than this is disconnected, and resumes by sequence number."),
       analyses_field(),
       boolean_field<Config>(
           "rules.default_enabled", [](auto& c) -> auto& { return c.rules_default_enabled; },
@@ -160,6 +154,8 @@ std::vector<ConfigField<Config>> make_settings() {
           "Defaults of parameters that are not set by name: trainwatch's own, or those of "
           "SageMaker's code or documentation."),
   };
+  for (const ClientLimit& limit : client_limits()) settings.push_back(client_limit_field(limit));
+  return settings;
 }
 
 ConfigField<WatchConfig> rank_field() {

@@ -1,6 +1,8 @@
 #include "daemon/net/http_connection.h"
 
+#include <algorithm>
 #include <boost/asio/buffer.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/read_until.hpp>
 #include <utility>
 
@@ -11,18 +13,26 @@ namespace trainwatch {
 namespace {
 
 namespace asio = boost::asio;
-constexpr std::chrono::milliseconds kLinger{1000};
+using Phase = ConnectionTable::Phase;
+using std::chrono::milliseconds;
+constexpr milliseconds kLinger{1000};
 
 }  // namespace
 
-HttpConnection::HttpConnection(std::shared_ptr<NetState> net, asio::ip::tcp::socket socket)
-    : net_(std::move(net)), socket_(std::move(socket)), timer_(socket_.get_executor()) {}
+HttpConnection::HttpConnection(std::shared_ptr<NetState> net, asio::ip::tcp::socket socket,
+                               ClientAddress from, ConnectionTable::Id id)
+    : net_(std::move(net)),
+      limits_(net_->options.limits.http),
+      socket_(std::move(socket)),
+      from_(std::move(from)),
+      id_(id),
+      timer_(socket_.get_executor()) {}
 
 void HttpConnection::start() {
-  net_->connections.insert(shared_from_this());
+  net_->connections.emplace(id_, shared_from_this());
   ErrorCode ignored;
   socket_.set_option(asio::ip::tcp::no_delay(true), ignored);
-  wait_for_request();
+  read_head();
 }
 
 void HttpConnection::close() {
@@ -31,10 +41,17 @@ void HttpConnection::close() {
   ++deadline_;
   timer_.cancel();
   waiting_.reset();
-  net_->connections.erase(shared_from_this());
+  net_->unsent_bytes -= std::exchange(output_, {}).size();
+  net_->table.remove(id_);
+  net_->connections.erase(id_);
 }
 
-void HttpConnection::set_deadline(std::chrono::milliseconds time) {
+void HttpConnection::enter(Phase phase) {
+  net_->table.enter(id_, phase, Clock::now());
+}
+
+void HttpConnection::set_deadline(milliseconds time, Limit limit) {
+  waits_for_ = limit;
   timer_.expires_after(time);
   timer_.async_wait([self = shared_from_this(), mine = ++deadline_](const ErrorCode& error) {
     if (!error && mine == self->deadline_) self->expired();
@@ -42,14 +59,17 @@ void HttpConnection::set_deadline(std::chrono::milliseconds time) {
 }
 
 void HttpConnection::expired() {
-  if (waiting_ == nullptr) return close();
-  waiting_.reset();
+  if (waits_for_ == Limit::write_time && !reads_too_slowly()) return start_write_period();
+  net_->counters.hit(waits_for_);
+  if (std::exchange(waiting_, nullptr) == nullptr) return close();
   refuse(503);
 }
 
 void HttpConnection::wait_for_request() {
-  if (!input_.empty()) return read_head();  // pipelined
-  set_deadline(net_->options.http.idle);
+  enter(Phase::idle);
+  if (!input_.empty()) return wait_for_turn();  // pipelined
+  pipelined_ = 0;
+  set_deadline(limits_.idle, Limit::idle_time);
   socket_.async_wait(asio::socket_base::wait_read,
                      [self = shared_from_this()](const ErrorCode& error) {
                        if (error) return self->close();
@@ -57,90 +77,163 @@ void HttpConnection::wait_for_request() {
                      });
 }
 
+// Pipelined requests of all connections are served one by one, each after what else there is to do:
+// they cost a client next to nothing, and must not delay those who ask and wait.
+void HttpConnection::wait_for_turn() {
+  set_deadline(limits_.idle, Limit::idle_time);
+  net_->pipelined.push_back(shared_from_this());
+  if (net_->pipelined.size() == 1) {
+    asio::post(socket_.get_executor(), [net = net_] { next_turn(net); });
+  }
+}
+
+void HttpConnection::next_turn(const std::shared_ptr<NetState>& net) {
+  const auto self = net->pipelined.front();
+  if (self->socket_.is_open()) self->read_head();
+  net->pipelined.pop_front();
+  if (net->pipelined.empty()) return;
+  asio::post(net->pipelined.front()->timer_.get_executor(), [net] { next_turn(net); });
+}
+
 void HttpConnection::read_head() {
-  set_deadline(net_->options.http.header);
-  asio::async_read_until(socket_, asio::dynamic_buffer(input_, kMaxHeadBytes), "\r\n\r\n",
+  set_deadline(limits_.header, Limit::header_time);
+  asio::async_read_until(socket_, asio::dynamic_buffer(input_, limits_.head_bytes), "\r\n\r\n",
                          [self = shared_from_this()](const ErrorCode& error, std::size_t size) {
                            self->head_received(error, size);
                          });
 }
 
 void HttpConnection::head_received(const ErrorCode& error, std::size_t size) {
-  if (error == asio::error::not_found) {
-    return refuse(input_.find('\n') == std::string::npos ? 414 : 431);
-  }
   // A read that completed before close() is reported afterwards.
-  if (error || !socket_.is_open()) return close();
-  const auto parsed = parse_request(std::string_view(input_).substr(0, size));
+  if (!socket_.is_open()) return;
+  request_end_ = Clock::now() + limits_.request;
+  if (error == asio::error::not_found) {
+    const bool target = input_.find('\n') == std::string::npos;
+    net_->counters.hit(target ? Limit::target_bytes : Limit::head_bytes);
+    return refuse(target ? 414 : 431);
+  }
+  if (error) return close();
+  const auto parsed = parse_request(std::string_view(input_).substr(0, size), limits_);
   input_.erase(0, size);
-  if (const int* status = std::get_if<int>(&parsed)) return refuse(*status);
+  if (const auto* refusal = std::get_if<RequestRefusal>(&parsed)) {
+    if (refusal->limit) net_->counters.hit(*refusal->limit);
+    return refuse(refusal->status);
+  }
+  ++pipelined_;
   serve(std::get<HttpRequest>(parsed));
 }
 
 void HttpConnection::serve(const HttpRequest& request) {
+  vital_ = from_.loopback && is_vital(request);
+  const auto start = net_->table.start(id_, vital_, Clock::now());
+  if (start.gives_way) net_->drop(*start.gives_way);
+  if (start.gives_way || !start.allowed) net_->counters.hit(Limit::connections);
+  if (!start.allowed) return refuse(503);
   auto answered = answer(*net_, request);
   if (auto* waiting = std::get_if<std::shared_ptr<DeferredResponse>>(&answered)) {
     return wait_for(std::move(*waiting), request);
   }
-  const auto& response = std::get<HttpResponse>(answered);
-  if (response.status != 101)
-    return respond(response, request.method == "HEAD", request.keep_alive);
+  auto& response = std::get<HttpResponse>(answered);
+  if (response.status != 101) {
+    return respond(std::move(response), request.method == "HEAD", request.keep_alive);
+  }
   net_->counters.count_response(response.status);
   upgrade(request);
 }
 
 void HttpConnection::wait_for(std::shared_ptr<DeferredResponse> response,
                               const HttpRequest& request) {
-  set_deadline(net_->options.http.answer);
+  if (net_->table.in(Phase::waiting) >= limits_.waiting) {
+    net_->counters.hit(Limit::waiting);
+    return respond(error_response(503), request.method == "HEAD", request.keep_alive);
+  }
+  enter(Phase::waiting);
+  set_deadline(limits_.answer, Limit::answer_time);
   waiting_ = std::move(response);
   // The connection owns it, so its callback never outlives the connection.
   waiting_->later([this, head_only = request.method == "HEAD",
-                   keep_alive = request.keep_alive](const HttpResponse& ready) {
+                   keep_alive = request.keep_alive](HttpResponse ready) {
     waiting_.reset();
-    respond(ready, head_only, keep_alive);
+    respond(std::move(ready), head_only, keep_alive);
   });
-}
-
-void HttpConnection::respond(const HttpResponse& response, bool head_only, bool keep_alive) {
-  net_->counters.count_response(response.status);
-  send(response, head_only, keep_alive && !net_->closing);
 }
 
 void HttpConnection::upgrade(const HttpRequest& request) {
   auto socket = std::move(socket_);
+  const bool sent_early = !input_.empty();  // a client may not send before it has our response
   close();
-  // A client may not send before it has our response.
-  if (input_.empty()) start_ws_session(net_, std::move(socket), request);
+  if (!sent_early) start_ws_session(net_, std::move(socket), from_, request);
 }
 
 void HttpConnection::refuse(int status) {
   respond(error_response(status), false, false);
 }
 
-void HttpConnection::send(const HttpResponse& response, bool head_only, bool keep_alive) {
-  output_ = serialize(response, head_only, keep_alive);
+void HttpConnection::respond(HttpResponse response, bool head_only, bool keep_alive) {
+  const bool too_many = pipelined_ >= limits_.pipelined && !input_.empty();
+  if (too_many) net_->counters.hit(Limit::pipelined);
+  keep_alive_ = keep_alive && !too_many && !net_->closing;
+  enter(Phase::answering);
+  if (!make_room(response.body.size())) {
+    net_->counters.hit(Limit::unsent_bytes);
+    response = error_response(503);
+  }
+  net_->counters.count_response(response.status);
+  output_ = serialize(response, head_only, keep_alive_);
+  net_->unsent_bytes += output_.size();
   sent_ = 0;
-  keep_alive_ = keep_alive;
+  start_write_period();
   send_rest();
 }
 
+// Whether a response of this size may wait for its client. Responses that are not read give way.
+bool HttpConnection::make_room(std::size_t bytes) {
+  const auto full = [&] {
+    return net_->unsent_bytes > 0 && net_->unsent_bytes + bytes > limits_.unsent_bytes;
+  };
+  while (full()) {
+    const auto reader = net_->table.drop_reader(vital_, id_, Clock::now());
+    if (!reader) return false;
+    net_->counters.hit(Limit::unsent_bytes);
+    net_->drop(*reader);
+  }
+  return true;
+}
+
+void HttpConnection::start_write_period() {
+  sent_before_ = sent_;
+  const auto left = std::chrono::ceil<milliseconds>(request_end_ - Clock::now());
+  if (left <= limits_.write)
+    return set_deadline(std::max(left, milliseconds{0}), Limit::request_time);
+  set_deadline(limits_.write, Limit::write_time);
+}
+
+bool HttpConnection::reads_too_slowly() const {
+  const auto wanted = limits_.min_rate * static_cast<std::uint64_t>(limits_.write.count()) / 1000;
+  return sent_ - sent_before_ < std::max<std::uint64_t>(wanted, 1);
+}
+
 void HttpConnection::send_rest() {
-  set_deadline(net_->options.http.write);
   socket_.async_write_some(asio::buffer(output_) + sent_,
                            [self = shared_from_this()](const ErrorCode& error, std::size_t n) {
-                             if (error) return self->close();
+                             if (error || !self->socket_.is_open()) return self->close();
                              self->sent_ += n;
                              if (self->sent_ < self->output_.size()) return self->send_rest();
-                             self->output_ = {};
-                             self->keep_alive_ ? self->wait_for_request() : self->linger();
+                             self->sent();
                            });
+}
+
+void HttpConnection::sent() {
+  net_->unsent_bytes -= std::exchange(output_, {}).size();
+  keep_alive_ ? wait_for_request() : linger();
 }
 
 // Closing with unread input would reset the connection, and the client could lose our response.
 void HttpConnection::linger() {
   ErrorCode ignored;
   socket_.shutdown(asio::ip::tcp::socket::shutdown_send, ignored);
-  set_deadline(kLinger);
+  enter(Phase::idle);
+  set_deadline(kLinger, Limit::idle_time);
   discard();
 }
 

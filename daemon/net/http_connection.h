@@ -19,38 +19,56 @@ class DeferredResponse;
 
 class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
  public:
-  HttpConnection(std::shared_ptr<NetState> net, boost::asio::ip::tcp::socket socket);
+  // `id` is its place in NetState::table, for a client at `from`.
+  HttpConnection(std::shared_ptr<NetState> net, boost::asio::ip::tcp::socket socket,
+                 ClientAddress from, ConnectionTable::Id id);
 
   void start();
   void close();
 
  private:
   using ErrorCode = boost::system::error_code;
+  using Clock = ConnectionTable::Clock;
 
   void wait_for_request();
+  void wait_for_turn();
+  static void next_turn(const std::shared_ptr<NetState>& net);
   void read_head();
   void head_received(const ErrorCode& error, std::size_t size);
   void serve(const HttpRequest& request);
   void wait_for(std::shared_ptr<DeferredResponse> response, const HttpRequest& request);
-  void respond(const HttpResponse& response, bool head_only, bool keep_alive);
+  void respond(HttpResponse response, bool head_only, bool keep_alive);
   void upgrade(const HttpRequest& request);
   // An error ends the connection.
   void refuse(int status);
-  void send(const HttpResponse& response, bool head_only, bool keep_alive);
+  bool make_room(std::size_t bytes);
   void send_rest();
+  void sent();
   void linger();
   void discard();
+  void enter(ConnectionTable::Phase phase);
   // expired() is called unless the deadline is moved in time.
-  void set_deadline(std::chrono::milliseconds time);
+  void set_deadline(std::chrono::milliseconds time, Limit limit);
   void expired();
+  // The client reads as fast as it has to; if so, for another period.
+  void start_write_period();
+  bool reads_too_slowly() const;
 
   std::shared_ptr<NetState> net_;
+  const HttpLimits& limits_;
   boost::asio::ip::tcp::socket socket_;
+  ClientAddress from_;
+  ConnectionTable::Id id_;
+  bool vital_ = false;  // the request is one for which places are reserved
   boost::asio::steady_timer timer_;
-  std::uint64_t deadline_ = 0;  // the valid one; earlier ones are void
-  std::string input_;           // received, not parsed yet
+  std::uint64_t deadline_ = 0;          // the valid one; earlier ones are void
+  Limit waits_for_ = Limit::idle_time;  // what the deadline is about
+  std::string input_;                   // received, not parsed yet
+  std::size_t pipelined_ = 0;           // requests since input_ was last empty
   std::string output_;
-  std::size_t sent_ = 0;  // of output_
+  std::size_t sent_ = 0;           // of output_
+  std::size_t sent_before_ = 0;    // when the write period began
+  Clock::time_point request_end_;  // of the request being answered, at the latest
   bool keep_alive_ = true;
   std::shared_ptr<DeferredResponse> waiting_;  // not ready yet
   std::array<char, 1024> discarded_{};

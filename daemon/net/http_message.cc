@@ -55,14 +55,20 @@ bool announces_body(const HttpRequest& request) {
   return lengths > 1 || (lengths == 1 && request.header("Content-Length") != "0");
 }
 
-int refusal(const HttpRequest& request) {
-  if (request.target.size() > kMaxTargetBytes) return 414;
-  if (request.headers.size() > kMaxHeaders) return 431;
-  if (announces_body(request)) return 400;
+// Status 0: it is served.
+RequestRefusal refusal(const HttpRequest& request, const HttpLimits& limits) {
+  if (request.target.size() > limits.target_bytes) return RequestRefusal{414, Limit::target_bytes};
+  if (request.headers.size() > limits.headers) return RequestRefusal{431, Limit::headers};
+  for (const auto& [name, value] : request.headers) {
+    if (name.size() + value.size() > limits.header_bytes) {
+      return RequestRefusal{431, Limit::header_bytes};
+    }
+  }
+  if (announces_body(request)) return RequestRefusal{400};
   const auto hosts = request.count("Host");
-  if (hosts > 1 || (hosts == 0 && request.version == 11)) return 400;
-  if (request.target.empty() || request.target.front() != '/') return 400;
-  return 0;
+  if (hosts > 1 || (hosts == 0 && request.version == 11)) return RequestRefusal{400};
+  if (request.target.empty() || request.target.front() != '/') return RequestRefusal{400};
+  return {};
 }
 
 std::string http_date() {
@@ -98,16 +104,18 @@ std::size_t HttpRequest::count(std::string_view name) const {
       [name](const auto& header) { return equals_ignoring_case(header.first, name); }));
 }
 
-std::variant<HttpRequest, int> parse_request(std::string_view head) {
-  if (!well_formed_lines(head)) return 400;
+std::variant<HttpRequest, RequestRefusal> parse_request(std::string_view head,
+                                                        const HttpLimits& limits) {
+  if (head.size() > limits.head_bytes) return RequestRefusal{431, Limit::head_bytes};
+  if (!well_formed_lines(head)) return RequestRefusal{400};
   http::request_parser<http::empty_body> parser;
-  parser.header_limit(kMaxHeadBytes);
+  parser.header_limit(static_cast<std::uint32_t>(limits.head_bytes));
   parser.body_limit(boost::none);
   boost::beast::error_code error;
   parser.put(boost::asio::buffer(head.data(), head.size()), error);
-  if (error == http::error::header_limit) return 431;
-  if (error == http::error::bad_version) return 505;
-  if (error || !parser.is_header_done()) return 400;
+  if (error == http::error::header_limit) return RequestRefusal{431, Limit::head_bytes};
+  if (error == http::error::bad_version) return RequestRefusal{505};
+  if (error || !parser.is_header_done()) return RequestRefusal{400};
 
   const auto& message = parser.get();
   HttpRequest request;
@@ -118,7 +126,7 @@ std::variant<HttpRequest, int> parse_request(std::string_view head) {
   for (const auto& field : message) {
     request.headers.emplace_back(std::string(field.name_string()), std::string(field.value()));
   }
-  if (const int status = refusal(request); status != 0) return status;
+  if (const auto refused = refusal(request, limits); refused.status != 0) return refused;
   return request;
 }
 

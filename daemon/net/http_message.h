@@ -4,12 +4,15 @@
 
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
+
+#include "daemon/net/client_limits.h"
 
 namespace trainwatch {
 
@@ -27,13 +30,16 @@ struct HttpRequest {
   std::size_t count(std::string_view name) const;
 };
 
-inline constexpr std::size_t kMaxHeadBytes = 8192;
-inline constexpr std::size_t kMaxTargetBytes = 4096;
-inline constexpr std::size_t kMaxHeaders = 64;
+// Why a request is refused.
+struct RequestRefusal {
+  int status = 0;                // 400, 414, 431, 505
+  std::optional<Limit> limit{};  // that it exceeds
+};
 
-// Parses one request head, which ends with an empty line. Returns the status to refuse it with
-// (400, 414, 431, 505) if it is malformed, ambiguous, too large or announces a body.
-std::variant<HttpRequest, int> parse_request(std::string_view head);
+// Parses one request head, which ends with an empty line. Refuses it if it is malformed, ambiguous,
+// too large or announces a body.
+std::variant<HttpRequest, RequestRefusal> parse_request(std::string_view head,
+                                                        const HttpLimits& limits = {});
 
 struct HttpResponse {
   int status = 200;

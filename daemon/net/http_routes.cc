@@ -1,6 +1,7 @@
 #include "daemon/net/http_routes.h"
 
 #include <algorithm>
+#include <chrono>
 #include <iterator>
 #include <optional>
 
@@ -71,58 +72,64 @@ Answer serve(std::string_view name, const HttpRequest& request) {
   return response;
 }
 
-Answer asset(const NetState&, const HttpRequest& request) {
+Answer asset(NetState&, const HttpRequest& request) {
   const auto path = request.path();
   return serve(path == "/" ? std::string_view("index.html") : path.substr(1), request);
 }
 
 // The runbook of a rule: /docs/rules/step_spike.
-Answer runbook(const NetState&, const HttpRequest& request) {
+Answer runbook(NetState&, const HttpRequest& request) {
   const auto path = request.path();
   return serve(std::string(path.substr(path.rfind('/') + 1)) + ".md", request);
 }
 
-Answer metrics(const NetState& net, const HttpRequest& request) {
+std::vector<MetricFamily> metric_families(const NetState& net) {
   auto counters = net.counters;
+  counters.connections = net.connections.size();
   counters.durable_subscribers = net.names.count();
   counters.durable_subscribers_refused = net.names.refused();
-  auto families = net_metrics(counters);
+  std::vector<MetricFamily> families;
+  if (net.snapshot) families = net.snapshot->metrics;
+  add_client_limits(net.options.limits, counters, families);
+  std::ranges::move(net_metrics(counters), std::back_inserter(families));
   std::ranges::move(process_metrics(), std::back_inserter(families));
-  if (net.snapshot) {
-    families.insert(families.begin(), net.snapshot->metrics.begin(), net.snapshot->metrics.end());
-  }
+  return families;
+}
+
+Answer metrics(NetState& net, const HttpRequest& request) {
   const auto format = negotiate(request.header("Accept"));
   HttpResponse response;
   response.content_type = content_type(format);
-  response.body = render(format, families);
+  response.body = net.pages.page(format, std::chrono::steady_clock::now(),
+                                 [&net] { return metric_families(net); });
   response.headers.emplace_back("Vary", "Accept");
   return response;
 }
 
-Answer healthy(const NetState&, const HttpRequest&) {
+Answer healthy(NetState&, const HttpRequest&) {
   return text(200, "healthy\n");
 }
 
-Answer ready(const NetState& net, const HttpRequest&) {
+Answer ready(NetState& net, const HttpRequest&) {
   if (net.snapshot && net.snapshot->ready) return text(200, "ready\n");
   return text(503, "not ready: the first scan is not complete\n");
 }
 
-Answer status(const NetState& net, const HttpRequest&) {
+Answer status(NetState& net, const HttpRequest&) {
   HttpResponse response;
   response.body = net.snapshot ? net.snapshot->status_json : R"({"ready":false})";
   response.body += '\n';
   return response;
 }
 
-Answer runs(const NetState& net, const HttpRequest&) {
+Answer runs(NetState& net, const HttpRequest&) {
   HttpResponse response;
   response.body = net.snapshot ? net.snapshot->runs_json : R"({"runs":[]})";
   response.body += '\n';
   return response;
 }
 
-Answer alerts(const NetState& net, const HttpRequest& request) {
+Answer alerts(NetState& net, const HttpRequest& request) {
   auto query = parse_alert_query(request.query());
   if (!query) return error_response(400);
   auto waiting = std::make_shared<AlertsResponse>(net.hub, net.alert_store, std::move(*query));
@@ -132,7 +139,7 @@ Answer alerts(const NetState& net, const HttpRequest& request) {
 
 constexpr std::string_view kAnalyses = "/api/v1/analyses/";
 
-Answer analysis(const NetState& net, const HttpRequest& request) {
+Answer analysis(NetState& net, const HttpRequest& request) {
   if (!net.analyses) return error_response(404);
   const auto parameters = parse_query(request.query());
   if (!parameters) return error_response(400);
@@ -169,7 +176,7 @@ HttpResponse upgrade_required() {
 }
 
 // Everything that the WebSocket library would refuse is refused here, in our own words.
-Answer stream(const NetState& net, const HttpRequest& request) {
+Answer stream(NetState& net, const HttpRequest& request) {
   const bool upgrade = request.method == "GET" && request.version == 11 &&
                        contains_token(request.header("Upgrade"), "websocket") &&
                        contains_token(request.header("Connection"), "upgrade");
@@ -181,13 +188,17 @@ Answer stream(const NetState& net, const HttpRequest& request) {
   if (!net.guard.origin_allowed(request)) return error_response(403);
   const auto subscription = subscription_from_query(request.query());
   if (!subscription) return error_response(400, subscription.error().message);
-  if (net.closing || net.sessions.size() >= net.options.ws.subscribers) return error_response(503);
+  if (net.closing || net.sessions.size() >= net.options.limits.ws.subscribers) {
+    net.counters.hit(Limit::subscribers);
+    return error_response(503);
+  }
   return HttpResponse{.status = 101, .body = "", .headers = {}};
 }
 
 struct Route {
   std::string_view path;  // one that ends in '/' covers everything below it
-  Answer (*answer)(const NetState&, const HttpRequest&);
+  Answer (*answer)(NetState&, const HttpRequest&);
+  bool vital = false;  // see is_vital()
 };
 
 constexpr Route kRoutes[] = {
@@ -195,9 +206,9 @@ constexpr Route kRoutes[] = {
     {"/style.css", asset},
     {"/page.js", asset},
     {"/icon.svg", asset},
-    {"/metrics", metrics},
-    {"/-/healthy", healthy},
-    {"/-/ready", ready},
+    {"/metrics", metrics, true},
+    {"/-/healthy", healthy, true},
+    {"/-/ready", ready, true},
     {"/api/v1/alerts", alerts},
     {"/api/v1/runs", runs},
     {"/api/v1/status", status},
@@ -212,18 +223,27 @@ bool leads_to(const Route& route, std::string_view path) {
   return below ? path.starts_with(route.path) : path == route.path;
 }
 
+const Route* find_route(std::string_view path) {
+  const auto found = std::find_if(std::begin(kRoutes), std::end(kRoutes),
+                                  [path](const Route& route) { return leads_to(route, path); });
+  return found == std::end(kRoutes) ? nullptr : found;
+}
+
 }  // namespace
 
-Answer answer(const NetState& net, const HttpRequest& request) {
+bool is_vital(const HttpRequest& request) {
+  const Route* route = find_route(request.path());
+  return route != nullptr && route->vital;
+}
+
+Answer answer(NetState& net, const HttpRequest& request) {
   if (!net.guard.host_allowed(request)) return error_response(403);
-  for (const Route& route : kRoutes) {
-    if (!leads_to(route, request.path())) continue;
-    if (request.method == "GET" || request.method == "HEAD") return route.answer(net, request);
-    auto response = error_response(405);
-    response.headers.emplace_back("Allow", "GET, HEAD");
-    return response;
-  }
-  return error_response(404);
+  const Route* route = find_route(request.path());
+  if (route == nullptr) return error_response(404);
+  if (request.method == "GET" || request.method == "HEAD") return route->answer(net, request);
+  auto response = error_response(405);
+  response.headers.emplace_back("Allow", "GET, HEAD");
+  return response;
 }
 
 }  // namespace trainwatch

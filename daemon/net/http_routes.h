@@ -14,6 +14,9 @@ using Answer = std::variant<HttpResponse, std::shared_ptr<DeferredResponse>>;
 
 // Status 101 means that the request may become a WebSocket session. `net` must outlive the
 // response.
-Answer answer(const NetState& net, const HttpRequest& request);
+Answer answer(NetState& net, const HttpRequest& request);
+
+// Whether the request is one by which trainwatch itself is watched, for which places are reserved.
+bool is_vital(const HttpRequest& request);
 
 }  // namespace trainwatch

@@ -21,6 +21,10 @@ using Clock = std::chrono::steady_clock;
 // How long accepting pauses when the process is out of file descriptors or memory.
 constexpr std::chrono::milliseconds kAcceptRest{100};
 
+// Connections accepted before anything else is done. Far fewer than there are places for those that
+// have not asked yet, so that each is heard before it has to give way.
+constexpr int kAcceptedAtOnce = 16;
+
 std::optional<asio::ip::address> address_of(std::string host) {
   if (host.empty()) host = "0.0.0.0";
   if (host == "localhost") host = "127.0.0.1";
@@ -29,6 +33,16 @@ std::optional<asio::ip::address> address_of(std::string host) {
   const auto address = asio::ip::make_address(host, error);
   if (error) return std::nullopt;
   return address;
+}
+
+// IPv4 in IPv6 counts as IPv4. A client with IPv6 usually has 64 bits of addresses to itself.
+ClientAddress client_address(asio::ip::address address) {
+  if (address.is_v6() && address.to_v6().is_v4_mapped()) {
+    address = asio::ip::make_address_v4(asio::ip::v4_mapped, address.to_v6());
+  }
+  if (address.is_v4()) return {address.to_string(), address.is_loopback()};
+  const auto bytes = address.to_v6().to_bytes();
+  return {std::string(bytes.begin(), bytes.begin() + 8), address.is_loopback()};
 }
 
 }  // namespace
@@ -46,6 +60,7 @@ struct NetServer::Impl : std::enable_shared_from_this<NetServer::Impl> {
 
   void accept();
   void accepted(const error_code& error, tcp::socket socket);
+  void admit(tcp::socket socket);
   void send_status();
   void send_status_later();
   void store_acks_later();
@@ -78,17 +93,38 @@ void NetServer::Impl::accepted(const error_code& error, tcp::socket socket) {
     });
     return;
   }
-  if (!error && net->open() >= net->options.http.connections) {
-    ++net->counters.connections_refused;
-  } else if (!error) {
-    std::make_shared<HttpConnection>(net, std::move(socket))->start();
+  if (!error) admit(std::move(socket));
+  // Who waits to be accepted waits for one turn of the loop, not for one per connection.
+  for (int more = 0; !error && more < kAcceptedAtOnce; ++more) {
+    error_code none;
+    tcp::socket next = acceptor.accept(none);
+    if (none) break;
+    admit(std::move(next));
   }
   accept();
 }
 
+void NetServer::Impl::admit(tcp::socket socket) {
+  error_code gone;
+  const auto peer = socket.remote_endpoint(gone);
+  if (gone) return;
+  auto from = client_address(peer.address());
+  const auto admission = net->table.admit(from, Clock::now());
+  if (!admission.id || admission.gives_way) {
+    net->counters.hit(admission.limit);
+    ++net->counters.connections_refused;
+  }
+  if (admission.gives_way) net->drop(*admission.gives_way);
+  if (!admission.id) return;
+  socket.set_option(
+      asio::socket_base::send_buffer_size(static_cast<int>(net->options.limits.http.send_buffer)),
+      gone);
+  std::make_shared<HttpConnection>(net, std::move(socket), std::move(from), *admission.id)->start();
+}
+
 void NetServer::Impl::send_status() {
   status_waits = false;
-  next_status = Clock::now() + net->options.ws.status;
+  next_status = Clock::now() + net->options.limits.ws.status;
   for (const auto& session : net->sessions) session->status_changed();
 }
 
@@ -101,7 +137,7 @@ void NetServer::Impl::send_status_later() {
 }
 
 void NetServer::Impl::store_acks_later() {
-  acks_timer.expires_after(net->options.ws.acks);
+  acks_timer.expires_after(net->options.limits.ws.acks);
   acks_timer.async_wait([self = shared_from_this()](const error_code& error) {
     if (!error) self->net->names.store();
   });
@@ -142,6 +178,7 @@ Status NetServer::listen() {
   acceptor.open(endpoint.protocol(), error);
   if (!error) acceptor.set_option(asio::socket_base::reuse_address(true), error);
   if (!error) acceptor.bind(endpoint, error);
+  if (!error) acceptor.non_blocking(true, error);
   if (!error) acceptor.listen(asio::socket_base::max_listen_connections, error);
   if (error) {
     return Error{"cannot listen on " + options.host + ":" + std::to_string(options.port) + ": " +
@@ -181,7 +218,7 @@ void NetServer::close() {
   const auto sessions = net.sessions;  // sessions leave the set during the loop
   for (const auto& session : sessions) session->shut_down();
   const auto connections = net.connections;
-  for (const auto& connection : connections) connection->close();
+  for (const auto& [id, connection] : connections) connection->close();
 }
 
 }  // namespace trainwatch

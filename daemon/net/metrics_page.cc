@@ -231,4 +231,14 @@ std::string render(MetricsFormat format, std::span<const MetricFamily> families)
   return writer.finish();
 }
 
+const std::string& RenderedPages::page(MetricsFormat format, Clock::time_point now,
+                                       const std::function<std::vector<MetricFamily>()>& collect) {
+  Page& page = pages_[static_cast<std::size_t>(format)];
+  if (!page.rendered || now - *page.rendered >= interval_) {
+    page.text = render(format, collect());
+    page.rendered = now;
+  }
+  return page.text;
+}
+
 }  // namespace trainwatch

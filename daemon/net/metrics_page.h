@@ -1,9 +1,15 @@
 // Formats metric families as the two text formats of Prometheus.
 #pragma once
 
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "trainwatch/snapshot.h"
 
@@ -18,5 +24,27 @@ MetricsFormat negotiate(std::string_view accept);
 std::string_view content_type(MetricsFormat format);
 
 std::string render(MetricsFormat format, std::span<const MetricFamily> families);
+
+// The latest page of each format. However often it is read, it is rendered at most once in
+// `interval`, so that reading it cannot keep the thread busy.
+class RenderedPages {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  explicit RenderedPages(Clock::duration interval) : interval_(interval) {}
+
+  // The page of the families that `collect` returns; it is called if the last one is too old.
+  const std::string& page(MetricsFormat format, Clock::time_point now,
+                          const std::function<std::vector<MetricFamily>()>& collect);
+
+ private:
+  struct Page {
+    std::optional<Clock::time_point> rendered;  // none: never
+    std::string text;
+  };
+
+  Clock::duration interval_;
+  std::array<Page, 2> pages_;  // by format
+};
 
 }  // namespace trainwatch

@@ -13,8 +13,9 @@ bool is_subscriber_name(std::string_view name) {
   return !name.empty() && name.size() <= 64 && std::all_of(name.begin(), name.end(), allowed);
 }
 
-NamedSubscribers::NamedSubscribers(std::map<std::string, std::uint64_t> acknowledged, Store store)
-    : acknowledged_(std::move(acknowledged)), store_(std::move(store)) {}
+NamedSubscribers::NamedSubscribers(std::map<std::string, std::uint64_t> acknowledged, Store store,
+                                   std::size_t limit)
+    : acknowledged_(std::move(acknowledged)), store_(std::move(store)), limit_(limit) {}
 
 std::optional<std::uint64_t> NamedSubscribers::find(const std::string& name) const {
   const auto known = acknowledged_.find(name);
@@ -23,7 +24,7 @@ std::optional<std::uint64_t> NamedSubscribers::find(const std::string& name) con
 }
 
 bool NamedSubscribers::add(const std::string& name, std::uint64_t seq) {
-  if (acknowledged_.size() >= kMaxNamedSubscribers) {
+  if (acknowledged_.size() >= limit_) {
     ++refused_;
     return false;
   }

@@ -12,8 +12,6 @@
 
 namespace trainwatch {
 
-inline constexpr std::size_t kMaxNamedSubscribers = 64;
-
 // 1 to 64 characters of A-Z a-z 0-9 . _ -
 bool is_subscriber_name(std::string_view name);
 
@@ -22,8 +20,11 @@ class NamedSubscribers {
   using Store = std::function<void(const std::string& name, std::uint64_t seq)>;
   using Due = std::function<void()>;
 
-  // `store` stores a cursor.
-  NamedSubscribers(std::map<std::string, std::uint64_t> acknowledged, Store store);
+  // `store` stores a cursor. At most `limit` names are kept.
+  NamedSubscribers(std::map<std::string, std::uint64_t> acknowledged, Store store,
+                   std::size_t limit);
+
+  std::size_t limit() const { return limit_; }
 
   // Called when there is something to store, once until the next store().
   void when_due(Due due) { due_ = std::move(due); }
@@ -47,6 +48,7 @@ class NamedSubscribers {
   std::map<std::string, std::uint64_t> acknowledged_;
   std::set<std::string> moved_;
   Store store_;
+  std::size_t limit_;
   Due due_;
   std::uint64_t refused_ = 0;
 };

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "daemon/net/client_limits.h"
 #include "trainwatch/snapshot.h"
 
 namespace trainwatch {
@@ -24,16 +25,24 @@ struct NetCounters {
   std::uint64_t ws_subscribers = 0;
   std::array<std::uint64_t, static_cast<std::size_t>(Disconnect::count_)> ws_disconnects{};
   std::array<std::uint64_t, 5> http_requests{};  // by status class: 1xx .. 5xx
+  std::uint64_t connections = 0;
   std::uint64_t connections_refused = 0;
+  std::array<std::uint64_t, static_cast<std::size_t>(Limit::count_)> limit_hits{};
   std::uint64_t provisional_dropped = 0;
   std::uint64_t durable_subscribers = 0;
   std::uint64_t durable_subscribers_refused = 0;
 
   void count_disconnect(Disconnect why) { ++ws_disconnects[static_cast<std::size_t>(why)]; }
+  void hit(Limit limit) { ++limit_hits[static_cast<std::size_t>(limit)]; }
   void count_response(int status) { ++http_requests[static_cast<std::size_t>(status / 100 - 1)]; }
 };
 
 // The counters as metrics. A new one is one row of the table in net_metrics.cc.
 std::vector<MetricFamily> net_metrics(const NetCounters& counters);
+
+// Adds the limits of clients to the families `trainwatch_limit` and `trainwatch_limit_hits_total`,
+// which the engine's snapshot has too.
+void add_client_limits(const ClientLimits& limits, const NetCounters& counters,
+                       std::vector<MetricFamily>& families);
 
 }  // namespace trainwatch

@@ -1,12 +1,17 @@
 // State shared by the listener, its connections and its WebSocket sessions. Net thread only.
 #pragma once
 
+#include <cstddef>
+#include <deque>
+#include <map>
 #include <memory>
 #include <set>
 
 #include "daemon/net/alert_hub.h"
+#include "daemon/net/connection_table.h"
 #include "daemon/net/engine_client.h"
 #include "daemon/net/http_server.h"
+#include "daemon/net/metrics_page.h"
 #include "daemon/net/named_subscribers.h"
 #include "daemon/net/net_metrics.h"
 #include "daemon/net/origin_guard.h"
@@ -23,8 +28,10 @@ struct NetState {
         hub(alerts),
         alert_store(std::move(older)),
         analyses(std::move(results)),
-        names(alert_store.acknowledged, alert_store.acknowledge),
-        guard(loopback, options.allowed_hosts) {}
+        names(alert_store.acknowledged, alert_store.acknowledge, options.limits.ws.names),
+        guard(loopback, options.allowed_hosts),
+        table(options.limits.http),
+        pages(options.limits.http.metrics) {}
 
   NetOptions options;
   AlertHub& hub;
@@ -35,11 +42,16 @@ struct NetState {
   NetCounters counters;
   std::shared_ptr<const Snapshot> snapshot;  // null before the first
   bool closing = false;
+  ConnectionTable table;
+  RenderedPages pages;
   // The live ones. They enter when they start and leave when they end.
-  std::set<std::shared_ptr<HttpConnection>> connections;
+  std::map<ConnectionTable::Id, std::shared_ptr<HttpConnection>> connections;
   std::set<std::shared_ptr<WsSession>> sessions;
+  std::deque<std::shared_ptr<HttpConnection>> pipelined;  // have sent more, and wait for their turn
+  std::size_t unsent_bytes = 0;                           // of responses that connections hold
 
-  std::size_t open() const { return connections.size() + sessions.size(); }
+  // Closes a connection that had to leave the table.
+  void drop(ConnectionTable::Id id);
 };
 
 }  // namespace trainwatch

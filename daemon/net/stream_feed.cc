@@ -49,7 +49,7 @@ void StreamFeed::take_name(const Subscription& subscription) {
   if (names_.find(subscription.name) || names_.add(subscription.name, cursor_)) {
     name_ = subscription.name;
   } else {
-    refuse("subscribe: there are already " + std::to_string(kMaxNamedSubscribers) +
+    refuse("subscribe: there are already " + std::to_string(names_.limit()) +
            " names; this connection gets none");
   }
 }

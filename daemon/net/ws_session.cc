@@ -1,5 +1,6 @@
 #include "daemon/net/ws_session.h"
 
+#include <algorithm>
 #include <array>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -22,6 +23,9 @@ namespace websocket = boost::beast::websocket;
 using boost::system::error_code;
 using Clock = std::chrono::steady_clock;
 
+// Clients are looked after at least this often, however rare heartbeats are.
+constexpr std::chrono::milliseconds kTick{5'000};
+
 Disconnect reason_of(const error_code& error) {
   if (error == websocket::error::closed) return Disconnect::client;
   if (error == websocket::condition::protocol_violation ||
@@ -41,10 +45,11 @@ bool offers_our_protocol(const HttpRequest& request) {
 
 class Session final : public WsSession, public std::enable_shared_from_this<Session> {
  public:
-  Session(std::shared_ptr<NetState> net, asio::ip::tcp::socket socket,
+  Session(std::shared_ptr<NetState> net, asio::ip::tcp::socket socket, ClientAddress from,
           const Subscription& subscription)
       : net_(std::move(net)),
-        limits_(net_->options.ws),
+        from_(std::move(from)),
+        limits_(net_->options.limits.ws),
         ws_(std::move(socket)),
         timer_(ws_.get_executor()),
         feed_(net_->hub, net_->names, subscription) {
@@ -93,6 +98,7 @@ class Session final : public WsSession, public std::enable_shared_from_this<Sess
   void finish(Disconnect why);
 
   std::shared_ptr<NetState> net_;
+  ClientAddress from_;
   WsLimits limits_;
   websocket::stream<asio::ip::tcp::socket, false> ws_;
   asio::steady_timer timer_;  // the tick, then the timeout of draining and closing
@@ -111,6 +117,7 @@ class Session final : public WsSession, public std::enable_shared_from_this<Sess
   Clock::time_point second_start_{};
   Clock::time_point last_heard_{};
   Clock::time_point write_start_{};
+  Clock::time_point next_heartbeat_{};
   std::optional<Clock::time_point> behind_since_;
 };
 
@@ -135,6 +142,7 @@ void Session::configure(bool answer_protocol) {
 
 void Session::accept(const HttpRequest& request) {
   net_->sessions.insert(shared_from_this());
+  net_->table.count(from_);
   configure(offers_our_protocol(request));
   beast::http::request<beast::http::empty_body> head;
   head.method_string(request.method);
@@ -159,6 +167,9 @@ void Session::accepted(const error_code& error) {
 void Session::read() {
   ws_.async_read(input_, [self = shared_from_this()](const error_code& error, std::size_t) {
     if (self->ending_) return;  // whoever set it also finishes
+    if (error == websocket::error::message_too_big) {
+      self->net_->counters.hit(Limit::message_bytes);
+    }
     if (error) return self->finish(reason_of(error));
     self->received();
   });
@@ -194,6 +205,7 @@ void Session::heard() {
     heard_this_second_ = 0;
   }
   if (++heard_this_second_ != limits_.messages_per_second + 1) return;
+  net_->counters.hit(Limit::message_rate);
   // Not within this call, which may be inside a read.
   asio::post(ws_.get_executor(), [self = shared_from_this()] {
     self->end(websocket::close_code::policy_error, Disconnect::protocol);
@@ -261,7 +273,7 @@ void Session::note_lag() {
 }
 
 void Session::arm_tick() {
-  timer_.expires_after(limits_.heartbeat);
+  timer_.expires_after(std::min(limits_.heartbeat, kTick));
   timer_.async_wait([self = shared_from_this()](const error_code& error) {
     if (!error && !self->ending_ && !self->draining_) self->tick();
   });
@@ -271,13 +283,22 @@ void Session::tick() {
   const auto now = Clock::now();
   const bool stalled = writing_ && now - write_start_ > limits_.stall;
   const bool behind = behind_since_ && now - *behind_since_ > limits_.lag_time;
-  if (stalled || behind) return end(websocket::close_code::try_again_later, Disconnect::slow);
+  if (stalled || behind) {
+    net_->counters.hit(stalled ? Limit::stall_time : Limit::queue_bytes);
+    return end(websocket::close_code::try_again_later, Disconnect::slow);
+  }
   if (now - last_heard_ > limits_.ping * (unanswered_pings_ + 1)) {
-    if (unanswered_pings_ == 2) return finish(Disconnect::timeout);
+    if (unanswered_pings_ == 2) {
+      net_->counters.hit(Limit::ping_interval);
+      return finish(Disconnect::timeout);
+    }
     ping();
   }
   store_rests_ = false;
-  feed_.offer_heartbeat(net_->snapshot ? net_->snapshot->lag_seconds : 0);
+  if (now >= next_heartbeat_) {
+    next_heartbeat_ = now + limits_.heartbeat;
+    feed_.offer_heartbeat(net_->snapshot ? net_->snapshot->lag_seconds : 0);
+  }
   pump();
   arm_tick();
 }
@@ -321,16 +342,18 @@ void Session::finish(Disconnect why) {
     --net_->counters.ws_subscribers;
     net_->counters.count_disconnect(why);
   }
+  net_->table.forget(from_);
   net_->sessions.erase(shared_from_this());
 }
 
 }  // namespace
 
 void start_ws_session(std::shared_ptr<NetState> net, asio::ip::tcp::socket socket,
-                      const HttpRequest& request) {
+                      ClientAddress from, const HttpRequest& request) {
   const auto subscription = subscription_from_query(request.query());
   if (!subscription) return;
-  std::make_shared<Session>(std::move(net), std::move(socket), *subscription)->accept(request);
+  std::make_shared<Session>(std::move(net), std::move(socket), std::move(from), *subscription)
+      ->accept(request);
 }
 
 }  // namespace trainwatch

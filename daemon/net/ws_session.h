@@ -27,9 +27,10 @@ class WsSession {
   virtual void shut_down() = 0;
 };
 
-// Accepts the upgrade `request`, whose query is valid, and serves the client until it disconnects.
+// Accepts the upgrade `request`, whose query is valid, and serves the client, which counts for its
+// address `from`, until it disconnects.
 // The session keeps itself alive and is in NetState::sessions during that time.
 void start_ws_session(std::shared_ptr<NetState> net, boost::asio::ip::tcp::socket socket,
-                      const HttpRequest& request);
+                      ClientAddress from, const HttpRequest& request);
 
 }  // namespace trainwatch

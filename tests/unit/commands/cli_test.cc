@@ -92,7 +92,7 @@ TEST_F(CliTest, RunTakesPathsSettingsAndRules) {
   for (const Config& config : {run_.config, *reloaded}) {
     EXPECT_EQ(config.web.listen_address, "0.0.0.0:1");
     EXPECT_EQ(config.tail.poll_interval, seconds{1});
-    EXPECT_EQ(config.stream.max_subscribers, 5U);  // of the file
+    EXPECT_EQ(config.clients.ws.subscribers, 5U);  // of the file
     EXPECT_EQ(std::any_cast<const FakeParams&>(config.rules[1].config.params).window, 20);
   }
 }

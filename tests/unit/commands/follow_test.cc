@@ -122,7 +122,7 @@ bool pager_has(const MemoryAlertStore& store, std::uint64_t seq) {
 // thousand alerts are acknowledged in a few messages: the server allows 20 in a second.
 TEST(Follow, UnderANameGoesOnWhereItWas) {
   NetOptions options;
-  options.ws.acks = milliseconds(5);
+  options.limits.ws.acks = milliseconds(5);
   TestServer server(options);
   server.publish(1, 2);
   {

@@ -82,8 +82,8 @@ TEST_F(ConfigFileTest, EverythingIsRead) {
   EXPECT_EQ(config->tail.max_files, 10U);
   EXPECT_EQ(config->tail.max_depth, 0);
   EXPECT_EQ(config->stream.heartbeat, seconds{30});
-  EXPECT_EQ(config->stream.max_subscribers, 5U);
-  EXPECT_EQ(config->stream.queue_bytes, 1048576U);
+  EXPECT_EQ(config->clients.ws.subscribers, 5U);
+  EXPECT_EQ(config->clients.ws.queue_bytes, 1048576U);
   const auto rules = config->enabled_rules();
   ASSERT_EQ(rules.size(), 1U);
   EXPECT_EQ(rules[0].hold, seconds{10});

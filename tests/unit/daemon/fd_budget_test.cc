@@ -21,6 +21,12 @@ TEST(FdBudget, IsNeverNothing) {
   EXPECT_GT(fd_budget(std::numeric_limits<std::size_t>::max()).files, 1'000'000U);
 }
 
+TEST(FdBudget, KnowsWhatConnectionsNeed) {
+  for (const std::size_t connections : {1U, 388U, 1260U}) {
+    EXPECT_EQ(fd_budget(descriptors_for(connections)).connections, connections);
+  }
+}
+
 TEST(FdBudget, KnowsTheLimit) {
   EXPECT_GE(descriptor_limit(), 3U);
 }

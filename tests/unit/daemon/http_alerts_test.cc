@@ -97,7 +97,7 @@ TEST(HttpAlerts, AFailingStoreIs503) {
 
 TEST(HttpAlerts, ASilentStoreIs503InTime) {
   NetOptions options;
-  options.http.answer = milliseconds(20);
+  options.limits.http.answer = milliseconds(20);
   TestServer server(options, {.alerts = 1});
   server.publish(1, 5);
   server.hold();

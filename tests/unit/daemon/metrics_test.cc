@@ -96,6 +96,23 @@ TEST(Metrics, NegotiatesByQuality) {
   for (const auto& [accept, format] : cases) EXPECT_EQ(negotiate(accept), format) << accept;
 }
 
+// Catalogue case 86: a storm of scrapes renders four pages a second of each format.
+TEST(Metrics, APageIsRenderedOnceInAnInterval) {
+  int rendered = 0;
+  const auto collect = [&rendered] {
+    ++rendered;
+    return sample();
+  };
+  RenderedPages pages(std::chrono::milliseconds(250));
+  for (int ms = 0; ms < 1000; ++ms) {
+    const RenderedPages::Clock::time_point now{std::chrono::milliseconds(ms)};
+    EXPECT_EQ(pages.page(MetricsFormat::open_metrics, now, collect),
+              render(MetricsFormat::open_metrics, sample()));
+    pages.page(MetricsFormat::prometheus_text, now, collect);
+  }
+  EXPECT_EQ(rendered, 8);
+}
+
 TEST(Metrics, NetCountersStartAtZeroWithEveryLabel) {
   NetCounters counters;
   counters.count_response(404);

@@ -13,7 +13,7 @@ using testing::Pair;
 class NamedSubscribersTest : public testing::Test {
  protected:
   MemoryAlertStore alert_store_;
-  NamedSubscribers names_{{{"pager", 2}}, alert_store_.api().acknowledge};
+  NamedSubscribers names_{{{"pager", 2}}, alert_store_.api().acknowledge, 64};
 };
 
 TEST_F(NamedSubscribersTest, CursorsAreStoredLazily) {

@@ -54,6 +54,7 @@ class TestServer {
       : alert_store_(std::move(store)),
         hub_(alert_store_.epoch, alert_store_.first_seq(), alert_store_.last_seq, window) {
     options.port = port;
+    options.limits.http.metrics = {};  // each page of a test is a new one
     server_.emplace(io_, std::move(options), hub_, alert_store_.api([this] { answer_later(); }));
     const auto listening = server_->listen();
     if (!listening) throw std::runtime_error(listening.error().message);

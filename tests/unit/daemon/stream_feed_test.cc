@@ -55,7 +55,7 @@ class StreamFeedTest : public testing::Test {
   MemoryAlertStore alert_store_;
   AlertStoreClient api_ = alert_store_.api();
   AlertHub hub_{"e", 1, 0, {.alerts = 3}};
-  NamedSubscribers names_{{{"pager", 2}}, api_.acknowledge};
+  NamedSubscribers names_{{{"pager", 2}}, api_.acknowledge, 64};
   std::size_t page_size_ = 2;
 };
 

@@ -18,7 +18,7 @@ std::string alert_text(std::uint64_t seq) {
 
 NetOptions quick_acks() {
   NetOptions options;
-  options.ws.acks = milliseconds(5);
+  options.limits.ws.acks = milliseconds(5);
   return options;
 }
 
@@ -199,7 +199,7 @@ TEST(WsResume, TwoConnectionsOfOneNameHearAllAndTheLatestAckCounts) {
 // An ack that is not due yet is stored when the server closes.
 TEST(WsResume, AcksAreStoredAtShutdown) {
   NetOptions options;
-  options.ws.acks = std::chrono::hours(1);
+  options.limits.ws.acks = std::chrono::hours(1);
   TestServer server(options);
   WsClient pager(server.port(), "?name=pager");
   pager.text();
@@ -266,9 +266,9 @@ TEST(WsResume, ASlowClientDropsProvisionalAlertsOnly) {
 // Waiting for the store is not being slow; when it fails it is asked again at the next heartbeat.
 TEST(WsResume, ASilentOrFailingStoreDelaysAndLosesNothing) {
   NetOptions options;
-  options.ws.heartbeat = milliseconds(5);
-  options.ws.lag_time = milliseconds(50);
-  options.ws.queue_bytes = 10;
+  options.limits.ws.heartbeat = milliseconds(5);
+  options.limits.ws.lag_time = milliseconds(50);
+  options.limits.ws.queue_bytes = 10;
   MemoryAlertStore broken;
   broken.fails = true;
   TestServer server(options, {.alerts = 2}, broken);

@@ -56,7 +56,7 @@ TEST(WsSession, Filters) {
 
 TEST(WsSession, StatusAtOnceThenCoalesced) {
   NetOptions options;
-  options.ws.status = milliseconds(100);
+  options.limits.ws.status = milliseconds(100);
   TestServer server(options);
   const auto show = [&](int n) {
     Snapshot snapshot;
@@ -222,7 +222,7 @@ TEST(WsSession, PagesOfOthersAreRefused) {
 
 TEST(WsSession, OnlySoManySubscribers) {
   NetOptions options;
-  options.ws.subscribers = 1;
+  options.limits.ws.subscribers = 1;
   TestServer server(options);
   WsClient first(server.port());
   EXPECT_EQ(first.response().status, 101);
@@ -231,7 +231,7 @@ TEST(WsSession, OnlySoManySubscribers) {
 
 TEST(WsSession, HeartbeatsCarryTheLag) {
   NetOptions options;
-  options.ws.heartbeat = milliseconds(10);
+  options.limits.ws.heartbeat = milliseconds(10);
   TestServer server(options);
   Snapshot snapshot;
   snapshot.lag_seconds = 1.5;
@@ -243,8 +243,8 @@ TEST(WsSession, HeartbeatsCarryTheLag) {
 
 TEST(WsSession, WhoAnswersNoPingIsDropped) {
   NetOptions options;
-  options.ws.heartbeat = milliseconds(10);
-  options.ws.ping = milliseconds(30);
+  options.limits.ws.heartbeat = milliseconds(10);
+  options.limits.ws.ping = milliseconds(30);
   TestServer server(options);
   WsClient client(server.port());
   int pings = 0;
@@ -258,9 +258,9 @@ TEST(WsSession, WhoAnswersNoPingIsDropped) {
 
 TEST(WsSession, WhoAnswersPingsStays) {
   NetOptions options;
-  options.ws.heartbeat = milliseconds(10);
-  options.ws.ping = milliseconds(100);
-  options.ws.messages_per_second = 1000;
+  options.limits.ws.heartbeat = milliseconds(10);
+  options.limits.ws.ping = milliseconds(100);
+  options.limits.ws.messages_per_second = 1000;
   TestServer server(options);
   WsClient client(server.port());
   for (int pings = 0; pings < 4;) {
@@ -276,9 +276,9 @@ TEST(WsSession, WhoAnswersPingsStays) {
 // it gets what the kernel held, then the close, and resumes without losing one.
 TEST(WsSession, ASlowClientIsClosedAndResumes) {
   NetOptions options;
-  options.ws.heartbeat = milliseconds(10);
-  options.ws.lag_time = milliseconds(0);
-  options.ws.close = milliseconds(5000);
+  options.limits.ws.heartbeat = milliseconds(10);
+  options.limits.ws.lag_time = milliseconds(0);
+  options.limits.ws.close = milliseconds(5000);
   TestServer server(options);
   std::uint64_t last = 0;
   {
@@ -309,9 +309,9 @@ TEST(WsSession, ASlowClientIsClosedAndResumes) {
 
 TEST(WsSession, AStalledClientIsCutOffEvenWithoutLag) {
   NetOptions options;
-  options.ws.heartbeat = milliseconds(10);
-  options.ws.stall = milliseconds(50);
-  options.ws.close = milliseconds(50);
+  options.limits.ws.heartbeat = milliseconds(10);
+  options.limits.ws.stall = milliseconds(50);
+  options.limits.ws.close = milliseconds(50);
   TestServer server(options);
   server.publish(make_alerts(1, 6000, 4096));
   WsClient client(server.port(), "?after=0", "", 4096);
@@ -325,9 +325,9 @@ TEST(WsSession, AStalledClientIsCutOffEvenWithoutLag) {
 // Catching up is not being slow, however much there is.
 TEST(WsSession, ABacklogAboveTheLimitIsDelivered) {
   NetOptions options;
-  options.ws.heartbeat = milliseconds(5);
-  options.ws.lag_time = milliseconds(0);
-  options.ws.queue_bytes = 1000;
+  options.limits.ws.heartbeat = milliseconds(5);
+  options.limits.ws.lag_time = milliseconds(0);
+  options.limits.ws.queue_bytes = 1000;
   TestServer server(options);
   server.publish(make_alerts(1, 5000, 1000));
   WsClient client(server.port(), "?after=0");
@@ -363,7 +363,7 @@ TEST(WsSession, SendsWhatIsPublishedBeforeItSaysGoodbye) {
 
 TEST(WsSession, CutsAClientThatDoesNotReadAtShutdown) {
   NetOptions options;
-  options.ws.close = milliseconds(50);
+  options.limits.ws.close = milliseconds(50);
   TestServer server(options);
   WsClient client(server.port(), "", "", 4096);
   client.text();
