@@ -1,15 +1,16 @@
 #include "daemon/logging.h"
 
-#include <spdlog/sinks/stdout_sinks.h>
-#include <spdlog/spdlog.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <cstdlib>
+#include <mutex>
+#include <utility>
 
+#include "daemon/log_limiter.h"
+#include "daemon/log_output.h"
 #include "trainwatch/json_writer.h"
 
 namespace trainwatch {
@@ -42,20 +43,6 @@ std::string_view priority_of(LogLevel level) {
       return "<3>";
   }
   return "<3>";
-}
-
-spdlog::level::level_enum spdlog_level(LogLevel level) {
-  switch (level) {
-    case LogLevel::debug:
-      return spdlog::level::debug;
-    case LogLevel::info:
-      return spdlog::level::info;
-    case LogLevel::warn:
-      return spdlog::level::warn;
-    case LogLevel::error:
-      return spdlog::level::err;
-  }
-  return spdlog::level::err;
 }
 
 // A bare word stays bare; anything else is quoted, so that a line can be taken apart again.
@@ -99,30 +86,68 @@ bool stderr_is_journal() {
   return stream == std::to_string(file.st_dev) + ":" + std::to_string(file.st_ino);
 }
 
+// The one lock of the daemon: every thread logs, and rarely.
 struct Logger::Impl {
-  spdlog::logger log{"trainwatch", std::make_shared<spdlog::sinks::stderr_sink_mt>()};
-  std::atomic<LogFormat> format{LogFormat::logfmt};
+  explicit Impl(int descriptor) : output(descriptor) {}
+
+  void write(LogLevel of, std::string_view message, std::initializer_list<LogField> fields) {
+    const auto now = std::chrono::time_point_cast<Nanos>(std::chrono::system_clock::now());
+    output.write(format_log_line(format, journal, journal ? kNoTime : now, of, message, fields));
+  }
+
+  void flush() {
+    output.flush();
+    for (const auto& [message, lines] : limiter.take_ended(std::chrono::steady_clock::now())) {
+      repeated += lines;
+      write(LogLevel::warn, "a message was repeated too often; lines were left out",
+            {{"message", message}, {"lines", std::to_string(lines)}});
+    }
+    if (output.dropped() == said || output.refused() || !output.empty()) return;
+    const std::uint64_t lines = output.dropped() - std::exchange(said, output.dropped());
+    write(LogLevel::warn, "nobody read the log; lines were dropped",
+          {{"lines", std::to_string(lines)}});
+  }
+
+  mutable std::mutex mutex;
+  LogOutput output;
+  LogLimiter limiter;
+  LogLevel level = LogLevel::info;
+  LogFormat format = LogFormat::logfmt;
   bool journal = stderr_is_journal();
+  std::uint64_t said = 0;      // of output.dropped()
+  std::uint64_t repeated = 0;  // lines
 };
 
-Logger::Logger(const LogConfig& config) : impl_(std::make_unique<Impl>()) {
-  impl_->log.set_pattern("%v");
+Logger::Logger(const LogConfig& config, int descriptor)
+    : impl_(std::make_unique<Impl>(descriptor)) {
   configure(config);
 }
 
 Logger::~Logger() = default;
 
 void Logger::configure(const LogConfig& config) {
-  impl_->log.set_level(spdlog_level(config.level));
+  const std::scoped_lock lock(impl_->mutex);
+  impl_->level = config.level;
   impl_->format = config.format;
 }
 
 void Logger::log(LogLevel level, std::string_view message, std::initializer_list<LogField> fields) {
-  if (!impl_->log.should_log(spdlog_level(level))) return;
-  const auto now = std::chrono::time_point_cast<Nanos>(std::chrono::system_clock::now());
-  const std::string line = format_log_line(impl_->format, impl_->journal,
-                                           impl_->journal ? kNoTime : now, level, message, fields);
-  impl_->log.log(spdlog_level(level), spdlog::string_view_t(line));
+  const std::scoped_lock lock(impl_->mutex);
+  if (level < impl_->level) return;
+  impl_->flush();
+  if (impl_->limiter.admit(message, std::chrono::steady_clock::now())) {
+    impl_->write(level, message, fields);
+  }
+}
+
+void Logger::flush() {
+  const std::scoped_lock lock(impl_->mutex);
+  impl_->flush();
+}
+
+LogLosses Logger::losses() const {
+  const std::scoped_lock lock(impl_->mutex);
+  return {impl_->output.dropped(), impl_->repeated};
 }
 
 }  // namespace trainwatch

@@ -2,6 +2,7 @@
 // systemd each line carries its priority for the journal, and no time, which the journal has.
 #pragma once
 
+#include <cstdint>
 #include <initializer_list>
 #include <memory>
 #include <string>
@@ -17,14 +18,25 @@ struct LogField {
   std::string value;
 };
 
-// May be used from any thread. Reloading calls configure().
+// Lines that were not written.
+struct LogLosses {
+  std::uint64_t unread = 0;    // nobody read what was written before
+  std::uint64_t repeated = 0;  // the same message too often (LogLimiter)
+};
+
+// May be used from any thread, and never waits for the reader of the log. Lines that were left out
+// are counted in the log as soon as it is read again. Reloading calls configure().
 class Logger {
  public:
-  explicit Logger(const LogConfig& config);
+  // Writes to standard error if none is given.
+  explicit Logger(const LogConfig& config, int descriptor = 2);
   ~Logger();
 
   void configure(const LogConfig& config);
   void log(LogLevel level, std::string_view message, std::initializer_list<LogField> fields = {});
+  // Writes what could not be written before, and says what was left out. Call once a second.
+  void flush();
+  LogLosses losses() const;
 
   void debug(std::string_view message, std::initializer_list<LogField> fields = {}) {
     log(LogLevel::debug, message, fields);

@@ -35,7 +35,7 @@ GROUPS = (
     ("Limits", "trainwatch_(limit|series_dropped)"),
     ("State", "trainwatch_(state|outbox|clock)_"),
     ("Clients", "trainwatch_(ws|http|durable)_"),
-    ("Build and configuration", "trainwatch_(build|config)_"),
+    ("Build and configuration", "trainwatch_(build|config|log)_"),
     ("Process", "process_"),
 )
 COMMON = {"train_job", "node", "rank", "le"}

@@ -43,7 +43,7 @@ ONE_ROOM = ["commands"]
 # Headers of libraries: beginning -> folders that may use them. What is not listed is C++, C or
 # POSIX, which everyone may use but include/, which is C++ alone.
 LIBRARIES = {
-    "boost/": ["daemon"], "prometheus/": ["daemon"], "spdlog/": ["daemon"], "fmt/": ["daemon"],
+    "boost/": ["daemon"], "prometheus/": ["daemon"],
     "yaml-cpp/": ["daemon"], "CLI/": ["commands"], "openssl/": ["daemon", "commands"], "systemd/": ["daemon"],
     "zlib.h": ["pipeline/decode"], "isa-l": ["pipeline/decode"], "igzip": ["pipeline/decode"],
     "simdjson": ["pipeline/decode", "pipeline/profile", "daemon", "commands"], "sqlite3": ["pipeline/state"],

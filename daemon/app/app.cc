@@ -1,5 +1,7 @@
 #include "daemon/app/app.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
@@ -7,13 +9,14 @@
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
-#include <iostream>
 #include <set>
 
 #include "daemon/app/analysis_source.h"
 #include "daemon/app/engine_thread.h"
 #include "daemon/app/fd_budget.h"
+#include "daemon/app/guarded_thread.h"
 #include "daemon/app/open_store.h"
+#include "daemon/app/process_setup.h"
 #include "daemon/app/profile_reader.h"
 #include "daemon/app/reader.h"
 #include "daemon/app/repeating_timer.h"
@@ -21,6 +24,7 @@
 #include "daemon/app/self_checks.h"
 #include "daemon/app/watch_roots.h"
 #include "daemon/exit_code.h"
+#include "daemon/log_output.h"
 #include "daemon/logging.h"
 #include "daemon/net/alert_hub.h"
 #include "daemon/net/engine_client.h"
@@ -241,7 +245,8 @@ void App::Impl::feed_watchdog() {
 }
 
 void App::Impl::show(std::shared_ptr<Snapshot> snapshot) {
-  app_metrics(reloads, snapshot->metrics);
+  log->flush();
+  app_metrics(reloads, log->losses(), snapshot->metrics);
   if (snapshot->ready && !std::exchange(reported_ready, true)) {
     service.ready("watching");
     log->info("first scan done", {{"active_alerts", std::to_string(snapshot->active.size())}});
@@ -322,7 +327,7 @@ std::optional<StartFailure> App::start() {
 }
 
 int App::run() {
-  impl_->context.run();
+  run_guarded("net", [this] { impl_->context.run(); });
   if (!impl_->hangs) return impl_->code;
   // Everything is stored and published. Only the process can be ended, not the thread; on FUSE not
   // even the process, before the call returns, but the state is free for another process by now.
@@ -343,12 +348,17 @@ Status App::reload() {
 }
 
 int run_app(const RunOptions& options) {
-  App app(options);
-  if (const auto failure = app.start()) {
-    std::cerr << failure->message << '\n';
-    return failure->exit_code;
-  }
-  return app.run();
+  ignore_signals_of_writes();
+  say_why_at_termination();
+  int code = exit_code::failed;
+  run_guarded("main", [&] {
+    std::optional<StartFailure> failure = check_limits();
+    std::optional<App> app;
+    if (!failure) failure = app.emplace(options).start();
+    if (failure) LogOutput(STDERR_FILENO).write(failure->message);
+    code = failure ? failure->exit_code : app->run();
+  });
+  return code;
 }
 
 }  // namespace trainwatch

@@ -13,6 +13,7 @@
 
 #include "daemon/app/analysis_source.h"
 #include "daemon/app/daemon_clock.h"
+#include "daemon/app/guarded_thread.h"
 #include "daemon/app/repeating_timer.h"
 #include "daemon/app/self_checks.h"
 #include "daemon/app/writer_watch.h"
@@ -111,7 +112,7 @@ struct EngineThread::Impl {
     beat();
     commit();
     timer.start(kEvery, [this] { every_second(); });
-    thread = std::thread([this] { context.run(); });
+    thread = std::thread([this] { run_guarded("engine", [this] { context.run(); }); });
     return success();
   }
 

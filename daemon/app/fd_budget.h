@@ -17,6 +17,8 @@ struct FdBudget {
 
 // Store, inotify, listener, event loops, standard streams.
 inline constexpr std::size_t kOwnDescriptors = 24;
+// With fewer the daemon does not start: a connection and a file, and a few that just vanished.
+inline constexpr std::size_t kFewestDescriptors = kOwnDescriptors + 8;
 
 // For a process that may have `limit` descriptors open. At least one of each.
 inline FdBudget fd_budget(std::size_t limit) {

@@ -4,6 +4,7 @@
 #include <stop_token>
 #include <utility>
 
+#include "daemon/app/guarded_thread.h"
 #include "pipeline/profile/profile_report.h"
 
 namespace trainwatch {
@@ -67,12 +68,14 @@ void ProfileReader::ask(std::vector<std::string> paths, Done done) {
   const auto deadline = SteadyClock::now() + limit_;
   thread_ = std::jthread([this, paths = std::move(paths), done = std::move(done), deadline,
                           ended = std::move(ended)](const std::stop_token& stop) mutable {
-    HttpResponse response = read_profiles({files_, stop, deadline}, paths);
-    boost::asio::post(net_,
-                      [this, done = std::move(done), response = std::move(response)]() mutable {
-                        busy_ = false;
-                        done(std::move(response));
-                      });
+    run_guarded("profile", [&] {
+      HttpResponse response = read_profiles({files_, stop, deadline}, paths);
+      boost::asio::post(net_,
+                        [this, done = std::move(done), response = std::move(response)]() mutable {
+                          busy_ = false;
+                          done(std::move(response));
+                        });
+    });
     ended.set_value();
   });
 }

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "daemon/app/adaptive_interval.h"
+#include "daemon/app/guarded_thread.h"
 #include "pipeline/tail/inotify_hint.h"
 #include "pipeline/tail/posix_file_system.h"
 
@@ -46,7 +47,7 @@ struct Reader::Impl {
         files(options.roots),
         tailer(files, options.roots, options.limits, std::exchange(options.resume, {})),
         thread([this](const std::stop_token& stop) {
-          run(stop);
+          run_guarded("reader", [&] { run(stop); });
           ended.set_value();
         }) {}
 

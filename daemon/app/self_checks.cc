@@ -99,7 +99,7 @@ std::vector<SelfCondition> self_checks(const DaemonState& state) {
   return found;
 }
 
-void app_metrics(const ReloadState& reloads, std::vector<MetricFamily>& out) {
+void app_metrics(const ReloadState& reloads, const LogLosses& log, std::vector<MetricFamily>& out) {
   const auto gauge = [&](std::string name, std::string help, Labels labels, double value) {
     out.push_back({std::move(name),
                    std::move(help),
@@ -117,6 +117,13 @@ void app_metrics(const ReloadState& reloads, std::vector<MetricFamily>& out) {
   gauge("trainwatch_config_last_reload_success_timestamp_seconds",
         "Unix time of the last successful reload of the configuration.", {},
         std::chrono::duration<double>(reloads.last_success.time_since_epoch()).count());
+  out.push_back({"trainwatch_log_lines_dropped_total",
+                 "Lines of the log that were not written: nobody read those before, or the message "
+                 "was repeated too often.",
+                 MetricType::counter,
+                 {},
+                 {{{{"reason", "unread"}}, static_cast<double>(log.unread), {}, 0},
+                  {{{"reason", "repeated"}}, static_cast<double>(log.repeated), {}, 0}}});
 }
 
 }  // namespace trainwatch

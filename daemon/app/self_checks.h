@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "daemon/logging.h"
 #include "pipeline/analysis/core/metric_families.h"
 #include "pipeline/engine/pipeline_report.h"
 #include "pipeline/engine/self_alerts.h"
@@ -52,7 +53,7 @@ struct ReloadState {
   std::chrono::system_clock::time_point last_success{};
 };
 
-// Build and configuration.
-void app_metrics(const ReloadState& reloads, std::vector<MetricFamily>& out);
+// Build, configuration and log.
+void app_metrics(const ReloadState& reloads, const LogLosses& log, std::vector<MetricFamily>& out);
 
 }  // namespace trainwatch
