@@ -307,6 +307,10 @@ std::optional<StartFailure> App::start() {
   if (auto* failure = std::get_if<StartFailure>(&opened)) return std::move(*failure);
   OpenedStore& state = std::get<OpenedStore>(opened);
   if (!state.lost.empty()) impl.log->error("state was lost", {{"reason", state.lost}});
+  if (!state.repaired.empty()) {
+    impl.log->error("the state was damaged and is repaired", {{"found", state.repaired}});
+  }
+  for (const std::string& note : state.notes) impl.log->warn(note);
   const StateStore* const store = state.store.get();
   const std::string epoch = store->epoch();
   impl.hub = std::make_unique<AlertHub>(epoch, store->first_seq(), store->last_seq());

@@ -58,8 +58,9 @@ std::variant<OpenedStore, StartFailure> open_store(const StorageConfig& config) 
     return StartFailure{exit_code_of(failure->why), failure->message};
   }
   auto& store = std::get<std::unique_ptr<SqliteStore>>(opened);
-  std::string lost = store->lost();
-  return OpenedStore{std::move(store), std::move(lost)};
+  OpenedStore result{nullptr, store->lost(), store->repaired(), store->notes()};
+  result.store = std::move(store);
+  return result;
 }
 
 }  // namespace trainwatch

@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "daemon/config/config.h"
 #include "pipeline/state/state_store.h"
@@ -12,7 +13,9 @@ namespace trainwatch {
 
 struct OpenedStore {
   std::unique_ptr<StateStore> store;
-  std::string lost;  // what had to be set aside; empty: nothing
+  std::string lost;                  // what had to be set aside; empty: nothing
+  std::string repaired;              // empty: nothing
+  std::vector<std::string> notes{};  // about the directory
 };
 
 struct StartFailure {

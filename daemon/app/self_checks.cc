@@ -50,6 +50,10 @@ void CommitHealth::collect(const StateStore& store, std::vector<MetricFamily>& o
       degraded() ? 1 : 0);
   add("trainwatch_outbox_depth", "Alerts stored for clients to resume from.", MetricType::gauge,
       static_cast<double>(store.last_seq() + 1 - store.first_seq()));
+  add("trainwatch_state_subscribers_forgotten_total",
+      "Names of subscribers that were forgotten because there were too many, the longest silent "
+      "first.",
+      MetricType::counter, static_cast<double>(store.subscribers_forgotten()));
 }
 
 std::vector<SelfCondition> self_checks(const DaemonState& state) {

@@ -126,6 +126,15 @@ Result<SqliteStatement> SqliteDatabase::prepare(std::string_view sql) {
   return SqliteStatement(raw);
 }
 
+Status SqliteDatabase::add_function(const char* name, Function function) {
+  constexpr int kHow = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY;
+  if (sqlite3_create_function(database_.get(), name, -1, kHow, nullptr, function, nullptr,
+                              nullptr) != SQLITE_OK) {
+    return error();
+  }
+  return success();
+}
+
 bool is_read_error(std::string_view found) {
   constexpr std::string_view kBeforeCode = "unable to get the page. error code=";
   const std::size_t at = found.find(kBeforeCode);

@@ -10,7 +10,9 @@
 #include "trainwatch/result.h"
 
 struct sqlite3;
+struct sqlite3_context;
 struct sqlite3_stmt;
+struct sqlite3_value;
 
 namespace trainwatch {
 
@@ -72,6 +74,10 @@ class SqliteDatabase {
   Status run(const std::string& sql);               // any number of statements, rows ignored
   Result<std::string> ask(const std::string& sql);  // first column of the first row, as text
   Result<SqliteStatement> prepare(std::string_view sql);
+
+  // A pure function of any number of values, for statements only: a schema cannot call it.
+  using Function = void (*)(sqlite3_context*, int, sqlite3_value**);
+  Status add_function(const char* name, Function function);
 
   SqliteTrouble trouble() const;  // of the last failed call
 

@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::size_t kHeadBytes = 100;
 constexpr std::int64_t kSmallestPage = 512;
+constexpr std::size_t kWriteFormatAt = 18;
 constexpr std::size_t kVersionAt = 60;
 constexpr std::size_t kApplicationAt = 68;
 constexpr std::string_view kMagic{"SQLite format 3\0", 16};
@@ -106,6 +107,7 @@ Result<SqliteHead> read_sqlite_head(const std::string& path, const std::string& 
   if (size < kSmallestPage || !file.read(buffer)) return head;
   const std::string_view bytes(buffer.data(), buffer.size());
   head.is_database = !half_made && bytes.starts_with(kMagic);
+  head.is_writable = bytes[kWriteFormatAt] == 1 || bytes[kWriteFormatAt] == 2;
   head.application = big_endian(bytes, kApplicationAt);
   head.version = big_endian(bytes, kVersionAt);
   return head;

@@ -13,6 +13,7 @@ namespace trainwatch {
 struct SqliteHead {
   bool is_fragment = false;  // there are bytes, but too few for any database
   bool is_database = false;  // the fields below are valid
+  bool is_writable = false;  // SQLite only reads a format that it does not know
   std::uint32_t application = 0;
   std::uint32_t version = 0;
 };

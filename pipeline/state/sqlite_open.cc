@@ -1,10 +1,11 @@
+#include "pipeline/state/sqlite_open.h"
 
-#include <filesystem>
+#include <bit>
 #include <optional>
 #include <utility>
 
 #include "pipeline/state/sqlite_files.h"
-#include "pipeline/state/sqlite_tables.h"
+#include "pipeline/state/sqlite_schema.h"
 
 namespace trainwatch {
 namespace {
@@ -29,13 +30,20 @@ constexpr const char* kListTables =
     "(SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name)";
 constexpr std::string_view kTableList = "meta,outbox,state,subscriber,told";
 
-// The problem with the application id or version, if any.
-std::optional<OpenFailure> judge_identity(const std::string& path, std::uint32_t application,
-                                          std::uint32_t version) {
+// The problem with the application id or version, if any. One wrong bit of the id, and a number
+// that no version has, are damage: nobody else's file looks like that.
+std::optional<OpenedTables> judge_identity(const std::string& path, std::uint32_t application,
+                                           std::uint32_t version) {
+  if (std::has_single_bit(application ^ kApplicationId)) {
+    return SqliteDamage{path + ": its application id is " + std::to_string(application)};
+  }
   if (application != kApplicationId) {
     return OpenFailure{Why::not_ours, path +
                                           " is a database of something else; move it away, or use "
                                           "another directory"};
+  }
+  if (version < kFirstSchemaVersion || version > kLargestSchemaVersion) {
+    return SqliteDamage{path + ": there is no version " + std::to_string(version)};
   }
   if (version > kSchemaVersion) {
     return OpenFailure{Why::newer, path + " was written by a later version (" +
@@ -49,18 +57,13 @@ std::optional<OpenFailure> judge_identity(const std::string& path, std::uint32_t
 // Refuses a foreign or newer file before SQLite could even move its log. SQLite would treat a
 // fragment as an empty file.
 std::optional<OpenedTables> judge_file(const SqliteOpening& opening) {
-  std::error_code ignored;
-  if (std::filesystem::is_directory(opening.path, ignored)) {
-    return OpenFailure{Why::not_ours, opening.path + " is a directory; move it away"};
-  }
   const Result<SqliteHead> head = read_sqlite_head(opening.path, opening.vfs);
   if (!head) return OpenFailure{Why::unusable, head.error().message};
   if (head->is_fragment) return SqliteDamage{opening.path + ": is no database"};
   if (!head->is_database) return std::nullopt;
-  if (auto refused = judge_identity(opening.path, head->application, head->version)) {
-    return *refused;
-  }
-  return std::nullopt;
+  auto problem = judge_identity(opening.path, head->application, head->version);
+  if (!problem && !head->is_writable) problem = SqliteDamage{opening.path + ": unknown format"};
+  return problem;
 }
 
 // The steps; each returns true on success and otherwise sets the problem.
@@ -70,8 +73,9 @@ class Steps {
       : opening_(opening), database_(std::move(database)) {}
 
   OpenedTables take() {
-    if (good(database_.run(kPragmas)) && identify() && sound() && set_journal() && prepare() &&
-        undamaged() && sign() && good(tables_->database().checkpoint())) {
+    if (good(database_.run(kPragmas)) && good(add_row_checksum(database_)) && identify() &&
+        sound() && set_journal() && prepare() && undamaged() && sign() &&
+        good(tables_->database().checkpoint())) {
       return std::move(tables_);
     }
     if (problem_.index() == 0) return std::get<SqliteDamage>(std::move(problem_));
@@ -121,11 +125,18 @@ class Steps {
     if (!number_of("PRAGMA application_id", application)) return false;
     if (!number_of("PRAGMA user_version", version)) return false;
     if (auto refused = judge_identity(opening_.path, application, version)) {
-      return failure(*refused);
+      if (auto* other = std::get_if<OpenFailure>(&*refused)) return failure(std::move(*other));
+      problem_ = std::get<SqliteDamage>(std::move(*refused));
+      return false;
     }
-    if (version == kSchemaVersion) return true;
-    const Status done = migrate(database_, opening_.path, version, kSchemaVersion, migrations());
-    return done || failure({Why::unusable, done.error().message});
+    return version == kSchemaVersion || step_forward(version);
+  }
+
+  bool step_forward(std::uint32_t version) {
+    const auto failed = migrate(database_, opening_.path, version, kSchemaVersion, migrations());
+    if (!failed) return true;
+    if (failed->why == SqliteTrouble::damaged) return damage(failed->message);
+    return failure({Why::unusable, opening_.path + ": " + failed->message});
   }
 
   bool sound() {

@@ -6,7 +6,8 @@
 
 #include "pipeline/engine/alert_json.h"
 #include "pipeline/state/sqlite_files.h"
-#include "pipeline/state/sqlite_tables.h"
+#include "pipeline/state/sqlite_open.h"
+#include "pipeline/state/sqlite_repair.h"
 
 namespace trainwatch {
 namespace {
@@ -58,8 +59,18 @@ std::optional<OpenFailure> SqliteStore::open_or_begin() {
   if (const auto* damage = std::get_if<SqliteDamage>(&opened)) return unusable({damage->what});
   if (auto* failure = std::get_if<OpenFailure>(&opened)) return std::move(*failure);
   tables_ = std::get<std::unique_ptr<SqliteTables>>(std::move(opened));
-  if (const Status read = read_numbers(); !read) return unusable(read.error());
+  if (const Status usable = make_usable(); !usable) return unusable(usable.error());
   return std::nullopt;
+}
+
+// After opening.
+Status SqliteStore::make_usable() {
+  const Result<std::string> epoch = tables_->meta("epoch");
+  if (!epoch) return epoch.error();
+  const Result<Repaired> repaired = repair(*tables_, *epoch);
+  if (!repaired) return repaired.error();
+  repaired_ = repaired->text();
+  return read_numbers();
 }
 
 Status SqliteStore::read_numbers() {
@@ -116,7 +127,7 @@ Status SqliteStore::reopen() {
   tables_ = std::get<std::unique_ptr<SqliteTables>>(std::move(opened));
   const std::string epoch = epoch_;
   const std::uint64_t commits = numbers_.commits;
-  if (const Status read = read_numbers(); !read) return give_up(read.error());
+  if (const Status usable = make_usable(); !usable) return give_up(usable.error());
   if (epoch_ == epoch && numbers_.commits == commits) return success();
   broken_ = true;
   why_closed_ = "it is not as the last commit left it";
@@ -181,6 +192,12 @@ Status SqliteStore::write_rows(const Commit& commit, Written& written) {
   for (const auto& [name, seq] : commit.acknowledged) {
     if (Status done = tables_->acknowledge(name, seq, commit.now); !done) return done;
     written.numbers.acknowledged[name] = seq;
+  }
+  while (written.numbers.acknowledged.size() > kMostSubscribers) {
+    const Result<std::string> forgotten = tables_->drop_oldest_subscriber();
+    if (!forgotten) return forgotten.error();
+    written.numbers.acknowledged.erase(*forgotten);
+    ++written.numbers.subscribers_forgotten;
   }
   return success();
 }

@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "pipeline/state/state_directory.h"
 #include "pipeline/state/state_store.h"
@@ -34,12 +35,16 @@ struct SqliteStoreOptions {
 
 class SqliteStore final : public StateStore {
  public:
-  // A damaged store is set aside as state.db.corrupt-N, and a new one is created.
+  // A damaged store is set aside as state.db.corrupt-N, and a new one is created. Damage that
+  // concerns only kept alerts or subscribers is repaired.
   static std::variant<std::unique_ptr<SqliteStore>, OpenFailure> open(SqliteStoreOptions options);
   ~SqliteStore() override;
 
   // What open() set aside and why, for the log; empty if nothing.
   const std::string& lost() const { return lost_; }
+  // What open() repaired, for the log; empty if nothing.
+  const std::string& repaired() const { return repaired_; }
+  const std::vector<std::string>& notes() const { return directory_.notes(); }
   // After an error, the database was found to be damaged, or to contain a failed commit (which a
   // rollback journal cannot exclude). Every commit fails from now on; open() again.
   bool broken() const override { return broken_; }
@@ -53,6 +58,7 @@ class SqliteStore final : public StateStore {
   std::uint64_t first_seq() const override { return numbers_.first; }
   std::uint64_t last_seq() const override { return numbers_.last; }
   const Acknowledged& acknowledged() const override { return numbers_.acknowledged; }
+  std::uint64_t subscribers_forgotten() const override { return numbers_.subscribers_forgotten; }
 
  private:
   // Known without reading the database. The alerts kept are exactly first to last.
@@ -61,6 +67,7 @@ class SqliteStore final : public StateStore {
     std::uint64_t last = 0;
     std::uint64_t commits = 0;  // distinguishes two states of the disk
     Acknowledged acknowledged;
+    std::uint64_t subscribers_forgotten = 0;  // since open()
   };
   struct Written {
     Numbers numbers;
@@ -71,6 +78,7 @@ class SqliteStore final : public StateStore {
   SqliteOpening opening(std::string new_epoch) const;
   std::optional<OpenFailure> open_or_begin();
   Status reopen();
+  Status make_usable();
   Status read_numbers();
   Error give_up(const Error& error);
   Error closed() const;
@@ -87,6 +95,7 @@ class SqliteStore final : public StateStore {
   std::unique_ptr<SqliteTables> tables_;  // null after a disk error
   std::string epoch_;
   std::string lost_;
+  std::string repaired_;
   Numbers numbers_;
   std::string why_closed_;
   int sound_log_pages_ = 0;  // of the log, while there is no connection

@@ -1,76 +1,13 @@
 #include "pipeline/state/sqlite_tables.h"
 
-#include <xxhash.h>
-
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <filesystem>
 #include <limits>
 
+#include "pipeline/state/sqlite_schema.h"
+
 namespace trainwatch {
-namespace {
-
-constexpr const char* kTables = R"(
-CREATE TABLE meta(k TEXT PRIMARY KEY, v BLOB NOT NULL, crc INTEGER NOT NULL) WITHOUT ROWID;
-CREATE TABLE state(key TEXT PRIMARY KEY, value BLOB NOT NULL, crc INTEGER NOT NULL);
-CREATE TABLE outbox(seq INTEGER PRIMARY KEY, id TEXT NOT NULL, rule TEXT NOT NULL,
-  severity INTEGER NOT NULL, state INTEGER NOT NULL, stored INTEGER NOT NULL, body TEXT NOT NULL,
-  part INTEGER NOT NULL DEFAULT 0);
-CREATE TABLE told(id TEXT PRIMARY KEY, seq INTEGER NOT NULL, state INTEGER NOT NULL,
-  updated_at INTEGER NOT NULL, content BLOB NOT NULL) WITHOUT ROWID;
-CREATE TABLE subscriber(name TEXT PRIMARY KEY, acked_seq INTEGER NOT NULL, seen INTEGER NOT NULL)
-  WITHOUT ROWID;
-)";
-
-std::string set_version(std::uint32_t version) {
-  return "PRAGMA user_version = " + std::to_string(version) + ";";
-}
-
-// After an error no transaction is open.
-Status run_as_one(SqliteDatabase& database, const std::string& sql) {
-  Status done = database.run("BEGIN IMMEDIATE;" + sql + "COMMIT;");
-  if (!done) (void)database.run("ROLLBACK");
-  return done;
-}
-
-}  // namespace
-
-Status create_schema(SqliteDatabase& database) {
-  return run_as_one(database, kTables + std::string("PRAGMA application_id = ") +
-                                  std::to_string(kApplicationId) + ";" +
-                                  set_version(kSchemaVersion));
-}
-
-std::span<const Migration> migrations() {
-  static const std::array<Migration, 1> kSteps = {
-      Migration{1, "ALTER TABLE outbox ADD COLUMN part INTEGER NOT NULL DEFAULT 0"}};
-  return kSteps;
-}
-
-Status migrate(SqliteDatabase& database, const std::string& path, std::uint32_t from,
-               std::uint32_t to, std::span<const Migration> steps) {
-  std::string sql;
-  for (std::uint32_t version = from; version < to; ++version) {
-    const auto step = std::ranges::find(steps, version, &Migration::from);
-    if (step == steps.end()) {
-      return Error{path + ": no step from version " + std::to_string(version)};
-    }
-    sql += step->sql + ";";
-  }
-  const std::string backup = path + ".v" + std::to_string(from) + ".bak";
-  std::error_code ignored;
-  std::filesystem::remove(backup, ignored);  // of an unfinished attempt
-  Result<SqliteStatement> copy = database.prepare("VACUUM INTO ?1");
-  if (!copy) return copy.error();
-  if (Status copied = copy->with(backup).run(); !copied) return copied;
-  return run_as_one(database, sql + set_version(to));
-}
-
-std::int64_t row_checksum(std::string_view key, std::string_view value) {
-  const XXH64_hash_t seed = XXH3_64bits(key.data(), key.size());
-  return static_cast<std::int64_t>(XXH3_64bits_withSeed(value.data(), value.size(), seed));
-}
 
 enum class SqliteTables::Query : std::size_t {
   all_rows,
@@ -90,6 +27,7 @@ enum class SqliteTables::Query : std::size_t {
   firing,
   all_subscribers,
   put_subscriber,
+  drop_subscriber,
   count,
 };
 
@@ -104,25 +42,38 @@ constexpr std::array kSql{
     "SELECT v FROM meta WHERE k = ?1",
     "INSERT INTO meta VALUES(?1, ?2, ?3) "
     "ON CONFLICT(k) DO UPDATE SET v = excluded.v, crc = excluded.crc",
-    "SELECT seq, state, updated_at, content FROM told WHERE id = ?1",
-    "INSERT OR REPLACE INTO told VALUES(?1, ?2, ?3, ?4, ?5)",
+    "SELECT seq, state, updated_at, content, crc IS row_checksum(id, seq, state, updated_at, "
+    "content) "
+    "FROM told WHERE id = ?1",
+    "INSERT OR REPLACE INTO told VALUES(?1, ?2, ?3, ?4, ?5, row_checksum(?1, ?2, ?3, ?4, ?5))",
     "DELETE FROM told WHERE id = ?1 AND seq = ?2 AND state = ?3",
     "SELECT seq, id, stored FROM outbox ORDER BY seq LIMIT 1",
     "SELECT max(seq) FROM outbox",
-    "INSERT INTO outbox VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+    "INSERT OR REPLACE INTO outbox VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, "
+    "row_checksum(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8))",
     "DELETE FROM outbox WHERE seq = ?1",
-    "SELECT seq, id, rule, severity, state, body, part FROM outbox WHERE seq > ?1 "
-    "ORDER BY seq LIMIT ?2",
-    "SELECT o.seq, o.id, o.rule, o.severity, o.state, o.body, o.part "
+    "SELECT seq, id, rule, severity, state, body, part, "
+    "crc IS row_checksum(seq, id, rule, severity, state, stored, body, part) "
+    "FROM outbox WHERE seq > ?1 ORDER BY seq LIMIT ?2",
+    "SELECT o.seq, o.id, o.rule, o.severity, o.state, o.body, o.part, o.crc IS "
+    "row_checksum(o.seq, o.id, o.rule, o.severity, o.state, o.stored, o.body, o.part) "
     "FROM told CROSS JOIN outbox AS o ON o.seq = told.seq "
     "WHERE told.state = ?1 ORDER BY o.seq LIMIT ?2",
     "SELECT name, acked_seq FROM subscriber",
-    "INSERT OR REPLACE INTO subscriber VALUES(?1, ?2, ?3)",
+    "INSERT OR REPLACE INTO subscriber VALUES(?1, ?2, ?3, row_checksum(?1, ?2, ?3))",
+    "DELETE FROM subscriber WHERE name = "
+    "(SELECT name FROM subscriber ORDER BY seen, name LIMIT 1) RETURNING name",
 };
 
 template <class Enum>
 std::int64_t stored_as(Enum value) {
   return static_cast<std::int64_t>(value);
+}
+
+// Found after opening; opening the store again repairs it.
+Error wrong_checksum(SqliteStatement& row, const std::string& what) {
+  row.reset();
+  return Error{what + ": wrong checksum"};
 }
 
 std::uint64_t unsigned_number(const SqliteStatement& row, int column) {
@@ -224,6 +175,7 @@ Result<std::optional<LastPublished>> SqliteTables::last_published(const std::str
   if (!found) return found.error();
   std::optional<LastPublished> last_published;
   if (*found) {
+    if (row.number(4) != 1) return wrong_checksum(row, "alert " + id);
     last_published = {static_cast<Alert::State>(row.number(1)), time_from_ns(row.number(2)),
                       row.text(3), unsigned_number(row, 0)};
   }
@@ -283,6 +235,7 @@ Result<PublishedAlerts> SqliteTables::alerts_of(SqliteStatement& row) {
     const Result<bool> more = row.next();
     if (!more) return more.error();
     if (!*more) return found;
+    if (row.number(7) != 1) return wrong_checksum(row, "alert number " + row.text(0));
     found.push_back(std::make_shared<const PublishedAlert>(PublishedAlert{
         unsigned_number(row, 0), row.text(1), row.text(2), static_cast<Severity>(row.number(3)),
         static_cast<Alert::State>(row.number(4)), row.text(5), row.number(6) != 0}));
@@ -302,6 +255,15 @@ Result<Acknowledged> SqliteTables::acknowledged() {
 
 Status SqliteTables::acknowledge(const std::string& name, std::uint64_t seq, Time seen) {
   return query(Query::put_subscriber).with(name, stored_as(seq), to_ns(seen)).run();
+}
+
+Result<std::string> SqliteTables::drop_oldest_subscriber() {
+  SqliteStatement& row = query(Query::drop_subscriber).with();
+  const Result<bool> found = row.next();
+  if (!found) return found.error();
+  std::string name = *found ? row.text(0) : std::string();
+  row.reset();
+  return name;
 }
 
 }  // namespace trainwatch

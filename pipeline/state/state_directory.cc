@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <filesystem>
 #include <optional>
 #include <utility>
@@ -50,6 +51,49 @@ std::optional<OpenFailure> check_local(const std::string& path) {
                                          "local disk, or allow network file systems"};
 }
 
+constexpr const char* kName = "state.db";
+
+// True if nothing lies in it but what a store leaves there.
+bool holds_only_a_store(const std::string& path) {
+  std::error_code code;
+  for (fs::directory_iterator entry(path, code), end; !code && entry != end;
+       entry.increment(code)) {
+    if (!entry->path().filename().string().starts_with(kName)) return false;
+  }
+  return !code;
+}
+
+// Makes an existing directory private; what that does not allow becomes a note.
+std::vector<std::string> tighten(const std::string& path) {
+  struct stat now {};
+  constexpr mode_t kOthers = S_IRWXG | S_IRWXO;
+  if (::stat(path.c_str(), &now) != 0 || (now.st_mode & kOthers) == 0) return {};
+  char mode[8];
+  std::snprintf(mode, sizeof mode, "%04o", now.st_mode & 07777U);
+  const std::string was = "the state directory " + path + " had mode " + mode;
+  const bool ours = now.st_uid == ::geteuid() && (now.st_mode & S_ISVTX) == 0;
+  if (ours && holds_only_a_store(path) && ::chmod(path.c_str(), S_IRWXU) == 0) {
+    return {was + "; it has 0700 now"};
+  }
+  return {was + "; others may enter it: use a directory of its own, with mode 0700"};
+}
+
+// A pipe or device of that name would block whoever opens it, a link leads elsewhere.
+std::optional<OpenFailure> check_kinds(const std::string& path) {
+  for (const std::string suffix : {"", "-wal", "-shm", "-journal", ".lock"}) {
+    const std::string name = path + '/' + kName + suffix;
+    struct stat found {};
+    if (::lstat(name.c_str(), &found) != 0 || S_ISREG(found.st_mode)) continue;
+    const char* kind = S_ISDIR(found.st_mode)    ? "directory"
+                       : S_ISLNK(found.st_mode)  ? "symbolic link"
+                       : S_ISFIFO(found.st_mode) ? "FIFO"
+                       : S_ISSOCK(found.st_mode) ? "socket"
+                                                 : "device";
+    return OpenFailure{Why::not_ours, name + " is a " + kind + " and not a file; move it away"};
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::variant<StateDirectory, OpenFailure> StateDirectory::claim(const std::string& path,
@@ -58,8 +102,11 @@ std::variant<StateDirectory, OpenFailure> StateDirectory::claim(const std::strin
   if (!allow_network) {
     if (auto failure = check_local(path)) return *failure;
   }
+  if (auto failure = check_kinds(path)) return *failure;
+  std::vector<std::string> notes = tighten(path);
   const std::string lock = path + "/state.db.lock";
-  const int descriptor = ::open(lock.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+  const int descriptor =
+      ::open(lock.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
   if (descriptor < 0) return unusable("cannot open", lock, errno);
   if (::flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
     const int code = errno;
@@ -68,7 +115,7 @@ std::variant<StateDirectory, OpenFailure> StateDirectory::claim(const std::strin
     return OpenFailure{
         Why::in_use, path + " is in use by another trainwatch; stop it, or use another directory"};
   }
-  return StateDirectory(path, descriptor);
+  return StateDirectory(path, descriptor, std::move(notes));
 }
 
 StateDirectory::~StateDirectory() {
@@ -76,12 +123,14 @@ StateDirectory::~StateDirectory() {
 }
 
 StateDirectory::StateDirectory(StateDirectory&& other) noexcept
-    : path_(std::move(other.path_)), lock_(std::exchange(other.lock_, -1)) {}
+    : path_(std::move(other.path_)),
+      notes_(std::move(other.notes_)),
+      lock_(std::exchange(other.lock_, -1)) {}
 
 Status StateDirectory::make_database_file() const {
-  const int descriptor = ::open(database().c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+  constexpr int kHow = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
+  const int descriptor = ::open(database().c_str(), kHow, 0600);
   if (descriptor < 0) {
-    if (errno == EISDIR) return success();  // open_tables() reports it
     return Error{"cannot open " + database() + ": " + std::generic_category().message(errno)};
   }
   ::close(descriptor);

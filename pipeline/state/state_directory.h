@@ -1,11 +1,13 @@
 // The directory of a store: created if missing, private, locked while this object lives, and on a
-// local disk unless network file systems are allowed.
+// local disk unless network file systems are allowed. One that others may enter is made private if
+// it is ours and holds nothing else.
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 #include "trainwatch/result.h"
 
@@ -33,6 +35,9 @@ class StateDirectory {
   StateDirectory(StateDirectory&& other) noexcept;
   StateDirectory& operator=(StateDirectory&&) = delete;
 
+  // Rights that were changed, or that others have; for the log.
+  const std::vector<std::string>& notes() const { return notes_; }
+
   std::string database() const { return path_ + "/state.db"; }
 
   // Creates an empty database file that only its owner may read; SQLite gives its other files the
@@ -43,8 +48,10 @@ class StateDirectory {
   Result<std::string> set_aside() const;
 
  private:
-  StateDirectory(std::string path, int lock) : path_(std::move(path)), lock_(lock) {}
+  StateDirectory(std::string path, int lock, std::vector<std::string> notes)
+      : path_(std::move(path)), notes_(std::move(notes)), lock_(lock) {}
   std::string path_;
+  std::vector<std::string> notes_;
   int lock_;  // descriptor that holds the lock
 };
 

@@ -38,6 +38,9 @@ struct Commit {
   Acknowledged acknowledged;         // cursors that moved
 };
 
+// Beyond this, the subscriber that has not acknowledged for the longest time is forgotten.
+inline constexpr std::size_t kMostSubscribers = 64;
+
 // Alerts are kept within both limits; those that a named subscriber has not acknowledged, up to
 // twice `alerts`.
 struct Retention {
@@ -72,6 +75,8 @@ class StateStore {
   virtual std::uint64_t last_seq() const = 0;
 
   virtual const Acknowledged& acknowledged() const = 0;
+  // Since it was opened; see kMostSubscribers.
+  virtual std::uint64_t subscribers_forgotten() const { return 0; }
 
   // Every commit fails from now on; the store must be opened again.
   virtual bool broken() const { return false; }

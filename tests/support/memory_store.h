@@ -22,6 +22,7 @@ class MemoryStore final : public StateStore {
   std::uint64_t first_seq() const override;
   std::uint64_t last_seq() const override { return last_seq_; }
   const Acknowledged& acknowledged() const override { return acknowledged_; }
+  std::uint64_t subscribers_forgotten() const override { return subscribers_forgotten_; }
 
   // While not empty, every commit fails with this message.
   void fail(std::string why) { failure_ = std::move(why); }
@@ -40,6 +41,8 @@ class MemoryStore final : public StateStore {
   std::deque<Kept> alerts_;
   std::uint64_t last_seq_ = 0;
   Acknowledged acknowledged_;
+  std::map<std::string, Time> seen_;  // when each acknowledged
+  std::uint64_t subscribers_forgotten_ = 0;
   std::string failure_;
 };
 
@@ -53,7 +56,17 @@ inline Result<PublishedAlerts> MemoryStore::commit(const Commit& commit) {
   if (!failure_.empty()) return Error{failure_};
   for (const StateRow& row : commit.changed) rows_[row.key] = row.value;
   for (const std::string& key : commit.removed) rows_.erase(key);
-  for (const auto& [name, seq] : commit.acknowledged) acknowledged_[name] = seq;
+  for (const auto& [name, seq] : commit.acknowledged) {
+    acknowledged_[name] = seq;
+    seen_[name] = commit.now;
+  }
+  while (acknowledged_.size() > kMostSubscribers) {
+    const auto oldest = std::ranges::min_element(
+        seen_, {}, [](const auto& entry) { return std::pair(entry.second, entry.first); });
+    acknowledged_.erase(oldest->first);
+    seen_.erase(oldest);
+    ++subscribers_forgotten_;
+  }
   PublishedAlerts published;
   for (Alert alert : commit.alerts) {
     std::string content = content_hash(alert);

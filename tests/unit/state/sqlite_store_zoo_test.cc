@@ -188,6 +188,28 @@ TEST_F(Zoo, AStaleLogIsNotTakenForANewStores) {
   EXPECT_EQ(open_store(store_options(other.path(), "epoch-2"))->epoch(), "epoch-2");
 }
 
+// A bit of the header that says what the file is: nobody else's file is that close to ours.
+TEST_F(Zoo, AHeaderWithOneWrongBitIsDamage) {
+  for (const char* sql :
+       {"PRAGMA user_version = 0", "PRAGMA user_version = 65536",
+        "PRAGMA user_version = -2147483648", "PRAGMA application_id = 1415009072"}) {
+    SCOPED_TRACE(sql);
+    for (const auto& entry : fs::directory_iterator(directory_.path())) fs::remove(entry);
+    make_store();
+    run_sql(sql);
+    EXPECT_TRUE(begins_anew(*open_store(options())));
+    const auto again = open_store(options());
+    EXPECT_EQ(again->lost(), "");
+    EXPECT_EQ(again->epoch(), "epoch-2");
+  }
+}
+
+TEST_F(Zoo, ATableWithoutOneOfItsColumnsIsDamage) {
+  make_store();
+  run_sql("ALTER TABLE told RENAME COLUMN content TO other; PRAGMA user_version = 2");
+  EXPECT_TRUE(begins_anew(*open_store(options())));
+}
+
 TEST_F(Zoo, ADatabaseOfSomethingElseIsRefusedUntouched) {
   run_sql("PRAGMA journal_mode = WAL; CREATE TABLE theirs(a); INSERT INTO theirs VALUES(1)");
   const std::string before = bytes();
@@ -199,7 +221,7 @@ TEST_F(Zoo, ADatabaseOfSomethingElseIsRefusedUntouched) {
 
 TEST_F(Zoo, AStoreOfALaterVersionIsRefusedUntouched) {
   make_store();
-  run_sql("PRAGMA user_version = 3");
+  run_sql("PRAGMA user_version = 4");
   const std::string before = bytes();
   const OpenFailure failure = refusal(store_options(directory_.path()));
   EXPECT_EQ(failure.why, Why::newer);
@@ -212,7 +234,7 @@ TEST_F(Zoo, AVersionThatIsOnlyInTheLogIsRefusedUntouched) {
   const test::TempDirectory other;
   sqlite3* database = nullptr;
   ASSERT_EQ(sqlite3_open(path().c_str(), &database), SQLITE_OK);
-  sqlite3_exec(database, "PRAGMA user_version = 3", nullptr, nullptr, nullptr);
+  sqlite3_exec(database, "PRAGMA user_version = 4", nullptr, nullptr, nullptr);
   for (const char* name : {"state.db", "state.db-wal"}) other.append(name, directory_.read(name));
   sqlite3_close(database);
   const std::string before = other.read("state.db");

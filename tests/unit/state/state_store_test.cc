@@ -186,6 +186,26 @@ TYPED_TEST(StateStoreTest, RemembersCursors) {
   EXPECT_THAT(this->store().acknowledged(), ElementsAre(Pair("page", 1), Pair("pager", 7)));
 }
 
+TYPED_TEST(StateStoreTest, ForgetsTheSubscriberThatIsSilentTheLongest) {
+  const auto name = [](std::size_t i) { return "scanner-" + std::to_string(i); };
+  Commit early = acknowledging({{"pager", 3}});
+  this->commit(early);
+  for (std::size_t i = 0; i < kMostSubscribers; ++i) {
+    Commit commit = acknowledging({{name(i), 1}});
+    commit.now = at_second(static_cast<std::int64_t>(i) + 1);
+    this->commit(commit);
+    if (i + 2 == kMostSubscribers) {
+      Commit again = acknowledging({{"pager", 4}});
+      again.now = commit.now;
+      this->commit(again);
+    }
+  }
+  EXPECT_EQ(this->store().acknowledged().size(), kMostSubscribers);
+  EXPECT_EQ(this->store().acknowledged().at("pager"), 4U);
+  EXPECT_FALSE(this->store().acknowledged().contains(name(0)));
+  EXPECT_EQ(this->store().subscribers_forgotten(), 1U);
+}
+
 TYPED_TEST(StateStoreTest, GivesAlertsInPages) {
   this->commit(commit_of({firing("a"), firing("b"), firing("c"), firing("d")}));
   const auto page = *this->store().alerts_after(1, 2);
