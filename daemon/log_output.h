@@ -7,7 +7,7 @@
 #include <deque>
 #include <string>
 
-#include "daemon/file_handle.h"
+#include "pipeline/tail/file_handle.h"
 
 namespace trainwatch {
 

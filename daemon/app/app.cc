@@ -9,6 +9,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
+#include <filesystem>
 #include <set>
 
 #include "daemon/app/analysis_source.h"
@@ -16,10 +17,12 @@
 #include "daemon/app/fd_budget.h"
 #include "daemon/app/guarded_thread.h"
 #include "daemon/app/open_store.h"
+#include "daemon/app/privileges.h"
 #include "daemon/app/process_setup.h"
 #include "daemon/app/profile_reader.h"
 #include "daemon/app/reader.h"
 #include "daemon/app/repeating_timer.h"
+#include "daemon/app/sandbox.h"
 #include "daemon/app/sd_notify.h"
 #include "daemon/app/self_checks.h"
 #include "daemon/app/watch_roots.h"
@@ -75,6 +78,7 @@ struct App::Impl {
 
   Status start_engine(const Config& config, OpenedStore opened);
   NetOptions affordable(NetOptions net);
+  void enter_sandbox();
   EngineThread::Callbacks callbacks();
   AlertStoreClient alert_store(Acknowledged acknowledged);
   void passed(TailReport report);
@@ -193,6 +197,7 @@ Status App::Impl::start_engine(const Config& config, OpenedStore opened) {
       EngineThreadOptions{std::string(version()), config.enabled_rules(), std::move(input),
                           std::move(opened.lost), config.enabled_analyses()},
       std::move(opened.store), callbacks());
+  enter_sandbox();
   if (Status started = engine->start(); !started.ok()) return started;
   if (!engine->dropped_state().empty()) {
     log->warn("reading all files again", {{"reason", engine->dropped_state()}});
@@ -201,6 +206,28 @@ Status App::Impl::start_engine(const Config& config, OpenedStore opened) {
       std::make_unique<Reader>(reader_options(config, roots, engine->checkpoint()), engine->inbox(),
                                [this](TailReport report) { passed(std::move(report)); });
   return success();
+}
+
+// Before the threads that read hostile bytes are started. A reload reads the configuration again.
+void App::Impl::enter_sandbox() {
+  const ProcessConfig& wanted = options.config.process;
+  if (!options.own_process || !wanted.sandbox) return engine->show_sandbox("off");
+  SandboxPaths paths{watched, {options.config.storage.path}};
+  paths.read.push_back("/proc/self");  // so all of /proc
+  if (!options.config_file.empty()) {
+    paths.read.push_back(options.config_file);
+    std::error_code broken;
+    paths.read.push_back(std::filesystem::weakly_canonical(options.config_file, broken).string());
+  }
+  const Sandbox sandbox = trainwatch::enter_sandbox(paths);
+  const std::string enforced = sandbox.enforced.empty() ? "nothing" : sandbox.enforced;
+  if (sandbox.missing.empty()) {
+    log->info("sandbox entered", {{"enforced", enforced}});
+  } else {
+    log->warn("the sandbox is not complete",
+              {{"enforced", enforced}, {"missing", sandbox.missing}});
+  }
+  engine->show_sandbox(enforced);
 }
 
 // On the reader's thread.
@@ -303,6 +330,13 @@ std::optional<StartFailure> App::start() {
   if (!listen.ok()) return failed(listen.error(), exit_code::bad_config);
 
   impl.log = std::make_unique<Logger>(config.log);
+  if (const std::string& user = config.process.user; !user.empty()) {
+    if (const Status done = become_user(user); !done) {
+      return failed(done.error(), exit_code::bad_config);
+    }
+  } else if (runs_as_root()) {
+    impl.log->warn("running as root, which is not needed; use --process.user or the service");
+  }
   auto opened = open_store(config.storage);
   if (auto* failure = std::get_if<StartFailure>(&opened)) return std::move(*failure);
   OpenedStore& state = std::get<OpenedStore>(opened);
@@ -358,7 +392,11 @@ int run_app(const RunOptions& options) {
   run_guarded("main", [&] {
     std::optional<StartFailure> failure = check_limits();
     std::optional<App> app;
-    if (!failure) failure = app.emplace(options).start();
+    if (!failure) {
+      RunOptions own = options;
+      own.own_process = true;
+      failure = app.emplace(std::move(own)).start();
+    }
     if (failure) LogOutput(STDERR_FILENO).write(failure->message);
     code = failure ? failure->exit_code : app->run();
   });

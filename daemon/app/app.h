@@ -17,6 +17,8 @@ struct RunOptions {
   Config config{RuleCatalog{}};  // at the start, loaded from the two below; a reload loads it again
   std::string config_file{};     // empty: the defaults
   ConfigFlags flags{};
+  // The process is the daemon's alone: it may give up rights for good. Tests share theirs.
+  bool own_process = false;
 };
 
 // The running daemon. start() returns once it listens; run() serves until stop() or a signal. Tests

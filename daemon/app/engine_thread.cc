@@ -16,7 +16,7 @@
 #include "daemon/app/guarded_thread.h"
 #include "daemon/app/repeating_timer.h"
 #include "daemon/app/self_checks.h"
-#include "daemon/app/writer_watch.h"
+#include "daemon/app/writer_thread.h"
 #include "pipeline/engine/alert_json.h"
 
 namespace trainwatch {
@@ -95,7 +95,7 @@ struct EngineThread::Impl {
   };
 
   Impl(EngineThreadOptions options, std::unique_ptr<StateStore> state, Callbacks out)
-      : header{std::move(options.version), wall_clock(), false, {}},
+      : header{std::move(options.version), wall_clock(), false, {}, {}},
         writers(options.ingest.roots),
         store(std::move(state)),
         pipeline(std::move(options.rules), std::move(options.ingest), *store,
@@ -167,10 +167,8 @@ struct EngineThread::Impl {
   }
 
   void look_after_writers() {
-    if (++seconds % kWritersEvery != 0) return;
-    for (const Runs::Writer& gone : writers.look(pipeline.engine().writers())) {
-      pipeline.engine().writer_gone(gone);
-    }
+    for (const Runs::Writer& gone : writers.take_gone()) pipeline.engine().writer_gone(gone);
+    if (++seconds % kWritersEvery == 0) writers.ask(pipeline.engine().writers());
   }
 
   void look_after_self() {
@@ -209,7 +207,7 @@ struct EngineThread::Impl {
   // Engine thread only, once it runs.
   DaemonClock clock{SteadyClock::now(), wall_clock()};
   StatusHeader header;
-  WriterWatch writers;
+  WriterThread writers;
   int seconds = 0;  // since the start
   std::unique_ptr<StateStore> store;
   DurablePipeline pipeline;
@@ -242,6 +240,10 @@ EngineThread::EngineThread(EngineThreadOptions options, std::unique_ptr<StateSto
 
 EngineThread::~EngineThread() {
   stop();
+}
+
+void EngineThread::show_sandbox(std::string text) {
+  impl_->header.sandbox = std::move(text);
 }
 
 Status EngineThread::start() {

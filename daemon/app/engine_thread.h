@@ -46,6 +46,9 @@ class EngineThread {
   EngineThread(EngineThreadOptions options, std::unique_ptr<StateStore> store, Callbacks callbacks);
   ~EngineThread();
 
+  // For the status page, before start(): what the sandbox enforces, or why nothing.
+  void show_sandbox(std::string text);
+
   // Loads the stored state and starts the thread. Fails if the store cannot be read.
   Status start();
   // After start(), before the reader's first call: where the reader resumes, and why stored state

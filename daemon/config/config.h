@@ -47,6 +47,11 @@ struct StorageConfig {
   Nanos retention_age = std::chrono::hours(24 * 30);
 };
 
+struct ProcessConfig {
+  std::string user;  // whom root becomes; empty: stays who it is
+  bool sandbox = true;
+};
+
 enum class LogLevel : std::uint8_t { debug, info, warn, error };
 enum class LogFormat : std::uint8_t { logfmt, json };
 
@@ -86,6 +91,7 @@ struct Config {
   std::vector<WatchConfig> watch;
   WebConfig web;
   StorageConfig storage;
+  ProcessConfig process;
   LogConfig log;
   TailConfig tail;
   InputConfig input;

@@ -72,6 +72,19 @@ ConfigField<Config> analyses_field() {
       [](const Config& config) { return print_list(config.analyses); }};
 }
 
+ConfigField<Config> user_field() {
+  return {"process.user",
+          "text",
+          "",
+          "User that trainwatch becomes before it opens anything, if root starts it. Empty: none.",
+          false,
+          [](Config& config, Values values) -> Status {
+            config.process.user = values[0];
+            return success();
+          },
+          [](const Config& config) { return config.process.user; }};
+}
+
 std::vector<ConfigField<Config>> make_settings() {
   using std::chrono::hours;
   using std::chrono::milliseconds;
@@ -95,6 +108,11 @@ std::vector<ConfigField<Config>> make_settings() {
       duration_field<Config>(
           "storage.retention_age", [](auto& c) -> auto& { return c.storage.retention_age; },
           hours{1}, hours{24 * 3650}, "Keep them for this long."),
+      user_field(),
+      boolean_field<Config>(
+          "process.sandbox", [](auto& c) -> auto& { return c.process.sandbox; },
+          "After the start, give up access to other files and dangerous system calls, as far as "
+          "the kernel allows."),
       choice_field<Config>(
           "log.level", [](auto& c) -> auto& { return c.log.level; },
           {"debug", "info", "warn", "error"}, "Lowest severity to log."),

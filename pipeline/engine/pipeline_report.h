@@ -35,7 +35,8 @@ struct StatusHeader {
   std::string version;
   Time started_at = kNoTime;
   bool ready = false;
-  std::string storing;  // why state and alerts cannot be stored; empty: they can
+  std::string storing{};  // why state and alerts cannot be stored; empty: they can
+  std::string sandbox{};  // what the process has given up, for people
 };
 
 // The body of /api/v1/status.

@@ -139,6 +139,7 @@ std::string status_json(const StatusHeader& header, const Engine& engine, const 
   for (const std::string& root : tail.missing_roots) json.value(root);
   json.end_array();
   json.field("state_degraded", header.storing);
+  json.field("sandbox", header.sandbox);
   write_sources(json, ingest, tail, tracker);
   write_files(json, ingest, tail);
   write_skipped(json, tail.skipped);
