@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "daemon/app/analysis_source.h"
+#include "daemon/app/commit_pace.h"
 #include "daemon/app/daemon_clock.h"
 #include "daemon/app/guarded_thread.h"
 #include "daemon/app/repeating_timer.h"
@@ -27,7 +28,6 @@ using SteadyClock = std::chrono::steady_clock;
 constexpr int kChunksInFlight = 16;
 constexpr auto kEvery = std::chrono::seconds(1);
 constexpr int kWritersEvery = 10;  // seconds
-constexpr std::uint64_t kCommitBytes = std::uint64_t{8} << 20U;
 // Alerts that wait for a failing store. With more, reading stops: the files keep the rest.
 constexpr std::size_t kMostWaiting = 10'000;
 
@@ -120,9 +120,9 @@ struct EngineThread::Impl {
 
   void take(FileId file, std::string_view bytes) {
     pipeline.sink().data(file, bytes);
-    uncommitted += bytes.size();
+    pace.read(bytes.size());
     commit_alerts();
-    if (uncommitted >= kCommitBytes) commit();
+    if (pace.bytes_are_due() && pace.may_commit(SteadyClock::now())) commit();
     if (pipeline.waiting().size() > kMostWaiting) {
       ++withheld;
     } else {
@@ -135,10 +135,10 @@ struct EngineThread::Impl {
   }
 
   void commit() {
-    uncommitted = 0;
     const auto begun = SteadyClock::now();
     auto committed = pipeline.commit(clock.now());
     const auto now = SteadyClock::now();
+    pace.committed(begun, now);
     if (!committed.ok()) return commit_failed(now, committed.error().message);
     if (health.degraded()) callbacks.store_recovered();
     health.succeeded(now - begun);
@@ -162,7 +162,8 @@ struct EngineThread::Impl {
     pipeline.engine().tick(clock.now());
     pipeline.engine().flush();
     look_after_self();
-    commit();
+    const bool waits = pipeline.has_emitted() || !pipeline.waiting().empty();
+    if (waits || pace.may_commit(SteadyClock::now())) commit();
     show();
   }
 
@@ -218,7 +219,7 @@ struct EngineThread::Impl {
   SourceHealthTracker watch;
   std::string state_lost;                                 // at the start; empty: no
   SteadyClock::time_point reported = SteadyClock::now();  // the last report of the reader
-  std::uint64_t uncommitted = 0;                          // bytes
+  CommitPace pace;
   std::ptrdiff_t withheld = 0;  // slots of chunks taken while too many alerts wait
   std::size_t provisional = 0;  // how many of the waiting alerts were sent provisionally
 

@@ -1,0 +1,39 @@
+#include "daemon/app/commit_pace.h"
+
+#include <gtest/gtest.h>
+
+namespace trainwatch::commit_pace_test {
+
+using std::chrono::milliseconds;
+
+constexpr CommitPace::TimePoint at(int ms) {
+  return CommitPace::TimePoint{milliseconds(10'000 + ms)};
+}
+
+TEST(CommitPace, IsDueAfterEightMebibytes) {
+  CommitPace pace;
+  pace.read(CommitPace::kBytes - 1);
+  EXPECT_FALSE(pace.bytes_are_due());
+  pace.read(1);
+  EXPECT_TRUE(pace.bytes_are_due());
+  EXPECT_TRUE(pace.may_commit(at(0)));
+  pace.committed(at(0), at(1));
+  EXPECT_FALSE(pace.bytes_are_due());
+}
+
+// 10,000 ranks: each commit took a second and a half, and was followed by the next.
+TEST(CommitPace, CommitsTakeAFifthOfTheTimeAtMost) {
+  CommitPace pace;
+  pace.committed(at(0), at(500));
+  EXPECT_FALSE(pace.may_commit(at(1000)));
+  EXPECT_FALSE(pace.may_commit(at(2499)));
+  EXPECT_TRUE(pace.may_commit(at(2500)));
+}
+
+TEST(CommitPace, AQuickCommitDelaysNothing) {
+  CommitPace pace;
+  pace.committed(at(0), at(2));
+  EXPECT_TRUE(pace.may_commit(at(10)));
+}
+
+}  // namespace trainwatch::commit_pace_test
