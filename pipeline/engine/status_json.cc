@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <map>
 
 #include "pipeline/engine/pipeline_report.h"
@@ -61,10 +62,12 @@ void write_provisional(JsonWriter& json, const Ingest::File& file) {
 }
 
 void write_files(JsonWriter& json, const Ingest& ingest, const TailReport& tail) {
+  constexpr std::uint64_t kShown = 4096;
+  std::uint64_t files = 0;
   json.key("files").begin_array();
   for (const TailedFile& tailed : tail.files) {
     const auto known = ingest.files().find(tailed.file);
-    if (known == ingest.files().end()) continue;
+    if (known == ingest.files().end() || ++files > kShown) continue;
     const Ingest::File& file = known->second;
     json.begin_object().field("path", file.known.path).field("format", file.format);
     json.field("size", tailed.size).field("offset", tailed.offset);
@@ -73,7 +76,7 @@ void write_files(JsonWriter& json, const Ingest& ingest, const TailReport& tail)
     write_provisional(json, file);
     json.end_object();
   }
-  json.end_array();
+  json.end_array().field("files_left_out", files - std::min(files, kShown));
 }
 
 void write_skipped(JsonWriter& json, const SkippedPaths& skipped) {

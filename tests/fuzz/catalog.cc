@@ -7,11 +7,13 @@ namespace trainwatch::fuzz {
 
 void read_system_metrics(std::string_view input);
 void intern_names(std::string_view input);
+void resume_reading(std::string_view input);
 
 std::span<const FuzzTarget> fuzz_targets() {
   static constexpr std::array kTargets = {
       FuzzTarget{.name = "system_metrics", .run = read_system_metrics},
       FuzzTarget{.name = "names", .run = intern_names},
+      FuzzTarget{.name = "resume_decision", .run = resume_reading, .max_bytes = 256},
   };
   return kTargets;
 }
