@@ -1,5 +1,6 @@
 #include "pipeline/tail/inotify_hint.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -43,6 +44,38 @@ TEST_F(InotifyTest, DistinguishesNamesFromContent) {
   dir.append("b.json", "y");
   ::unlink((dir / "b.json").c_str());
   EXPECT_EQ(hint.wait(kLong), Wake::directories_changed);
+}
+
+TEST_F(InotifyTest, NamesThePathsThatChanged) {
+  using ::testing::IsEmpty;
+  using ::testing::Optional;
+  using ::testing::UnorderedElementsAre;
+  EXPECT_THAT(hint.take_changed(), Optional(IsEmpty()));
+  dir.append("a.json", "x");
+  dir.append("b.json", "");
+  hint.wait(kLong);
+  dir.append("a.json", "y");
+  hint.wait(kLong);
+  EXPECT_THAT(hint.take_changed(), Optional(UnorderedElementsAre(dir / "a.json", dir / "b.json")));
+  EXPECT_THAT(hint.take_changed(), Optional(IsEmpty()));
+}
+
+TEST_F(InotifyTest, SaysWhenThereAreTooManyPathsToName) {
+  for (int i = 0; i < 5000; ++i) dir.append(std::to_string(i) + ".json", "");
+  hint.wait(kLong);
+  EXPECT_EQ(hint.take_changed(), std::nullopt);
+  dir.append("a.json", "");
+  hint.wait(kLong);
+  EXPECT_EQ(hint.take_changed().value(), std::vector<std::string>{dir / "a.json"});
+}
+
+TEST_F(InotifyTest, ALinkThatTookThePlaceOfADirectoryIsNotWatched) {
+  const TempDirectory elsewhere;
+  std::filesystem::create_directory_symlink(elsewhere.path(), dir / "link");
+  hint.wait(kLong);
+  hint.add(dir / "link");
+  elsewhere.append("a.json", "x");
+  EXPECT_EQ(hint.wait(kAtOnce), Wake::timeout);
 }
 
 TEST_F(InotifyTest, ADirectoryIsWatchedOnlyOnceItIsAdded) {
