@@ -121,6 +121,8 @@ struct ConfigFlags {
 // Reads a file on top of the defaults. The error has one line per mistake, each with file, line,
 // path and bound: "trainwatch.yaml:14: rules.step_spike.sigma: 0.5 is outside 1..50".
 Result<Config> load_config_file(const std::string& path, RuleCatalog catalog);
+// The same of a text; `name` stands for the file in messages.
+Result<Config> parse_config(const std::string& text, const std::string& name, RuleCatalog catalog);
 
 // Puts flags on top. The error names the flag.
 Status apply_flags(const ConfigFlags& flags, Config& config);

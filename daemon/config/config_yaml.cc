@@ -187,10 +187,14 @@ Result<Config> load_config_file(const std::string& path, RuleCatalog catalog) {
   if (!file || std::filesystem::is_directory(path)) return Error{path + ": cannot be read"};
   std::ostringstream text;
   text << file.rdbuf();
+  return parse_config(text.str(), path, catalog);
+}
+
+Result<Config> parse_config(const std::string& text, const std::string& name, RuleCatalog catalog) {
   Config config(catalog);
-  YamlReader reader(path, config);
+  YamlReader reader(name, config);
   try {
-    reader.read(YAML::Load(text.str()));
+    reader.read(YAML::Load(text));
   } catch (const YAML::Exception& error) {
     reader.fail(error.mark, "", error.msg);
   }

@@ -8,12 +8,18 @@ namespace trainwatch::fuzz {
 void read_system_metrics(std::string_view input);
 void intern_names(std::string_view input);
 void resume_reading(std::string_view input);
+void load_damaged_state(std::string_view input);
+void read_configuration(std::string_view input);
+void set_rule_parameters(std::string_view input);
 
 std::span<const FuzzTarget> fuzz_targets() {
   static constexpr std::array kTargets = {
       FuzzTarget{.name = "system_metrics", .run = read_system_metrics},
       FuzzTarget{.name = "names", .run = intern_names},
       FuzzTarget{.name = "resume_decision", .run = resume_reading, .max_bytes = 256},
+      FuzzTarget{.name = "state_load", .run = load_damaged_state, .max_bytes = 512},
+      FuzzTarget{.name = "configuration", .run = read_configuration},
+      FuzzTarget{.name = "rule_parameters", .run = set_rule_parameters, .max_bytes = 512},
   };
   return kTargets;
 }
