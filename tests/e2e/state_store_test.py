@@ -3,6 +3,7 @@
 import hashlib
 import os
 import random
+import shutil
 import sqlite3
 
 try:
@@ -105,6 +106,27 @@ class StateStoreTest(harness.JobTest):
         database.commit()
         database.close()
         self.check_untouched(self.database)
+
+    def test_a_snapshot_of_yesterday_is_a_reset_for_who_is_ahead_of_it(self):
+        """Case 72, a copied machine: its epoch is known and its numbers have gone back."""
+        self.job.write_some(2000)
+        with self.trainwatch() as trainwatch:
+            trainwatch.wait_until_read()
+        snapshot = self.state + "-snapshot"
+        shutil.copytree(self.state, snapshot)
+        self.job.write_all()
+        expected = harness.final(harness.replay(self.directory, *spiky_job.RULES))
+        with self.trainwatch() as trainwatch:
+            trainwatch.wait_until_read()
+            harness.wait_for(lambda: len(trainwatch.json("/api/v1/alerts?after=0")["alerts"]) >= len(expected), "all")
+            page = trainwatch.json("/api/v1/alerts?after=0")
+        with harness.Trainwatch(self.directory, *spiky_job.RULES, state=snapshot) as trainwatch:
+            # Alerts of the rest are numbered anew as they come, so that the client asks for more than there will be.
+            with harness.Listener(trainwatch.stream, "?after=%d&epoch=%s" % (page["last_seq"] + 1000, page["epoch"])) \
+                    as listener:
+                harness.wait_for(lambda: len(listener.frames) > 1, "an answer")
+                self.assertEqual([frame["op"] for frame in listener.frames[:2]], ["hello", "reset"])
+                harness.wait_for(lambda: harness.final(listener.alerts()) == expected, "all alerts")
 
     def test_a_damaged_file_is_set_aside(self):
         self.job.write_all()
