@@ -274,6 +274,9 @@ Action define_check_config(CLI::App& app, const CliSession& session) {
   return [file, &session] {
     const auto config = load_config_file(*file, session.commands.catalog);
     if (!config) return refuse(session, config.error(), exit_code::bad_config);
+    if (const Status exposed = check_exposure(config->web); !exposed) {
+      return refuse(session, exposed.error(), exit_code::bad_config);
+    }
     session.out << *file << ": ok; rules enabled: " << config->enabled_rules().size()
                 << ", paths watched: " << config->watch.size() << std::endl;
     return exit_code::done;

@@ -110,7 +110,9 @@ void ConfigFlagSet::add_setting(const ConfigField<Config>& field, const Config& 
   if (field.list) {
     option->delimiter(',');
   } else {
-    option->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+    // --web.insecure is --web.insecure=true.
+    const int fewest = field.type == "boolean" ? 0 : 1;
+    option->expected(fewest, 1)->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
   }
 }
 
@@ -126,7 +128,9 @@ void ConfigFlagSet::add_watch() {
 Result<ConfigFlags> ConfigFlagSet::flags() const {
   ConfigFlags flags;
   for (const auto& [key, values] : settings_) {
-    if (!values.empty()) flags.settings.emplace_back(key, values);
+    if (values.empty()) continue;
+    const bool bare = values.back().empty() && find_field(settings_table(), key)->type == "boolean";
+    flags.settings.emplace_back(key, bare ? std::vector<std::string>{"true"} : values);
   }
   flags.watch = watch_;
   const CLI::Option* watch = app_.get_option_no_throw("--watch");

@@ -195,7 +195,7 @@ Status App::Impl::start_engine(const Config& config, OpenedStore opened) {
   }
   engine = std::make_unique<EngineThread>(
       EngineThreadOptions{std::string(version()), config.enabled_rules(), std::move(input),
-                          std::move(opened.lost), config.enabled_analyses()},
+                          std::move(opened.lost), config.enabled_analyses(), config.web.debug},
       std::move(opened.store), callbacks());
   enter_sandbox();
   if (Status started = engine->start(); !started.ok()) return started;
@@ -328,6 +328,9 @@ std::optional<StartFailure> App::start() {
   const Config& config = impl.options.config;
   const auto listen = parse_listen_address(config.web.listen_address);
   if (!listen.ok()) return failed(listen.error(), exit_code::bad_config);
+  if (const Status exposed = check_exposure(config.web); !exposed.ok()) {
+    return failed(exposed.error(), exit_code::bad_config);
+  }
 
   impl.log = std::make_unique<Logger>(config.log);
   if (const std::string& user = config.process.user; !user.empty()) {

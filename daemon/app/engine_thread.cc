@@ -95,7 +95,7 @@ struct EngineThread::Impl {
   };
 
   Impl(EngineThreadOptions options, std::unique_ptr<StateStore> state, Callbacks out)
-      : header{std::move(options.version), wall_clock(), false, {}, {}},
+      : header{std::move(options.version), wall_clock(), false, {}, {}, options.rejected_samples},
         writers(options.ingest.roots),
         store(std::move(state)),
         pipeline(std::move(options.rules), std::move(options.ingest), *store,

@@ -25,6 +25,7 @@ struct EngineThreadOptions {
   IngestOptions ingest;
   std::string state_lost{};  // why the store starts over; empty: it does not
   AnalysisList analyses{};
+  bool rejected_samples = false;  // in the status
 };
 
 class EngineThread {

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "daemon/config/config_table.h"
+#include "daemon/net/url.h"
 #include "pipeline/analysis/catalog.h"
 
 namespace trainwatch {
@@ -51,6 +52,15 @@ Status set_from_text(const std::string& text, Config& config) {
 }
 
 }  // namespace
+
+Status check_exposure(const WebConfig& web) {
+  const auto listen = parse_listen_address(web.listen_address);
+  if (!listen) return listen.error();
+  if (web.insecure || is_loopback(listen->host)) return success();
+  return Error{"web.listen_address: other hosts could connect to " + web.listen_address +
+               ", and there is neither TLS nor a login; listen on 127.0.0.1, or allow it with "
+               "--web.insecure (web.insecure: true)"};
+}
 
 Config::Config(RuleCatalog catalog) {
   for (const RuleSpec* spec : catalog) rules.emplace_back(*spec);

@@ -38,6 +38,8 @@ struct WatchConfig {
 struct WebConfig {
   std::string listen_address = "127.0.0.1:9797";
   std::vector<std::string> allowed_hosts;  // beside the loopback names
+  bool insecure = false;                   // serve other hosts, without TLS and login
+  bool debug = false;                      // show what was rejected
 };
 
 struct StorageConfig {
@@ -108,6 +110,9 @@ struct Config {
   // The analyses that run.
   std::vector<const AnalysisSpec*> enabled_analyses() const;
 };
+
+// Fails if other hosts could connect and `insecure` does not allow it.
+Status check_exposure(const WebConfig& web);
 
 // What overrides the file: flags and environment variables, as text.
 struct ConfigFlags {

@@ -42,8 +42,8 @@ ConfigField<Config> allowed_hosts_field() {
   return {"web.allowed_hosts",
           "list of text",
           "",
-          "Host names that clients may use, besides loopback names and the listen address (guards "
-          "against DNS rebinding).",
+          "Host names that clients may use, besides loopback names and, if other hosts are served, "
+          "IP addresses (guards against DNS rebinding).",
           true,
           [](Config& config, Values values) -> Status {
             config.web.allowed_hosts.assign(values.begin(), values.end());
@@ -95,6 +95,13 @@ std::vector<ConfigField<Config>> make_settings() {
   std::vector<ConfigField<Config>> settings = {
       listen_address_field(),
       allowed_hosts_field(),
+      boolean_field<Config>(
+          "web.insecure", [](auto& c) -> auto& { return c.web.insecure; },
+          "Serve other hosts, without TLS and login; without it only loopback can be listened on."),
+      boolean_field<Config>(
+          "web.debug", [](auto& c) -> auto& { return c.web.debug; },
+          "Show the first bytes of rejected records, which may be confidential, in "
+          "/api/v1/status."),
       text_field<Config>(
           "storage.path", [](auto& c) -> auto& { return c.storage.path; },
           "Directory of the state: read positions, rule state and alerts. A restart resumes from "

@@ -9,22 +9,23 @@
 #include <vector>
 
 #include "daemon/net/http_message.h"
+#include "daemon/net/url.h"
 
 namespace trainwatch {
 
 class OriginGuard {
  public:
-  // If bound to loopback, only loopback names and `allowed_hosts` are served; otherwise every Host,
-  // unless `allowed_hosts` is not empty.
+  // Loopback names and `allowed_hosts` are served and, if not bound to loopback, IP addresses:
+  // whoever has another name point here cannot use those.
   OriginGuard(bool loopback, std::vector<std::string> allowed_hosts)
       : loopback_(loopback), allowed_hosts_(std::move(allowed_hosts)) {
-    if (!loopback_ && allowed_hosts_.empty()) return;
     for (const char* name : {"localhost", "127.0.0.1", "[::1]"}) allowed_hosts_.emplace_back(name);
   }
 
   bool host_allowed(const HttpRequest& request) const {
-    if (allowed_hosts_.empty() || request.count("Host") == 0) return true;
+    if (request.count("Host") == 0) return true;
     const auto host = without_port(request.header("Host"));
+    if (!loopback_ && is_ip_address(without_brackets(host))) return true;
     return std::any_of(allowed_hosts_.begin(), allowed_hosts_.end(),
                        [host](const auto& allowed) { return equals_ignoring_case(allowed, host); });
   }
@@ -48,6 +49,11 @@ class OriginGuard {
     const bool has_port =
         colon != std::string_view::npos && (bracket == std::string_view::npos || bracket < colon);
     return has_port ? host.substr(0, colon) : host;
+  }
+
+  static std::string_view without_brackets(std::string_view host) {
+    const bool bracketed = host.starts_with('[') && host.ends_with(']');
+    return bracketed ? host.substr(1, host.size() - 2) : host;
   }
 
   bool loopback_;

@@ -1,5 +1,6 @@
 #include "daemon/net/url.h"
 
+#include <boost/asio/ip/address.hpp>
 #include <charconv>
 
 namespace trainwatch {
@@ -46,6 +47,19 @@ Result<ListenAddress> parse_listen_address(std::string_view text) {
   if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
   address.host = host.empty() ? "0.0.0.0" : std::string(host);
   return address;
+}
+
+bool is_ip_address(std::string_view host) {
+  boost::system::error_code error;
+  boost::asio::ip::make_address(std::string(host), error);
+  return !error;
+}
+
+bool is_loopback(std::string_view host) {
+  if (host == "localhost") return true;
+  boost::system::error_code error;
+  const auto address = boost::asio::ip::make_address(std::string(host), error);
+  return !error && address.is_loopback();
 }
 
 std::optional<QueryParameters> parse_query(std::string_view query) {

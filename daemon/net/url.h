@@ -20,6 +20,11 @@ struct ListenAddress {
 
 Result<ListenAddress> parse_listen_address(std::string_view text);
 
+// An IPv4 or IPv6 address, without brackets.
+bool is_ip_address(std::string_view host);
+// An address that only this host can reach, or "localhost".
+bool is_loopback(std::string_view host);
+
 // What follows the '?' of a request: names and values, percent-decoded.
 using QueryParameters = std::vector<std::pair<std::string, std::string>>;
 

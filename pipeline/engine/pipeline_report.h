@@ -35,8 +35,9 @@ struct StatusHeader {
   std::string version;
   Time started_at = kNoTime;
   bool ready = false;
-  std::string storing{};  // why state and alerts cannot be stored; empty: they can
-  std::string sandbox{};  // what the process has given up, for people
+  std::string storing{};          // why state and alerts cannot be stored; empty: they can
+  std::string sandbox{};          // what the process has given up, for people
+  bool rejected_samples = false;  // with the first bytes of rejected records
 };
 
 // The body of /api/v1/status.

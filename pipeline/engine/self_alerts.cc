@@ -71,7 +71,7 @@ std::vector<SelfCondition> conditions_of(const SourceHealthTracker& tracker) {
     if (health.recent_rejects > 0) {
       const auto records = static_cast<double>(health.recent_rejects);
       add("rejected", records, "records", source + counted(records, "record") + " rejected",
-          "See rejected_samples in /api/v1/status for the first bytes and the reason.");
+          "Find the reason in /api/v1/status; with --web.debug it shows the first bytes, too.");
     }
     if (health.recent_lost > 0) {
       const auto bytes = static_cast<double>(health.recent_lost);

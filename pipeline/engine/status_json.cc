@@ -147,7 +147,7 @@ std::string status_json(const StatusHeader& header, const Engine& engine, const 
   write_files(json, ingest, tail);
   write_skipped(json, tail.skipped);
   write_rules(json, engine);
-  write_rejected(json, ingest);
+  if (header.rejected_samples) write_rejected(json, ingest);
   json.key("limits").begin_object();
   json.field("files_dropped", tail.files_dropped);
   json.field("subjects_dropped", engine.interner().subjects.dropped());

@@ -97,6 +97,15 @@ TEST_F(CliTest, RunTakesPathsSettingsAndRules) {
   }
 }
 
+TEST_F(CliTest, ASwitchNeedsNoValue) {
+  EXPECT_EQ(call({"run", "--web.insecure", "--watch=/a", "--web.debug"}), 11);
+  EXPECT_TRUE(run_.config.web.insecure);
+  EXPECT_TRUE(run_.config.web.debug);
+  EXPECT_EQ(call({"run", "--watch=/a", "--web.insecure=false"}), 11);
+  EXPECT_FALSE(run_.config.web.insecure);
+  expect_usage_error({"run", "--watch=/a", "--web.insecure=maybe"}, "true nor false");
+}
+
 TEST_F(CliTest, RunNeedsSomethingToWatch) {
   expect_usage_error({"run"}, "nothing to watch");
   expect_usage_error({"run", "--watch="}, "--watch");
