@@ -11,6 +11,10 @@ void resume_reading(std::string_view input);
 void load_damaged_state(std::string_view input);
 void read_configuration(std::string_view input);
 void set_rule_parameters(std::string_view input);
+void serve_http(std::string_view input);
+void serve_frames(std::string_view input);
+void apply_stream_messages(std::string_view input);
+void render_metrics(std::string_view input);
 
 std::span<const FuzzTarget> fuzz_targets() {
   static constexpr std::array kTargets = {
@@ -20,6 +24,10 @@ std::span<const FuzzTarget> fuzz_targets() {
       FuzzTarget{.name = "state_load", .run = load_damaged_state, .max_bytes = 512},
       FuzzTarget{.name = "configuration", .run = read_configuration},
       FuzzTarget{.name = "rule_parameters", .run = set_rule_parameters, .max_bytes = 512},
+      FuzzTarget{.name = "http_request", .run = serve_http},
+      FuzzTarget{.name = "ws_frames", .run = serve_frames},
+      FuzzTarget{.name = "stream_messages", .run = apply_stream_messages},
+      FuzzTarget{.name = "metrics_text", .run = render_metrics},
   };
   return kTargets;
 }
