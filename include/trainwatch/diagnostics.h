@@ -23,13 +23,14 @@ enum class RejectReason : std::uint8_t {
   ts_future,       // far ahead of what came before and after it in its lane
   ts_past,         // far behind them, or before 1970
   duplicate,       // repeats an earlier record
+  depth,           // brackets nested deeper than we read
   count_,
 };
 
 inline std::string_view to_string(RejectReason reason) {
   constexpr std::string_view kNames[] = {"syntax",    "type",    "too_long",       "utf8",
                                          "time",      "gzip",    "unknown_format", "cardinality",
-                                         "ts_future", "ts_past", "duplicate"};
+                                         "ts_future", "ts_past", "duplicate",      "depth"};
   static_assert(std::size(kNames) == static_cast<std::size_t>(RejectReason::count_));
   return kNames[static_cast<std::size_t>(reason)];
 }

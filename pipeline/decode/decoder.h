@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "pipeline/decode/byte_account.h"
 #include "trainwatch/cycle_trace.h"
 #include "trainwatch/diagnostics.h"
 #include "trainwatch/event.h"
@@ -52,8 +53,8 @@ class Decoder {
   // `out` and keeps an incomplete tail. Never fails: bad records go to the diagnostics.
   virtual void feed(std::string_view bytes, EventBatch& out) = 0;
 
-  // The file is complete: its writer closed it, or the input has ended. Emits what had to wait for
-  // that, such as a profiler cycle whose rank was unknown. Called at most once.
+  // The file is complete: complete() is true behind all bytes there are, or the input has ended.
+  // Emits what had to wait for that, such as a profiler cycle whose rank was unknown.
   virtual void finish(EventBatch& out) = 0;
 
   // See FileDecoder::cut_back.
@@ -80,6 +81,9 @@ class Decoder {
 
   // Good records so far.
   virtual std::uint64_t records() const = 0;
+
+  // What became of the bytes so far. After finish() they are all there.
+  virtual ByteAccount bytes() const = 0;
 };
 
 }  // namespace trainwatch

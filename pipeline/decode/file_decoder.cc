@@ -32,6 +32,7 @@ struct FileDecoder::Impl {
   void continue_from(FileDecoder& plain);
   std::string_view with_head(std::string_view bytes, std::string& copy);
   void decided(const Format& found, std::string_view begun, EventBatch& out);
+  void not_decoded(std::string_view bytes);
   void make_decoder();
 
   FileContext context;
@@ -45,6 +46,8 @@ struct FileDecoder::Impl {
   std::unique_ptr<Decoder> decoder;        // none before the format is known
   PrefixDeduplicator prefix;
   std::uint64_t records_before = 0;  // of the decoder that was taken over
+  ByteAccount bytes_before;          // the same
+  ByteAccount outside;               // bytes that no decoder received
   TakeOver take_over;
 };
 
@@ -77,7 +80,7 @@ void FileDecoder::Impl::decode(std::string_view bytes, EventBatch& out) {
     inflated(piece, out);
   }
   if (inflate->at_end() && !prefix.decided()) end_of_contents(out);
-  if (!inflate->damaged() || damage_reported) return;
+  if ((!inflate->damaged() && inflate->undecoded() == 0) || damage_reported) return;
   damage_reported = true;
   reject(RejectReason::gzip, bytes);
 }
@@ -98,6 +101,7 @@ void FileDecoder::Impl::new_contents(EventBatch& out) {
     if (const auto plain = take_over(*file)) continue_from(*plain);
   }
   if (prefix.lost() > 0) reject(RejectReason::too_long, "a compressed copy that differs late");
+  outside.skipped += prefix.lost();
   const std::string rest = prefix.take_rest();
   if (!rest.empty()) contents(rest, out);
 }
@@ -116,6 +120,7 @@ void FileDecoder::Impl::continue_from(FileDecoder& plain) {
   decoder->state(loading);
   decoder->take_unsaved(*old.decoder);
   records_before = decoder->records();
+  bytes_before = decoder->bytes();
 }
 
 void FileDecoder::Impl::contents(std::string_view bytes, EventBatch& out) {
@@ -125,7 +130,13 @@ void FileDecoder::Impl::contents(std::string_view bytes, EventBatch& out) {
     std::string copy;
     const std::string_view begun = with_head(without_hole(bytes), copy);
     if (!begun.empty()) decided(detect_format(formats, begun, context.path), begun, out);
+  } else {
+    not_decoded(bytes);
   }
+}
+
+void FileDecoder::Impl::not_decoded(std::string_view bytes) {
+  (format == &kUnknownFormat ? outside.skipped : outside.structure) += bytes.size();
 }
 
 // A writer that continues at its old offset after its file was truncated leaves NULs before its
@@ -134,6 +145,7 @@ std::string_view FileDecoder::Impl::without_hole(std::string_view bytes) {
   if (!head.empty()) return bytes;
   const std::size_t end = std::min(bytes.find_first_not_of('\0'), bytes.size());
   if (end > 0 && !std::exchange(hole_reported, true)) reject(RejectReason::syntax, bytes);
+  outside.skipped += end;
   return bytes.substr(end);
 }
 
@@ -145,7 +157,8 @@ void FileDecoder::Impl::decided(const Format& found, std::string_view begun, Eve
   }
   if (format == &kUnknownFormat) reject(RejectReason::unknown_format, begun);
   make_decoder();
-  if (decoder != nullptr) decoder->feed(begun, out);
+  if (decoder != nullptr) return decoder->feed(begun, out);
+  not_decoded(begun);
 }
 
 void FileDecoder::Impl::make_decoder() {
@@ -208,6 +221,17 @@ std::uint64_t FileDecoder::records() const {
   return impl_->decoder != nullptr ? impl_->decoder->records() - impl_->records_before : 0;
 }
 
+ByteAccount FileDecoder::bytes() const {
+  ByteAccount all = impl_->decoder != nullptr ? impl_->decoder->bytes() : ByteAccount{};
+  all -= impl_->bytes_before;
+  all += impl_->outside;
+  return all;
+}
+
+std::uint64_t FileDecoder::undecoded() const {
+  return impl_->inflate != nullptr ? impl_->inflate->undecoded() : 0;
+}
+
 std::optional<ProvisionalCycle> FileDecoder::provisional() const {
   return impl_->decoder != nullptr ? impl_->decoder->provisional() : std::nullopt;
 }
@@ -230,6 +254,8 @@ void FileDecoder::state(StateIo& io) {
   io(impl.head);
   io(impl.prefix);
   io(impl.records_before);
+  io(impl.bytes_before);
+  io(impl.outside);
   const Format* const known = find_format(impl.formats, format);
   if (impl.encoding >= Impl::Encoding::count_ || known == nullptr) return io.fail();
   if (io.is_loading()) {

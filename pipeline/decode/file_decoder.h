@@ -47,6 +47,12 @@ class FileDecoder {
   bool complete() const;    // the file's own end mark was read, and the gzip trailer if any
   bool mid_record() const;  // the bytes so far end in the middle of a record
   std::uint64_t records() const;
+  // What became of the contents that were new; all of them after finish().
+  ByteAccount bytes() const;
+  // Bytes of a compressed file that could not be inflated.
+  std::uint64_t undecoded() const;
+  // Bytes that are part of no record: those skipped and those not inflated. Never decreases.
+  std::uint64_t skipped() const { return bytes().skipped + undecoded(); }
   std::optional<ProvisionalCycle> provisional() const;
   void state(StateIo& io);
   // See Decoder::needs_replay. False if the file continues the contents of another one.

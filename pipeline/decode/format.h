@@ -62,6 +62,8 @@ inline constexpr Format kEmptyFormat{.name = "empty"};          // nothing to re
 
 // A file that is still undecided after so many bytes has the format "unknown".
 inline constexpr std::size_t kDetectBytes = std::size_t{64} << 10U;
+// Behind a damaged beginning, a whole record is looked for in so many bytes.
+inline constexpr std::size_t kDamagedBytes = std::size_t{16} << 10U;
 
 // `head` is everything read so far, of which the first kDetectBytes are looked at.
 // kUndecidedFormat: more is needed. More bytes never change any other answer.

@@ -39,6 +39,7 @@ std::string_view InflateStream::pull() {
     } else if (input_.empty()) {
       return {};
     } else if (at_ == At::padding || at_ == At::damaged) {
+      undecoded_ += input_.size();
       input_ = {};
     } else {
       look_for_member();
@@ -72,12 +73,14 @@ void InflateStream::look_for_member() {
     at_ = At::member;
     inflate_into_buffer(first_byte, produced);
   } else {
+    if (at_ == At::half_magic) ++undecoded_;
     at_ = At::padding;
   }
 }
 
 void InflateStream::state(StateIo& io) {
   io(at_);
+  io(undecoded_);
   if (at_ >= At::count_) io.fail();
   inflater_->state(io);
 }

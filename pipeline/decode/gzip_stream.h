@@ -29,6 +29,8 @@ class InflateStream {
   bool damaged() const { return at_ == At::damaged; }
   // The trailer of the last member was read, and only padding since.
   bool at_end() const { return at_ == At::between || at_ == At::padding; }
+  // Bytes that cannot be inflated: behind damage, or behind the last member, zeros aside.
+  std::uint64_t undecoded() const { return undecoded_; }
 
   void state(StateIo& io);
 
@@ -47,6 +49,7 @@ class InflateStream {
   bool inflate_into_buffer(std::string_view& input, std::size_t& produced);
 
   At at_ = At::member;
+  std::uint64_t undecoded_ = 0;
   std::string_view input_;
   std::unique_ptr<MemberInflater> inflater_;
   std::vector<char> buffer_;

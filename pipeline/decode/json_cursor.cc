@@ -51,7 +51,7 @@ bool JsonCursor::skip_escaped_string(const char* backslash) {
 }
 
 bool JsonCursor::skip_nested() {
-  std::size_t depth = 0;
+  std::uint64_t open = 1;  // one bit for each bracket, 1 for an object; the last one lowest
   while (p_ != end_) {
     const char c = *p_;
     if (c == '"') {
@@ -59,10 +59,24 @@ bool JsonCursor::skip_nested() {
       continue;
     }
     ++p_;
-    if (c == '{' || c == '[') ++depth;
-    if ((c == '}' || c == ']') && --depth == 0) return true;
+    const std::uint64_t object = c == '{' || c == '}' ? 1 : 0;
+    if (c == '{' || c == '[') {
+      if (open >> 63U != 0) return fail();
+      open = open << 1U | object;
+    } else if (c == '}' || c == ']') {
+      if ((open & 1U) != object) return fail();
+      open >>= 1U;
+      if (open == 1) return true;
+    }
   }
   return fail(true);
+}
+
+bool is_well_formed(std::string_view text) {
+  JsonCursor cursor{text};
+  if (!cursor.enter()) return false;
+  for (std::string_view key; cursor.next(key);) cursor.value();
+  return !cursor.failed() && cursor.at_end();
 }
 
 struct StringReader::Parser {

@@ -10,6 +10,8 @@
 #include <string>
 #include <string_view>
 
+#include "pipeline/decode/record_start.h"
+
 namespace trainwatch {
 
 // std::memcmp() == 0 for short texts, of which a call would cost most.
@@ -36,9 +38,10 @@ inline bool same_bytes(const char* a, const char* b, std::size_t size) {
 // Reads the members of a record front to back, as raw text and without copying.
 //
 // Tolerant where writers are known to be wrong (bare N/A, NaN or inf, nothing at all as a value, a
-// comma too many), and only as far as it is asked: what nobody reads is not judged. It never looks
-// outside its text. Nesting is counted, not recursed into. What runs for every event is in this
-// header, because a call costs as much as the work.
+// comma behind the last member), and only as far as it is asked: of a value that nobody reads, only
+// brackets and the ends of strings are checked. It never looks outside its text. Nesting is
+// counted, not recursed into. What runs for every event is in this header, because a call costs as
+// much as the work.
 class JsonCursor {
  public:
   explicit JsonCursor(std::string_view text) : p_(text.data()), end_(p_ + text.size()) {}
@@ -74,8 +77,7 @@ class JsonCursor {
   bool ran_out() const { return ran_out_; }
 
  private:
-  // Control characters count as white space: they never mean anything between tokens.
-  static bool is_space(char c) { return static_cast<unsigned char>(c) <= ' '; }
+  static bool is_space(char c) { return is_json_space(c); }
   void skip_space() {
     while (p_ != end_ && is_space(*p_)) ++p_;
   }
@@ -143,12 +145,14 @@ inline void JsonCursor::skip_bare() {
 
 inline bool JsonCursor::next(std::string_view& key) {
   if (failed_) return false;
+  skip_space();
+  if (p_ == end_) return fail(true);
   bool separated = first_;
-  for (;; ++p_) {
+  if (*p_ == ',' && !first_) {
+    separated = true;
+    ++p_;
     skip_space();
     if (p_ == end_) return fail(true);
-    if (*p_ != ',') break;
-    separated = true;
   }
   first_ = false;
   if (*p_ == '}') {
@@ -200,6 +204,9 @@ inline bool JsonCursor::skip_text(std::string_view expected) {
   value = {begin, static_cast<std::size_t>(p_ - begin)};
   return true;
 }
+
+// An object as far as JsonCursor checks it, and nothing behind it.
+bool is_well_formed(std::string_view text);
 
 // True for a token in quotes.
 inline bool is_string_token(std::string_view token) {

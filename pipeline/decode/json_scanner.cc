@@ -7,15 +7,36 @@
 namespace trainwatch {
 namespace {
 
-// One bracket outside of strings. False: the scan stops before or after it, as `stop` says.
-bool take_bracket(char c, std::size_t offset, bool line_start, ScanState& state,
-                  std::vector<RecordMark>& marks, ScanStop& stop) {
+// What a bracket needs to know of its surroundings.
+struct Place {
+  const char* data = nullptr;
+  std::size_t offset = 0;
+  bool line_start = false;
+};
+
+// The last thing before this place is a comma.
+bool follows_comma(const Place& place, char before) {
+  for (std::size_t at = place.offset; at > 0; --at) {
+    const char c = place.data[at - 1];
+    if (static_cast<unsigned char>(c) > ' ') return c == ',';
+  }
+  return before == ',';
+}
+
+// A bracket outside of strings. False: the scan stops before or after it, as `stop` says.
+bool take_bracket(const Place& place, ScanState& state, std::vector<RecordMark>& marks,
+                  ScanStop& stop) {
+  const char c = place.data[place.offset];
   if (c == '{' || c == '[') {
     if (state.depth == 0) {
       if (c == '[') return true;
-      marks.push_back({static_cast<std::uint32_t>(offset), false});
-    } else if (c == '{' && line_start) {
+      marks.push_back({static_cast<std::uint32_t>(place.offset), false});
+    } else if (c == '{' &&
+               (place.line_start || (state.depth == 1 && follows_comma(place, state.before)))) {
       stop = ScanStop::torn;
+      return false;
+    } else if (state.depth == kMaxDepth) {
+      stop = ScanStop::too_deep;
       return false;
     }
     ++state.depth;
@@ -26,8 +47,17 @@ bool take_bracket(char c, std::size_t offset, bool line_start, ScanState& state,
     stop = ScanStop::closed;
     return false;
   }
-  if (--state.depth == 0) marks.push_back({static_cast<std::uint32_t>(offset), true});
+  if (--state.depth == 0) marks.push_back({static_cast<std::uint32_t>(place.offset), true});
   return true;
+}
+
+ScanResult end_of(std::string_view bytes, ScanResult result, ScanState& state) {
+  for (std::size_t at = result.consumed; at > 0; --at) {
+    if (static_cast<unsigned char>(bytes[at - 1]) <= ' ') continue;
+    state.before = bytes[at - 1];
+    break;
+  }
+  return result;
 }
 
 ScanResult scan_scalar(const char* data, std::size_t begin, std::size_t end, ScanState& state,
@@ -39,8 +69,8 @@ ScanResult scan_scalar(const char* data, std::size_t begin, std::size_t end, Sca
     if (state.in_string && c == '\n') return {i, ScanStop::broken_string};
     if (!state.in_string && (c == '{' || c == '[' || c == '}' || c == ']')) {
       ScanStop stop{};
-      if (!take_bracket(c, i, line_start, state, marks, stop)) {
-        if (stop == ScanStop::torn) return {i, stop};
+      if (!take_bracket({data, i, line_start}, state, marks, stop)) {
+        if (stop != ScanStop::closed) return {i, stop};
         state.escaped = state.line_start = false;
         return {i + 1, stop};
       }
@@ -122,7 +152,7 @@ TW_AVX2 ScanResult scan_blocks(std::string_view bytes, ScanState& state,
   std::uint64_t escape = state.escaped ? 1 : 0;
   std::uint64_t line_start = state.line_start ? 1 : 0;
   for (std::size_t at = 0; at < end; at += kBlock) {
-    const ScanState before{state.depth, in_string != 0, escape != 0, line_start != 0};
+    const ScanState before{state.depth, in_string != 0, escape != 0, line_start != 0, state.before};
     const Masks masks = classify(data + at, in_string, escape);
     if ((masks.line_break & masks.in_string) != 0) {
       state = before;
@@ -132,7 +162,9 @@ TW_AVX2 ScanResult scan_blocks(std::string_view bytes, ScanState& state,
     line_start = masks.line_break >> 63U;
     const auto opened = static_cast<std::int64_t>(__builtin_popcountll(masks.open));
     const auto closed = static_cast<std::int64_t>(__builtin_popcountll(masks.close));
-    if (state.depth > closed && (line_starts & masks.open) == 0) {  // no boundary can be here
+    const std::int64_t lowest = state.depth - closed;
+    const bool inside = lowest > 1 || (lowest == 1 && opened == 0);
+    if (inside && (line_starts & masks.open) == 0 && state.depth + opened <= kMaxDepth) {
       state.depth += opened - closed;
       continue;
     }
@@ -140,11 +172,11 @@ TW_AVX2 ScanResult scan_blocks(std::string_view bytes, ScanState& state,
       const auto bit = static_cast<std::size_t>(__builtin_ctzll(rest));
       ScanStop stop{};
       const bool begins_line = ((line_starts >> bit) & 1U) != 0;
-      if (take_bracket(data[at + bit], at + bit, begins_line, state, marks, stop)) continue;
-      const bool torn = stop == ScanStop::torn;
+      if (take_bracket({data, at + bit, begins_line}, state, marks, stop)) continue;
+      const bool consumed = stop == ScanStop::closed;
       state.in_string = state.escaped = false;
-      state.line_start = torn;
-      return {at + bit + (torn ? 0 : 1), stop};
+      state.line_start = !consumed && begins_line;
+      return {at + bit + (consumed ? 1 : 0), stop};
     }
   }
   state.in_string = in_string != 0;
@@ -165,7 +197,7 @@ bool has_avx2() {
 
 ScanResult scan_records_scalar(std::string_view bytes, ScanState& state,
                                std::vector<RecordMark>& marks) {
-  return scan_scalar(bytes.data(), 0, bytes.size(), state, marks);
+  return end_of(bytes, scan_scalar(bytes.data(), 0, bytes.size(), state, marks), state);
 }
 
 ScanResult scan_records(std::string_view bytes, ScanState& state, std::vector<RecordMark>& marks) {
@@ -173,11 +205,11 @@ ScanResult scan_records(std::string_view bytes, ScanState& state, std::vector<Re
 #if defined(__x86_64__)
   if (has_avx2()) {
     const ScanResult result = scan_blocks(bytes, state, marks);
-    if (result.stop != ScanStop::end_of_bytes) return result;
+    if (result.stop != ScanStop::end_of_bytes) return end_of(bytes, result, state);
     scanned = result.consumed;
   }
 #endif
-  return scan_scalar(bytes.data(), scanned, bytes.size(), state, marks);
+  return end_of(bytes, scan_scalar(bytes.data(), scanned, bytes.size(), state, marks), state);
 }
 
 }  // namespace trainwatch

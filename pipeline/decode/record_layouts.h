@@ -68,7 +68,7 @@ bool RecordLayouts<Record>::read(std::string_view record, Record& out) const {
       at = part.sibling;
       continue;
     }
-    if (part.end) return true;
+    if (part.end) return cursor.rest().empty();
     std::string_view value;
     if (!cursor.plain_value(value)) return false;
     if (part.member != nullptr) out.*part.member = value;

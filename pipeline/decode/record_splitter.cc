@@ -1,209 +1,491 @@
 #include "pipeline/decode/record_splitter.h"
 
 #include <algorithm>
+#include <utility>
+
+#include "pipeline/decode/json_cursor.h"
 
 namespace trainwatch {
 namespace {
 
-constexpr std::size_t kIndexedPiece = std::size_t{1} << 30U;  // marks have 32-bit offsets
+// Where damage was, little is scanned at once, so that little is scanned in vain.
+constexpr std::size_t kSmallWindow = 256;
+constexpr std::size_t kLargeWindow = kMaxRecordBytes + 1;
+// A complete record that is far longer than usual is checked as a whole before it is passed on: a
+// quote or a bracket that is missing in a part that nobody reads may have made it of several.
+constexpr std::size_t kCheckedBytes = 1024;
+constexpr std::size_t kUsualRecords = 16;  // over about so many the usual length is averaged
+constexpr std::size_t kFarLonger = 8;
 
-bool is_space(char c) {
-  return c == ' ' || c == '\n' || c == '\t' || c == '\r';
+// `text` begins with an event, which has a phase, or may be the beginning of one.
+bool begins_event(std::string_view text, bool ended) {
+  JsonCursor cursor{text};
+  cursor.enter();
+  for (std::string_view key; cursor.next(key); cursor.value()) {
+    if (key == kPhaseKey) return true;
+  }
+  return cursor.failed() && cursor.ran_out() && !ended;
+}
+
+// Where an event begins inside a record, found by layout; npos: nowhere. `ended`: the text is all
+// there is of the record.
+std::size_t event_inside(std::string_view text, bool ended) {
+  RecordStart layout;
+  for (std::size_t i = 1; i < text.size(); ++i) {
+    if (layout.take(text[i]) != RecordStart::Found::record) continue;
+    const std::size_t brace = i - layout.held().size();
+    layout = {};
+    if (begins_event(text.substr(brace), ended)) return brace;
+  }
+  return std::string_view::npos;
+}
+
+// A long record is what it seems to be: it has no error, and swallowed no other one.
+bool is_one_record(std::string_view text) {
+  return is_well_formed(text) && event_inside(text, true) == std::string_view::npos;
 }
 
 }  // namespace
 
 void RecordSplitter::feed(std::string_view bytes, RecordSink& sink) {
   while (!bytes.empty()) {
-    const std::string_view piece = bytes.substr(0, kIndexedPiece);
-    std::size_t used = 0;
-    switch (mode_) {
-      case Mode::start:
-        used = start(piece);
-        break;
-      case Mode::members:
-        used = members(piece, sink);
-        break;
-      case Mode::records:
-        used = records(piece, sink);
-        break;
-      case Mode::resync:
-        used = resync(piece);
-        break;
-      case Mode::count_:
-        return;
+    bytes.remove_prefix(take(bytes, sink));
+    while (!again_.empty()) {
+      const std::string text = std::exchange(again_, {});
+      std::string_view rest = text;
+      while (!rest.empty() && again_.empty()) rest.remove_prefix(take(rest, sink));
+      again_.append(rest);
     }
-    bytes.remove_prefix(used);
   }
 }
 
-std::size_t RecordSplitter::start(std::string_view bytes) {
-  if (bytes.front() == '{') {
+std::size_t RecordSplitter::take(std::string_view bytes, RecordSink& sink) {
+  switch (mode_) {
+    case Mode::start:
+      return start(bytes, sink);
+    case Mode::members:
+      return members(bytes, sink);
+    case Mode::records:
+      return records(bytes, sink);
+    case Mode::resync:
+      return resync(bytes);
+    case Mode::array_end:
+      return array_end(bytes, sink);
+    case Mode::tail:
+      return tail(bytes, sink);
+    case Mode::count_:
+      break;
+  }
+  return bytes.size();
+}
+
+// What belongs to no record; one reject until something good is read.
+void RecordSplitter::garbage(std::string_view sample, RecordSink& sink) {
+  if (!std::exchange(damaged_, true)) sink.rejected(RejectReason::syntax, sample);
+}
+
+std::size_t RecordSplitter::start(std::string_view bytes, RecordSink& sink) {
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+  const char c = bytes.front();
+  if (c == '"') {  // of the first key, whose '{' is missing
+    garbage(bytes, sink);
     object_root_ = true;
     mode_ = Mode::members;
-  } else if (bytes.front() == '[') {
-    mode_ = Mode::records;
+    metadata_.damaged();
+    return 0;
   }
+  if (c == '{' || c == '[') {
+    object_root_ = c == '{';
+    mode_ = object_root_ ? Mode::members : Mode::records;
+    has_events_ = !object_root_;
+  } else if (!is_json_space(c) && kByteOrderMark.find(c) == std::string_view::npos) {
+    garbage(bytes, sink);
+    ++account_.skipped;
+    return 1;
+  }
+  ++account_.structure;
   return 1;
 }
 
 std::size_t RecordSplitter::members(std::string_view bytes, RecordSink& sink) {
-  if (closed_) return bytes.size();
+  using Found = DocumentMetadata::Found;
   for (std::size_t i = 0; i < bytes.size(); ++i) {
-    switch (metadata_.take(bytes[i])) {
-      case DocumentMetadata::Found::nothing:
-        break;
-      case DocumentMetadata::Found::member:
-      case DocumentMetadata::Found::last_member:
-        sink.member(metadata_.key(), metadata_.value());
-        break;
-      case DocumentMetadata::Found::damage:
-        sink.rejected(RejectReason::syntax, metadata_.value());
-        break;
-      case DocumentMetadata::Found::end:
-        break;
-      case DocumentMetadata::Found::events:
-        mode_ = Mode::records;
-        scan_ = {};
-        return i + 1;
+    const bool was_lost = metadata_.lost();
+    const Found found = metadata_.take(bytes[i]);
+    if (found == Found::damage || found == Found::too_long) {
+      damaged_member(found == Found::damage ? RejectReason::syntax : RejectReason::too_long, sink);
+      return i;
     }
-    if (metadata_.ended()) {
-      closed_ = ended_ = true;
+    if (found == Found::record) {
+      begin_record(metadata_.held());
+      return i;
+    }
+    ++member_;
+    if (was_lost && metadata_.lost()) account_.skipped += std::exchange(member_, 0);
+    if (found == Found::nothing) continue;
+    if (found == Found::member || found == Found::last_member) {
+      if (metadata_.value().find(kPhase) != std::string_view::npos) {
+        damaged_member(RejectReason::syntax, sink);
+        metadata_.damaged();
+        return i + 1;
+      }
+      damaged_ = false;
+      sink.member(metadata_.key(), metadata_.value());
+    }
+    if (found == Found::events_inside) {
+      garbage(metadata_.key(), sink);
+      again_ = metadata_.value();
+      member_ -= again_.size();
+      account_.rejected += std::exchange(member_, 0);
+      metadata_.events_end();
+      object_root_ = has_events_ = true;
+      mode_ = Mode::records;
+      separator_ = Separator::bracket;
+      scan_ = {};
+      return i + 1;
+    }
+    account_.records += std::exchange(member_, 0);
+    if (found == Found::events) {
+      has_events_ = true;
+      mode_ = Mode::records;
+      separator_ = Separator::bracket;
+      scan_ = {};
+      return i + 1;
+    }
+    if (found == Found::end || found == Found::last_member) {
+      end_of_root();
       return i + 1;
     }
   }
   return bytes.size();
 }
 
-std::size_t RecordSplitter::records(std::string_view bytes, RecordSink& sink) {
-  marks_.clear();
-  const bool was_open = scan_.depth > 0;
-  const ScanResult result = scan_records(bytes, scan_, marks_);
-  std::size_t begin = 0;  // of the open record, in `bytes`
-  bool open = was_open;
-  for (const RecordMark mark : marks_) {
-    if (!mark.end) {
-      begin = mark.offset;
-      open = true;
-      closed_ = false;
-      continue;
-    }
-    end_record(bytes.substr(begin, mark.offset + 1 - begin), sink);
-    open = false;
-  }
-  const std::string_view rest =
-      open ? bytes.substr(begin, result.consumed - begin) : std::string_view{};
-  switch (result.stop) {
-    case ScanStop::end_of_bytes:
-      if (open) keep(rest, sink);
-      break;
-    case ScanStop::closed:
-      close_array();
-      break;
-    case ScanStop::torn:  // the '{' is looked at again, between records this time
-      reject_open_record(rest, RejectReason::syntax, sink);
-      scan_ = {};
-      break;
-    case ScanStop::broken_string:
-      reject_open_record(rest, RejectReason::syntax, sink);
-      scan_ = {};
-      before_ = Before::nothing;
-      mode_ = Mode::resync;
-      break;
-  }
-  return result.consumed;
+void RecordSplitter::end_of_root() {
+  closed_ = ended_ = true;
+  damaged_ = false;
+  mode_ = Mode::tail;
 }
 
-void RecordSplitter::close_array() {
-  if (object_root_) {
-    metadata_.events_end();
-    mode_ = Mode::members;
-  } else {
-    closed_ = ended_ = true;
-  }
+// Reads the value of the open member again if its damage made it swallow events.
+void RecordSplitter::damaged_member(RejectReason reason, RecordSink& sink) {
+  if (!std::exchange(damaged_, true)) sink.rejected(reason, metadata_.value());
+  const std::string_view value = metadata_.value();
+  const bool swallowed = value.find("\"traceEvents\"") != std::string_view::npos ||
+                         value.find(kPhase) != std::string_view::npos;
+  if (swallowed) again_ = value;
+  account_.rejected += std::exchange(member_, 0) - again_.size();
 }
 
-void RecordSplitter::end_record(std::string_view rest, RecordSink& sink) {
-  if (skipping_) {
-    skipping_ = false;
-  } else if (carry_.size() + rest.size() > kMaxRecordBytes) {
-    sink.rejected(RejectReason::too_long, carry_.empty() ? rest : std::string_view{carry_});
-  } else if (carry_.empty()) {
-    sink.record(rest);
-    return;
-  } else {
-    carry_.append(rest);
-    sink.record(carry_);
-  }
-  carry_.clear();
+// The first bytes of an object were taken for something else.
+void RecordSplitter::begin_record(const std::string& held) {
+  account_.skipped -= held.size();
+  carry_ = held;
+  scan_ = {.depth = 1, .before = '{'};
+  separator_ = Separator::record;
+  if (!has_events_) object_root_ = false;
+  has_events_ = true;
+  closed_ = false;
+  mode_ = Mode::records;
 }
 
-void RecordSplitter::keep(std::string_view part, RecordSink& sink) {
-  if (skipping_) return;
-  if (carry_.size() + part.size() > kMaxRecordBytes) {
-    reject_open_record(part, RejectReason::too_long, sink);
-    skipping_ = true;
-  } else {
-    carry_.append(part);
-  }
-}
-
-void RecordSplitter::reject_open_record(std::string_view rest, RejectReason reason,
-                                        RecordSink& sink) {
-  if (!skipping_) {
-    if (carry_.size() + rest.size() > kMaxRecordBytes) reason = RejectReason::too_long;
-    sink.rejected(reason, carry_.empty() ? rest : std::string_view{carry_});
-  }
-  carry_.clear();
-  skipping_ = false;
-}
-
-// The quotes are out of step, so only layout shows where a record begins: a '{' that begins a line,
-// or one that follows "}," on the same line.
-std::size_t RecordSplitter::resync(std::string_view bytes) {
+// The bytes between two records, as far as they are separators.
+std::size_t RecordSplitter::gap(std::string_view bytes, RecordSink& sink) {
   for (std::size_t i = 0; i < bytes.size(); ++i) {
-    const char c = bytes[i];
-    if (c == '{' && (before_ == Before::line_break || before_ == Before::object_and_comma)) {
-      mode_ = Mode::records;
+    if (!is_json_space(bytes[i]) && !separator(bytes[i], sink)) {
+      account_.structure += i;
       return i;
-    }
-    if (c == ']' && before_ == Before::line_break) {
-      mode_ = Mode::records;
-      return i;
-    }
-    if (c == '\n') {
-      before_ = Before::line_break;
-    } else if (c == '}') {
-      before_ = Before::object;
-    } else if (c == ',' && before_ == Before::object) {
-      before_ = Before::object_and_comma;
-    } else if (!is_space(c)) {
-      before_ = Before::nothing;
     }
   }
+  account_.structure += bytes.size();
   return bytes.size();
 }
 
-void RecordSplitter::finish(RecordSink& sink) {
-  const bool open_record = mode_ == Mode::records && scan_.depth > 0;
-  if (open_record) {
-    reject_open_record({}, RejectReason::syntax, sink);
-  } else if (mode_ == Mode::members && !closed_ && metadata_.inside_member()) {
-    sink.rejected(RejectReason::syntax, metadata_.value());
+bool RecordSplitter::separator(char c, RecordSink& sink) {
+  if (c == '[') {  // of a writer that appended a new array
+    separator_ = Separator::bracket;
+  } else if (c == ',' && separator_ == Separator::record) {
+    separator_ = Separator::comma;
+  } else if (c == ',') {  // no record before it
+    sink.rejected(RejectReason::syntax, ",");
+    ++account_.skipped;
+    --account_.structure;
+  } else {
+    return false;
   }
-  if (open_record) scan_ = {};
+  return true;
+}
+
+// What begins at `at` is no separator.
+std::size_t RecordSplitter::lost(std::string_view bytes, std::size_t at, RecordSink& sink) {
+  garbage(bytes.substr(at), sink);
+  seek(separator_ == Separator::comma ? RecordStart::after_comma() : RecordStart{});
+  return at;
+}
+
+void RecordSplitter::seek(RecordStart layout) {
+  mode_ = Mode::resync;
+  layout_ = layout;
+  scan_ = {};
+  window_ = kSmallWindow;
+}
+
+std::size_t RecordSplitter::records(std::string_view bytes, RecordSink& sink) {
+  window_ = std::clamp(window_ * 2, kSmallWindow, kLargeWindow);
+  const std::size_t size =
+      std::min(bytes.size(), carry_.empty() ? window_ : kMaxRecordBytes + 1 - carry_.size());
+  marks_.clear();
+  bool open = scan_.depth > 0;
+  const ScanResult result = scan_records(bytes.substr(0, size), scan_, marks_);
+  std::size_t at = 0;  // of the open record, or what follows the last one
+  for (const RecordMark mark : marks_) {
+    if (mark.end) {
+      const std::size_t end = mark.offset + 1;
+      if (!carry_.empty()) carry_.append(bytes.substr(at, end - at));
+      const std::string_view text = carry_.empty() ? bytes.substr(at, end - at) : carry_;
+      if (!complete(text, sink)) return read_again(bytes, at, end, true);
+      carry_.clear();
+      at = end;
+      open = false;
+      separator_ = Separator::record;
+      continue;
+    }
+    const std::string_view between = bytes.substr(at, mark.offset - at);
+    const std::size_t used = gap(between, sink);
+    if (used < between.size()) {
+      return lost(bytes, at + used, sink);
+    }
+    at = mark.offset;
+    open = true;
+    closed_ = false;
+  }
+  if (!open) {
+    const bool bracket = result.stop == ScanStop::closed;
+    const std::string_view rest = bytes.substr(at, result.consumed - at - (bracket ? 1 : 0));
+    const std::size_t used = gap(rest, sink);
+    if (used < rest.size()) return lost(bytes, at + used, sink);
+    if (bracket) {
+      ++account_.structure;
+      scan_ = {};
+      mode_ = Mode::array_end;
+      closed_ = !object_root_;
+    }
+    return result.consumed;
+  }
+  switch (result.stop) {
+    case ScanStop::end_of_bytes:
+      return end_of_piece(bytes, size, at, sink);
+    case ScanStop::too_deep:
+      return broken(bytes, at, result.consumed, RejectReason::depth, sink);
+    case ScanStop::torn:
+    case ScanStop::broken_string:
+    case ScanStop::closed:
+      break;
+  }
+  return broken(bytes, at, result.consumed, RejectReason::syntax, sink);
+}
+
+// `size` bytes were scanned, and a record that begins at `open`, or in carry_, is not complete.
+std::size_t RecordSplitter::end_of_piece(std::string_view bytes, std::size_t size, std::size_t open,
+                                         RecordSink& sink) {
+  if (carry_.size() + size - open > kMaxRecordBytes) {
+    return broken(bytes, open, size, RejectReason::too_long, sink);
+  }
+  if (size < bytes.size() && carry_.empty()) {  // scan it once more, in a larger window
+    scan_ = {};
+    return open;
+  }
+  carry_.append(bytes.substr(open, size - open));
+  return size;
+}
+
+bool RecordSplitter::is_suspicious(std::size_t size) {
+  const bool longer = size >= kCheckedBytes && size > usual_ / kUsualRecords * kFarLonger;
+  usual_ += size - usual_ / kUsualRecords;
+  return longer;
+}
+
+// A record whose brackets are balanced. False: it is broken.
+bool RecordSplitter::complete(std::string_view text, RecordSink& sink) {
+  Rejection reason;
+  if (text.size() > kMaxRecordBytes) {
+    reason = RejectReason::too_long;
+  } else if (is_suspicious(text.size()) && !is_one_record(text)) {
+    reason = RejectReason::syntax;
+  } else {
+    reason = sink.record(text);
+  }
+  if (!reason) {
+    account_.records += text.size();
+    damaged_ = false;
+    return true;
+  }
+  sink.rejected(*reason, text);
+  damaged_ = true;
+  const bool whole =
+      *reason != RejectReason::too_long && (*reason != RejectReason::syntax || is_one_record(text));
+  if (whole) account_.rejected += text.size();
+  return whole;
+}
+
+// The open record cannot be continued at `end`.
+std::size_t RecordSplitter::broken(std::string_view bytes, std::size_t begin, std::size_t end,
+                                   RejectReason reason, RecordSink& sink) {
+  if (!carry_.empty()) carry_.append(bytes.substr(begin, end - begin));
+  const std::string_view text =
+      carry_.empty() ? bytes.substr(begin, end - begin) : std::string_view{carry_};
+  sink.rejected(reason, text);
+  damaged_ = true;
+  return read_again(bytes, begin, end, false);
+}
+
+// A broken record, [begin, end) or carry_ that ends there, was rejected. Continues at the first
+// event inside it; if there is none, behind it.
+std::size_t RecordSplitter::read_again(std::string_view bytes, std::size_t begin, std::size_t end,
+                                       bool ended) {
+  const std::string carried = std::exchange(carry_, {});
+  const std::string_view text =
+      carried.empty() ? bytes.substr(begin, end - begin) : std::string_view{carried};
+  const std::size_t event = event_inside(text, ended);
+  scan_ = {};
+  window_ = kSmallWindow;
+  separator_ = Separator::record;
+  if (event == std::string_view::npos) {
+    account_.rejected += text.size();
+    if (ended) return end;
+    RecordStart layout;
+    for (const char c : text) layout.take(c);
+    account_.rejected -= layout.held().size();
+    account_.skipped += layout.held().size();
+    seek(layout);
+    return end;
+  }
+  account_.rejected += event;
+  if (carried.empty()) return begin + event;
+  again_ = carried.substr(event);
+  return end;
+}
+
+// The quotes are out of step, so only layout shows where a record begins.
+std::size_t RecordSplitter::resync(std::string_view bytes) {
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    switch (layout_.take(bytes[i])) {
+      case RecordStart::Found::record:
+        account_.skipped += i;
+        begin_record(layout_.held());
+        return i;
+      case RecordStart::Found::array_end:
+        account_.skipped += i;
+        ++account_.structure;
+        separator_ = Separator::record;
+        closed_ = !object_root_;
+        mode_ = Mode::array_end;
+        return i + 1;
+      case RecordStart::Found::key:
+      case RecordStart::Found::nothing:
+        break;
+    }
+  }
+  account_.skipped += bytes.size();
+  return bytes.size();
+}
+
+// What follows says whether the ']' was the end of the array.
+std::size_t RecordSplitter::array_end(std::string_view bytes, RecordSink& sink) {
+  const char c = bytes.front();
+  const bool comma = separator_ == Separator::comma;
+  if (is_json_space(c)) {
+    ++account_.structure;
+    return 1;
+  }
+  const bool unsure = damaged_ && !comma && c == '}';  // brackets may be out of step
+  if (object_root_ && (c == '"' || unsure)) {
+    if (!comma) garbage("]", sink);
+    metadata_.events_end();
+    if (damaged_) metadata_.damaged();
+    mode_ = Mode::members;
+    return 0;
+  }
+  if (object_root_ && !comma && (c == ',' || c == '}')) {
+    ++account_.structure;
+    separator_ = Separator::comma;
+    if (c == '}') end_of_root();
+    return 1;
+  }
+  if (!object_root_ && c == '[') {  // a writer appends another document
+    ended_ = true;
+  } else {
+    garbage("]", sink);
+    --account_.structure;
+    ++account_.skipped;
+  }
+  closed_ = false;
+  mode_ = Mode::records;
+  scan_ = {};
+  return 0;
+}
+
+std::size_t RecordSplitter::tail(std::string_view bytes, RecordSink& sink) {
+  if (foreign_) {
+    account_.skipped += bytes.size();
+    return bytes.size();
+  }
+  std::size_t blank = 0;
+  while (blank < bytes.size() && is_json_space(bytes[blank])) ++blank;
+  account_.structure += blank;
+  if (blank == bytes.size()) return blank;
+  garbage(bytes.substr(blank), sink);
+  const char c = bytes[blank];
+  if (has_events_ && c != ',' && c != '}' && c != ']') {
+    account_.skipped += bytes.size() - blank;
+    foreign_ = true;
+    return bytes.size();
+  }
+  // A '}' too many, or the root's bracket is missing: no document begins like this.
+  closed_ = ended_ = false;
+  mode_ = Mode::members;
+  metadata_.damaged();
+  return blank;
+}
+
+ByteAccount RecordSplitter::bytes() const {
+  ByteAccount out = account_;
+  if (mode_ == Mode::resync) out.skipped -= layout_.held().size();
+  if (mode_ == Mode::members) out.skipped -= metadata_.held().size();
+  return out;
+}
+
+void RecordSplitter::finish(RecordSink& sink) {
+  for (;;) {
+    if (mode_ == Mode::records && !carry_.empty()) {
+      sink.rejected(carry_.size() > kMaxRecordBytes ? RejectReason::too_long : RejectReason::syntax,
+                    carry_);
+      damaged_ = true;
+      read_again({}, 0, 0, true);
+    } else if (mode_ == Mode::members && metadata_.inside_member()) {
+      damaged_member(RejectReason::syntax, sink);
+      metadata_.damaged();
+    } else {
+      account_.structure += std::exchange(member_, 0);
+      layout_ = {};
+      if (metadata_.lost()) metadata_.damaged();
+      return;
+    }
+    const std::string text = std::exchange(again_, {});
+    feed(text, sink);
+  }
 }
 
 void RecordSplitter::cut_back(std::size_t bytes) {
-  if (mode_ != Mode::records) return;
-  if (scan_.depth == 0 || carry_.size() <= bytes) {
-    scan_ = {};
-    carry_.clear();
-    skipping_ = false;
-    return;
+  if (mode_ == Mode::array_end) {
+    mode_ = Mode::records;
+    closed_ = false;
   }
+  if (mode_ != Mode::records) return;
+  const std::size_t inside = std::min(bytes, carry_.size());
+  account_.cut_back(bytes - inside);
+  carry_.resize(carry_.size() - inside);
+  if (carry_.empty()) separator_ = Separator::record;
   // Inside a record: scan what is left of it once more.
-  carry_.resize(carry_.size() - bytes);
   scan_ = {};
   marks_.clear();
   scan_records(carry_, scan_, marks_);
@@ -211,15 +493,22 @@ void RecordSplitter::cut_back(std::size_t bytes) {
 
 void RecordSplitter::state(StateIo& io) {
   io(mode_);
-  io(before_);
+  io(separator_);
   io(object_root_);
   io(closed_);
   io(ended_);
-  io(skipping_);
+  io(has_events_);
+  io(damaged_);
+  io(foreign_);
   io(scan_);
+  io(layout_);
   io(carry_);
+  io(member_);
   io(metadata_);
-  if (mode_ >= Mode::count_ || carry_.size() > kMaxRecordBytes) io.fail();
+  io(account_);
+  io(usual_);
+  const bool bounded = carry_.size() <= kMaxRecordBytes && scan_.depth <= kMaxDepth;
+  if (mode_ >= Mode::count_ || separator_ >= Separator::count_ || !bounded) io.fail();
 }
 
 }  // namespace trainwatch

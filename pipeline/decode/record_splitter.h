@@ -1,93 +1,41 @@
-// Cuts growing files into records: LineSplitter into lines, RecordSplitter a trace document into
-// the objects of its array of events. The result is independent of how the bytes are cut.
+// Cuts a growing trace document into the objects of its array of events. The result is independent
+// of how the bytes are cut.
+//
+// The document is an array ("[ {...}, {...} ]"), or an object with that array under "traceEvents"
+// and other members before and after it. Every byte is accounted for, and after damage the next
+// record is found again: what is lost is the damaged record, with what its brackets or quotes make
+// it swallow, as long as that shows no layout of a record.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
-#include <cstring>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
+#include "pipeline/decode/byte_account.h"
+#include "pipeline/decode/decoder.h"
 #include "pipeline/decode/document_metadata.h"
 #include "pipeline/decode/json_scanner.h"
+#include "pipeline/decode/line_splitter.h"
+#include "pipeline/decode/record_start.h"
 #include "trainwatch/diagnostics.h"
 #include "trainwatch/state_io.h"
 
 namespace trainwatch {
 
-// A longer record is rejected while it is read, so that memory stays bounded.
-inline constexpr std::size_t kMaxRecordBytes = std::size_t{1} << 20U;
-
-// Lines that are complete inside one piece of input are passed on in place; only a line that the
-// end of a piece cuts is copied.
-class LineSplitter {
- public:
-  // Calls on_line(line) for every complete line, without its line break, and on_too_long(beginning)
-  // once for each line above the limit.
-  template <class OnLine, class OnTooLong>
-  void feed(std::string_view bytes, OnLine&& on_line, OnTooLong&& on_too_long) {
-    while (!bytes.empty()) {
-      const auto* found = static_cast<const char*>(std::memchr(bytes.data(), '\n', bytes.size()));
-      const bool complete = found != nullptr;
-      const std::size_t size =
-          complete ? static_cast<std::size_t>(found - bytes.data()) : bytes.size();
-      const std::string_view part = bytes.substr(0, size);
-      bytes.remove_prefix(complete ? size + 1 : size);
-      if (!skipping_ && carry_.size() + part.size() > kMaxRecordBytes) {
-        skipping_ = true;
-        on_too_long(carry_.empty() ? part : std::string_view{carry_});
-        carry_.clear();
-      }
-      if (!skipping_ && (!complete || !carry_.empty())) carry_.append(part);
-      if (!complete) return;
-      if (!skipping_) on_line(carry_.empty() ? part : std::string_view{carry_});
-      carry_.clear();
-      skipping_ = false;
-    }
-  }
-
-  // The last line, which has no line break yet.
-  std::string_view rest() const { return carry_; }
-  // Returns and clears it.
-  std::string take_rest() {
-    skipping_ = false;
-    return std::exchange(carry_, {});
-  }
-
-  void cut_back(std::size_t bytes) {
-    carry_.resize(carry_.size() - std::min(bytes, carry_.size()));
-  }
-
-  // The bytes so far do not end with a line break.
-  bool mid_line() const { return !carry_.empty() || skipping_; }
-
-  void state(StateIo& io) {
-    io(carry_);
-    io(skipping_);
-  }
-
- private:
-  std::string carry_;
-  bool skipping_ = false;  // inside a line that is too long
-};
-
 // Receives what RecordSplitter finds, in file order. All text is valid during the call only.
 class RecordSink {
  public:
   virtual ~RecordSink() = default;
-  // One complete object of the array, from '{' to '}'. Brackets are balanced; the rest is
-  // unchecked.
-  virtual void record(std::string_view text) = 0;
+  // One complete object of the array, from '{' to '}'. Brackets are balanced; the rest is checked
+  // only in records that are long. rejected() follows if the answer is not nullopt.
+  virtual Rejection record(std::string_view text) = 0;
   // A member of the root object other than the events; value as raw text.
   virtual void member(std::string_view key, std::string_view value) = 0;
+  // A record, or what stands between records and should not.
   virtual void rejected(RejectReason reason, std::string_view sample) = 0;
 };
 
-// The document is an array ("[ {...}, {...} ]"), or an object with that array under "traceEvents"
-// and other members before and after it. After damage it finds the next record again: one record
-// and one reject are lost, not the file.
 class RecordSplitter {
  public:
   void feed(std::string_view bytes, RecordSink& sink);
@@ -98,45 +46,79 @@ class RecordSplitter {
   // The writer removed the last `bytes` bytes.
   void cut_back(std::size_t bytes);
 
-  // The end of the document was read. A writer that appends to an old file reopens it.
+  // The end of the document was read, and nothing but white space since. A writer that appends to
+  // an old file, or a ']' too many, reopens it.
   bool closed() const { return closed_; }
 
-  // The end of the document was read at some time: what came since is behind it.
+  // What came last belongs to no document or to another one: this one ended before.
   bool ended() const { return ended_; }
 
   // The document is an object that holds the array. Known before the first call of the sink.
   bool object_root() const { return object_root_; }
 
   // The bytes so far end inside an object of the array.
-  bool mid_record() const { return mode_ == Mode::records && (!carry_.empty() || skipping_); }
+  bool mid_record() const { return mode_ == Mode::records && !carry_.empty(); }
+
+  // All bytes but those of what is open: a record, a member, or what may be the beginning of one.
+  ByteAccount bytes() const;
 
   void state(StateIo& io);
 
  private:
-  enum class Mode : std::uint8_t { start, members, records, resync, count_ };
-  // What comes before a '{' that may begin the next record, see resync().
-  enum class Before : std::uint8_t { nothing, line_break, object, object_and_comma };
+  enum class Mode : std::uint8_t {
+    start,      // before the root
+    members,    // of the root object
+    records,    // of the array
+    resync,     // looking for a record by layout
+    array_end,  // after a ']' that may be the end of the array
+    tail,       // after the root object
+    count_
+  };
+  // What came last between two records.
+  enum class Separator : std::uint8_t { bracket, record, comma, count_ };
 
-  // Each handles a prefix of `bytes` and returns its length.
-  std::size_t start(std::string_view bytes);
+  // Each handles a prefix of `bytes` and returns its length. It may be nothing if again_ is not.
+  std::size_t take(std::string_view bytes, RecordSink& sink);
+  std::size_t start(std::string_view bytes, RecordSink& sink);
   std::size_t members(std::string_view bytes, RecordSink& sink);
   std::size_t records(std::string_view bytes, RecordSink& sink);
   std::size_t resync(std::string_view bytes);
+  std::size_t array_end(std::string_view bytes, RecordSink& sink);
+  std::size_t tail(std::string_view bytes, RecordSink& sink);
 
-  void end_record(std::string_view rest, RecordSink& sink);
-  void keep(std::string_view part, RecordSink& sink);
-  void reject_open_record(std::string_view rest, RejectReason reason, RecordSink& sink);
-  void close_array();
+  std::size_t gap(std::string_view bytes, RecordSink& sink);
+  bool separator(char c, RecordSink& sink);
+  std::size_t end_of_piece(std::string_view bytes, std::size_t size, std::size_t open,
+                           RecordSink& sink);
+  bool is_suspicious(std::size_t size);
+  bool complete(std::string_view text, RecordSink& sink);
+  std::size_t broken(std::string_view bytes, std::size_t begin, std::size_t end,
+                     RejectReason reason, RecordSink& sink);
+  std::size_t read_again(std::string_view bytes, std::size_t begin, std::size_t end, bool ended);
+  void begin_record(const std::string& held);
+  void damaged_member(RejectReason reason, RecordSink& sink);
+  void garbage(std::string_view sample, RecordSink& sink);
+  void end_of_root();
+  std::size_t lost(std::string_view bytes, std::size_t at, RecordSink& sink);
+  void seek(RecordStart layout);
 
   Mode mode_ = Mode::start;
-  Before before_ = Before::nothing;
+  Separator separator_ = Separator::bracket;
   bool object_root_ = false;
   bool closed_ = false;
   bool ended_ = false;
-  bool skipping_ = false;  // inside a record that is too long, already rejected
+  bool has_events_ = false;  // the array has begun
+  bool foreign_ = false;     // another document follows
+  bool damaged_ = false;     // a reject was counted, and nothing good was read since
   ScanState scan_;
-  std::string carry_;  // the beginning of the open record
+  RecordStart layout_;        // in resync
+  std::string carry_;         // the beginning of the open record
+  std::uint64_t member_ = 0;  // bytes of the open member
   DocumentMetadata metadata_;
+  ByteAccount account_;
+  std::uint64_t usual_ = 0;        // length of a record, times kUsualRecords
+  std::string again_;              // to be read before anything else; empty between calls
+  std::size_t window_ = 0;         // bytes to scan at once, fewer after damage
   std::vector<RecordMark> marks_;  // reused
 };
 

@@ -13,6 +13,7 @@ class TraceDocumentDecoder : public Decoder, private RecordSink {
   bool complete() const override { return splitter_.closed(); }
   bool mid_record() const override { return splitter_.mid_record(); }
   std::uint64_t records() const override { return records_; }
+  ByteAccount bytes() const override { return splitter_.bytes(); }
 
  protected:
   explicit TraceDocumentDecoder(const FileContext& context) : context_(context) {}
@@ -25,8 +26,10 @@ class TraceDocumentDecoder : public Decoder, private RecordSink {
   // Both call the two above.
   void read_document(std::string_view bytes) { splitter_.feed(bytes, *this); }
   void finish_document() { splitter_.finish(*this); }
-  // The end of the document has been read: what follows does not belong to it.
+  // What comes does not belong to this document: it ended before.
   bool document_ended() const { return splitter_.ended(); }
+  // Its end was read.
+  bool document_closed() const { return splitter_.closed() || splitter_.ended(); }
 
   void document_state(StateIo& io) {
     splitter_.state(io);
@@ -36,12 +39,10 @@ class TraceDocumentDecoder : public Decoder, private RecordSink {
   const FileContext& context_;
 
  private:
-  void record(std::string_view text) final {
-    if (const Rejection reason = read_event(text)) {
-      rejected(*reason, text);
-    } else {
-      ++records_;
-    }
+  Rejection record(std::string_view text) final {
+    const Rejection reason = read_event(text);
+    if (!reason) ++records_;
+    return reason;
   }
   void member(std::string_view key, std::string_view value) final { read_member(key, value); }
   void rejected(RejectReason reason, std::string_view sample) final {

@@ -60,6 +60,8 @@ bool TraceEventReader::read_by_key(std::string_view record, TraceEvent& event) {
       begin = value.data() + value.size();
     }
   }
+  if (!cursor.rest().empty())
+    return false;  // brackets that are balanced, but not as they should be
   layouts_.add_end(part, {begin, cursor.rest().data()});
   return true;
 }

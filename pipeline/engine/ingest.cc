@@ -104,7 +104,11 @@ void Ingest::deliver(FileId id, File& file) {
   const std::uint64_t read = file.decoder->records() - file.decoder_records;
   file.decoder_records += read;
   file.records += read;
-  sources_[file.known.source].records += read;
+  Source& source = sources_[file.known.source];
+  source.records += read;
+  const std::uint64_t skipped = file.decoder->skipped() - file.decoder_skipped;
+  file.decoder_skipped += skipped;
+  source.skipped += skipped;
   if (batch_.empty()) return;
   filter_.filter(file.known.lane, batch_, rejected_events_);
   evaluate(id);
@@ -191,6 +195,7 @@ void Ingest::forget_decoder(File& file) {
   file.decoder.reset();
   file.decoder_begins = 0;
   file.decoder_records = 0;
+  file.decoder_skipped = 0;
   file.decoder_rejects = {};
 }
 

@@ -55,6 +55,7 @@ class Ingest final : public TailSink, private Diagnostics, private CycleSink {
     std::uint64_t records = 0;          // decoded, before the timestamp filter
     std::uint64_t decoder_begins = 0;   // offset of the first byte of the current decoder
     std::uint64_t decoder_records = 0;  // of the current decoder
+    std::uint64_t decoder_skipped = 0;  // bytes, of the current decoder
     std::uint64_t rejects = 0;
     Rejects decoder_rejects{};  // of the current decoder
     std::string error;
@@ -62,6 +63,7 @@ class Ingest final : public TailSink, private Diagnostics, private CycleSink {
   struct Source {
     std::uint64_t bytes = 0;
     std::uint64_t records = 0;
+    std::uint64_t skipped = 0;  // bytes that are part of no record
     std::uint64_t generations = 0;
     std::uint64_t truncations = 0;
     std::uint64_t bytes_lost = 0;

@@ -46,6 +46,7 @@ void account(Ingest::File& file, StateIo& io) {
   io(file.records);
   io(file.decoder_begins);
   io(file.decoder_records);
+  io(file.decoder_skipped);
   io(file.rejects);
   io(file.decoder_rejects);
   io(file.error);
@@ -56,6 +57,7 @@ void account(Ingest::File& file, StateIo& io) {
 void Ingest::Source::state(StateIo& io) {
   io(bytes);
   io(records);
+  io(skipped);
   io(generations);
   io(truncations);
   io(bytes_lost);
@@ -172,6 +174,7 @@ void Ingest::replay(FileId id, File& file) {
   Source& source = sources_[file.known.source];
   take_off(file.read.offset(), file.bytes, source.bytes);
   take_off(file.decoder_records, file.records, source.records);
+  source.skipped -= std::min(file.decoder_skipped, source.skipped);
   for (std::size_t i = 0; i < file.decoder_rejects.size(); ++i) {
     take_off(file.decoder_rejects[i], file.rejects, source.rejects[i]);
   }

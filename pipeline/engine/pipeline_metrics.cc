@@ -22,6 +22,9 @@ struct SourceCounter {
 constexpr std::array kSourceCounters = {
     SourceCounter{"trainwatch_input_bytes_total", "Bytes read.", &Ingest::Source::bytes},
     SourceCounter{"trainwatch_events_total", "Records decoded.", &Ingest::Source::records},
+    SourceCounter{"trainwatch_input_skipped_bytes_total",
+                  "Bytes of files that are part of no record, white space and separators aside.",
+                  &Ingest::Source::skipped},
     SourceCounter{"trainwatch_file_generations_total",
                   "Files started; a rewritten file counts again.", &Ingest::Source::generations},
     SourceCounter{"trainwatch_file_truncations_total", "Files truncated or rewritten in place.",

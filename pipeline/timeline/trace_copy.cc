@@ -53,10 +53,11 @@ void TraceCopy::add(std::string_view event) {
   writer_.event(mover_ != nullptr ? mover_->move(event) : event);
 }
 
-void TraceCopy::record(std::string_view text) {
-  if (!check_.is_object(text)) return rejected(RejectReason::syntax, text);
+Rejection TraceCopy::record(std::string_view text) {
+  if (!check_.is_object(text)) return RejectReason::syntax;
   ++events_;
   add(text);
+  return std::nullopt;
 }
 
 void TraceCopy::member(std::string_view key, std::string_view value) {

@@ -71,7 +71,7 @@ class TraceCopy final : private RecordSink {
   const std::string& members() const { return members_; }
 
  private:
-  void record(std::string_view text) override;
+  Rejection record(std::string_view text) override;
   void member(std::string_view key, std::string_view value) override;
   void rejected(RejectReason reason, std::string_view sample) override;
   void begin();

@@ -87,9 +87,9 @@ class ChromeTraceDecoder final : public TraceDocumentDecoder {
   bool from_profiler_ = false;  // something in the document is PyTorch's
 };
 
-void ChromeTraceDecoder::feed(std::string_view bytes, EventBatch& out) {
+// The cycle is emitted when the document is complete: what looks like its end may be damage.
+void ChromeTraceDecoder::feed(std::string_view bytes, EventBatch&) {
   read_document(bytes);
-  if (document_ended()) emit_cycle(out);
 }
 
 void ChromeTraceDecoder::finish(EventBatch& out) {
@@ -99,8 +99,7 @@ void ChromeTraceDecoder::finish(EventBatch& out) {
 
 // Returns as soon as it is clear that nobody reads this event, which for most is after "cat".
 Rejection ChromeTraceDecoder::read_event(std::string_view text) {
-  // The cycle is emitted at the end of the document, however the file was cut into reads.
-  if (document_ended()) return RejectReason::syntax;
+  if (document_ended() || emitted_) return RejectReason::syntax;
   JsonCursor cursor{text};
   Tokens tokens;
   cursor.enter();
@@ -135,7 +134,7 @@ Rejection ChromeTraceDecoder::read_event(std::string_view text) {
     host_active(tokens);
     return std::nullopt;
   }
-  if (cursor.failed()) return RejectReason::syntax;
+  if (cursor.failed() || !cursor.rest().empty()) return RejectReason::syntax;
   const std::string_view name = between_quotes(tokens.name);
   if (name.starts_with(kStepPrefix)) {
     if (const auto step = step_number(name)) return hold(tokens, SpanKind::step, *step);

@@ -18,15 +18,26 @@
 #include "pipeline/decode/event_kind.h"
 #include "pipeline/decode/format.h"
 #include "pipeline/decode/json_cursor.h"
-#include "pipeline/decode/record_splitter.h"
+#include "pipeline/decode/line_splitter.h"
 
 namespace trainwatch {
 namespace {
 
 constexpr std::size_t kMaxLayouts = 16384;
+constexpr int kMaxFailures = 16;  // in one line, so that none costs much
 
 bool is_blank(std::string_view line) {
   return line.find_first_not_of(" \t\r") == std::string_view::npos;
+}
+
+// Where an object may begin behind the first byte. They have no objects inside.
+std::size_t next_object(std::string_view text) {
+  for (std::size_t at = text.find('{', 1); at != std::string_view::npos;
+       at = text.find('{', at + 1)) {
+    const std::size_t key = text.find_first_not_of(" \t\r", at + 1);
+    if (key != std::string_view::npos && text[key] == '"') return at;
+  }
+  return text.size();
 }
 
 class SystemMetricsDecoder final : public Decoder {
@@ -35,11 +46,19 @@ class SystemMetricsDecoder final : public Decoder {
 
   void feed(std::string_view bytes, EventBatch& out) override;
   void finish(EventBatch& out) override;
-  void cut_back(std::size_t bytes) override { lines_.cut_back(bytes); }
+  void cut_back(std::size_t bytes) override {
+    account_.cut_back(bytes - std::min(bytes, lines_.rest().size()));
+    lines_.cut_back(bytes);
+  }
   bool complete() const override { return false; }  // a file of lines has no end mark
   bool mid_record() const override { return lines_.mid_line(); }
   void state(StateIo& io) override;
   std::uint64_t records() const override { return records_; }
+  ByteAccount bytes() const override {
+    ByteAccount all = account_;
+    all.rejected += lines_.too_long();
+    return all;
+  }
 
  private:
   // The constant parts of a line around its two numbers.
@@ -59,7 +78,7 @@ class SystemMetricsDecoder final : public Decoder {
 
   void line(std::string_view text, EventBatch& out);
   void begun_line(EventBatch& out);
-  void accept(const Sample& sample, EventBatch& out);
+  void accept(const Sample& sample, std::size_t size, EventBatch& out);
   bool read_expected(std::string_view text, Sample& sample);
   // The first object in the text; `size` is how much of it that takes.
   Rejection parse(std::string_view text, Sample& sample, std::size_t& size);
@@ -73,6 +92,7 @@ class SystemMetricsDecoder final : public Decoder {
   LineSplitter lines_;
   StringReader strings_;
   std::uint64_t records_ = 0;
+  ByteAccount account_;
   std::vector<Layout> layouts_;                                    // one per series
   std::uint32_t last_ = 0;                                         // the layout of the last line
   std::unordered_map<std::string, std::uint32_t> layout_of_name_;  // by the tokens as written
@@ -82,7 +102,11 @@ class SystemMetricsDecoder final : public Decoder {
 
 void SystemMetricsDecoder::feed(std::string_view bytes, EventBatch& out) {
   lines_.feed(
-      bytes, [&](std::string_view text) { line(text, out); },
+      bytes,
+      [&](std::string_view text) {
+        line(text, out);
+        ++account_.structure;
+      },
       [&](std::string_view beginning) {
         context_.diagnostics.reject(context_.file, RejectReason::too_long, beginning);
       });
@@ -96,7 +120,7 @@ void SystemMetricsDecoder::begun_line(EventBatch& out) {
   Sample sample;
   std::size_t size = text.size();
   if (!read_expected(text, sample) && (parse(text, sample, size) || size != text.size())) return;
-  accept(sample, out);
+  accept(sample, size, out);
   lines_.take_rest();
 }
 
@@ -105,24 +129,35 @@ void SystemMetricsDecoder::finish(EventBatch& out) {
   line(rest, out);
 }
 
+// Behind damage, the next object of the line is tried. One reject for all that is damaged in a row.
 void SystemMetricsDecoder::line(std::string_view text, EventBatch& out) {
-  do {
+  bool damaged = false;
+  for (int failures = 0; !text.empty();) {
     Sample sample;
     std::size_t size = text.size();
-    if (!read_expected(text, sample)) {
-      if (is_blank(text)) return;
-      if (const Rejection reason = parse(text, sample, size)) {
-        context_.diagnostics.reject(context_.file, *reason, text);
-        return;
-      }
+    if (read_expected(text, sample)) return accept(sample, size, out);
+    if (is_blank(text)) {
+      account_.structure += size;
+      return;
     }
-    accept(sample, out);
+    const Rejection reason = parse(text, sample, size);
+    if (!reason) {
+      accept(sample, size, out);
+      damaged = false;
+    } else {
+      const bool syntax = *reason == RejectReason::syntax;
+      if (!damaged || !syntax) context_.diagnostics.reject(context_.file, *reason, text);
+      damaged = syntax;
+      if (syntax) size = ++failures < kMaxFailures ? next_object(text) : text.size();
+      account_.rejected += size;
+    }
     text.remove_prefix(size);
-  } while (!text.empty());
+  }
 }
 
-void SystemMetricsDecoder::accept(const Sample& sample, EventBatch& out) {
+void SystemMetricsDecoder::accept(const Sample& sample, std::size_t size, EventBatch& out) {
   ++records_;
+  account_.records += size;
   out.emplace_back(std::in_place_type<Sample>, sample);
 }
 
@@ -257,6 +292,7 @@ void SystemMetricsDecoder::set_layout(std::string_view text, const Tokens& token
 void SystemMetricsDecoder::state(StateIo& io) {
   lines_.state(io);
   io(records_);
+  io(account_);
 }
 
 Detection detect_system_metrics(const FormatClue& clue) {

@@ -64,7 +64,6 @@ void TensorflowTraceDecoder::feed(std::string_view bytes, EventBatch& out) {
   // Rather spans on a wrong axis than memory without bounds.
   if (!start_ns_ && waiting_.size() > kMaxWaiting) start_ns_ = find_start().value_or(0);
   if (start_ns_) release(out);
-  if (document_ended()) end_of_document(out);
 }
 
 void TensorflowTraceDecoder::finish(EventBatch& out) {
@@ -149,14 +148,17 @@ void TensorflowTraceDecoder::state(StateIo& io) {
 
 // Its metadata, or where TensorFlow and TensorBoard put their traces; a name of PyTorch's wins.
 Detection detect_tensorflow_trace(const FormatClue& clue) {
+  const bool here =
+      (has_part(clue.path, "tensorflow/") || has_part(clue.path, "plugins/profile/")) &&
+      !has_part(clue.path, ".pt.trace.json");
+  // The root is damaged: as an array they are not written.
+  if (clue.kind == FormatClue::Kind::event && here) return Detection::yes;
   if (clue.kind != FormatClue::Kind::member) return Detection::no;
   if (clue.key == "metadata") {
     if (!clue.value) return Detection::undecided;
     return has_part(*clue.value, "\"highres-ticks\"") ? Detection::yes : Detection::no;
   }
-  const bool here = has_part(clue.path, "tensorflow/") || has_part(clue.path, "plugins/profile/");
-  const bool ours = clue.key == "traceEvents" && here && !has_part(clue.path, ".pt.trace.json");
-  return ours ? Detection::yes : Detection::no;
+  return clue.key == "traceEvents" && here ? Detection::yes : Detection::no;
 }
 
 }  // namespace

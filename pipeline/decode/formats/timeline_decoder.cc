@@ -104,7 +104,7 @@ void TimelineDecoder::finish(EventBatch& out) {
   out_ = &out;
   read_path();
   finish_document();
-  if (document_ended() && names_training_ && last_end_ns_ > 0 && subject_) {
+  if (document_closed() && names_training_ && last_end_ns_ > 0 && subject_) {
     out.push_back(SourceNote{time_from_ns(last_end_ns_), context_.lane,
                              SourceNote::Kind::timeline_closed, *subject_});
   }

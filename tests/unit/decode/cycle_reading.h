@@ -30,6 +30,7 @@ struct Reading {
   void feed(std::string_view bytes, std::size_t piece = 97) {
     for (; !bytes.empty(); bytes.remove_prefix(std::min(piece, bytes.size()))) {
       decoder.feed(bytes.substr(0, piece), events);
+      if (decoder.complete()) decoder.finish(events);  // as Ingest does
     }
   }
   const CycleTrace& cycle(const std::string& content) {

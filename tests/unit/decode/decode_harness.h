@@ -82,6 +82,11 @@ class DecodeRun {
     decoder_->feed(bytes, batch_);
     collect();
   }
+  // What Ingest does after each read.
+  void settle() {
+    if (decoder_->complete()) decoder_->finish(batch_);
+    collect();
+  }
   void rename(const std::string& path) {
     path_ = path;
     decoder_->renamed(path);

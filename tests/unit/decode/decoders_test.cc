@@ -228,6 +228,7 @@ TEST(ChromeTrace, SaysNothingBeforeTheDocumentIsComplete) {
   run.feed(std::string_view{kKineto}.substr(0, kKineto.size() - 1));
   EXPECT_EQ(run.events().size(), 0U);
   run.feed("}");
+  run.settle();
   EXPECT_EQ(run.events().size(), 3U);
   EXPECT_TRUE(run.decoder().complete());
   EXPECT_EQ(run.finish().events.size(), 3U);
@@ -296,6 +297,7 @@ TEST(Tensorflow, MetadataFileThatComesLate) {
   EXPECT_EQ(run.events().size(), 0U);
   there = true;
   run.feed(text.substr(text.size() - 5));
+  run.settle();
   ASSERT_EQ(run.events().size(), 3U);
   EXPECT_EQ(run.events()[0].substr(0, 21), "span 1116457 +6392922");
 }

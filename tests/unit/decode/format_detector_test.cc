@@ -63,13 +63,19 @@ TEST(FormatDetector, Variants) {
       {"[{\"na", "/x/y", "undecided"},
       {"[1, 2]", "/x/y", "unknown"},
       {"[{\"a\": 1}]", "/x/y", "unknown"},
-      {"{\"a\": 1}", "/x/y", "unknown"},
-      {"{(binary", "/x/python_stats", "unknown"},
+      {"{\"a\": 1}", "/x/y", "undecided"},
+      {"{\"a\": 1}\n{\"b\"", "/x/y", "unknown"},
+      {"{(binary", "/x/python_stats", "undecided"},
+      {"{\"nam", "/x/y", "undecided"},
+      {"\"name\": \"x\", \"ph\": \"X\"},\n{\"ph\": \"i\", \"ts\": 1}", "/x/y", "timeline"},
+      {"Z{\"ph\": \"M\"}, {\"ph\": \"i\", \"ts\": 1}", "/x/y", "timeline"},
+      {"[{\"p\": \"M\", \"pid\": 1, \"ts\": 1},{\"ph\": \"i\", \"ts\": 1}", "/x/y", "timeline"},
+      {"{\"X\": \"a, \"Dimension\": 1}\n{\"NodeId\": \"a\"}", "/x/y", "system_metrics"},
       {"hello", "/x/y", "undecided"},
       {"rest of a line}\n{\"NodeId\"", "/x/y", "undecided"},
       {"rest of a line}\n{\"NodeId\": \"a\"}", "/x/y", "system_metrics"},
       {"rest of a line}\n{\"No{\"NodeId\": \"a\"}\n{\"NodeId\": \"a\"}", "/x/y", "system_metrics"},
-      {"}\n{\"a\n{\"b\n{\"c\n{\"d\n{\"NodeId\": \"a\"}", "/x/y", "unknown"},
+      {"}\n{\"a\n{\"b\n{\"c\n{\"d\n{\"NodeId\": \"a\"}", "/x/y", "system_metrics"},
       {"hello\nyou", "/x/y", "unknown"},
       {std::string_view("\0\1\2", 3).data(), "/x/y", "undecided"},
       {"anything", "/x/training_job_end.ts", "empty"},
@@ -84,6 +90,8 @@ TEST(FormatDetector, DecidesAtTheEnd) {
   EXPECT_EQ(detect_whole("", "/x"), "empty");
   EXPECT_EQ(detect_whole("[\n]", "/x"), "empty");
   EXPECT_EQ(detect_whole("[{\"na", "/x"), "unknown");
+  EXPECT_EQ(detect_whole("{\"a\": 1}\n", "/x"), "unknown");
+  EXPECT_EQ(detect_whole("{(binary", "/x/python_stats"), "unknown");
 }
 
 TEST(FormatDetector, GivesUpOnALongBeginning) {

@@ -4,7 +4,7 @@
 #include "pipeline/decode/decimal_time.h"
 #include "pipeline/decode/format.h"
 #include "pipeline/decode/json_cursor.h"
-#include "pipeline/decode/record_splitter.h"
+#include "pipeline/decode/line_splitter.h"
 
 namespace trainwatch {
 namespace {
