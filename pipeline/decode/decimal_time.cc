@@ -91,15 +91,25 @@ Word load(const char* p) {
   }
   if (p == end || !is_digit(*p)) return std::nullopt;
   p = read_digits(p, end, false, out);
-  if (p != end && *p == '.') p = read_digits(p + 1, end, true, out);
+  if (p != end && *p == '.') {
+    const char* const fraction = p + 1;
+    p = read_digits(fraction, end, true, out);
+    if (p == fraction) return std::nullopt;
+  }
   if (p == end) return out;
   if (*p != 'e' && *p != 'E') return std::nullopt;
-  if (++p != end && *p == '+') ++p;
+  if (++p != end && *p == '+' && (++p == end || !is_digit(*p))) return std::nullopt;
   int exponent = 0;
   const auto [stop, error] = std::from_chars(p, end, exponent);
   if (error != std::errc{} || stop != end || exponent > 400 || exponent < -400) return std::nullopt;
   out.exponent += exponent;
   return out;
+}
+
+// JSON has no such numbers: "01", "-00.5".
+[[gnu::always_inline]] inline bool has_leading_zero(std::string_view text) {
+  const std::size_t first = text.starts_with('-') ? 1 : 0;
+  return text.size() > first + 1 && text[first] == '0' && is_digit(text[first + 1]);
 }
 
 // The last `size` (1 to 8) of eight characters as a number, whatever stands before them.
@@ -202,6 +212,7 @@ std::optional<std::int64_t> parse_decimal_time_ns(std::string_view text, TimeUni
 }  // namespace
 
 std::optional<std::int64_t> parse_time_ns(std::string_view text, TimeUnit unit) {
+  if (has_leading_zero(text)) return std::nullopt;
   if (unit != TimeUnit::seconds) {  // these have a fraction
     if (const auto whole = short_integer(text)) return scaled_time({*whole, 0, 0}, unit);
   }
@@ -239,6 +250,7 @@ std::optional<std::int32_t> small_integer(std::string_view token) {
 }
 
 std::optional<double> parse_number(std::string_view text) {
+  if (has_leading_zero(text)) return std::nullopt;
   if (const auto decimal = short_decimal(text); decimal && text.size() <= 16) {
     // Fewer than 2^53 units: one correctly rounded division of two exact doubles.
     const auto units = decimal->whole * kPowersOfTen[decimal->places] + decimal->fraction;

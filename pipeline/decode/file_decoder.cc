@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "pipeline/decode/gzip_stream.h"
+#include "pipeline/decode/path_metadata.h"
 
 namespace trainwatch {
 namespace {
@@ -155,7 +156,9 @@ void FileDecoder::Impl::decided(const Format& found, std::string_view begun, Eve
     head = begun;
     return;
   }
-  if (format == &kUnknownFormat) reject(RejectReason::unknown_format, begun);
+  if (format == &kUnknownFormat && is_named_as_ours(context.path)) {
+    reject(RejectReason::unknown_format, begun);
+  }
   make_decoder();
   if (decoder != nullptr) return decoder->feed(begun, out);
   not_decoded(begun);

@@ -103,6 +103,27 @@ std::optional<std::string_view> StringReader::read(std::string_view token) {
   return text;
 }
 
+RejectReason unreadable(std::string_view token) {
+  constexpr std::string_view kEscapes = "\"\\/bfnrtu";
+  constexpr std::string_view kHex = "0123456789abcdefABCDEF";
+  const std::string_view text = between_quotes(token);
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (static_cast<unsigned char>(text[i]) < ' ') return RejectReason::syntax;
+    if (text[i] != '\\') continue;
+    const std::string_view escape = text.substr(i + 1, 5);
+    if (escape.empty() || kEscapes.find(escape[0]) == std::string_view::npos) {
+      return RejectReason::syntax;
+    }
+    ++i;
+    if (escape[0] != 'u') continue;
+    const bool four_more = escape.size() == 5;
+    if (!four_more || escape.find_first_not_of(kHex, 1) != std::string_view::npos) {
+      return RejectReason::syntax;
+    }
+  }
+  return RejectReason::utf8;
+}
+
 struct JsonValidator::Parser {
   simdjson::dom::parser dom;
   std::string copy;

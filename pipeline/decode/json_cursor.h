@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "pipeline/decode/record_start.h"
+#include "trainwatch/diagnostics.h"
 
 namespace trainwatch {
 
@@ -143,7 +144,7 @@ inline void JsonCursor::skip_bare() {
   p_ = p;
 }
 
-inline bool JsonCursor::next(std::string_view& key) {
+[[gnu::always_inline]] inline bool JsonCursor::next(std::string_view& key) {
   if (failed_) return false;
   skip_space();
   if (p_ == end_) return fail(true);
@@ -233,6 +234,10 @@ class StringReader {
   struct Parser;
   std::unique_ptr<Parser> parser_;  // made when first needed
 };
+
+// Why StringReader cannot read a string: a bad escape or a control character is syntax; bytes that
+// are no UTF-8, and half a surrogate pair, are utf8.
+RejectReason unreadable(std::string_view token);
 
 // Whether a text is strictly valid JSON, as other programs need it. Decoders do not ask: they read
 // what they need of a record and do not check the rest.

@@ -102,6 +102,20 @@ bool is_for_traces(std::string_view directory) {
   return all;
 }
 
+// "host_12_step_40" is "host_12" at one moment: the last number is no process.
+std::string_view without_point_of_run(std::string_view worker) {
+  constexpr std::string_view kWords[] = {"global_step", "step",  "iteration", "iter",
+                                         "epoch",       "cycle", "batch"};
+  const std::size_t digits = worker.find_last_not_of("0123456789") + 1;
+  if (digits == worker.size()) return worker;
+  for (const std::string_view word : kWords) {
+    std::string_view rest = worker.substr(0, digits);
+    if (!drop_suffix(rest, "_")) drop_suffix(rest, "-");
+    if (drop_suffix(rest, word) && (drop_suffix(rest, "_") || drop_suffix(rest, "-"))) return rest;
+  }
+  return worker;
+}
+
 std::optional<std::int64_t> stamp_ns(std::string_view digits) {
   if (!all_digits(digits)) return std::nullopt;
   switch (digits.size()) {
@@ -154,6 +168,13 @@ bool may_be_a_profiler_trace(std::string_view path) {
 std::string_view base_name(std::string_view path) {
   const std::size_t slash = path.rfind('/');
   return slash == std::string_view::npos ? path : path.substr(slash + 1);
+}
+
+bool is_named_as_ours(std::string_view path) {
+  const std::string_view name = base_name(path);
+  return name.find("timeline.json") != std::string_view::npos ||
+         name.find(".trace.json") != std::string_view::npos ||
+         path.find("system/incremental/") != std::string_view::npos;
 }
 
 std::string job_of(std::string_view path, std::string_view root, const std::string& job) {
@@ -228,7 +249,7 @@ ProfilePathMetadata profile_path_metadata(std::string_view path) {
   const std::size_t dot = name.rfind('.');  // the host name may have dots itself
   if (dot == std::string_view::npos) return source;
   source.end_ns = stamp_ns(name.substr(dot + 1));
-  const std::string_view worker = name.substr(0, dot);
+  const std::string_view worker = without_point_of_run(name.substr(0, dot));
   const std::size_t line = worker.rfind('_');
   if (source.end_ns && line != std::string_view::npos && all_digits(worker.substr(line + 1))) {
     source.node = worker.substr(0, line);

@@ -11,6 +11,9 @@
 
 namespace trainwatch {
 
+// A name that only files of our formats have: if the content is none of theirs, it is damaged.
+bool is_named_as_ours(std::string_view path);
+
 struct NodeRank {
   std::string node;
   std::int32_t rank = kNoRank;

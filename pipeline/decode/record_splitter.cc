@@ -14,6 +14,7 @@ constexpr std::size_t kLargeWindow = kMaxRecordBytes + 1;
 // A complete record that is far longer than usual is checked as a whole before it is passed on: a
 // quote or a bracket that is missing in a part that nobody reads may have made it of several.
 constexpr std::size_t kCheckedBytes = 1024;
+constexpr std::size_t kMaxUsualGap = 16;
 constexpr std::size_t kUsualRecords = 16;  // over about so many the usual length is averaged
 constexpr std::size_t kFarLonger = 8;
 
@@ -250,9 +251,18 @@ std::size_t RecordSplitter::records(std::string_view bytes, RecordSink& sink) {
       continue;
     }
     const std::string_view between = bytes.substr(at, mark.offset - at);
-    const std::size_t used = gap(between, sink);
-    if (used < between.size()) {
-      return lost(bytes, at + used, sink);
+    if (separator_ == Separator::record && between == usual_gap_) {
+      account_.structure += between.size();
+      separator_ = Separator::comma;
+    } else {
+      const bool from_record = separator_ == Separator::record;
+      const std::size_t used = gap(between, sink);
+      if (used < between.size()) return lost(bytes, at + used, sink);
+      const bool usual = from_record && separator_ == Separator::comma;
+      if (usual && between.size() < kMaxUsualGap && between.find('[') == between.npos &&
+          between.find(',') == between.rfind(',')) {
+        usual_gap_ = between;
+      }
     }
     at = mark.offset;
     open = true;

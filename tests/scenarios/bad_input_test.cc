@@ -66,9 +66,9 @@ std::vector<BadFile> bad_files() {
        kTimelineHead + step(1) + ",\n" + step(2).substr(0, 30),
        3,
        {{syntax, 1}}},
-      {"UnknownFormat", "notes.json", "Dear diary,\ntoday it crashed.\n", 0, {{unknown_format, 1}}},
+      {"UnknownFormat", "notes.json", "Dear diary,\ntoday it crashed.\n", 0, {}},
       {"Binary",
-       "blob.json",
+       "blob.pt.trace.json",
        std::string("\x7f"
                    "ELF\x02\x01\x01\0\0\0",
                    10),

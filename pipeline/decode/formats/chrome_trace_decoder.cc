@@ -176,7 +176,7 @@ Rejection ChromeTraceDecoder::hold(const Tokens& tokens, SpanKind kind, std::int
   const auto duration = parse_time_ns(tokens.dur, TimeUnit::microseconds);
   if (!start || !duration) return RejectReason::time;
   const auto name = strings_.read(tokens.name);
-  if (!name) return RejectReason::utf8;
+  if (!name) return unreadable(tokens.name);
   SymbolTable& symbols = context_.interner.symbols;
   StepMark span;
   span.start_ns = *start;

@@ -245,7 +245,7 @@ Rejection SystemMetricsDecoder::make_series(const Tokens& tokens, Layout& layout
     if (i == 1 && (texts[i].empty() || texts[i] == "null")) continue;  // Name is optional
     if (!is_string_token(texts[i])) return RejectReason::type;
     const auto text = strings_.read(texts[i]);
-    if (!text) return RejectReason::utf8;
+    if (!text) return unreadable(texts[i]);
     symbols[i] = context_.interner.symbols.intern(*text);
   }
   Series series;

@@ -89,7 +89,7 @@ Rejection TensorflowTraceDecoder::read_event(std::string_view text) {
   if (event.type() == 'M') {
     if (between_quotes(event.name) != "process_name") return std::nullopt;
     const auto name = names_.read(event.args_name);
-    if (!name) return RejectReason::utf8;
+    if (!name) return unreadable(event.args_name);
     if (processes_.size() >= kMaxProcesses) return RejectReason::cardinality;
     processes_[pid] = *name;
   }
@@ -99,7 +99,7 @@ Rejection TensorflowTraceDecoder::read_event(std::string_view text) {
   if (!start || !duration || *duration < 0) return RejectReason::time;
   if (!is_string_token(event.name)) return RejectReason::type;
   const auto name = names_.read(event.name);
-  if (!name) return RejectReason::utf8;
+  if (!name) return unreadable(event.name);
   if (!subject_) return RejectReason::cardinality;
   const auto process = processes_.find(pid);
   Span& span = waiting_.emplace_back();

@@ -149,7 +149,7 @@ Rejection TimelineDecoder::metadata(const TraceEvent& event) {
   }
   if (between_quotes(event.name) != "process_name" || event.args_name.empty()) return std::nullopt;
   const auto name = names_.read(event.args_name);
-  if (!name) return RejectReason::utf8;
+  if (!name) return unreadable(event.args_name);
   Phase* const phase = phase_of(event);
   if (phase == nullptr) return RejectReason::cardinality;
   phase->name = *name;
@@ -164,7 +164,7 @@ Rejection TimelineDecoder::complete_span(const TraceEvent& event) {
   if (!duration || *duration < 0) return RejectReason::time;
   if (!is_string_token(event.name)) return RejectReason::type;
   const auto name = names_.read(event.name);
-  if (!name) return RejectReason::utf8;
+  if (!name) return unreadable(event.name);
   const Phase* const phase = phase_of(event);
   if (phase == nullptr) return RejectReason::cardinality;
   emit(event, phase->name, *name, *start, *duration);
@@ -176,7 +176,7 @@ Rejection TimelineDecoder::begin_span(const TraceEvent& event) {
   if (!start) return RejectReason::time;
   if (!is_string_token(event.name)) return RejectReason::type;
   const auto name = names_.read(event.name);
-  if (!name) return RejectReason::utf8;
+  if (!name) return unreadable(event.name);
   Phase* const phase = phase_of(event);
   if (phase == nullptr || phase->open.size() >= kMaxOpenSpans) return RejectReason::cardinality;
   phase->paired = true;

@@ -40,7 +40,6 @@ TEST(DecimalTime, ReadsEveryNumberOfJson) {
   EXPECT_EQ(us("1.25E+2"), 125000);
   EXPECT_EQ(us("12500e-3"), 12500);
   EXPECT_EQ(us("0.000"), 0);
-  EXPECT_EQ(us("00012.5"), 12500);
   EXPECT_EQ(us("1e-30"), 0);
 }
 
@@ -65,8 +64,10 @@ TEST(DecimalTime, SaturatesAtTheEndsOfTime) {
 }
 
 TEST(DecimalTime, RefusesWhatIsNoNumber) {
-  for (const char* text : {"", "-", ".5", "NaN", "\"12\"", "1x", "1e", "1e+", "1.2.3", "null", "1 ",
-                           "e5", "--1", "1e999999999999"}) {
+  for (const char* text : {"",    "-",     ".5",      "NaN", "\"12\"", "1x",    "1e",
+                           "1e+", "1.2.3", "null",    "1 ",  "e5",     "--1",   "1e999999999999",
+                           "01",  "-01",   "00012.5", "2.",  "2.e3",   "0e+-1", "+1",
+                           "0x1", "1_0"}) {
     EXPECT_EQ(us(text), std::nullopt) << text;
   }
 }
@@ -91,6 +92,7 @@ TEST(DecimalTime, IntegersOfEveryLength) {
       std::string text(size, '0');
       for (char& c : text) c = static_cast<char>('0' + random() % 10);
       if (size == 19) text[0] = '8';  // so that it fits
+      if (size > 1 && text[0] == '0') text[0] = '1';
       const std::int64_t value = std::strtoll(text.c_str(), nullptr, 10);
       ASSERT_EQ(parse_time_ns(text, TimeUnit::nanoseconds), value) << text;
       ASSERT_EQ(us(text), value > kMax / 1000 ? kMax : value * 1000) << text;

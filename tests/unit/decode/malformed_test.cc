@@ -37,7 +37,15 @@ TEST(Malformed, EveryKindOfBadLine) {
        "\xff\xfe"
        R"(u","Dimension":"d","Value":1,"NodeId":"n","Timestamp":1})",
        "utf8"},
-      {R"({"Type":"c\xu","Dimension":"d","Value":1,"NodeId":"n","Timestamp":1})", "utf8"},
+      {R"({"Type":"c\xu","Dimension":"d","Value":1,"NodeId":"n","Timestamp":1})", "syntax"},
+      {R"({"Type":"c\U0041","Dimension":"d","Value":1,"NodeId":"n","Timestamp":1})", "syntax"},
+      {R"({"Type":"c\uD800","Dimension":"d","Value":1,"NodeId":"n","Timestamp":1})", "utf8"},
+      {R"({"Type":"c","Dimension":"d","Value":-01,"NodeId":"n","Timestamp":1})", "type"},
+      {R"({"Type":"c","Dimension":"d","Value":2.e3,"NodeId":"n","Timestamp":1})", "type"},
+      {R"({"Type":"c","Dimension":"d","Value":0e+-1,"NodeId":"n","Timestamp":1})", "type"},
+      {R"({"Type":"c",,"Dimension":"d","Value":1,"NodeId":"n","Timestamp":1})", "syntax"},
+      {R"({,"Type":"c","Dimension":"d","Value":1,"NodeId":"n","Timestamp":1})", "syntax"},
+      {R"({"Type":"c","Dimension":"d","Value":1,"NodeId":"n","Timestamp":1,"x":[1}]})", "syntax"},
   };
   for (const auto& [line, reason] : cases) {
     const Outcome out = decode("/w/x", kLine + line + "\n" + kLine);
@@ -70,13 +78,35 @@ TEST(Malformed, UnknownFilesCostOneReject) {
   for (const std::string& content :
        {std::string{"hello world"}, std::string{"{\"a\": 1}\n{\"b\": 2}\n"}, std::string{"[1,2]"},
         garbage, std::string{"\x1f"}, gzip("text"), std::string(100'000, ' ') + kLine}) {
-    DecodeRun run{"/w/x.json"};
+    DecodeRun run{"/w/x.pt.trace.json"};
     for (std::size_t at = 0; at < content.size(); at += 1000) {
       run.feed(std::string_view{content}.substr(at, 1000));
     }
     const Outcome out = run.finish();
     EXPECT_EQ(out.format, "unknown");
     EXPECT_EQ(out.rejects, Lines{"unknown_format"});
+  }
+}
+
+// They are listed as skipped: an output directory has configurations and logs of others too.
+TEST(Malformed, FilesOfOthersAreNoRejects) {
+  for (const char* content : {"{\"lr\": 0.1}", "{\"a\": 1}\n{\"b\": 2}\n", "[1,2]", "hello\nyou",
+                              "{\"name\": \"x\", \"args\": []}"}) {
+    const Outcome out = decode("/w/config.json", content);
+    EXPECT_EQ(out.format, "unknown") << content;
+    EXPECT_EQ(out.rejects, Lines{}) << content;
+  }
+}
+
+// Programs that write Chrome traces and are no profiler of ours: clang -ftime-trace, a browser.
+TEST(Malformed, TracesOfOtherProgramsAreNoCycles) {
+  for (
+      const char* content :
+      {R"({"traceEvents":[{"pid":7,"tid":7,"ph":"X","ts":10,"dur":900,"name":"Source","args":{"detail":"/usr/include/c++/12/vector"}},{"pid":7,"tid":7,"ph":"X","ts":0,"dur":2000,"name":"Total ExecuteCompiler","args":{"count":1,"avg ms":2}},{"cat":"","pid":7,"tid":7,"ts":0,"ph":"M","name":"process_name","args":{"name":"clang-14"}}],"beginningOfTime":1700000000000000})",
+       R"({"traceEvents":[{"args":{"name":"CrRendererMain"},"cat":"__metadata","name":"thread_name","ph":"M","pid":1,"tid":2,"ts":0},{"args":{"data":{}},"cat":"devtools.timeline","dur":10,"name":"FunctionCall","ph":"X","pid":1,"tid":2,"ts":5},{"cat":"v8","dur":3,"name":"V8.Execute","ph":"X","pid":1,"tid":2,"ts":6}],"metadata":{"product-version":"Chrome"}})"}) {
+    const Outcome out = decode("/w/trace.json", content);
+    EXPECT_EQ(out.events, Lines{});
+    EXPECT_EQ(out.rejects, Lines{});
   }
 }
 

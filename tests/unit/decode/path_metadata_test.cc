@@ -53,6 +53,13 @@ TEST(PathMetadata, ProfileNodeRankAndEnd) {
 
   EXPECT_EQ(profile_path_metadata("worker0.1623143566756.pt.trace.json.gz").rank, 0);
   EXPECT_EQ(profile_path_metadata("worker0.1623143566756.pt.trace.json.gz").node, "");
+  const ProfilePathMetadata step =
+      profile_path_metadata("worker0_step_12.1623143566756.pt.trace.json");
+  EXPECT_EQ(step.node, "");
+  EXPECT_EQ(step.rank, 0);
+  EXPECT_EQ(step.end_ns, 1623143566756000000);
+  EXPECT_EQ(profile_path_metadata("vm_31_iter3.1623143566756.pt.trace.json").node, "vm");
+  EXPECT_EQ(profile_path_metadata("lockstep_12.1623143566756.pt.trace.json").node, "lockstep");
   EXPECT_EQ(profile_path_metadata("rank-0.Apr_03_18_51_38.1102.pt.trace.json.gz").rank, 0);
   EXPECT_EQ(profile_path_metadata("rank-0.Apr_03_18_51_38.1102.pt.trace.json.gz").end_ns,
             std::nullopt);
