@@ -144,7 +144,7 @@ inline void JsonCursor::skip_bare() {
   p_ = p;
 }
 
-[[gnu::always_inline]] inline bool JsonCursor::next(std::string_view& key) {
+inline bool JsonCursor::next(std::string_view& key) {
   if (failed_) return false;
   skip_space();
   if (p_ == end_) return fail(true);
