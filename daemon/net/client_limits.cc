@@ -4,6 +4,8 @@
 #include <array>
 #include <type_traits>
 
+#include "pipeline/state/state_store.h"
+
 namespace trainwatch {
 namespace {
 
@@ -94,8 +96,8 @@ constexpr std::array kLimits = {
         "Size of a message of a client; a larger one closes with 1009."),
     ws_limit<&WsLimits::messages_per_second>(Limit::message_rate, "stream.max_message_rate", kCount, 1, 100'000,
         "Messages, pings and pongs of a client per second; more close with 1008."),
-    ws_limit<&WsLimits::names>(Limit::names, "stream.max_names", kCount, 1, 10'000,
-        "Subscriber names whose position is kept; one more gets none."),
+    ws_limit<&WsLimits::names>(Limit::names, "stream.max_names", kCount, 1, kMostSubscribers,
+        "Subscriber names whose position is kept; one more takes the place of the one unused for longest."),
     ws_limit<&WsLimits::queue_bytes>(Limit::queue_bytes, "stream.queue_bytes", kBytes, 64 * kKiB, 256 * kMiB,
         "A client with more unread than this for stream.lag_timeout is disconnected with 1013, and resumes by sequence number."),
     ws_limit<&WsLimits::lag_time>(Limit::lag_time, "stream.lag_timeout", kTime, 0, kHour,

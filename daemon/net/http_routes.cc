@@ -88,6 +88,8 @@ std::vector<MetricFamily> metric_families(const NetState& net) {
   counters.connections = net.connections.size();
   counters.durable_subscribers = net.names.count();
   counters.durable_subscribers_refused = net.names.refused();
+  counters.limit_hits[static_cast<std::size_t>(Limit::names)] =
+      net.names.refused() + net.names.forgotten();
   std::vector<MetricFamily> families;
   if (net.snapshot) families = net.snapshot->metrics;
   add_client_limits(net.options.limits, counters, families);

@@ -32,8 +32,11 @@ class NamedSubscribers {
   // The acknowledged number of a known name; nullopt for an unknown one.
   std::optional<std::uint64_t> find(const std::string& name) const;
 
-  // Adds a new name, and stores it at once. False, and counted, if there are too many.
-  bool add(const std::string& name, std::uint64_t seq);
+  // A client uses the name, until detach(). A new name begins at `seq`, and is stored at once. If
+  // there are too many, it takes the place of one that nobody uses: of one that never acknowledged,
+  // else of the one unused for longest. False if all are in use.
+  bool attach(const std::string& name, std::uint64_t seq);
+  void detach(const std::string& name);
 
   // Moves the cursor of a known name forward, never back.
   void acknowledge(const std::string& name, std::uint64_t seq);
@@ -41,16 +44,29 @@ class NamedSubscribers {
   // Stores all cursors that have moved.
   void store();
 
-  std::uint64_t count() const { return acknowledged_.size(); }
+  std::uint64_t count() const { return known_.size(); }
   std::uint64_t refused() const { return refused_; }
+  std::uint64_t forgotten() const { return forgotten_; }
 
  private:
-  std::map<std::string, std::uint64_t> acknowledged_;
+  struct Known {
+    std::uint64_t seq;
+    bool acknowledged;       // ever
+    std::uint64_t used = 0;  // the higher, the later
+    std::size_t clients = 0;
+  };
+
+  bool forget_one();
+  void moved(const std::string& name);
+
+  std::map<std::string, Known> known_;
   std::set<std::string> moved_;
   Store store_;
   std::size_t limit_;
   Due due_;
+  std::uint64_t uses_ = 0;
   std::uint64_t refused_ = 0;
+  std::uint64_t forgotten_ = 0;
 };
 
 }  // namespace trainwatch

@@ -17,6 +17,10 @@ StreamFeed::StreamFeed(const AlertHub& hub, NamedSubscribers& names,
   subscribe(subscription);
 }
 
+StreamFeed::~StreamFeed() {
+  if (!name_.empty()) names_.detach(name_);
+}
+
 void StreamFeed::subscribe(const Subscription& subscription) {
   take_place(subscription);
   take_name(subscription);
@@ -46,12 +50,12 @@ void StreamFeed::go_to(std::uint64_t seq) {
 // A new name has acknowledged what this client has: nothing newer is dropped from now on.
 void StreamFeed::take_name(const Subscription& subscription) {
   if (subscription.name.empty() || subscription.name == name_) return;
-  if (names_.find(subscription.name) || names_.add(subscription.name, cursor_)) {
-    name_ = subscription.name;
-  } else {
-    refuse("subscribe: there are already " + std::to_string(names_.limit()) +
-           " names; this connection gets none");
+  if (!names_.attach(subscription.name, cursor_)) {
+    return refuse("subscribe: " + std::to_string(names_.limit()) +
+                  " names are in use; this connection gets none");
   }
+  if (!name_.empty()) names_.detach(name_);
+  name_ = subscription.name;
 }
 
 void StreamFeed::acknowledge(std::uint64_t seq) {

@@ -18,6 +18,9 @@ class StreamFeed {
  public:
   // Starts with hello; without a position to resume from, only newly published alerts follow.
   StreamFeed(const AlertHub& hub, NamedSubscribers& names, const Subscription& subscription);
+  StreamFeed(const StreamFeed&) = delete;
+  StreamFeed& operator=(const StreamFeed&) = delete;
+  ~StreamFeed();
 
   // Replaces the subscription. The position becomes Subscription::after, or what a name that is new
   // to this connection has acknowledged, or the beginning if the client knows another epoch;

@@ -288,12 +288,12 @@ TEST_F(StreamFeedTest, AcksMoveForwardOnlyAndNeverAhead) {
   EXPECT_EQ(names_.find("pager"), 4U);
 }
 
-TEST_F(StreamFeedTest, TooManyNamesAreRefused) {
-  for (int i = 0; i < 63; ++i) {
-    EXPECT_TRUE(names_.add("n" + std::to_string(i), 0));
+TEST_F(StreamFeedTest, TooManyNamesInUseAreRefused) {
+  for (int i = 0; i < 64; ++i) {
+    EXPECT_TRUE(names_.attach("n" + std::to_string(i), 0));
   }
   auto feed = this->feed({.name = "one-more"});
-  EXPECT_THAT(drain(feed), ElementsAre(HasSubstr("already 64 names")));
+  EXPECT_THAT(drain(feed), ElementsAre(HasSubstr("64 names are in use")));
   EXPECT_EQ(names_.refused(), 1U);
   EXPECT_EQ(names_.count(), 64U);
   publish(1, 1);

@@ -217,13 +217,19 @@ TEST(WsResume, NamesAreFewAndCounted) {
   MemoryAlertStore full;
   for (int i = 0; i < 64; ++i) full.acknowledged["n" + std::to_string(i)] = 0;
   TestServer server({}, {}, full);
-  WsClient late(server.port(), "?name=late");
-  late.text();
-  EXPECT_THAT(late.text(), HasSubstr("already 64 names"));
+  std::vector<std::unique_ptr<WsClient>> clients;
+  for (int i = 0; i < 64; ++i) {
+    clients.push_back(std::make_unique<WsClient>(server.port(), "?name=late" + std::to_string(i)));
+    clients.back()->text();
+  }
+  WsClient last(server.port(), "?name=last");
+  last.text();
+  EXPECT_THAT(last.text(), HasSubstr("64 names are in use"));
   EXPECT_EQ(WsClient(server.port(), "?name=a/b").response().status, 400);
   const auto metrics = get(server.port(), "/metrics").body;
   EXPECT_THAT(metrics, HasSubstr("trainwatch_durable_subscribers 64\n"));
   EXPECT_THAT(metrics, HasSubstr("trainwatch_durable_subscribers_refused_total 1\n"));
+  EXPECT_THAT(metrics, HasSubstr("trainwatch_limit_hits_total{name=\"stream.max_names\"} 65\n"));
 }
 
 TEST(WsResume, ProvisionalAlertsComeAtOnceAndAgainWithTheirNumber) {
