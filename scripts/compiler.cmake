@@ -9,9 +9,13 @@ add_compile_options(
 add_compile_options($<$<CXX_COMPILER_ID:GNU>:--param=inline-unit-growth=5>)
 add_compile_options($<$<CXX_COMPILER_ID:GNU>:-fstack-protector-strong>
                     $<$<CXX_COMPILER_ID:GNU>:-fstack-clash-protection>)
-add_compile_options($<$<CONFIG:Release>:-D_FORTIFY_SOURCE=2>)
-add_compile_definitions($<$<CONFIG:Debug>:_GLIBCXX_ASSERTIONS>)
-add_link_options(-Wl,-z,relro,-z,now,-z,noexecstack)
+add_compile_options($<$<CONFIG:Release>:-D_FORTIFY_SOURCE=3>)
+add_compile_definitions($<$<CONFIG:Debug>:_GLIBCXX_ASSERTIONS>)  # release: only where input enters
+add_compile_options($<$<AND:$<CONFIG:Release>,$<CXX_COMPILER_ID:GNU>>:-ftrivial-auto-var-init=zero>)
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+  add_compile_options($<$<CONFIG:Release>:-fcf-protection=full>)
+endif()
+add_link_options(-Wl,-z,relro,-z,now,-z,noexecstack,-z,separate-code)
 
 # Invariants are asserts, and they stay on in every build type.
 string(REPLACE "-DNDEBUG" "" CMAKE_CXX_FLAGS_RELEASE "${CMAKE_CXX_FLAGS_RELEASE}")
