@@ -1,5 +1,8 @@
 #include "daemon/logging.h"
 
+#include <spdlog/details/null_mutex.h>
+#include <spdlog/sinks/base_sink.h>
+#include <spdlog/spdlog.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -45,6 +48,20 @@ std::string_view priority_of(LogLevel level) {
   return "<3>";
 }
 
+spdlog::level::level_enum spdlog_level(LogLevel level) {
+  switch (level) {
+    case LogLevel::debug:
+      return spdlog::level::debug;
+    case LogLevel::info:
+      return spdlog::level::info;
+    case LogLevel::warn:
+      return spdlog::level::warn;
+    case LogLevel::error:
+      return spdlog::level::err;
+  }
+  return spdlog::level::err;
+}
+
 // A bare word stays bare; anything else is quoted, so that a line can be taken apart again.
 void append_logfmt(std::string& line, std::string_view key, std::string_view value) {
   if (!line.empty() && line.back() != '>') line += ' ';
@@ -86,22 +103,42 @@ bool stderr_is_journal() {
   return stream == std::to_string(file.st_dev) + ":" + std::to_string(file.st_ino);
 }
 
+// Where spdlog's lines go. Its own sinks wait for their reader.
+class OutputSink final : public spdlog::sinks::base_sink<spdlog::details::null_mutex> {
+ public:
+  explicit OutputSink(int descriptor) : output_(descriptor) {}
+  const LogOutput& output() const { return output_; }
+
+ protected:
+  void sink_it_(const spdlog::details::log_msg& message) override {
+    output_.write(std::string(message.payload.data(), message.payload.size()));
+  }
+  void flush_() override { output_.flush(); }
+
+ private:
+  LogOutput output_;
+};
+
 // The one lock of the daemon: every thread logs, and rarely.
 struct Logger::Impl {
-  explicit Impl(int descriptor) : output(descriptor) {}
+  explicit Impl(int descriptor)
+      : sink(std::make_shared<OutputSink>(descriptor)), logger("trainwatch", sink) {}
 
   void write(LogLevel of, std::string_view message, std::initializer_list<LogField> fields) {
     const auto now = std::chrono::time_point_cast<Nanos>(std::chrono::system_clock::now());
-    output.write(format_log_line(format, journal, journal ? kNoTime : now, of, message, fields));
+    const std::string line =
+        format_log_line(format, journal, journal ? kNoTime : now, of, message, fields);
+    logger.log(spdlog_level(of), spdlog::string_view_t(line));
   }
 
   void flush() {
-    output.flush();
+    logger.flush();
     for (const auto& [message, lines] : limiter.take_ended(std::chrono::steady_clock::now())) {
       repeated += lines;
       write(LogLevel::warn, "a message was repeated too often; lines were left out",
             {{"message", message}, {"lines", std::to_string(lines)}});
     }
+    const LogOutput& output = sink->output();
     if (output.dropped() == said || output.refused() || !output.empty()) return;
     const std::uint64_t lines = output.dropped() - std::exchange(said, output.dropped());
     write(LogLevel::warn, "nobody read the log; lines were dropped",
@@ -109,12 +146,12 @@ struct Logger::Impl {
   }
 
   mutable std::mutex mutex;
-  LogOutput output;
+  std::shared_ptr<OutputSink> sink;
+  spdlog::logger logger;
   LogLimiter limiter;
-  LogLevel level = LogLevel::info;
   LogFormat format = LogFormat::logfmt;
   bool journal = stderr_is_journal();
-  std::uint64_t said = 0;      // of output.dropped()
+  std::uint64_t said = 0;      // of its dropped()
   std::uint64_t repeated = 0;  // lines
 };
 
@@ -127,13 +164,13 @@ Logger::~Logger() = default;
 
 void Logger::configure(const LogConfig& config) {
   const std::scoped_lock lock(impl_->mutex);
-  impl_->level = config.level;
+  impl_->logger.set_level(spdlog_level(config.level));
   impl_->format = config.format;
 }
 
 void Logger::log(LogLevel level, std::string_view message, std::initializer_list<LogField> fields) {
   const std::scoped_lock lock(impl_->mutex);
-  if (level < impl_->level) return;
+  if (!impl_->logger.should_log(spdlog_level(level))) return;
   impl_->flush();
   if (impl_->limiter.admit(message, std::chrono::steady_clock::now())) {
     impl_->write(level, message, fields);
@@ -147,7 +184,7 @@ void Logger::flush() {
 
 LogLosses Logger::losses() const {
   const std::scoped_lock lock(impl_->mutex);
-  return {impl_->output.dropped(), impl_->repeated};
+  return {impl_->sink->output().dropped(), impl_->repeated};
 }
 
 }  // namespace trainwatch
