@@ -1,6 +1,6 @@
 #!/bin/bash
 # Checks the form of the sources, also of files that git does not know yet: clang-format, then
-# includes, definitions, references and old names (tests/*_check.py). With --tidy also clang-tidy, which takes seconds a file.
+# includes, definitions, references, old names and named tests (tests/*_check.py). With --tidy also clang-tidy, which takes seconds a file.
 #   scripts/lint.sh
 #   scripts/lint.sh --tidy                          clang-tidy over all of the program
 #   scripts/lint.sh --tidy --changed[=REF] [--most=N]
@@ -55,6 +55,7 @@ python3 tests/include_check.py
 python3 tests/definition_check.py
 python3 tests/reference_check.py
 python3 tests/name_check.py
+python3 tests/catalogue_check.py
 if $tidy; then
   if $changed && ! commit=$(base); then
     sources=()
