@@ -174,6 +174,18 @@ class CatalogueTest(harness.JobTest):
             self.assertEqual(list(self.rejects(trainwatch)), ["syntax"])
             self.check_good_job(trainwatch)
 
+    def test_35_each_byte_of_the_checksum_and_the_size(self):
+        packed, paths = gzip.compress(b"".join(sample(second) for second in range(10))), []
+        for number in range(1, 9):
+            damaged = bytearray(packed)
+            damaged[-number] ^= 1
+            paths.append(self.write("a%d.json.gz" % number, damaged))
+        with self.trainwatch() as trainwatch:
+            trainwatch.wait_until_read()
+            self.assertEqual([self.file(trainwatch, path)["records"] for path in paths], [10] * 8)
+            self.assertEqual(self.rejects(trainwatch)["gzip"], 8)
+            self.check_good_job(trainwatch)
+
     def write_bomb(self):
         """Compressed, a good line, one of far too many bytes, and a good line."""
         long = gzip.compress(b"a" * (64 * MIB), 1)
