@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 try:
@@ -18,6 +19,8 @@ import spiky_job
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 STOP_SECONDS = 2
+LINE = ('{"Type": "cpu", "Name": "cpu0", "Dimension": "CPUUtilization", "Value": 50, "NodeId": "algo-1", '
+        '"Timestamp": 17000000%02d}\n')
 EVERY = os.environ.get("TRAINWATCH_LONG") == "1"
 
 
@@ -81,6 +84,19 @@ class BadMountTest(unittest.TestCase):
             self.assertEqual(self.own(client), said)
         found = judge.judge(client.alerts, replayed)
         self.assertEqual(set(found.values()), {0}, found)
+
+    def test_growth_without_a_notice_is_seen(self):
+        """Case 43: no event comes, so polling finds it."""
+        with harness.Trainwatch(self.mount, "--tail.poll-interval=1s", state=self.paths["state"]) as trainwatch:
+            path, seconds = os.path.join(self.paths["backing"], "a.json"), []
+            for step in range(5):
+                with open(path, "a") as file:
+                    file.write(LINE % step)
+                size, began = os.path.getsize(path), time.monotonic()
+                harness.wait_for(lambda: trainwatch.metric("trainwatch_input_bytes_total") == size, "it is read")
+                seconds.append(time.monotonic() - began)
+        print("seen after %s s" % ", ".join("%.2f" % one for one in seconds))
+        self.assertLess(sorted(seconds)[2], 3)  # a second until it is polled, and up to two until it shows
 
     def test_a_read_that_hangs(self):
         self.job.write_some(40)

@@ -11,11 +11,6 @@ import re
 import shutil
 import time
 
-try:
-    import websockets
-except ImportError:
-    websockets = None
-
 import harness
 import judge
 import spiky_job
@@ -132,15 +127,15 @@ class CatalogueTest(harness.JobTest):
             self.assertEqual(self.rejects(trainwatch), {})
 
     def test_21_encodings(self):
-        good = sample(0), sample(1).replace(b"\n", b"\r\n"), sample(5)
-        path = self.write("a.json", *good[:2], sample(2).replace(b"cpu0", b"\xc0\xaf"),
-                          with_member(sample(3), b'"Name": "\\ud800"'),
-                          json.dumps({"Type": "cpu"}).encode("utf-16-le") + b"\n", good[2])
+        path = self.write("a.json", sample(0), sample(1).replace(b"\n", b"\r\n"),
+                          sample(2).replace(b"cpu0", b"\xc0\xaf"), with_member(sample(3), b'"Name": "\\ud800"'),
+                          json.dumps({"Type": "cpu"}).encode("utf-16-le") + b"\n", sample(5))
+        marked = self.write("b.json", b"\xef\xbb\xbf", sample(6), sample(7))
         with self.trainwatch() as trainwatch:
             trainwatch.wait_until_read()
-            self.assertEqual(self.file(trainwatch, path)["records"], 3)
-            rejects = self.rejects(trainwatch)
-            self.assertEqual((rejects["utf8"], sum(rejects.values())), (2, 3), rejects)
+            self.assertEqual([self.file(trainwatch, one)["records"] for one in (path, marked)], [3, 2])
+            self.assertEqual([self.file(trainwatch, one)["rejects"] for one in (path, marked)], [3, 1])
+            self.assertEqual(self.rejects(trainwatch)["utf8"], 2)
             self.check_good_job(trainwatch)
 
     def test_23_deep_brackets_and_a_small_stack(self):
@@ -280,29 +275,6 @@ class CatalogueTest(harness.JobTest):
     def test_66_more_nodes_than_there_is_room_for(self):
         self.check_cardinality([sample(number // 1000, NodeId="node-%d" % number) for number in range(50000)],
                                "max_subjects", 5000, "subjects")
-
-    def test_72_a_state_that_was_set_back(self):
-        if websockets is None:
-            self.skipTest("python3-websockets is not installed")
-        copy = self.state + ".copy"
-        with self.trainwatch() as trainwatch:
-            trainwatch.wait_until_read()
-            self.check_good_job(trainwatch)
-        shutil.copytree(self.state, copy)
-        spiky_job.SpikyJob(self.path("more"), 10, seed=2, ranks=1).write_all()
-        with self.trainwatch() as trainwatch:
-            trainwatch.wait_until_read()
-            after = trainwatch.json("/api/v1/alerts?after=0")
-        shutil.rmtree(self.state)
-        os.rename(copy, self.state)
-        shutil.rmtree(self.path("more"))
-        with self.trainwatch() as trainwatch:
-            query = "?after=%d&epoch=%s" % (after["last_seq"], after["epoch"])
-            last = trainwatch.json("/api/v1/alerts?after=0")["last_seq"]
-            self.assertLess(last, after["last_seq"])
-            with harness.Listener(trainwatch.stream, query) as listener:
-                harness.wait_for(lambda: len(listener.alerts()) == last, "all that there is comes again")
-                self.assertEqual([frame["op"] for frame in listener.frames[:2]], ["hello", "reset"])
 
 
 if __name__ == "__main__":

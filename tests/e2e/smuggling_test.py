@@ -1,5 +1,5 @@
-"""Requests whose end two programs could see in different places (catalogue case 79): each is refused, and nothing behind it
-is answered."""
+"""Requests whose end two programs could see in different places (catalogue case 79): each is refused, and nothing
+behind it is answered."""
 
 import re
 import socket
