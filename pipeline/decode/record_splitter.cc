@@ -58,6 +58,8 @@ void RecordSplitter::feed(std::string_view bytes, RecordSink& sink) {
       again_.append(rest);
     }
   }
+  // Thousands of files are open at a time: none keeps what only its first, large chunk needed.
+  if (marks_.capacity() > kMostKeptMarks) marks_ = {};
 }
 
 std::size_t RecordSplitter::take(std::string_view bytes, RecordSink& sink) {

@@ -116,10 +116,11 @@ class RecordSplitter {
   std::uint64_t member_ = 0;  // bytes of the open member
   DocumentMetadata metadata_;
   ByteAccount account_;
-  std::string usual_gap_;          // between two records; not needed, but quick to compare with
-  std::uint64_t usual_ = 0;        // length of a record, times kUsualRecords
-  std::string again_;              // to be read before anything else; empty between calls
-  std::size_t window_ = 0;         // bytes to scan at once, fewer after damage
+  std::string usual_gap_;    // between two records; not needed, but quick to compare with
+  std::uint64_t usual_ = 0;  // length of a record, times kUsualRecords
+  std::string again_;        // to be read before anything else; empty between calls
+  std::size_t window_ = 0;   // bytes to scan at once, fewer after damage
+  static constexpr std::size_t kMostKeptMarks = 64;
   std::vector<RecordMark> marks_;  // reused
 };
 

@@ -172,7 +172,7 @@ class ReportTest(harness.JobTest):
 
     def test_what_was_read(self):
         self.generate("normal", 30)
-        with open(os.path.join(self.directory, "rubbish.json"), "w") as file:
+        with open(os.path.join(self.directory, "rubbish.pt.trace.json"), "w") as file:
             file.write("<script>alert(1)</script>" * 100)
         page = self.check(self.report())
         ((files, size, records, rejected, errors),) = page.figures("sources")

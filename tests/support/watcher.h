@@ -49,7 +49,9 @@ class Watcher {
   std::string status() const {
     TailReport report;
     report.files = tailer_.files();
-    return status_json({"test", kNoTime, true, {}}, engine_, ingest_, report, {});
+    StatusHeader header{.version = "test", .ready = true};
+    header.rejected_samples = true;
+    return status_json(header, engine_, ingest_, report, {});
   }
 
  private:

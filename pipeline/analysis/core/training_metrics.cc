@@ -1,8 +1,10 @@
 #include "pipeline/analysis/core/training_metrics.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <string_view>
+#include <utility>
 
 #include "pipeline/analysis/core/metric_families.h"
 
@@ -110,6 +112,16 @@ typename Map::mapped_type* TrainingMetrics::entry(Map& map, const Key& key) {
     return nullptr;
   }
   return &map[key];
+}
+
+void TrainingMetrics::add_series(std::size_t count) {
+  for (std::size_t i = last_.size(); i < count; ++i) {
+    const Resource resource = interner_.series[static_cast<SeriesId>(i)].resource;
+    const auto* const metric = std::ranges::find(kSystemMetrics, resource, &SystemMetric::resource);
+    if (metric == kSystemMetrics.end()) continue;
+    if (++family_sizes_[metric->name] > kMaxSeries) ++dropped_;
+  }
+  last_.resize(count);
 }
 
 void TrainingMetrics::on(const Span& span) {
@@ -222,6 +234,15 @@ void TrainingMetrics::state(StateIo& io) {
   io(last_);
   io(dropped_);
   io(timeline_seen_);
+  if (io.is_loading() && last_.size() > interner_.series.size()) io.fail();
+  if (io.is_loading() && io.ok()) {
+    const std::uint64_t dropped = dropped_;
+    const std::vector<double> last = std::exchange(last_, {});
+    family_sizes_.clear();
+    add_series(last.size());
+    last_ = last;
+    dropped_ = dropped;
+  }
   for (const auto& [key, steps] : steps_) {
     if (key.second >= Mode::count_) io.fail();
   }

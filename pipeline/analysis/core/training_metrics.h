@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <map>
 #include <set>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -26,7 +27,7 @@ class TrainingMetrics {
 
   void on(const Sample& sample) {
     const auto index = static_cast<std::size_t>(sample.series);
-    if (index >= last_.size()) last_.resize(index + 1);
+    if (index >= last_.size()) add_series(index + 1);
     last_[index] = sample.value;
   }
   void on(const Span& span);
@@ -59,6 +60,8 @@ class TrainingMetrics {
     }
   };
 
+  // Knows the first `count` series from now on; those that no longer fit their family are counted.
+  void add_series(std::size_t count);
   // The entry of `key`, or null when the family is full.
   template <class Map, class Key>
   typename Map::mapped_type* entry(Map& map, const Key& key);
@@ -73,7 +76,8 @@ class TrainingMetrics {
   std::map<SubjectId, Histogram> getnext_;
   std::map<SubjectId, Batches> batches_;
   std::map<SubjectId, std::map<std::int32_t, std::uint8_t>> workers_;
-  std::vector<double> last_;  // by SeriesId
+  std::vector<double> last_;                              // by SeriesId
+  std::map<std::string_view, std::size_t> family_sizes_;  // of the families of system metrics
   std::uint64_t dropped_ = 0;
   bool timeline_seen_ = false;
 };

@@ -66,6 +66,28 @@ class TrainingMetricsTest : public testing::Test {
   TrainingMetrics metrics_{interner_};
 };
 
+// What had no room on the page was once left out without a word.
+TEST_F(TrainingMetricsTest, SystemSeriesWithoutRoomAreCounted) {
+  const std::size_t most = TrainingMetrics::kMaxSeries;
+  for (std::size_t i = 0; i < most + 7; ++i) {
+    metrics_.on(sample(Resource::cpu_utilization, "cpu" + std::to_string(i), 50));
+  }
+  metrics_.on(sample(Resource::cpu_utilization, "cpu0", 60));
+  EXPECT_EQ(family(metrics_, "system_utilization_ratio").points.size(), most);
+  EXPECT_EQ(metrics_.series_dropped(), 7U);
+
+  StateIo saving = StateIo::saving();
+  metrics_.state(saving);
+  const std::string saved = saving.take();
+  TrainingMetrics loaded{interner_};
+  StateIo loading = StateIo::loading(saved);
+  loaded.state(loading);
+  ASSERT_TRUE(loading.complete());
+  EXPECT_EQ(loaded.series_dropped(), 7U);
+  loaded.on(sample(Resource::cpu_utilization, "one more", 50));
+  EXPECT_EQ(loaded.series_dropped(), 8U);
+}
+
 TEST_F(TrainingMetricsTest, StepsByMode) {
   metrics_.on(step(1));
   metrics_.on(step(2));
