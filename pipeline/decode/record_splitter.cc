@@ -209,7 +209,7 @@ bool RecordSplitter::separator(char c, RecordSink& sink) {
   } else if (c == ',' && separator_ == Separator::record) {
     separator_ = Separator::comma;
   } else if (c == ',') {  // no record before it
-    sink.rejected(RejectReason::syntax, ",");
+    if (!damaged_) sink.rejected(RejectReason::syntax, ",");
     ++account_.skipped;
     --account_.structure;
   } else {
