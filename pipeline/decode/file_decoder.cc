@@ -211,6 +211,9 @@ std::string_view FileDecoder::format() const {
   return impl_->format->name;
 }
 
+bool FileDecoder::is_plain() const {
+  return impl_->encoding == Impl::Encoding::plain;
+}
 bool FileDecoder::complete() const {
   if (impl_->decoder == nullptr || !impl_->decoder->complete()) return false;
   return impl_->inflate == nullptr || impl_->inflate->at_end();

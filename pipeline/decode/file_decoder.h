@@ -44,6 +44,7 @@ class FileDecoder {
 
   // The name of the format, "undecided" at first.
   std::string_view format() const;
+  bool is_plain() const;    // known not to be compressed
   bool complete() const;    // the file's own end mark was read, and the gzip trailer if any
   bool mid_record() const;  // the bytes so far end in the middle of a record
   std::uint64_t records() const;

@@ -94,9 +94,20 @@ void Ingest::data(FileId id, std::string_view bytes) {
     file.decoder = make_decoder(id, file);
     file.decoder_begins = offset;
   }
-  file.decoder->feed(bytes, batch_);
-  if (file.decoder->complete()) file.decoder->finish(batch_);
-  deliver(id, file);
+  feed(id, file, bytes);
+}
+
+// Of compressed bytes few at a time, so that the events of no bomb are in memory at once.
+void Ingest::feed(FileId id, File& file, std::string_view bytes) {
+  constexpr std::size_t kCompressedBytes = std::size_t{8} << 10U;  // at most 8 MiB of contents
+  do {
+    const bool plain = file.decoder->is_plain();
+    const std::string_view part = bytes.substr(0, plain ? bytes.size() : kCompressedBytes);
+    bytes.remove_prefix(part.size());
+    file.decoder->feed(part, batch_);
+    if (bytes.empty() && file.decoder->complete()) file.decoder->finish(batch_);
+    deliver(id, file);
+  } while (!bytes.empty());
 }
 
 void Ingest::deliver(FileId id, File& file) {

@@ -115,6 +115,7 @@ class Ingest final : public TailSink, private Diagnostics, private CycleSink {
   static void forget_decoder(File& file);
   void finish(FileId id, File& file);
   // Updates the counters of `file` and passes the batch through the filter to the engine.
+  void feed(FileId id, File& file, std::string_view bytes);
   void deliver(FileId id, File& file);
   // Counts what the filter rejected in `file`, and passes the batch to the engine.
   void evaluate(FileId id);
