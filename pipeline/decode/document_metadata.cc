@@ -159,12 +159,16 @@ void DocumentMetadata::events_end() {
   layout_ = {};
   at_ = At::separated;
   value_.clear();
+  element_ = 0;
   key_.clear();
 }
 
 DocumentMetadata::Found DocumentMetadata::damage(Found what) {
   const bool in_value = at_ == At::value || at_ == At::bare;
-  if (!in_value) value_.clear();
+  if (!in_value) {
+    value_.clear();
+    element_ = 0;
+  }
   layout_ = in_value || at_ == At::key ? RecordStart{} : RecordStart::after_comma();
   at_ = At::lost;
   in_string_ = escaped_ = false;
