@@ -6,6 +6,9 @@
 namespace trainwatch::fuzz {
 
 void read_system_metrics(std::string_view input);
+void read_timeline(std::string_view input);
+void read_kineto(std::string_view input);
+void read_python_profiles(std::string_view input);
 void intern_names(std::string_view input);
 void resume_reading(std::string_view input);
 void load_damaged_state(std::string_view input);
@@ -19,6 +22,9 @@ void render_metrics(std::string_view input);
 std::span<const FuzzTarget> fuzz_targets() {
   static constexpr std::array kTargets = {
       FuzzTarget{.name = "system_metrics", .run = read_system_metrics},
+      FuzzTarget{.name = "timeline", .run = read_timeline},
+      FuzzTarget{.name = "kineto", .run = read_kineto},
+      FuzzTarget{.name = "python_profiles", .run = read_python_profiles},
       FuzzTarget{.name = "names", .run = intern_names},
       FuzzTarget{.name = "resume_decision", .run = resume_reading, .max_bytes = 256},
       FuzzTarget{.name = "state_load", .run = load_damaged_state, .max_bytes = 512},
