@@ -114,8 +114,8 @@ class Ingest final : public TailSink, private Diagnostics, private CycleSink {
   void replay(FileId id, File& file);
   static void forget_decoder(File& file);
   void finish(FileId id, File& file);
-  // Updates the counters of `file` and passes the batch through the filter to the engine.
   void feed(FileId id, File& file, std::string_view bytes);
+  // Updates the counters of `file` and passes the batch through the filter to the engine.
   void deliver(FileId id, File& file);
   // Counts what the filter rejected in `file`, and passes the batch to the engine.
   void evaluate(FileId id);
