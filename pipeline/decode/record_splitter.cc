@@ -227,7 +227,7 @@ std::size_t RecordSplitter::lost(std::string_view bytes, std::size_t at, RecordS
 
 void RecordSplitter::seek(RecordStart layout) {
   mode_ = Mode::resync;
-  layout_ = layout;
+  layout_ = std::move(layout);
   scan_ = {};
   window_ = kSmallWindow;
 }
