@@ -14,7 +14,6 @@
 
 #include "daemon/app/analysis_source.h"
 #include "daemon/app/engine_thread.h"
-#include "daemon/app/fd_budget.h"
 #include "daemon/app/guarded_thread.h"
 #include "daemon/app/open_store.h"
 #include "daemon/app/privileges.h"
@@ -25,6 +24,7 @@
 #include "daemon/app/sandbox.h"
 #include "daemon/app/sd_notify.h"
 #include "daemon/app/self_checks.h"
+#include "daemon/app/thread_options.h"
 #include "daemon/app/watch_roots.h"
 #include "daemon/exit_code.h"
 #include "daemon/log_output.h"
@@ -40,36 +40,11 @@
 namespace trainwatch {
 namespace {
 
-using std::chrono::milliseconds;
-
 // An engine that shows no sign of life for this long is stuck, and the watchdog is no longer fed.
 constexpr auto kEngineSilence = std::chrono::seconds(10);
 
 // A stop takes 2 s at most, even if a file call hangs.
 constexpr auto kFileCallPatience = std::chrono::seconds(1);
-
-NetOptions net_options(const Config& config, const ListenAddress& listen) {
-  NetOptions options;
-  options.host = listen.host;
-  options.port = listen.port;
-  options.allowed_hosts = config.web.allowed_hosts;
-  options.limits = config.clients;
-  options.limits.ws.heartbeat = std::chrono::duration_cast<milliseconds>(config.stream.heartbeat);
-  return options;
-}
-
-ReaderOptions reader_options(const Config& config, std::vector<WatchRoot> roots,
-                             TailCheckpoint resume) {
-  ReaderOptions options;
-  options.resume = std::move(resume);
-  options.roots = std::move(roots);
-  options.limits = tail_limits(config.tail);
-  options.limits.idle = std::chrono::minutes(1);
-  options.limits.max_open_files =
-      std::min(options.limits.max_open_files, fd_budget(descriptor_limit()).files);
-  options.poll_interval = std::chrono::duration_cast<milliseconds>(config.tail.poll_interval);
-  return options;
-}
 
 }  // namespace
 
@@ -77,7 +52,6 @@ struct App::Impl {
   explicit Impl(RunOptions wanted) : options(std::move(wanted)) {}
 
   Status start_engine(const Config& config, OpenedStore opened);
-  NetOptions affordable(NetOptions net);
   void enter_sandbox();
   EngineThread::Callbacks callbacks();
   AlertStoreClient alert_store(Acknowledged acknowledged);
@@ -110,25 +84,6 @@ struct App::Impl {
   std::unique_ptr<EngineThread> engine;
   std::unique_ptr<Reader> reader;  // last: it feeds the engine
 };
-
-// Within the file descriptors that this process may have.
-NetOptions App::Impl::affordable(NetOptions net) {
-  auto& http = net.limits.http;
-  auto& ws = net.limits.ws;
-  const std::size_t wanted = http.connections + http.reserved + ws.subscribers;
-  raise_descriptor_limit(descriptors_for(wanted));
-  const std::size_t budget = fd_budget(descriptor_limit()).connections;
-  if (wanted <= budget) return net;
-  const std::size_t reserved = std::min(http.reserved, budget / 4);
-  http.reserved = reserved;
-  http.connections = std::clamp<std::size_t>((budget - reserved) / 2, 1, http.connections);
-  ws.subscribers = std::max<std::size_t>(
-      1, std::min(ws.subscribers, budget - std::min(budget, http.connections + reserved)));
-  log->warn("the limit of open files allows fewer clients than configured",
-            {{"web.max_connections", std::to_string(http.connections)},
-             {"stream.max_subscribers", std::to_string(ws.subscribers)}});
-  return net;
-}
 
 // Passes everything that the engine thread publishes to the net thread.
 EngineThread::Callbacks App::Impl::callbacks() {
@@ -352,7 +307,7 @@ std::optional<StartFailure> App::start() {
   const std::string epoch = store->epoch();
   impl.hub = std::make_unique<AlertHub>(epoch, store->first_seq(), store->last_seq());
   impl.server = std::make_unique<NetServer>(
-      impl.context, impl.affordable(net_options(config, *listen)), *impl.hub,
+      impl.context, affordable(net_options(config, *listen), *impl.log), *impl.hub,
       impl.alert_store(store->acknowledged()),
       analysis_source(impl.context, impl.engine, impl.profiles, impl.watched));
   if (Status bound = impl.server->listen(); !bound.ok()) return failed(bound.error());

@@ -9,9 +9,9 @@
 
 namespace trainwatch {
 
-// The length of the UTF-8 sequence of a printable character at the beginning of `text`; 0 if there
-// is none: a control character (C0, DEL, C1), or bytes that are not UTF-8 (RFC 3629: no overlong
-// forms, no surrogates, nothing beyond U+10FFFF).
+// The length of the UTF-8 sequence of the character at the beginning of `text`; 0 if that is a
+// control character (C0, DEL, C1) or not UTF-8 (RFC 3629: no overlong forms, no surrogates, nothing
+// beyond U+10FFFF).
 inline std::size_t printable_prefix(std::string_view text) {
   const auto byte = [&](std::size_t i) {
     return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U;

@@ -120,7 +120,7 @@ DocumentMetadata::Found DocumentMetadata::close_bracket(char c) {
     at_ = At::separator;
     return Found::member;
   }
-  // Only an event has a phase. Its array is used even if its key is not as it should be.
+  // Only events have a phase, so this is their array, whatever its key says.
   if (depth_ == 1 && c == '}' && value_.front() == '[') {
     const std::size_t found = value_.find(kPhase, element_);
     element_ = value_.size();
@@ -133,7 +133,7 @@ DocumentMetadata::Found DocumentMetadata::close_bracket(char c) {
   return Found::nothing;
 }
 
-// A member that this byte, which is none of its own, ends.
+// Ends the open member at `c`, which does not belong to it.
 DocumentMetadata::Found DocumentMetadata::end_member(char c) {
   at_ = c == ',' ? At::separated : At::separator;
   if (c == '}' && damaged_) at_ = At::lost;

@@ -11,7 +11,7 @@
 
 namespace trainwatch {
 
-// A name that only files of our formats have: if the content is none of theirs, it is damaged.
+// Only files of our formats have such a name: any other content means that the file is damaged.
 bool is_named_as_ours(std::string_view path);
 
 struct NodeRank {

@@ -3,48 +3,11 @@
 #include <algorithm>
 #include <utility>
 
-#include "pipeline/decode/json_cursor.h"
-
 namespace trainwatch {
 namespace {
 
-// Where damage was, little is scanned at once, so that little is scanned in vain.
-constexpr std::size_t kSmallWindow = 256;
 constexpr std::size_t kLargeWindow = kMaxRecordBytes + 1;
-// A complete record that is far longer than usual is checked as a whole before it is passed on: a
-// quote or a bracket that is missing in a part that nobody reads may have made it of several.
-constexpr std::size_t kCheckedBytes = 1024;
 constexpr std::size_t kMaxUsualGap = 16;
-constexpr std::size_t kUsualRecords = 16;  // over about so many the usual length is averaged
-constexpr std::size_t kFarLonger = 8;
-
-// `text` begins with an event, which has a phase, or may be the beginning of one.
-bool begins_event(std::string_view text, bool ended) {
-  JsonCursor cursor{text};
-  cursor.enter();
-  for (std::string_view key; cursor.next(key); cursor.value()) {
-    if (key == kPhaseKey) return true;
-  }
-  return cursor.failed() && cursor.ran_out() && !ended;
-}
-
-// Where an event begins inside a record, found by layout; npos: nowhere. `ended`: the text is all
-// there is of the record.
-std::size_t event_inside(std::string_view text, bool ended) {
-  RecordStart layout;
-  for (std::size_t i = 1; i < text.size(); ++i) {
-    if (layout.take(text[i]) != RecordStart::Found::record) continue;
-    const std::size_t brace = i - layout.held().size();
-    layout = {};
-    if (begins_event(text.substr(brace), ended)) return brace;
-  }
-  return std::string_view::npos;
-}
-
-// A long record is what it seems to be: it has no error, and swallowed no other one.
-bool is_one_record(std::string_view text) {
-  return is_well_formed(text) && event_inside(text, true) == std::string_view::npos;
-}
 
 }  // namespace
 
@@ -80,11 +43,6 @@ std::size_t RecordSplitter::take(std::string_view bytes, RecordSink& sink) {
       break;
   }
   return bytes.size();
-}
-
-// What belongs to no record; one reject until something good is read.
-void RecordSplitter::garbage(std::string_view sample, RecordSink& sink) {
-  if (!std::exchange(damaged_, true)) sink.rejected(RejectReason::syntax, sample);
 }
 
 std::size_t RecordSplitter::start(std::string_view bytes, RecordSink& sink) {
@@ -141,18 +99,13 @@ std::size_t RecordSplitter::members(std::string_view bytes, RecordSink& sink) {
       member_ -= again_.size();
       account_.rejected += std::exchange(member_, 0);
       metadata_.events_end();
-      object_root_ = has_events_ = true;
-      mode_ = Mode::records;
-      separator_ = Separator::bracket;
-      scan_ = {};
+      object_root_ = true;
+      begin_events();
       return i + 1;
     }
     account_.records += std::exchange(member_, 0);
     if (found == Found::events) {
-      has_events_ = true;
-      mode_ = Mode::records;
-      separator_ = Separator::bracket;
-      scan_ = {};
+      begin_events();
       return i + 1;
     }
     if (found == Found::end || found == Found::last_member) {
@@ -163,32 +116,17 @@ std::size_t RecordSplitter::members(std::string_view bytes, RecordSink& sink) {
   return bytes.size();
 }
 
+void RecordSplitter::begin_events() {
+  has_events_ = true;
+  mode_ = Mode::records;
+  separator_ = Separator::bracket;
+  scan_ = {};
+}
+
 void RecordSplitter::end_of_root() {
   closed_ = ended_ = true;
   damaged_ = false;
   mode_ = Mode::tail;
-}
-
-// Reads the value of the open member again if its damage made it swallow events.
-void RecordSplitter::damaged_member(RejectReason reason, RecordSink& sink) {
-  if (!std::exchange(damaged_, true)) sink.rejected(reason, metadata_.value());
-  const std::string_view value = metadata_.value();
-  const bool swallowed = value.find("\"traceEvents\"") != std::string_view::npos ||
-                         value.find(kPhase) != std::string_view::npos;
-  if (swallowed) again_ = value;
-  account_.rejected += std::exchange(member_, 0) - again_.size();
-}
-
-// The first bytes of an object were taken for something else.
-void RecordSplitter::begin_record(const std::string& held) {
-  account_.skipped -= held.size();
-  carry_ = held;
-  scan_ = {.depth = 1, .before = '{'};
-  separator_ = Separator::record;
-  if (!has_events_) object_root_ = false;
-  has_events_ = true;
-  closed_ = false;
-  mode_ = Mode::records;
 }
 
 // The bytes between two records, as far as they are separators.
@@ -218,20 +156,6 @@ bool RecordSplitter::separator(char c, RecordSink& sink) {
   return true;
 }
 
-// What begins at `at` is no separator.
-std::size_t RecordSplitter::lost(std::string_view bytes, std::size_t at, RecordSink& sink) {
-  garbage(bytes.substr(at), sink);
-  seek(separator_ == Separator::comma ? RecordStart::after_comma() : RecordStart{});
-  return at;
-}
-
-void RecordSplitter::seek(RecordStart layout) {
-  mode_ = Mode::resync;
-  layout_ = std::move(layout);
-  scan_ = {};
-  window_ = kSmallWindow;
-}
-
 std::size_t RecordSplitter::records(std::string_view bytes, RecordSink& sink) {
   window_ = std::clamp(window_ * 2, kSmallWindow, kLargeWindow);
   const std::size_t size =
@@ -253,36 +177,13 @@ std::size_t RecordSplitter::records(std::string_view bytes, RecordSink& sink) {
       continue;
     }
     const std::string_view between = bytes.substr(at, mark.offset - at);
-    if (separator_ == Separator::record && between == usual_gap_) {
-      account_.structure += between.size();
-      separator_ = Separator::comma;
-    } else {
-      const bool from_record = separator_ == Separator::record;
-      const std::size_t used = gap(between, sink);
-      if (used < between.size()) return lost(bytes, at + used, sink);
-      const bool usual = from_record && separator_ == Separator::comma;
-      if (usual && between.size() < kMaxUsualGap && between.find('[') == between.npos &&
-          between.find(',') == between.rfind(',')) {
-        usual_gap_ = between;
-      }
-    }
+    const std::size_t used = before_record(between, sink);
+    if (used < between.size()) return lost(bytes, at + used, sink);
     at = mark.offset;
     open = true;
     closed_ = false;
   }
-  if (!open) {
-    const bool bracket = result.stop == ScanStop::closed;
-    const std::string_view rest = bytes.substr(at, result.consumed - at - (bracket ? 1 : 0));
-    const std::size_t used = gap(rest, sink);
-    if (used < rest.size()) return lost(bytes, at + used, sink);
-    if (bracket) {
-      ++account_.structure;
-      scan_ = {};
-      mode_ = Mode::array_end;
-      closed_ = !object_root_;
-    }
-    return result.consumed;
-  }
+  if (!open) return behind_records(bytes, at, result, sink);
   switch (result.stop) {
     case ScanStop::end_of_bytes:
       return end_of_piece(bytes, size, at, sink);
@@ -294,6 +195,39 @@ std::size_t RecordSplitter::records(std::string_view bytes, RecordSink& sink) {
       break;
   }
   return broken(bytes, at, result.consumed, RejectReason::syntax, sink);
+}
+
+// The bytes between two records; the usual ones are compared as a whole.
+std::size_t RecordSplitter::before_record(std::string_view between, RecordSink& sink) {
+  const bool from_record = separator_ == Separator::record;
+  if (from_record && between == usual_gap_) {
+    account_.structure += between.size();
+    separator_ = Separator::comma;
+    return between.size();
+  }
+  const std::size_t used = gap(between, sink);
+  const bool usual = from_record && separator_ == Separator::comma;
+  if (used == between.size() && usual && between.size() < kMaxUsualGap &&
+      between.find('[') == between.npos && between.find(',') == between.rfind(',')) {
+    usual_gap_ = between;
+  }
+  return used;
+}
+
+// No record is open at `at`, the end of the last one.
+std::size_t RecordSplitter::behind_records(std::string_view bytes, std::size_t at,
+                                           const ScanResult& result, RecordSink& sink) {
+  const bool bracket = result.stop == ScanStop::closed;
+  const std::string_view rest = bytes.substr(at, result.consumed - at - (bracket ? 1 : 0));
+  const std::size_t used = gap(rest, sink);
+  if (used < rest.size()) return lost(bytes, at + used, sink);
+  if (bracket) {
+    ++account_.structure;
+    scan_ = {};
+    mode_ = Mode::array_end;
+    closed_ = !object_root_;
+  }
+  return result.consumed;
 }
 
 // `size` bytes were scanned, and a record that begins at `open`, or in carry_, is not complete.
@@ -308,97 +242,6 @@ std::size_t RecordSplitter::end_of_piece(std::string_view bytes, std::size_t siz
   }
   carry_.append(bytes.substr(open, size - open));
   return size;
-}
-
-bool RecordSplitter::is_suspicious(std::size_t size) {
-  const bool longer = size >= kCheckedBytes && size > usual_ / kUsualRecords * kFarLonger;
-  usual_ += size - usual_ / kUsualRecords;
-  return longer;
-}
-
-// A record whose brackets are balanced. False: it is broken.
-bool RecordSplitter::complete(std::string_view text, RecordSink& sink) {
-  Rejection reason;
-  if (text.size() > kMaxRecordBytes) {
-    reason = RejectReason::too_long;
-  } else if (is_suspicious(text.size()) && !is_one_record(text)) {
-    reason = RejectReason::syntax;
-  } else {
-    reason = sink.record(text);
-  }
-  if (!reason) {
-    account_.records += text.size();
-    damaged_ = false;
-    return true;
-  }
-  sink.rejected(*reason, text);
-  damaged_ = true;
-  const bool whole =
-      *reason != RejectReason::too_long && (*reason != RejectReason::syntax || is_one_record(text));
-  if (whole) account_.rejected += text.size();
-  return whole;
-}
-
-// The open record cannot be continued at `end`.
-std::size_t RecordSplitter::broken(std::string_view bytes, std::size_t begin, std::size_t end,
-                                   RejectReason reason, RecordSink& sink) {
-  if (!carry_.empty()) carry_.append(bytes.substr(begin, end - begin));
-  const std::string_view text =
-      carry_.empty() ? bytes.substr(begin, end - begin) : std::string_view{carry_};
-  sink.rejected(reason, text);
-  damaged_ = true;
-  return read_again(bytes, begin, end, false);
-}
-
-// A broken record, [begin, end) or carry_ that ends there, was rejected. Continues at the first
-// event inside it; if there is none, behind it.
-std::size_t RecordSplitter::read_again(std::string_view bytes, std::size_t begin, std::size_t end,
-                                       bool ended) {
-  const std::string carried = std::exchange(carry_, {});
-  const std::string_view text =
-      carried.empty() ? bytes.substr(begin, end - begin) : std::string_view{carried};
-  const std::size_t event = event_inside(text, ended);
-  scan_ = {};
-  window_ = kSmallWindow;
-  separator_ = Separator::record;
-  if (event == std::string_view::npos) {
-    account_.rejected += text.size();
-    if (ended) return end;
-    RecordStart layout;
-    for (const char c : text) layout.take(c);
-    account_.rejected -= layout.held().size();
-    account_.skipped += layout.held().size();
-    seek(layout);
-    return end;
-  }
-  account_.rejected += event;
-  if (carried.empty()) return begin + event;
-  again_ = carried.substr(event);
-  return end;
-}
-
-// The quotes are out of step, so only layout shows where a record begins.
-std::size_t RecordSplitter::resync(std::string_view bytes) {
-  for (std::size_t i = 0; i < bytes.size(); ++i) {
-    switch (layout_.take(bytes[i])) {
-      case RecordStart::Found::record:
-        account_.skipped += i;
-        begin_record(layout_.held());
-        return i;
-      case RecordStart::Found::array_end:
-        account_.skipped += i;
-        ++account_.structure;
-        separator_ = Separator::record;
-        closed_ = !object_root_;
-        mode_ = Mode::array_end;
-        return i + 1;
-      case RecordStart::Found::key:
-      case RecordStart::Found::nothing:
-        break;
-    }
-  }
-  account_.skipped += bytes.size();
-  return bytes.size();
 }
 
 // What follows says whether the ']' was the end of the array.

@@ -77,6 +77,10 @@ class RecordSplitter {
   // What came last between two records.
   enum class Separator : std::uint8_t { bracket, record, comma, count_ };
 
+  // Where damage was, little is scanned at once, so that little is scanned in vain.
+  static constexpr std::size_t kSmallWindow = 256;
+  static constexpr std::size_t kMostKeptMarks = 64;
+
   // Each handles a prefix of `bytes` and returns its length. It may be nothing if again_ is not.
   std::size_t take(std::string_view bytes, RecordSink& sink);
   std::size_t start(std::string_view bytes, RecordSink& sink);
@@ -86,10 +90,17 @@ class RecordSplitter {
   std::size_t array_end(std::string_view bytes, RecordSink& sink);
   std::size_t tail(std::string_view bytes, RecordSink& sink);
 
+  void begin_events();
+  void end_of_root();
+  std::size_t before_record(std::string_view between, RecordSink& sink);
+  std::size_t behind_records(std::string_view bytes, std::size_t at, const ScanResult& result,
+                             RecordSink& sink);
   std::size_t gap(std::string_view bytes, RecordSink& sink);
   bool separator(char c, RecordSink& sink);
   std::size_t end_of_piece(std::string_view bytes, std::size_t size, std::size_t open,
                            RecordSink& sink);
+
+  // record_splitter_damage.cc
   bool is_suspicious(std::size_t size);
   bool complete(std::string_view text, RecordSink& sink);
   std::size_t broken(std::string_view bytes, std::size_t begin, std::size_t end,
@@ -98,7 +109,6 @@ class RecordSplitter {
   void begin_record(const std::string& held);
   void damaged_member(RejectReason reason, RecordSink& sink);
   void garbage(std::string_view sample, RecordSink& sink);
-  void end_of_root();
   std::size_t lost(std::string_view bytes, std::size_t at, RecordSink& sink);
   void seek(RecordStart layout);
 
@@ -116,11 +126,10 @@ class RecordSplitter {
   std::uint64_t member_ = 0;  // bytes of the open member
   DocumentMetadata metadata_;
   ByteAccount account_;
-  std::string usual_gap_;    // between two records; not needed, but quick to compare with
-  std::uint64_t usual_ = 0;  // length of a record, times kUsualRecords
-  std::string again_;        // to be read before anything else; empty between calls
-  std::size_t window_ = 0;   // bytes to scan at once, fewer after damage
-  static constexpr std::size_t kMostKeptMarks = 64;
+  std::string usual_gap_;          // between two records; not needed, but quick to compare with
+  std::uint64_t usual_ = 0;        // length of a record, times kUsualRecords
+  std::string again_;              // to be read before anything else; empty between calls
+  std::size_t window_ = 0;         // bytes to scan at once, fewer after damage
   std::vector<RecordMark> marks_;  // reused
 };
 

@@ -122,7 +122,9 @@ Result<PyinstrumentStats> PyinstrumentStats::parse(std::string_view json) {
   simdjson::dom::parser parser;
   simdjson::error_code error = parser.allocate(json.size(), kMaxJsonDepth);
   object session;
-  if (error == simdjson::SUCCESS) error = parser.parse(json.data(), json.size()).get(session);
+  if (error == simdjson::SUCCESS) {
+    error = parser.parse(simdjson::padded_string(json)).get(session);
+  }
   if (error != simdjson::SUCCESS) return Error{simdjson::error_message(error)};
   element root;
   if (session["root_frame"].get(root) != simdjson::SUCCESS) {

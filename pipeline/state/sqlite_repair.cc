@@ -30,8 +30,8 @@ Result<std::uint64_t> count(SqliteDatabase& database, const std::string& rows) {
   return std::stoull(*found);
 }
 
-// Stands where a damaged alert was, so that the sequence stays unbroken.
-PublishedAlert placeholder(std::uint64_t seq, std::string_view epoch) {
+// Takes the number of a damaged alert, so that the sequence stays unbroken.
+PublishedAlert notice_of_damage(std::uint64_t seq, std::string_view epoch) {
   Alert alert;
   alert.id = "damaged-" + std::to_string(seq);
   alert.seq = seq;
@@ -48,8 +48,8 @@ Status replace(SqliteTables& tables, const std::vector<std::uint64_t>& numbers,
   for (const std::uint64_t seq : numbers) {
     const std::string forget = "DELETE FROM told WHERE seq = " + std::to_string(seq);
     if (Status done = database.run(forget); !done) return done;
-    // When it was stored is damaged, too, maybe: it goes as soon as it is the oldest.
-    if (Status done = tables.add(placeholder(seq, epoch), Time{}); !done) return done;
+    // The time at which it was stored may be damaged, too: without one it is pruned first.
+    if (Status done = tables.add(notice_of_damage(seq, epoch), Time{}); !done) return done;
   }
   return success();
 }

@@ -56,10 +56,10 @@ std::optional<std::uint32_t> SystemHistory::index_of(const Subject& key) {
     }
   }
   if ((nodes_.size() + 1) * kFewestRows > most_rows_) return std::nullopt;
-  const std::size_t before = rows_each();
+  const std::size_t before = rows_each_;
   const std::uint32_t index = add(key);
-  if (rows_each() < before) {
-    for (Node& node : nodes_) node.seconds.trim(rows_each());
+  if (rows_each_ < before) {
+    for (Node& node : nodes_) node.seconds.trim(rows_each_);
   }
   return index;
 }
@@ -68,11 +68,8 @@ std::uint32_t SystemHistory::add(const Subject& key) {
   const auto index = static_cast<std::uint32_t>(nodes_.size());
   nodes_.push_back({key, {}});
   by_name_[key.node].push_back(index);
+  rows_each_ = std::min(most_rows_ / nodes_.size(), UsageSeconds::kRows);
   return index;
-}
-
-std::size_t SystemHistory::rows_each() const {
-  return std::min(most_rows_ / std::max<std::size_t>(nodes_.size(), 1), UsageSeconds::kRows);
 }
 
 std::size_t SystemHistory::limit_of(Resource resource) {
@@ -100,9 +97,11 @@ void SystemHistory::on(const Sample& sample) {
   const bool wanted = cpu || io || gpu || (throttle && sample.value >= 0) || limit < kLimits;
   if (!wanted || !plausible) return;
   Node* const node = node_of(sample.series);
-  if (node == nullptr) ++dropped_;
-  UsageSecond* const found =
-      node == nullptr ? nullptr : node->seconds.at(second_of(sample.at), rows_each());
+  if (node == nullptr) {
+    ++dropped_;
+    return;
+  }
+  UsageSecond* const found = node->seconds.at(second_of(sample.at), rows_each_);
   if (found == nullptr) return;
   UsageSecond& second = *found;
   const auto value = static_cast<float>(sample.value);

@@ -79,10 +79,10 @@ class SystemHistory final : public NodeActivity {
   Node* node_of(SeriesId series);
   std::optional<std::uint32_t> index_of(const Subject& key);
   std::uint32_t add(const Subject& key);
-  std::size_t rows_each() const;
 
   const Interner& interner_;
   std::size_t most_rows_;
+  std::size_t rows_each_ = 0;  // that each node may keep, by their number
   std::uint64_t dropped_ = 0;
   std::vector<std::uint32_t> node_of_series_;  // by SeriesId; kUnset: not looked up yet
   std::vector<Node> nodes_;
