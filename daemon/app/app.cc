@@ -150,7 +150,8 @@ Status App::Impl::start_engine(const Config& config, OpenedStore opened) {
   }
   engine = std::make_unique<EngineThread>(
       EngineThreadOptions{std::string(version()), config.enabled_rules(), std::move(input),
-                          std::move(opened.lost), config.enabled_analyses(), config.web.debug},
+                          std::move(opened.lost), config.enabled_analyses(), config.web.debug,
+                          config.input.forget_after},
       std::move(opened.store), callbacks());
   enter_sandbox();
   if (Status started = engine->start(); !started.ok()) return started;

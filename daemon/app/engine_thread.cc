@@ -95,7 +95,8 @@ struct EngineThread::Impl {
   };
 
   Impl(EngineThreadOptions options, std::unique_ptr<StateStore> state, Callbacks out)
-      : header{std::move(options.version), wall_clock(), false, {}, {}, options.rejected_samples},
+      : round(options.forget_after / LastSeen::kPatience),
+        header{std::move(options.version), wall_clock(), false, {}, {}, options.rejected_samples},
         writers(options.ingest.roots),
         store(std::move(state)),
         pipeline(std::move(options.rules), std::move(options.ingest), *store,
@@ -159,6 +160,7 @@ struct EngineThread::Impl {
     beat();
     clock.compare(SteadyClock::now(), wall_clock());
     look_after_writers();
+    forget_silent();
     pipeline.engine().tick(clock.now());
     pipeline.engine().flush();
     look_after_self();
@@ -170,6 +172,12 @@ struct EngineThread::Impl {
   void look_after_writers() {
     for (const Runs::Writer& gone : writers.take_gone()) pipeline.engine().writer_gone(gone);
     if (++seconds % kWritersEvery == 0) writers.ask(pipeline.engine().writers());
+  }
+
+  void forget_silent() {
+    if (SteadyClock::now() - round_began < round) return;
+    round_began = SteadyClock::now();
+    if (pipeline.next_round()) writers.forget();
   }
 
   void look_after_self() {
@@ -205,7 +213,10 @@ struct EngineThread::Impl {
     callbacks.snapshot(std::move(snapshot));
   }
 
+  const Nanos round;
+
   // Engine thread only, once it runs.
+  SteadyClock::time_point round_began = SteadyClock::now();
   DaemonClock clock{SteadyClock::now(), wall_clock()};
   StatusHeader header;
   WriterThread writers;

@@ -25,7 +25,8 @@ struct EngineThreadOptions {
   IngestOptions ingest;
   std::string state_lost{};  // why the store starts over; empty: it does not
   AnalysisList analyses{};
-  bool rejected_samples = false;  // in the status
+  bool rejected_samples = false;                // in the status
+  Nanos forget_after = std::chrono::hours{24};  // see DurablePipeline::next_round
 };
 
 class EngineThread {

@@ -22,6 +22,8 @@ class WriterThread {
   void ask(std::vector<Runs::Writer> writers);
   // Those that were found to be gone since the last call.
   std::vector<Runs::Writer> take_gone();
+  // Does not wait for the answer to what was asked last.
+  void forget() { gone_ = {}; }
 
  private:
   WriterWatch watch_;  // of the thread

@@ -75,6 +75,7 @@ struct InputConfig {
   Nanos lateness = std::chrono::seconds{60};
   Nanos min_hold{0};
   InternerLimits names;
+  Nanos forget_after = std::chrono::hours{24};
 };
 
 struct StreamConfig {

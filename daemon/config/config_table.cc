@@ -166,6 +166,11 @@ std::vector<ConfigField<Config>> make_settings() {
           "input.max_name_bytes", [](auto& c) -> auto& { return c.input.names.name_bytes; },
           64 * kKiB, 1024 * kMiB, "Bytes of all these names together; each is cut at 256."),
       duration_field<Config>(
+          "input.forget_after", [](auto& c) -> auto& { return c.input.forget_after; }, minutes{1},
+          hours{8760},
+          "Forget jobs, nodes, ranks, GPUs and series of which nothing was read for so long, and "
+          "names that nobody uses any more."),
+      duration_field<Config>(
           "stream.heartbeat", [](auto& c) -> auto& { return c.stream.heartbeat; }, seconds{1},
           hours{1}, "Time between heartbeats on a WebSocket."),
       analyses_field(),

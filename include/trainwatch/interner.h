@@ -28,6 +28,9 @@ struct Interner {
     series.set_limit(limits.series);
   }
 
+  // With the limits and the counts of this one, and no content.
+  Interner emptied() const { return {symbols.emptied(), subjects.emptied(), series.emptied()}; }
+
   std::string_view text(Symbol symbol) const { return symbols.text(symbol); }
 
   void state(StateIo& io) {
@@ -35,6 +38,24 @@ struct Interner {
     io(subjects);
     io(series);
   }
+};
+
+// Of a state whose tables were loaded as they are: every id is what it was, if it was given.
+class SameIds final : public SavedIds {
+ public:
+  explicit SameIds(const Interner& interner) : interner_(interner) {}
+
+  Fate translate(SubjectId& id) override { return fate(id, interner_.subjects.size()); }
+  Fate translate(SeriesId& id) override { return fate(id, interner_.series.size()); }
+  Fate translate(Symbol& id) override { return fate(id, interner_.symbols.size()); }
+
+ private:
+  template <class Id>
+  static Fate fate(Id id, std::size_t given) {
+    return static_cast<std::size_t>(id) < given ? Fate::kept : Fate::invalid;
+  }
+
+  const Interner& interner_;
 };
 
 }  // namespace trainwatch

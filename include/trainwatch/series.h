@@ -56,6 +56,15 @@ struct Series {
   Symbol type = Symbol::none;       // as the file spells it: cpu, gpu, memory, i/o, network
   Symbol name = Symbol::none;       // cpu12
   Symbol dimension = Symbol::none;  // CPUUtilization
+
+  void state(StateIo& io) {
+    io(subject);
+    io(resource);
+    io(device);
+    io(type);
+    io(name);
+    io(dimension);
+  }
 };
 
 // Dense and append-only; the decoder that finds a new series adds it. Subject, type, name and
@@ -85,6 +94,12 @@ class SeriesTable {
   std::uint64_t dropped() const { return dropped_; }
   void set_limit(std::size_t max_series) { max_series_ = max_series; }
   std::size_t limit() const { return max_series_; }
+  // With the limit and the counts of this one, and no series.
+  SeriesTable emptied() const {
+    SeriesTable empty(max_series_);
+    empty.dropped_ = dropped_;
+    return empty;
+  }
 
   // Ids keep their numbers: other saved state refers to them.
   void state(StateIo& io) {

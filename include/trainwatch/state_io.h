@@ -2,10 +2,16 @@
 //
 //     void state(StateIo& io) { io(window_); io(count_); }
 //
-// and the same list writes the fields or reads them back. Loading never trusts the bytes: lengths
-// are checked, and after the first mismatch ok() is false and every further field keeps its value.
+// and the same list writes the fields or reads them back. An aggregate needs no such function.
+// Loading never trusts the bytes: lengths are checked, and after the first mismatch ok() is false
+// and every further field keeps its value.
+//
+// Ids are translated to those of today (SavedIds). An element of a container, or an optional value,
+// that contains an id that is gone is left out; elsewhere the loading function asks take_gone().
 #pragma once
 
+#include <array>
+#include <boost/pfr/core.hpp>
 #include <cstdint>
 #include <cstring>
 #include <deque>
@@ -16,6 +22,8 @@
 #include <type_traits>
 #include <utility>
 #include <vector>
+
+#include "trainwatch/saved_ids.h"
 
 namespace trainwatch {
 
@@ -29,13 +37,19 @@ class StateIo {
     io.out_.clear();
     return io;
   }
-  // `bytes` must outlive the object.
-  static StateIo loading(std::string_view bytes) { return StateIo{true, bytes}; }
+  // `bytes` and `ids` must outlive the object. Null: every id is what it was.
+  static StateIo loading(std::string_view bytes, SavedIds* ids = nullptr) {
+    StateIo io{true, bytes};
+    io.ids_ = ids;
+    return io;
+  }
 
   bool is_loading() const { return loading_; }
   bool ok() const { return ok_; }
-  // True if a load used up exactly all bytes.
-  bool complete() const { return ok_ && in_.empty(); }
+  // True if a load used up exactly all bytes, and nothing in them is gone.
+  bool complete() const { return ok_ && in_.empty() && !gone_; }
+  // True if an id is gone that was loaded since the last call.
+  bool take_gone() { return std::exchange(gone_, false); }
   std::string take() { return std::move(out_); }
   // For a state() function that finds an impossible value.
   void fail() { ok_ = false; }
@@ -51,10 +65,19 @@ class StateIo {
       raw(&byte, sizeof byte);
       if (byte > 1) ok_ = false;
       if (ok_) field = byte == 1;
-    } else {
-      static_assert(std::is_trivially_copyable_v<T> && !std::is_pointer_v<T>);
+    } else if constexpr (requires(SavedIds & ids) { ids.translate(field); }) {
       raw(&field, sizeof field);
+      if (loading_ && ok_ && ids_ != nullptr) translate(field);
+    } else if constexpr (is_number<T>()) {
+      raw(&field, sizeof field);
+    } else {
+      static_assert(std::is_aggregate_v<T>, "the class needs a function state()");
+      boost::pfr::for_each_field(field, [this](auto& part) { (*this)(part); });
     }
+  }
+  template <class T, std::size_t kSize>
+  void operator()(std::array<T, kSize>& field) {
+    for (T& element : field) (*this)(element);
   }
   void operator()(std::string& field) {
     const std::uint32_t n = length(field.size(), 1);
@@ -78,7 +101,10 @@ class StateIo {
       field.reset();
       if (present != 0) field.emplace();
     }
+    const bool gone_before = take_gone();
     if (field) (*this)(*field);
+    if (take_gone()) field.reset();
+    gone_ = gone_before;
   }
   template <class A, class B>
   void operator()(std::pair<A, B>& field) {
@@ -97,15 +123,65 @@ class StateIo {
       return;
     }
     field.clear();
+    const bool gone_before = take_gone();
     for (std::uint32_t i = 0; i < n && ok_; ++i) {
       K key{};
       (*this)(key);
-      (*this)(field[std::move(key)]);
+      std::map<K, V> unused;
+      std::map<K, V>& kept = take_gone() ? unused : field;
+      const auto entry = kept.try_emplace(std::move(key)).first;
+      (*this)(entry->second);
+      if (take_gone()) kept.erase(entry);
     }
+    gone_ = gone_before;
+  }
+  // The same for a vector whose index is an id.
+  template <class Id, class T>
+  void by_id(std::vector<T>& field) {
+    const std::uint32_t n = length(field.size(), 1);
+    if (!loading_) {
+      for (T& value : field) (*this)(value);
+      return;
+    }
+    field.clear();
+    const bool gone_before = take_gone();
+    for (std::uint32_t i = 0; i < n && ok_; ++i) {
+      T value{};
+      (*this)(value);
+      auto id = static_cast<Id>(i);
+      if (ids_ != nullptr) translate(id);
+      if (take_gone() || !ok_) continue;
+      const auto index = static_cast<std::size_t>(id);
+      if (index >= field.size()) field.resize(index + 1);
+      field[index] = std::move(value);
+    }
+    gone_ = gone_before;
   }
 
  private:
   StateIo(bool loading, std::string_view in) : loading_(loading), in_(in) {}
+
+  // A number, or what is made of one: an enumeration, a duration, a time.
+  template <class T>
+  static constexpr bool is_number() {
+    return std::is_arithmetic_v<T> || std::is_enum_v<T> || requires {
+      typename T::rep;
+    };
+  }
+  template <class Id>
+  void translate(Id& id) {
+    switch (ids_->translate(id)) {
+      case SavedIds::Fate::kept:
+        return;
+      case SavedIds::Fate::gone:
+        id = {};
+        gone_ = true;
+        return;
+      case SavedIds::Fate::invalid:
+        id = {};
+        ok_ = false;
+    }
+  }
 
   void raw(void* data, std::size_t size) {
     if (!loading_) {
@@ -128,15 +204,23 @@ class StateIo {
   template <class C>
   void sequence(C& field) {
     const std::uint32_t n = length(field.size(), 1);
-    if (loading_) field.clear();
-    for (std::uint32_t i = 0; i < n && ok_; ++i) {
-      if (loading_) field.emplace_back();
-      (*this)(field[i]);
+    if (!loading_) {
+      for (auto& element : field) (*this)(element);
+      return;
     }
+    field.clear();
+    const bool gone_before = take_gone();
+    for (std::uint32_t i = 0; i < n && ok_; ++i) {
+      (*this)(field.emplace_back());
+      if (take_gone()) field.pop_back();
+    }
+    gone_ = gone_before;
   }
 
   bool loading_;
   bool ok_ = true;
+  bool gone_ = false;
+  SavedIds* ids_ = nullptr;
   std::string_view in_;
   std::string out_;
 };

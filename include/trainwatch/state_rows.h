@@ -3,6 +3,7 @@
 // "rule/step_spike/3".
 #pragma once
 
+#include <charconv>
 #include <functional>
 #include <map>
 #include <optional>
@@ -17,6 +18,27 @@ namespace trainwatch {
 
 // Rows as they were stored, by key.
 using StoredRows = std::map<std::string, std::string, std::less<>>;
+
+// Stored rows, and what the ids in them stand for now. Both outlive it.
+struct SavedState {
+  // Not explicit: stored rows are a state in which every id is what it was.
+  SavedState(const StoredRows& stored, SavedIds* known = nullptr) : rows(stored), ids(known) {}
+
+  StateIo open(std::string_view value) const { return StateIo::loading(value, ids); }
+  // The subject whose saved id is part of a key; nullopt: it is gone, or never was.
+  std::optional<SubjectId> subject(std::string_view digits) const {
+    std::uint32_t number = 0;
+    const char* const end = digits.data() + digits.size();
+    const auto [stop, error] = std::from_chars(digits.data(), end, number);
+    if (error != std::errc{} || stop != end) return std::nullopt;
+    auto id = static_cast<SubjectId>(number);
+    if (ids != nullptr && ids->translate(id) != SavedIds::Fate::kept) return std::nullopt;
+    return id;
+  }
+
+  const StoredRows& rows;
+  SavedIds* ids;
+};
 
 class StateRows {
  public:
@@ -59,10 +81,10 @@ class StateRows {
 
 // Loads the row of `key`; true if it exists and is undamaged.
 template <class State>
-bool load_row(const StoredRows& rows, std::string_view key, State&& state) {
-  const auto row = rows.find(key);
-  if (row == rows.end()) return false;
-  StateIo io = StateIo::loading(row->second);
+bool load_row(const SavedState& saved, std::string_view key, State&& state) {
+  const auto row = saved.rows.find(key);
+  if (row == saved.rows.end()) return false;
+  StateIo io = saved.open(row->second);
   state(io);
   return io.complete();
 }
@@ -70,8 +92,8 @@ bool load_row(const StoredRows& rows, std::string_view key, State&& state) {
 // Calls `use(rest of the key, value)` for every row whose key begins with `prefix`, in order, until
 // it returns false. False: it did.
 template <class Use>
-bool for_rows(const StoredRows& rows, std::string_view prefix, Use&& use) {
-  for (auto row = rows.lower_bound(prefix); row != rows.end(); ++row) {
+bool for_rows(const SavedState& saved, std::string_view prefix, Use&& use) {
+  for (auto row = saved.rows.lower_bound(prefix); row != saved.rows.end(); ++row) {
     if (!row->first.starts_with(prefix)) break;
     if (!use(std::string_view(row->first).substr(prefix.size()), row->second)) return false;
   }

@@ -111,6 +111,12 @@ class SubjectTable {
   std::uint64_t dropped() const { return dropped_; }
   void set_limit(std::size_t max_subjects) { max_subjects_ = max_subjects; }
   std::size_t limit() const { return max_subjects_; }
+  // With the limit and the counts of this one, and no subjects.
+  SubjectTable emptied() const {
+    SubjectTable empty(max_subjects_);
+    empty.dropped_ = dropped_;
+    return empty;
+  }
 
   // Ids keep their numbers: other saved state refers to them.
   void state(StateIo& io) {

@@ -35,7 +35,9 @@ class PerRank {
       SubjectId rank = io.is_loading() ? SubjectId::none : known->first;
       io(rank);
       if (!is_known(interner_, rank)) io.fail();
-      state_of(io.is_loading() ? values_[rank] : known->second);
+      Value unused{};
+      const bool gone = io.take_gone();
+      state_of(gone ? unused : io.is_loading() ? values_[rank] : known->second);
       if (!io.is_loading()) ++known;
     }
   }

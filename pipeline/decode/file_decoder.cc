@@ -246,6 +246,10 @@ bool FileDecoder::needs_replay() const {
   return impl_->decoder != nullptr && impl_->records_before == 0 && impl_->decoder->needs_replay();
 }
 
+void FileDecoder::take_unsaved(FileDecoder& old) {
+  if (impl_->decoder != nullptr) impl_->decoder->take_unsaved(*old.impl_->decoder);
+}
+
 bool FileDecoder::may_continue_from(FileId plain) const {
   return impl_->prefix.may_repeat(plain);
 }

@@ -56,6 +56,8 @@ class FileDecoder {
   std::uint64_t skipped() const { return bytes().skipped + undecoded(); }
   std::optional<ProvisionalCycle> provisional() const;
   void state(StateIo& io);
+  // See Decoder::take_unsaved.
+  void take_unsaved(FileDecoder& old);
   // See Decoder::needs_replay. False if the file continues the contents of another one.
   bool needs_replay() const;
   // Not decided yet: this compressed file may continue the contents of `plain`.

@@ -91,7 +91,7 @@ class AlertBook {
   void save(StateRows& rows, std::span<const RuleConfig> rules, bool all);
   // Replaces everything. `kept` says for each of `rules` whether it is the saved rule; open alerts
   // of others resolve at `at`. False: the rows are damaged.
-  bool load(const StoredRows& rows, std::span<const RuleConfig> rules,
+  bool load(const SavedState& saved, std::span<const RuleConfig> rules,
             const std::vector<bool>& kept, Time at);
 
  private:
@@ -141,7 +141,7 @@ class AlertBook {
   bool make_room(const Source& source, const Condition& condition);
   // True if it ended the episode.
   bool clear(const Source& source, Episodes::iterator entry, Time at);
-  void restore(const Key& key, Episode episode, bool kept, Time at);
+  void end(Episode& episode, Time at, EndedBecause why);
   void open(std::uint32_t rule, const RuleSpec& spec, Episode& episode);
   void resolve(Episodes::iterator entry, Time at, EndedBecause why = EndedBecause::recovered);
   void emit(Episode& episode);

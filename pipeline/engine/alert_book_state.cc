@@ -93,13 +93,13 @@ void AlertBook::save(StateRows& rows, std::span<const RuleConfig> rules, bool al
   });
 }
 
-bool AlertBook::load(const StoredRows& rows, std::span<const RuleConfig> rules,
+bool AlertBook::load(const SavedState& saved, std::span<const RuleConfig> rules,
                      const std::vector<bool>& kept, Time at) {
   episodes_.clear();
   closed_.clear();
   opened_.clear();
   waiting_ = 0;
-  const bool counted = load_row(rows, kCounts, [&](StateIo& io) {
+  const bool counted = load_row(saved, kCounts, [&](StateIo& io) {
     std::uint32_t count = 0;
     io(closed_total_);
     io(count);
@@ -118,38 +118,44 @@ bool AlertBook::load(const StoredRows& rows, std::span<const RuleConfig> rules,
   });
   const auto load_episode = [&](std::string_view key, std::string_view value) {
     const std::size_t rule = number_of(rules, key.substr(0, key.find('/')));
-    StateIo io = StateIo::loading(value);
+    StateIo io = saved.open(value);
     Key own{static_cast<std::uint32_t>(rule), SubjectId::none, ""};
     Episode episode;
     io(own.subject);
+    const bool gone = io.take_gone();
     io(own.name);
     io(episode);
+    io.take_gone();  // a rank that it names
     if (!io.complete()) return false;
-    restore(own, std::move(episode), rule < rules.size() && kept[rule], at);
+    if (gone) {
+      end(episode, at, EndedBecause::run_gone);
+    } else if (rule < rules.size() && kept[rule]) {
+      if (episode.phase != Episode::Phase::firing) ++waiting_;
+      episodes_.emplace(own, std::move(episode));
+    } else {
+      end(episode, at, EndedBecause::reconfigured);
+    }
     return true;
   };
   const auto load_closed = [&](std::string_view key, std::string_view value) {
-    StateIo io = StateIo::loading(value);
+    StateIo io = saved.open(value);
     Closed& closed = closed_.emplace_back();
     closed.number = std::strtoull(std::string(key).c_str(), nullptr, 10);
     io(closed.alert);
+    io.take_gone();
     return io.complete();
   };
-  return counted && load_row(rows, kIncidents, [&](StateIo& io) { io(incidents_); }) &&
-         for_rows(rows, kEpisode, load_episode) && for_rows(rows, kClosed, load_closed);
+  return counted && load_row(saved, kIncidents, [&](StateIo& io) { io(incidents_); }) &&
+         for_rows(saved, kEpisode, load_episode) && for_rows(saved, kClosed, load_closed);
 }
 
-void AlertBook::restore(const Key& key, Episode episode, bool kept, Time at) {
-  const bool pending = episode.phase == Episode::Phase::pending;
-  if (kept) {
-    if (episode.phase != Episode::Phase::firing) ++waiting_;
-    episodes_.emplace(key, std::move(episode));
-  } else if (!pending) {
-    episode.alert.state = Alert::State::resolved;
-    episode.alert.ended_at = std::max(at, episode.alert.updated_at);
-    episode.alert.ended_because = EndedBecause::reconfigured;
-    emit(episode);
-  }
+// Of an episode that is not kept.
+void AlertBook::end(Episode& episode, Time at, EndedBecause why) {
+  if (episode.phase == Episode::Phase::pending) return;
+  episode.alert.state = Alert::State::resolved;
+  episode.alert.ended_at = std::max(at, episode.alert.updated_at);
+  episode.alert.ended_because = why;
+  emit(episode);
 }
 
 }  // namespace trainwatch

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cassert>
-#include <charconv>
 #include <string>
 
 #include "pipeline/timestamps/event_time.h"
@@ -24,14 +23,6 @@ std::string prefix_of(const AnalysisSpec& spec) {
   return std::string(kAnalysisPrefix).append(spec.name).append("/");
 }
 
-std::optional<std::uint32_t> parse_number(std::string_view text) {
-  std::uint32_t number = 0;
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, number);
-  if (error != std::errc{} || stop != end) return std::nullopt;
-  return number;
-}
-
 }  // namespace
 
 void EventJournal::save(StateRows& rows) {
@@ -40,7 +31,7 @@ void EventJournal::save(StateRows& rows) {
   rows.put(key_of(rows_++), [this](StateIo& io) {
     auto count = static_cast<std::uint32_t>(unsaved_.size());
     io(count);
-    for (Event& event : unsaved_) event_state(io, event, interner_);
+    for (Event& event : unsaved_) event_state(io, event);
   });
   saved_ += unsaved_.size();
   unsaved_.clear();
@@ -53,16 +44,16 @@ void EventJournal::clear(StateRows& rows) {
   rows_ = 0;
 }
 
-bool EventJournal::load(const StoredRows& rows, std::vector<Event>& events) {
-  return for_rows(rows, kJournalPrefix, [&](std::string_view, std::string_view bytes) {
+bool EventJournal::load(const SavedState& saved, std::vector<Event>& events) {
+  return for_rows(saved, kJournalPrefix, [&](std::string_view, std::string_view bytes) {
     ++rows_;
-    StateIo io = StateIo::loading(bytes);
+    StateIo io = saved.open(bytes);
     std::uint32_t count = 0;
     io(count);
     for (std::uint32_t i = 0; i < count && io.ok(); ++i) {
       Event event;
-      event_state(io, event, interner_);
-      if (io.ok()) events.push_back(event);
+      event_state(io, event);
+      if (io.ok() && !io.take_gone()) events.push_back(event);
     }
     fill();
     return io.complete();
@@ -149,21 +140,22 @@ void AnalysisHost::save_whole(StateRows& rows, bool all) {
   }
 }
 
-void AnalysisHost::load(const StoredRows& rows) {
+void AnalysisHost::load(const SavedState& saved) {
   for (std::size_t i = 0; i < analyses_.size(); ++i) {
-    for_rows(rows, prefix_of(*analyses_[i]), [&](std::string_view subject, std::string_view bytes) {
-      const auto number = parse_number(subject);
-      if (!number || *number >= interner_.subjects.size()) return true;
-      Job& job = make(static_cast<SubjectId>(*number));
-      job.changed = true;
-      StateIo io = StateIo::loading(bytes);
-      job.instances[i]->state(io);
-      if (!io.complete()) job.instances[i] = analyses_[i]->make(interner_, options_);
-      return true;
-    });
+    for_rows(saved, prefix_of(*analyses_[i]),
+             [&](std::string_view subject, std::string_view bytes) {
+               const auto key = saved.subject(subject);
+               if (!key) return true;
+               Job& job = make(*key);
+               job.changed = true;
+               StateIo io = saved.open(bytes);
+               job.instances[i]->state(io);
+               if (!io.complete()) job.instances[i] = analyses_[i]->make(interner_, options_);
+               return true;
+             });
   }
   std::vector<Event> events;
-  if (!journal_.load(rows, events)) return jobs_.clear();  // not with a gap in their events
+  if (!journal_.load(saved, events)) return jobs_.clear();  // not with a gap in their events
   for (const Event& event : events) {
     if (const auto* sample = std::get_if<Sample>(&event)) on(*sample);
     if (const auto* span = std::get_if<Span>(&event)) on(*span);

@@ -25,8 +25,6 @@ class EventJournal {
   // Beyond these limits the whole state is stored. A restart replays them in some 20 ms.
   static constexpr std::size_t kMostEvents = 16384;
 
-  explicit EventJournal(const Interner& interner) : interner_(interner) {}
-
   template <class OneEvent>
   void add(const OneEvent& event) {
     if (!full()) unsaved_.emplace_back(event);
@@ -42,10 +40,9 @@ class EventJournal {
   void clear(StateRows& rows);
   // Only for a new journal, which is full afterwards if anything was stored. Appends the events in
   // order. False: a row is damaged.
-  bool load(const StoredRows& rows, std::vector<Event>& events);
+  bool load(const SavedState& saved, std::vector<Event>& events);
 
  private:
-  const Interner& interner_;
   std::vector<Event> unsaved_;
   std::size_t saved_ = 0;   // number of events
   std::uint32_t rows_ = 0;  // that contain them
@@ -67,8 +64,7 @@ class AnalysisHost {
       : analyses_(std::move(analyses)),
         routes_(analyses_,
                 [](const AnalysisSpec* spec) -> const Interest& { return spec->interest; }),
-        interner_(interner),
-        journal_(interner) {}
+        interner_(interner) {}
 
   // Restricts events, but not cycles, to this range. Call before the first event.
   void select(const TimeRange& range, AnalysisOptions options = {}) {
@@ -101,7 +97,7 @@ class AnalysisHost {
   // instance.
   void save(StateRows& rows, bool all);
   // An instance whose row is damaged or missing starts over and covers the events from then on.
-  void load(const StoredRows& rows);
+  void load(const SavedState& saved);
 
  private:
   struct Job {

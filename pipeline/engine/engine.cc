@@ -22,6 +22,7 @@ void Engine::push(std::span<const Event> events) {
     } else if (const auto* span = std::get_if<Span>(&event)) {
       on(*span);
     } else if (const auto* note = std::get_if<SourceNote>(&event)) {
+      if (note->subject != SubjectId::none) last_seen_.saw(note->subject);
       runs_.on(*note);
       host_->on(*note);
     }
@@ -31,6 +32,7 @@ void Engine::push(std::span<const Event> events) {
 
 void Engine::on(const Sample& sample) {
   latest_ = std::max(latest_, sample.at);
+  last_seen_.saw(sample.series);
   metrics_.on(sample);
   system_.on(sample);
   host_->on(sample);
@@ -39,6 +41,7 @@ void Engine::on(const Sample& sample) {
 
 void Engine::on(const Span& span) {
   latest_ = std::max(latest_, span.end());
+  last_seen_.saw(span.subject);
   metrics_.on(span);
   spans_.on(span);
   host_->on(span);
@@ -72,6 +75,7 @@ void Engine::on_complete_steps() {
 }
 
 void Engine::on(const CycleTrace& cycle) {
+  last_seen_.saw(cycle.subject);
   CycleSummary summary;
   {  // its list of rows is large and not needed afterwards
     const SelectedCycle selected(cycle, StepSelection::included);
@@ -241,6 +245,9 @@ void Engine::save(StateRows& rows, bool all) {
     rows.put("interner", [&](StateIo& io) { io(interner_); });
     names_saved_ = names_known();
   }
+  if (last_seen_.take_changed() || all) {
+    rows.put("last_seen", [&](StateIo& io) { io(last_seen_); });
+  }
   rows.put("iterations", [&](StateIo& io) { io(iterations_); });
   rows.put("runs", [&](StateIo& io) { io(runs_); });
   rows.put("lost_time", [&](StateIo& io) { io(lost_time_); });
@@ -260,24 +267,31 @@ void Engine::save(StateRows& rows, bool all) {
 }
 
 bool Engine::load(const StoredRows& rows) {
-  const bool whole = load_row(rows, "interner", [&](StateIo& io) { io(interner_); }) &&
-                     load_row(rows, "iterations", [&](StateIo& io) { io(iterations_); }) &&
-                     load_row(rows, "runs", [&](StateIo& io) { io(runs_); }) &&
-                     load_row(rows, "lost_time", [&](StateIo& io) { io(lost_time_); }) &&
-                     load_row(rows, "spans", [&](StateIo& io) { io(spans_); }) &&
-                     load_row(rows, "checkpoint_writes", [&](StateIo& io) { io(checkpoints_); }) &&
-                     load_row(rows, "metrics", [&](StateIo& io) { io(metrics_); }) &&
-                     load_row(rows, "gpu_metrics", [&](StateIo& io) { io(gpu_metrics_); }) &&
-                     load_row(rows, "cycle_steps", [&](StateIo& io) { io(cycles_); }) &&
-                     load_row(rows, "latest", [&](StateIo& io) { io(latest_); }) &&
-                     system_.load(rows);
-  if (!whole) return false;
+  if (!load_row(rows, "interner", [&](StateIo& io) { io(interner_); })) return false;
+  SameIds ids(interner_);
+  if (!load_aged({rows, &ids})) return false;
   names_saved_ = names_known();
-  analyses_.load(rows);
-  const std::vector<bool> kept = host_->load(rows);
-  if (!book_.load(rows, host_->rules(), kept, latest_)) return false;
+  return true;
+}
+
+bool Engine::load_aged(const SavedState& saved) {
+  const bool whole = load_row(saved, "last_seen", [&](StateIo& io) { io(last_seen_); }) &&
+                     load_row(saved, "iterations", [&](StateIo& io) { io(iterations_); }) &&
+                     load_row(saved, "runs", [&](StateIo& io) { io(runs_); }) &&
+                     load_row(saved, "lost_time", [&](StateIo& io) { io(lost_time_); }) &&
+                     load_row(saved, "spans", [&](StateIo& io) { io(spans_); }) &&
+                     load_row(saved, "checkpoint_writes", [&](StateIo& io) { io(checkpoints_); }) &&
+                     load_row(saved, "metrics", [&](StateIo& io) { io(metrics_); }) &&
+                     load_row(saved, "gpu_metrics", [&](StateIo& io) { io(gpu_metrics_); }) &&
+                     load_row(saved, "cycle_steps", [&](StateIo& io) { io(cycles_); }) &&
+                     load_row(saved, "latest", [&](StateIo& io) { io(latest_); }) &&
+                     system_.load(saved);
+  if (!whole) return false;
+  analyses_.load(saved);
+  const std::vector<bool> kept = host_->load(saved);
+  if (!book_.load(saved, host_->rules(), kept, latest_)) return false;
   const auto load = [&](StateIo& io) { load_pending(io, kept); };
-  if (!load_row(rows, "pending_attribution", load)) return false;
+  if (!load_row(saved, "pending_attribution", load)) return false;
   host_->want_times(book_.waiting());
   return true;
 }
@@ -306,6 +320,7 @@ void Engine::load_pending(StateIo& io, const std::vector<bool>& kept) {
     io(entry.key.name);
     io(entry.id);
     io(entry.verdict);
+    if (io.take_gone()) continue;
     for (std::uint32_t number = 0; number < kept.size(); ++number) {
       if (!kept[number] || host_->rules()[number].spec->id != rule) continue;
       entry.key.rule = number;

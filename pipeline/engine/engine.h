@@ -24,6 +24,7 @@
 #include "pipeline/analysis/core/training_metrics.h"
 #include "pipeline/engine/alert_book.h"
 #include "pipeline/engine/analysis_host.h"
+#include "pipeline/engine/last_seen.h"
 #include "pipeline/engine/rule_host.h"
 #include "pipeline/engine/runs.h"
 #include "pipeline/engine/step_feed.h"
@@ -92,6 +93,12 @@ class Engine final : RuleHost::Outputs {
   void save(StateRows& rows, bool all);
   // Only for a new engine. False: the rows are damaged, and the engine must not be used.
   bool load(const StoredRows& rows);
+  // The same for an engine whose interner has been filled with what is kept (AgedNames): alerts
+  // about what is not are resolved.
+  bool load_aged(const SavedState& saved);
+
+  LastSeen& last_seen() { return last_seen_; }
+  const LastSeen& last_seen() const { return last_seen_; }
 
  private:
   // An alert whose cause may still change when other streams catch up.
@@ -119,6 +126,7 @@ class Engine final : RuleHost::Outputs {
   std::size_t names_known() const;
 
   Interner interner_;
+  LastSeen last_seen_;
   IterationTracker iterations_;
   SystemHistory system_{interner_};
   SpanHistory spans_;

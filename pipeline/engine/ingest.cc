@@ -16,7 +16,7 @@ constexpr std::size_t kSampleBytes = 256;
 }  // namespace
 
 Ingest::Ingest(Engine& engine, IngestOptions options)
-    : engine_(engine), options_(std::move(options)), filter_(engine.interner(), options_.time) {
+    : engine_(engine), options_(std::move(options)), filter_(options_.time) {
   engine_.interner().set_limits(options_.names);
 }
 
@@ -63,6 +63,7 @@ void Ingest::opened(const KnownFile& known, const std::string& lane,
   File& file = files_[known.file];
   file.known = known;
   file.changed = true;
+  file.seen_in = engine_.last_seen().round();
   std::vector<PrefixDeduplicator::Candidate> candidates;
   for (const FileId id : plain) {
     const auto other = files_.find(id);
@@ -87,6 +88,7 @@ void Ingest::data(FileId id, std::string_view bytes) {
   file.read.extend(bytes);
   file.finished = false;
   file.bytes += bytes.size();
+  file.seen_in = engine_.last_seen().round();
   sources_[file.known.source].bytes += bytes.size();
   if (file.superseded) return;
   // A file that grew after it seemed finished continues with a new decoder; lines stay whole.
@@ -165,6 +167,16 @@ void Ingest::finished(FileId id) {
   File& file = changing(id);
   finish(id, file);
   file.finished = true;
+}
+
+void Ingest::finish_silent_files() {
+  for (auto& [id, file] : files_) {
+    if (file.decoder == nullptr || !engine_.last_seen().is_silent(file.seen_in)) continue;
+    file.changed = true;
+    finish(id, file);
+    filter_.end_of_input(file.known.lane, batch_, rejected_events_);
+    evaluate(id);
+  }
 }
 
 void Ingest::forgotten(FileId id, bool retired) {

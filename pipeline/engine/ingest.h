@@ -58,6 +58,7 @@ class Ingest final : public TailSink, private Diagnostics, private CycleSink {
     std::uint64_t decoder_skipped = 0;  // bytes, of the current decoder
     std::uint64_t rejects = 0;
     Rejects decoder_rejects{};  // of the current decoder
+    std::uint32_t seen_in = 0;  // the round of LastSeen in which bytes came last
     std::string error;
   };
   struct Source {
@@ -92,6 +93,11 @@ class Ingest final : public TailSink, private Diagnostics, private CycleSink {
   // Resumes from saved rows; the engine must be loaded before. Only for a new object. False: the
   // rows are damaged, and the object must not be used.
   bool load(const StoredRows& rows);
+  // The same with an engine that has aged, in place of `old`, which saved the rows just now: no
+  // file is read again.
+  bool load_aged(const SavedState& saved, Ingest& old);
+  // No bytes came for long: the file is evaluated to its end, as far as it can be.
+  void finish_silent_files();
   // Where the tailer resumes.
   TailCheckpoint checkpoint() const;
 
@@ -109,6 +115,7 @@ class Ingest final : public TailSink, private Diagnostics, private CycleSink {
   FileContext context_of(FileId id, const File& file);
   std::unique_ptr<FileDecoder> make_decoder(FileId id, const File& file);
   std::unique_ptr<FileDecoder> supersede(FileId id);
+  bool load_rows(const SavedState& saved);
   void replay_partial_line(FileId id, File& file);
   void replay_cycle(FileId id, File& file);
   void replay(FileId id, File& file);

@@ -49,6 +49,7 @@ void account(Ingest::File& file, StateIo& io) {
   io(file.decoder_skipped);
   io(file.rejects);
   io(file.decoder_rejects);
+  io(file.seen_in);
   io(file.error);
 }
 
@@ -99,12 +100,12 @@ void Ingest::save(StateRows& rows, bool all) {
   }
 }
 
-bool Ingest::load(const StoredRows& rows) {
-  const auto load_file = [this](std::string_view key, std::string_view value) {
+bool Ingest::load_rows(const SavedState& saved) {
+  const auto load_file = [&](std::string_view key, std::string_view value) {
     const auto id = id_in<FileId>(key);
     if (!id) return false;
     File& file = files_[*id];
-    StateIo io = StateIo::loading(value);
+    StateIo io = saved.open(value);
     account(file, io);
     bool decoding = false;
     io(decoding);
@@ -115,30 +116,37 @@ bool Ingest::load(const StoredRows& rows) {
     }
     return io.complete();
   };
-  const auto load_lane = [this](std::string_view key, std::string_view value) {
+  const auto load_lane = [&](std::string_view key, std::string_view value) {
     const auto id = id_in<LaneId>(key);
     if (!id) return false;
-    StateIo io = StateIo::loading(value);
+    StateIo io = saved.open(value);
     io(lanes_[*id]);
     return io.complete();
   };
-  const auto load_source = [this](std::string_view key, std::string_view value) {
-    StateIo io = StateIo::loading(value);
+  const auto load_source = [&](std::string_view key, std::string_view value) {
+    StateIo io = saved.open(value);
     io(sources_[std::string(key)]);
     return io.complete();
   };
-  const auto load_filter = [this](std::string_view key, std::string_view value) {
+  const auto load_filter = [&](std::string_view key, std::string_view value) {
     const auto id = id_in<LaneId>(key);
     if (!id) return false;
-    StateIo io = StateIo::loading(value);
+    StateIo io = saved.open(value);
     filter_.lane_state(*id, io);
     return io.complete();
   };
   const auto load_cycles = [this](StateIo& io) { io(cycles_emitted_); };
-  if (rows.contains(kCycles) && !load_row(rows, kCycles, load_cycles)) return false;
-  const bool loaded = for_rows(rows, kFile, load_file) && for_rows(rows, kLane, load_lane) &&
-                      for_rows(rows, kSource, load_source) && for_rows(rows, kFilter, load_filter);
+  if (saved.rows.contains(kCycles) && !load_row(saved, kCycles, load_cycles)) return false;
+  const bool loaded = for_rows(saved, kFile, load_file) && for_rows(saved, kLane, load_lane) &&
+                      for_rows(saved, kSource, load_source) &&
+                      for_rows(saved, kFilter, load_filter);
   filter_.take_changed_lanes();
+  return loaded;
+}
+
+bool Ingest::load(const StoredRows& rows) {
+  SameIds ids(engine_.interner());
+  const bool loaded = load_rows({rows, &ids});
   for (auto& [id, file] : files_) {
     replay_partial_line(id, file);
     replay_cycle(id, file);
@@ -147,6 +155,15 @@ bool Ingest::load(const StoredRows& rows) {
     if (root != nullptr) file.known.source = root->source;
   }
   return loaded;
+}
+
+bool Ingest::load_aged(const SavedState& saved, Ingest& old) {
+  if (!load_rows(saved)) return false;
+  for (auto& [id, file] : files_) {
+    if (file.decoder != nullptr) file.decoder->take_unsaved(*old.files_.at(id).decoder);
+  }
+  rejected_.swap(old.rejected_);
+  return true;
 }
 
 // Part of a first line does not prove that the file is still the same: it is read from its

@@ -68,7 +68,7 @@ class RuleHost {
   // Loads what a host saved, perhaps one with other rules. Returns for each rule whether it is the
   // same as the saved one, with the same parameters and timing. The instances of other rules are
   // created, so that they show as warming up, but start cold; so does one whose row is damaged.
-  std::vector<bool> load(const StoredRows& rows);
+  std::vector<bool> load(const SavedState& saved);
 
  private:
   struct Instance {
@@ -92,7 +92,7 @@ class RuleHost {
   RuleContext context_of(SubjectId key) const {
     return RuleContext{interner_, key, node_, checkpoints_};
   }
-  void load_instance(std::uint32_t rule, std::string_view subject, std::string_view bytes);
+  void load_instance(std::uint32_t rule, SubjectId subject, StateIo io);
 
   template <auto kMethod, class... Input>
   void run(Instance& instance, Time time, const Input&... input) {

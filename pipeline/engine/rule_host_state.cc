@@ -1,5 +1,4 @@
 // The saved form of the rules: a row per rule that identifies it, and one per instance.
-#include <charconv>
 #include <string>
 
 #include "pipeline/engine/rule_host.h"
@@ -40,39 +39,35 @@ void RuleHost::save(StateRows& rows, bool all) {
   }
 }
 
-std::vector<bool> RuleHost::load(const StoredRows& rows) {
+std::vector<bool> RuleHost::load(const SavedState& saved) {
   std::vector<bool> same(rules_.size());
   for (std::uint32_t rule = 0; rule < rules_.size(); ++rule) {
     const std::string key = key_of(rules_[rule]);
     std::string print;
     std::uint64_t evaluations = 0;
-    const bool known = load_row(rows, key, [&](StateIo& io) {
+    const bool known = load_row(saved, key, [&](StateIo& io) {
       io(print);
       io(evaluations);
     });
     same[rule] = known && print == fingerprint(rules_[rule]);
     if (same[rule]) evaluations_[rule] = evaluations;
-    for_rows(rows, key + "/", [&](std::string_view subject, std::string_view bytes) {
-      load_instance(rule, subject, same[rule] ? bytes : std::string_view());
+    for_rows(saved, key + "/", [&](std::string_view number, std::string_view bytes) {
+      if (const auto subject = saved.subject(number)) {
+        load_instance(rule, *subject, saved.open(same[rule] ? bytes : std::string_view()));
+      }
       return true;
     });
   }
   return same;
 }
 
-void RuleHost::load_instance(std::uint32_t rule, std::string_view subject, std::string_view bytes) {
-  std::uint32_t number = 0;
-  const char* const end = subject.data() + subject.size();
-  const auto [stop, error] = std::from_chars(subject.data(), end, number);
-  if (error != std::errc{} || stop != end || number >= interner_.subjects.size()) return;
-  const auto id = static_cast<SubjectId>(number);
-  Instance* const made = own_instance(rule, id);
+void RuleHost::load_instance(std::uint32_t rule, SubjectId subject, StateIo io) {
+  Instance* const made = own_instance(rule, subject);
   made->ran = true;
-  StateIo io = StateIo::loading(bytes);
   made->impl->state(io);
   if (io.complete()) return;
   const RuleConfig& config = rules_[rule];
-  made->impl = config.spec->make(config.params, context_of(id));
+  made->impl = config.spec->make(config.params, context_of(subject));
 }
 
 }  // namespace trainwatch

@@ -3,14 +3,17 @@
 #include <xxhash.h>
 
 #include <algorithm>
+#include <cassert>
 #include <utility>
+
+#include "pipeline/engine/aged_names.h"
 
 namespace trainwatch {
 namespace {
 
 // Raised whenever the key or content of a row changes. Rows of another version are never
 // interpreted: the files are read again.
-constexpr std::uint32_t kStateVersion = 13;
+constexpr std::uint32_t kStateVersion = 14;
 constexpr std::string_view kVersionRow = "version";
 // Loaded whatever the version, so that self-alerts that were open before an upgrade are resolved
 // after it. If its content changes, it needs another key.
@@ -68,6 +71,43 @@ Status DurablePipeline::start() {
 void DurablePipeline::reconfigure(std::vector<RuleConfig> rules) {
   engine_->reconfigure(std::move(rules));
   all_ = true;
+}
+
+StoredRows DurablePipeline::all_rows() {
+  StateRows all;
+  engine_->save(all, true);
+  ingest_->save(all, true);
+  StoredRows rows;
+  for (auto& [key, value] : all.changed()) {
+    if (value) rows.emplace(key, std::move(*value));
+  }
+  return rows;
+}
+
+// The rows go through new objects, as at a restart, so that no id from before is left anywhere.
+bool DurablePipeline::next_round() {
+  engine_->last_seen().next_round(engine_->interner());
+  ingest_->finish_silent_files();
+  const LastSeen seen = engine_->last_seen();
+  if (!AgedNames::any_silent(engine_->interner(), seen)) return false;
+  std::ranges::move(engine_->take_emitted(), std::back_inserter(waiting_.alerts));
+  const StoredRows rows = all_rows();
+  all_ = true;
+  const bool loaded = take_over(rows, std::move(engine_->interner()), seen);
+  assert(loaded);
+  return loaded;
+}
+
+// Continues with what is in `rows`, without what is silent.
+bool DurablePipeline::take_over(const StoredRows& rows, Interner old, const LastSeen& seen) {
+  engine_ = std::make_unique<Engine>(engine_->rules(), analyses_);
+  engine_->interner() = old.emptied();
+  AgedNames names(std::move(old), seen, engine_->interner());
+  auto ingest = std::make_unique<Ingest>(*engine_, options_);
+  const SavedState kept{rows, &names};
+  const bool loaded = engine_->load_aged(kept) && ingest->load_aged(kept, *ingest_);
+  ingest_ = std::move(ingest);
+  return loaded;
 }
 
 void DurablePipeline::raise_self_alerts(Time now, const std::vector<SelfCondition>& conditions) {

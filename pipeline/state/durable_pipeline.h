@@ -41,6 +41,12 @@ class DurablePipeline {
   // Replaces the rules; see Engine::reconfigure.
   void reconfigure(std::vector<RuleConfig> rules);
 
+  // A round of LastSeen is over. Forgets what nothing was heard of for LastSeen::kPatience rounds:
+  // subjects with the state of their rules, their series, and names that nothing refers to any
+  // more. Open alerts about them are resolved. True: there was something to forget, and every
+  // SubjectId, SeriesId and Symbol from before is void.
+  bool next_round();
+
   // All current conditions of trainwatch itself. Those that began or ended become alerts of the
   // next commit.
   void raise_self_alerts(Time now, const std::vector<SelfCondition>& conditions);
@@ -58,6 +64,8 @@ class DurablePipeline {
 
  private:
   void make(std::vector<RuleConfig> rules);
+  StoredRows all_rows();
+  bool take_over(const StoredRows& rows, Interner old, const LastSeen& seen);
   void collect();
 
   IngestOptions options_;

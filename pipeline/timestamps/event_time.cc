@@ -15,27 +15,19 @@ void enum_state(StateIo& io, Enum& field, Enum count) {
   if (io.ok()) field = value;
 }
 
-void symbol_state(StateIo& io, Symbol& symbol, const Interner& interner) {
-  enum_state(io, symbol, static_cast<Symbol>(interner.symbols.size()));
-}
-
-void subject_state(StateIo& io, SubjectId& subject, const Interner& interner) {
-  enum_state(io, subject, static_cast<SubjectId>(interner.subjects.size()));
-}
-
 void origin_state(StateIo& io, Origin& origin) {
   bool profiler = origin == Origin::profiler;
   io(profiler);
   origin = profiler ? Origin::profiler : Origin::timeline;
 }
 
-void span_state(StateIo& io, Span& span, const Interner& interner) {
+void span_state(StateIo& io, Span& span) {
   io(span.start);
   io(span.duration);
   io(span.step);
-  subject_state(io, span.subject, interner);
-  symbol_state(io, span.name, interner);
-  symbol_state(io, span.phase, interner);
+  io(span.subject);
+  io(span.name);
+  io(span.phase);
   io(span.worker);
   io(span.process);
   io(span.thread);
@@ -44,7 +36,7 @@ void span_state(StateIo& io, Span& span, const Interner& interner) {
   origin_state(io, span.origin);
   enum_state(io, span.pin_memory, PinMemory::count_);
   io(span.num_workers);
-  symbol_state(io, span.layer, interner);
+  io(span.layer);
 }
 
 Kind kind_of(const Event& event) {
@@ -75,21 +67,21 @@ std::string text_of(const Sample& sample, const Interner& interner) {
 
 }  // namespace
 
-void sample_state(StateIo& io, Sample& sample, const Interner& interner) {
+void sample_state(StateIo& io, Sample& sample) {
   io(sample.at);
   io(sample.value);
-  enum_state(io, sample.series, static_cast<SeriesId>(interner.series.size()));
+  io(sample.series);
   enum_state(io, sample.resource, Resource::count_);
 }
 
-void event_state(StateIo& io, Event& event, const Interner& interner) {
+void event_state(StateIo& io, Event& event) {
   Kind kind = kind_of(event);
   enum_state(io, kind, Kind::none);
   if (!io.ok()) return;
   if (io.is_loading() && kind == Kind::span) event = Span{};
   if (io.is_loading() && kind == Kind::sample) event = Sample{};
-  if (auto* span = std::get_if<Span>(&event)) span_state(io, *span, interner);
-  if (auto* sample = std::get_if<Sample>(&event)) sample_state(io, *sample, interner);
+  if (auto* span = std::get_if<Span>(&event)) span_state(io, *span);
+  if (auto* sample = std::get_if<Sample>(&event)) sample_state(io, *sample);
 }
 
 std::string event_text(const Event& event, const Interner& interner) {

@@ -58,12 +58,11 @@ struct TimestampFilterOptions {
 // this never count as neighbours.
 inline constexpr Nanos kLongestPause = std::chrono::hours{24};
 
-// Saves and loads an event. Every id in it is checked against the interner, so a loaded event can
-// be used like a decoded one.
-void sample_state(StateIo& io, Sample& sample, const Interner& interner);
+// Saves and loads an event.
+void sample_state(StateIo& io, Sample& sample);
 
 // Spans and samples; saving any other event fails.
-void event_state(StateIo& io, Event& event, const Interner& interner);
+void event_state(StateIo& io, Event& event);
 
 // For the list of rejected records:
 // "span Step:ModeKeys.TRAIN, step 12, at 2190-01-01T00:00:00.000000Z"

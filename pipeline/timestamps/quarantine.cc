@@ -113,14 +113,16 @@ void Quarantine::clear() {
   held_.clear();
 }
 
-void Quarantine::state(StateIo& io, const Interner& interner) {
+void Quarantine::state(StateIo& io) {
   io(groups_);
   auto count = static_cast<std::uint32_t>(held_.size());
   io(count);
   if (groups_.size() > kMaxGroups || count > kMaxEvents) io.fail();
   if (io.is_loading()) held_.assign(io.ok() ? count : 0, {});
+  bool gone = false;
   for (Held& held : held_) {
-    event_state(io, held.event, interner);
+    event_state(io, held.event);
+    gone = gone || io.take_gone();
     io(held.group);
     const auto time = time_of(held.event);
     if (!time || implausible(*time) || held.group >= groups_.size()) io.fail();
@@ -131,7 +133,7 @@ void Quarantine::state(StateIo& io, const Interner& interner) {
                                       [&](const Held& held) { return held.group == group; });
     if (groups_[group].events != static_cast<std::uint32_t>(events)) io.fail();
   }
-  if (!io.ok()) clear();
+  if (!io.ok() || gone) clear();
 }
 
 }  // namespace trainwatch

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "pipeline/timestamps/event_time.h"
-#include "trainwatch/interner.h"
 
 namespace trainwatch {
 
@@ -37,7 +36,7 @@ class Quarantine {
 
   void reject_all(EventBatch& rejected);
 
-  void state(StateIo& io, const Interner& interner);
+  void state(StateIo& io);
 
  private:
   struct Group {

@@ -38,7 +38,7 @@ void ReorderBuffer::release_all(EventBatch& out) {
   while (!waiting_.empty()) release_oldest(out);
 }
 
-void ReorderBuffer::state(StateIo& io, const Interner& interner) {
+void ReorderBuffer::state(StateIo& io) {
   Nanos hold = hold_;
   io(hold);
   io(arrivals_);
@@ -48,12 +48,14 @@ void ReorderBuffer::state(StateIo& io, const Interner& interner) {
   if (!io.ok()) return;
   hold_ = std::clamp(hold, hold_, longest_hold_);
   if (io.is_loading()) waiting_.assign(count, {});
+  bool gone = false;
   for (Waiting& entry : waiting_) {
-    sample_state(io, entry.sample, interner);
+    sample_state(io, entry.sample);
     io(entry.arrival);
     if (implausible({entry.sample.at, entry.sample.at}) || entry.arrival >= arrivals_) io.fail();
+    gone = gone || io.take_gone();
   }
-  if (!io.ok()) waiting_.clear();
+  if (!io.ok() || gone) waiting_.clear();
   if (io.is_loading()) std::make_heap(waiting_.begin(), waiting_.end(), comes_later);
 }
 

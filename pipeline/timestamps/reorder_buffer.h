@@ -10,7 +10,6 @@
 
 #include "pipeline/timestamps/event_time.h"
 #include "trainwatch/event.h"
-#include "trainwatch/interner.h"
 
 namespace trainwatch {
 
@@ -27,7 +26,7 @@ class ReorderBuffer {
   void add(const Sample& sample, Time newest, EventBatch& out);
   void release_all(EventBatch& out);
 
-  void state(StateIo& io, const Interner& interner);
+  void state(StateIo& io);
 
  private:
   struct Waiting {

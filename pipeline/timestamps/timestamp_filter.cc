@@ -129,22 +129,21 @@ bool LaneFilter::plausible() const {
          newest_end_ <= kEndOfTime;
 }
 
-void LaneFilter::state(StateIo& io, const Interner& interner) {
+void LaneFilter::state(StateIo& io) {
   io(newest_start_);
   io(newest_end_);
   io(anchored_);
   io(rereading_);
   io(fitting_in_file_);
-  order_.state(io, interner);
+  order_.state(io);
   io(recent_samples_);
   io(recent_spans_);
-  quarantine_.state(io, interner);
+  quarantine_.state(io);
   if (!plausible()) io.fail();
   if (io.is_loading() && !io.ok()) *this = LaneFilter(options_);
 }
 
-TimestampFilter::TimestampFilter(const Interner& interner, TimestampFilterOptions options)
-    : interner_(interner), options_(options) {
+TimestampFilter::TimestampFilter(TimestampFilterOptions options) : options_(options) {
   assert(options.agree > 0 && options.agree * Quarantine::kMaxGroups <= Quarantine::kMaxEvents);
 }
 
@@ -184,7 +183,7 @@ void TimestampFilter::reread(LaneId lane) {
 }
 
 void TimestampFilter::lane_state(LaneId lane, StateIo& io) {
-  lanes_.try_emplace(lane, options_).first->second.state(io, interner_);
+  lanes_.try_emplace(lane, options_).first->second.state(io);
 }
 
 std::vector<LaneId> TimestampFilter::take_changed_lanes() {

@@ -19,7 +19,6 @@
 #include "pipeline/timestamps/reorder_buffer.h"
 #include "trainwatch/diagnostics.h"
 #include "trainwatch/event.h"
-#include "trainwatch/interner.h"
 #include "trainwatch/state_io.h"
 
 namespace trainwatch {
@@ -69,7 +68,7 @@ class LaneFilter {
   void reread() { rereading_ = anchored_; }
 
   // A failed load leaves the filter as for a new lane.
-  void state(StateIo& io, const Interner& interner);
+  void state(StateIo& io);
 
  private:
   bool is_ahead(EventTime time) const { return time.start - newest_end_ > options_.max_ahead; }
@@ -99,8 +98,7 @@ class LaneFilter {
 
 class TimestampFilter {
  public:
-  // The interner is that of the events and must outlive the filter.
-  TimestampFilter(const Interner& interner, TimestampFilterOptions options);
+  explicit TimestampFilter(TimestampFilterOptions options);
 
   // Reduces the next events of a lane to those that pass now. Appends to `rejected`.
   void filter(LaneId lane, EventBatch& batch, std::vector<RejectedEvent>& rejected);
@@ -122,7 +120,6 @@ class TimestampFilter {
  private:
   LaneFilter& changed(LaneId lane);
 
-  const Interner& interner_;
   TimestampFilterOptions options_;
   std::map<LaneId, LaneFilter> lanes_;
   std::set<LaneId> changed_;

@@ -226,22 +226,28 @@ void SystemHistory::save(StateRows& rows, bool all) {
   }
 }
 
-bool SystemHistory::load(const StoredRows& rows) {
+bool SystemHistory::load(const SavedState& saved) {
   nodes_.clear();
   by_name_.clear();
   node_of_series_.clear();
-  for (;;) {
-    const std::string name = "system/" + std::to_string(nodes_.size());
-    if (!rows.contains(name)) return true;
+  for (std::size_t i = 0;; ++i) {
+    const std::string name = "system/" + std::to_string(i);
+    if (!saved.rows.contains(name)) return true;
     Subject key;
-    if (!load_row(rows, name, [&](StateIo& io) { io(key); })) return false;
+    if (!load_row(saved, name, [&](StateIo& io) { io(key); })) return false;
+    if (is_forgotten(key)) continue;
     UsageSeconds& seconds = nodes_[add(key)].seconds;
     for (std::size_t row = 0; row < UsageSeconds::kRows; ++row) {
       const std::string part = name + "/" + std::to_string(row);
       const auto load = [&](StateIo& io) { seconds.row_state(io, row); };
-      if (rows.contains(part) && !load_row(rows, part, load)) return false;
+      if (saved.rows.contains(part) && !load_row(saved, part, load)) return false;
     }
   }
+}
+
+// Nodes are saved by name, not by id.
+bool SystemHistory::is_forgotten(const Subject& node) const {
+  return interner_.subjects.find(node) == SubjectId::none;
 }
 
 void SystemHistory::state(StateIo& io) {
@@ -255,8 +261,12 @@ void SystemHistory::state(StateIo& io) {
   for (std::uint32_t i = 0; i < count && io.ok(); ++i) {
     Subject key = io.is_loading() ? Subject{} : nodes_[i].key;
     io(key);
-    if (io.is_loading()) add(key);
-    UsageSeconds& seconds = nodes_[i].seconds;
+    UsageSeconds unused;
+    const bool forgotten = io.is_loading() && is_forgotten(key);
+    if (io.is_loading() && !forgotten) add(key);
+    UsageSeconds& seconds = forgotten         ? unused
+                            : io.is_loading() ? nodes_.back().seconds
+                                              : nodes_[i].seconds;
     for (std::size_t row = 0; row < UsageSeconds::kRows && io.ok(); ++row) {
       bool used = seconds.has_row(row);
       io(used);

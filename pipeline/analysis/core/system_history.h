@@ -61,7 +61,7 @@ class SystemHistory final : public NodeActivity {
 
   // Puts the stretches of time that changed since the last call; `all`: every one.
   void save(StateRows& rows, bool all);
-  bool load(const StoredRows& rows);
+  bool load(const SavedState& saved);
   // All of it in one piece, for one who keeps a history of its own.
   void state(StateIo& io);
 
@@ -79,6 +79,7 @@ class SystemHistory final : public NodeActivity {
   Node* node_of(SeriesId series);
   std::optional<std::uint32_t> index_of(const Subject& key);
   std::uint32_t add(const Subject& key);
+  bool is_forgotten(const Subject& node) const;
 
   const Interner& interner_;
   std::size_t most_rows_;

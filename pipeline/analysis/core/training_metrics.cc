@@ -231,7 +231,7 @@ void TrainingMetrics::state(StateIo& io) {
   io(getnext_);
   io(batches_);
   io(workers_);
-  io(last_);
+  io.by_id<SeriesId>(last_);
   io(dropped_);
   io(timeline_seen_);
   if (io.is_loading() && last_.size() > interner_.series.size()) io.fail();

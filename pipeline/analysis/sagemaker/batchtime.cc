@@ -187,7 +187,9 @@ void IntervalContexts::state(StateIo& io) {
     io(interval.start);
     io(interval.end);
     if (!is_known(interner_, interval.rank)) io.fail();
-    Context& context = io.is_loading() ? contexts_[interval] : known->second;
+    Context unused;
+    const bool gone = io.take_gone();
+    Context& context = gone ? unused : io.is_loading() ? contexts_[interval] : known->second;
     context.state(io);
     if (context.active.size() > kMetrics) io.fail();
     for (const auto& [metric, time] : context.active) {

@@ -136,6 +136,7 @@ std::map<std::pair<std::string, PhaseUsage::Resource>, PhaseUsage::Values> Phase
 void PhaseUsage::state(StateIo& io) {
   io(leader_);
   io(led_);
+  if (io.take_gone()) led_ = false;
   phases_.state(io, interner_);
   io(nodes_);
   io(groups_);

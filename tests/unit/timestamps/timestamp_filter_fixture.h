@@ -57,7 +57,7 @@ class FilterTest : public testing::Test {
   }
 
   // As after a start of the daemon; what passed stays.
-  void restart() { filter_.emplace(interner_, options_); }
+  void restart() { filter_.emplace(options_); }
 
   void feed(const Event& event) {
     EventBatch batch{event};
@@ -95,7 +95,7 @@ class FilterTest : public testing::Test {
   SubjectId rank_{};
   Symbol step_name_{};
   TimestampFilterOptions options_;
-  std::optional<TimestampFilter> filter_{std::in_place, interner_, options_};
+  std::optional<TimestampFilter> filter_{std::in_place, options_};
   EventBatch passed_;
   std::vector<RejectedEvent> rejected_events_;
 };

@@ -74,7 +74,7 @@ TEST_F(TimestampFilterStateTest, DamagedBytesAreRefusedOrHarmless) {
   feed(sample(9e8));
   const std::string bytes = saved(*filter_);
   for (std::size_t size = 0; size < bytes.size(); ++size) {
-    TimestampFilter filter(interner_, options_);
+    TimestampFilter filter(options_);
     StateIo loading = StateIo::loading(std::string_view(bytes).substr(0, size));
     filter.lane_state(kLane, loading);
     ASSERT_FALSE(loading.complete()) << size;
@@ -84,8 +84,9 @@ TEST_F(TimestampFilterStateTest, DamagedBytesAreRefusedOrHarmless) {
     std::string damaged = bytes;
     damaged[random() % damaged.size()] = static_cast<char>(random());
     if (round % 2 == 0) damaged[random() % 200] = static_cast<char>(random());
-    TimestampFilter filter(interner_, options_);
-    StateIo loading = StateIo::loading(damaged);
+    TimestampFilter filter(options_);
+    SameIds ids(interner_);
+    StateIo loading = StateIo::loading(damaged, &ids);
     filter.lane_state(kLane, loading);
     EventBatch batch{sample(21), step(22, 1, 2), sample(4005), step(4006, 1, 3)};
     filter.filter(kLane, batch, rejected_events_);
@@ -99,8 +100,9 @@ TEST_F(TimestampFilterStateTest, EventsOfAnotherInternerAreRefused) {
   for (int second = 4000; second < 4004; ++second) feed(step(second, 1, second));
   const std::string bytes = saved(*filter_);
   const Interner empty;
-  TimestampFilter filter(empty, options_);
-  StateIo loading = StateIo::loading(bytes);
+  TimestampFilter filter(options_);
+  SameIds ids(empty);
+  StateIo loading = StateIo::loading(bytes, &ids);
   filter.lane_state(kLane, loading);
   EXPECT_FALSE(loading.ok());
 }
