@@ -12,6 +12,7 @@
 
 #include <array>
 #include <boost/pfr/core.hpp>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <deque>
@@ -51,6 +52,7 @@ class StateIo {
   // True if an id is gone that was loaded since the last call.
   bool take_gone() { return std::exchange(gone_, false); }
   std::string take() { return std::move(out_); }
+  std::size_t written() const { return out_.size(); }
   // For a state() function that finds an impossible value.
   void fail() { ok_ = false; }
 

@@ -37,25 +37,26 @@ void EventJournal::save(StateRows& rows) {
   unsaved_.clear();
 }
 
-void EventJournal::clear(StateRows& rows) {
+void EventJournal::clear(StateRows& rows, std::size_t state_bytes) {
   for (std::uint32_t row = 0; row < rows_; ++row) rows.remove(key_of(row));
   unsaved_.clear();
   saved_ = 0;
   rows_ = 0;
+  most_ = std::clamp(state_bytes / kEventBytes, kFewestEvents, kMostEvents);
 }
 
-bool EventJournal::load(const SavedState& saved, std::vector<Event>& events) {
+bool EventJournal::load(const SavedState& saved, const std::function<void(const Event&)>& use) {
   return for_rows(saved, kJournalPrefix, [&](std::string_view, std::string_view bytes) {
     ++rows_;
+    fill();  // so that the events are not added again
     StateIo io = saved.open(bytes);
     std::uint32_t count = 0;
     io(count);
     for (std::uint32_t i = 0; i < count && io.ok(); ++i) {
       Event event;
       event_state(io, event);
-      if (io.ok() && !io.take_gone()) events.push_back(event);
+      if (io.ok() && !io.take_gone()) use(event);
     }
-    fill();
     return io.complete();
   });
 }
@@ -124,20 +125,24 @@ std::optional<Figures> AnalysisHost::result(std::string_view name, std::string_v
 
 void AnalysisHost::save(StateRows& rows, bool all) {
   if (!all && !journal_.full()) return journal_.save(rows);
-  save_whole(rows, all);
-  journal_.clear(rows);
+  const std::size_t bytes = save_whole(rows, all);
+  journal_.clear(rows, bytes);
 }
 
-void AnalysisHost::save_whole(StateRows& rows, bool all) {
+std::size_t AnalysisHost::save_whole(StateRows& rows, bool all) {
+  std::size_t bytes = 0;
   for (const auto& job : jobs_) {
     if (!all && !job->changed) continue;
     job->changed = false;
     const std::string number = std::to_string(static_cast<std::uint32_t>(job->subject));
     for (std::size_t i = 0; i < analyses_.size(); ++i) {
-      rows.put(prefix_of(*analyses_[i]) + number,
-               [&](StateIo& io) { job->instances[i]->state(io); });
+      rows.put(prefix_of(*analyses_[i]) + number, [&](StateIo& io) {
+        job->instances[i]->state(io);
+        bytes += io.written();
+      });
     }
   }
+  return bytes;
 }
 
 void AnalysisHost::load(const SavedState& saved) {
@@ -154,12 +159,17 @@ void AnalysisHost::load(const SavedState& saved) {
                return true;
              });
   }
-  std::vector<Event> events;
-  if (!journal_.load(saved, events)) return jobs_.clear();  // not with a gap in their events
-  for (const Event& event : events) {
+  const bool whole = journal_.load(saved, [this](const Event& event) {
     if (const auto* sample = std::get_if<Sample>(&event)) on(*sample);
     if (const auto* span = std::get_if<Span>(&event)) on(*span);
-  }
+  });
+  if (!whole) forget_jobs();  // instead of a gap in their events
+}
+
+void AnalysisHost::forget_jobs() {
+  jobs_.clear();
+  by_subject_.clear();
+  by_series_.clear();
 }
 
 }  // namespace trainwatch

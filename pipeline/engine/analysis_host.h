@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -20,10 +21,17 @@ namespace trainwatch {
 
 // The events that the analyses have received since their whole state was last stored. A commit
 // writes these instead of the state: its cost depends on the events, not on the size of the state.
+// The journal may become about as large as the state, so that storing that as a whole, too, costs
+// no more than the events did.
 class EventJournal {
  public:
-  // Beyond these limits the whole state is stored. A restart replays them in some 20 ms.
-  static constexpr std::size_t kMostEvents = 16384;
+  // Its length is at least the first of these, which a restart replays in some 20 ms, and at most
+  // the second, however large the state is.
+  static constexpr std::size_t kFewestEvents = 16384;
+  static constexpr std::size_t kMostEvents = 524288;
+  // Of them in memory, between two commits.
+  static constexpr std::size_t kMostUnsaved = 131072;
+  static constexpr std::size_t kEventBytes = 32;  // about, as stored
 
   template <class OneEvent>
   void add(const OneEvent& event) {
@@ -32,19 +40,20 @@ class EventJournal {
   // Something other than an event was received: the whole state must be stored.
   void fill() { saved_ = kMostEvents; }
   // Events are missing, or will be: the whole state must be stored.
-  bool full() const { return saved_ + unsaved_.size() >= kMostEvents; }
+  bool full() const { return saved_ + unsaved_.size() >= most_ || unsaved_.size() >= kMostUnsaved; }
 
   // Puts the events added since the last call. Must not be called when full.
   void save(StateRows& rows);
-  // The whole state was stored: the journal starts over.
-  void clear(StateRows& rows);
-  // Only for a new journal, which is full afterwards if anything was stored. Appends the events in
-  // order. False: a row is damaged.
-  bool load(const SavedState& saved, std::vector<Event>& events);
+  // The whole state was stored, in so many bytes: the journal starts over.
+  void clear(StateRows& rows, std::size_t state_bytes);
+  // Only for a new journal, which is full afterwards if anything was stored. Calls `use` for the
+  // events in order. False: a row is damaged.
+  bool load(const SavedState& saved, const std::function<void(const Event&)>& use);
 
  private:
   std::vector<Event> unsaved_;
-  std::size_t saved_ = 0;   // number of events
+  std::size_t saved_ = 0;  // number of events
+  std::size_t most_ = kFewestEvents;
   std::uint32_t rows_ = 0;  // that contain them
 };
 
@@ -126,7 +135,8 @@ class AnalysisHost {
   Job& add_subject(SubjectId subject);
   Job& add_series(SeriesId series);
   Job& make(SubjectId key);
-  void save_whole(StateRows& rows, bool all);
+  std::size_t save_whole(StateRows& rows, bool all);  // bytes
+  void forget_jobs();
 
   AnalysisList analyses_;
   EventRoutes routes_;  // to analyses_
