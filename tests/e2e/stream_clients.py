@@ -1,0 +1,136 @@
+"""Many subscribers in one thread, over plain sockets: cheap enough to measure with a hundred of them."""
+
+import re
+import select
+import socket
+import struct
+import time
+import urllib.parse
+
+SEQ = re.compile(rb'"seq":(\d+)')
+READ_BYTES = 1 << 18
+TEXT, CLOSE = 1, 8
+
+
+class Subscriber:
+    """One connection. It starts behind alert `after`; with `receive_buffer` the kernel keeps no more for it."""
+
+    def __init__(self, url, after=0, receive_buffer=None):
+        address = urllib.parse.urlsplit(url)
+        self.socket = socket.socket()
+        if receive_buffer:
+            self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
+        self.socket.settimeout(30)
+        self.socket.connect((address.hostname, address.port))
+        self.socket.sendall((
+            "GET /api/v1/stream?after=%d HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+            "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n" % after).encode())
+        self.socket.setblocking(False)
+        self._data, self._upgraded = b"", False
+        self.seqs = []       # of the alerts received
+        self.received = []   # when, by time.monotonic()
+        self.closed = False
+
+    def read(self):
+        """Takes what is there; the texts of new alerts."""
+        try:
+            data = self.socket.recv(READ_BYTES)
+        except BlockingIOError:
+            return []
+        except OSError:
+            data = b""
+        now = time.monotonic()
+        self.closed = not data
+        self._data += data
+        if not self._upgraded:
+            head, found, rest = self._data.partition(b"\r\n\r\n")
+            if not found:
+                return []
+            assert head.startswith(b"HTTP/1.1 101 "), head
+            self._upgraded, self._data = True, rest
+        alerts = []
+        for text in self._frames():
+            if b'"op":"alert"' in text[:40]:
+                alerts.append(text)
+                self.seqs.append(int(SEQ.search(text).group(1)))
+                self.received.append(now)
+        return alerts
+
+    def _frames(self):
+        data, at = self._data, 0
+        while len(data) - at >= 2:
+            opcode, size, start = data[at] & 15, data[at + 1], at + 2
+            if size == 126 and len(data) >= start + 2:
+                size, start = struct.unpack_from(">H", data, start)[0], start + 2
+            elif size == 127 and len(data) >= start + 8:
+                size, start = struct.unpack_from(">Q", data, start)[0], start + 8
+            elif size >= 126:
+                break
+            if len(data) < start + size:
+                break
+            at = start + size
+            if opcode == TEXT:
+                yield data[start:at]
+            elif opcode == CLOSE:
+                self.closed = True
+        self._data = data[at:]
+
+
+class Crowd:
+    """Reads `count` subscribers; the first one's alerts are kept as text."""
+
+    def __init__(self, url, count):
+        self.subscribers = [Subscriber(url) for _ in range(count)]
+        self.texts = []
+        self._poll = select.epoll()
+        self._by_number = {each.socket.fileno(): each for each in self.subscribers}
+        for number in self._by_number:
+            self._poll.register(number, select.EPOLLIN)
+
+    def read(self, seconds):
+        """What arrives within the next `seconds`, at the latest when something has."""
+        for number, _ in self._poll.poll(seconds):
+            subscriber = self._by_number[number]
+            alerts = subscriber.read()
+            if subscriber is self.subscribers[0]:
+                self.texts += alerts
+            if subscriber.closed:
+                self._poll.unregister(number)
+
+    def has_all(self, last):
+        return all(each.seqs and each.seqs[-1] >= last for each in self.subscribers)
+
+    def close(self):
+        for each in self.subscribers:
+            each.socket.close()
+
+
+class StalledCrowd:
+    """Subscribers that shut their receive buffers and never read. Who is disconnected comes again a second later."""
+
+    def __init__(self, url, count):
+        self._url = url
+        self._poll = select.epoll()
+        self._open, self._due = {}, []
+        self.disconnected = 0
+        for _ in range(count):
+            self._connect()
+
+    def _connect(self):
+        subscriber = Subscriber(self._url, receive_buffer=1)
+        self._open[subscriber.socket.fileno()] = subscriber
+        self._poll.register(subscriber.socket, select.EPOLLRDHUP)
+
+    def look(self):
+        for number, _ in self._poll.poll(0):
+            self._poll.unregister(number)
+            self._open.pop(number).socket.close()
+            self.disconnected += 1
+            self._due.append(time.monotonic() + 1)
+        while self._due and self._due[0] < time.monotonic():
+            self._due.pop(0)
+            self._connect()
+
+    def close(self):
+        for subscriber in self._open.values():
+            subscriber.socket.close()
