@@ -37,6 +37,7 @@ class TensorflowTraceDecoder final : public TraceDocumentDecoder {
 
  private:
   Rejection read_event(std::string_view text) override;
+  void read_path();
   std::optional<std::int64_t> find_start() const;
   void release(EventBatch& out);
   void end_of_document(EventBatch& out);
@@ -58,17 +59,23 @@ void TensorflowTraceDecoder::feed(std::string_view bytes, EventBatch& out) {
     looked_ = true;
     start_ns_ = find_start();
   }
-  subject_ = context_.interner.subjects.intern(
-      {context_.job, tensorflow_node(context_.path), context_.rank, ""});
+  read_path();
   read_document(bytes);
   // Rather spans on a wrong axis than memory without bounds.
   if (!start_ns_ && waiting_.size() > kMaxWaiting) start_ns_ = find_start().value_or(0);
   if (start_ns_) release(out);
 }
 
+// Behind a restart this may be all there is to read: what a broken record at the end swallowed.
 void TensorflowTraceDecoder::finish(EventBatch& out) {
+  read_path();
   finish_document();
   end_of_document(out);
+}
+
+void TensorflowTraceDecoder::read_path() {
+  subject_ = context_.interner.subjects.intern(
+      {context_.job, tensorflow_node(context_.path), context_.rank, ""});
 }
 
 std::optional<std::int64_t> TensorflowTraceDecoder::find_start() const {
