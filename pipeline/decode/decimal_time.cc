@@ -35,6 +35,7 @@ struct Decimal {
   int exponent = 0;
   int digits = 0;        // significant ones in the mantissa
   bool dropped = false;  // more digits than the mantissa holds
+  bool half = false;     // the first of these is 5 or more
   bool negative = false;
 };
 
@@ -57,19 +58,27 @@ Word load(const char* p) {
   return (word & 0x0000FFFF0000FFFFULL) * 42949672960001 >> 32U;
 }
 
+// 0 has none.
+inline int count_digits(std::uint64_t value) {
+  int digits = 0;
+  for (; value > 0; value /= 10) ++digits;
+  return digits;
+}
+
 [[gnu::always_inline]] inline const char* read_digits(const char* p, const char* end, bool fraction,
                                                       Decimal& out) {
   while (std::endian::native == std::endian::little && end - p >= 8 &&
          out.digits + 8 <= kExactDigits) {
     const auto eight = eight_digits(load<std::uint64_t>(p));
     if (!eight) break;
+    out.digits = out.digits > 0 ? out.digits + 8 : count_digits(*eight);
     out.mantissa = out.mantissa * 100'000'000 + *eight;
-    if (out.mantissa != 0) out.digits += 8;
     if (fraction) out.exponent -= 8;
     p += 8;
   }
   for (; p != end && is_digit(*p); ++p) {
     if (out.digits == kExactDigits) {
+      if (!out.dropped) out.half = *p >= '5';
       out.dropped = true;
       if (!fraction) ++out.exponent;
       continue;
@@ -193,7 +202,8 @@ std::optional<std::int64_t> parse_decimal_time_ns(std::string_view text, TimeUni
   if (!decimal) return std::nullopt;
   if (decimal->mantissa == 0) return 0;
   const int shift = decimal->exponent + static_cast<int>(unit);
-  if (shift >= 0) {
+  if (shift == 0) return with_sign(decimal->mantissa + (decimal->half ? 1 : 0), decimal->negative);
+  if (shift > 0) {
     std::uint64_t scaled = 0;
     const bool overflow =
         shift >= static_cast<int>(kPowersOfTen.size()) ||
@@ -223,21 +233,28 @@ std::optional<std::int64_t> parse_time_ns(std::string_view text, TimeUnit unit) 
   return parse_decimal_time_ns(text, unit);
 }
 
+std::optional<std::int64_t> parse_digits(std::string_view text) {
+  if (const auto plain = short_integer(text)) return with_sign(*plain, false);
+  if (text.empty() || text.size() > kExactDigits) return std::nullopt;
+  std::uint64_t value = 0;
+  for (const char c : text) {
+    if (!is_digit(c)) return std::nullopt;
+    value = value * 10 + static_cast<std::uint64_t>(c - '0');
+  }
+  if (value > static_cast<std::uint64_t>(kMax)) return std::nullopt;
+  return static_cast<std::int64_t>(value);
+}
+
 std::optional<std::int64_t> parse_integer(std::string_view token) {
   if (token.size() >= 2 && token.front() == '"' && token.back() == '"') {
     token = token.substr(1, token.size() - 2);
   }
+  if (has_leading_zero(token)) return std::nullopt;
   const bool negative = token.starts_with('-');
   if (negative) token.remove_prefix(1);
-  if (const auto plain = short_integer(token)) return with_sign(*plain, negative);
-  std::uint64_t magnitude = 0;
-  for (const char c : token) {
-    if (!is_digit(c)) return std::nullopt;
-    magnitude = magnitude * 10 + static_cast<std::uint64_t>(c - '0');
-  }
-  const bool fits = token.size() <= kExactDigits && magnitude <= static_cast<std::uint64_t>(kMax);
-  if (token.empty() || !fits) return std::nullopt;
-  return with_sign(magnitude, negative);
+  const auto magnitude = parse_digits(token);
+  if (!magnitude) return std::nullopt;
+  return negative ? -*magnitude : *magnitude;
 }
 
 std::optional<std::int32_t> small_integer(std::string_view token) {

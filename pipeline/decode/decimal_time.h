@@ -22,17 +22,22 @@ enum class TimeUnit : std::uint8_t {
 
 // Accepts what JSON calls a number: "12", "-1.5", "1e3", "1712195495505582.988". What lies below a
 // nanosecond is rounded to the nearest (half away from zero); what does not fit saturates.
-// nullopt: not such a number.
+// nullopt: not such a number, or an exponent beyond 400.
 std::optional<std::int64_t> parse_time_ns(std::string_view text, TimeUnit unit);
 
-// A JSON integer, also one that a writer put in quotes ("12"). nullopt: not an integer, or too big.
+// A JSON integer, also one that a writer put in quotes ("12"): "01" is none. nullopt: not an
+// integer, or too big.
 std::optional<std::int64_t> parse_integer(std::string_view token);
 // The same, with a default for other tokens; most events lack most members.
 inline std::int64_t integer_or(std::string_view token, std::int64_t none) {
   return token.empty() ? none : parse_integer(token).value_or(none);
 }
 
-// One that fits into 32 bits.
+// The digits of a name ("007" of rank007) as a number. nullopt: there are none, or something else,
+// or too many.
+std::optional<std::int64_t> parse_digits(std::string_view text);
+
+// A JSON integer that fits into 32 bits.
 std::optional<std::int32_t> small_integer(std::string_view token);
 
 // A JSON number, or one of the literals that Python's json writes and JSON does not know: NaN,

@@ -22,9 +22,8 @@ bool drop_suffix(std::string_view& text, std::string_view suffix) {
 }
 
 std::int32_t rank_or_none(std::string_view digits) {
-  const auto value = parse_integer(digits);
-  return value && *value >= 0 && *value <= kLargestRank ? static_cast<std::int32_t>(*value)
-                                                        : kNoRank;
+  const auto value = parse_digits(digits);
+  return value && *value <= kLargestRank ? static_cast<std::int32_t>(*value) : kNoRank;
 }
 
 // The number behind `word` where it is written as "word3", "word-3" or "word_3".
@@ -209,7 +208,7 @@ NodeRank parse_writer(std::string_view writer) {
   }
   NodeRank found{std::string{writer.substr(dash + 1)}, rank_or_none(writer.substr(0, dash))};
   if (found.rank == kNoRank)
-    found.process = parse_integer(writer.substr(0, dash)).value_or(kNoProcess);
+    found.process = parse_digits(writer.substr(0, dash)).value_or(kNoProcess);
   return found;
 }
 
@@ -253,7 +252,7 @@ ProfilePathMetadata profile_path_metadata(std::string_view path) {
   const std::size_t line = worker.rfind('_');
   if (source.end_ns && line != std::string_view::npos && all_digits(worker.substr(line + 1))) {
     source.node = worker.substr(0, line);
-    source.process = parse_integer(worker.substr(line + 1)).value_or(kNoProcess);
+    source.process = parse_digits(worker.substr(line + 1)).value_or(kNoProcess);
   }
   return source;
 }

@@ -63,6 +63,16 @@ TEST(DecimalTime, SaturatesAtTheEndsOfTime) {
   EXPECT_EQ(saturating_add(kMax, kMin), -1);
 }
 
+// 19 digits are kept: leading zeros are none of them, and the next one rounds.
+TEST(DecimalTime, TwentyDigits) {
+  constexpr auto seconds = [](const char* text) { return parse_time_ns(text, TimeUnit::seconds); };
+  EXPECT_EQ(seconds("1234567890.1234567894"), 1'234'567'890'123'456'789);
+  EXPECT_EQ(seconds("1234567890.1234567895"), 1'234'567'890'123'456'790);
+  EXPECT_EQ(seconds("-1234567890.1234567895"), -1'234'567'890'123'456'790);
+  EXPECT_EQ(seconds("9223372036.85477580799"), kMax);
+  EXPECT_EQ(seconds("0.00000001234567890123456e15"), 12'345'678'901'234'560);
+}
+
 TEST(DecimalTime, RefusesWhatIsNoNumber) {
   for (const char* text : {"",    "-",     ".5",      "NaN", "\"12\"", "1x",    "1e",
                            "1e+", "1.2.3", "null",    "1 ",  "e5",     "--1",   "1e999999999999",
@@ -149,8 +159,19 @@ TEST(ParseInteger, AlsoInQuotes) {
   EXPECT_EQ(parse_integer("12"), 12);
   EXPECT_EQ(parse_integer("\"12\""), 12);
   EXPECT_EQ(parse_integer("-3"), -3);
-  for (const char* text : {"", "\"\"", "\"", "1.5", "x", "99999999999999999999"}) {
+  for (const char* text : {"", "\"\"", "\"", "1.5", "x", "99999999999999999999", "-", "--1", "01",
+                           "-01", "00", "\"01\"", "0000000000000000001", "+1"}) {
     EXPECT_EQ(parse_integer(text), std::nullopt) << text;
+  }
+}
+
+// Unlike a number, what stands in a name may begin with zeros.
+TEST(ParseDigits, OfNames) {
+  EXPECT_EQ(parse_digits("007"), 7);
+  EXPECT_EQ(parse_digits("9223372036854775807"), kMax);
+  for (const char* text :
+       {"", "-1", "1.5", "x", "\"1\"", "9223372036854775808", "00000000000000000001"}) {
+    EXPECT_EQ(parse_digits(text), std::nullopt) << text;
   }
 }
 
