@@ -10,6 +10,8 @@
 namespace trainwatch {
 namespace {
 
+constexpr std::uint32_t kReservedFlags = 0xE0;
+
 class IsalInflater final : public MemberInflater {
  public:
   IsalInflater() { IsalInflater::reset(); }
@@ -26,6 +28,8 @@ class IsalInflater final : public MemberInflater {
     state_->avail_out = out_size;
     int result = ISAL_DECOMP_OK;
     if (state_->wrapper_flag == 0) result = isal_read_gzip_header(state_.get(), &header_);
+    // What such a field would be is not known (RFC 1952, 2.3.1.2); zlib refuses it, too.
+    if ((header_.flags & kReservedFlags) != 0) return Outcome::damaged;
     if (result == ISAL_DECOMP_OK) result = isal_inflate(state_.get());
     produced = out_size - state_->avail_out;
     if (result < 0 || state_->avail_in > in_size) return Outcome::damaged;

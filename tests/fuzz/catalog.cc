@@ -9,6 +9,7 @@ void read_system_metrics(std::string_view input);
 void read_timeline(std::string_view input);
 void read_kineto(std::string_view input);
 void read_tensorflow(std::string_view input);
+void inflate_gzip(std::string_view input);
 void read_numbers(std::string_view input);
 void read_python_profiles(std::string_view input);
 void intern_names(std::string_view input);
@@ -27,6 +28,7 @@ std::span<const FuzzTarget> fuzz_targets() {
       FuzzTarget{.name = "timeline", .run = read_timeline},
       FuzzTarget{.name = "kineto", .run = read_kineto},
       FuzzTarget{.name = "tensorflow", .run = read_tensorflow},
+      FuzzTarget{.name = "gzip_stream", .run = inflate_gzip, .max_bytes = 512},
       FuzzTarget{.name = "decimal_time", .run = read_numbers, .max_bytes = 64},
       FuzzTarget{.name = "python_profiles", .run = read_python_profiles},
       FuzzTarget{.name = "names", .run = intern_names},

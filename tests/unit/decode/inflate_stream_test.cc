@@ -89,6 +89,24 @@ TEST_P(Inflate, AHeaderWithEveryFieldInPieces) {
   }
 }
 
+// RFC 1952, 2.3.1.2: a reader must give an error, because a field may follow that it does not know.
+TEST_P(Inflate, AReservedFlagIsDamage) {
+  for (const int flag : {0x20, 0x40, 0x80}) {
+    std::string packed = gzip("some text");
+    packed[3] = static_cast<char>(flag);
+    for (const std::size_t size : {std::size_t{1}, packed.size()}) {
+      InflateStream stream{GetParam()()};
+      std::string out;
+      for (std::size_t at = 0; at < packed.size(); at += size) {
+        out += drain(stream, std::string_view{packed}.substr(at, size));
+        if (!stream.damaged()) stream = restarted(std::move(stream));
+      }
+      EXPECT_EQ(out, "") << flag;
+      EXPECT_TRUE(stream.damaged()) << flag;
+    }
+  }
+}
+
 TEST_P(Inflate, LargeOutputInSmallPieces) {
   const std::string text = numbers(400000);
   const std::string packed = gzip(text);
