@@ -11,6 +11,7 @@ void read_kineto(std::string_view input);
 void read_tensorflow(std::string_view input);
 void inflate_gzip(std::string_view input);
 void read_numbers(std::string_view input);
+void read_path(std::string_view input);
 void read_python_profiles(std::string_view input);
 void intern_names(std::string_view input);
 void resume_reading(std::string_view input);
@@ -30,6 +31,7 @@ std::span<const FuzzTarget> fuzz_targets() {
       FuzzTarget{.name = "tensorflow", .run = read_tensorflow},
       FuzzTarget{.name = "gzip_stream", .run = inflate_gzip, .max_bytes = 512},
       FuzzTarget{.name = "decimal_time", .run = read_numbers, .max_bytes = 64},
+      FuzzTarget{.name = "path_metadata", .run = read_path, .max_bytes = 256},
       FuzzTarget{.name = "python_profiles", .run = read_python_profiles},
       FuzzTarget{.name = "names", .run = intern_names},
       FuzzTarget{.name = "resume_decision", .run = resume_reading, .max_bytes = 256},
