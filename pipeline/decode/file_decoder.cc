@@ -137,7 +137,7 @@ void FileDecoder::Impl::contents(std::string_view bytes, EventBatch& out) {
 }
 
 void FileDecoder::Impl::not_decoded(std::string_view bytes) {
-  (format == &kUnknownFormat ? outside.skipped : outside.structure) += bytes.size();
+  (format == &kEmptyFormat ? outside.structure : outside.skipped) += bytes.size();
 }
 
 // A writer that continues at its old offset after its file was truncated leaves NULs before its
@@ -159,6 +159,10 @@ void FileDecoder::Impl::decided(const Format& found, std::string_view begun, Eve
   if (format == &kUnknownFormat && is_named_as_ours(context.path)) {
     reject(RejectReason::unknown_format, begun);
   }
+  // Whether it is one of ours cannot be seen, whatever its name. A hole was reported already, and
+  // may be the first byte of a character.
+  const bool other_encoding = format == &kUtf16Format || format == &kUtf32Format;
+  if (other_encoding && !hole_reported) reject(RejectReason::utf8, begun);
   make_decoder();
   if (decoder != nullptr) return decoder->feed(begun, out);
   not_decoded(begun);
@@ -221,6 +225,12 @@ bool FileDecoder::complete() const {
 
 bool FileDecoder::mid_record() const {
   return impl_->decoder != nullptr && impl_->decoder->mid_record();
+}
+
+bool FileDecoder::unrecognised() const {
+  const bool undecided =
+      impl_->format == &kUndecidedFormat && is_named_as_ours(impl_->context.path);
+  return undecided && !means_nothing(impl_->head);
 }
 
 std::uint64_t FileDecoder::records() const {

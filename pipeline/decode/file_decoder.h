@@ -47,6 +47,9 @@ class FileDecoder {
   bool is_plain() const;    // known not to be compressed
   bool complete() const;    // the file's own end mark was read, and the gzip trailer if any
   bool mid_record() const;  // the bytes so far end in the middle of a record
+  // The name promises a format, and the contents so far are of none: not even of a beginning that
+  // means nothing yet, such as "[".
+  bool unrecognised() const;
   std::uint64_t records() const;
   // What became of the contents that were new; all of them after finish().
   ByteAccount bytes() const;

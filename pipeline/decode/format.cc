@@ -7,6 +7,7 @@
 #include "pipeline/decode/json_cursor.h"
 #include "pipeline/decode/json_scanner.h"
 #include "pipeline/decode/record_start.h"
+#include "pipeline/decode/text_encoding.h"
 
 namespace trainwatch {
 namespace {
@@ -156,6 +157,9 @@ const Format* detect_root(FormatTable formats, std::string_view head, const Form
 // `more`: bytes may follow.
 const Format* detect_head(FormatTable formats, std::string_view head, std::string_view path,
                           bool more) {
+  const TextEncoding encoding = text_encoding(head);
+  if (encoding == TextEncoding::utf16) return &kUtf16Format;
+  if (encoding == TextEncoding::utf32) return &kUtf32Format;
   FormatClue clue{.path = path, .head = head};
   const FormatAnswer answer = ask(formats, clue);
   if (answer.detection == Detection::yes) return answer.format;
@@ -179,14 +183,18 @@ const Format& detect_format(FormatTable formats, std::string_view head, std::str
 const Format& detect_whole_file(FormatTable formats, std::string_view contents,
                                 std::string_view path) {
   contents = contents.substr(0, kDetectBytes);
-  const bool nothing = contents.find_first_not_of(" \t\r\n[],{}") == std::string_view::npos;
   const Format& format = *detect_head(formats, contents, path, false);
   const bool known = &format != &kUndecidedFormat && &format != &kUnknownFormat;
-  return nothing && !known ? kEmptyFormat : format;
+  return means_nothing(contents) && !known ? kEmptyFormat : format;
+}
+
+bool means_nothing(std::string_view contents) {
+  return contents.find_first_not_of(" \t\r\n[],{}") == std::string_view::npos;
 }
 
 const Format* find_format(FormatTable formats, std::string_view name) {
-  for (const Format* const known : {&kUndecidedFormat, &kUnknownFormat, &kEmptyFormat}) {
+  for (const Format* const known :
+       {&kUndecidedFormat, &kUnknownFormat, &kEmptyFormat, &kUtf16Format, &kUtf32Format}) {
     if (known->name == name) return known;
   }
   for (const Format* const format : formats) {

@@ -59,6 +59,8 @@ std::unique_ptr<Decoder> make_decoder(const FileContext& context) {
 inline constexpr Format kUndecidedFormat{.name = "undecided"};  // too few bytes yet
 inline constexpr Format kUnknownFormat{.name = "unknown"};      // none of the table
 inline constexpr Format kEmptyFormat{.name = "empty"};          // nothing to read
+inline constexpr Format kUtf16Format{.name = "utf-16"};         // JSON is UTF-8
+inline constexpr Format kUtf32Format{.name = "utf-32"};
 
 // A file that is still undecided after so many bytes has the format "unknown".
 inline constexpr std::size_t kDetectBytes = std::size_t{64} << 10U;
@@ -72,6 +74,9 @@ const Format& detect_format(FormatTable formats, std::string_view head, std::str
 // The answer when no more bytes will come: never kUndecidedFormat.
 const Format& detect_whole_file(FormatTable formats, std::string_view contents,
                                 std::string_view path);
+
+// Nothing but space and brackets, as before the first record.
+bool means_nothing(std::string_view contents);
 
 // By name, the answers above included; null when there is none.
 const Format* find_format(FormatTable formats, std::string_view name);

@@ -6,6 +6,17 @@
 #include "pipeline/engine/pipeline_report.h"
 
 namespace trainwatch {
+namespace {
+
+// Empty: its end is where a writer may pause.
+std::string reason_to_be_stuck(const Ingest::File& file) {
+  if (file.decoder == nullptr) return {};
+  if (file.decoder->mid_record()) return " ends in the middle of a record";
+  if (file.decoder->unrecognised()) return " begins like none of the formats that are read";
+  return {};
+}
+
+}  // namespace
 
 std::uint64_t SourceHealthTracker::Counter::update(std::uint64_t value, Time now) {
   if (value > seen) {
@@ -46,7 +57,8 @@ void SourceHealthTracker::look_at_file(Time now, const TailedFile& tailed, const
     ++health.unreadable_files;
     health.example = tailed.error;
   }
-  if (file.decoder == nullptr || !file.decoder->mid_record()) {
+  const std::string problem = reason_to_be_stuck(file);
+  if (problem.empty()) {
     resting_.erase(tailed.file);
     return;
   }
@@ -54,7 +66,7 @@ void SourceHealthTracker::look_at_file(Time now, const TailedFile& tailed, const
   if (rest.offset != file.read.offset()) rest = {file.read.offset(), now};
   if (now - rest.since < kStuckAfter) return;
   ++health.stuck_files;
-  if (health.example.empty()) health.example = file.known.path + " ends in the middle of a record";
+  if (health.example.empty()) health.example = file.known.path + problem;
 }
 
 }  // namespace trainwatch

@@ -16,8 +16,9 @@ struct TailReport;
 
 struct SourceHealth {
   std::size_t unreadable_files = 0;
-  std::size_t stuck_files = 0;  // end in the middle of a record and do not grow
-  double lag_seconds = 0;       // for how long there have been unread bytes
+  // Do not grow, and end in the middle of a record or before any that is recognised.
+  std::size_t stuck_files = 0;
+  double lag_seconds = 0;  // for how long there have been unread bytes
   std::uint64_t lag_bytes = 0;
   std::uint64_t recent_rejects = 0;  // in the last kRecent
   std::uint64_t recent_lost = 0;     // bytes that vanished unread, in the last kRecent
@@ -56,7 +57,7 @@ class SourceHealthTracker {
 
   std::map<std::string, SourceHealth> health_;
   std::map<std::string, Memory> memory_;
-  std::map<FileId, Rest> resting_;  // files that end in the middle of a record
+  std::map<FileId, Rest> resting_;  // files that may be stuck
 };
 
 }  // namespace trainwatch

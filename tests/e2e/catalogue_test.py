@@ -138,6 +138,18 @@ class CatalogueTest(harness.JobTest):
             self.assertEqual(self.rejects(trainwatch)["utf8"], 2)
             self.check_good_job(trainwatch)
 
+    def test_21_a_whole_file_in_another_encoding(self):
+        text = sample(0).decode()
+        encodings = ("utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-be")
+        paths = [self.write(encoding + ".json", text.encode(encoding)) for encoding in encodings]
+        with self.trainwatch() as trainwatch:
+            trainwatch.wait_until_read()
+            found = [self.file(trainwatch, path) for path in paths]
+            self.assertEqual([file["format"] for file in found], ["utf-16"] * 3 + ["utf-32"] * 2)
+            self.assertEqual([file["rejects"] for file in found], [1] * 5)
+            self.assertEqual(sum(self.rejects(trainwatch).values()), 5)
+            self.check_good_job(trainwatch)
+
     def test_23_deep_brackets_and_a_small_stack(self):
         path = self.write("a.json", sample(0), b"[" * 100000 + b"\n", with_member(sample(1), b'"x": ' + b"[" * 100000),
                           b'[{"":' * 50000 + b"\n", sample(2))

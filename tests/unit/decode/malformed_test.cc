@@ -88,6 +88,61 @@ TEST(Malformed, UnknownFilesCostOneReject) {
   }
 }
 
+// Case 21: a file in another encoding, however small and whatever its name.
+TEST(Malformed, AFileInUtf16Or32CostsOneReject) {
+  const auto widen = [](std::string_view text, std::size_t before, std::size_t after) {
+    std::string wide;
+    for (const char c : text) wide.append(before, '\0').append(1, c).append(after, '\0');
+    return wide;
+  };
+  using namespace std::string_literals;
+  const std::string text = "{\"Ty";
+  const std::pair<std::string, const char*> cases[] = {
+      {"\xFF\xFE" + widen(text, 0, 1), "utf-16"},
+      {"\xFE\xFF" + widen(text, 1, 0), "utf-16"},
+      {widen(text, 0, 1), "utf-16"},
+      {"\xFF\xFE\0\0"s + widen(text, 0, 3), "utf-32"},
+      {widen(text, 0, 3), "utf-32"},
+      {"\xFE\xFF" + widen(text, 1, 0) + std::string(100'000, 'x'), "utf-16"}};
+  for (const auto& [content, format] : cases) {
+    for (const std::size_t cut : {1, 3, 1000}) {
+      DecodeRun run{"/w/a.json"};
+      for (std::size_t from = 0; from < content.size(); from += cut) {
+        run.feed(std::string_view{content}.substr(from, cut));
+      }
+      EXPECT_EQ(run.decoder().format(), format) << "while it is being written";
+      const Outcome out = run.finish();
+      EXPECT_EQ(out.format, format);
+      EXPECT_EQ(out.rejects, Lines{"utf8"});
+      EXPECT_EQ(run.decoder().skipped(), content.size());
+    }
+  }
+}
+
+// The first byte of each character looks like a hole.
+TEST(Malformed, Utf16AndUtf32WithoutAMarkCostOneRejectToo) {
+  using namespace std::string_literals;
+  for (const auto& [content, format] :
+       {std::pair{"\0{\0\"\0T\0y\0p\0e\0\""s, "utf-16"},
+        {"\0\0\0[\0\0\0{\0\0\0\"\0\0\0T\0\0\0y"s, "utf-32"},
+        {"\0\0\xFE\xFF\0\0\0[\0\0\0{\0\0\0\"\0\0\0T\0\0\0y"s, "utf-32"}}) {
+    const Outcome out = decode("/w/a.json", content);
+    EXPECT_EQ(out.format, format);
+    EXPECT_EQ(out.rejects, Lines{"syntax"});
+  }
+}
+
+// Damage is not mistaken for an encoding: what follows it is read.
+TEST(Malformed, AFewNulsAreNoEncoding) {
+  using namespace std::string_literals;
+  for (const std::string& begin : {"{\0\"\0"s, "\xFF\xFE"s, "\xFF\xFE{\0"s}) {
+    const Outcome out = decode("/w/a.json", begin + "\n" + kLine + kLine);
+    EXPECT_EQ(out.format, "system_metrics");
+    EXPECT_EQ(out.records, 2U);
+    EXPECT_EQ(out.rejects.size(), 1U);
+  }
+}
+
 // They are listed as skipped: an output directory has configurations and logs of others too.
 TEST(Malformed, FilesOfOthersAreNoRejects) {
   for (const char* content : {"{\"lr\": 0.1}", "{\"a\": 1}\n{\"b\": 2}\n", "[1,2]", "hello\nyou",

@@ -63,6 +63,10 @@ TEST(SelfAlerts, SurviveARestart) {
 class SourceHealthTest : public testing::Test {
  protected:
   void feed(const std::string& bytes) { ingest_.data(FileId{1}, bytes); }
+  void rename(const std::string& path) {
+    known_.path = path;
+    ingest_.renamed(known_);
+  }
   std::vector<std::string> kinds(int second, std::uint64_t unread = 0, std::string error = {}) {
     TailReport report;
     report.files.push_back({FileId{1}, LaneId{0}, "/r/a.jsonl", read_ + unread, read_, error});
@@ -73,14 +77,14 @@ class SourceHealthTest : public testing::Test {
   }
 
   SourceHealthTest() {
-    KnownFile known;
-    known.file = FileId{1};
-    known.source = "s";
-    known.path = "/r/a.jsonl";
-    ingest_.opened(known, "file:/r/a.jsonl:", {});
+    known_.file = FileId{1};
+    known_.source = "s";
+    known_.path = "/r/a.jsonl";
+    ingest_.opened(known_, "file:/r/a.jsonl:", {});
   }
 
   static constexpr std::uint64_t read_ = 100;
+  KnownFile known_;
   Engine engine_{{}};
   Ingest ingest_{engine_, {}};
   SourceHealthTracker watch_;
@@ -107,6 +111,21 @@ TEST_F(SourceHealthTest, AFileThatEndsInTheMiddleOfARecordIsStuckAfterAWhile) {
   feed(next.substr(20));
   EXPECT_THAT(kinds(31), IsEmpty());
   EXPECT_EQ(ingest_.sources().at("s").records, 2U) << "the pieces are joined";
+}
+
+// Case 21: a small file in another encoding, of which nothing is ever recognised.
+TEST_F(SourceHealthTest, AFileOfWhichNothingIsRecognisedIsStuckAfterAWhile) {
+  rename("/r/system/incremental/a.json");
+  feed("[\n");
+  EXPECT_THAT(kinds(0), IsEmpty());
+  EXPECT_THAT(kinds(100), IsEmpty()) << "nothing was written yet";
+  feed("\xC0\x7F\xE3\xA8\x97\x85\x7F\x7A\x7F\x83");  // EBCDIC
+  EXPECT_THAT(kinds(101), IsEmpty());
+  EXPECT_THAT(kinds(131), ElementsAre("stuck"));
+  EXPECT_THAT(watch_.sources().at("s").example,
+              testing::HasSubstr("/r/system/incremental/a.json begins like none"));
+  rename("/r/notes.json");
+  EXPECT_THAT(kinds(132), IsEmpty()) << "it need not be one of ours";
 }
 
 TEST_F(SourceHealthTest, UnreadBytesAreLagAfterAMinute) {
