@@ -22,6 +22,15 @@ def limited(name, value):
             'echo %d > /proc/sys/user/%s && exec "$0" "$@"' % (value, name)]
 
 
+def watches(pid):
+    """How many directories its inotify watches."""
+    found, folder = 0, "/proc/%d/fdinfo" % pid
+    for number in os.listdir(folder):
+        with open(os.path.join(folder, number)) as info:
+            found += sum(line.startswith("inotify ") for line in info)
+    return found
+
+
 class WatchLimitsTest(unittest.TestCase):
     def setUp(self):
         scratch = tempfile.TemporaryDirectory()
@@ -50,6 +59,24 @@ class WatchLimitsTest(unittest.TestCase):
 
     def test_too_few_watches(self):
         self.check_degraded(("max_inotify_watches", 1), "watch_limit")
+
+    def test_watches_are_added_once_there_is_room(self):  # catalogue 44
+        if subprocess.run([*limited("max_inotify_watches", 1), "true"], stderr=subprocess.DEVNULL,
+                          check=False).returncode:
+            self.skipTest("user namespaces with limits of their own are not available")
+        self.job.write_all()
+        directories = sum(1 for _ in os.walk(self.directory))
+        degraded = 'trainwatch_watch_degraded{reason="%s"}'
+        with harness.Trainwatch(self.directory, *spiky_job.RULES,
+                                prefix=limited("max_inotify_watches", 1)) as trainwatch:
+            trainwatch.wait_until_read()
+            harness.wait_for(lambda: degraded % "watch_limit" + " 1\n" in trainwatch.get("/metrics"), "it says so")
+            self.assertEqual(watches(trainwatch.pid), 1)
+            subprocess.run(["nsenter", "--user", "--preserve-credentials", "--target=%d" % trainwatch.pid, "sh", "-c",
+                            "echo 1000 > /proc/sys/user/max_inotify_watches"], check=True)
+            harness.wait_for(lambda: watches(trainwatch.pid) == directories, "all directories are watched")
+            harness.wait_for(lambda: degraded % "none" + " 0\n" in trainwatch.get("/metrics"), "it says so")
+        self.assertGreater(directories, 4)
 
     def test_no_inotify(self):
         self.check_degraded(("max_inotify_instances", 0), "unavailable")
