@@ -110,6 +110,7 @@ struct EngineThread::Impl {
     if (Status started = pipeline.start(); !started.ok()) return started;
     checkpoint = pipeline.checkpoint();
     if (state_lost.empty()) state_lost = pipeline.dropped();
+    report.read_until = SteadyClock::now();
     beat();
     commit();
     timer.start(kEvery, [this] { every_second(); });
@@ -161,7 +162,9 @@ struct EngineThread::Impl {
     clock.compare(SteadyClock::now(), wall_clock());
     look_after_writers();
     forget_silent();
-    pipeline.engine().tick(clock.now());
+    // What has not been read yet cannot have failed to happen: not after this process was
+    // suspended, nor while a file call hangs.
+    pipeline.engine().tick(clock.at(report.read_until));
     pipeline.engine().flush();
     look_after_self();
     const bool waits = pipeline.has_emitted() || !pipeline.waiting().empty();
@@ -175,16 +178,17 @@ struct EngineThread::Impl {
   }
 
   void forget_silent() {
-    if (SteadyClock::now() - round_began < round) return;
-    round_began = SteadyClock::now();
+    if (report.read_until - round_began < round) return;
+    round_began = report.read_until;
     if (pipeline.next_round()) writers.forget();
   }
 
   void look_after_self() {
     const Time now = clock.now();
-    watch.look(now, pipeline.ingest(), report);
+    const Time awake = clock.awake();
+    watch.look(awake, pipeline.ingest(), report);
     std::vector<SelfCondition> conditions = conditions_of(watch);
-    const auto silence = SteadyClock::now() - reported;
+    const auto silence = awake - reported;
     std::ranges::move(self_checks({health, report, state_lost, silence}),
                       std::back_inserter(conditions));
     pipeline.raise_self_alerts(now, conditions);
@@ -228,8 +232,8 @@ struct EngineThread::Impl {
   Callbacks callbacks;
   CommitHealth health;
   SourceHealthTracker watch;
-  std::string state_lost;                                 // at the start; empty: no
-  SteadyClock::time_point reported = SteadyClock::now();  // the last report of the reader
+  std::string state_lost;         // at the start; empty: no
+  Time reported = clock.awake();  // the last report of the reader
   CommitPace pace;
   std::ptrdiff_t withheld = 0;  // slots of chunks taken while too many alerts wait
   std::size_t provisional = 0;  // how many of the waiting alerts were sent provisionally
@@ -277,7 +281,7 @@ TailSink& EngineThread::inbox() {
 void EngineThread::pass_done(TailReport report) {
   boost::asio::post(impl_->context, [&impl = *impl_, report = std::move(report)]() mutable {
     impl.report = std::move(report);
-    impl.reported = SteadyClock::now();
+    impl.reported = impl.clock.awake();
     if (!impl.report.complete || std::exchange(impl.header.ready, true)) return;
     impl.pipeline.engine().flush();
     impl.commit();

@@ -62,7 +62,8 @@ struct Reader::Impl {
         names_changed = true;
       }
       while (!stop.stop_requested() && tailer.read(sink)) report(now, false);
-      report(SteadyClock::now(), true);
+      if (!names_changed) read_until = now;
+      report(now, true);
       const bool names = wait(names_changed) == InotifyHint::Wake::directories_changed;
       names_changed = names_changed || names;
     }
@@ -107,9 +108,9 @@ struct Reader::Impl {
     return std::exchange(watched, directories.size()) != directories.size();
   }
 
-  // Reports on the files to the engine, at most once a second. What is unread was already unread at
-  // `behind_since`.
-  void report(SteadyClock::time_point behind_since, bool complete) {
+  // Reports on the files to the engine, at most once a second. What is unread in the middle of a
+  // pass was already unread when the pass began.
+  void report(SteadyClock::time_point pass_began, bool complete) {
     const auto now = SteadyClock::now();
     const bool first_pass = complete && !std::exchange(passed, true);
     if (now < next_report && !first_pass) return;
@@ -124,7 +125,8 @@ struct Reader::Impl {
     if (made.missing_roots.empty()) missing_since = now;
     made.missing_seconds = std::chrono::duration<double>(now - missing_since).count();
     made.complete = complete;
-    made.lag_seconds = std::chrono::duration<double>(now - behind_since).count();
+    made.read_until = read_until;
+    made.lag_seconds = complete ? 0 : std::chrono::duration<double>(now - pass_began).count();
     pass_done(std::move(made));
   }
 
@@ -140,7 +142,8 @@ struct Reader::Impl {
   AdaptiveInterval polls{options.poll_interval, 20, std::chrono::seconds(10)};
   AdaptiveInterval scans{std::chrono::seconds(0), 4, std::chrono::seconds(1)};
   AdaptiveInterval refreshes{options.poll_interval, 10, std::chrono::seconds(1)};
-  bool passed = false;  // the first pass is over
+  bool passed = false;                                      // the first pass is over
+  SteadyClock::time_point read_until = SteadyClock::now();  // see TailReport
   SteadyClock::time_point next_report{};
   SteadyClock::time_point missing_since = SteadyClock::now();
   std::promise<void> ended;

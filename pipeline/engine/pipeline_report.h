@@ -25,6 +25,8 @@ struct TailReport {
   double missing_seconds = 0;              // for how long one of them has been missing
   double lag_seconds = 0;                  // since the oldest unread byte was seen
   bool complete = false;  // the pass is over: everything its scan found has been read
+  // All that had been written then has been read, but for what cannot be read.
+  ScanTime read_until{};
 };
 
 // Appends the families about the pipeline.

@@ -25,7 +25,7 @@ MIB = 1 << 20
 SMALL_BUFFER = 2304  # the least that the kernel gives
 LIVE_SECONDS = 0.25
 
-# Reads until it is told to end, and answers pings.
+# Reads until it is ended, and answers pings.
 READER = """
 import asyncio, sys, websockets
 async def read():
@@ -114,7 +114,7 @@ class Network:
         self._test.addCleanup(process.kill)
 
     def cut(self):
-        """Nothing comes through any more, and nobody is told."""
+        """Nothing comes through any more, and nobody is notified."""
         self._ip("-n", self._space, "link", "set", "there", "down")
 
 

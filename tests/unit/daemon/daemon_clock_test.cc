@@ -22,4 +22,16 @@ TEST(DaemonClock, IsNotMovedByTheHostsClock) {
   EXPECT_EQ(clock.at(start + seconds(5)), wall + seconds(5));
 }
 
+TEST(DaemonClock, IsNotAwakeWhileTheProcessIsSuspended) {
+  const DaemonClock::Steady start{};
+  const Time wall{hours(500'000)};
+  DaemonClock clock(start, wall);
+  EXPECT_EQ(clock.awake(), wall);
+  clock.compare(start + seconds(1), wall + seconds(1));
+  clock.compare(start + seconds(2), wall + hours(9));
+  EXPECT_EQ(clock.awake(), wall + seconds(2));
+  clock.compare(start + seconds(602), wall + hours(9) + seconds(600));
+  EXPECT_EQ(clock.awake(), wall + seconds(4));
+}
+
 }  // namespace trainwatch::daemon_clock_test
