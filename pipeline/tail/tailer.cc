@@ -91,6 +91,8 @@ void Tailer::Impl::meet(const std::string& path) {
   }
   const bool own_name = path == file->identity.order.path;
   if (file->presence.seen_in_scan == scan_number) {  // a hard link, or renamed during the listing
+    const bool other_came_first = own_name && !file->presence.seen_as.empty();
+    listing.skipped.add(other_came_first ? file->presence.seen_as : path, SkipReason::same_file);
     if (own_name) file->presence.seen_as.clear();
     return;
   }

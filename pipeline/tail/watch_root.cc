@@ -87,6 +87,8 @@ std::string_view to_string(SkipReason reason) {
       return "not_regular";
     case SkipReason::too_deep:
       return "too_deep";
+    case SkipReason::same_file:
+      return "same_file";
     case SkipReason::count_:
       break;
   }

@@ -45,6 +45,7 @@ enum class SkipReason : std::uint8_t {
   symbolic_link,  // or, where links are followed, one that leads to no file below the root
   not_regular,    // named like a trace, but a FIFO, device or socket
   too_deep,       // a directory below the deepest one that is listed
+  same_file,      // a hard link, or a link that is followed, to a file that is read by another name
   count_,
 };
 std::string_view to_string(SkipReason reason);

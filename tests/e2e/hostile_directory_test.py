@@ -66,6 +66,20 @@ class HostileDirectoryTest(harness.JobTest):
         for name in skipped:
             self.assertEqual(log.count("/" + name + " "), LOG_LINES_PER_ODD_PATH, log)
 
+    def test_a_hard_link(self):  # catalogue 11
+        with open(self.path("one.json"), "w") as file:
+            file.write('{"step": 1}\n')
+        os.link(self.path("one.json"), self.path("two.json"))
+        with harness.Trainwatch(self.directory) as trainwatch:
+            skipped = harness.wait_for(lambda: trainwatch.json("/api/v1/status")["skipped"]["first"], "it is said")
+            self.assertEqual([(os.path.basename(each["path"]), each["reason"]) for each in skipped],
+                             [("two.json", "same_file")])
+            self.assertEqual(trainwatch.metric("trainwatch_files_skipped"), 1)
+            for name in ("three.json", "four.json"):  # each takes another scan
+                shutil.copy(self.path("one.json"), self.path(name))
+                trainwatch.wait_until_read(but=[self.path("two.json")])
+            self.assertEqual(trainwatch.log().count("/two.json "), LOG_LINES_PER_ODD_PATH)
+
     def test_names_of_any_bytes(self):  # catalogue 64
         for name in ODD_NAMES:
             with open(os.path.join(self.directory.encode(), name), "w") as file:

@@ -291,6 +291,12 @@ TEST_P(HostileDirectoryTest, AHardLinkIsReadOnce) {
   EXPECT_EQ(pass().size(), 1U);
   EXPECT_EQ(sink.total, 2U);
   EXPECT_EQ(tailer->files().size(), 1U);
+  EXPECT_THAT(skipped(), ElementsAre("b.json same_file", "c/d.json same_file"));
+  stdfs::remove(dir / "job/a.json");
+  pass();
+  pass();
+  EXPECT_THAT(skipped(), ElementsAre("c/d.json same_file")) << "b.json is its name now";
+  EXPECT_EQ(sink.total, 2U);
 }
 
 // Catalogue 52.

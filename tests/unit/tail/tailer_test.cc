@@ -102,6 +102,10 @@ TEST_F(TailerTest, AHardLinkIsReadOnceAndIsNoRename) {
   fs.append("/r/z.json", "y");
   EXPECT_THAT(pass(), ElementsAre("data m.json"));
   EXPECT_EQ(sink.file("/r/m.json").bytes, "xy");
+  const auto& skipped = tailer->skipped().first();
+  ASSERT_EQ(skipped.size(), 2U);
+  EXPECT_EQ(skipped[0].path, "/r/a.json") << "whichever name the listing shows first";
+  EXPECT_EQ(skipped[1].path, "/r/z.json");
   fs.unlink("/r/m.json");
   EXPECT_THAT(pass(), ElementsAre("renamed a.json"));
 }
