@@ -129,6 +129,61 @@ TEST_F(CatalogueTest, AnObjectThatCannotBeOpenedForAWhileIsTriedAgain) {
   EXPECT_EQ(sink.file("/r/a.jsonl").bytes, "one\n");
 }
 
+constexpr int kAlways = 1'000'000;
+
+// Case 48: attributes go back for a while, as where another server answers. The bytes are there.
+TEST_F(CatalogueTest, ASizeThatGoesBackForAWhileIsNoTruncation) {
+  for (const bool remote : {false, true}) {
+    fs.remote(remote);
+    for (const std::size_t shown : {0, 50, 600}) {
+      const std::string path =
+          (remote ? "/r/remote" : "/r/local") + std::to_string(shown) + ".jsonl";
+      fs.create(path, lines("line", 100));
+      for (int i = 0; i < 3; ++i) pass();
+      fs.lag(path, shown, kAlways);
+      for (int i = 0; i < 10; ++i) EXPECT_THAT(pass(), IsEmpty()) << path << i;
+      fs.append(path, "more\n");
+      for (int i = 0; i < 10; ++i) pass();
+      fs.heal();
+      for (int i = 0; i < 3; ++i) pass();
+      EXPECT_EQ(sink.file(path).bytes, lines("line", 100) + "more\n") << path;
+      EXPECT_THAT(sink.file(path).earlier, IsEmpty());
+    }
+  }
+}
+
+// Case 48: on a network file system a truncation must last, as what was read may come back.
+TEST_F(CatalogueTest, ATruncationOnANetworkFileSystemCountsAfterFourSeconds) {
+  fs.remote(true);
+  fs.create("/r/a.jsonl", lines("line", 100));
+  pass();
+  fs.truncate("/r/a.jsonl", 0);
+  fs.append("/r/a.jsonl", "new\n");
+  for (int i = 0; i < 4; ++i) EXPECT_THAT(pass(), IsEmpty()) << i;
+  EXPECT_THAT(pass(), Contains("restarted 0 a.jsonl"));
+  pass();
+  EXPECT_EQ(sink.file("/r/a.jsonl").bytes, "new\n");
+}
+
+// Case 48: a file that has a successor is read to its real end first, however short it appears.
+TEST_F(CatalogueTest, AFileWhoseSizeLagsIsReadToItsEndBeforeTheNextOne) {
+  const std::string first = "/r/system/incremental/1591748100.algo-1.json";
+  const std::string second = "/r/system/incremental/1591748160.algo-1.json";
+  fs.remote(true);
+  fs.create(first, lines("first", 20));
+  pass();
+  fs.append(first, lines("more", 20));
+  fs.lag(first, lines("first", 20).size(), kAlways);
+  fs.create(second, "second\n");
+  Calls calls;
+  for (int i = 0; i < 5; ++i) {
+    for (const std::string& call : pass()) calls.push_back(call);
+  }
+  EXPECT_THAT(calls, ElementsAre("data 1591748100.algo-1.json", "finished 1591748100.algo-1.json",
+                                 "opened 1591748160.algo-1.json", "data 1591748160.algo-1.json"));
+  EXPECT_EQ(sink.file(first).bytes, lines("first", 20) + lines("more", 20));
+}
+
 // Case 3, as on overlayfs: inode numbers are used again, and there are no generation numbers.
 TEST_F(CatalogueTest, AnInodeNumberUsedAgainWhileNobodyLookedIsAnotherFile) {
   fs.reuse_inode_numbers(true);
