@@ -100,12 +100,11 @@ struct Reader::Impl {
     return hint.wait(std::chrono::ceil<std::chrono::milliseconds>(patience));
   }
 
-  // True: there are new directories. One more scan finds what happened there before they were
-  // watched.
+  // True: there are new ones. One more scan finds what happened there before they were watched.
   bool watch_directories() {
-    const std::vector<std::string>& directories = tailer.directories();
-    for (const std::string& directory : directories) hint.add(directory);
-    return std::exchange(watched, directories.size()) != directories.size();
+    bool any = false;
+    for (const std::string& directory : tailer.directories()) any = hint.add(directory) || any;
+    return any;
   }
 
   // Reports on the files to the engine, at most once a second. What is unread in the middle of a
@@ -136,7 +135,6 @@ struct Reader::Impl {
   PosixFileSystem files;
   InotifyHint hint;
   Tailer tailer;
-  std::size_t watched = 0;  // directories
   // A scan of 50,000 files takes a tenth of a second. Polls find what nothing else shows; where
   // inotify shows everything, names need a scan and growth a refresh of what grew.
   AdaptiveInterval polls{options.poll_interval, 20, std::chrono::seconds(10)};

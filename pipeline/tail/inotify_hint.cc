@@ -43,8 +43,8 @@ InotifyHint::~InotifyHint() {
   ::close(wake_);
 }
 
-void InotifyHint::add(const std::string& directory) {
-  if (inotify_ < 0 || watches_.contains(directory)) return;
+bool InotifyHint::add(const std::string& directory) {
+  if (inotify_ < 0 || watches_.contains(directory)) return false;
   const int watch = ::inotify_add_watch(inotify_, directory.c_str(),
                                         kContent | kNames | IN_ONLYDIR | IN_DONT_FOLLOW);
   if (watch < 0) {
@@ -53,16 +53,17 @@ void InotifyHint::add(const std::string& directory) {
     } else {
       unwatched_.erase(directory);  // it is gone, or not ours to watch
     }
-    return;
+    return false;
   }
   unwatched_.erase(directory);
   // Two names of one directory share a watch, which keeps the later name.
-  if (const auto known = directories_.find(watch); known != directories_.end()) {
-    watches_.erase(known->second);
-  }
+  const auto known = directories_.find(watch);
+  const bool is_new = known == directories_.end();
+  if (!is_new) watches_.erase(known->second);
   watches_[directory] = watch;
   directories_[watch] = directory;
   network_ = network_ || on_network(directory);
+  return is_new;
 }
 
 InotifyHint::Wake InotifyHint::wait(std::chrono::milliseconds timeout) {

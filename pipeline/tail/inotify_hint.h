@@ -30,9 +30,9 @@ class InotifyHint {
   InotifyHint(const InotifyHint&) = delete;
   InotifyHint& operator=(const InotifyHint&) = delete;
 
-  // Watches a directory, not recursively. Cheap if it is watched already; the next call retries a
-  // failure.
-  void add(const std::string& directory);
+  // Watches a directory, not recursively. True: from now on; what happened there before was not
+  // seen. Cheap if it is watched already; the next call retries a failure.
+  bool add(const std::string& directory);
 
   // Returns as soon as there is something to report, and consumes all pending events.
   Wake wait(std::chrono::milliseconds timeout);

@@ -83,8 +83,10 @@ TEST_F(InotifyTest, ADirectoryIsWatchedOnlyOnceItIsAdded) {
   EXPECT_EQ(hint.wait(kLong), Wake::directories_changed);
   dir.append("sub/a.json", "x");
   EXPECT_EQ(hint.wait(kAtOnce), Wake::timeout);
-  hint.add(dir / "sub");
-  hint.add(dir / "sub");
+  EXPECT_TRUE(hint.add(dir / "sub"));
+  EXPECT_FALSE(hint.add(dir / "sub"));
+  EXPECT_FALSE(hint.add(dir / "sub/../sub")) << "another name shares its watch";
+  EXPECT_FALSE(hint.add(dir / "sub"));
   dir.append("sub/a.json", "x");
   EXPECT_EQ(hint.wait(kLong), Wake::files_changed);
 }
@@ -128,7 +130,7 @@ TEST_F(InotifyTest, WakesFromAnotherThread) {
 
 TEST_F(InotifyTest, ADirectoryThatIsNotThereIsNoFault) {
   const std::string before(hint.degraded());
-  hint.add(dir / "none");
+  EXPECT_FALSE(hint.add(dir / "none"));
   dir.append("file.json", "");
   hint.add(dir / "file.json");
   EXPECT_EQ(hint.degraded(), before);
