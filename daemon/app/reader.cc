@@ -18,6 +18,9 @@ namespace {
 
 using SteadyClock = std::chrono::steady_clock;
 
+// For so long other files may wait for one that is long.
+constexpr auto kTurn = std::chrono::milliseconds(200);
+
 // What a call costs: its CPU time, or a part of its duration where it mostly waits, as for a
 // network file system.
 class Stopwatch {
@@ -53,18 +56,21 @@ struct Reader::Impl {
 
   void run(const std::stop_token& stop) {
     bool names_changed = true;
+    bool complete = true;  // the last pass
     while (!stop.stop_requested()) {
       const auto now = SteadyClock::now();
+      if (complete) behind_since = now;
       if (now >= polls.next() || (names_changed && now >= scans.next())) {
         scan(now);
         names_changed = watch_directories();
       } else if (!refresh(now)) {
         names_changed = true;
       }
-      while (!stop.stop_requested() && tailer.read(sink)) report(now, false);
-      if (!names_changed) read_until = now;
-      report(now, true);
-      const bool names = wait(names_changed) == InotifyHint::Wake::directories_changed;
+      complete = read(stop);
+      if (complete && !names_changed) read_until = now;
+      report(complete);
+      const auto until = complete ? next_pass(names_changed) : now;
+      const bool names = wait(until) == InotifyHint::Wake::directories_changed;
       names_changed = names_changed || names;
     }
   }
@@ -92,10 +98,26 @@ struct Reader::Impl {
     return complete;
   }
 
-  InotifyHint::Wake wait(bool names_changed) {
+  // True: everything was read. False: there is more, but other files may have grown meanwhile.
+  bool read(const std::stop_token& stop) {
+    const auto turn_ends = SteadyClock::now() + kTurn;
+    while (!stop.stop_requested() && tailer.read(sink)) {
+      report(false);
+      if (SteadyClock::now() < turn_ends) continue;
+      tailer.end_turn();
+      return false;
+    }
+    return !stop.stop_requested();
+  }
+
+  SteadyClock::time_point next_pass(bool names_changed) const {
     auto until = polls.next();
     if (names_changed) until = std::min(until, scans.next());
     if (!hint.degraded().empty()) until = std::min(until, refreshes.next());
+    return until;
+  }
+
+  InotifyHint::Wake wait(SteadyClock::time_point until) {
     const auto patience = until - SteadyClock::now();
     return hint.wait(std::chrono::ceil<std::chrono::milliseconds>(patience));
   }
@@ -108,8 +130,8 @@ struct Reader::Impl {
   }
 
   // Reports on the files to the engine, at most once a second. What is unread in the middle of a
-  // pass was already unread when the pass began.
-  void report(SteadyClock::time_point pass_began, bool complete) {
+  // pass was already unread at `behind_since`.
+  void report(bool complete) {
     const auto now = SteadyClock::now();
     const bool first_pass = complete && !std::exchange(passed, true);
     if (now < next_report && !first_pass) return;
@@ -125,7 +147,7 @@ struct Reader::Impl {
     made.missing_seconds = std::chrono::duration<double>(now - missing_since).count();
     made.complete = complete;
     made.read_until = read_until;
-    made.lag_seconds = complete ? 0 : std::chrono::duration<double>(now - pass_began).count();
+    made.lag_seconds = complete ? 0 : std::chrono::duration<double>(now - behind_since).count();
     pass_done(std::move(made));
   }
 
@@ -140,8 +162,9 @@ struct Reader::Impl {
   AdaptiveInterval polls{options.poll_interval, 20, std::chrono::seconds(10)};
   AdaptiveInterval scans{std::chrono::seconds(0), 4, std::chrono::seconds(1)};
   AdaptiveInterval refreshes{options.poll_interval, 10, std::chrono::seconds(1)};
-  bool passed = false;                                      // the first pass is over
-  SteadyClock::time_point read_until = SteadyClock::now();  // see TailReport
+  bool passed = false;                                        // the first pass is over
+  SteadyClock::time_point read_until = SteadyClock::now();    // see TailReport
+  SteadyClock::time_point behind_since = SteadyClock::now();  // the first pass since a complete one
   SteadyClock::time_point next_report{};
   SteadyClock::time_point missing_since = SteadyClock::now();
   std::promise<void> ended;

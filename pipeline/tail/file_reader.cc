@@ -7,6 +7,12 @@
 namespace trainwatch {
 namespace {
 
+constexpr std::string_view kGzip = "\x1f\x8b";
+
+// Compressed bytes may be a thousand times as many once they are decoded, and other files wait for
+// that: not more of them are read at once.
+constexpr std::size_t kGzipChunk = std::size_t{16} << 10U;
+
 bool has_more(const TrackedFile& file) {
   return !file.at_end();
 }
@@ -53,8 +59,22 @@ void ReadQueue::order(std::vector<TrackedFile*> files, const FileTable& table,
              before.order < file->identity.order;
     });
   });
-  std::sort(files_.begin(), files_.end(),
-            [](const auto* a, const auto* b) { return reads_before(*a, *b); });
+  std::sort(files_.begin(), files_.end(), [this](const auto* a, const auto* b) {
+    const bool behind = behind_.contains(a->identity.lane);
+    if (behind != behind_.contains(b->identity.lane)) return !behind;
+    return reads_before(*a, *b);
+  });
+}
+
+void ReadQueue::end_turn() {
+  for (auto& [lane, turns] : behind_) --turns;
+  std::erase_if(behind_, [](const auto& lane) { return lane.second == 0; });
+  const TrackedFile* const file = front();
+  if (file == nullptr) return;
+  behind_[file->identity.lane] = kTurnsBehind;
+  std::stable_partition(
+      files_.begin() + static_cast<std::ptrdiff_t>(next_), files_.end(),
+      [file](const TrackedFile* other) { return other->identity.lane != file->identity.lane; });
 }
 
 TrackedFile* ReadQueue::front() {
@@ -96,7 +116,7 @@ bool FileReader::read_chunk(TrackedFile& file, TailSink& sink) {
   }
   const auto proven = dispel_doubt(file);
   if (proven && !*proven) return false;
-  const auto step = proven ? read_on(file, buffer_) : Result<ReadStep>(proven.error());
+  const auto step = proven ? read_on(file, buffer_for(file)) : Result<ReadStep>(proven.error());
   if (!step) {
     fail(file, step.error(), sink);
     return true;
@@ -106,6 +126,7 @@ bool FileReader::read_chunk(TrackedFile& file, TailSink& sink) {
   if (step->replaced) return false;
   if (step->cut > 0) sink.cut_back(file.identity.id, step->cut);
   if (step->bytes.empty()) return true;
+  if (file.offset() == step->bytes.size()) file.progress.gzip = step->bytes.starts_with(kGzip);
   announce(file, sink);
   sink.data(file.identity.id, step->bytes);
   return true;
@@ -119,6 +140,12 @@ void FileReader::settle(TrackedFile& file, TailSink& sink) {
   }
   lighten(file);
   if (!file.presence.missing && file.presence.linked) table_.close(file);
+}
+
+std::span<char> FileReader::buffer_for(const TrackedFile& file) {
+  const bool gzip = file.progress.gzip || is_compressed(file.identity.order);
+  const std::size_t most = gzip ? std::min(limits_.chunk_bytes, kGzipChunk) : limits_.chunk_bytes;
+  return std::span(buffer_).first(most + Fingerprint::kTail);
 }
 
 KnownFile FileReader::known(const TrackedFile& file) const {

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <set>
+#include <span>
 #include <vector>
 
 #include "pipeline/tail/file_table.h"
@@ -28,8 +30,12 @@ class ReadQueue {
   // The next file, even if it has no unread bytes any more; null if there is none.
   TrackedFile* front();
   void pop();
+  // The lane of the next file comes behind the others, for the next kTurnsBehind turns.
+  void end_turn();
 
  private:
+  static constexpr int kTurnsBehind = 16;
+
   const TailLimits& limits_;
   const PatienceClock& clock_;
   void order(std::vector<TrackedFile*> files, const FileTable& table,
@@ -37,7 +43,8 @@ class ReadQueue {
 
   std::vector<TrackedFile*> files_;
   std::size_t next_ = 0;
-  std::set<LaneId> held_;  // lanes that wait for a file
+  std::set<LaneId> held_;         // lanes that wait for a file
+  std::map<LaneId, int> behind_;  // for so many turns
 };
 
 // Reads a tracked file in chunks and makes all sink calls that concern it.
@@ -58,6 +65,7 @@ class FileReader {
  private:
   bool make_ready(TrackedFile& file, TailSink& sink);
   Result<bool> dispel_doubt(TrackedFile& file);
+  std::span<char> buffer_for(const TrackedFile& file);
   void announce(TrackedFile& file, TailSink& sink);
   void fail(TrackedFile& file, const Error& error, TailSink& sink);
 

@@ -300,6 +300,7 @@ bool Tailer::refresh() {
 
 bool Tailer::refresh(const std::vector<std::string>& paths) {
   Impl& p = *impl_;
+  if (paths.empty()) return true;
   bool any_begins = false;
   std::vector<TrackedFile*> changed;
   for (const std::string& path : paths) {
@@ -328,6 +329,10 @@ bool Tailer::read(TailSink& sink) {
     p.queue.pop();
   }
   return false;
+}
+
+void Tailer::end_turn() {
+  impl_->queue.end_turn();
 }
 
 std::vector<TailedFile> Tailer::files() const {

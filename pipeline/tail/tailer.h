@@ -122,6 +122,9 @@ class Tailer {
 
   // Reads one chunk of the next file with unread bytes. False when every file is at its end.
   bool read(TailSink& sink);
+  // The file that was read has had its turn: for a while, the files of other lanes come first. The
+  // caller may scan or refresh before it reads on, and so finds what others wrote meanwhile.
+  void end_turn();
 
   std::vector<TailedFile> files() const;
   std::uint64_t unread_bytes() const;

@@ -89,6 +89,7 @@ struct TrackedFile {
     std::uint64_t unread_when_cut = 0;  // unread bytes when the file got smaller
     std::int64_t modified_ns = 0;
     bool touched = false;  // changed since it was last read
+    bool gzip = false;     // its first bytes say so; not known after a restart
     // What to compare with `read` before reading on. After a restart: the beginning, or everything
     // if the identity is in doubt.
     enum class Doubt : std::uint8_t { none, beginning, all };

@@ -2,8 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <condition_variable>
 #include <filesystem>
+#include <functional>
+#include <future>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -63,6 +66,66 @@ TEST(Reader, AFileMadeWhileItsDirectoryIsBeingAddedNeedsNoPoll) {
     ASSERT_TRUE(sink.wait_for(static_cast<std::uint64_t>(i) + 1)) << path;
   }
   EXPECT_TRUE(reader.stop(std::chrono::seconds(20)));
+}
+
+// Takes a millisecond for each chunk of the first file, and appends to another one at the start.
+class SlowSink final : public TailSink {
+ public:
+  explicit SlowSink(std::function<void()> at_the_start) : at_the_start_(std::move(at_the_start)) {}
+
+  void opened(const KnownFile& file, const std::string&, const std::vector<FileId>&) override {
+    if (file.path.ends_with("b.json")) other_ = file.file;
+  }
+  void data(FileId file, std::string_view bytes) override {
+    if (file == other_) {
+      other_at_ = chunks_;
+      return;
+    }
+    if (chunks_++ == 0) at_the_start_();
+    total_ += bytes.size();
+    const auto later = std::chrono::steady_clock::now() + std::chrono::milliseconds(1);
+    while (std::chrono::steady_clock::now() < later) {
+    }
+  }
+  void renamed(const KnownFile&) override {}
+  void cut_back(FileId, std::uint64_t) override {}
+  void restarted(FileId, std::uint64_t) override {}
+  void finished(FileId) override {}
+  void read_error(FileId, const std::string&) override {}
+  void forgotten(FileId, bool) override {}
+  void checkpoint_written(const CheckpointFile&) override {}
+
+  std::size_t chunks() const { return chunks_; }
+  std::size_t other_at() const { return other_at_; }
+  std::uint64_t total() const { return total_; }
+
+ private:
+  std::function<void()> at_the_start_;
+  FileId other_{};
+  std::size_t chunks_ = 0;
+  std::size_t other_at_ = 0;  // chunks before the other file was read
+  std::uint64_t total_ = 0;
+};
+
+// Case 36.
+TEST(Reader, GrowthIsNoticedInTheMiddleOfALongFile) {
+  constexpr std::size_t kBytes = 2'000'000;
+  TempDirectory dir;
+  dir.append("a.json", std::string(kBytes, 'x'));
+  SlowSink sink([&] { dir.append("b.json", "x"); });
+  ReaderOptions options;
+  options.roots = {{dir.path(), "r"}};
+  options.limits.chunk_bytes = 1000;
+  std::promise<void> read;
+  std::atomic<bool> done{false};
+  Reader reader(std::move(options), sink, [&](const TailReport& report) {
+    if (report.complete && !done.exchange(true)) read.set_value();
+  });
+  EXPECT_EQ(read.get_future().wait_for(std::chrono::seconds(60)), std::future_status::ready);
+  EXPECT_TRUE(reader.stop(std::chrono::seconds(20)));
+  EXPECT_EQ(sink.total(), kBytes);
+  EXPECT_GT(sink.other_at(), 0U);
+  EXPECT_LT(sink.other_at(), sink.chunks() * 3 / 4);
 }
 
 }  // namespace trainwatch::test::reader_test
