@@ -1,5 +1,6 @@
 #include "daemon/app/reader.h"
 
+#include <sys/vfs.h>
 #include <time.h>
 
 #include <algorithm>
@@ -10,6 +11,7 @@
 
 #include "daemon/app/adaptive_interval.h"
 #include "daemon/app/guarded_thread.h"
+#include "daemon/app/patient_file_system.h"
 #include "pipeline/tail/inotify_hint.h"
 #include "pipeline/tail/posix_file_system.h"
 
@@ -18,8 +20,17 @@ namespace {
 
 using SteadyClock = std::chrono::steady_clock;
 
+// How long others wait for a file system that does not answer, once.
+constexpr auto kAnswer = std::chrono::seconds(5);
+
 // For so long other files may wait for one that is long.
 constexpr auto kTurn = std::chrono::milliseconds(200);
+
+// A root that does not exist yet may be mounted later.
+bool may_hang(const WatchRoot& root) {
+  struct statfs found {};
+  return ::statfs(root.path.c_str(), &found) != 0 || !network_file_system(found.f_type).empty();
+}
 
 // What a call costs: its CPU time, or a part of its duration where it mostly waits, as for a
 // network file system.
@@ -47,7 +58,10 @@ struct Reader::Impl {
       : options(std::move(wanted)),
         sink(to),
         pass_done(std::move(done)),
-        files(options.roots),
+        files(
+            options.roots,
+            [roots = options.roots] { return std::make_unique<PosixFileSystem>(roots); }, may_hang,
+            kAnswer),
         tailer(files, options.roots, options.limits, std::exchange(options.resume, {})),
         thread([this](const std::stop_token& stop) {
           run_guarded("reader", [&] { run(stop); });
@@ -67,7 +81,7 @@ struct Reader::Impl {
         names_changed = true;
       }
       complete = read(stop);
-      if (complete && !names_changed) read_until = now;
+      if (complete && !names_changed && files.silence() == files.silence().zero()) read_until = now;
       report(complete);
       const auto until = complete ? next_pass(names_changed) : now;
       const bool names = wait(until) == InotifyHint::Wake::directories_changed;
@@ -147,6 +161,7 @@ struct Reader::Impl {
     made.missing_seconds = std::chrono::duration<double>(now - missing_since).count();
     made.complete = complete;
     made.read_until = read_until;
+    made.silent_seconds = std::chrono::duration<double>(files.silence()).count();
     made.lag_seconds = complete ? 0 : std::chrono::duration<double>(now - behind_since).count();
     pass_done(std::move(made));
   }
@@ -154,7 +169,7 @@ struct Reader::Impl {
   ReaderOptions options;
   TailSink& sink;
   std::function<void(TailReport)> pass_done;
-  PosixFileSystem files;
+  PatientFileSystem files;
   InotifyHint hint;
   Tailer tailer;
   // A scan of 50,000 files takes a tenth of a second. Polls find what nothing else shows; where
@@ -183,7 +198,8 @@ Reader::~Reader() {
 bool Reader::stop(std::chrono::milliseconds patience) {
   impl_->thread.request_stop();
   impl_->hint.wake();
-  return impl_->end.wait_for(patience) == std::future_status::ready;
+  const bool ended = impl_->end.wait_for(patience) == std::future_status::ready;
+  return ended && impl_->files.silence() == impl_->files.silence().zero();
 }
 
 }  // namespace trainwatch

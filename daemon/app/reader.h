@@ -1,5 +1,6 @@
 // The reader thread: runs the tailer over the watched roots in a loop. It makes the blocking file
-// calls, so that a hung network mount stalls reading and nothing else.
+// calls, those below roots on network file systems by a thread of each (patient_file_system.h): a
+// hung mount stalls reading there and nothing else.
 #pragma once
 
 #include <chrono>

@@ -1,5 +1,7 @@
 #include "daemon/app/self_checks.h"
 
+#include <algorithm>
+
 #include "daemon/version.h"
 
 namespace trainwatch {
@@ -95,9 +97,10 @@ std::vector<SelfCondition> self_checks(const DaemonState& state) {
         std::to_string(deep) + " directories are not searched: they lie too deep",
         "Raise tail.max_depth, or watch a directory further down.");
   }
-  if (state.reader_silence > kReaderHangs) {
-    add("stuck", Severity::critical, std::chrono::duration<double>(state.reader_silence).count(),
-        "seconds", "a file system call does not return",
+  const std::chrono::duration<double> silent(state.tail.silent_seconds);
+  const auto hangs = std::max<std::chrono::duration<double>>(state.reader_silence, silent);
+  if (hangs > kReaderHangs) {
+    add("stuck", Severity::critical, hangs.count(), "seconds", "a file system call does not return",
         "Look for a hung mount (NFS, FUSE) below the watched directories.");
   }
   return found;

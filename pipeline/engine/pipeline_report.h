@@ -23,6 +23,7 @@ struct TailReport {
   SkippedPaths skipped;                    // below the watched paths
   std::vector<std::string> missing_roots;  // watched paths that do not exist
   double missing_seconds = 0;              // for how long one of them has been missing
+  double silent_seconds = 0;               // for how long a file system has not answered
   double lag_seconds = 0;                  // since the oldest unread byte was seen
   bool complete = false;  // the pass is over: everything its scan found has been read
   // All that had been written then has been read, but for what cannot be read.

@@ -28,6 +28,7 @@ struct Tailer::Impl {
   void meet(const std::string& path);
   bool rests(const TrackedFile& file) const;
   bool retired_and_rests(const std::string& path) const;
+  bool is_silent(const TrackedFile& file) const;
   bool look_again(TrackedFile& file);
   void rename(TrackedFile& file, TailSink& sink);
   void look_for_missing(TrackedFile& file, const ScanContext& scan);
@@ -107,6 +108,13 @@ void Tailer::Impl::meet(const std::string& path) {
     const auto share = static_cast<std::int64_t>(file->identity.id) % 8;
     file->presence.next_look = clock.now() + limits.rest / 2 + share * limits.rest / 16;
   }
+}
+
+// Nothing is known about it: its file system does not answer.
+bool Tailer::Impl::is_silent(const TrackedFile& file) const {
+  if (listing.silent.empty()) return false;
+  const WatchRoot* const root = root_of(file.path(), roots);
+  return root != nullptr && std::ranges::find(listing.silent, root->path) != listing.silent.end();
 }
 
 void Tailer::Impl::rename(TrackedFile& file, TailSink& sink) {
@@ -248,7 +256,10 @@ void Tailer::scan(TailSink& sink, ScanTime now) {
   const ScanContext context{p.scan_number, p.listing, sink};
   for (const auto& file : p.table.all()) {
     file->hold.scanned(p.clock.now());
-    if (file->presence.seen_in_scan != p.scan_number) {
+    if (p.is_silent(*file)) {
+      file->presence.seen_in_scan = p.scan_number;  // as it was
+      file->hold.until_next_scan();
+    } else if (file->presence.seen_in_scan != p.scan_number) {
       p.look_for_missing(*file, context);
     } else if (!file->presence.seen_as.empty()) {
       p.rename(*file, sink);

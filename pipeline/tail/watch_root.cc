@@ -24,7 +24,7 @@ class Walk {
       follow_links_ = follow_links;
       if (directory(path, 0)) continue;
       if (!files_.stat(path)) {
-        listing_.missing.push_back(std::move(path));
+        if (files_.answers(path)) listing_.missing.push_back(std::move(path));
         continue;
       }
       listing_.directories.emplace_back(parent_of(path));
@@ -106,8 +106,12 @@ void list_roots(FileSystem& files, const std::vector<WatchRoot>& roots, int max_
   listing.checkpoints.clear();
   listing.directories.clear();
   listing.missing.clear();
+  listing.silent.clear();
   listing.skipped = {};
   Walk(files, roots, max_depth, listing).all_roots();
+  for (const WatchRoot& root : roots) {
+    if (!files.answers(root.path)) listing.silent.push_back(root.path);
+  }
 }
 
 }  // namespace trainwatch

@@ -75,6 +75,7 @@ struct Listing {
   std::vector<std::string> checkpoints;  // paths of saved weights, see checkpoint_files.h
   std::vector<std::string> directories;
   std::vector<std::string> missing;  // roots that do not exist, or cannot be listed
+  std::vector<std::string> silent;   // roots that do not answer: what is below them is not known
   SkippedPaths skipped;
 };
 

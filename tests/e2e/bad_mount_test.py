@@ -45,8 +45,8 @@ class BadMountTest(unittest.TestCase):
         self.server.wait()
         subprocess.run(["umount", "--lazy", self.mount], check=True)
 
-    def trainwatch(self):
-        return harness.Trainwatch(self.mount, *spiky_job.RULES, state=self.paths["state"])
+    def trainwatch(self, *arguments):
+        return harness.Trainwatch(self.mount, *spiky_job.RULES, *arguments, state=self.paths["state"])
 
     def say(self, what):
         with open(os.path.join(self.paths["control"], what), "w"):
@@ -98,6 +98,35 @@ class BadMountTest(unittest.TestCase):
         print("seen after %s s" % ", ".join("%.2f" % one for one in seconds))
         self.assertLess(sorted(seconds)[2], 3)  # a second until it is polled, and up to two until it shows
 
+    def test_others_are_read_while_a_read_hangs(self):
+        """Case 50: until its file system answers again, only what lies there waits."""
+        near = os.path.join(os.path.dirname(self.mount), "near")
+        os.mkdir(near)
+        path, waits = os.path.join(near, "a.json"), []
+        with self.trainwatch("--watch=" + near) as trainwatch:
+            client = judge.Client(trainwatch.url)
+            self.job.write_some(40)
+            trainwatch.wait_until_read()
+            self.say("hang")
+            self.job.write_some(40)
+            time.sleep(1)  # it hangs
+            for step in range(8):
+                with open(path, "a") as file:
+                    file.write(LINE % step)
+                size, began = os.path.getsize(path), time.monotonic()
+                harness.wait_for(lambda: any(file["path"] == path and file["offset"] == size
+                                             for file in trainwatch.json("/api/v1/status")["files"]), "it is read")
+                waits.append(time.monotonic() - began)
+            self.unsay("hang")
+            self.job.write_all()
+            replayed = harness.replay(self.paths["backing"], *spiky_job.RULES)
+            client.poll_until_all(replayed)
+        found = judge.judge(client.alerts, replayed)
+        self.assertEqual(set(found.values()), {0}, found)
+        print("beside a hung mount: the first line after %.1f s, others after %.1f s at most" % (waits[0], max(waits[1:])))
+        self.assertLess(waits[0], 8)
+        self.assertLess(max(waits[1:]), 3)
+
     def test_a_read_that_hangs(self):
         self.job.write_some(40)
         with self.trainwatch() as trainwatch:
@@ -108,6 +137,7 @@ class BadMountTest(unittest.TestCase):
             harness.wait_for(lambda: ("_self/stuck", "firing") in self.own(client), "it says so", 40)
             for path in ("/-/healthy", "/-/ready", "/metrics", "/api/v1/status", "/"):
                 trainwatch.get(path)
+            self.assertEqual(trainwatch.metric("trainwatch_watch_roots_missing"), 0)
             trainwatch.signal(signal.SIGTERM)
             harness.wait_for(lambda: "exiting without waiting" in trainwatch.log(), "it ends", STOP_SECONDS)
             # FUSE keeps the process until the server is gone, but not its state and sockets.

@@ -1,13 +1,13 @@
 """A FUSE file system that shows another directory, badly: reads give 7 bytes at a time, inotify sees
 nothing, and reads fail or hang while a file says so.
 
-    faulty_fs.py BACKING MOUNTPOINT CONTROL      CONTROL/fail: EIO; CONTROL/hang: no answer
+    faulty_fs.py BACKING MOUNTPOINT CONTROL      CONTROL/fail: EIO; CONTROL/hang: no answer until it is gone
 """
 
 import errno
 import os
 import sys
-import threading
+import time
 
 import fusepy
 
@@ -40,8 +40,8 @@ class FaultyFs(fusepy.Operations):
         os.close(fh)
 
     def read(self, path, size, offset, fh):
-        if self._asked_for("hang"):
-            threading.Event().wait()
+        while self._asked_for("hang"):
+            time.sleep(0.05)
         if self._asked_for("fail"):
             raise fusepy.FuseOSError(errno.EIO)
         return os.pread(fh, min(size, SHORT), offset)

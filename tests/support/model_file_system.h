@@ -109,6 +109,10 @@ class ModelFileSystem final : public FileSystem {
     at(path).late_size = size;
     at(path).late_looks = looks;
   }
+  // All that is below this root fails until answer_again(), as after a call that hangs; open files,
+  // too.
+  void fall_silent(const std::string& root) { *silent_ = root; }
+  void answer_again() { silent_->clear(); }
   // Called before each list(): a writer that is at work while the tailer looks.
   void before_list(std::function<void(const std::string&)> action) {
     before_list_ = std::move(action);
@@ -131,6 +135,7 @@ class ModelFileSystem final : public FileSystem {
   Result<std::vector<DirectoryEntry>> list(const std::string& directory) override {
     ++lists_;
     if (before_list_) before_list_(directory);
+    if (is_silent(directory)) return Error{"no answer"};
     if (const auto error = list_errors_.find(directory); error != list_errors_.end()) {
       return Error{error->second};
     }
@@ -152,19 +157,23 @@ class ModelFileSystem final : public FileSystem {
 
   Result<FileStat> stat(const std::string& path) override {
     ++stats_;
+    if (is_silent(path)) return Error{"no answer"};
     const auto found = names_.find(path);
     if (found == names_.end() || is_hidden(path)) return Error{"no file " + path};
     return found->second->stat(device_);
   }
 
   Result<std::unique_ptr<OpenFile>> open(const std::string& path) override {
+    if (is_silent(path)) return Error{"no answer"};
     if (const auto error = open_errors_.find(path); error != open_errors_.end()) {
       return Error{error->second};
     }
     const auto found = names_.find(path);
     if (found == names_.end() || is_hidden(path)) return Error{"no file " + path};
-    return std::unique_ptr<OpenFile>(std::make_unique<Open>(*this, found->second));
+    return std::unique_ptr<OpenFile>(std::make_unique<Open>(*this, found->second, path));
   }
+
+  bool answers(const std::string& root) const override { return !is_silent(root); }
 
  private:
   struct Inode {
@@ -191,8 +200,10 @@ class ModelFileSystem final : public FileSystem {
 
   class Open final : public OpenFile {
    public:
-    Open(const ModelFileSystem& owner, std::shared_ptr<Inode> inode)
+    Open(const ModelFileSystem& owner, std::shared_ptr<Inode> inode, std::string path)
         : inode_(std::move(inode)),
+          path_(std::move(path)),
+          silent_(owner.silent_),
           device_(owner.device_),
           remote_(owner.remote_),
           longest_read_(owner.longest_read_),
@@ -204,6 +215,7 @@ class ModelFileSystem final : public FileSystem {
     }
     ~Open() override { --*open_; }
     Result<FileStat> stat() override {
+      if (lies_below(path_, *silent_)) return Error{"no answer"};
       FileStat stat = inode_->stat(device_);
       stat.generation = inode_->generation;
       stat.remote = remote_;
@@ -211,6 +223,7 @@ class ModelFileSystem final : public FileSystem {
     }
     Result<std::size_t> read(std::uint64_t offset, std::span<char> buffer) override {
       ++*reads_;
+      if (lies_below(path_, *silent_)) return Error{"no answer"};
       if (!inode_->error.empty()) return Error{inode_->error};
       if (opened_at_ < *valid_from_) return Error{"read: Stale file handle"};
       const std::string& content = inode_->content;
@@ -222,6 +235,8 @@ class ModelFileSystem final : public FileSystem {
 
    private:
     std::shared_ptr<Inode> inode_;
+    std::string path_;
+    std::shared_ptr<std::string> silent_;
     std::uint64_t device_;
     bool remote_;
     std::size_t longest_read_;
@@ -237,9 +252,11 @@ class ModelFileSystem final : public FileSystem {
            path[directory.size()] == '/' &&
            path.find('/', directory.size() + 1) == std::string::npos;
   }
-  bool is_hidden(const std::string& path) const {
-    return !hidden_.empty() && (path == hidden_ || path.starts_with(hidden_ + '/'));
+  static bool lies_below(const std::string& path, const std::string& directory) {
+    return !directory.empty() && (path == directory || path.starts_with(directory + '/'));
   }
+  bool is_hidden(const std::string& path) const { return lies_below(path, hidden_); }
+  bool is_silent(const std::string& path) const { return lies_below(path, *silent_); }
   Inode& at(const std::string& path) { return *names_.at(path); }
   void make_directories(const std::string& path) {
     for (auto slash = path.find('/', 1); slash != std::string::npos;
@@ -273,6 +290,7 @@ class ModelFileSystem final : public FileSystem {
   bool generations_ = false;
   bool remote_ = false;
   std::string hidden_;
+  std::shared_ptr<std::string> silent_ = std::make_shared<std::string>();
   std::uint64_t device_ = 1;
   std::uint32_t last_generation_ = 0;
   std::uint64_t last_inode_ = 0;

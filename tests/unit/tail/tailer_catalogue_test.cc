@@ -129,6 +129,28 @@ TEST_F(CatalogueTest, AnObjectThatCannotBeOpenedForAWhileIsTriedAgain) {
   EXPECT_EQ(sink.file("/r/a.jsonl").bytes, "one\n");
 }
 
+// Case 50: a file system that does not answer for an hour shows nothing of what happens there.
+TEST_F(CatalogueTest, ARootThatDoesNotAnswerIsLeftAsItIs) {
+  start({}, {{"/far", "far"}, {"/near", "near"}});
+  fs.create("/far/a.jsonl", "far\n");
+  fs.create("/near/a.jsonl", "near\n");
+  pass();
+  fs.fall_silent("/far");
+  fs.append("/far/a.jsonl", "more\n");
+  fs.create("/far/b.jsonl", "new\n");
+  for (int i = 0; i < 3600; ++i) {
+    fs.append("/near/a.jsonl", "x\n");
+    ASSERT_THAT(pass(), ElementsAre("data a.jsonl")) << "the other root goes on";
+  }
+  EXPECT_THAT(tailer->missing_roots(), IsEmpty());
+  EXPECT_EQ(sink.file("/far/a.jsonl").finished, 0);
+  fs.answer_again();
+  for (int i = 0; i < 3; ++i) pass();
+  EXPECT_EQ(sink.file("/far/a.jsonl").bytes, "far\nmore\n");
+  EXPECT_EQ(sink.file("/far/b.jsonl").bytes, "new\n");
+  EXPECT_THAT(sink.file("/far/a.jsonl").earlier, IsEmpty());
+}
+
 constexpr int kAlways = 1'000'000;
 
 // Case 48: attributes go back for a while, as where another server answers. The bytes are there.
