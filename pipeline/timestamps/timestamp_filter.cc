@@ -45,7 +45,7 @@ void LaneFilter::take(const Event& event, FilterOutput out) {
   quarantine_.reject_all(contradicted);
   reject_quarantined(contradicted, out);
   fitting_in_file_ = true;
-  if (rereading_ && time->end <= newest_end_) {
+  if (rereading_ && !is_newer(*time)) {
     out.rejected.push_back({event, RejectReason::duplicate});
     return;
   }

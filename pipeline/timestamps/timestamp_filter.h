@@ -73,6 +73,10 @@ class LaneFilter {
  private:
   bool is_ahead(EventTime time) const { return time.start - newest_end_ > options_.max_ahead; }
   bool is_late(EventTime time) const { return newest_start_ - time.end > options_.lateness; }
+  // A span that began long before the newest event was not written behind that: it was edited.
+  bool is_newer(EventTime time) const {
+    return time.end > newest_end_ && newest_start_ - time.start <= options_.lateness;
+  }
   bool is_new(const Event& event);
   void accept(const Event& event, EventTime time, FilterOutput out);
   void move_to(EventTime time);

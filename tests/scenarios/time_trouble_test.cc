@@ -48,6 +48,17 @@ void expect_same_alerts(const Outcome& outcome, const Outcome& clean) {
   }
 }
 
+// The same record, with a value or a duration ten times as large.
+std::string with_another_value(std::string line) {
+  for (const std::string key : {"\"Value\":", "\"dur\":"}) {
+    const std::size_t at = line.find(key);
+    if (at == std::string::npos) continue;
+    const std::size_t begin = line.find_first_not_of(' ', at + key.size());
+    return line.insert(begin, "1");
+  }
+  return line;
+}
+
 // "recorded", or a scenario of the generator.
 class TimeTrouble : public testing::TestWithParam<const char*> {
  protected:
@@ -154,6 +165,36 @@ TEST_P(TimeTrouble, AFileThatIsWrittenAgainIsReadOnce) {
   const Outcome outcome = outcome_of(watcher);
   expect_same_alerts(outcome, clean_);
   EXPECT_GT(outcome.rejected(RejectReason::duplicate), 50U);
+}
+
+// Case 13: old records are edited, so that their file is read anew. Their times were read before,
+// so all of them are duplicates: alerts keep their ids, and those of later records get no others.
+TEST_P(TimeTrouble, AlertsKeepTheirIdsWhenOldRecordsAreEdited) {
+  TempDirectory directory;
+  Watcher watcher(directory.path());
+  std::uint64_t edited = 0;
+  for (const auto& [name, lines] : job_.files()) {
+    const auto middle = lines.begin() + static_cast<std::ptrdiff_t>(lines.size() * 9 / 10);
+    Lines old(lines.begin(), middle);
+    directory.append(name, LineJob::text_of(old));
+    watcher.look();
+    // More than a minute before the end; a file has two minutes, or the edits are too short to
+    // matter.
+    for (std::size_t i = old.size() / 8; i < old.size() * 2 / 5; i += 20) {
+      if (!has_time(old[i])) continue;
+      old[i] = with_another_value(old[i]);
+      ++edited;
+    }
+    std::filesystem::resize_file(directory / name, 0);
+    directory.append(name, LineJob::text_of(old));
+    watcher.look();
+    directory.append(name, LineJob::text_of({middle, lines.end()}));
+    watcher.look();
+  }
+  const Outcome outcome = outcome_of(watcher);
+  expect_same_alerts(outcome, clean_);
+  EXPECT_GT(edited, 20U);
+  EXPECT_GT(outcome.rejected(RejectReason::duplicate), edited);
 }
 
 // A job that began again from a checkpoint does its last steps a second time, with later times.

@@ -204,6 +204,36 @@ TEST_F(TimestampFilterTest, ARewrittenFileIsReadOnceUpToWhereItWas) {
   EXPECT_THAT(passed_, SizeIs(121)) << "disorder as ever";
 }
 
+// Case 13: of a record that was edited, everything but the time may differ.
+TEST_F(TimestampFilterTest, AnEditedRecordDoesNotMakeTheOthersNew) {
+  for (int number = 0; number < 200; ++number) feed(step(number, 0.9, number));
+  filter_->reread(kLane);
+  for (int number = 0; number < 200; ++number) {
+    const bool edited = number % 20 == 10 && number < 139;
+    feed(step(number, edited ? 500 : 0.9, number));
+  }
+  EXPECT_EQ(passed(), seconds(0, 200));
+  EXPECT_THAT(refusals(), ElementsAre(Pair(duplicate, 200)));
+  feed(step(200, 0.9, 200));
+  EXPECT_EQ(passed(), seconds(0, 201));
+}
+
+// A step may be written behind its parts, and before its wait.
+TEST_F(TimestampFilterTest, ASpanThatEnclosesTheLastOneReadIsNew) {
+  for (int number = 0; number < 100; ++number) {
+    feed(span(number + 0.2, 0.5));
+    if (number < 99) feed(step(number, 0.9, number));
+  }
+  filter_->reread(kLane);
+  for (int number = 0; number < 100; ++number) {
+    feed(span(number + 0.2, 0.5));
+    feed(step(number, 0.9, number));
+  }
+  EXPECT_THAT(passed_, SizeIs(200));
+  EXPECT_EQ(text(passed_.back()), text(step(99, 0.9, 99)));
+  EXPECT_THAT(refusals(), ElementsAre(Pair(duplicate, 199)));
+}
+
 TEST_F(TimestampFilterTest, TheSameRecordTwiceCountsOnce) {
   for (int second = 0; second < 50; ++second) {
     for (std::uint32_t series = 0; series < 3; ++series) {
