@@ -13,23 +13,31 @@ TEXT, CLOSE = 1, 8
 
 
 class Subscriber:
-    """One connection. It starts behind alert `after`; with `receive_buffer` the kernel keeps no more for it."""
+    """One subscriber from the first alert on; with `receive_buffer` the kernel keeps no more for it."""
 
-    def __init__(self, url, after=0, receive_buffer=None):
+    def __init__(self, url, receive_buffer=None):
+        self.seqs = []      # of the alerts received
+        self.received = []  # when, by time.monotonic()
+        self._receive_buffer = receive_buffer
+        self._connect(url, 0)
+
+    def connect_again(self, url):
+        """Goes on behind the last alert that it has."""
+        self.socket.close()
+        self._connect(url, self.seqs[-1] if self.seqs else 0)
+
+    def _connect(self, url, after):
         address = urllib.parse.urlsplit(url)
         self.socket = socket.socket()
-        if receive_buffer:
-            self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
+        if self._receive_buffer:
+            self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, self._receive_buffer)
         self.socket.settimeout(30)
         self.socket.connect((address.hostname, address.port))
         self.socket.sendall((
             "GET /api/v1/stream?after=%d HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
             "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n" % after).encode())
         self.socket.setblocking(False)
-        self._data, self._upgraded = b"", False
-        self.seqs = []       # of the alerts received
-        self.received = []   # when, by time.monotonic()
-        self.closed = False
+        self._data, self._upgraded, self.closed = b"", False, False
 
     def read(self):
         """Takes what is there; the texts of new alerts."""
@@ -77,15 +85,28 @@ class Subscriber:
 
 
 class Crowd:
-    """Reads `count` subscribers; the first one's alerts are kept as text."""
+    """Reads `count` subscribers; the first one's alerts are kept as text. Who is disconnected goes on where it was."""
 
     def __init__(self, url, count):
+        self._url = url
         self.subscribers = [Subscriber(url) for _ in range(count)]
         self.texts = []
+        self.disconnected = 0
         self._poll = select.epoll()
-        self._by_number = {each.socket.fileno(): each for each in self.subscribers}
-        for number in self._by_number:
-            self._poll.register(number, select.EPOLLIN)
+        self._by_number = {}
+        for each in self.subscribers:
+            self._watch(each)
+
+    def _watch(self, subscriber):
+        self._by_number[subscriber.socket.fileno()] = subscriber
+        self._poll.register(subscriber.socket, select.EPOLLIN)
+
+    def _connect_again(self, subscriber):
+        self._poll.unregister(subscriber.socket)
+        del self._by_number[subscriber.socket.fileno()]
+        subscriber.connect_again(self._url)
+        self._watch(subscriber)
+        self.disconnected += 1
 
     def read(self, seconds):
         """What arrives within the next `seconds`, at the latest when something has."""
@@ -95,7 +116,7 @@ class Crowd:
             if subscriber is self.subscribers[0]:
                 self.texts += alerts
             if subscriber.closed:
-                self._poll.unregister(number)
+                self._connect_again(subscriber)
 
     def has_all(self, last):
         return all(each.seqs and each.seqs[-1] >= last for each in self.subscribers)
