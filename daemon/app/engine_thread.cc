@@ -77,6 +77,9 @@ struct EngineThread::Impl {
     void forgotten(FileId file, bool retired) override {
       post([=](TailSink& sink) { sink.forgotten(file, retired); });
     }
+    void lane_forgotten(LaneId lane) override {
+      post([=](TailSink& sink) { sink.lane_forgotten(lane); });
+    }
     void checkpoint_written(const CheckpointFile& file) override {
       post([=](TailSink& sink) { sink.checkpoint_written(file); });
     }

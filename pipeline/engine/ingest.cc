@@ -60,7 +60,13 @@ Ingest::File& Ingest::changing(FileId id) {
 
 void Ingest::opened(const KnownFile& known, const std::string& lane,
                     const std::vector<FileId>& plain) {
-  File& file = files_[known.file];
+  Lane& its_lane = lanes_[known.lane];
+  its_lane.saved.lane = known.lane;
+  its_lane.saved.name = lane;
+  changed_lanes_.insert(known.lane);
+  const auto [entry, is_new] = files_.try_emplace(known.file);
+  if (is_new) ++its_lane.files;
+  File& file = entry->second;
   file.known = known;
   file.changed = true;
   file.seen_in = engine_.last_seen().round();
@@ -74,10 +80,6 @@ void Ingest::opened(const KnownFile& known, const std::string& lane,
   file.decoder = std::make_unique<FileDecoder>(context_of(known.file, file), format_catalog(),
                                                std::move(candidates),
                                                [this](FileId other) { return supersede(other); });
-  LaneCheckpoint& saved = lanes_[known.lane];
-  saved.lane = known.lane;
-  saved.name = lane;
-  changed_lanes_.insert(known.lane);
   ++sources_[known.source].generations;
 }
 
@@ -182,12 +184,24 @@ void Ingest::finish_silent_files() {
 void Ingest::forgotten(FileId id, bool retired) {
   File& file = changing(id);
   finish(id, file);
+  Lane& lane = lanes_.at(file.known.lane);
   if (retired) {
-    lanes_[file.known.lane].forgotten_path = file.known.path;
+    lane.saved.forgotten_path = file.known.path;
     changed_lanes_.insert(file.known.lane);
+  }
+  if (--lane.files == 0) {
+    filter_.end_of_input(file.known.lane, batch_, rejected_events_);
+    evaluate(id);
   }
   files_.erase(id);
   forgotten_.push_back(id);
+}
+
+void Ingest::lane_forgotten(LaneId lane) {
+  lanes_.erase(lane);
+  changed_lanes_.erase(lane);
+  filter_.forget(lane);
+  forgotten_lanes_.push_back(lane);
 }
 
 void Ingest::checkpoint_written(const CheckpointFile& file) {

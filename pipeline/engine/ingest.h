@@ -86,6 +86,7 @@ class Ingest final : public TailSink, private Diagnostics, private CycleSink {
   void finished(FileId file) override;
   void read_error(FileId file, const std::string& what) override;
   void forgotten(FileId file, bool retired) override;
+  void lane_forgotten(LaneId lane) override;
   void checkpoint_written(const CheckpointFile& file) override;
 
   // Puts the files, lanes and sources that changed since the last call; `all`: every one.
@@ -133,8 +134,13 @@ class Ingest final : public TailSink, private Diagnostics, private CycleSink {
   IngestOptions options_;
   std::map<FileId, File> files_;
   std::vector<FileId> forgotten_;  // since the last save
-  std::map<LaneId, LaneCheckpoint> lanes_;
+  struct Lane {
+    LaneCheckpoint saved;
+    std::uint32_t files = 0;  // that are not forgotten
+  };
+  std::map<LaneId, Lane> lanes_;
   std::set<LaneId> changed_lanes_;
+  std::vector<LaneId> forgotten_lanes_;  // since the last save
   std::map<std::string, Source> sources_;
   std::deque<RejectedSample> rejected_;
   std::map<SubjectId, std::int64_t> cycles_emitted_;  // by rank

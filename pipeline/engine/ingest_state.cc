@@ -79,9 +79,14 @@ void Ingest::save(StateRows& rows, bool all) {
   }
   for (const FileId id : forgotten_) rows.remove(key_of(kFile, id));
   forgotten_.clear();
+  for (const LaneId id : forgotten_lanes_) {
+    rows.remove(key_of(kLane, id));
+    rows.remove(key_of(kFilter, id));
+  }
+  forgotten_lanes_.clear();
   for (auto& [id, lane] : lanes_) {
     if (!all && !changed_lanes_.contains(id)) continue;
-    rows.put(key_of(kLane, id), [&lane = lane](StateIo& io) { io(lane); });
+    rows.put(key_of(kLane, id), [&lane = lane](StateIo& io) { io(lane.saved); });
   }
   changed_lanes_.clear();
   std::vector<LaneId> filters = filter_.take_changed_lanes();
@@ -120,7 +125,7 @@ bool Ingest::load_rows(const SavedState& saved) {
     const auto id = id_in<LaneId>(key);
     if (!id) return false;
     StateIo io = saved.open(value);
-    io(lanes_[*id]);
+    io(lanes_[*id].saved);
     return io.complete();
   };
   const auto load_source = [&](std::string_view key, std::string_view value) {
@@ -141,6 +146,7 @@ bool Ingest::load_rows(const SavedState& saved) {
                       for_rows(saved, kSource, load_source) &&
                       for_rows(saved, kFilter, load_filter);
   filter_.take_changed_lanes();
+  for (const auto& [id, file] : files_) ++lanes_[file.known.lane].files;
   return loaded;
 }
 
@@ -205,7 +211,7 @@ TailCheckpoint Ingest::checkpoint() const {
   for (const auto& [id, file] : files_) {
     checkpoint.files.push_back({file.known, file.read, file.finished});
   }
-  for (const auto& [id, lane] : lanes_) checkpoint.lanes.push_back(lane);
+  for (const auto& [id, lane] : lanes_) checkpoint.lanes.push_back(lane.saved);
   return checkpoint;
 }
 

@@ -163,7 +163,7 @@ void DiscoveredFiles::replaced(TrackedFile& file, TailSink& sink) {
   RotationMatcher::Search search = matcher_.search(file);
   if (search.replacement) {
     // Whatever is in the old place now is newer. The next scan finds it; until then the lane waits.
-    holds_.push_back({table_.lane_name(file.identity.lane), file.identity.lane_is_single,
+    holds_.push_back({table_.lanes().name(file.identity.lane), file.identity.lane_is_single,
                       search.replacement->place.order});
     return adopt(file, *std::move(search.replacement), sink);
   }

@@ -55,15 +55,20 @@ void ReadQueue::order(std::vector<TrackedFile*> files, const FileTable& table,
   files_ = std::move(files);
   std::erase_if(files_, [&](const TrackedFile* file) {
     return std::any_of(holds.begin(), holds.end(), [&](const FilePlace& before) {
-      return before.lane == table.lane_name(file->identity.lane) &&
+      return before.lane == table.lanes().name(file->identity.lane) &&
              before.order < file->identity.order;
     });
   });
   std::sort(files_.begin(), files_.end(), [this](const auto* a, const auto* b) {
-    const bool behind = behind_.contains(a->identity.lane);
-    if (behind != behind_.contains(b->identity.lane)) return !behind;
-    return reads_before(*a, *b);
+    const int turns = turns_behind(*a) - turns_behind(*b);
+    return turns != 0 ? turns < 0 : reads_before(*a, *b);
   });
+}
+
+// 0: it is not behind. Who had its turn first is the first to have another one.
+int ReadQueue::turns_behind(const TrackedFile& file) const {
+  const auto lane = behind_.find(file.identity.lane);
+  return lane == behind_.end() ? 0 : lane->second;
 }
 
 void ReadQueue::end_turn() {
@@ -188,7 +193,7 @@ void FileReader::announce(TrackedFile& file, TailSink& sink) {
         plain.push_back(other->identity.id);
     }
   }
-  sink.opened(known(file), table_.lane_name(file.identity.lane), plain);
+  sink.opened(known(file), table_.lanes().name(file.identity.lane), plain);
 }
 
 void FileReader::fail(TrackedFile& file, const Error& error, TailSink& sink) {

@@ -40,6 +40,7 @@ class ReadQueue {
   const PatienceClock& clock_;
   void order(std::vector<TrackedFile*> files, const FileTable& table,
              const std::vector<FilePlace>& holds);
+  int turns_behind(const TrackedFile& file) const;
 
   std::vector<TrackedFile*> files_;
   std::size_t next_ = 0;

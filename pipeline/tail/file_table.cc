@@ -69,56 +69,20 @@ void FileTable::rename(TrackedFile& file, ReadOrder order) {
   index(file);
 }
 
-bool FileTable::was_forgotten(const FilePlace& place) const {
-  const auto lane = lanes_.find(place.lane);
-  return lane != lanes_.end() && lane->second.forgotten != nullptr &&
-         place.order <= *lane->second.forgotten;
-}
-
-bool FileTable::outgrew(const FilePlace& place, std::uint64_t size) const {
-  const auto lane = lanes_.find(place.lane);
-  return place.single && lane != lanes_.end() && size > lane->second.forgotten_size;
-}
-
 TrackedFile& FileTable::add(FilePlace place, const FileStat& stat) {
   auto file = std::make_unique<TrackedFile>();
   file->identity.id = static_cast<FileId>(next_file_++);
   const auto number = numbers_.extract(on_any_device(stat.identity));
   file->identity.since = number.empty() ? since(file->identity.id) : number.mapped();
-  file->identity.lane = lane(place.lane).id;
+  file->identity.lane = lanes_.intern(place.lane, clock_.now());
   file->identity.lane_is_single = place.single;
   file->identity.order = std::move(place.order);
   file->identity.inode = stat.identity;
   return keep(std::move(file));
 }
 
-FileTable::Lane& FileTable::lane(const std::string& name) {
-  const auto [entry, is_new] = lanes_.try_emplace(name);
-  if (is_new) {
-    entry->second.id = static_cast<LaneId>(lane_by_id_.size());
-    entry->second.name = &entry->first;
-    lane_by_id_.push_back(&entry->second);
-  }
-  return entry->second;
-}
-
-const std::string& FileTable::lane_name(LaneId lane) const {
-  return *lane_by_id_[static_cast<std::size_t>(lane)]->name;
-}
-
 void FileTable::restore(const TailCheckpoint& checkpoint, const std::vector<WatchRoot>& roots) {
-  for (const LaneCheckpoint& saved : checkpoint.lanes) {
-    const auto number = static_cast<std::size_t>(saved.lane);
-    if (lane_by_id_.size() <= number) lane_by_id_.resize(number + 1);
-    const auto entry = lanes_.try_emplace(saved.name).first;
-    Lane& lane = entry->second;
-    lane.id = saved.lane;
-    lane.name = &entry->first;
-    if (!saved.forgotten_path.empty()) {
-      lane.forgotten = std::make_unique<ReadOrder>(place_of(saved.forgotten_path).order);
-    }
-    lane_by_id_[number] = &lane;
-  }
+  lanes_.restore(checkpoint.lanes);
   for (const FileCheckpoint& saved : checkpoint.files) {
     const KnownFile& known = saved.known;
     next_file_ = std::max(next_file_, static_cast<std::uint32_t>(known.file) + 1);
@@ -150,13 +114,7 @@ TrackedFile* FileTable::revive(const FileIdentity& identity, const std::string& 
   if (saved.empty()) return nullptr;
   TrackedFile& file = take_in(saved.mapped());
   // Its lane continues under the name that new files beside it have.
-  const std::string new_name = place_of(path).lane;
-  if (!lanes_.contains(new_name)) {
-    auto lane = lanes_.extract(lane_name(file.identity.lane));
-    lane.key() = new_name;
-    const auto entry = lanes_.insert(std::move(lane)).position;
-    entry->second.name = &entry->first;
-  }
+  lanes_.rename(file.identity.lane, place_of(path).lane);
   return &file;
 }
 
@@ -266,12 +224,11 @@ std::vector<TrackedFile*> FileTable::surplus() const {
 
 bool FileTable::retire(const TrackedFile& file) {
   if (is_untouched(file)) return false;  // once it has content, it is a new file
-  Lane& lane = *lane_by_id_[static_cast<std::size_t>(file.identity.lane)];
   // A name given by rotation is reused for other content; one with a time stamp is not.
   const bool retires = !file.presence.missing || !file.identity.lane_is_single;
-  if (retires && (lane.forgotten == nullptr || *lane.forgotten < file.identity.order)) {
-    lane.forgotten = std::make_unique<ReadOrder>(file.identity.order);
-    if (file.identity.lane_is_single) lane.forgotten_size = file.offset();
+  if (retires) {
+    lanes_.retire(file.identity.lane, file.identity.order, file.identity.lane_is_single,
+                  file.offset());
   }
   return retires;
 }
@@ -284,6 +241,22 @@ void FileTable::remove(const std::vector<TrackedFile*>& files) {
     unindex(*file);
   }
   std::erase_if(tracked_, [&going](const auto& each) { return going.contains(each.get()); });
+}
+
+FileTable::Vanished FileTable::forget_vanished(
+    const std::function<bool(const std::string&)>& may_exist) {
+  const Nanos now = clock_.now();
+  Vanished vanished;
+  if (now < vanished_due_) return vanished;
+  vanished_due_ = now + limits_.vanished / 8;
+  for (const auto& file : tracked_) lanes_.saw(file->identity.lane, now);
+  if (now >= limits_.unwatched) {
+    for (const auto& [identity, file] : unwatched_) vanished.files.push_back(file.known.file);
+    unwatched_.clear();
+  }
+  for (const auto& [identity, file] : unwatched_) lanes_.saw(file.known.lane, now);
+  vanished.lanes = lanes_.forget_vanished(now, limits_.vanished, may_exist);
+  return vanished;
 }
 
 Result<bool> FileTable::open(TrackedFile& file) {

@@ -1,7 +1,7 @@
 // The known files by identity, their lanes, and the limits on known and open files.
 #pragma once
 
-#include <limits>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -12,6 +12,7 @@
 #include "pipeline/tail/file_system.h"
 #include "pipeline/tail/known_file.h"
 #include "pipeline/tail/lane.h"
+#include "pipeline/tail/lane_table.h"
 #include "pipeline/tail/tailer.h"
 #include "pipeline/tail/tracked_file.h"
 
@@ -41,10 +42,10 @@ class FileTable {
   bool may_open_more() const { return open_.size() < limits_.max_open_files; }
   std::size_t open_files() const { return open_.size(); }
 
-  // True if this file or a later one of its lane was retired.
-  bool was_forgotten(const FilePlace& place) const;
-  // True if it is alone in its lane, was retired, and has grown since.
-  bool outgrew(const FilePlace& place, std::uint64_t size) const;
+  LaneTable& lanes() { return lanes_; }
+  const LaneTable& lanes() const { return lanes_; }
+  // True if this file, which is there, or a later one of its lane was retired.
+  bool was_forgotten(const FilePlace& place) { return lanes_.was_retired(place, clock_.now()); }
   TrackedFile& add(FilePlace place, const FileStat& stat);
   void rename(TrackedFile& file, ReadOrder order);
   // Restores what was known before a restart. Files in no current root are left out, until revive()
@@ -67,7 +68,13 @@ class FileTable {
   // A file that lost its name because it was rotated several times between two scans is older than
   // the current owners of its names: orders it before them.
   void place_lost();
-  const std::string& lane_name(LaneId lane) const;
+  // What was there long ago and is not any more, of files in no root and of lanes. `may_exist`:
+  // whether nothing is known about that path.
+  struct Vanished {
+    std::vector<FileId> files;
+    std::vector<LaneId> lanes;
+  };
+  Vanished forget_vanished(const std::function<bool(const std::string&)>& may_exist);
 
   // Up to `wanted` files that can be forgotten to make room: empty ones first, then done ones, in
   // order, then those that have not changed for the longest time.
@@ -85,15 +92,6 @@ class FileTable {
   void close(TrackedFile& file);
 
  private:
-  struct Lane {
-    LaneId id{};
-    const std::string* name = nullptr;     // its key in lanes_
-    std::unique_ptr<ReadOrder> forgotten;  // up to and including this one; null: none
-    // Of a single file: what was read of it; unknown after a restart.
-    std::uint64_t forgotten_size = std::numeric_limits<std::uint64_t>::max();
-  };
-
-  Lane& lane(const std::string& name);
   TrackedFile& take_in(const FileCheckpoint& saved);
   TrackedFile& keep(std::unique_ptr<TrackedFile> file);
   void index(TrackedFile& file);
@@ -112,9 +110,8 @@ class FileTable {
   std::map<FileIdentity, FileCheckpoint> unwatched_;  // in no root; with a birth time
   // TrackedFile::since of files yet to be added, on any device: they may be mounted again.
   std::map<FileIdentity, std::int64_t> numbers_;
-  std::unordered_map<std::string, Lane> lanes_;
-  // Values of lanes_, which stay where they are; null: a number that was used before a restart.
-  std::vector<Lane*> lane_by_id_;
+  LaneTable lanes_;
+  Nanos vanished_due_{0};  // when forget_vanished() looks again
   std::uint32_t next_file_ = 1;
   std::vector<TrackedFile*> open_;
   std::uint64_t uses_ = 0;

@@ -27,8 +27,9 @@ struct Tailer::Impl {
 
   void meet(const std::string& path);
   bool rests(const TrackedFile& file) const;
-  bool retired_and_rests(const std::string& path) const;
-  bool is_silent(const TrackedFile& file) const;
+  bool retired_and_rests(const std::string& path);
+  bool is_silent(const std::string& path) const;
+  bool may_exist(const std::string& path) const;
   bool look_again(TrackedFile& file);
   void rename(TrackedFile& file, TailSink& sink);
   void look_for_missing(TrackedFile& file, const ScanContext& scan);
@@ -36,6 +37,8 @@ struct Tailer::Impl {
   bool goes_on_compressed(const TrackedFile& file) const;
   void find_endings();
   void drop_done(TailSink& sink);
+  bool has_vanished(const TrackedFile& file) const;
+  void drop_vanished(TailSink& sink);
   bool see(TrackedFile& file, const FileStat& stat) const {
     return observe(file, stat, limits.shrunk, clock.now());
   }
@@ -63,7 +66,7 @@ bool Tailer::Impl::rests(const TrackedFile& file) const {
 
 // Most files of an endless lane are retired: whether one of them is a known file by now is asked in
 // one of eight scans.
-bool Tailer::Impl::retired_and_rests(const std::string& path) const {
+bool Tailer::Impl::retired_and_rests(const std::string& path) {
   if (table.all().size() <= limits.few_files || table.at_path(path) != nullptr) return false;
   if (std::hash<std::string>()(path) % 8 == scan_number % 8) return false;
   const FilePlace place = place_of(path);
@@ -85,7 +88,7 @@ void Tailer::Impl::meet(const std::string& path) {
     FilePlace place = place_of(path);
     if (!table.was_forgotten(place)) {
       discovered.met(std::move(place), *stat);
-    } else if (table.outgrew(place, stat->size)) {
+    } else if (table.lanes().outgrew(place, stat->size)) {
       discovered.left_out();
     }
     return;
@@ -111,10 +114,18 @@ void Tailer::Impl::meet(const std::string& path) {
 }
 
 // Nothing is known about it: its file system does not answer.
-bool Tailer::Impl::is_silent(const TrackedFile& file) const {
+bool Tailer::Impl::is_silent(const std::string& path) const {
   if (listing.silent.empty()) return false;
-  const WatchRoot* const root = root_of(file.path(), roots);
+  const WatchRoot* const root = root_of(path, roots);
   return root != nullptr && std::ranges::find(listing.silent, root->path) != listing.silent.end();
+}
+
+// Nothing is known about it: its root may be mounted again.
+bool Tailer::Impl::may_exist(const std::string& path) const {
+  if (is_silent(path)) return true;
+  if (listing.missing.empty()) return false;
+  const WatchRoot* const root = root_of(path, roots);
+  return root != nullptr && std::ranges::find(listing.missing, root->path) != listing.missing.end();
 }
 
 void Tailer::Impl::rename(TrackedFile& file, TailSink& sink) {
@@ -221,7 +232,7 @@ void Tailer::Impl::find_endings() {
 }
 
 void Tailer::Impl::drop_done(TailSink& sink) {
-  std::vector<TrackedFile*> unlinked;
+  std::vector<TrackedFile*> dropped;
   for (const auto& file : table.all()) {
     reader.settle(*file, sink);
     const bool out_of_place = file->presence.missing || file->identity.order.age != 0;
@@ -229,12 +240,24 @@ void Tailer::Impl::drop_done(TailSink& sink) {
     if (!file->presence.missing || !file->presence.quiet.held_for(limits.linger, clock.now()))
       continue;
     table.close(*file);
-    if (!file->presence.linked && is_done(*file)) unlinked.push_back(file.get());
+    if (is_done(*file) && has_vanished(*file)) dropped.push_back(file.get());
   }
-  for (const TrackedFile* const file : unlinked) {
+  for (const TrackedFile* const file : dropped) {
     if (file->phase.opened()) sink.forgotten(file->identity.id, false);
   }
-  table.remove(unlinked);
+  table.remove(dropped);
+}
+
+bool Tailer::Impl::has_vanished(const TrackedFile& file) const {
+  if (!file.presence.linked) return true;
+  return file.presence.gone.held_for(limits.vanished, clock.now()) && !may_exist(file.path());
+}
+
+void Tailer::Impl::drop_vanished(TailSink& sink) {
+  const auto vanished =
+      table.forget_vanished([this](const std::string& path) { return may_exist(path); });
+  for (const FileId file : vanished.files) sink.forgotten(file, false);
+  for (const LaneId lane : vanished.lanes) sink.lane_forgotten(lane);
 }
 
 Tailer::Tailer(FileSystem& files, std::vector<WatchRoot> roots, TailLimits limits,
@@ -256,7 +279,7 @@ void Tailer::scan(TailSink& sink, ScanTime now) {
   const ScanContext context{p.scan_number, p.listing, sink};
   for (const auto& file : p.table.all()) {
     file->hold.scanned(p.clock.now());
-    if (p.is_silent(*file)) {
+    if (p.is_silent(file->path())) {
       file->presence.seen_in_scan = p.scan_number;  // as it was
       file->hold.until_next_scan();
     } else if (file->presence.seen_in_scan != p.scan_number) {
@@ -271,6 +294,7 @@ void Tailer::scan(TailSink& sink, ScanTime now) {
   p.table.place_lost();
   p.find_endings();
   p.drop_done(sink);
+  p.drop_vanished(sink);
   p.queue.fill(p.table, p.discovered.holds());
 }
 

@@ -45,6 +45,11 @@ struct TailLimits {
   // A file whose name has vanished but whose inode may still exist (moved out of the tree,
   // unmounted) may come back, so its decoder is kept for this long.
   Nanos gone = std::chrono::minutes(5);
+  // A file that has not been there for so long is forgotten, and so is a lane without any: what
+  // comes back is new.
+  Nanos vanished = std::chrono::hours(1);
+  // The same for files in no root any more, since the start.
+  Nanos unwatched = std::chrono::hours(24);
   // How long an unreadable file holds back the later files of its lane.
   Nanos hold = std::chrono::minutes(1);
   // The delay before a failed read is retried doubles up to the longest; that is shorter for a file
@@ -86,6 +91,9 @@ class TailSink {
   // The last call for this file. `retired`: it still exists, but neither it nor any earlier file of
   // its lane will be read again.
   virtual void forgotten(FileId file, bool retired) = 0;
+  // All files of the lane were forgotten, and none is there any more. Another lane may get its
+  // number.
+  virtual void lane_forgotten(LaneId lane) = 0;
   // May come at any time, and again for a file that is being written, or after a restart. What was
   // written before some data is reported before that data, if the last scan knew the file.
   virtual void checkpoint_written(const CheckpointFile& file) = 0;

@@ -182,6 +182,11 @@ void TimestampFilter::reread(LaneId lane) {
   changed(lane).reread();
 }
 
+void TimestampFilter::forget(LaneId lane) {
+  lanes_.erase(lane);
+  changed_.erase(lane);
+}
+
 void TimestampFilter::lane_state(LaneId lane, StateIo& io) {
   lanes_.try_emplace(lane, options_).first->second.state(io);
 }

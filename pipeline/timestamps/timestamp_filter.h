@@ -64,7 +64,7 @@ class LaneFilter {
   void end_of_input(FilterOutput out);
 
   // The file is read from its beginning again: events up to the newest of the lane are duplicates,
-  // until a newer one comes.
+  // whatever they hold now, until a newer one comes.
   void reread() { rereading_ = anchored_; }
 
   // A failed load leaves the filter as for a new lane.
@@ -114,6 +114,9 @@ class TimestampFilter {
 
   // A file of the lane was rewritten and is read from its beginning again.
   void reread(LaneId lane);
+
+  // Nothing of this lane comes any more; another may get its number.
+  void forget(LaneId lane);
 
   // Saves or loads one lane. After a failed load the lane is as new.
   void lane_state(LaneId lane, StateIo& io);

@@ -45,6 +45,10 @@ class TracingSink final : public TailSink {
     print(file, retired ? "forgotten, retired" : "forgotten");
     next_.forgotten(file, retired);
   }
+  void lane_forgotten(LaneId lane) override {
+    std::printf("    lane %u: forgotten\n", static_cast<unsigned>(lane));
+    next_.lane_forgotten(lane);
+  }
   void checkpoint_written(const CheckpointFile& file) override { next_.checkpoint_written(file); }
 
  private:

@@ -71,6 +71,7 @@ class RecordingSink final : public TailSink {
     at(id).forgotten = true;
     at(id).retired = retired;
   }
+  void lane_forgotten(LaneId lane) override { forgotten_lanes.push_back(lane); }
   void checkpoint_written(const CheckpointFile& file) override { checkpoints.push_back(file); }
 
   // The calls since the last take_calls(): "what name", a run of data calls as one.
@@ -87,6 +88,7 @@ class RecordingSink final : public TailSink {
   }
 
   std::map<FileId, File> files;
+  std::vector<LaneId> forgotten_lanes;      // in the order in which they were reported
   std::vector<CheckpointFile> checkpoints;  // in the order in which they were reported
   std::uint64_t total = 0;                  // bytes of all data calls
 

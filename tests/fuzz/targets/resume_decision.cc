@@ -60,6 +60,7 @@ class HeldBytes final : public TailSink {
   void finished(FileId) override {}
   void read_error(FileId, const std::string&) override {}
   void forgotten(FileId file, bool) override { held_.erase(file); }
+  void lane_forgotten(LaneId) override {}
   void checkpoint_written(const CheckpointFile&) override {}
 
   bool holds(const std::string& path, const std::string& content) const {

@@ -30,6 +30,7 @@ class CountingSink final : public TailSink {
   void finished(FileId) override {}
   void read_error(FileId, const std::string&) override {}
   void forgotten(FileId, bool) override {}
+  void lane_forgotten(LaneId) override {}
   void checkpoint_written(const CheckpointFile&) override {}
 
   bool wait_for(std::uint64_t total) {
@@ -93,6 +94,7 @@ class SlowSink final : public TailSink {
   void finished(FileId) override {}
   void read_error(FileId, const std::string&) override {}
   void forgotten(FileId, bool) override {}
+  void lane_forgotten(LaneId) override {}
   void checkpoint_written(const CheckpointFile&) override {}
 
   std::size_t chunks() const { return chunks_; }

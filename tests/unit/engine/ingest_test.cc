@@ -167,4 +167,22 @@ TEST_F(IngestTest, AnInodeUsedAgainWhileNobodyLooked) {
   EXPECT_EQ(after.records(), 70U);
 }
 
+// Its samples out of order wait no longer, and nothing is left of it in the store.
+TEST_F(IngestTest, AVanishedLaneIsForgottenAsAWhole) {
+  TailLimits limits;
+  limits.vanished = std::chrono::minutes(10);
+  limits.gone = std::chrono::minutes(1);
+  fs_.create("/r/a.jsonl", lines(20, 30) + lines(0, 20) + lines(30, 35));
+  fs_.create("/r/b.jsonl", lines(0, 40));
+  Run run(fs_, {}, {}, {}, limits);
+  run.look();
+  EXPECT_TRUE(run.rows().contains("lane/0") && run.rows().contains("filter/0"));
+  fs_.unlink("/r/a.jsonl");
+  run.look(30 * 60);
+  const StoredRows rows = run.rows();
+  EXPECT_FALSE(rows.contains("lane/0") || rows.contains("filter/0"));
+  EXPECT_TRUE(rows.contains("lane/1") && rows.contains("filter/1"));
+  EXPECT_EQ(run.records(), 75U);
+}
+
 }  // namespace trainwatch::ingest_test

@@ -161,6 +161,7 @@ class NullSink final : public TailSink {
   void finished(FileId) override {}
   void read_error(FileId, const std::string&) override {}
   void forgotten(FileId, bool) override {}
+  void lane_forgotten(LaneId) override {}
   void checkpoint_written(const CheckpointFile&) override {}
 
   std::size_t total = 0;

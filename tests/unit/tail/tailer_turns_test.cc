@@ -53,6 +53,21 @@ TEST_F(TailerTurns, SoDoesItsLane) {
                                  "data 1591748160.algo-1.json"));
 }
 
+TEST_F(TailerTurns, LongFilesTakeTurns) {
+  start({.chunk_bytes = kChunk});
+  for (const char* path : {"/r/a.json", "/r/b.json", "/r/c.json"}) {
+    fs.create(path, std::string(3 * kChunk, 'x'));
+  }
+  std::string order;
+  for (int i = 0; i < 9; ++i) {
+    scan();
+    for (const std::string& call : turn()) {
+      if (call.starts_with("data ")) order += call[5];
+    }
+  }
+  EXPECT_EQ(order, "abcabcabc");
+}
+
 TEST_F(TailerTurns, CompressedBytesAreReadFewAtATime) {
   const std::string content = "\x1f\x8b" + std::string(1'000'000, 'x');
   fs.create("/r/named.json.gz", content);
