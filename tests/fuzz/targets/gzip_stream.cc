@@ -81,8 +81,10 @@ void inflate_gzip(std::string_view input) {
   const Inflated expected = in_one_shot(input);
   const Inflated whole = in_pieces(input, input.size(), false);
   const bool good = expected.end == GzipEnd::whole;
-  expect((whole.end == GzipEnd::whole) == good, "it ends where zlib ends");
-  if (good) expect(whole.contents == expected.contents, "the contents are those of zlib");
+  if (good) expect(whole == expected, "what is whole for zlib is whole, with the same contents");
+  // Where zlib misses a code that is never used, ISA-L leaves it to the checksum.
+  const bool reserved = input.size() > 3 && (input[3] & '\xe0') != 0;
+  if (reserved) expect(whole.end != GzipEnd::whole, "a reserved flag is damage");
   // Of a member that is cut off or damaged, either may give back more.
   expect(one_begins_the_other(whole.contents, expected.contents), "nothing is made up");
   for (const std::size_t most : {1U, 7U, 64U}) {
