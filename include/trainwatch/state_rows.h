@@ -4,12 +4,14 @@
 #pragma once
 
 #include <charconv>
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "trainwatch/state_io.h"
@@ -40,12 +42,15 @@ struct SavedState {
   SavedIds* ids;
 };
 
+// Collects the rows that are put, or passes each on as it is made, so that not all of them are in
+// memory at once.
 class StateRows {
  public:
-  // True if the store holds exactly this value for the key: the row need not be written again.
-  using IsStored = std::function<bool(const std::string& key, std::string_view value)>;
+  // Takes a row; nullopt: it is removed. The value is valid during the call.
+  using Sink = std::function<void(const std::string& key, std::optional<std::string_view> value)>;
 
-  explicit StateRows(IsStored is_stored = {}) : is_stored_(std::move(is_stored)) {}
+  StateRows() = default;  // collects
+  explicit StateRows(Sink sink) : sink_(std::move(sink)) {}
 
   // Replaces the row with what `state` writes.
   template <class State>
@@ -53,29 +58,27 @@ class StateRows {
     StateIo io = StateIo::saving(std::move(buffer_));
     state(io);
     buffer_ = io.take();
-    keys_.insert(key);
-    if (is_stored_ && is_stored_(key, buffer_)) {
-      rows_.erase(key);
+    if (sink_) {
+      sink_(key, buffer_);
     } else {
       rows_.insert_or_assign(key, std::string(buffer_));
     }
   }
-  void remove(const std::string& key) { rows_.insert_or_assign(key, std::nullopt); }
-
-  // The rows that differ from the stored ones; nullopt: the row is removed.
-  std::map<std::string, std::optional<std::string>>& changed() { return rows_; }
-  const std::map<std::string, std::optional<std::string>>& changed() const { return rows_; }
-  // Every row that was put, also an unchanged one.
-  bool was_put(const std::string& key) const { return keys_.contains(key); }
-  void clear() {
-    rows_.clear();
-    keys_.clear();
+  void remove(const std::string& key) {
+    if (sink_) {
+      sink_(key, std::nullopt);
+    } else {
+      rows_.insert_or_assign(key, std::nullopt);
+    }
   }
 
+  // What was collected; nullopt: the row is removed.
+  std::map<std::string, std::optional<std::string>>& changed() { return rows_; }
+  const std::map<std::string, std::optional<std::string>>& changed() const { return rows_; }
+
  private:
-  IsStored is_stored_;
+  Sink sink_;
   std::map<std::string, std::optional<std::string>> rows_;
-  std::set<std::string> keys_;
   std::string buffer_;
 };
 

@@ -1,7 +1,5 @@
 #include "pipeline/state/durable_pipeline.h"
 
-#include <xxhash.h>
-
 #include <algorithm>
 #include <cassert>
 #include <utility>
@@ -19,10 +17,6 @@ constexpr std::string_view kVersionRow = "version";
 // after it. If its content changes, it needs another key.
 constexpr std::string_view kSelfRow = "self";
 
-std::uint64_t hash_of(std::string_view value) {
-  return XXH3_64bits(value.data(), value.size());
-}
-
 std::uint32_t version_of(const StoredRows& rows) {
   std::uint32_t version = 0;
   return load_row(rows, kVersionRow, [&](StateIo& io) { io(version); }) ? version : 0;
@@ -32,13 +26,7 @@ std::uint32_t version_of(const StoredRows& rows) {
 
 DurablePipeline::DurablePipeline(std::vector<RuleConfig> rules, IngestOptions options,
                                  StateStore& store, AnalysisList analyses)
-    : options_(std::move(options)),
-      analyses_(std::move(analyses)),
-      store_(store),
-      rows_([this](const std::string& key, std::string_view value) {
-        const auto known = stored_.find(key);
-        return known != stored_.end() && known->second == hash_of(value);
-      }) {
+    : options_(std::move(options)), analyses_(std::move(analyses)), store_(store) {
   make(std::move(rules));
 }
 
@@ -53,7 +41,7 @@ Status DurablePipeline::start() {
   if (loaded->empty()) return success();
   StoredRows rows;
   for (StateRow& row : *loaded) {
-    stored_.emplace(row.key, hash_of(row.value));
+    stored_.add(row.key, row.value);
     rows.emplace(std::move(row.key), std::move(row.value));
   }
   if (const std::uint32_t version = version_of(rows); version != kStateVersion) {
@@ -119,43 +107,31 @@ void DurablePipeline::acknowledge(const std::string& name, std::uint64_t seq) {
   known = std::max(known, seq);
 }
 
-void DurablePipeline::collect() {
-  engine_->save(rows_, all_);
-  ingest_->save(rows_, all_);
-  rows_.put(std::string(kSelfRow), [this](StateIo& io) { io(self_); });
-  if (!std::exchange(all_, false)) return;
-  rows_.put(std::string(kVersionRow), [](StateIo& io) {
+void DurablePipeline::put_rows(StateRows& rows) {
+  engine_->save(rows, all_);
+  ingest_->save(rows, all_);
+  rows.put(std::string(kSelfRow), [this](StateIo& io) { io(self_); });
+  if (!all_) return;
+  rows.put(std::string(kVersionRow), [](StateIo& io) {
     std::uint32_t version = kStateVersion;
     io(version);
   });
-  for (const auto& [key, hash] : stored_) {
-    if (!rows_.was_put(key)) rows_.remove(key);
-  }
 }
 
 Result<PublishedAlerts> DurablePipeline::commit(Time now) {
   std::ranges::move(engine_->take_emitted(), std::back_inserter(waiting_.alerts));
-  collect();
   waiting_.now = now;
-  waiting_.changed.clear();
-  waiting_.removed.clear();
-  for (auto& [key, value] : rows_.changed()) {
-    if (value) waiting_.changed.push_back({key, std::move(*value)});
-    if (!value && stored_.contains(key)) waiting_.removed.push_back(key);
-  }
-  rows_.clear();
-  if (waiting_.changed.empty() && waiting_.removed.empty() && waiting_.alerts.empty() &&
-      waiting_.acknowledged.empty()) {
-    return PublishedAlerts{};
-  }
+  waiting_.write_rows = [this](StateRowWriter& writer) {
+    return stored_.write(writer, all_, [this](StateRows& rows) { put_rows(rows); });
+  };
   auto published = store_.commit(waiting_);
   if (!published) {
-    for (StateRow& row : waiting_.changed) rows_.changed()[row.key] = std::move(row.value);
-    for (const std::string& key : waiting_.removed) rows_.remove(key);
+    stored_.failed();
+    all_ = true;  // what had changed is no longer known
     return published;
   }
-  for (const StateRow& row : waiting_.changed) stored_[row.key] = hash_of(row.value);
-  for (const std::string& key : waiting_.removed) stored_.erase(key);
+  stored_.committed();
+  all_ = false;
   waiting_ = {};
   return published;
 }

@@ -8,12 +8,12 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "pipeline/engine/ingest.h"
 #include "pipeline/engine/self_alerts.h"
 #include "pipeline/state/state_store.h"
+#include "pipeline/state/stored_hashes.h"
 
 namespace trainwatch {
 
@@ -66,7 +66,7 @@ class DurablePipeline {
   void make(std::vector<RuleConfig> rules);
   StoredRows all_rows();
   bool take_over(const StoredRows& rows, Interner old, const LastSeen& seen);
-  void collect();
+  void put_rows(StateRows& rows);
 
   IngestOptions options_;
   AnalysisList analyses_;
@@ -76,9 +76,8 @@ class DurablePipeline {
   SelfAlerts self_;
   std::string dropped_;
   bool all_ = true;  // the next commit compares every row and removes obsolete ones
-  StateRows rows_;   // changed, not committed yet
   Commit waiting_;   // alerts and cursors, not committed yet
-  std::unordered_map<std::string, std::uint64_t> stored_;  // a hash of each row in the store
+  StoredHashes stored_;
 };
 
 }  // namespace trainwatch

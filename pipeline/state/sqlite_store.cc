@@ -169,26 +169,64 @@ Result<PublishedAlerts> SqliteStore::commit(const Commit& commit) {
   return std::move(written->published);
 }
 
+// The transaction of one commit, which begins with the first thing to write.
+class SqliteStore::Transaction final : public StateRowWriter {
+ public:
+  explicit Transaction(SqliteTables& tables) : tables_(tables) {}
+
+  Status begin() {
+    if (begun_) return success();
+    begun_ = true;
+    return tables_.database().run("BEGIN IMMEDIATE");
+  }
+  bool begun() const { return begun_; }
+  Status commit() { return tables_.database().run("COMMIT"); }
+
+  Status put(const std::string& key, std::string_view value) override {
+    if (Status begun = begin(); !begun) return begun;
+    return tables_.put(key, value);
+  }
+  Status erase(const std::string& key) override {
+    if (Status begun = begin(); !begun) return begun;
+    return tables_.erase(key);
+  }
+
+ private:
+  SqliteTables& tables_;
+  bool begun_ = false;
+};
+
 Result<SqliteStore::Written> SqliteStore::write(const Commit& commit) {
   Written written{numbers_, {}};
-  if (Status begun = tables_->database().run("BEGIN IMMEDIATE"); !begun) return begun.error();
-  if (Status done = write_rows(commit, written); !done) return done.error();
+  Transaction transaction(*tables_);
+  const bool may_be_empty =
+      commit.write_rows && commit.alerts.empty() && commit.acknowledged.empty();
+  if (!may_be_empty) {
+    if (Status begun = transaction.begin(); !begun) return begun.error();
+  }
+  if (Status done = write_rows(commit, transaction); !done) return done.error();
+  if (!transaction.begun()) return written;
+  if (Status done = write_cursors(commit, written); !done) return done.error();
   for (const Alert& alert : commit.alerts) {
     if (Status done = publish(alert, commit.now, written); !done) return done.error();
   }
   if (Status done = prune(commit.now, written); !done) return done.error();
   if (Status done = write_numbers(written); !done) return done.error();
-  if (Status done = tables_->database().run("COMMIT"); !done) return done.error();
+  if (Status done = transaction.commit(); !done) return done.error();
   return written;
 }
 
-Status SqliteStore::write_rows(const Commit& commit, Written& written) {
+Status SqliteStore::write_rows(const Commit& commit, StateRowWriter& writer) {
   for (const StateRow& row : commit.changed) {
-    if (Status done = tables_->put(row); !done) return done;
+    if (Status done = writer.put(row.key, row.value); !done) return done;
   }
   for (const std::string& key : commit.removed) {
-    if (Status done = tables_->erase(key); !done) return done;
+    if (Status done = writer.erase(key); !done) return done;
   }
+  return commit.write_rows ? commit.write_rows(writer) : success();
+}
+
+Status SqliteStore::write_cursors(const Commit& commit, Written& written) {
   for (const auto& [name, seq] : commit.acknowledged) {
     if (Status done = tables_->acknowledge(name, seq, commit.now); !done) return done;
     written.numbers.acknowledged[name] = seq;

@@ -74,6 +74,8 @@ class SqliteStore final : public StateStore {
     PublishedAlerts published;
   };
 
+  class Transaction;
+
   SqliteStore(SqliteStoreOptions options, StateDirectory directory);
   SqliteOpening opening(std::string new_epoch) const;
   std::optional<OpenFailure> open_or_begin();
@@ -84,7 +86,8 @@ class SqliteStore final : public StateStore {
   Error closed() const;
 
   Result<Written> write(const Commit& commit);
-  Status write_rows(const Commit& commit, Written& written);
+  static Status write_rows(const Commit& commit, StateRowWriter& writer);
+  Status write_cursors(const Commit& commit, Written& written);
   Status publish(Alert alert, Time now, Written& written);
   Status write_numbers(Written& written);
   Status prune(Time now, Written& written);

@@ -146,10 +146,8 @@ Result<std::vector<StateRow>> SqliteTables::rows() {
   }
 }
 
-Status SqliteTables::put(const StateRow& row) {
-  return query(Query::put_row)
-      .with(row.key, Blob{row.value}, row_checksum(row.key, row.value))
-      .run();
+Status SqliteTables::put(std::string_view key, std::string_view value) {
+  return query(Query::put_row).with(key, Blob{value}, row_checksum(key, value)).run();
 }
 
 Status SqliteTables::erase(const std::string& key) {

@@ -28,7 +28,7 @@ class SqliteTables {
   Result<std::string> damage();
 
   Result<std::vector<StateRow>> rows();
-  Status put(const StateRow& row);
+  Status put(std::string_view key, std::string_view value);
   Status erase(const std::string& key);
 
   Result<std::string> meta(const std::string& key);  // empty if missing

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -30,12 +31,23 @@ struct StateRow {
 // How far each named subscriber has acknowledged.
 using Acknowledged = std::map<std::string, std::uint64_t>;
 
+// Takes rows of state during a commit.
+class StateRowWriter {
+ public:
+  virtual ~StateRowWriter() = default;
+  virtual Status put(const std::string& key, std::string_view value) = 0;  // inserts or replaces
+  virtual Status erase(const std::string& key) = 0;  // unknown ones are ignored
+};
+
 struct Commit {
   Time now{};                        // processing time, for retention
   std::vector<StateRow> changed;     // inserted or replaced
   std::vector<std::string> removed;  // keys; unknown ones are ignored
   std::vector<Alert> alerts;         // in order
   Acknowledged acknowledged;         // cursors that moved
+  // Writes further rows, which need not all be in memory at once. Called once at most. A commit
+  // that has nothing else, and for which nothing is written, changes nothing.
+  std::function<Status(StateRowWriter&)> write_rows{};
 };
 
 // Beyond this, the subscriber that has not acknowledged for the longest time is forgotten.

@@ -8,6 +8,7 @@
 
 #include "model/plan.h"
 #include "support/memory_store.h"
+#include "support/state_commits.h"
 
 namespace trainwatch::test {
 
@@ -46,7 +47,8 @@ class OffsetsOnly final : public StoreAround {
     for (const auto& [key, value] : first_) kept.push_back({key, value});
     return kept;
   }
-  Result<PublishedAlerts> commit(const Commit& commit) override {
+  Result<PublishedAlerts> commit(const Commit& streamed) override {
+    const Commit commit = with_all_rows(streamed);
     if (first_.empty()) {
       for (const StateRow& row : commit.changed) {
         if (!is_offset(row.key)) first_[row.key] = row.value;
@@ -71,9 +73,9 @@ class PublishBeforeCommit final : public StoreAround {
       auto done = inner_.commit(*late_);
       if (!done) return done;
     }
-    late_ = commit;
+    late_ = with_all_rows(commit);
     MemoryStore ahead = inner_;
-    return ahead.commit(commit);
+    return ahead.commit(*late_);
   }
   void die() override { late_.reset(); }
 

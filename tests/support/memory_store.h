@@ -32,6 +32,7 @@ class MemoryStore final : public StateStore {
     std::shared_ptr<const PublishedAlert> alert;
     Time stored{};
   };
+  Status write_rows(const Commit& commit);
   void prune(Time now);
 
   std::string epoch_;
@@ -54,8 +55,8 @@ inline Result<std::vector<StateRow>> MemoryStore::load() {
 
 inline Result<PublishedAlerts> MemoryStore::commit(const Commit& commit) {
   if (!failure_.empty()) return Error{failure_};
-  for (const StateRow& row : commit.changed) rows_[row.key] = row.value;
-  for (const std::string& key : commit.removed) rows_.erase(key);
+  const Status written = write_rows(commit);
+  if (!written) return written.error();
   for (const auto& [name, seq] : commit.acknowledged) {
     acknowledged_[name] = seq;
     seen_[name] = commit.now;
@@ -80,6 +81,28 @@ inline Result<PublishedAlerts> MemoryStore::commit(const Commit& commit) {
   }
   prune(commit.now);
   return published;
+}
+
+inline Status MemoryStore::write_rows(const Commit& commit) {
+  for (const StateRow& row : commit.changed) rows_[row.key] = row.value;
+  for (const std::string& key : commit.removed) rows_.erase(key);
+  class Writer final : public StateRowWriter {
+   public:
+    explicit Writer(std::map<std::string, std::string>& rows) : rows_(rows) {}
+    Status put(const std::string& key, std::string_view value) override {
+      rows_[key] = value;
+      return success();
+    }
+    Status erase(const std::string& key) override {
+      rows_.erase(key);
+      return success();
+    }
+
+   private:
+    std::map<std::string, std::string>& rows_;
+  };
+  Writer writer(rows_);
+  return commit.write_rows ? commit.write_rows(writer) : success();
 }
 
 inline void MemoryStore::prune(Time now) {

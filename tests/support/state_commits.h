@@ -40,6 +40,32 @@ inline Commit changing(std::vector<StateRow> changed, std::vector<std::string> r
   return commit;
 }
 
+// The same commit, with all its rows in memory.
+inline Commit with_all_rows(const Commit& commit) {
+  class Collector final : public StateRowWriter {
+   public:
+    explicit Collector(Commit& into) : into_(into) {}
+    Status put(const std::string& key, std::string_view value) override {
+      std::erase(into_.removed, key);
+      into_.changed.push_back({key, std::string(value)});
+      return success();
+    }
+    Status erase(const std::string& key) override {
+      std::erase_if(into_.changed, [&](const StateRow& row) { return row.key == key; });
+      into_.removed.push_back(key);
+      return success();
+    }
+
+   private:
+    Commit& into_;
+  };
+  Commit whole = commit;
+  whole.write_rows = {};
+  Collector collector(whole);
+  if (commit.write_rows) (void)commit.write_rows(collector);
+  return whole;
+}
+
 inline Commit acknowledging(Acknowledged cursors) {
   Commit commit;
   commit.acknowledged = std::move(cursors);
