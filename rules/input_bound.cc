@@ -3,7 +3,6 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
-#include <deque>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,6 +10,7 @@
 #include "rules/format.h"
 #include "trainwatch/cycle_summary.h"
 #include "trainwatch/json_writer.h"
+#include "trainwatch/ring_queue.h"
 #include "trainwatch/rule.h"
 
 namespace trainwatch::input_bound {
@@ -38,7 +38,7 @@ struct Lane {
     Nanos duration{};
     Nanos wait{};
   };
-  std::deque<Entry> recent;
+  RingQueue<Entry> recent;
   Nanos duration{};  // the sums over them
   Nanos wait{};
   double squares = 0;      // of the waits, seconds
@@ -55,7 +55,7 @@ struct Lane {
       longest_left = recent.front().wait == longest.wait;
       recent.pop_front();
     }
-    recent.push_back(entry);
+    recent.push_back(entry, window);
     duration += entry.duration;
     wait += entry.wait;
     squares += square_of(entry.wait);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "rules/spike.h"
+#include "trainwatch/ring_queue.h"
 #include "trainwatch/state_io.h"
 #include "trainwatch/stats/median.h"
 #include "trainwatch/stats/period_detector.h"
@@ -118,16 +119,22 @@ struct Rhythm {
       std::int64_t place = kNoStep;
       Time at{};
       double lost = 0;
+
+      void state(StateIo& io) {
+        io(place);
+        io(at);
+        io(lost);
+      }
     };
-    std::array<Start, kKept> kept{};
-    std::uint32_t next = 0;
+    RingQueue<Start> kept;
 
     void add(std::int64_t place, Time at, double lost) {
-      kept[next] = {place, at, lost};
-      next = (next + 1) % kKept;
+      if (kept.size() == kKept) kept.pop_front();
+      kept.push_back({place, at, lost}, kKept);
     }
     Time of(std::int64_t place, Time otherwise) const {
-      const auto found = std::ranges::find(kept, place, &Start::place);
+      const auto found = std::find_if(kept.begin(), kept.end(),
+                                      [place](const Start& start) { return start.place == place; });
       return found == kept.end() ? otherwise : found->at;
     }
     // Of those on the grid before this place.
@@ -135,7 +142,7 @@ struct Rhythm {
       double sum = 0;
       double count = 0;
       for (const Start& start : kept) {
-        if (start.place == kNoStep || start.place >= place || !grid.is_due(start.place)) continue;
+        if (start.place >= place || !grid.is_due(start.place)) continue;
         sum += start.lost;
         ++count;
       }
@@ -143,8 +150,7 @@ struct Rhythm {
     }
     void state(StateIo& io) {
       io(kept);
-      io(next);
-      if (next >= kKept) io.fail();
+      if (kept.size() > kKept) io.fail();
     }
   };
 

@@ -2,12 +2,12 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <deque>
 #include <string>
 
 #include "rules/format.h"
 #include "rules/round_steps.h"
 #include "trainwatch/json_writer.h"
+#include "trainwatch/ring_queue.h"
 #include "trainwatch/rule.h"
 
 namespace trainwatch::stall {
@@ -258,7 +258,7 @@ class Stall final : public Rule {
   SubjectId rank_;
   const NodeActivity* node_;
   const CheckpointActivity* checkpoints_;
-  std::deque<Gap> undecided_;  // the oldest first
+  RingQueue<Gap> undecided_;  // the oldest first
   Time last_end_ = kNoTime;
   std::int64_t last_step_ = kNoStep;
   std::array<Nanos, static_cast<std::size_t>(Mode::count_)> patience_{};  // of modes that are known
