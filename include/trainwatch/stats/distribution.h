@@ -186,7 +186,7 @@ class Distribution {
   }
   void fold() {
     for (const double value : values_) sketch_.add(value);
-    values_ = {};
+    std::vector<double>().swap(values_);  // an assignment of {} would keep the memory
   }
 
   std::size_t exact_limit_;
