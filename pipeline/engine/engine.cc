@@ -248,10 +248,10 @@ void Engine::save(StateRows& rows, bool all) {
   if (last_seen_.take_changed() || all) {
     rows.put("last_seen", [&](StateIo& io) { io(last_seen_); });
   }
-  rows.put("iterations", [&](StateIo& io) { io(iterations_); });
+  iterations_.save(rows, all);
   rows.put("runs", [&](StateIo& io) { io(runs_); });
   rows.put("lost_time", [&](StateIo& io) { io(lost_time_); });
-  rows.put("spans", [&](StateIo& io) { io(spans_); });
+  spans_.save(rows, all);
   if (checkpoints_.take_changed() || all) {
     rows.put("checkpoint_writes", [&](StateIo& io) { io(checkpoints_); });
   }
@@ -275,17 +275,15 @@ bool Engine::load(const StoredRows& rows) {
 }
 
 bool Engine::load_aged(const SavedState& saved) {
-  const bool whole = load_row(saved, "last_seen", [&](StateIo& io) { io(last_seen_); }) &&
-                     load_row(saved, "iterations", [&](StateIo& io) { io(iterations_); }) &&
-                     load_row(saved, "runs", [&](StateIo& io) { io(runs_); }) &&
-                     load_row(saved, "lost_time", [&](StateIo& io) { io(lost_time_); }) &&
-                     load_row(saved, "spans", [&](StateIo& io) { io(spans_); }) &&
-                     load_row(saved, "checkpoint_writes", [&](StateIo& io) { io(checkpoints_); }) &&
-                     load_row(saved, "metrics", [&](StateIo& io) { io(metrics_); }) &&
-                     load_row(saved, "gpu_metrics", [&](StateIo& io) { io(gpu_metrics_); }) &&
-                     load_row(saved, "cycle_steps", [&](StateIo& io) { io(cycles_); }) &&
-                     load_row(saved, "latest", [&](StateIo& io) { io(latest_); }) &&
-                     system_.load(saved);
+  const bool whole =
+      load_row(saved, "last_seen", [&](StateIo& io) { io(last_seen_); }) &&
+      iterations_.load(saved) && load_row(saved, "runs", [&](StateIo& io) { io(runs_); }) &&
+      load_row(saved, "lost_time", [&](StateIo& io) { io(lost_time_); }) && spans_.load(saved) &&
+      load_row(saved, "checkpoint_writes", [&](StateIo& io) { io(checkpoints_); }) &&
+      load_row(saved, "metrics", [&](StateIo& io) { io(metrics_); }) &&
+      load_row(saved, "gpu_metrics", [&](StateIo& io) { io(gpu_metrics_); }) &&
+      load_row(saved, "cycle_steps", [&](StateIo& io) { io(cycles_); }) &&
+      load_row(saved, "latest", [&](StateIo& io) { io(latest_); }) && system_.load(saved);
   if (!whole) return false;
   analyses_.load(saved);
   const std::vector<bool> kept = host_->load(saved);

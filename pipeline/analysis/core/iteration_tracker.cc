@@ -1,17 +1,20 @@
 #include "pipeline/analysis/core/iteration_tracker.h"
 
 #include <algorithm>
+#include <string>
+#include <string_view>
 #include <utility>
 
 namespace trainwatch {
+namespace {
 
-void IterationTracker::RecentWaits::add(const Span& wait) {
-  if (ring.size() < kWaits) {
-    ring.push_back({wait.start, wait.end()});
-  } else {
-    ring[next] = {wait.start, wait.end()};
-    next = (next + 1) % kWaits;
-  }
+constexpr std::string_view kIterationRows = "iterations/";
+
+}  // namespace
+
+void IterationTracker::RecentWaits::add(const Span& wait, std::size_t most) {
+  while (last.size() >= most) last.pop_front();
+  last.push_back({wait.start, wait.end()}, most);
   newest_end = std::max(newest_end, wait.end());
 }
 
@@ -19,8 +22,8 @@ Nanos IterationTracker::RecentWaits::within(Time start, Time end) const {
   constexpr std::size_t kOutOfOrder = 16;  // waits of one name come nearly in order
   Nanos total{};
   std::size_t before = 0;
-  for (std::size_t age = 1; age <= ring.size() && before < kOutOfOrder; ++age) {
-    const Wait& wait = ring[(next + ring.size() - age) % ring.size()];
+  for (std::size_t age = 1; age <= last.size() && before < kOutOfOrder; ++age) {
+    const Wait& wait = last[last.size() - age];
     if (wait.end <= start) {
       ++before;
       continue;
@@ -34,10 +37,9 @@ Nanos IterationTracker::RecentWaits::within(Time start, Time end) const {
 
 void IterationTracker::RecentWaits::state(StateIo& io) {
   io(name);
-  io(ring);
-  io(next);
+  io(last);
   io(newest_end);
-  if (next >= kWaits || ring.size() > kWaits) io.fail();
+  if (last.size() > kMostKept) io.fail();
 }
 
 void IterationTracker::Track::state(StateIo& io) {
@@ -63,18 +65,18 @@ void IterationTracker::Lane::state(StateIo& io) {
   io(backward);
   io(optimizer);
   if (latest >= Mode::count_ || tracks.size() > kModes) io.fail();
-  if (waits.size() > kNames || waiting.size() > kMostWaiting) io.fail();
+  if (waits.size() > kNames || waiting.size() > kMostKept) io.fail();
   for (const auto& [mode, track] : tracks) {
     if (mode >= Mode::count_) io.fail();
   }
 }
 
-void IterationTracker::Lane::add_wait(const Span& wait) {
+void IterationTracker::Lane::add_wait(const Span& wait, std::size_t most) {
   const auto known = std::ranges::find(waits, wait.name, &RecentWaits::name);
-  if (known != waits.end()) return known->add(wait);
+  if (known != waits.end()) return known->add(wait, most);
   if (waits.size() == kNames) return;
-  waits.push_back({wait.name, {}, 0, kNoTime});
-  waits.back().add(wait);
+  waits.push_back({wait.name, {}, kNoTime});
+  waits.back().add(wait, most);
 }
 
 // Whether steps that wait for their waits lose another sum than they had when they ended. With
@@ -159,7 +161,7 @@ std::optional<Step> IterationTracker::on(const Span& span) {
     closed = close(lane, span);
     lane.waiting.push_back(*closed);
   } else {
-    lane.add_wait(span);
+    lane.add_wait(span, most_kept());
     lane.late_wait = lane.late_wait || lane.changes_a_step(span);
   }
   complete(lane, span.origin == Origin::profiler);  // whose waits come before their step
@@ -169,13 +171,19 @@ std::optional<Step> IterationTracker::on(const Span& span) {
 IterationTracker::Lane& IterationTracker::lane_of(const Span& span) {
   const Key key{span.subject, span.origin};
   if (latest_ == nullptr || latest_->first != key) latest_ = &*lanes_.try_emplace(key).first;
+  latest_->second.changed = true;
   return latest_->second;
 }
 
+std::size_t IterationTracker::most_kept() const {
+  return std::clamp(kKeptOfAll / std::max<std::size_t>(lanes_.size(), 1), kFewestKept, kMostKept);
+}
+
 void IterationTracker::complete(Lane& lane, bool all) {
+  const std::size_t most = most_kept();
   while (!lane.waiting.empty()) {
     Step& step = lane.waiting.front();
-    if (!all && lane.waiting.size() <= kMostWaiting && !lane.waits_passed(step.end())) return;
+    if (!all && lane.waiting.size() <= most && !lane.waits_passed(step.end())) return;
     if (lane.late_wait) step.data_wait = lane.waited(step);
     completed_.push_back(step);
     lane.waiting.pop_front();
@@ -185,7 +193,36 @@ void IterationTracker::complete(Lane& lane, bool all) {
 
 void IterationTracker::finish() {
   completed_.clear();
-  for (auto& [key, lane] : lanes_) complete(lane, true);
+  for (auto& [key, lane] : lanes_) {
+    lane.changed = lane.changed || !lane.waiting.empty();
+    complete(lane, true);
+  }
+}
+
+void IterationTracker::save(StateRows& rows, bool all) {
+  for (auto& [known, lane] : lanes_) {
+    if (!all && !lane.changed) continue;
+    lane.changed = false;
+    const std::string subject = std::to_string(static_cast<std::uint32_t>(known.first));
+    const std::string origin = std::to_string(static_cast<unsigned>(known.second));
+    rows.put(std::string(kIterationRows).append(subject).append("/").append(origin),
+             [key = known, &lane = lane](StateIo& io) mutable {
+               io(key);
+               io(lane);
+             });
+  }
+}
+
+bool IterationTracker::load(const SavedState& saved) {
+  return for_rows(saved, kIterationRows, [&](std::string_view, std::string_view value) {
+    StateIo io = saved.open(value);
+    Key key;
+    io(key);
+    if (io.take_gone()) return true;
+    if (!io.ok() || key.second > Origin::profiler) return false;
+    io(lanes_[key]);
+    return io.complete();
+  });
 }
 
 std::map<SubjectId, std::int64_t> IterationTracker::processes() const {

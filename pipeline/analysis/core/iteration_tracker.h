@@ -16,13 +16,12 @@
 // "IteratorGetNextOp" of the training) are told apart, and the smallest sum counts: what a stage
 // waits, the training need not.
 //
-// One instance serves all ranks. State per (subject, origin): the last `kWaits` waits of each of
-// `kNames` names, up to `kMostWaiting` incomplete steps, and per mode the end of the last step and
+// One instance serves all ranks. State per (subject, origin): the last waits of each of `kNames`
+// names and the incomplete steps, up to `kMostKept` each, and per mode the end of the last step and
 // the pace (pace_memory.h).
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <optional>
 #include <utility>
@@ -30,7 +29,9 @@
 
 #include "pipeline/analysis/core/pace_memory.h"
 #include "trainwatch/event.h"
+#include "trainwatch/ring_queue.h"
 #include "trainwatch/state_io.h"
+#include "trainwatch/state_rows.h"
 
 namespace trainwatch {
 
@@ -50,15 +51,18 @@ class IterationTracker {
   // Of the timeline of the rank, so far; 0: it has none.
   std::uint32_t attempt(SubjectId rank) const;
 
-  void state(StateIo& io) {
-    latest_ = nullptr;
-    io(lanes_);
-  }
+  // Puts the lanes that changed since the last call, a row each; `all`: every one.
+  void save(StateRows& rows, bool all);
+  // Only for a new tracker. Leaves out subjects that are gone. False: a row is damaged.
+  bool load(const SavedState& saved);
 
  private:
-  static constexpr std::size_t kWaits = 256;
   static constexpr std::size_t kNames = 4;
-  static constexpr std::size_t kMostWaiting = 256;
+  // Waits of a name that are remembered, and steps that wait for theirs: a rank without waits,
+  // whose steps all wait for one, would else hold 50 KB.
+  static constexpr std::size_t kMostKept = 256;      // of a lane,
+  static constexpr std::size_t kFewestKept = 32;     // or fewer where there are many lanes,
+  static constexpr std::size_t kKeptOfAll = 65'536;  // so that there are about so many in all
   static constexpr std::size_t kModes = static_cast<std::size_t>(Mode::count_);
 
   struct Wait {
@@ -68,11 +72,11 @@ class IterationTracker {
   // Of one name.
   struct RecentWaits {
     Symbol name = Symbol::none;
-    std::vector<Wait> ring;
-    std::uint32_t next = 0;
+    RingQueue<Wait> last;
     Time newest_end = kNoTime;
 
-    void add(const Span& wait);
+    // Keeps the last `most`.
+    void add(const Span& wait, std::size_t most);
     Nanos within(Time start, Time end) const;
     void state(StateIo& io);
   };
@@ -87,7 +91,7 @@ class IterationTracker {
   };
   struct Lane {
     std::vector<RecentWaits> waits;
-    std::deque<Step> waiting;  // the oldest first
+    RingQueue<Step> waiting;  // the oldest first
     std::map<Mode, Track> tracks;
     Mode latest = Mode::unknown;
     std::int64_t process = -1;
@@ -96,12 +100,13 @@ class IterationTracker {
     Time evaluated_to = kNoTime;  // end of the last step that was no training
     Time ended = kNoTime;         // the last step of any mode
     bool late_wait = false;       // see changes_a_step()
+    bool changed = false;         // since it was last saved
     // In spans since the last step:
     Nanos forward{};
     Nanos backward{};
     Nanos optimizer{};
 
-    void add_wait(const Span& wait);
+    void add_wait(const Span& wait, std::size_t most);
     Nanos waited(const Step& step) const;
     bool changes_a_step(const Span& wait) const;
     bool waits_passed(Time time) const;
@@ -117,6 +122,7 @@ class IterationTracker {
   Lane& lane_of(const Span& span);
   static Step close(Lane& lane, const Span& span);
   void complete(Lane& lane, bool all);
+  std::size_t most_kept() const;
 
   std::vector<Step> completed_;
   std::map<Key, Lane> lanes_;

@@ -7,10 +7,13 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "trainwatch/event.h"
 #include "trainwatch/state_io.h"
+#include "trainwatch/state_rows.h"
 
 namespace trainwatch {
 
@@ -25,10 +28,14 @@ class SpanHistory {
   // The mean duration of the spans of this kind that ended before `time`; zero if there were none.
   Nanos usual(SubjectId subject, SpanKind kind, Time time) const;
 
-  void state(StateIo& io) { io(recent_); }
+  // Puts what changed since the last call, a row for each subject and kind; `all`: everything.
+  void save(StateRows& rows, bool all);
+  // Only for a new history. Leaves out subjects that are gone. False: a row is damaged.
+  bool load(const SavedState& saved);
 
  private:
   static constexpr std::size_t kSpans = 32;
+  static constexpr std::string_view kRows = "spans/";
 
   struct Interval {
     Time start{};
@@ -37,6 +44,7 @@ class SpanHistory {
   struct Ring {
     std::array<Interval, kSpans> intervals{};
     std::uint32_t next = 0;
+    bool changed = false;  // since it was last saved
     void state(StateIo& io) {
       io(intervals);
       io(next);
@@ -50,7 +58,9 @@ class SpanHistory {
            kind == SpanKind::optimizer;
   }
 
-  std::map<std::pair<SubjectId, SpanKind>, Ring> recent_;
+  using Key = std::pair<SubjectId, SpanKind>;
+
+  std::map<Key, Ring> recent_;
 };
 
 inline void SpanHistory::on(const Span& span) {
@@ -58,6 +68,7 @@ inline void SpanHistory::on(const Span& span) {
   Ring& ring = recent_[{span.subject, span.kind}];
   ring.intervals[ring.next] = {span.start, span.end()};
   ring.next = (ring.next + 1) % kSpans;
+  ring.changed = true;
 }
 
 inline Nanos SpanHistory::overlap(SubjectId subject, SpanKind kind, Time start, Time end) const {
@@ -83,6 +94,32 @@ inline Nanos SpanHistory::usual(SubjectId subject, SpanKind kind, Time time) con
     ++count;
   }
   return count == 0 ? Nanos{} : total / count;
+}
+
+inline void SpanHistory::save(StateRows& rows, bool all) {
+  for (auto& [known, ring] : recent_) {
+    if (!all && !ring.changed) continue;
+    ring.changed = false;
+    const std::string subject = std::to_string(static_cast<std::uint32_t>(known.first));
+    const std::string kind = std::to_string(static_cast<unsigned>(known.second));
+    rows.put(std::string(kRows).append(subject).append("/").append(kind),
+             [key = known, &ring = ring](StateIo& io) mutable {
+               io(key);
+               io(ring);
+             });
+  }
+}
+
+inline bool SpanHistory::load(const SavedState& saved) {
+  return for_rows(saved, kRows, [&](std::string_view, std::string_view value) {
+    StateIo io = saved.open(value);
+    Key key;
+    io(key);
+    if (io.take_gone()) return true;
+    if (!io.ok() || key.second >= SpanKind::count_) return false;
+    io(recent_[key]);
+    return io.complete();
+  });
 }
 
 }  // namespace trainwatch

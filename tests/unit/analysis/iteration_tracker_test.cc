@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "support/engine_state.h"
+
 namespace trainwatch::iteration_tracker_test {
 
 Span span(SpanKind kind, std::int64_t start_ms, std::int64_t duration_ms, std::int64_t step = 1) {
@@ -43,13 +45,13 @@ TEST(IterationTracker, OriginsAndSubjectsAreSeparate) {
 TEST(IterationTracker, StateSurvives) {
   IterationTracker tracker;
   tracker.on(span(SpanKind::data_wait, 0, 30));
-  StateIo saving = StateIo::saving();
-  tracker.state(saving);
-  const std::string bytes = saving.take();
+  StateRows changes;
+  tracker.save(changes, false);
+  StoredRows rows;
+  test::store(changes, rows);
+  EXPECT_EQ(rows.size(), 1U);
   IterationTracker restored;
-  StateIo loading = StateIo::loading(bytes);
-  restored.state(loading);
-  ASSERT_TRUE(loading.complete());
+  ASSERT_TRUE(restored.load(rows));
   EXPECT_EQ(restored.on(span(SpanKind::step, 0, 100))->data_wait, std::chrono::milliseconds(30));
 }
 
@@ -129,6 +131,27 @@ TEST(IterationTracker, WaitsThatAreReadLaterCompleteTheirSteps) {
   EXPECT_EQ(tracker.completed()[0].number, 1);
   EXPECT_EQ(tracker.completed()[0].data_wait, std::chrono::milliseconds(30));
   EXPECT_EQ(tracker.completed()[1].data_wait, Nanos{});
+}
+
+// Catalogue case 66: of thousands of ranks without waits, each step waits for one.
+TEST(IterationTracker, ManyRanksShareTheRoomForStepsThatWait) {
+  IterationTracker tracker;
+  constexpr std::uint32_t kRanks = 8192;
+  std::size_t completed = 0;
+  for (std::int64_t number = 0; number < 40; ++number) {
+    for (std::uint32_t rank = 1; rank <= kRanks; ++rank) {
+      Span step = span(SpanKind::step, 100 * number, 100, number);
+      step.subject = SubjectId{rank};
+      tracker.on(step);
+      completed += tracker.completed().size();
+    }
+  }
+  EXPECT_EQ(completed, kRanks * (40 - 32));
+  IterationTracker few;
+  for (std::int64_t number = 0; number < 256; ++number) {
+    few.on(span(SpanKind::step, 100 * number, 100, number));
+    EXPECT_TRUE(few.completed().empty());
+  }
 }
 
 }  // namespace trainwatch::iteration_tracker_test
