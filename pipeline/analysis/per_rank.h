@@ -1,6 +1,10 @@
-// One value per rank, for the first kMaxRanks of them.
+// One value per rank, for the first kMaxRanks of them. Windows of ranks share a number of entries,
+// so that what they take together does not grow with the ranks.
 #pragma once
 
+#include <algorithm>
+#include <bit>
+#include <cstddef>
 #include <map>
 
 #include "pipeline/analysis/table_cells.h"
@@ -21,7 +25,22 @@ class PerRank {
     if (known != values_.end()) return &known->second;
     return values_.size() == kMaxRanks ? nullptr : &values_.try_emplace(rank).first->second;
   }
+  // The same; calls `trim(value)` for each when share() has become smaller.
+  template <class Trim>
+  Value* of(SubjectId rank, Trim&& trim) {
+    const std::size_t before = values_.size();
+    Value* const found = of(rank);
+    if (values_.size() > before && std::bit_ceil(values_.size()) > std::bit_ceil(before)) {
+      for (auto& [known, value] : values_) trim(value);
+    }
+    return found;
+  }
   const std::map<SubjectId, Value>& all() const { return values_; }
+
+  // How many entries a rank may have: `each` at most, and about `together` all ranks.
+  std::size_t share(std::size_t each, std::size_t together) const {
+    return std::min(each, together / std::bit_ceil(std::max<std::size_t>(values_.size(), 1)));
+  }
 
   // Calls `state_of(value)` for each, with what is left to check of a loaded one.
   template <class StateOf>

@@ -24,7 +24,8 @@ namespace {
 // as what was read before: the last kRecent spans of the rank, and what SystemHistory has.
 class IntervalContexts {
  public:
-  static constexpr std::size_t kRecent = 512;
+  static constexpr std::size_t kRecent = 512;         // of a rank,
+  static constexpr std::size_t kAllRecent = 131'072;  // and of all together
   static constexpr std::size_t kIntervals = 128;
   static constexpr std::size_t kMetrics = 64;  // of an interval
   static constexpr std::size_t kHistoryRows = 4096;
@@ -114,10 +115,14 @@ void IntervalContexts::on(const Sample& sample) {
 
 void IntervalContexts::on(const Span& span) {
   if (span.kind == SpanKind::step) return;  // lying in a step explains nothing
-  std::deque<Recent>* const recent = recent_.of(span.subject);
+  const auto trim = [this](std::deque<Recent>& spans) {
+    const std::size_t most = recent_.share(kRecent, kAllRecent);
+    while (spans.size() > most) spans.pop_front();
+  };
+  std::deque<Recent>* const recent = recent_.of(span.subject, trim);
   if (recent == nullptr) return;
-  if (recent->size() == kRecent) recent->pop_front();
   recent->push_back({span.start, span.duration, span.metric()});
+  trim(*recent);
   if (span.start >= last_end_) return;
   for (auto& [interval, context] : contexts_) {
     if (interval.rank == span.subject) context.add(interval, recent->back());

@@ -11,7 +11,8 @@
 namespace trainwatch {
 namespace {
 
-constexpr std::size_t kTimelineSteps = 1000;  // of a rank
+constexpr std::size_t kTimelineSteps = 1000;  // of a rank,
+constexpr std::size_t kAllSteps = 65'536;     // and of all together
 
 struct TimelineStep {
   Time start{};
@@ -27,14 +28,17 @@ class StepTimeline final : public Analysis {
 
   void on_span(const Span& step) override {
     if (step.origin != Origin::timeline) return;
-    std::deque<TimelineStep>* const steps = ranks_.of(step.subject);
+    const auto trim = [this](Steps& steps) {
+      while (steps.size() > most()) steps.pop_front();
+    };
+    Steps* const steps = ranks_.of(step.subject, trim);
     if (steps == nullptr) return;
-    if (steps->size() == kTimelineSteps) steps->pop_front();
     steps->push_back({step.start, step.duration, step.step, step.phase});
+    trim(*steps);
   }
 
   void state(StateIo& io) override {
-    ranks_.state(io, [&](std::deque<TimelineStep>& steps) {
+    ranks_.state(io, [&](Steps& steps) {
       io(steps);
       if (steps.size() > kTimelineSteps) io.fail();
       for (const TimelineStep& step : steps) {
@@ -61,8 +65,12 @@ class StepTimeline final : public Analysis {
   }
 
  private:
+  using Steps = std::deque<TimelineStep>;
+
+  std::size_t most() const { return ranks_.share(kTimelineSteps, kAllSteps); }
+
   const Interner& interner_;
-  PerRank<std::deque<TimelineStep>> ranks_;
+  PerRank<Steps> ranks_;
 };
 
 }  // namespace
@@ -70,7 +78,7 @@ class StepTimeline final : public Analysis {
 const AnalysisSpec& step_timeline_analysis() {
   static const AnalysisSpec spec =
       make_spec<StepTimeline>({.name = "step_timeline",
-                               .summary = "The last 1000 steps of each rank",
+                               .summary = "The last steps of each rank, 1000 at most",
                                .spans = {SpanKind::step}});
   return spec;
 }

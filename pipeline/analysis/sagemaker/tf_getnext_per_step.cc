@@ -12,9 +12,10 @@
 namespace trainwatch {
 namespace {
 
-constexpr std::size_t kGetNextSteps = 1000;  // steps of a rank
-constexpr std::size_t kWaiting = 2048;       // calls of a rank whose step is not known yet
-constexpr std::size_t kThreads = 32;         // of a step
+constexpr std::size_t kGetNextSteps = 1000;       // steps of a rank,
+constexpr std::size_t kAllGetNextSteps = 65'536;  // and of all together
+constexpr std::size_t kWaiting = 2048;            // calls of a rank whose step is not known yet
+constexpr std::size_t kThreads = 32;              // of a step
 
 enum class CallKind : std::uint8_t { none, dataset, iterator };
 
@@ -87,7 +88,7 @@ struct RankCalls {
     if (waiting.size() == kWaiting) waiting.pop_front();
     waiting.push_back(call);
   }
-  void add(StepCalls step) {
+  void add(StepCalls step, std::size_t most) {
     std::erase_if(waiting, [&](const Call& call) {
       const bool inside = step.has(call);
       if (inside) step.add(call);
@@ -97,7 +98,10 @@ struct RankCalls {
         std::upper_bound(steps.begin(), steps.end(), step.start,
                          [](Time start, const StepCalls& other) { return start < other.start; });
     steps.insert(after, std::move(step));
-    if (steps.size() > kGetNextSteps) steps.pop_front();
+    trim(most);
+  }
+  void trim(std::size_t most) {
+    while (steps.size() > most) steps.pop_front();
   }
   void state(StateIo& io) {
     io(steps);
@@ -117,10 +121,11 @@ class TfGetnextPerStep final : public Analysis {
     if (step && (span.mode != Mode::train || span.origin != Origin::timeline)) return;
     const CallKind kind = step ? CallKind::none : kind_of(interner_.text(span.name));
     if (!step && kind == CallKind::none) return;
-    RankCalls* const rank = ranks_.of(span.subject);
+    RankCalls* const rank =
+        ranks_.of(span.subject, [this](RankCalls& calls) { calls.trim(most()); });
     if (rank == nullptr) return;
     if (step) {
-      rank->add(StepCalls{span.start, span.end(), span.step, {}, {}});
+      rank->add(StepCalls{span.start, span.end(), span.step, {}, {}}, most());
     } else {
       rank->add({span.start, span.duration, span.thread, kind == CallKind::iterator ? 1 : 0});
     }
@@ -146,6 +151,7 @@ class TfGetnextPerStep final : public Analysis {
   }
 
  private:
+  std::size_t most() const { return ranks_.share(kGetNextSteps, kAllGetNextSteps); }
   // NaN, which is null: there was no call.
   static double mean_us(const Calls& calls) {
     return static_cast<double>(calls.sum.count()) / 1e3 / static_cast<double>(calls.count);

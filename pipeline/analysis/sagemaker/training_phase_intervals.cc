@@ -11,7 +11,8 @@
 namespace trainwatch {
 namespace {
 
-constexpr std::size_t kMostIntervals = 1000;  // steps, and runs, of a rank
+constexpr std::size_t kMostIntervals = 1000;   // steps, and runs, of a rank,
+constexpr std::size_t kAllIntervals = 65'536;  // and of all together
 
 struct PhaseInterval {
   Time start{};
@@ -26,16 +27,21 @@ struct RankPhases {
   std::uint64_t step_count = 0;
   std::uint64_t run_count = 0;
 
-  void add(const PhaseInterval& step) {
-    push(steps, step);
+  void add(const PhaseInterval& step, std::size_t most) {
+    steps.push_back(step);
     ++step_count;
     if (!runs.empty() && runs.back().phase == step.phase) {
       runs.back().start = std::min(runs.back().start, step.start);
       runs.back().end = std::max(runs.back().end, step.end);
     } else {
-      push(runs, step);
+      runs.push_back(step);
       ++run_count;
     }
+    trim(most);
+  }
+  void trim(std::size_t most) {
+    while (steps.size() > most) steps.pop_front();
+    while (runs.size() > most) runs.pop_front();
   }
   bool several() const { return run_count > 1; }
   const std::deque<PhaseInterval>& intervals() const { return several() ? runs : steps; }
@@ -49,12 +55,6 @@ struct RankPhases {
     io(run_count);
     if (steps.size() > kMostIntervals || runs.size() > kMostIntervals) io.fail();
     if (steps.size() > step_count || runs.size() > run_count) io.fail();
-  }
-
- private:
-  static void push(std::deque<PhaseInterval>& window, const PhaseInterval& interval) {
-    if (window.size() == kMostIntervals) window.pop_front();
-    window.push_back(interval);
   }
 };
 
@@ -71,8 +71,9 @@ class TrainingPhaseIntervals final : public Analysis {
 
   void on_span(const Span& step) override {
     if (step.origin != Origin::timeline) return;
-    if (RankPhases* const rank = ranks_.of(step.subject)) {
-      rank->add({step.start, step.end(), step.phase});
+    const auto trim = [this](RankPhases& rank) { rank.trim(most()); };
+    if (RankPhases* const rank = ranks_.of(step.subject, trim)) {
+      rank->add({step.start, step.end(), step.phase}, most());
     }
   }
 
@@ -99,6 +100,8 @@ class TrainingPhaseIntervals final : public Analysis {
   }
 
  private:
+  std::size_t most() const { return ranks_.share(kMostIntervals, kAllIntervals); }
+
   // Empty intervals have no row.
   static void add(FigureTable& table, std::int64_t start_us, std::int64_t end_us,
                   const std::string& phase, const std::string& node) {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "pipeline/analysis/catalog.h"
@@ -227,6 +228,25 @@ TEST_F(AnalysisHostTest, ADamagedRowCostsOneAnalysis) {
   EXPECT_NE(result(before, "step_statistics", "a"), result(after, "step_statistics", "a"));
   EXPECT_EQ(result(before, "step_timeline", "a"), result(after, "step_timeline", "a"));
   after.on(step("a", 2));
+}
+
+TEST_F(AnalysisHostTest, ManyRanksShareTheWindows) {
+  AnalysisHost host({find_analysis("step_timeline")}, interner_);
+  const auto steps_of = [&] {
+    const std::string text = result(host, "step_timeline", "a");
+    return static_cast<std::size_t>(std::ranges::count(text, '[')) - 2;
+  };
+  Span span = step("a", 0);
+  for (int rank = 0; rank < 300; ++rank) {
+    span.subject = interner_.subjects.intern({"a", "algo-1", rank, ""}).value();
+    for (int i = 0; i < 1000; ++i) {
+      span.start = Time{std::chrono::seconds(i)};
+      host.on(span);
+    }
+    if (rank > 0) continue;
+    EXPECT_EQ(steps_of(), 1000U);
+  }
+  EXPECT_EQ(steps_of(), 300U * (65'536 / 512));
 }
 
 }  // namespace trainwatch::analysis_host_test
