@@ -21,6 +21,12 @@ HttpResponse answer_analysis(const AnalysisHost& host, const AnalysisQuery& quer
   } else if (!jobs.empty()) {
     job = jobs.front();
   }
+  if (host.stopped().contains(query.name)) {
+    return error_response(503, query.name +
+                                   " was stopped, as it takes too much memory; 'trainwatch "
+                                   "analyze --what=" +
+                                   query.name + "' has no limit");
+  }
   const auto result = host.result(query.name, job);
   if (!result) return error_response(404);
   HttpResponse response;

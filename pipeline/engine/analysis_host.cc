@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <numeric>
 #include <string>
 
 #include "pipeline/timestamps/event_time.h"
@@ -18,6 +19,7 @@ std::string key_of(std::uint32_t row) {
 }
 
 constexpr std::string_view kAnalysisPrefix = "analysis/";
+constexpr std::string_view kStopped = "analyses_stopped";
 
 std::string prefix_of(const AnalysisSpec& spec) {
   return std::string(kAnalysisPrefix).append(spec.name).append("/");
@@ -67,8 +69,11 @@ AnalysisHost::Job& AnalysisHost::make(SubjectId key) {
   if (known != jobs_.end()) return **known;
   auto job = std::make_unique<Job>();
   job->subject = key;
-  for (const AnalysisSpec* spec : analyses_)
-    job->instances.push_back(spec->make(interner_, options_));
+  for (const AnalysisSpec* spec : analyses_) {
+    const bool runs = !stopped_.contains(spec->name);
+    job->instances.push_back(runs ? spec->make(interner_, options_) : nullptr);
+  }
+  job->bytes.resize(analyses_.size());
   return *jobs_.emplace_back(std::move(job));
 }
 
@@ -90,7 +95,9 @@ AnalysisHost::Job& AnalysisHost::add_series(SeriesId series) {
 void AnalysisHost::on(const CycleTrace& cycle) {
   if (routes_.cycles().empty()) return;
   Job& job = job_of(cycle.subject);
-  for (const std::uint32_t analysis : routes_.cycles()) job.instances[analysis]->on_cycle(cycle);
+  for (const std::uint32_t analysis : routes_.cycles()) {
+    if (job.instances[analysis] != nullptr) job.instances[analysis]->on_cycle(cycle);
+  }
   job.changed = true;
   journal_.fill();
 }
@@ -118,7 +125,7 @@ const Analysis* AnalysisHost::find(std::string_view name, std::string_view job) 
 std::optional<Figures> AnalysisHost::result(std::string_view name, std::string_view job) const {
   const auto wanted = std::find_if(analyses_.begin(), analyses_.end(),
                                    [name](const auto* spec) { return spec->name == name; });
-  if (wanted == analyses_.end()) return std::nullopt;
+  if (wanted == analyses_.end() || stopped_.contains(name)) return std::nullopt;
   const Analysis* const known = find(name, job);
   return known != nullptr ? known->figures() : (*wanted)->make(interner_, options_)->figures();
 }
@@ -134,24 +141,69 @@ std::size_t AnalysisHost::save_whole(StateRows& rows, bool all) {
   for (const auto& job : jobs_) {
     if (!all && !job->changed) continue;
     job->changed = false;
-    const std::string number = std::to_string(static_cast<std::uint32_t>(job->subject));
     for (std::size_t i = 0; i < analyses_.size(); ++i) {
-      rows.put(prefix_of(*analyses_[i]) + number, [&](StateIo& io) {
+      if (job->instances[i] == nullptr) continue;
+      rows.put(row_of(*job, i), [&](StateIo& io) {
         job->instances[i]->state(io);
-        bytes += io.written();
+        job->bytes[i] = io.written();
       });
+      bytes += job->bytes[i];
     }
   }
+  stop_largest(rows);
+  if (stopped_.empty()) return bytes;
+  rows.put(std::string(kStopped), [this](StateIo& io) {
+    std::vector<std::string> names(stopped_.begin(), stopped_.end());
+    io(names);
+  });
   return bytes;
 }
 
+std::string AnalysisHost::row_of(const Job& job, std::size_t analysis) const {
+  return prefix_of(*analyses_[analysis]) + std::to_string(static_cast<std::uint32_t>(job.subject));
+}
+
+void AnalysisHost::stop_largest(StateRows& rows) {
+  std::vector<std::size_t> bytes(analyses_.size());
+  for (const auto& job : jobs_) {
+    for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] += job->bytes[i];
+  }
+  std::size_t all = std::accumulate(bytes.begin(), bytes.end(), std::size_t{});
+  while (true) {
+    const auto largest = std::ranges::max_element(bytes);
+    if (largest == bytes.end() || (*largest <= kMostBytes && all <= kMostBytesOfAll)) return;
+    all -= *largest;
+    *largest = 0;
+    stop(static_cast<std::size_t>(largest - bytes.begin()), rows);
+  }
+}
+
+void AnalysisHost::stop(std::size_t analysis, StateRows& rows) {
+  stopped_.emplace(analyses_[analysis]->name);
+  for (const auto& job : jobs_) {
+    job->instances[analysis] = nullptr;
+    job->bytes[analysis] = 0;
+    rows.remove(row_of(*job, analysis));
+  }
+}
+
+void AnalysisHost::load_stopped(const SavedState& saved) {
+  std::vector<std::string> names;
+  load_row(saved, kStopped, [&](StateIo& io) { io(names); });
+  for (const AnalysisSpec* const spec : analyses_) {
+    if (std::ranges::find(names, spec->name) != names.end()) stopped_.emplace(spec->name);
+  }
+}
+
 void AnalysisHost::load(const SavedState& saved) {
+  load_stopped(saved);
   for (std::size_t i = 0; i < analyses_.size(); ++i) {
     for_rows(saved, prefix_of(*analyses_[i]),
              [&](std::string_view subject, std::string_view bytes) {
                const auto key = saved.subject(subject);
                if (!key) return true;
                Job& job = make(*key);
+               if (job.instances[i] == nullptr) return true;
                job.changed = true;
                StateIo io = saved.open(bytes);
                job.instances[i]->state(io);

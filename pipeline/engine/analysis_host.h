@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -103,16 +104,25 @@ class AnalysisHost {
   std::optional<Figures> result(std::string_view name, std::string_view job) const;
 
   // Puts the events since the last call, or the instances of jobs that had any; `all`: every
-  // instance.
+  // instance. An analysis whose state takes more than kMostBytes, or the largest while all of them
+  // take more than kMostBytesOfAll, is stopped.
   void save(StateRows& rows, bool all);
+  // Of saved state; in memory it may take twice as much.
+  static constexpr std::size_t kMostBytes = std::size_t{8} << 20U;
+  static constexpr std::size_t kMostBytesOfAll = std::size_t{24} << 20U;
+
+  // Those that took too much memory. They have no results any more, also after a restart.
+  const std::set<std::string, std::less<>>& stopped() const { return stopped_; }
   // An instance whose row is damaged or missing starts over and covers the events from then on.
   void load(const SavedState& saved);
 
  private:
   struct Job {
     SubjectId subject = SubjectId::none;
-    bool changed = false;                                // since its whole state was last stored
-    std::vector<std::unique_ptr<Analysis>> instances{};  // in the order of analyses_
+    bool changed = false;  // since its whole state was last stored
+    // In the order of analyses_; null: it was stopped.
+    std::vector<std::unique_ptr<Analysis>> instances{};
+    std::vector<std::size_t> bytes{};  // of their states, when these were last put
   };
 
   template <auto kMethod, class OneEvent>
@@ -120,7 +130,10 @@ class AnalysisHost {
     if (takers.empty()) return;
     job.changed = true;
     journal_.add(event);
-    for (const std::uint32_t analysis : takers) ((*job.instances[analysis]).*kMethod)(event);
+    for (const std::uint32_t analysis : takers) {
+      Analysis* const instance = job.instances[analysis].get();
+      if (instance != nullptr) (instance->*kMethod)(event);
+    }
   }
   Job& job_of(SeriesId series) {
     const auto index = static_cast<std::size_t>(series);
@@ -136,6 +149,10 @@ class AnalysisHost {
   Job& add_series(SeriesId series);
   Job& make(SubjectId key);
   std::size_t save_whole(StateRows& rows, bool all);  // bytes
+  void stop_largest(StateRows& rows);
+  void stop(std::size_t analysis, StateRows& rows);
+  std::string row_of(const Job& job, std::size_t analysis) const;
+  void load_stopped(const SavedState& saved);
   void forget_jobs();
 
   AnalysisList analyses_;
@@ -144,6 +161,7 @@ class AnalysisHost {
   TimeRange range_;
   AnalysisOptions options_;
   EventJournal journal_;
+  std::set<std::string, std::less<>> stopped_;  // names
   std::vector<std::unique_ptr<Job>> jobs_;
   std::vector<Job*> by_subject_;
   std::vector<Job*> by_series_;

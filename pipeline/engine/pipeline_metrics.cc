@@ -159,6 +159,7 @@ void collect_limits(const Engine& engine, const TailReport& tail, std::vector<Me
       {"history_nodes", engine.system_history().most_nodes(),
        engine.system_history().nodes_dropped()},
       {"series_per_family", TrainingMetrics::kMaxSeries, engine.metrics().series_dropped()},
+      {"analysis_bytes", AnalysisHost::kMostBytes, engine.analyses().stopped().size()},
   };
   MetricFamily values =
       family("trainwatch_limit", "Upper bound of what is kept.", MetricType::gauge);

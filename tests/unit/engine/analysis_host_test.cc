@@ -1,5 +1,6 @@
 #include "pipeline/engine/analysis_host.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -228,6 +229,47 @@ TEST_F(AnalysisHostTest, ADamagedRowCostsOneAnalysis) {
   EXPECT_NE(result(before, "step_statistics", "a"), result(after, "step_statistics", "a"));
   EXPECT_EQ(result(before, "step_timeline", "a"), result(after, "step_timeline", "a"));
   after.on(step("a", 2));
+}
+
+// Catalogue case 66: more series than the histograms of each have room for.
+TEST_F(AnalysisHostTest, AnAnalysisThatTakesTooMuchMemoryIsStopped) {
+  const AnalysisList both = {find_analysis("metrics_histogram"), find_analysis("job_statistics")};
+  AnalysisHost host(both, interner_);
+  StoredRows store;
+  const auto sample = [&](int number) {
+    const SubjectId node = interner_.subjects.intern({"a", "algo-1", kNoRank, ""}).value();
+    const Symbol name = interner_.symbols.intern("cpu" + std::to_string(number));
+    Sample made;
+    made.at = Time{std::chrono::seconds(number)};
+    made.resource = Resource::cpu_utilization;
+    made.series =
+        interner_.series.intern({node, made.resource, 0, Symbol::none, name, Symbol::none}).value();
+    made.value = 50;
+    host.on(made);
+  };
+  const auto save = [&] {
+    StateRows rows;
+    host.save(rows, true);
+    keep(rows, store);
+  };
+  for (int number = 0; host.stopped().empty() && number < 30'000; ++number) {
+    sample(number);
+    if (number % 1000 == 0) save();
+  }
+  EXPECT_THAT(host.stopped(), testing::ElementsAre("metrics_histogram"));
+  EXPECT_EQ(result(host, "metrics_histogram", "a"), "");
+  EXPECT_NE(result(host, "job_statistics", "a"), "");
+  sample(30'000);
+  save();
+  std::size_t bytes = 0;
+  for (const auto& [key, value] : store) bytes += value.size();
+  EXPECT_LT(bytes, 2'000'000U) << "its state has left the store";
+
+  AnalysisHost after(both, interner_);
+  after.load(store);
+  EXPECT_THAT(after.stopped(), testing::ElementsAre("metrics_histogram"));
+  EXPECT_EQ(result(after, "metrics_histogram", "a"), "");
+  EXPECT_EQ(result(after, "job_statistics", "a"), result(host, "job_statistics", "a"));
 }
 
 TEST_F(AnalysisHostTest, ManyRanksShareTheWindows) {
