@@ -179,7 +179,7 @@ void HttpConnection::respond(HttpResponse response, bool head_only, bool keep_al
     response = error_response(503);
   }
   net_->counters.count_response(response.status);
-  output_ = serialize(response, head_only, keep_alive_);
+  output_ = serialize(std::move(response), head_only, keep_alive_);
   net_->unsent_bytes += output_.size();
   sent_ = 0;
   start_write_period();

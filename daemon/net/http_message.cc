@@ -156,9 +156,8 @@ std::span<const std::pair<std::string_view, std::string_view>> security_headers(
   return kHeaders;
 }
 
-std::string serialize(const HttpResponse& response, bool head_only, bool keep_alive) {
+std::string serialize(HttpResponse response, bool head_only, bool keep_alive) {
   std::string out;
-  out.reserve(512 + (head_only ? 0 : response.body.size()));
   const auto header = [&out](std::string_view name, std::string_view value) {
     out.append(name).append(": ").append(value).append("\r\n");
   };
@@ -175,8 +174,9 @@ std::string serialize(const HttpResponse& response, bool head_only, bool keep_al
   }
   header("Connection", keep_alive ? "keep-alive" : "close");
   out += "\r\n";
-  if (!head_only && response.status != 304) out += response.body;
-  return out;
+  if (head_only || response.status == 304) return out;
+  response.body.insert(0, out);
+  return std::move(response.body);
 }
 
 bool equals_ignoring_case(std::string_view a, std::string_view b) {

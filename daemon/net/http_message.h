@@ -58,8 +58,10 @@ std::string_view reason_phrase(int status);
 // What restricts browsers, in every response, upgrades and errors included: names and values.
 std::span<const std::pair<std::string_view, std::string_view>> security_headers();
 
-// Serialises `response` with the headers common to all; without the body if `head_only`.
-std::string serialize(const HttpResponse& response, bool head_only, bool keep_alive);
+// Serialises `response` with the headers common to all; without the body if `head_only`. A body
+// with kHeadRoom bytes of spare capacity is not copied.
+inline constexpr std::size_t kHeadRoom = 1024;
+std::string serialize(HttpResponse response, bool head_only, bool keep_alive);
 
 // ASCII case-insensitive comparison, for header names and hosts.
 bool equals_ignoring_case(std::string_view a, std::string_view b);

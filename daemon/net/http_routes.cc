@@ -83,7 +83,8 @@ Answer runbook(NetState&, const HttpRequest& request) {
   return serve(std::string(path.substr(path.rfind('/') + 1)) + ".md", request);
 }
 
-std::vector<MetricFamily> metric_families(const NetState& net) {
+// Of this thread and the process.
+std::vector<MetricFamily> own_families(const NetState& net) {
   auto counters = net.counters;
   counters.connections = net.connections.size();
   counters.durable_subscribers = net.names.count();
@@ -91,7 +92,6 @@ std::vector<MetricFamily> metric_families(const NetState& net) {
   counters.limit_hits[static_cast<std::size_t>(Limit::names)] =
       net.names.refused() + net.names.forgotten();
   std::vector<MetricFamily> families;
-  if (net.snapshot) families = net.snapshot->metrics;
   add_client_limits(net.options.limits, counters, families);
   std::ranges::move(net_metrics(counters), std::back_inserter(families));
   std::ranges::move(process_metrics(), std::back_inserter(families));
@@ -102,8 +102,12 @@ Answer metrics(NetState& net, const HttpRequest& request) {
   const auto format = negotiate(request.header("Accept"));
   HttpResponse response;
   response.content_type = content_type(format);
-  response.body = net.pages.page(format, std::chrono::steady_clock::now(),
-                                 [&net] { return metric_families(net); });
+  std::span<const MetricFamily> families;
+  if (net.snapshot) families = net.snapshot->metrics;
+  const std::string& page = net.pages.page(format, std::chrono::steady_clock::now(), families,
+                                           [&net] { return own_families(net); });
+  response.body.reserve(page.size() + kHeadRoom);
+  response.body += page;
   response.headers.emplace_back("Vary", "Accept");
   return response;
 }

@@ -92,24 +92,42 @@ prometheus::ClientMetric peer_point(const MetricFamily& family, const MetricPoin
   return out;
 }
 
-std::string render_text(std::span<const MetricFamily> families) {
-  std::vector<prometheus::MetricFamily> out;
-  out.reserve(families.size());
-  for (const auto& family : families) {
-    auto& copy = out.emplace_back();
-    copy.name = family.name;
-    copy.help = family.help;
-    copy.type = peer_type(family.type);
-    for (const auto& point : family.points) copy.metric.push_back(peer_point(family, point));
+// One family at a time: a large page has tens of thousands of points.
+class TextWriter {
+ public:
+  explicit TextWriter(std::string reused) : stream_(std::move(reused)) {}
+
+  void family(const MetricFamily& family) {
+    std::vector<prometheus::MetricFamily> one(1);
+    one[0].name = family.name;
+    one[0].help = family.help;
+    one[0].type = peer_type(family.type);
+    one[0].metric.reserve(family.points.size());
+    for (const auto& point : family.points) one[0].metric.push_back(peer_point(family, point));
+    prometheus::TextSerializer{}.Serialize(stream_, one);
   }
-  std::ostringstream stream;
-  prometheus::TextSerializer{}.Serialize(stream, out);
-  return std::move(stream).str();
+
+  std::string finish() { return std::move(stream_).str(); }
+
+ private:
+  std::ostringstream stream_;
+};
+
+const MetricFamily* find_family(std::span<const MetricFamily> families, std::string_view name) {
+  const auto found = std::ranges::find(families, name, &MetricFamily::name);
+  return found == families.end() ? nullptr : &*found;
+}
+
+MetricFamily joined(MetricFamily family, const MetricFamily& more) {
+  family.points.insert(family.points.end(), more.points.begin(), more.points.end());
+  return family;
 }
 
 // OpenMetrics 1.0, which prometheus-cpp does not support.
 class OpenMetricsWriter {
  public:
+  explicit OpenMetricsWriter(std::string reused) : out_(std::move(reused)) {}
+
   void family(const MetricFamily& family) {
     const bool counter = family.type == MetricType::counter;
     std::string_view name = family.name;
@@ -225,17 +243,36 @@ std::string_view content_type(MetricsFormat format) {
 }
 
 std::string render(MetricsFormat format, std::span<const MetricFamily> families) {
-  if (format == MetricsFormat::prometheus_text) return render_text(families);
-  OpenMetricsWriter writer;
-  for (const auto& family : families) writer.family(family);
-  return writer.finish();
+  return render(format, families, {}, {});
+}
+
+std::string render(MetricsFormat format, std::span<const MetricFamily> families,
+                   std::span<const MetricFamily> more, std::string reused) {
+  reused.clear();
+  const auto write = [&](auto writer) {
+    for (const auto& family : families) {
+      const MetricFamily* const same = find_family(more, family.name);
+      if (same == nullptr) {
+        writer.family(family);
+      } else {
+        writer.family(joined(family, *same));
+      }
+    }
+    for (const auto& family : more) {
+      if (find_family(families, family.name) == nullptr) writer.family(family);
+    }
+    return writer.finish();
+  };
+  return format == MetricsFormat::prometheus_text ? write(TextWriter(std::move(reused)))
+                                                  : write(OpenMetricsWriter(std::move(reused)));
 }
 
 const std::string& RenderedPages::page(MetricsFormat format, Clock::time_point now,
-                                       const std::function<std::vector<MetricFamily>()>& collect) {
+                                       std::span<const MetricFamily> families,
+                                       const std::function<std::vector<MetricFamily>()>& more) {
   Page& page = pages_[static_cast<std::size_t>(format)];
   if (!page.rendered || now - *page.rendered >= interval_) {
-    page.text = render(format, collect());
+    page.text = render(format, families, more(), std::move(page.text));
     page.rendered = now;
   }
   return page.text;

@@ -24,6 +24,10 @@ MetricsFormat negotiate(std::string_view accept);
 std::string_view content_type(MetricsFormat format);
 
 std::string render(MetricsFormat format, std::span<const MetricFamily> families);
+// The same of both lists, which may both have points of a family, in the memory of `reused`, whose
+// content is lost.
+std::string render(MetricsFormat format, std::span<const MetricFamily> families,
+                   std::span<const MetricFamily> more, std::string reused);
 
 // The latest page of each format. However often it is read, it is rendered at most once in
 // `interval`, so that reading it cannot keep the thread busy.
@@ -33,9 +37,11 @@ class RenderedPages {
 
   explicit RenderedPages(Clock::duration interval) : interval_(interval) {}
 
-  // The page of the families that `collect` returns; it is called if the last one is too old.
+  // The page of `families` and of those that `more` returns; it is called if the last page is too
+  // old.
   const std::string& page(MetricsFormat format, Clock::time_point now,
-                          const std::function<std::vector<MetricFamily>()>& collect);
+                          std::span<const MetricFamily> families,
+                          const std::function<std::vector<MetricFamily>()>& more);
 
  private:
   struct Page {

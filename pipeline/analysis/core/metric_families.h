@@ -42,6 +42,7 @@ class BasicHistogram {
 
   MetricPoint point(Labels labels) const {
     MetricPoint point{std::move(labels), 0, {}, sum_.value()};
+    point.cumulative.reserve(counts_.size());
     std::uint64_t total = 0;
     for (const std::uint64_t count : counts_) {
       total = sum_of(total, count);
@@ -82,9 +83,12 @@ inline Labels labels_of(const Interner& interner, SubjectId id) {
   return labels_of(interner.subjects[id]);
 }
 
-inline Labels with(Labels labels, std::string name, std::string_view value) {
-  labels.emplace_back(std::move(name), value);
-  return labels;
+inline Labels with(const Labels& labels, std::string name, std::string_view value) {
+  Labels made;
+  made.reserve(labels.size() + 1);
+  made.insert(made.end(), labels.begin(), labels.end());
+  made.emplace_back(std::move(name), value);
+  return made;
 }
 
 inline MetricFamily family(std::string_view name, std::string_view help, MetricType type) {

@@ -106,9 +106,9 @@ TEST(Metrics, APageIsRenderedOnceInAnInterval) {
   RenderedPages pages(std::chrono::milliseconds(250));
   for (int ms = 0; ms < 1000; ++ms) {
     const RenderedPages::Clock::time_point now{std::chrono::milliseconds(ms)};
-    EXPECT_EQ(pages.page(MetricsFormat::open_metrics, now, collect),
+    EXPECT_EQ(pages.page(MetricsFormat::open_metrics, now, {}, collect),
               render(MetricsFormat::open_metrics, sample()));
-    pages.page(MetricsFormat::prometheus_text, now, collect);
+    pages.page(MetricsFormat::prometheus_text, now, {}, collect);
   }
   EXPECT_EQ(rendered, 8);
 }
