@@ -31,6 +31,13 @@ bool is_plain(std::string_view text) {
 
 }  // namespace
 
+const char* JsonCursor::behind_space(const char* from) const {
+  for (;; ++from) {
+    from = find_neither(from, end_, ' ', '\n');
+    if (from == end_ || !is_space(*from)) return from;
+  }
+}
+
 bool JsonCursor::enter() {
   skip_space();
   if (p_ == end_ || *p_ != '{') return fail(p_ == end_);

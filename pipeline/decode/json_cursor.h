@@ -4,37 +4,16 @@
 
 #include <bit>
 #include <cstdint>
-#include <cstring>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 
 #include "pipeline/decode/record_start.h"
+#include "pipeline/decode/short_text.h"
 #include "trainwatch/diagnostics.h"
 
 namespace trainwatch {
-
-// std::memcmp() == 0 for short texts, of which a call would cost most.
-inline bool same_bytes(const char* a, const char* b, std::size_t size) {
-  const auto same_eight = [&](std::size_t at) {
-    std::uint64_t of_a = 0;
-    std::uint64_t of_b = 0;
-    std::memcpy(&of_a, a + at, sizeof of_a);
-    std::memcpy(&of_b, b + at, sizeof of_b);
-    return of_a == of_b;
-  };
-  if (size < 8) {
-    for (std::size_t at = 0; at < size; ++at) {
-      if (a[at] != b[at]) return false;
-    }
-    return true;
-  }
-  for (std::size_t at = 0; at < size - 8; at += 8) {
-    if (!same_eight(at)) return false;
-  }
-  return same_eight(size - 8);  // some of them once more
-}
 
 // Reads the members of a record front to back, as raw text and without copying.
 //
@@ -79,11 +58,16 @@ class JsonCursor {
 
  private:
   static bool is_space(char c) { return is_json_space(c); }
+  // Most often nothing or one space; more is mostly indentation.
   void skip_space() {
-    while (p_ != end_ && is_space(*p_)) ++p_;
+    if (p_ != end_ && *p_ == ' ') ++p_;
+    if (p_ != end_ && static_cast<unsigned char>(*p_) <= ' ') p_ = behind_space(p_);
   }
+  const char* behind_space(const char* from) const;
   // The first quote or backslash from `from` on, or the end.
-  const char* quote_or_backslash(const char* from) const;
+  const char* quote_or_backslash(const char* from) const {
+    return find_either(from, end_, '"', '\\');
+  }
   bool skip_string();  // p_ stands on the opening quote
   bool skip_escaped_string(const char* backslash);
   bool skip_nested();  // p_ stands on { or [
@@ -101,24 +85,6 @@ class JsonCursor {
   bool ran_out_ = false;
 };
 
-inline const char* JsonCursor::quote_or_backslash(const char* from) const {
-  constexpr std::uint64_t kOnes = 0x0101010101010101ULL;
-  constexpr std::uint64_t kHigh = 0x8080808080808080ULL;
-  if constexpr (std::endian::native == std::endian::little) {
-    for (; end_ - from >= 8; from += 8) {
-      std::uint64_t word = 0;
-      std::memcpy(&word, from, sizeof word);
-      const std::uint64_t quote = word ^ (kOnes * '"');
-      const std::uint64_t slash = word ^ (kOnes * '\\');
-      // The lowest bit found is exact; bits above it may be false.
-      const std::uint64_t hit = (((quote - kOnes) & ~quote) | ((slash - kOnes) & ~slash)) & kHigh;
-      if (hit != 0) return from + std::countr_zero(hit) / 8;
-    }
-  }
-  while (from != end_ && *from != '"' && *from != '\\') ++from;
-  return from;
-}
-
 inline bool JsonCursor::skip_string() {
   const char* const stop = quote_or_backslash(p_ + 1);
   if (stop == end_) return fail(true);
@@ -131,9 +97,8 @@ inline void JsonCursor::skip_bare() {
   const char* p = p_;
   if constexpr (std::endian::native == std::endian::little) {
     if (end_ - p >= 8) {
-      std::uint64_t word = 0;
-      std::memcpy(&word, p, sizeof word);
-      word ^= 0x3030303030303030ULL;  // digits are below 10 now
+      // Digits are below 10 now.
+      const std::uint64_t word = load<std::uint64_t>(p) ^ 0x3030303030303030ULL;
       // The lowest bit found is exact; bits above it may be false.
       const std::uint64_t hit = ((word + 0x7676767676767676ULL) | word) & 0x8080808080808080ULL;
       p += hit != 0 ? std::countr_zero(hit) / 8 : 8;

@@ -1,23 +1,15 @@
 #include "pipeline/decode/symbol_reader.h"
 
 #include <algorithm>
-#include <cstring>
+
+#include "pipeline/decode/short_text.h"
 
 namespace trainwatch {
-namespace {
-
-std::uint64_t eight_bytes(const char* from) {
-  std::uint64_t bytes = 0;
-  std::memcpy(&bytes, from, sizeof bytes);
-  return bytes;
-}
-
-}  // namespace
 
 std::optional<Symbol> SymbolReader::read(std::string_view token) {
   if (token.size() < kShortest || token.size() > kLongest) return look_up(token);
   const std::uint64_t ends =
-      eight_bytes(token.data()) * 31 + eight_bytes(token.data() + token.size() - 8);
+      load<std::uint64_t>(token.data()) * 31 + load<std::uint64_t>(token.data() + token.size() - 8);
   Slot& slot = slots_[(ends * 0x9E3779B97F4A7C15ULL) >> 59U];
   if (slot.size == token.size() && same_bytes(slot.token.data(), token.data(), token.size())) {
     return slot.symbol;
