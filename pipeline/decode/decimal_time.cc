@@ -3,8 +3,9 @@
 #include <array>
 #include <bit>
 #include <charconv>
-#include <cstring>
 #include <limits>
+
+#include "pipeline/decode/short_text.h"
 
 namespace trainwatch {
 namespace {
@@ -39,11 +40,9 @@ struct Decimal {
   bool negative = false;
 };
 
-template <class Word>
-Word load(const char* p) {
-  Word word = 0;
-  std::memcpy(&word, p, sizeof word);
-  return word;
+// More than 9: not a digit.
+constexpr unsigned digit_of(char c) {
+  return static_cast<unsigned char>(c) - unsigned{'0'};
 }
 
 // Eight digits at once: each step joins neighbours, digits to pairs to fours to eight.
@@ -76,14 +75,14 @@ inline int count_digits(std::uint64_t value) {
     if (fraction) out.exponent -= 8;
     p += 8;
   }
-  for (; p != end && is_digit(*p); ++p) {
+  for (; p != end && digit_of(*p) <= 9; ++p) {
     if (out.digits == kExactDigits) {
       if (!out.dropped) out.half = *p >= '5';
       out.dropped = true;
       if (!fraction) ++out.exponent;
       continue;
     }
-    out.mantissa = out.mantissa * 10 + static_cast<std::uint64_t>(*p - '0');
+    out.mantissa = out.mantissa * 10 + digit_of(*p);
     if (out.mantissa != 0) ++out.digits;
     if (fraction) --out.exponent;
   }
@@ -147,37 +146,48 @@ inline int count_digits(std::uint64_t value) {
   }
   std::uint64_t value = 0;
   for (const char c : text) {
-    if (!is_digit(c)) return std::nullopt;
-    value = value * 10 + static_cast<std::uint64_t>(c - '0');
+    const unsigned digit = digit_of(c);
+    if (digit > 9) return std::nullopt;
+    value = value * 10 + digit;
   }
   return value;
 }
 
-// whole + fraction / 10^places
+// units / 10^places
 struct ShortDecimal {
-  std::uint64_t whole = 0;
-  std::uint64_t fraction = 0;
+  std::uint64_t units = 0;
   std::size_t places = 0;
 };
 
-// A call of memchr() costs more than the few characters of most values.
-[[gnu::always_inline]] inline std::size_t point_in(std::string_view text) {
-  if (text.size() > 8) return text.find('.');
-  std::size_t at = 0;
-  while (at < text.size() && text[at] != '.') ++at;
-  return at < text.size() ? at : std::string_view::npos;
+// Up to 8 characters.
+[[gnu::always_inline]] inline std::optional<ShortDecimal> tiny_decimal(std::string_view text) {
+  std::uint64_t units = 0;
+  std::size_t point = 0;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const unsigned digit = digit_of(text[at]);
+    if (digit <= 9) {
+      units = units * 10 + digit;
+    } else if (text[at] == '.' && point == 0 && at > 0) {
+      point = at;
+    } else {
+      return std::nullopt;
+    }
+  }
+  if (point == 0 || point + 1 == text.size()) return std::nullopt;
+  return ShortDecimal{units, text.size() - point - 1};
 }
 
 // Two short integers with a point between them, and so few digits that none is ever dropped.
 [[gnu::always_inline]] inline std::optional<ShortDecimal> short_decimal(std::string_view text) {
+  if (text.size() <= 8) return tiny_decimal(text);
   if (text.size() > kExactDigits) return std::nullopt;
-  const std::size_t point = point_in(text);
+  const std::size_t point = find_near(text, '.');
   if (point == std::string_view::npos) return std::nullopt;
   const auto whole = short_integer(text.substr(0, point));
   const std::string_view places = text.substr(point + 1);
   const auto fraction = short_integer(places);
   if (!whole || !fraction) return std::nullopt;
-  return ShortDecimal{*whole, *fraction, places.size()};
+  return ShortDecimal{*whole * kPowersOfTen[places.size()] + *fraction, places.size()};
 }
 
 std::int64_t with_sign(std::uint64_t magnitude, bool negative) {
@@ -188,12 +198,10 @@ std::int64_t with_sign(std::uint64_t magnitude, bool negative) {
 
 // No more places than the unit has.
 [[gnu::always_inline]] inline std::int64_t scaled_time(const ShortDecimal& time, TimeUnit unit) {
-  const auto digits = static_cast<std::size_t>(unit);
-  std::uint64_t sum = 0;
-  const bool overflow =
-      __builtin_mul_overflow(time.whole, kPowersOfTen[digits], &sum) ||
-      __builtin_add_overflow(sum, time.fraction * kPowersOfTen[digits - time.places], &sum);
-  return overflow ? kMax : with_sign(sum, false);
+  const std::size_t missing = static_cast<std::size_t>(unit) - time.places;
+  std::uint64_t scaled = 0;
+  const bool overflow = __builtin_mul_overflow(time.units, kPowersOfTen[missing], &scaled);
+  return overflow ? kMax : with_sign(scaled, false);
 }
 
 // parse_time_ns() for all other numbers.
@@ -224,7 +232,7 @@ std::optional<std::int64_t> parse_decimal_time_ns(std::string_view text, TimeUni
 std::optional<std::int64_t> parse_time_ns(std::string_view text, TimeUnit unit) {
   if (has_leading_zero(text)) return std::nullopt;
   if (unit != TimeUnit::seconds) {  // these have a fraction
-    if (const auto whole = short_integer(text)) return scaled_time({*whole, 0, 0}, unit);
+    if (const auto whole = short_integer(text)) return scaled_time({*whole, 0}, unit);
   }
   const auto decimal = short_decimal(text);
   if (decimal && decimal->places <= static_cast<std::size_t>(unit)) {
@@ -238,8 +246,9 @@ std::optional<std::int64_t> parse_digits(std::string_view text) {
   if (text.empty() || text.size() > kExactDigits) return std::nullopt;
   std::uint64_t value = 0;
   for (const char c : text) {
-    if (!is_digit(c)) return std::nullopt;
-    value = value * 10 + static_cast<std::uint64_t>(c - '0');
+    const unsigned digit = digit_of(c);
+    if (digit > 9) return std::nullopt;
+    value = value * 10 + digit;
   }
   if (value > static_cast<std::uint64_t>(kMax)) return std::nullopt;
   return static_cast<std::int64_t>(value);
@@ -270,8 +279,7 @@ std::optional<double> parse_number(std::string_view text) {
   if (has_leading_zero(text)) return std::nullopt;
   if (const auto decimal = short_decimal(text); decimal && text.size() <= 16) {
     // Fewer than 2^53 units: one correctly rounded division of two exact doubles.
-    const auto units = decimal->whole * kPowersOfTen[decimal->places] + decimal->fraction;
-    return static_cast<double>(units) / kExactDoubles[decimal->places];
+    return static_cast<double>(decimal->units) / kExactDoubles[decimal->places];
   }
   if (text == "NaN") return std::numeric_limits<double>::quiet_NaN();
   if (text == "Infinity") return std::numeric_limits<double>::infinity();

@@ -77,7 +77,7 @@ TEST(DecimalTime, RefusesWhatIsNoNumber) {
   for (const char* text : {"",    "-",     ".5",      "NaN", "\"12\"", "1x",    "1e",
                            "1e+", "1.2.3", "null",    "1 ",  "e5",     "--1",   "1e999999999999",
                            "01",  "-01",   "00012.5", "2.",  "2.e3",   "0e+-1", "+1",
-                           "0x1", "1_0"}) {
+                           "0x1", "1_0",   "..5",     "1..5"}) {
     EXPECT_EQ(us(text), std::nullopt) << text;
   }
 }
