@@ -23,23 +23,29 @@ bool follows_comma(const Place& place, char before) {
   return before == ',';
 }
 
+// An opening bracket outside of strings and inside a record. Nothing is wrong: end_of_bytes.
+inline ScanStop open_nested(const Place& place, ScanState& state) {
+  const bool object = place.data[place.offset] == '{';
+  if (object && (place.line_start || (state.depth == 1 && follows_comma(place, state.before)))) {
+    return ScanStop::torn;
+  }
+  if (state.depth == kMaxDepth) return ScanStop::too_deep;
+  ++state.depth;
+  return ScanStop::end_of_bytes;
+}
+
 // A bracket outside of strings. False: the scan stops before or after it, as `stop` says.
-bool take_bracket(const Place& place, ScanState& state, std::vector<RecordMark>& marks,
-                  ScanStop& stop) {
+inline bool take_bracket(const Place& place, ScanState& state, std::vector<RecordMark>& marks,
+                         ScanStop& stop) {
   const char c = place.data[place.offset];
   if (c == '{' || c == '[') {
-    if (state.depth == 0) {
-      if (c == '[') return true;
-      marks.push_back({static_cast<std::uint32_t>(place.offset), false});
-    } else if (c == '{' &&
-               (place.line_start || (state.depth == 1 && follows_comma(place, state.before)))) {
-      stop = ScanStop::torn;
-      return false;
-    } else if (state.depth == kMaxDepth) {
-      stop = ScanStop::too_deep;
-      return false;
+    if (state.depth > 0) {
+      stop = open_nested(place, state);
+      return stop == ScanStop::end_of_bytes;
     }
-    ++state.depth;
+    if (c == '[') return true;
+    marks.push_back({static_cast<std::uint32_t>(place.offset), false});
+    state.depth = 1;
     return true;
   }
   if (state.depth == 0) {
@@ -160,6 +166,8 @@ TW_AVX2 ScanResult scan_blocks(std::string_view bytes, ScanState& state,
     }
     const std::uint64_t line_starts = (masks.line_break << 1U) | line_start;
     line_start = masks.line_break >> 63U;
+    const std::uint64_t brackets = masks.open | masks.close;
+    if (brackets == 0) continue;
     const auto opened = static_cast<std::int64_t>(__builtin_popcountll(masks.open));
     const auto closed = static_cast<std::int64_t>(__builtin_popcountll(masks.close));
     const std::int64_t lowest = state.depth - closed;
@@ -168,7 +176,7 @@ TW_AVX2 ScanResult scan_blocks(std::string_view bytes, ScanState& state,
       state.depth += opened - closed;
       continue;
     }
-    for (std::uint64_t rest = masks.open | masks.close; rest != 0; rest &= rest - 1) {
+    for (std::uint64_t rest = brackets; rest != 0; rest &= rest - 1) {
       const auto bit = static_cast<std::size_t>(__builtin_ctzll(rest));
       ScanStop stop{};
       const bool begins_line = ((line_starts >> bit) & 1U) != 0;

@@ -167,18 +167,21 @@ std::size_t RecordSplitter::records(std::string_view bytes, RecordSink& sink) {
   for (const RecordMark mark : marks_) {
     if (mark.end) {
       const std::size_t end = mark.offset + 1;
-      if (!carry_.empty()) carry_.append(bytes.substr(at, end - at));
-      const std::string_view text = carry_.empty() ? bytes.substr(at, end - at) : carry_;
+      const bool carried = !carry_.empty();
+      if (carried) carry_.append(bytes.substr(at, end - at));
+      const std::string_view text = carried ? carry_ : bytes.substr(at, end - at);
       if (!complete(text, sink)) return read_again(bytes, at, end, true);
-      carry_.clear();
+      if (carried) carry_.clear();
       at = end;
       open = false;
       separator_ = Separator::record;
       continue;
     }
     const std::string_view between = bytes.substr(at, mark.offset - at);
-    const std::size_t used = before_record(between, sink);
-    if (used < between.size()) return lost(bytes, at + used, sink);
+    if (!take_usual_gap(between)) {
+      const std::size_t used = before_record(between, sink);
+      if (used < between.size()) return lost(bytes, at + used, sink);
+    }
     at = mark.offset;
     open = true;
     closed_ = false;
@@ -197,14 +200,9 @@ std::size_t RecordSplitter::records(std::string_view bytes, RecordSink& sink) {
   return broken(bytes, at, result.consumed, RejectReason::syntax, sink);
 }
 
-// The bytes between two records; the usual ones are compared as a whole.
+// The bytes between two records, if they are not the usual ones.
 std::size_t RecordSplitter::before_record(std::string_view between, RecordSink& sink) {
   const bool from_record = separator_ == Separator::record;
-  if (from_record && between == usual_gap_) {
-    account_.structure += between.size();
-    separator_ = Separator::comma;
-    return between.size();
-  }
   const std::size_t used = gap(between, sink);
   const bool usual = from_record && separator_ == Separator::comma;
   if (used == between.size() && usual && between.size() < kMaxUsualGap &&

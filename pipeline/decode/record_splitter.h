@@ -18,6 +18,7 @@
 #include "pipeline/decode/json_scanner.h"
 #include "pipeline/decode/line_splitter.h"
 #include "pipeline/decode/record_start.h"
+#include "pipeline/decode/short_text.h"
 #include "trainwatch/diagnostics.h"
 #include "trainwatch/state_io.h"
 
@@ -89,6 +90,15 @@ class RecordSplitter {
   std::size_t resync(std::string_view bytes);
   std::size_t array_end(std::string_view bytes, RecordSink& sink);
   std::size_t tail(std::string_view bytes, RecordSink& sink);
+
+  // What stands between most records is compared as a whole.
+  bool take_usual_gap(std::string_view between) {
+    if (separator_ != Separator::record || between.size() != usual_gap_.size()) return false;
+    if (!same_bytes(between.data(), usual_gap_.data(), between.size())) return false;
+    account_.structure += between.size();
+    separator_ = Separator::comma;
+    return true;
+  }
 
   void begin_events();
   void end_of_root();
