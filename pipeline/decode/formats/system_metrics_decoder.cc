@@ -19,6 +19,7 @@
 #include "pipeline/decode/format.h"
 #include "pipeline/decode/json_cursor.h"
 #include "pipeline/decode/line_splitter.h"
+#include "pipeline/decode/short_text.h"
 
 namespace trainwatch {
 namespace {
@@ -80,6 +81,7 @@ class SystemMetricsDecoder final : public Decoder {
   void begun_line(EventBatch& out);
   void accept(const Sample& sample, std::size_t size, EventBatch& out);
   bool read_expected(std::string_view text, Sample& sample);
+  std::optional<std::int64_t> time_of(std::string_view token);
   // The first object in the text; `size` is how much of it that takes.
   Rejection parse(std::string_view text, Sample& sample, std::size_t& size);
   // The layout of the series that these tokens name; a new series gets one.
@@ -96,6 +98,9 @@ class SystemMetricsDecoder final : public Decoder {
   std::vector<Layout> layouts_;                                    // one per series
   std::uint32_t last_ = 0;                                         // the layout of the last line
   std::unordered_map<std::string, std::uint32_t> layout_of_name_;  // by the tokens as written
+  std::array<char, 24> time_{};  // as it was last written: samples of one moment repeat it
+  std::size_t time_size_ = 0;
+  std::int64_t time_ns_ = 0;
   std::string name_;  // reused: the name of the series of one line
   std::map<std::pair<Symbol, Symbol>, SubjectId> subjects_;  // by node and gpu
 };
@@ -168,18 +173,31 @@ bool SystemMetricsDecoder::read_expected(std::string_view text, Sample& sample) 
   text.remove_prefix(layout.before.size());
   if (text.size() < layout.after.size()) return false;
   text.remove_suffix(layout.after.size());
-  const std::size_t first_end = text.find(layout.between.front());
+  const std::size_t first_end = find_near(text, layout.between.front());
   if (first_end == std::string_view::npos) return false;
   const std::string_view rest = text.substr(first_end);
   if (!rest.starts_with(layout.between)) return false;
   const std::string_view first = text.substr(0, first_end);
   const std::string_view second = rest.substr(layout.between.size());
   const auto value = parse_number(layout.value_first ? first : second);
-  const auto at = parse_time_ns(layout.value_first ? second : first, TimeUnit::seconds);
+  const auto at = time_of(layout.value_first ? second : first);
   if (!value || !at) return false;
   sample = {time_from_ns(*at), *value, layout.series, layout.resource};
   last_ = layouts_[last_].next;
   return true;
+}
+
+std::optional<std::int64_t> SystemMetricsDecoder::time_of(std::string_view token) {
+  const bool same = token.size() == time_size_ && time_size_ > 0 &&
+                    same_bytes(token.data(), time_.data(), time_size_);
+  if (same) return time_ns_;
+  const auto at = parse_time_ns(token, TimeUnit::seconds);
+  if (at && token.size() <= time_.size()) {
+    std::ranges::copy(token, time_.begin());
+    time_size_ = token.size();
+    time_ns_ = *at;
+  }
+  return at;
 }
 
 Rejection SystemMetricsDecoder::parse(std::string_view text, Sample& sample, std::size_t& size) {
@@ -200,7 +218,7 @@ Rejection SystemMetricsDecoder::parse(std::string_view text, Sample& sample, std
   size = text.size();
   const auto value = parse_number(tokens.value);
   if (!value) return RejectReason::type;
-  const auto at = parse_time_ns(tokens.timestamp, TimeUnit::seconds);
+  const auto at = time_of(tokens.timestamp);
   if (!at) return RejectReason::time;
   std::uint32_t number = 0;
   if (const Rejection reason = find_layout(tokens, number)) return reason;

@@ -54,6 +54,14 @@ TEST(Malformed, EveryKindOfBadLine) {
   }
 }
 
+TEST(Malformed, ASampleWithoutATimeIsRejectedAnywhere) {
+  const std::string line = R"({"Type":"cpu","Dimension":"d","Value":1,"NodeId":"n","Timestamp":})"
+                           "\n";
+  for (const std::string& before : {std::string(), kLine}) {
+    EXPECT_EQ(decode("/w/x", before + line + kLine).rejects, Lines{"time"});
+  }
+}
+
 TEST(Malformed, WhatFollowsAWholeObjectCostsOneReject) {
   const std::string whole =
       R"({"Type":"cpu","Dimension":"d","Value":1,"NodeId":"n","Timestamp":1})";
