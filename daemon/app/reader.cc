@@ -12,6 +12,7 @@
 #include "daemon/app/adaptive_interval.h"
 #include "daemon/app/guarded_thread.h"
 #include "daemon/app/patient_file_system.h"
+#include "daemon/app/read_until.h"
 #include "pipeline/tail/inotify_hint.h"
 #include "pipeline/tail/posix_file_system.h"
 
@@ -81,7 +82,7 @@ struct Reader::Impl {
         names_changed = true;
       }
       complete = read(stop);
-      if (complete && !names_changed && files.silence() == files.silence().zero()) read_until = now;
+      if (complete && !names_changed) read_until.complete_pass(now, files.silence());
       report(complete);
       const auto until = complete ? next_pass(names_changed) : now;
       const bool names = wait(until) == InotifyHint::Wake::directories_changed;
@@ -160,7 +161,7 @@ struct Reader::Impl {
     if (made.missing_roots.empty()) missing_since = now;
     made.missing_seconds = std::chrono::duration<double>(now - missing_since).count();
     made.complete = complete;
-    made.read_until = read_until;
+    made.read_until = read_until.time();
     made.silent_seconds = std::chrono::duration<double>(files.silence()).count();
     made.lag_seconds = complete ? 0 : std::chrono::duration<double>(now - behind_since).count();
     pass_done(std::move(made));
@@ -177,8 +178,8 @@ struct Reader::Impl {
   AdaptiveInterval polls{options.poll_interval, 20, std::chrono::seconds(10)};
   AdaptiveInterval scans{std::chrono::seconds(0), 4, std::chrono::seconds(1)};
   AdaptiveInterval refreshes{options.poll_interval, 10, std::chrono::seconds(1)};
-  bool passed = false;                                        // the first pass is over
-  SteadyClock::time_point read_until = SteadyClock::now();    // see TailReport
+  bool passed = false;  // the first pass is over
+  ReadUntil read_until{SteadyClock::now()};
   SteadyClock::time_point behind_since = SteadyClock::now();  // the first pass since a complete one
   SteadyClock::time_point next_report{};
   SteadyClock::time_point missing_since = SteadyClock::now();

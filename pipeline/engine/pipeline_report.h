@@ -26,7 +26,8 @@ struct TailReport {
   double silent_seconds = 0;               // for how long a file system has not answered
   double lag_seconds = 0;                  // since the oldest unread byte was seen
   bool complete = false;  // the pass is over: everything its scan found has been read
-  // All that had been written then has been read, but for what cannot be read.
+  // All that had been written then has been read, but for what cannot be read; of a file system
+  // that does not answer, that is so only after a minute.
   ScanTime read_until{};
 };
 
