@@ -6,6 +6,8 @@
 #include <tuple>
 #include <utility>
 
+#include "trainwatch/release_memory.h"
+
 namespace trainwatch {
 namespace {
 
@@ -55,7 +57,7 @@ std::vector<JobStep> StepAligner::add(const CycleSummary& cycle) {
 }
 
 void StepAligner::put(RankStep step) {
-  if (collectives_ == Collectives::dropped) step.step.collectives = {};
+  if (collectives_ == Collectives::dropped) release_memory(step.step.collectives);
   const auto place_of = [&](const RankStep& of) {
     const Subject& who = interner_.subjects[of.rank];
     return std::tie(who.rank, who.node, who.process);

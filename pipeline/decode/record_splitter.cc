@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "trainwatch/release_memory.h"
+
 namespace trainwatch {
 namespace {
 
@@ -22,7 +24,7 @@ void RecordSplitter::feed(std::string_view bytes, RecordSink& sink) {
     }
   }
   // Thousands of files are open at a time: none keeps what only its first, large chunk needed.
-  if (marks_.capacity() > kMostKeptMarks) marks_ = {};
+  if (marks_.capacity() > kMostKeptMarks) release_memory(marks_);
 }
 
 std::size_t RecordSplitter::take(std::string_view bytes, RecordSink& sink) {

@@ -8,6 +8,7 @@
 #include <map>
 #include <vector>
 
+#include "trainwatch/release_memory.h"
 #include "trainwatch/state_io.h"
 #include "trainwatch/stats/compensated_sum.h"
 
@@ -186,7 +187,7 @@ class Distribution {
   }
   void fold() {
     for (const double value : values_) sketch_.add(value);
-    std::vector<double>().swap(values_);  // an assignment of {} would keep the memory
+    release_memory(values_);
   }
 
   std::size_t exact_limit_;

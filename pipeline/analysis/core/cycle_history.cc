@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdio>
 
+#include "trainwatch/release_memory.h"
 #include "trainwatch/stats/median.h"
 
 namespace trainwatch {
@@ -62,7 +63,7 @@ void CycleHistory::on(const CycleSummary& cycle) {
   std::vector<StepSummary>& kept = ranks_[cycle.subject];
   kept.assign(cycle.steps.begin(), cycle.steps.begin() + static_cast<std::ptrdiff_t>(std::min(
                                                              cycle.steps.size(), kMaxSteps)));
-  for (StepSummary& step : kept) step.collectives = {};
+  for (StepSummary& step : kept) release_memory(step.collectives);
 }
 
 std::optional<Cause> CycleHistory::explain(SubjectId rank, Time step_start) const {

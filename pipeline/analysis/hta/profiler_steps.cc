@@ -4,6 +4,7 @@
 
 #include "pipeline/analysis/hta/cycle_analysis.h"
 #include "pipeline/cycle/cycle_summary.h"
+#include "trainwatch/release_memory.h"
 
 namespace trainwatch {
 namespace {
@@ -51,7 +52,7 @@ class ProfilerSteps final : public CycleAnalysis<CycleSteps> {
     if (selection_ == StepSelection::without_last && found.steps.size() > 1) found.steps.pop_back();
     std::erase_if(found.steps, [](const StepSummary& step) { return step.number == kNoStep; });
     bound(found.steps, kMaxSteps);
-    for (StepSummary& step : found.steps) step.collectives = {};
+    for (StepSummary& step : found.steps) release_memory(step.collectives);
     found.steps.shrink_to_fit();
     return found;
   }

@@ -7,6 +7,7 @@
 #include "pipeline/decode/decimal_time.h"
 #include "pipeline/decode/json_cursor.h"
 #include "pipeline/decode/kineto/cycle_rows.h"
+#include "trainwatch/release_memory.h"
 
 namespace trainwatch {
 namespace {
@@ -189,7 +190,7 @@ void HostEvents::link_calls(CycleTrace& cycle, LaunchCorrelator& correlator) {
     if (cycle.launches[launch].start_ns == row.start_ns) row.launch = launch;
   }
   link_syncs(wanted);
-  calls_ = {};
+  release_memory(calls_);
 }
 
 void HostEvents::link_syncs(CorrelationIndex& launches) {
@@ -202,7 +203,7 @@ void HostEvents::link_syncs(CorrelationIndex& launches) {
     syncs_[i].launch = launch_of(named_[i].call);
     syncs_[i].event_record = launch_of(named_[i].event_record);
   }
-  named_ = {};
+  release_memory(named_);
 }
 
 void HostActivity::add(const Interval& active) {

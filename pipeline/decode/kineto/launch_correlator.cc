@@ -1,5 +1,7 @@
 #include "pipeline/decode/kineto/launch_correlator.h"
 
+#include "trainwatch/release_memory.h"
+
 namespace trainwatch {
 namespace {
 
@@ -103,7 +105,7 @@ void LaunchCorrelator::finish(CycleTrace& cycle) {
     if (what(known) == What::rows) link(cycle, number(known), kNoRow);
   });
   index_.clear();
-  waiting_ = {};
+  release_memory(waiting_);
 }
 
 }  // namespace trainwatch

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "pipeline/decode/kineto/cycle_rows.h"
+#include "trainwatch/release_memory.h"
 
 namespace trainwatch {
 
@@ -93,7 +94,7 @@ void StepMarks::take_spans(Span common, std::int64_t base_ns, EventBatch& out) {
     common.kind = mark.kind;
     out.push_back(common);
   }
-  marks_ = {};
+  release_memory(marks_);
 }
 
 }  // namespace trainwatch
