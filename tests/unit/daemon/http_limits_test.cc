@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "tests/unit/daemon/net_fixture.h"
 
 namespace trainwatch::http_limits_test {
@@ -164,7 +166,8 @@ TEST(HttpLimits, ARequestEndsInTime) {
   EXPECT_THAT(metrics(server), HasSubstr(hits("web.request_timeout", 1)));
 }
 
-// 20 responses of 3.7 MB that nobody reads would be 74 MB.
+// 20 responses of 3.7 MB that nobody reads would be 74 MB: of those that have room, some are given
+// up for later ones.
 TEST(HttpLimits, ResponsesAreBoundedTogether) {
   NetOptions options;
   options.limits.http.unsent_bytes = std::size_t{16} << 20U;
@@ -176,13 +179,15 @@ TEST(HttpLimits, ResponsesAreBoundedTogether) {
     readers.push_back(std::make_unique<Wire>(server.port(), 4096));
     readers.back()->send(kAlerts);
   }
-  std::size_t refused = 0;
+  std::vector<Wire*> begun;
   for (auto& reader : readers) {
     const auto head = reader->take_until("\r\n\r\n");
-    if (!head || head->find(" 503 ") != std::string::npos) ++refused;
+    if (head && head->find(" 200 ") != std::string::npos) begun.push_back(reader.get());
   }
-  EXPECT_GE(refused, 14U);
-  EXPECT_LE(refused, 17U);
+  const auto whole = std::ranges::count_if(
+      begun, [](Wire* reader) { return reader->take(std::size_t{900} * 4096).has_value(); });
+  EXPECT_GE(whole, 3);
+  EXPECT_LE(whole, 6);
   EXPECT_EQ(get(server.port(), "/metrics").status, 200);
 }
 
