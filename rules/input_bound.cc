@@ -59,14 +59,16 @@ struct Lane {
     duration += entry.duration;
     wait += entry.wait;
     squares += square_of(entry.wait);
-    if (longest_left) {
-      find_longest();
-    } else if (entry.wait > longest.wait) {
+    if (entry.wait > longest.wait) {
       longest = entry;
+    } else if (longest_left) {
+      find_longest();
     }
   }
+  // None is longer than the one that left. Often another one is as long, as without any wait.
   void find_longest() {
-    longest = *std::ranges::max_element(recent, {}, [](const Entry& one) { return one.wait; });
+    const auto same = std::ranges::find(recent, longest.wait, &Entry::wait);
+    longest = same != recent.end() ? *same : *std::ranges::max_element(recent, {}, &Entry::wait);
   }
   // Without the longest wait: a single stall is not a lack of data.
   double percent() const {

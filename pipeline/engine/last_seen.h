@@ -42,7 +42,9 @@ class LastSeen {
 
  private:
   void note(std::vector<std::uint32_t>& seen, std::size_t index) {
-    if (index < seen.size() && seen[index] == round_) return;
+    if (index >= seen.size() || seen[index] != round_) renew(seen, index);  // nearly never
+  }
+  void renew(std::vector<std::uint32_t>& seen, std::size_t index) {
     if (index >= seen.size()) seen.resize(index + 1, round_);
     seen[index] = round_;
     changed_ = true;
