@@ -20,9 +20,6 @@ constexpr std::size_t kDeflateBytes = std::size_t{1} << 30U;  // zlib counts wit
 
 }  // namespace
 
-InflateStream::InflateStream(std::unique_ptr<MemberInflater> inflater)
-    : inflater_(std::move(inflater)), buffer_(kBufferBytes) {}
-
 std::unique_ptr<MemberInflater> InflateStream::fastest() {
   auto inflater = make_isal_inflater();
   return inflater != nullptr ? std::move(inflater) : make_zlib_inflater();
@@ -37,6 +34,7 @@ std::string_view InflateStream::pull() {
       if (produced > 0) return {buffer_.data(), produced};
       if (alive && (input_.empty() || input_.size() == left)) return {};
     } else if (input_.empty()) {
+      release_memory();
       return {};
     } else if (at_ == At::padding || at_ == At::damaged) {
       undecoded_ += input_.size();
@@ -47,7 +45,19 @@ std::string_view InflateStream::pull() {
   }
 }
 
+void InflateStream::take_memory() {
+  if (inflater_ != nullptr) return;
+  inflater_ = make_();
+  buffer_.resize(kBufferBytes);
+}
+
+void InflateStream::release_memory() {
+  inflater_.reset();
+  buffer_ = std::vector<char>();  // not {}: that keeps the memory
+}
+
 bool InflateStream::inflate_into_buffer(std::string_view& input, std::size_t& produced) {
+  take_memory();
   switch (inflater_->inflate(input, buffer_, produced)) {
     case MemberInflater::Outcome::more:
       return true;
@@ -82,6 +92,8 @@ void InflateStream::state(StateIo& io) {
   io(at_);
   io(undecoded_);
   if (at_ >= At::count_) io.fail();
+  if (at_ != At::member) return release_memory();
+  take_memory();
   inflater_->state(io);
 }
 

@@ -16,7 +16,8 @@ namespace trainwatch {
 // written means "not yet" and is never an error.
 class InflateStream {
  public:
-  explicit InflateStream(std::unique_ptr<MemberInflater> inflater = fastest());
+  using MakeInflater = std::unique_ptr<MemberInflater> (*)();
+  explicit InflateStream(MakeInflater make = &fastest) : make_(make) {}
 
   static std::unique_ptr<MemberInflater> fastest();
 
@@ -44,6 +45,9 @@ class InflateStream {
     count_,
   };
 
+  void take_memory();
+  // Between members nothing is needed. A read file may stay open for long.
+  void release_memory();
   // Decides by the next byte after a trailer what follows.
   void look_for_member();
   bool inflate_into_buffer(std::string_view& input, std::size_t& produced);
@@ -51,8 +55,9 @@ class InflateStream {
   At at_ = At::member;
   std::uint64_t undecoded_ = 0;
   std::string_view input_;
-  std::unique_ptr<MemberInflater> inflater_;
-  std::vector<char> buffer_;
+  MakeInflater make_;
+  std::unique_ptr<MemberInflater> inflater_;  // null unless inside a member
+  std::vector<char> buffer_;                  // empty with it
 };
 
 // Writes one gzip member.
