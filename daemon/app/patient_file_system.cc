@@ -26,7 +26,7 @@ class PatientFile final : public OpenFile {
   // Into bytes of its own: `buffer` may be gone when a call returns that was given up.
   Result<std::size_t> read(std::uint64_t offset, std::span<char> buffer) override {
     const auto bytes = std::make_shared<std::vector<char>>(buffer.size());
-    const auto size = thread_->call(
+    auto size = thread_->call(
         [file = file_, offset, bytes](FileSystem&) { return file->read(offset, *bytes); });
     if (size) std::copy_n(bytes->begin(), *size, buffer.begin());
     return size;

@@ -101,11 +101,16 @@ SpanClass SpanClassifier::classify(const SymbolTable& symbols, Symbol phase, Sym
   const std::uint64_t key =
       (static_cast<std::uint64_t>(phase) << 32U) | static_cast<std::uint64_t>(name);
   const std::uint64_t hash = key * 0x9E3779B97F4A7C15ULL;
-  Slot& slot = slots_[hash >> 56U];
-  if (slot.key != key || key == 0) {
-    slot = {key, classify_span(symbols.text(phase), symbols.text(name))};
+  std::uint8_t& slot = slot_of_[hash >> 56U];
+  SpanClass answer = slots_[slot].answer;
+  if (slots_[slot].key != key || key == 0) {
+    answer = classify_span(symbols.text(phase), symbols.text(name));
+    if (slot == 0 && slots_.size() < slot_of_.size()) {
+      slot = static_cast<std::uint8_t>(slots_.size());
+      slots_.emplace_back();
+    }
+    if (slot != 0) slots_[slot] = {key, answer};
   }
-  SpanClass answer = slot.answer;
   if (answer.kind == SpanKind::other) answer.kind = fallback;
   return answer;
 }

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <string_view>
+#include <vector>
 
 #include "trainwatch/event.h"
 #include "trainwatch/symbol_table.h"
@@ -31,7 +32,8 @@ class SpanClassifier {
     std::uint64_t key = 0;  // both symbols; 0 is no pair of names
     SpanClass answer;
   };
-  std::array<Slot, 256> slots_{};
+  std::array<std::uint8_t, 256> slot_of_{};  // by hash
+  std::vector<Slot> slots_{1};               // the first is nobody's
 };
 
 Resource resource_of(std::string_view type, std::string_view name, std::string_view dimension);

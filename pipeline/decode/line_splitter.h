@@ -14,6 +14,9 @@ namespace trainwatch {
 
 // A longer record is rejected while it is read, so that memory stays bounded.
 inline constexpr std::size_t kMaxRecordBytes = std::size_t{1} << 20U;
+// Thousands of files are open at a time: none keeps more than this of the memory that only its
+// longest record needed.
+inline constexpr std::size_t kMostKeptBytes = 4096;
 
 // Lines that are complete inside one piece of input are passed on in place; only a line that the
 // end of a piece cuts is copied.
@@ -43,6 +46,7 @@ class LineSplitter {
       carry_.clear();
       skipping_ = false;
     }
+    if (carry_.capacity() > kMostKeptBytes) carry_.shrink_to_fit();
   }
 
   // The last line, which has no line break yet.

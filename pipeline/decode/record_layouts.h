@@ -3,9 +3,8 @@
 // is read by comparing the text between its values, and no key is looked up.
 #pragma once
 
-#include <algorithm>
-#include <array>
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -44,19 +43,22 @@ class RecordLayouts {
   static constexpr std::size_t kMaxText = 52;
 
   struct Part {
-    std::array<char, kMaxText> bytes{};
+    Member member = nullptr;
+    std::uint16_t begin = 0;  // of its text, in texts_
     std::uint8_t size = 0;
     bool end = false;
     std::uint8_t child = 0;    // the first part that may follow; 0: none
     std::uint8_t sibling = 0;  // the next part that may come instead; 0: none
-    Member member = nullptr;
-
-    std::string_view text() const { return {bytes.data(), size}; }
   };
+
+  std::string_view text_of(const Part& part) const {
+    return {texts_.data() + part.begin, part.size};
+  }
 
   PartId add(PartId before, std::string_view text, Member member, bool end);
 
   std::vector<Part> parts_{1};
+  std::string texts_;
 };
 
 template <class Record>
@@ -64,7 +66,7 @@ bool RecordLayouts<Record>::read(std::string_view record, Record& out) const {
   JsonCursor cursor{record};
   for (std::size_t at = parts_[kStart].child; at != 0;) {
     const Part& part = parts_[at];
-    if (!cursor.skip_text(part.text())) {
+    if (!cursor.skip_text(text_of(part))) {
       at = part.sibling;
       continue;
     }
@@ -84,12 +86,13 @@ typename RecordLayouts<Record>::PartId RecordLayouts<Record>::add(PartId before,
   if (before == kUnknown || text.size() > kMaxText) return kUnknown;
   const PartId first = parts_[before].child;
   for (PartId at = first; at != 0; at = parts_[at].sibling) {
-    if (parts_[at].text() == text) return at;
+    if (text_of(parts_[at]) == text) return at;
   }
   if (parts_.size() == kMaxParts) return kUnknown;
   const auto added = static_cast<std::uint8_t>(parts_.size());
   Part& part = parts_.emplace_back();
-  std::copy(text.begin(), text.end(), part.bytes.begin());
+  part.begin = static_cast<std::uint16_t>(texts_.size());
+  texts_ += text;
   part.size = static_cast<std::uint8_t>(text.size());
   part.end = end;
   part.sibling = static_cast<std::uint8_t>(first);  // spans come after metadata, and oftener

@@ -24,6 +24,7 @@ void RecordSplitter::feed(std::string_view bytes, RecordSink& sink) {
     }
   }
   // Thousands of files are open at a time: none keeps what only its first, large chunk needed.
+  if (carry_.empty() && carry_.capacity() > kMostKeptBytes) release_memory(carry_);
   if (marks_.capacity() > kMostKeptMarks) release_memory(marks_);
 }
 

@@ -80,7 +80,7 @@ class RecordSplitter {
 
   // Where damage was, little is scanned at once, so that little is scanned in vain.
   static constexpr std::size_t kSmallWindow = 256;
-  static constexpr std::size_t kMostKeptMarks = 64;
+  static constexpr std::size_t kMostKeptMarks = 16;
 
   // Each handles a prefix of `bytes` and returns its length. It may be nothing if again_ is not.
   std::size_t take(std::string_view bytes, RecordSink& sink);

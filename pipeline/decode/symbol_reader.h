@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "pipeline/decode/json_cursor.h"
 #include "trainwatch/symbol_table.h"
@@ -33,7 +34,8 @@ class SymbolReader {
 
   SymbolTable& symbols_;
   StringReader strings_;
-  std::array<Slot, 32> slots_{};
+  std::array<std::uint8_t, 32> slot_of_{};  // by hash
+  std::vector<Slot> slots_{1};              // the first is nobody's
 };
 
 }  // namespace trainwatch

@@ -41,7 +41,7 @@ class LastSeen {
   }
 
  private:
-  void note(std::vector<std::uint32_t>& seen, std::size_t index) {
+  [[gnu::always_inline]] void note(std::vector<std::uint32_t>& seen, std::size_t index) {
     if (index >= seen.size() || seen[index] != round_) renew(seen, index);  // nearly never
   }
   void renew(std::vector<std::uint32_t>& seen, std::size_t index) {
