@@ -68,9 +68,9 @@ class SystemMetricsDecoder final : public Decoder {
     std::string between;
     std::string after;
     bool value_first = true;
-    SeriesId series{};
-    Resource resource = Resource::other;
-    std::uint32_t next = 0;  // the layout of the line that followed last time
+    Series series;
+    std::optional<SeriesId> id;  // none: there was no room for the series
+    std::uint32_t next = 0;      // the layout of the line that followed last time
   };
   // The values of one line as raw tokens.
   struct Tokens {
@@ -80,7 +80,9 @@ class SystemMetricsDecoder final : public Decoder {
   void line(std::string_view text, EventBatch& out);
   void begun_line(EventBatch& out);
   void accept(const Sample& sample, std::size_t size, EventBatch& out);
-  bool read_expected(std::string_view text, Sample& sample);
+  enum class Expected : std::uint8_t { no, sample, no_room };
+  Expected read_expected(std::string_view text, Sample& sample);
+  bool make_sample(std::int64_t at_ns, double value, Layout& layout, Sample& sample);
   std::optional<std::int64_t> time_of(std::string_view token);
   // The first object in the text; `size` is how much of it that takes.
   Rejection parse(std::string_view text, Sample& sample, std::size_t& size);
@@ -124,7 +126,9 @@ void SystemMetricsDecoder::begun_line(EventBatch& out) {
   if (!text.ends_with('}')) return;
   Sample sample;
   std::size_t size = text.size();
-  if (!read_expected(text, sample) && (parse(text, sample, size) || size != text.size())) return;
+  const Expected expected = read_expected(text, sample);
+  if (expected == Expected::no_room) return;  // counted at the end of the line
+  if (expected == Expected::no && (parse(text, sample, size) || size != text.size())) return;
   accept(sample, size, out);
   lines_.take_rest();
 }
@@ -140,12 +144,14 @@ void SystemMetricsDecoder::line(std::string_view text, EventBatch& out) {
   for (int failures = 0; !text.empty();) {
     Sample sample;
     std::size_t size = text.size();
-    if (read_expected(text, sample)) return accept(sample, size, out);
+    const Expected expected = read_expected(text, sample);
+    if (expected == Expected::sample) return accept(sample, size, out);
     if (is_blank(text)) {
       account_.structure += size;
       return;
     }
-    const Rejection reason = parse(text, sample, size);
+    const bool no_room = expected == Expected::no_room;
+    const Rejection reason = no_room ? RejectReason::cardinality : parse(text, sample, size);
     if (!reason) {
       accept(sample, size, out);
       damaged = false;
@@ -166,24 +172,33 @@ void SystemMetricsDecoder::accept(const Sample& sample, std::size_t size, EventB
   out.emplace_back(std::in_place_type<Sample>, sample);
 }
 
-bool SystemMetricsDecoder::read_expected(std::string_view text, Sample& sample) {
-  if (layouts_.empty()) return false;
-  const Layout& layout = layouts_[layouts_[last_].next];
-  if (!text.starts_with(layout.before) || !text.ends_with(layout.after)) return false;
+SystemMetricsDecoder::Expected SystemMetricsDecoder::read_expected(std::string_view text,
+                                                                   Sample& sample) {
+  if (layouts_.empty()) return Expected::no;
+  Layout& layout = layouts_[layouts_[last_].next];
+  if (!text.starts_with(layout.before) || !text.ends_with(layout.after)) return Expected::no;
   text.remove_prefix(layout.before.size());
-  if (text.size() < layout.after.size()) return false;
+  if (text.size() < layout.after.size()) return Expected::no;
   text.remove_suffix(layout.after.size());
   const std::size_t first_end = find_near(text, layout.between.front());
-  if (first_end == std::string_view::npos) return false;
+  if (first_end == std::string_view::npos) return Expected::no;
   const std::string_view rest = text.substr(first_end);
-  if (!rest.starts_with(layout.between)) return false;
+  if (!rest.starts_with(layout.between)) return Expected::no;
   const std::string_view first = text.substr(0, first_end);
   const std::string_view second = rest.substr(layout.between.size());
   const auto value = parse_number(layout.value_first ? first : second);
   const auto at = time_of(layout.value_first ? second : first);
-  if (!value || !at) return false;
-  sample = {time_from_ns(*at), *value, layout.series, layout.resource};
+  if (!value || !at) return Expected::no;
   last_ = layouts_[last_].next;
+  return make_sample(*at, *value, layout, sample) ? Expected::sample : Expected::no_room;
+}
+
+// False: there is no room for the series. There may be some later, if the limit is raised.
+bool SystemMetricsDecoder::make_sample(std::int64_t at_ns, double value, Layout& layout,
+                                       Sample& sample) {
+  if (!layout.id) layout.id = context_.interner.series.intern(layout.series);
+  if (!layout.id) return false;
+  sample = {time_from_ns(at_ns), value, *layout.id, layout.series.resource};
   return true;
 }
 
@@ -227,7 +242,7 @@ Rejection SystemMetricsDecoder::parse(std::string_view text, Sample& sample, std
   if (layout.before.empty() || layouts_[last_].next == number) set_layout(text, tokens, layout);
   layouts_[last_].next = number;
   last_ = number;
-  sample = {time_from_ns(*at), *value, layout.series, layout.resource};
+  if (!make_sample(*at, *value, layout, sample)) return RejectReason::cardinality;
   return std::nullopt;
 }
 
@@ -266,7 +281,7 @@ Rejection SystemMetricsDecoder::make_series(const Tokens& tokens, Layout& layout
     if (!text) return unreadable(texts[i]);
     symbols[i] = context_.interner.symbols.intern(*text);
   }
-  Series series;
+  Series& series = layout.series;
   series.type = symbols[0];
   series.name = symbols[1];
   series.dimension = symbols[2];
@@ -278,10 +293,6 @@ Rejection SystemMetricsDecoder::make_series(const Tokens& tokens, Layout& layout
   series.device = device_number(names.text(series.name));
   series.resource =
       resource_of(names.text(series.type), names.text(series.name), names.text(series.dimension));
-  const auto id = context_.interner.series.intern(series);
-  if (!id) return RejectReason::cardinality;
-  layout.series = *id;
-  layout.resource = series.resource;
   return std::nullopt;
 }
 

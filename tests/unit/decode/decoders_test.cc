@@ -91,6 +91,33 @@ TEST(SystemMetrics, FullSeriesTableIsCounted) {
   EXPECT_EQ(diagnostics.reasons, (Lines{"cardinality", "cardinality", "type"}));
 }
 
+// Also where the line is expected, and until there is room.
+TEST(SystemMetrics, EverySampleWithoutRoomIsCounted) {
+  Interner interner;
+  interner.series = SeriesTable{1};
+  RecordingDiagnostics diagnostics;
+  EventBatch out;
+  FileDecoder decoder{{FileId{}, LaneId{}, "/w/x", "", kNoRank, interner, diagnostics, {}},
+                      format_catalog()};
+  std::string lines;
+  for (int i = 0; i < 30; ++i) {
+    for (const char* core : {"cpu0", "cpu1", "cpu2"}) {
+      lines += std::string(R"({"Type":"cpu","Name":")") + core +
+               R"(","Dimension":"CPUUtilization","Value":5,"NodeId":"n","Timestamp":)" +
+               std::to_string(1600000000 + i) + "}\n";
+    }
+  }
+  decoder.feed(lines, out);
+  EXPECT_EQ(out.size(), 30U);
+  EXPECT_EQ(diagnostics.reasons, Lines(60, "cardinality"));
+  EXPECT_EQ(interner.series.dropped(), 60U);
+  EXPECT_EQ(decoder.bytes().rejected, decoder.bytes().records * 2);
+  interner.series.set_limit(2);
+  decoder.feed(lines, out);
+  EXPECT_EQ(out.size(), 90U);
+  EXPECT_EQ(diagnostics.reasons, Lines(90, "cardinality"));
+}
+
 TEST(SystemMetrics, AWholeLastLineNeedsNoLineBreak) {
   const Outcome out = decode(
       "/w/x",
