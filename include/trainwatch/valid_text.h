@@ -47,19 +47,17 @@ inline std::string valid_text(std::string_view text) {
   static constexpr char kHex[] = "0123456789abcdef";
   std::string out;
   out.reserve(text.size());
-  while (!text.empty()) {
-    const std::size_t size = printable_prefix(text);
-    if (size > 0) {
-      out += text.substr(0, size);
-    } else {
-      const auto byte = static_cast<unsigned char>(text.front());
-      out += "\\x";
-      out += kHex[byte >> 4U];
-      out += kHex[byte & 15U];
-    }
-    text.remove_prefix(size > 0 ? size : 1);
+  for (;;) {
+    std::size_t printable = 0;
+    while (const std::size_t size = printable_prefix(text.substr(printable))) printable += size;
+    out.append(text.data(), printable);
+    if (printable == text.size()) return out;
+    const auto byte = static_cast<unsigned char>(text[printable]);
+    out += "\\x";
+    out += kHex[byte >> 4U];
+    out += kHex[byte & 15U];
+    text.remove_prefix(printable + 1);
   }
-  return out;
 }
 
 // The same in at most `most` bytes, at least 32. What is longer ends with "~" and a hash (FNV-1a)
