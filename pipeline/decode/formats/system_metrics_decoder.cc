@@ -82,7 +82,11 @@ class SystemMetricsDecoder final : public Decoder {
   void accept(const Sample& sample, std::size_t size, EventBatch& out);
   enum class Expected : std::uint8_t { no, sample, no_room };
   Expected read_expected(std::string_view text, Sample& sample);
-  bool make_sample(std::int64_t at_ns, double value, Layout& layout, Sample& sample);
+  // There may be room later, if the limit is raised.
+  bool has_room(Layout& layout) {
+    if (!layout.id) layout.id = context_.interner.series.intern(layout.series);
+    return layout.id.has_value();
+  }
   std::optional<std::int64_t> time_of(std::string_view token);
   // The first object in the text; `size` is how much of it that takes.
   Rejection parse(std::string_view text, Sample& sample, std::size_t& size);
@@ -190,16 +194,9 @@ SystemMetricsDecoder::Expected SystemMetricsDecoder::read_expected(std::string_v
   const auto at = time_of(layout.value_first ? second : first);
   if (!value || !at) return Expected::no;
   last_ = layouts_[last_].next;
-  return make_sample(*at, *value, layout, sample) ? Expected::sample : Expected::no_room;
-}
-
-// False: there is no room for the series. There may be some later, if the limit is raised.
-bool SystemMetricsDecoder::make_sample(std::int64_t at_ns, double value, Layout& layout,
-                                       Sample& sample) {
-  if (!layout.id) layout.id = context_.interner.series.intern(layout.series);
-  if (!layout.id) return false;
-  sample = {time_from_ns(at_ns), value, *layout.id, layout.series.resource};
-  return true;
+  if (!has_room(layout)) return Expected::no_room;
+  sample = {time_from_ns(*at), *value, *layout.id, layout.series.resource};
+  return Expected::sample;
 }
 
 std::optional<std::int64_t> SystemMetricsDecoder::time_of(std::string_view token) {
@@ -242,7 +239,8 @@ Rejection SystemMetricsDecoder::parse(std::string_view text, Sample& sample, std
   if (layout.before.empty() || layouts_[last_].next == number) set_layout(text, tokens, layout);
   layouts_[last_].next = number;
   last_ = number;
-  if (!make_sample(*at, *value, layout, sample)) return RejectReason::cardinality;
+  if (!has_room(layout)) return RejectReason::cardinality;
+  sample = {time_from_ns(*at), *value, *layout.id, layout.series.resource};
   return std::nullopt;
 }
 
