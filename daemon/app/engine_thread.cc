@@ -1,5 +1,7 @@
 #include "daemon/app/engine_thread.h"
 
+#include <malloc.h>
+
 #include <algorithm>
 #include <atomic>
 #include <boost/asio/executor_work_guard.hpp>
@@ -37,6 +39,11 @@ PublishedAlerts without_numbers(const std::vector<Alert>& alerts, std::size_t fr
     made.push_back(std::make_shared<const PublishedAlert>(published(alerts[i], {})));
   }
   return made;
+}
+
+// After a burst of small allocations of which most are freed: glibc would keep the holes.
+void give_freed_memory_back() {
+  malloc_trim(0);
 }
 
 }  // namespace
@@ -112,6 +119,7 @@ struct EngineThread::Impl {
   Status start() {
     if (Status started = pipeline.start(); !started.ok()) return started;
     checkpoint = pipeline.checkpoint();
+    give_freed_memory_back();  // the rows that were loaded
     if (state_lost.empty()) state_lost = pipeline.dropped();
     report.read_until = SteadyClock::now();
     beat();
@@ -183,7 +191,9 @@ struct EngineThread::Impl {
   void forget_silent() {
     if (report.read_until - round_began < round) return;
     round_began = report.read_until;
-    if (pipeline.next_round()) writers.forget();
+    if (!pipeline.next_round()) return;
+    writers.forget();
+    give_freed_memory_back();  // the state before
   }
 
   void look_after_self() {

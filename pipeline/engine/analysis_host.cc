@@ -6,6 +6,7 @@
 #include <string>
 
 #include "pipeline/timestamps/event_time.h"
+#include "trainwatch/release_memory.h"
 
 namespace trainwatch {
 namespace {
@@ -37,11 +38,12 @@ void EventJournal::save(StateRows& rows) {
   });
   saved_ += unsaved_.size();
   unsaved_.clear();
+  if (unsaved_.capacity() > kFewestEvents) release_memory(unsaved_);  // of a burst
 }
 
 void EventJournal::clear(StateRows& rows, std::size_t state_bytes) {
   for (std::uint32_t row = 0; row < rows_; ++row) rows.remove(key_of(row));
-  unsaved_.clear();
+  release_memory(unsaved_);
   saved_ = 0;
   rows_ = 0;
   most_ = std::clamp(state_bytes / kEventBytes, kFewestEvents, kMostEvents);
