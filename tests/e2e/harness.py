@@ -114,8 +114,9 @@ class Trainwatch:
 
     It keeps its state in `state`, which stays, and is run by the command `prefix`."""
 
-    def __init__(self, directory, *arguments, env=None, state=None, prefix=()):
+    def __init__(self, directory, *arguments, env=None, state=None, prefix=(), patience=PATIENCE_SECONDS):
         self.directory = directory
+        self._patience = patience
         self._log = tempfile.NamedTemporaryFile("w+", suffix=".log")
         self._state = tempfile.TemporaryDirectory(prefix="trainwatch-state-")
         self._process = subprocess.Popen(
@@ -129,7 +130,7 @@ class Trainwatch:
             address = wait_for(self._listening, "trainwatch listens")
             self.url = "http://" + address
             self.stream = "ws://%s/api/v1/stream" % address
-            wait_for(self._ready, "trainwatch is ready")
+            wait_for(self._ready, "trainwatch is ready", self._patience)
         except BaseException:
             self.__exit__()
             raise
