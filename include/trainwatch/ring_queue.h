@@ -101,7 +101,9 @@ class RingQueue {
     std::rotate(ring_.begin(), ring_.begin() + static_cast<std::ptrdiff_t>(first_), ring_.end());
     first_ = 0;
     assert(most > size_);
-    ring_.resize(std::min(std::max<std::size_t>(2 * size_, 1), most));
+    const std::size_t wanted = std::min(std::max<std::size_t>(2 * size_, 1), most);
+    ring_.reserve(wanted);  // resize() alone would make room for twice as many
+    ring_.resize(wanted);
   }
 
   std::vector<T> ring_;  // all of it is constructed

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 #include <numeric>
+#include <span>
 #include <string>
 
 #include "pipeline/timestamps/event_time.h"
@@ -30,12 +31,15 @@ std::string prefix_of(const AnalysisSpec& spec) {
 
 void EventJournal::save(StateRows& rows) {
   assert(!full());
-  if (unsaved_.empty()) return;
-  rows.put(key_of(rows_++), [this](StateIo& io) {
-    auto count = static_cast<std::uint32_t>(unsaved_.size());
-    io(count);
-    for (Event& event : unsaved_) event_state(io, event);
-  });
+  for (std::size_t at = 0; at < unsaved_.size(); at += kMostInRow) {
+    const auto events =
+        std::span(unsaved_).subspan(at).first(std::min(kMostInRow, unsaved_.size() - at));
+    rows.put(key_of(rows_++), [events](StateIo& io) {
+      auto count = static_cast<std::uint32_t>(events.size());
+      io(count);
+      for (Event& event : events) event_state(io, event);
+    });
+  }
   saved_ += unsaved_.size();
   unsaved_.clear();
   if (unsaved_.capacity() > kFewestEvents) release_memory(unsaved_);  // of a burst

@@ -33,6 +33,8 @@ class EventJournal {
   // Of them in memory, between two commits.
   static constexpr std::size_t kMostUnsaved = 131072;
   static constexpr std::size_t kEventBytes = 32;  // about, as stored
+  // A row is in memory several times while it is written.
+  static constexpr std::size_t kMostInRow = 16384;
 
   template <class OneEvent>
   void add(const OneEvent& event) {
