@@ -114,11 +114,10 @@ void app_metrics(const ReloadState& reloads, const LogLosses& log, std::vector<M
                    {},
                    {{std::move(labels), value, {}, 0}}});
   };
-  gauge("trainwatch_build_info", "Version of this trainwatch; always 1.",
-        {{"version", std::string(version())},
-         {"revision", std::string(version_revision())},
-         {"compiler", version_compiler()}},
-        1);
+  gauge(
+      "trainwatch_build_info", "Version of this trainwatch; always 1.",
+      {{"version", version()}, {"revision", version_revision()}, {"compiler", version_compiler()}},
+      1);
   gauge("trainwatch_config_last_reload_successful",
         "1 if the last reload of the configuration succeeded.", {}, reloads.successful ? 1 : 0);
   gauge("trainwatch_config_last_reload_success_timestamp_seconds",

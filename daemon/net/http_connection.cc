@@ -1,6 +1,7 @@
 #include "daemon/net/http_connection.h"
 
 #include <algorithm>
+#include <array>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/read_until.hpp>
@@ -174,7 +175,8 @@ void HttpConnection::respond(HttpResponse response, bool head_only, bool keep_al
   if (too_many) net_->counters.hit(Limit::pipelined);
   keep_alive_ = keep_alive && !too_many && !net_->closing;
   enter(Phase::answering);
-  if (!make_room(response.body.size())) {
+  const std::string& body = response.shared_body ? *response.shared_body : response.body;
+  if (!make_room(body.size())) {
     net_->counters.hit(Limit::unsent_bytes);
     response = error_response(503);
   }
@@ -214,7 +216,10 @@ bool HttpConnection::reads_too_slowly() const {
 }
 
 void HttpConnection::send_rest() {
-  socket_.async_write_some(asio::buffer(output_) + sent_,
+  const std::size_t of_head = std::min(sent_, output_.head.size());
+  std::array<asio::const_buffer, 2> rest{asio::buffer(output_.head) + of_head, {}};
+  if (output_.shared_body) rest[1] = asio::buffer(*output_.shared_body) + (sent_ - of_head);
+  socket_.async_write_some(rest,
                            [self = shared_from_this()](const ErrorCode& error, std::size_t n) {
                              if (error || !self->socket_.is_open()) return self->close();
                              self->sent_ += n;

@@ -65,7 +65,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   Limit waits_for_ = Limit::idle_time;  // what the deadline is about
   std::string input_;                   // received, not parsed yet
   std::size_t pipelined_ = 0;           // requests since input_ was last empty
-  std::string output_;
+  SerializedResponse output_;
   std::size_t sent_ = 0;           // of output_
   std::size_t sent_before_ = 0;    // when the write period began
   Clock::time_point request_end_;  // of the request being answered, at the latest

@@ -156,7 +156,8 @@ std::span<const std::pair<std::string_view, std::string_view>> security_headers(
   return kHeaders;
 }
 
-std::string serialize(HttpResponse response, bool head_only, bool keep_alive) {
+SerializedResponse serialize(HttpResponse response, bool head_only, bool keep_alive) {
+  const std::string& body = response.shared_body ? *response.shared_body : response.body;
   std::string out;
   const auto header = [&out](std::string_view name, std::string_view value) {
     out.append(name).append(": ").append(value).append("\r\n");
@@ -170,13 +171,13 @@ std::string serialize(HttpResponse response, bool head_only, bool keep_alive) {
   for (const auto& [name, value] : response.headers) header(name, value);
   if (response.status != 304) {
     header("Content-Type", response.content_type);
-    header("Content-Length", std::to_string(response.body.size()));
+    header("Content-Length", std::to_string(body.size()));
   }
   header("Connection", keep_alive ? "keep-alive" : "close");
   out += "\r\n";
-  if (head_only || response.status == 304) return out;
-  response.body.insert(0, out);
-  return std::move(response.body);
+  if (head_only || response.status == 304) return {std::move(out), nullptr};
+  if (!response.shared_body) out += response.body;
+  return {std::move(out), std::move(response.shared_body)};
 }
 
 bool equals_ignoring_case(std::string_view a, std::string_view b) {

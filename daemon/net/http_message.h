@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -45,6 +46,7 @@ struct HttpResponse {
   int status = 200;
   std::string content_type = "application/json";
   std::string body;
+  std::shared_ptr<const std::string> shared_body = nullptr;  // if any: sent instead of `body`
   std::vector<std::pair<std::string, std::string>> headers;
   bool cacheable = false;  // false: Cache-Control: no-store; true: revalidate with the ETag
 };
@@ -58,10 +60,16 @@ std::string_view reason_phrase(int status);
 // What restricts browsers, in every response, upgrades and errors included: names and values.
 std::span<const std::pair<std::string_view, std::string_view>> security_headers();
 
-// Serialises `response` with the headers common to all; without the body if `head_only`. A body
-// with kHeadRoom bytes of spare capacity is not copied.
-inline constexpr std::size_t kHeadRoom = 1024;
-std::string serialize(HttpResponse response, bool head_only, bool keep_alive);
+// What is sent of a response: `head`, with a body of its own, then the shared body if there is one.
+struct SerializedResponse {
+  std::string head;
+  std::shared_ptr<const std::string> shared_body;
+
+  std::size_t size() const { return head.size() + (shared_body ? shared_body->size() : 0); }
+};
+
+// Serialises `response` with the headers common to all; without the body if `head_only`.
+SerializedResponse serialize(HttpResponse response, bool head_only, bool keep_alive);
 
 // ASCII case-insensitive comparison, for header names and hosts.
 bool equals_ignoring_case(std::string_view a, std::string_view b);

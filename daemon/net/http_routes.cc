@@ -104,10 +104,8 @@ Answer metrics(NetState& net, const HttpRequest& request) {
   response.content_type = content_type(format);
   std::span<const MetricFamily> families;
   if (net.snapshot) families = net.snapshot->metrics;
-  const std::string& page = net.pages.page(format, std::chrono::steady_clock::now(), families,
-                                           [&net] { return own_families(net); });
-  response.body.reserve(page.size() + kHeadRoom);
-  response.body += page;
+  response.shared_body = net.pages.page(format, std::chrono::steady_clock::now(), families,
+                                        [&net] { return own_families(net); });
   response.headers.emplace_back("Vary", "Accept");
   return response;
 }

@@ -196,6 +196,7 @@ std::uint16_t NetServer::port() const {
 
 void NetServer::show(std::shared_ptr<const Snapshot> snapshot) {
   impl_->net->snapshot = std::move(snapshot);
+  impl_->net->pages.forget_old(Clock::now());
   if (impl_->net->closing) return;
   for (const auto& session : impl_->net->sessions) session->steps_closed(impl_->net->snapshot);
   if (Clock::now() < impl_->next_status) return impl_->send_status_later();

@@ -80,7 +80,8 @@ prometheus::MetricType peer_type(MetricType type) {
 
 prometheus::ClientMetric peer_point(const MetricFamily& family, const MetricPoint& point) {
   prometheus::ClientMetric out;
-  for (const auto& [name, value] : point.labels) out.label.push_back({name, value});
+  for (const auto& [name, value] : point.labels)
+    out.label.push_back({std::string(name), std::string(value)});
   out.counter.value = point.value;
   out.gauge.value = point.value;
   if (family.type != MetricType::histogram) return out;
@@ -95,7 +96,7 @@ prometheus::ClientMetric peer_point(const MetricFamily& family, const MetricPoin
 // One family at a time: a large page has tens of thousands of points.
 class TextWriter {
  public:
-  explicit TextWriter(std::string reused) : stream_(std::move(reused)) {}
+  explicit TextWriter(std::string room) : stream_(std::move(room)) {}
 
   void family(const MetricFamily& family) {
     std::vector<prometheus::MetricFamily> one(1);
@@ -126,7 +127,7 @@ MetricFamily joined(MetricFamily family, const MetricFamily& more) {
 // OpenMetrics 1.0, which prometheus-cpp does not support.
 class OpenMetricsWriter {
  public:
-  explicit OpenMetricsWriter(std::string reused) : out_(std::move(reused)) {}
+  explicit OpenMetricsWriter(std::string room) : out_(std::move(room)) {}
 
   void family(const MetricFamily& family) {
     const bool counter = family.type == MetricType::counter;
@@ -243,12 +244,13 @@ std::string_view content_type(MetricsFormat format) {
 }
 
 std::string render(MetricsFormat format, std::span<const MetricFamily> families) {
-  return render(format, families, {}, {});
+  return render(format, families, {}, 0);
 }
 
 std::string render(MetricsFormat format, std::span<const MetricFamily> families,
-                   std::span<const MetricFamily> more, std::string reused) {
-  reused.clear();
+                   std::span<const MetricFamily> more, std::size_t expected) {
+  std::string room;
+  room.reserve(expected);
   const auto write = [&](auto writer) {
     for (const auto& family : families) {
       const MetricFamily* const same = find_family(more, family.name);
@@ -263,19 +265,28 @@ std::string render(MetricsFormat format, std::span<const MetricFamily> families,
     }
     return writer.finish();
   };
-  return format == MetricsFormat::prometheus_text ? write(TextWriter(std::move(reused)))
-                                                  : write(OpenMetricsWriter(std::move(reused)));
+  return format == MetricsFormat::prometheus_text ? write(TextWriter(std::move(room)))
+                                                  : write(OpenMetricsWriter(std::move(room)));
 }
 
-const std::string& RenderedPages::page(MetricsFormat format, Clock::time_point now,
-                                       std::span<const MetricFamily> families,
-                                       const std::function<std::vector<MetricFamily>()>& more) {
+std::shared_ptr<const std::string> RenderedPages::page(
+    MetricsFormat format, Clock::time_point now, std::span<const MetricFamily> families,
+    const std::function<std::vector<MetricFamily>()>& more) {
   Page& page = pages_[static_cast<std::size_t>(format)];
-  if (!page.rendered || now - *page.rendered >= interval_) {
-    page.text = render(format, families, more(), std::move(page.text));
+  if (!page.text || is_old(page, now)) {
+    page.text = nullptr;
+    const std::size_t expected = page.size + page.size / 16;
+    page.text = std::make_shared<const std::string>(render(format, families, more(), expected));
     page.rendered = now;
+    page.size = page.text->size();
   }
   return page.text;
+}
+
+void RenderedPages::forget_old(Clock::time_point now) {
+  for (Page& page : pages_) {
+    if (is_old(page, now)) page.text = nullptr;
+  }
 }
 
 }  // namespace trainwatch

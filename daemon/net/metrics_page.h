@@ -5,7 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
-#include <optional>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -24,10 +24,10 @@ MetricsFormat negotiate(std::string_view accept);
 std::string_view content_type(MetricsFormat format);
 
 std::string render(MetricsFormat format, std::span<const MetricFamily> families);
-// The same of both lists, which may both have points of a family, in the memory of `reused`, whose
-// content is lost.
+// The same of both lists, which may both have points of a family. It will take about `expected`
+// bytes.
 std::string render(MetricsFormat format, std::span<const MetricFamily> families,
-                   std::span<const MetricFamily> more, std::string reused);
+                   std::span<const MetricFamily> more, std::size_t expected);
 
 // The latest page of each format. However often it is read, it is rendered at most once in
 // `interval`, so that reading it cannot keep the thread busy.
@@ -39,15 +39,22 @@ class RenderedPages {
 
   // The page of `families` and of those that `more` returns; it is called if the last page is too
   // old.
-  const std::string& page(MetricsFormat format, Clock::time_point now,
-                          std::span<const MetricFamily> families,
-                          const std::function<std::vector<MetricFamily>()>& more);
+  std::shared_ptr<const std::string> page(MetricsFormat format, Clock::time_point now,
+                                          std::span<const MetricFamily> families,
+                                          const std::function<std::vector<MetricFamily>()>& more);
+
+  // Pages that are too old take no memory any more: those of a large job have megabytes.
+  void forget_old(Clock::time_point now);
 
  private:
   struct Page {
-    std::optional<Clock::time_point> rendered;  // none: never
-    std::string text;
+    Clock::time_point rendered;
+    std::shared_ptr<const std::string> text;  // null: none
+    std::size_t size = 0;                     // of the latest
   };
+  bool is_old(const Page& page, Clock::time_point now) const {
+    return now - page.rendered >= interval_;
+  }
 
   Clock::duration interval_;
   std::array<Page, 2> pages_;  // by format

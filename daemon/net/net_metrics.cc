@@ -53,7 +53,7 @@ MetricFamily& family_named(std::vector<MetricFamily>& families, std::string_view
 }
 
 Labels name_label(const ClientLimit& row) {
-  return {{"name", std::string(row.key)}};
+  return {{"name", row.key}};
 }
 
 }  // namespace
@@ -65,8 +65,7 @@ std::vector<MetricFamily> net_metrics(const NetCounters& counters) {
     const std::uint64_t* value = row.first(counters);
     if (row.label == nullptr) family.points.push_back({{}, static_cast<double>(*value), {}, 0});
     for (const auto label_value : row.values) {
-      family.points.push_back(
-          {{{row.label, std::string(label_value)}}, static_cast<double>(*value++), {}, 0});
+      family.points.push_back({{{row.label, label_value}}, static_cast<double>(*value++), {}, 0});
     }
     families.push_back(std::move(family));
   }

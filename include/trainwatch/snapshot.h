@@ -4,15 +4,13 @@
 
 #include <cstdint>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "trainwatch/alert.h"
+#include "trainwatch/labels.h"
 #include "trainwatch/time.h"
 
 namespace trainwatch {
-
-using Labels = std::vector<std::pair<std::string, std::string>>;
 
 enum class MetricType : std::uint8_t { counter, gauge, histogram };
 

@@ -166,7 +166,7 @@ void collect_limits(const Engine& engine, const TailReport& tail, std::vector<Me
   MetricFamily hits =
       family("trainwatch_limit_hits_total", "How often a limit was hit.", MetricType::counter);
   for (const Limit& limit : limits) {
-    const Labels labels = {{"name", std::string(limit.name)}};
+    const Labels labels = {{"name", limit.name}};
     values.points.push_back({labels, static_cast<double>(limit.value), {}, 0});
     hits.points.push_back({labels, static_cast<double>(limit.hits), {}, 0});
   }
@@ -184,15 +184,14 @@ void collect_rules(const Engine& engine, std::vector<MetricFamily>& out) {
   for (const RuleFigure& figure : kRuleFigures) {
     MetricFamily made = family(figure.name, figure.help, figure.type);
     for (std::uint32_t rule = 0; rule < rules.size(); ++rule) {
-      made.points.push_back(
-          {{{"rule", std::string(rules[rule].spec->id)}}, figure.value(engine, rule), {}, 0});
+      made.points.push_back({{{"rule", rules[rule].spec->id}}, figure.value(engine, rule), {}, 0});
     }
     out.push_back(std::move(made));
   }
 }
 
 Labels labels_of(const RuleSpec& rule, Severity severity) {
-  return {{"rule", std::string(rule.id)}, {"severity", std::string(to_string(severity))}};
+  return {{"rule", rule.id}, {"severity", to_string(severity)}};
 }
 
 void collect_alerts(const Engine& engine, std::vector<MetricFamily>& out) {
@@ -218,7 +217,7 @@ void collect_active(const Engine& engine, std::vector<MetricFamily>& out) {
   engine.book().each_firing([&](std::uint32_t rule, const Alert& alert) {
     const Labels plain = labels_of(*engine.rules()[rule].spec, alert.severity);
     Labels labels = plain;
-    std::ranges::move(labels_of(alert.subject), std::back_inserter(labels));
+    labels.add(labels_of(alert.subject));
     if (active.size() >= most && !active.contains(labels)) {
       labels = with(plain, "train_job", "__other__");
     }

@@ -46,7 +46,7 @@ class RollingMedianMad {
   // NaN when empty.
   double median() const { return window_.median(); }
   double mad() const {
-    const std::span<const double> sorted = window_.sorted();
+    const AscendingValues sorted = window_.sorted();
     const std::size_t n = sorted.size();
     if (n == 0) return std::numeric_limits<double>::quiet_NaN();
     const double center = median();
@@ -57,14 +57,14 @@ class RollingMedianMad {
   }
 
   // Ascending.
-  std::span<const double> sorted() const { return window_.sorted(); }
+  AscendingValues sorted() const { return window_.sorted(); }
   double largest() const { return window_.sorted().back(); }  // of at least one
 
   void state(StateIo& io) { window_.state(io); }
 
  private:
   // The k-th smallest distance from `center`, k counting from 1.
-  static double deviation(std::span<const double> sorted, double center, std::size_t k) {
+  static double deviation(const AscendingValues& sorted, double center, std::size_t k) {
     std::size_t low = 0;
     std::size_t high = sorted.size() - k;
     while (low < high) {

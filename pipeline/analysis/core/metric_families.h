@@ -71,11 +71,10 @@ using Histogram = BasicHistogram<kStepBounds>;
 // train_job, node and rank, where they are known.
 inline Labels labels_of(const Subject& subject) {
   Labels labels;
-  if (!subject.job.empty()) labels.emplace_back("train_job", subject.job);
-  if (!subject.node.empty()) labels.emplace_back("node", subject.node);
-  if (subject.rank != kNoRank) labels.emplace_back("rank", std::to_string(subject.rank));
-  if (subject.process != kNoProcess)
-    labels.emplace_back("process", std::to_string(subject.process));
+  if (!subject.job.empty()) labels.add("train_job", subject.job);
+  if (!subject.node.empty()) labels.add("node", subject.node);
+  if (subject.rank != kNoRank) labels.add("rank", std::to_string(subject.rank));
+  if (subject.process != kNoProcess) labels.add("process", std::to_string(subject.process));
   return labels;
 }
 
@@ -83,12 +82,9 @@ inline Labels labels_of(const Interner& interner, SubjectId id) {
   return labels_of(interner.subjects[id]);
 }
 
-inline Labels with(const Labels& labels, std::string name, std::string_view value) {
-  Labels made;
-  made.reserve(labels.size() + 1);
-  made.insert(made.end(), labels.begin(), labels.end());
-  made.emplace_back(std::move(name), value);
-  return made;
+inline Labels with(Labels labels, std::string_view name, std::string_view value) {
+  labels.add(name, value);
+  return labels;
 }
 
 inline MetricFamily family(std::string_view name, std::string_view help, MetricType type) {

@@ -210,7 +210,7 @@ void TrainingMetrics::collect_system(std::vector<MetricFamily>& out) const {
       const Series& series = interner_.series[static_cast<SeriesId>(i)];
       if (series.resource != metric.resource || target.points.size() >= kMaxSeries) continue;
       Labels own = labels_of(interner_, series.subject);
-      if (!metric.label.empty()) own = with(own, std::string(metric.label), metric.value);
+      if (!metric.label.empty()) own = with(own, metric.label, metric.value);
       const std::string_view dimension = interner_.text(series.dimension);
       const bool by_interface = metric.name == kNetwork && !dimension.empty();
       own = with(own, "device", by_interface ? dimension : interner_.text(series.name));

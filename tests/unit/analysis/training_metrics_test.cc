@@ -52,7 +52,7 @@ class TrainingMetricsTest : public testing::Test {
   // Of the series with this label; -1: there is none.
   double value(const std::string& name, const std::string& label, const std::string& text) const {
     for (const MetricPoint& point : family(metrics_, name).points) {
-      if (std::ranges::count(point.labels, std::pair(label, text)) > 0) return point.value;
+      if (std::ranges::count(point.labels, Labels::Label(label, text)) > 0) return point.value;
     }
     return -1;
   }

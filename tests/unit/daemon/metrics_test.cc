@@ -106,11 +106,25 @@ TEST(Metrics, APageIsRenderedOnceInAnInterval) {
   RenderedPages pages(std::chrono::milliseconds(250));
   for (int ms = 0; ms < 1000; ++ms) {
     const RenderedPages::Clock::time_point now{std::chrono::milliseconds(ms)};
-    EXPECT_EQ(pages.page(MetricsFormat::open_metrics, now, {}, collect),
+    EXPECT_EQ(*pages.page(MetricsFormat::open_metrics, now, {}, collect),
               render(MetricsFormat::open_metrics, sample()));
     pages.page(MetricsFormat::prometheus_text, now, {}, collect);
   }
   EXPECT_EQ(rendered, 8);
+}
+
+TEST(Metrics, AnOldPageIsForgottenUnlessItIsBeingSent) {
+  RenderedPages pages(std::chrono::milliseconds(250));
+  const RenderedPages::Clock::time_point start{};
+  const auto page = [&](std::chrono::milliseconds after) {
+    return pages.page(MetricsFormat::open_metrics, start + after, {}, sample);
+  };
+  const auto sent = page(std::chrono::milliseconds(0));
+  pages.forget_old(start + std::chrono::milliseconds(249));
+  EXPECT_EQ(page(std::chrono::milliseconds(249)), sent);
+  pages.forget_old(start + std::chrono::milliseconds(250));
+  EXPECT_EQ(sent.use_count(), 1);
+  EXPECT_EQ(*page(std::chrono::milliseconds(250)), *sent);
 }
 
 TEST(Metrics, NetCountersStartAtZeroWithEveryLabel) {

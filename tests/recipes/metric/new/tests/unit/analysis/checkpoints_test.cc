@@ -21,7 +21,7 @@ TEST(Checkpoints, AreCountedByRank) {
       std::ranges::find(families, "trainwatch_checkpoints_total", &MetricFamily::name);
   ASSERT_NE(total, families.end());
   ASSERT_EQ(total->points.size(), 1U);
-  EXPECT_EQ(total->points[0].labels.back(), std::pair(std::string("rank"), std::string("3")));
+  EXPECT_EQ(total->points[0].labels, (Labels{{"node", "node"}, {"rank", "3"}}));
   EXPECT_EQ(total->points[0].value, 2);
 }
 
