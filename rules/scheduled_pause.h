@@ -6,9 +6,9 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "rules/round_steps.h"
 #include "rules/spike.h"
@@ -20,7 +20,7 @@ class ScheduledPauses {
  public:
   void begin_attempt(Time at) {
     began_ = at;
-    latest_.fill({});
+    latest_.clear();
   }
   // Call for each step, after cost().
   void add(const Step& step) { steps_.add(step); }
@@ -35,8 +35,8 @@ class ScheduledPauses {
     Pause pause{steps_.done(), spike.end, spike.lost(), false};
     pause.expected = marked || steps_.is_round() || comes_again(pause);
     const double elapsed = to_seconds(spike.end - before(pause));
-    std::shift_right(latest_.begin(), latest_.end(), 1);
-    latest_.front() = pause;
+    if (latest_.size() == kKept) latest_.pop_back();
+    latest_.insert(latest_.begin(), pause);
     if (!pause.expected) return 1;
     return std::clamp(spike.lost() / std::max(elapsed, spike.lost()), 0.0, 1.0);
   }
@@ -45,6 +45,7 @@ class ScheduledPauses {
     io(steps_);
     io(began_);
     io(latest_);
+    if (latest_.size() > kKept) io.fail();
   }
 
  private:
@@ -55,7 +56,7 @@ class ScheduledPauses {
   static constexpr std::int64_t kLeastDistance = 50;
 
   struct Pause {
-    std::int64_t done = 0;  // steps before it; 0: there was none
+    std::int64_t done = 0;  // steps before it
     Time end{};
     double lost = 0;
     bool expected = false;
@@ -89,9 +90,10 @@ class ScheduledPauses {
   // At twice the distance of the one before, or, if there are several schedules, at a multiple of
   // where an equal one was first.
   bool comes_again(const Pause& pause) const {
-    const std::int64_t distance = pause.done - latest_.front().done;
-    if (latest_.front().done > 0 && distance >= kLeastDistance) {
-      const std::int64_t off = latest_.front().done % distance;
+    const std::int64_t last = latest_.empty() ? 0 : latest_.front().done;
+    const std::int64_t distance = pause.done - last;
+    if (last > 0 && distance >= kLeastDistance) {
+      const std::int64_t off = last % distance;
       if (off <= 1 || off == distance - 1) return true;
     }
     return std::ranges::any_of(latest_, [&](const Pause& known) {
@@ -102,8 +104,8 @@ class ScheduledPauses {
   }
 
   RoundSteps steps_;
-  Time began_{};                       // the attempt
-  std::array<Pause, kKept> latest_{};  // the latest first, scheduled or not
+  Time began_{};               // the attempt
+  std::vector<Pause> latest_;  // the latest first, scheduled or not; kKept at most
 };
 
 }  // namespace trainwatch::step_spike

@@ -124,6 +124,21 @@ MetricFamily joined(MetricFamily family, const MetricFamily& more) {
   return family;
 }
 
+// More than a page takes, so that its text is not moved as it grows: a large one has megabytes.
+std::size_t room_for(std::span<const MetricFamily> families) {
+  constexpr std::size_t kValue = 48;  // with a suffix, "le", what separates labels, and the value
+  std::size_t room = 0;
+  for (const auto& family : families) {
+    room += 2 * family.name.size() + family.help.size() + kValue;
+    for (const auto& point : family.points) {
+      std::size_t line = family.name.size() + kValue;
+      for (const auto& [name, value] : point.labels) line += name.size() + value.size();
+      room += line * (point.cumulative.size() + 2);
+    }
+  }
+  return room;
+}
+
 // OpenMetrics 1.0, which prometheus-cpp does not support.
 class OpenMetricsWriter {
  public:
@@ -244,13 +259,13 @@ std::string_view content_type(MetricsFormat format) {
 }
 
 std::string render(MetricsFormat format, std::span<const MetricFamily> families) {
-  return render(format, families, {}, 0);
+  return render(format, families, {});
 }
 
 std::string render(MetricsFormat format, std::span<const MetricFamily> families,
-                   std::span<const MetricFamily> more, std::size_t expected) {
+                   std::span<const MetricFamily> more) {
   std::string room;
-  room.reserve(expected);
+  room.reserve(room_for(families) + room_for(more));
   const auto write = [&](auto writer) {
     for (const auto& family : families) {
       const MetricFamily* const same = find_family(more, family.name);
@@ -275,10 +290,8 @@ std::shared_ptr<const std::string> RenderedPages::page(
   Page& page = pages_[static_cast<std::size_t>(format)];
   if (!page.text || is_old(page, now)) {
     page.text = nullptr;
-    const std::size_t expected = page.size + page.size / 16;
-    page.text = std::make_shared<const std::string>(render(format, families, more(), expected));
+    page.text = std::make_shared<const std::string>(render(format, families, more()));
     page.rendered = now;
-    page.size = page.text->size();
   }
   return page.text;
 }

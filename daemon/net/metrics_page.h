@@ -24,10 +24,9 @@ MetricsFormat negotiate(std::string_view accept);
 std::string_view content_type(MetricsFormat format);
 
 std::string render(MetricsFormat format, std::span<const MetricFamily> families);
-// The same of both lists, which may both have points of a family. It will take about `expected`
-// bytes.
+// The same of both lists, which may both have points of a family.
 std::string render(MetricsFormat format, std::span<const MetricFamily> families,
-                   std::span<const MetricFamily> more, std::size_t expected);
+                   std::span<const MetricFamily> more);
 
 // The latest page of each format. However often it is read, it is rendered at most once in
 // `interval`, so that reading it cannot keep the thread busy.
@@ -50,7 +49,6 @@ class RenderedPages {
   struct Page {
     Clock::time_point rendered;
     std::shared_ptr<const std::string> text;  // null: none
-    std::size_t size = 0;                     // of the latest
   };
   bool is_old(const Page& page, Clock::time_point now) const {
     return now - page.rendered >= interval_;

@@ -63,7 +63,17 @@ class TimelineDecoder final : public TraceDocumentDecoder {
     }
   };
 
+  // What the records so far had in common, so that those that come are quick to read.
+  struct Habits {
+    explicit Habits(SymbolTable& symbols) : names(symbols) {}
+
+    TraceEventReader reader;
+    SymbolReader names;
+    SpanClassifier classifier;
+  };
+
   Rejection read_event(std::string_view text) override;
+  void rest_if_closed();
 
   Rejection metadata(const TraceEvent& event);
   Rejection complete_span(const TraceEvent& event);
@@ -78,9 +88,7 @@ class TimelineDecoder final : public TraceDocumentDecoder {
   Phase* phase_of(const TraceEvent& event);
   void read_path();
 
-  TraceEventReader reader_;
-  SymbolReader names_{context_.interner.symbols};
-  SpanClassifier classifier_;
+  std::unique_ptr<Habits> habits_;    // null: no record was read since the document was closed
   EventBatch* out_ = nullptr;         // during feed() and finish()
   std::string path_;                  // that subject_ was made from
   std::optional<SubjectId> subject_;  // nullopt: not known yet, or there is no room for it
@@ -97,7 +105,13 @@ void TimelineDecoder::feed(std::string_view bytes, EventBatch& out) {
   out_ = &out;
   read_path();
   read_document(bytes);
+  rest_if_closed();
   out_ = nullptr;
+}
+
+// Most files are closed, and of a large job there are thousands.
+void TimelineDecoder::rest_if_closed() {
+  if (document_closed()) habits_.reset();
 }
 
 void TimelineDecoder::finish(EventBatch& out) {
@@ -108,6 +122,7 @@ void TimelineDecoder::finish(EventBatch& out) {
     out.push_back(SourceNote{time_from_ns(last_end_ns_), context_.lane,
                              SourceNote::Kind::timeline_closed, *subject_});
   }
+  rest_if_closed();
   out_ = nullptr;
 }
 
@@ -125,7 +140,8 @@ void TimelineDecoder::read_path() {
 
 Rejection TimelineDecoder::read_event(std::string_view text) {
   TraceEvent event;
-  if (!reader_.read(text, event)) return RejectReason::syntax;
+  if (!habits_) habits_ = std::make_unique<Habits>(context_.interner.symbols);
+  if (!habits_->reader.read(text, event)) return RejectReason::syntax;
   if (!subject_) return RejectReason::cardinality;
   switch (event.type()) {
     case 'M':
@@ -148,7 +164,7 @@ Rejection TimelineDecoder::metadata(const TraceEvent& event) {
     start_time_ns_ = *start;
   }
   if (between_quotes(event.name) != "process_name" || event.args_name.empty()) return std::nullopt;
-  const auto name = names_.read(event.args_name);
+  const auto name = habits_->names.read(event.args_name);
   if (!name) return unreadable(event.args_name);
   Phase* const phase = phase_of(event);
   if (phase == nullptr) return RejectReason::cardinality;
@@ -163,7 +179,7 @@ Rejection TimelineDecoder::complete_span(const TraceEvent& event) {
   if (!event.dur.empty()) duration = parse_time_ns(event.dur, TimeUnit::microseconds);
   if (!duration || *duration < 0) return RejectReason::time;
   if (!is_string_token(event.name)) return RejectReason::type;
-  const auto name = names_.read(event.name);
+  const auto name = habits_->names.read(event.name);
   if (!name) return unreadable(event.name);
   const Phase* const phase = phase_of(event);
   if (phase == nullptr) return RejectReason::cardinality;
@@ -175,7 +191,7 @@ Rejection TimelineDecoder::begin_span(const TraceEvent& event) {
   const auto start = parse_time_ns(event.ts, TimeUnit::microseconds);
   if (!start) return RejectReason::time;
   if (!is_string_token(event.name)) return RejectReason::type;
-  const auto name = names_.read(event.name);
+  const auto name = habits_->names.read(event.name);
   if (!name) return unreadable(event.name);
   Phase* const phase = phase_of(event);
   if (phase == nullptr || phase->open.size() >= kMaxOpenSpans) return RejectReason::cardinality;
@@ -201,7 +217,8 @@ Rejection TimelineDecoder::end_span(const TraceEvent& event) {
 
 void TimelineDecoder::emit(const TraceEvent& event, Symbol phase, Symbol name,
                            std::int64_t start_ns, std::int64_t duration_ns) {
-  const SpanClass kind = classifier_.classify(context_.interner.symbols, phase, name, fallback_);
+  const SpanClass kind =
+      habits_->classifier.classify(context_.interner.symbols, phase, name, fallback_);
   Span& span = std::get<Span>(out_->emplace_back(std::in_place_type<Span>));
   span.start = time_from_ns(saturating_add(start_ns, start_time_ns_));
   span.duration = Nanos{duration_ns};
@@ -224,7 +241,7 @@ void TimelineDecoder::emit(const TraceEvent& event, Symbol phase, Symbol name,
 Symbol TimelineDecoder::layer_of(const TraceEvent& event) {
   const std::string_view token =
       event.args_layer_name.empty() ? event.args_name : event.args_layer_name;
-  return token.empty() ? Symbol::none : names_.read(token).value_or(Symbol::none);
+  return token.empty() ? Symbol::none : habits_->names.read(token).value_or(Symbol::none);
 }
 
 TimelineDecoder::Phase* TimelineDecoder::phase_of(const TraceEvent& event) {
