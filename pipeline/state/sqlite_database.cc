@@ -45,7 +45,7 @@ void SqliteStatement::bind(int index, std::string_view value) {
 
 void SqliteStatement::bind(int index, Blob value) {
   bound_ &= sqlite3_bind_blob64(statement_.get(), index, value.bytes.data(), value.bytes.size(),
-                                SQLITE_TRANSIENT) == SQLITE_OK;
+                                SQLITE_STATIC) == SQLITE_OK;
 }
 
 Result<bool> SqliteStatement::next() {
@@ -59,13 +59,11 @@ Result<bool> SqliteStatement::next() {
 }
 
 Status SqliteStatement::run() {
-  while (true) {
-    const Result<bool> row = next();
-    if (!row) return row.error();
-    if (!*row) break;
-  }
+  Result<bool> row = next();
+  while (row && *row) row = next();
   reset();
-  return success();
+  sqlite3_clear_bindings(statement_.get());
+  return row ? success() : Status(row.error());
 }
 
 std::int64_t SqliteStatement::number(int column) const {

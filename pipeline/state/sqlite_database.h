@@ -27,7 +27,8 @@ enum class SqliteTrouble : std::uint8_t {
 // True if PRAGMA quick_check found an unreadable page rather than a wrong one.
 bool is_read_error(std::string_view found);
 
-// Bound as a blob; std::string_view is bound as text.
+// Bound as a blob, without a copy: the bytes must live until run() has returned. std::string_view
+// is bound as text.
 struct Blob {
   std::string_view bytes;
 };
@@ -45,7 +46,7 @@ class SqliteStatement {
     return *this;
   }
 
-  Status run();         // to the end
+  Status run();         // to the end; forgets the values
   Result<bool> next();  // true: there is a row for the functions below
   void reset();         // releases the row
 

@@ -27,7 +27,7 @@ SEED = int(os.environ.get("TRAINWATCH_SEED", "1"))
 WHOLE = MINUTES >= 60
 WARM_UP_SECONDS = min(600, MINUTES * 20)
 FAULT_EVERY_SECONDS = 2 if WHOLE else 0.1
-HEALTHY_HOURS = 2.5 if WHOLE else 0.1  # of the past: histories are full before anything is measured
+PAST_HOURS = 2.5 if WHOLE else 0.1     # of every writer: histories are full before anything is measured
 BAD_WRITERS = 4                        # of each kind
 MOST_MIB_PER_HOUR = 1
 MOST_GROWTH_MIB = 16                   # in a run that is too short for a slope
@@ -35,6 +35,10 @@ REST_SECONDS = 90                      # until descriptors are given back
 DESERVED = {"rejected", "truncated", "unreadable", "stuck"}
 SECRET = b"secret of another user\n"  # where links lead
 CONFIGURATIONS = ("rules: {input_bound: {window: 100}}\n", "rules: {input_bound: {window: 90}}\n", "rules: {nonsense\n")
+
+
+def past():
+    return int(time.time() - PAST_HOURS * 3600) // 60 * 60
 
 
 class Faults:
@@ -116,7 +120,7 @@ class RandomFaultsTest(harness.JobTest):
             self.options.append("--process.user=nobody")
 
     def healthy_job(self):
-        begin = int(time.time() - HEALTHY_HOURS * 3600) // 60 * 60
+        begin = past()
         job = [live_job.RotatedTimeline(self.good, "%d-good-1" % rank, live_job.Rank(begin * 1_000_000, rank), keep=10**6)
                for rank in range(4)]
         job.append(live_job.MinuteFiles(self.good, "good-1", live_job.Node("good-1", begin), begin, keep=10**6))
@@ -126,7 +130,7 @@ class RandomFaultsTest(harness.JobTest):
         return job
 
     def bad_writers(self):
-        writers, begin = [], int(time.time())
+        writers, begin = [], past()
         for number in range(BAD_WRITERS):
             folder = os.path.join(self.bad, "job-%d" % number)
             rank = live_job.Rank(begin * 1_000_000, 100 + number)
@@ -137,6 +141,8 @@ class RandomFaultsTest(harness.JobTest):
             writers.append(fault_writer.FaultyWriter(
                 os.path.join(folder, "system", "incremental", "%d.bad-%d.json" % (begin // 60 * 60, number)),
                 lambda until_us, node=node: node.until(until_us // 1_000_000), self.elsewhere))
+        for writer in writers:
+            writer.write_until(live_job.now_us())
         return writers
 
     def test_a_healthy_job_beside_everything(self):
