@@ -80,7 +80,7 @@ struct Caller {
       : name(of_name), durations(static_cast<std::size_t>(params.window)) {}
 
   Symbol name;
-  SortedWindow durations;
+  ShortSortedWindow durations;
   Time latest{};                // start of the last call
   Nanos distance{};             // from one call to the next, a mean
   std::int64_t starting = 0;    // calls that are not judged, as the loader has just started

@@ -3,11 +3,9 @@
 #include <algorithm>
 #include <cassert>
 #include <numeric>
-#include <span>
 #include <string>
 
 #include "pipeline/timestamps/event_time.h"
-#include "trainwatch/release_memory.h"
 
 namespace trainwatch {
 namespace {
@@ -31,23 +29,28 @@ std::string prefix_of(const AnalysisSpec& spec) {
 
 void EventJournal::save(StateRows& rows) {
   assert(!full());
-  for (std::size_t at = 0; at < unsaved_.size(); at += kMostInRow) {
-    const auto events =
-        std::span(unsaved_).subspan(at).first(std::min(kMostInRow, unsaved_.size() - at));
-    rows.put(key_of(rows_++), [events](StateIo& io) {
-      auto count = static_cast<std::uint32_t>(events.size());
+  for (auto& row : unsaved_rows_) {
+    if (row.empty()) continue;
+    rows.put(key_of(rows_++), [&row](StateIo& io) {
+      auto count = static_cast<std::uint32_t>(row.size());
       io(count);
-      for (Event& event : events) event_state(io, event);
+      for (Event& event : row) event_state(io, event);
     });
   }
-  saved_ += unsaved_.size();
-  unsaved_.clear();
-  if (unsaved_.capacity() > kFewestEvents) release_memory(unsaved_);  // of a burst
+  saved_ += unsaved_;
+  drop_unsaved();
+}
+
+// Keeps the memory of one row.
+void EventJournal::drop_unsaved() {
+  if (unsaved_rows_.size() > 1) unsaved_rows_.resize(1);
+  if (!unsaved_rows_.empty()) unsaved_rows_.front().clear();
+  unsaved_ = 0;
 }
 
 void EventJournal::clear(StateRows& rows, std::size_t state_bytes) {
   for (std::uint32_t row = 0; row < rows_; ++row) rows.remove(key_of(row));
-  release_memory(unsaved_);
+  drop_unsaved();
   saved_ = 0;
   rows_ = 0;
   most_ = std::clamp(state_bytes / kEventBytes, kFewestEvents, kMostEvents);

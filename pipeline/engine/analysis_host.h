@@ -38,12 +38,17 @@ class EventJournal {
 
   template <class OneEvent>
   void add(const OneEvent& event) {
-    if (!full()) unsaved_.emplace_back(event);
+    if (full()) return;
+    if (unsaved_rows_.empty() || unsaved_rows_.back().size() == kMostInRow) {
+      unsaved_rows_.emplace_back();
+    }
+    unsaved_rows_.back().emplace_back(event);
+    ++unsaved_;
   }
   // Something other than an event was received: the whole state must be stored.
   void fill() { saved_ = kMostEvents; }
   // Events are missing, or will be: the whole state must be stored.
-  bool full() const { return saved_ + unsaved_.size() >= most_ || unsaved_.size() >= kMostUnsaved; }
+  bool full() const { return saved_ + unsaved_ >= most_ || unsaved_ >= kMostUnsaved; }
 
   // Puts the events added since the last call. Must not be called when full.
   void save(StateRows& rows);
@@ -54,8 +59,11 @@ class EventJournal {
   bool load(const SavedState& saved, const std::function<void(const Event&)>& use);
 
  private:
-  std::vector<Event> unsaved_;
-  std::size_t saved_ = 0;  // number of events
+  void drop_unsaved();
+
+  std::vector<std::vector<Event>> unsaved_rows_;
+  std::size_t unsaved_ = 0;  // number of events in them
+  std::size_t saved_ = 0;    // and in the store
   std::size_t most_ = kFewestEvents;
   std::uint32_t rows_ = 0;  // that contain them
 };

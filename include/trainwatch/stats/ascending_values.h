@@ -1,19 +1,17 @@
 // Values in ascending order, as a view of values that lie in any order and of their places by
-// value: 4 bytes for each value, where a sorted copy takes 8. It owns neither.
+// value: 2 or 4 bytes for each value, where a sorted copy takes 8. It owns neither.
 #pragma once
 
 #include <compare>
 #include <cstddef>
-#include <cstdint>
 #include <iterator>
 #include <span>
 
 namespace trainwatch {
 
+template <class Place>
 class AscendingValues {
  public:
-  using Place = std::uint32_t;
-
   class Iterator {
    public:
     using iterator_category = std::random_access_iterator_tag;

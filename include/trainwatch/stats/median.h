@@ -38,6 +38,8 @@ inline constexpr double kSigmaPerMad = 1.4826;
 // deviation is found by a binary search for where the k nearest begin: O(log n), no allocation.
 class RollingMedianMad {
  public:
+  using Sorted = AscendingValues<std::uint16_t>;
+
   explicit RollingMedianMad(std::size_t capacity) : window_(capacity) {}
 
   bool push(double value) { return window_.push(value); }
@@ -46,7 +48,7 @@ class RollingMedianMad {
   // NaN when empty.
   double median() const { return window_.median(); }
   double mad() const {
-    const AscendingValues sorted = window_.sorted();
+    const auto sorted = window_.sorted();
     const std::size_t n = sorted.size();
     if (n == 0) return std::numeric_limits<double>::quiet_NaN();
     const double center = median();
@@ -57,14 +59,14 @@ class RollingMedianMad {
   }
 
   // Ascending.
-  AscendingValues sorted() const { return window_.sorted(); }
+  Sorted sorted() const { return window_.sorted(); }
   double largest() const { return window_.sorted().back(); }  // of at least one
 
   void state(StateIo& io) { window_.state(io); }
 
  private:
   // The k-th smallest distance from `center`, k counting from 1.
-  static double deviation(const AscendingValues& sorted, double center, std::size_t k) {
+  static double deviation(const Sorted& sorted, double center, std::size_t k) {
     std::size_t low = 0;
     std::size_t high = sorted.size() - k;
     while (low < high) {
@@ -78,7 +80,7 @@ class RollingMedianMad {
     return std::max(center - sorted[low], sorted[low + k - 1] - center);
   }
 
-  SortedWindow window_;
+  ShortSortedWindow window_;
 };
 
 }  // namespace trainwatch

@@ -1,5 +1,5 @@
 // Exact order statistics over the last `capacity` values: the values are kept in order of arrival
-// and, beside that, the order of their places, of 4 bytes each: there is a window for each of
+// and, beside that, the order of their places, of 2 or 4 bytes each: there is a window for each of
 // thousands of ranks. A push is a binary search and one memmove of at most the distance between the
 // value that leaves and the one that enters; a quantile is a look-up. Memory grows with the values
 // held, up to the capacity; then nothing is allocated any more. At 100 to 1000 values this beats
@@ -24,12 +24,13 @@
 
 namespace trainwatch {
 
-class SortedWindow {
+template <class Place>
+class BasicSortedWindow {
  public:
   static constexpr double kLargest = 1e300;
 
-  explicit SortedWindow(std::size_t capacity) : capacity_(capacity) {
-    assert(capacity > 0 && capacity <= std::numeric_limits<AscendingValues::Place>::max());
+  explicit BasicSortedWindow(std::size_t capacity) : capacity_(capacity) {
+    assert(capacity > 0 && capacity <= std::numeric_limits<Place>::max());
   }
 
   // False if the value was refused.
@@ -56,14 +57,14 @@ class SortedWindow {
   std::size_t size() const { return arrived_.size(); }
   std::size_t capacity() const { return capacity_; }
   bool empty() const { return arrived_.empty(); }
-  AscendingValues sorted() const { return {arrived_, order_}; }
+  AscendingValues<Place> sorted() const { return {arrived_, order_}; }
 
   // q in 0..1 with linear interpolation at h = (n - 1) q, as numpy.quantile's default
   // (Hyndman and Fan 1996, type 7). NaN when empty.
   double quantile(double q) const {
     assert(q >= 0 && q <= 1);
     if (empty()) return std::numeric_limits<double>::quiet_NaN();
-    const AscendingValues values = sorted();
+    const auto values = sorted();
     const double h = static_cast<double>(values.size() - 1) * q;
     const auto below = static_cast<std::size_t>(h);
     const double low = values[below];
@@ -94,7 +95,6 @@ class SortedWindow {
   }
 
  private:
-  using Place = AscendingValues::Place;
   using Order = std::vector<Place>;
 
   static bool fits(double value) { return std::fabs(value) <= kLargest; }  // false for NaN
@@ -138,5 +138,9 @@ class SortedWindow {
   std::vector<double> arrived_;  // a ring
   Order order_;                  // indexes into arrived_, by value
 };
+
+using SortedWindow = BasicSortedWindow<std::uint32_t>;
+// Of 65,535 values at most.
+using ShortSortedWindow = BasicSortedWindow<std::uint16_t>;
 
 }  // namespace trainwatch

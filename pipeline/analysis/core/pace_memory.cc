@@ -92,7 +92,7 @@ Pace PaceMemory::judge(std::int64_t warm) const {
 
 // Beyond it lies one in 10^8 iterations.
 double PaceMemory::limit_of(double median, double sigma) const {
-  const AscendingValues sorted = logs_.sorted();
+  const RollingMedianMad::Sorted sorted = logs_.sorted();
   const auto begin = static_cast<std::size_t>(kTail * static_cast<double>(sorted.size() - 1));
   // The longest 1 % may be stalls or checkpoints, and count as the next longest; of an exponential
   // tail, the mean then lacks their share.
@@ -246,7 +246,7 @@ void PaceMemory::restart_level(std::size_t newest) {
   for (std::size_t age = count; age-- > 0;) logs_.push(recent_.value(age));
   const double median = logs_.median();
   // What one in ten takes is no outlier: such a job may have steps of two sizes.
-  const AscendingValues sorted = logs_.sorted();
+  const RollingMedianMad::Sorted sorted = logs_.sorted();
   const double often = sorted.empty() ? median : sorted[(sorted.size() - 1) * 9 / 10];
   const double most = std::max({4 * kSigmaPerMad * logs_.mad(), kUnusual, often - median});
   for (const double value : sorted) {
