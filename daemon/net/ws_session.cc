@@ -164,15 +164,20 @@ void Session::accepted(const error_code& error) {
   pump();
 }
 
+// Not async_read(): between the pieces of a message it assumes that nobody else has read, which
+// async_close() does, and aborts (Boost 1.81).
 void Session::read() {
-  ws_.async_read(input_, [self = shared_from_this()](const error_code& error, std::size_t) {
-    if (self->ending_) return;  // whoever set it also finishes
-    if (error == websocket::error::message_too_big) {
-      self->net_->counters.hit(Limit::message_bytes);
-    }
-    if (error) return self->finish(reason_of(error));
-    self->received();
-  });
+  constexpr std::size_t kPiece = 1536;
+  ws_.async_read_some(input_.prepare(kPiece),
+                      [self = shared_from_this()](const error_code& error, std::size_t size) {
+                        if (self->ending_) return;  // whoever set it also finishes
+                        if (error == websocket::error::message_too_big) {
+                          self->net_->counters.hit(Limit::message_bytes);
+                        }
+                        if (error) return self->finish(reason_of(error));
+                        self->input_.commit(size);
+                        self->ws_.is_message_done() ? self->received() : self->read();
+                      });
 }
 
 void Session::received() {

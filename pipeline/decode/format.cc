@@ -160,6 +160,7 @@ const Format* detect_head(FormatTable formats, std::string_view head, std::strin
   const TextEncoding encoding = text_encoding(head);
   if (encoding == TextEncoding::utf16) return &kUtf16Format;
   if (encoding == TextEncoding::utf32) return &kUtf32Format;
+  if (encoding == TextEncoding::undecided && more) return &kUndecidedFormat;
   FormatClue clue{.path = path, .head = head};
   const FormatAnswer answer = ask(formats, clue);
   if (answer.detection == Detection::yes) return answer.format;

@@ -6,10 +6,15 @@
 
 namespace trainwatch {
 
-enum class TextEncoding { other, utf16, utf32 };  // `other`: UTF-8, no text, or too few bytes yet
+enum class TextEncoding {
+  other,  // UTF-8, or no text
+  utf16,
+  utf32,
+  undecided  // one of these two or `other`: more bytes decide
+};
 
-// The encoding of a text that begins with `head`, with or without a byte order mark. Holes aside
-// (NULs at the beginning), more bytes only ever change `other`.
+// The encoding of a text that begins with `head`, with or without a byte order mark. More bytes
+// change only `undecided`, and the `other` of a text in which no NUL was seen yet.
 TextEncoding text_encoding(std::string_view head);
 
 }  // namespace trainwatch

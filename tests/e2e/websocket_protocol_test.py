@@ -420,5 +420,22 @@ class WebSocketProtocolTest(harness.JobTest):
         self.assertTrue(self.trainwatch.alive())
 
 
+class MessageRateTest(harness.JobTest):
+    def test_a_client_that_sends_too_often_inside_a_message(self):
+        """The server closes while it reads a message, and takes the rest of that for itself."""
+        chance = random.Random(1)
+        with harness.Trainwatch(self.directory) as trainwatch:
+            for pings in range(20, 25):
+                for pieces_behind in range(1, 6):
+                    frames = [Frame(TEXT, b"[", fin=False)] + [Frame(PING, bytes(9))] * pings
+                    frames += [Frame(CONTINUE, b" ", fin=False), Frame(PING, bytes(9))]
+                    frames += [Frame(CONTINUE, b" ", fin=False)] * pieces_behind + [Frame(PING, b"")]
+                    client = Client(trainwatch.url, pings)
+                    client._socket.sendall(b"".join(frame.encoded(chance) for frame in frames))
+                    self.assertIn(client.heard()[-1], (("close", 1008), "cut"))
+                    client.close()
+            self.assertTrue(trainwatch.alive())
+
+
 if __name__ == "__main__":
     harness.main()
