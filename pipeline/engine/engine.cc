@@ -27,7 +27,7 @@ void Engine::push(std::span<const Event> events) {
       host_->on(*note);
     }
   }
-  if (!pending_attributions_.empty()) refine(false);
+  refine_sampled();
 }
 
 void Engine::on(const Sample& sample) {
@@ -35,6 +35,7 @@ void Engine::on(const Sample& sample) {
   last_seen_.saw(sample.series);
   metrics_.on(sample);
   system_.on(sample);
+  if (!pending_attributions_.empty()) note_sampled(interner_.series[sample.series].subject);
   host_->on(sample);
   analyses_.on(sample);
 }
@@ -205,19 +206,38 @@ void Engine::on_verdict(const AlertBook::Source& source, Verdict verdict) {
   pending_attributions_.push_back({{source.rule, subject, before.key}, alert.id, before});
 }
 
-void Engine::refine(bool all) {
-  for (auto entry = pending_attributions_.begin(); entry != pending_attributions_.end();) {
-    const bool settled = attribution_.settled(entry->verdict, entry->key.subject);
-    if (settled || all) {
-      book_.refine(entry->key, entry->id, attribution_.explain(entry->verdict, entry->key.subject));
-    }
-    entry = settled ? pending_attributions_.erase(entry) : entry + 1;
-  }
+void Engine::note_sampled(SubjectId subject) {
+  if (!sampled_.empty() && node_name(sampled_.back()) == node_name(subject)) return;
+  if (sampled_.size() <= kMostSampled) sampled_.push_back(subject);
+}
+
+// Only samples of its node settle a cause, and most pushes have those of one node: a large job has
+// a thousand causes that wait.
+void Engine::refine_sampled() {
+  if (sampled_.empty()) return;
+  const bool many = sampled_.size() > kMostSampled;
+  std::erase_if(pending_attributions_, [&](const PendingAttribution& entry) {
+    const auto same_node = [&, node = node_name(entry.key.subject)](SubjectId subject) {
+      return node_name(subject) == node;
+    };
+    if (!many && std::ranges::none_of(sampled_, same_node)) return false;
+    if (!attribution_.settled(entry.verdict, entry.key.subject)) return false;
+    explain(entry);
+    return true;
+  });
+  sampled_.clear();
+}
+
+void Engine::explain(const PendingAttribution& entry) {
+  book_.refine(entry.key, entry.id, attribution_.explain(entry.verdict, entry.key.subject));
 }
 
 void Engine::flush() {
   lost_time_.settle(latest_, false);
-  refine(true);
+  std::erase_if(pending_attributions_, [&](const PendingAttribution& entry) {
+    explain(entry);
+    return attribution_.settled(entry.verdict, entry.key.subject);
+  });
   book_.flush();
 }
 

@@ -120,7 +120,11 @@ class Engine final : RuleHost::Outputs {
   void end(const std::vector<Runs::Ended>& runs);
   std::uint32_t attempt_of(const AlertBook::Source& source) const;
   void on_verdict(const AlertBook::Source& source, Verdict verdict);
-  void refine(bool all);
+  void explain(const PendingAttribution& entry);
+  // Samples of this subject were pushed: they may settle what waits for its node.
+  void note_sampled(SubjectId subject);
+  void refine_sampled();
+  std::string_view node_name(SubjectId subject) const { return interner_.subjects[subject].node; }
   void save_pending(StateIo& io);
   void load_pending(StateIo& io, const std::vector<bool>& kept);
   std::size_t names_known() const;
@@ -142,6 +146,8 @@ class Engine final : RuleHost::Outputs {
   std::unique_ptr<RuleHost> host_;
   AnalysisHost analyses_;
   std::deque<PendingAttribution> pending_attributions_;
+  static constexpr std::size_t kMostSampled = 8;
+  std::vector<SubjectId> sampled_;  // in this push, by node; more than kMostSampled: many
   Time latest_ = kNoTime;
   std::uint32_t step_attempt_ = 0;  // of the step that the rules are about to judge; 0: of none
   std::size_t names_saved_ = 0;
