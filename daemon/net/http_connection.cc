@@ -175,8 +175,7 @@ void HttpConnection::respond(HttpResponse response, bool head_only, bool keep_al
   if (too_many) net_->counters.hit(Limit::pipelined);
   keep_alive_ = keep_alive && !too_many && !net_->closing;
   enter(Phase::answering);
-  const std::string& body = response.shared_body ? *response.shared_body : response.body;
-  if (!make_room(body.size())) {
+  if (!make_room(response.content().size())) {
     net_->counters.hit(Limit::unsent_bytes);
     response = error_response(503);
   }

@@ -157,7 +157,6 @@ std::span<const std::pair<std::string_view, std::string_view>> security_headers(
 }
 
 SerializedResponse serialize(HttpResponse response, bool head_only, bool keep_alive) {
-  const std::string& body = response.shared_body ? *response.shared_body : response.body;
   std::string out;
   const auto header = [&out](std::string_view name, std::string_view value) {
     out.append(name).append(": ").append(value).append("\r\n");
@@ -171,7 +170,7 @@ SerializedResponse serialize(HttpResponse response, bool head_only, bool keep_al
   for (const auto& [name, value] : response.headers) header(name, value);
   if (response.status != 304) {
     header("Content-Type", response.content_type);
-    header("Content-Length", std::to_string(body.size()));
+    header("Content-Length", std::to_string(response.content().size()));
   }
   header("Connection", keep_alive ? "keep-alive" : "close");
   out += "\r\n";

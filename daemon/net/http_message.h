@@ -49,6 +49,8 @@ struct HttpResponse {
   std::shared_ptr<const std::string> shared_body = nullptr;  // if any: sent instead of `body`
   std::vector<std::pair<std::string, std::string>> headers;
   bool cacheable = false;  // false: Cache-Control: no-store; true: revalidate with the ETag
+
+  const std::string& content() const { return shared_body ? *shared_body : body; }
 };
 
 // A JSON object with the text of the status. Never repeats anything of the request.

@@ -258,10 +258,6 @@ std::string_view content_type(MetricsFormat format) {
              : "text/plain; version=0.0.4; charset=utf-8";
 }
 
-std::string render(MetricsFormat format, std::span<const MetricFamily> families) {
-  return render(format, families, {});
-}
-
 std::string render(MetricsFormat format, std::span<const MetricFamily> families,
                    std::span<const MetricFamily> more) {
   std::string room;

@@ -23,10 +23,9 @@ MetricsFormat negotiate(std::string_view accept);
 
 std::string_view content_type(MetricsFormat format);
 
-std::string render(MetricsFormat format, std::span<const MetricFamily> families);
-// The same of both lists, which may both have points of a family.
+// The page of both lists, which may both have points of a family.
 std::string render(MetricsFormat format, std::span<const MetricFamily> families,
-                   std::span<const MetricFamily> more);
+                   std::span<const MetricFamily> more = {});
 
 // The latest page of each format. However often it is read, it is rendered at most once in
 // `interval`, so that reading it cannot keep the thread busy.

@@ -30,27 +30,19 @@ std::string prefix_of(const AnalysisSpec& spec) {
 void EventJournal::save(StateRows& rows) {
   assert(!full());
   for (auto& row : unsaved_rows_) {
-    if (row.empty()) continue;
     rows.put(key_of(rows_++), [&row](StateIo& io) {
       auto count = static_cast<std::uint32_t>(row.size());
       io(count);
       for (Event& event : row) event_state(io, event);
     });
   }
-  saved_ += unsaved_;
-  drop_unsaved();
-}
-
-// Keeps the memory of one row.
-void EventJournal::drop_unsaved() {
-  if (unsaved_rows_.size() > 1) unsaved_rows_.resize(1);
-  if (!unsaved_rows_.empty()) unsaved_rows_.front().clear();
-  unsaved_ = 0;
+  saved_ += unsaved();
+  unsaved_rows_.clear();
 }
 
 void EventJournal::clear(StateRows& rows, std::size_t state_bytes) {
   for (std::uint32_t row = 0; row < rows_; ++row) rows.remove(key_of(row));
-  drop_unsaved();
+  unsaved_rows_.clear();
   saved_ = 0;
   rows_ = 0;
   most_ = std::clamp(state_bytes / kEventBytes, kFewestEvents, kMostEvents);

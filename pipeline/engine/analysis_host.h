@@ -43,12 +43,11 @@ class EventJournal {
       unsaved_rows_.emplace_back();
     }
     unsaved_rows_.back().emplace_back(event);
-    ++unsaved_;
   }
   // Something other than an event was received: the whole state must be stored.
   void fill() { saved_ = kMostEvents; }
   // Events are missing, or will be: the whole state must be stored.
-  bool full() const { return saved_ + unsaved_ >= most_ || unsaved_ >= kMostUnsaved; }
+  bool full() const { return saved_ + unsaved() >= most_ || unsaved() >= kMostUnsaved; }
 
   // Puts the events added since the last call. Must not be called when full.
   void save(StateRows& rows);
@@ -59,11 +58,14 @@ class EventJournal {
   bool load(const SavedState& saved, const std::function<void(const Event&)>& use);
 
  private:
-  void drop_unsaved();
+  // The number of events since the last save().
+  std::size_t unsaved() const {
+    if (unsaved_rows_.empty()) return 0;
+    return (unsaved_rows_.size() - 1) * kMostInRow + unsaved_rows_.back().size();
+  }
 
-  std::vector<std::vector<Event>> unsaved_rows_;
-  std::size_t unsaved_ = 0;  // number of events in them
-  std::size_t saved_ = 0;    // and in the store
+  std::vector<std::vector<Event>> unsaved_rows_;  // each but the last of kMostInRow events
+  std::size_t saved_ = 0;                         // number of events
   std::size_t most_ = kFewestEvents;
   std::uint32_t rows_ = 0;  // that contain them
 };

@@ -96,6 +96,7 @@ class BasicSortedWindow {
 
  private:
   using Order = std::vector<Place>;
+  using OrderIterator = typename Order::iterator;
 
   static bool fits(double value) { return std::fabs(value) <= kLargest; }  // false for NaN
 
@@ -107,12 +108,12 @@ class BasicSortedWindow {
   }
 
   // The first in the order that is not less than `value`.
-  Order::iterator at_least(Order::iterator begin, Order::iterator end, double value) const {
+  OrderIterator at_least(OrderIterator begin, OrderIterator end, double value) const {
     return std::lower_bound(begin, end, value,
                             [this](Place place, double v) { return arrived_[place] < v; });
   }
   // The first that is greater.
-  Order::iterator behind(Order::iterator begin, Order::iterator end, double value) const {
+  OrderIterator behind(OrderIterator begin, OrderIterator end, double value) const {
     return std::upper_bound(begin, end, value,
                             [this](double v, Place place) { return v < arrived_[place]; });
   }
