@@ -16,25 +16,28 @@ class IsalInflater final : public MemberInflater {
  public:
   IsalInflater() { IsalInflater::reset(); }
 
-  // The header is read by a call of its own: isal_inflate() forgets which fields a header has
-  // when `input` ends inside it (seen with 2.30), and takes the rest of a name for data.
+  // Where a distance leads to before the first byte, isal_inflate() claims output that it has not
+  // written (seen with 2.30, if at least 8 bytes of input are left), and what was there before
+  // would pass for contents. So damage is approached once more, byte by byte.
   Outcome inflate(std::string_view& input, std::span<char> output, std::size_t& produced) override {
-    constexpr std::size_t kMost = std::size_t{1} << 30U;
-    const auto in_size = static_cast<std::uint32_t>(std::min(input.size(), kMost));
-    const auto out_size = static_cast<std::uint32_t>(std::min(output.size(), kMost));
-    state_->next_in = reinterpret_cast<std::uint8_t*>(const_cast<char*>(input.data()));
-    state_->avail_in = in_size;
-    state_->next_out = reinterpret_cast<std::uint8_t*>(output.data());
-    state_->avail_out = out_size;
-    int result = ISAL_DECOMP_OK;
-    if (state_->wrapper_flag == 0) result = isal_read_gzip_header(state_.get(), &header_);
-    // What such a field would be is not known (RFC 1952, 2.3.1.2); zlib refuses it, too.
-    if ((header_.flags & kReservedFlags) != 0) return Outcome::damaged;
-    if (result == ISAL_DECOMP_OK) result = isal_inflate(state_.get());
-    produced = out_size - state_->avail_out;
-    if (result < 0 || state_->avail_in > in_size) return Outcome::damaged;
-    input.remove_prefix(in_size - state_->avail_in);
-    return state_->block_state == ISAL_BLOCK_FINISH ? Outcome::end : Outcome::more;
+    const auto before = std::make_unique<inflate_state>(*state_);
+    const isal_gzip_header header = header_;
+    const std::string_view all = input;
+    Outcome outcome = inflate_at_once(input, output, produced);
+    if (outcome != Outcome::damaged) return outcome;
+    *state_ = *before;
+    header_ = header;
+    input = all;
+    produced = 0;
+    outcome = Outcome::more;
+    while (outcome == Outcome::more && !input.empty() && produced < output.size()) {
+      std::string_view byte = input.substr(0, 1);
+      std::size_t more = 0;
+      outcome = inflate_at_once(byte, output.subspan(produced), more);
+      produced += more;
+      input.remove_prefix(1 - byte.size());
+    }
+    return outcome;
   }
 
   void reset() override {
@@ -70,6 +73,27 @@ class IsalInflater final : public MemberInflater {
   }
 
  private:
+  // The header is read by a call of its own: isal_inflate() forgets which fields a header has
+  // when `input` ends inside it (seen with 2.30), and takes the rest of a name for data.
+  Outcome inflate_at_once(std::string_view& input, std::span<char> output, std::size_t& produced) {
+    constexpr std::size_t kMost = std::size_t{1} << 30U;
+    const auto in_size = static_cast<std::uint32_t>(std::min(input.size(), kMost));
+    const auto out_size = static_cast<std::uint32_t>(std::min(output.size(), kMost));
+    state_->next_in = reinterpret_cast<std::uint8_t*>(const_cast<char*>(input.data()));
+    state_->avail_in = in_size;
+    state_->next_out = reinterpret_cast<std::uint8_t*>(output.data());
+    state_->avail_out = out_size;
+    int result = ISAL_DECOMP_OK;
+    if (state_->wrapper_flag == 0) result = isal_read_gzip_header(state_.get(), &header_);
+    // What such a field would be is not known (RFC 1952, 2.3.1.2); zlib refuses it, too.
+    if ((header_.flags & kReservedFlags) != 0) return Outcome::damaged;
+    if (result == ISAL_DECOMP_OK) result = isal_inflate(state_.get());
+    produced = out_size - state_->avail_out;
+    if (result < 0 || state_->avail_in > in_size) return Outcome::damaged;
+    input.remove_prefix(in_size - state_->avail_in);
+    return state_->block_state == ISAL_BLOCK_FINISH ? Outcome::end : Outcome::more;
+  }
+
   isal_gzip_header header_{};  // no buffers: its texts are skipped
   std::unique_ptr<inflate_state> state_ = std::make_unique<inflate_state>();
 };
