@@ -218,6 +218,7 @@ struct EngineThread::Impl {
     snapshot->ready = header.ready;
     snapshot->lag_seconds = report.lag_seconds;
     engine.metrics().collect(snapshot->metrics);
+    engine.latest_samples().collect(snapshot->metrics);
     engine.gpu_metrics().collect(snapshot->metrics);
     engine.lost_time().collect(snapshot->metrics);
     collect_pipeline_metrics(engine, pipeline.ingest(), report, watch, snapshot->metrics);

@@ -18,6 +18,7 @@
 // function of those events.
 #pragma once
 
+#include <algorithm>
 #include <any>
 #include <cassert>
 #include <charconv>
@@ -26,6 +27,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -180,6 +182,13 @@ struct RuleConfig {
   // Sets the parameters to the preset's defaults, except those named.
   void apply(RulePreset preset, const std::set<std::string_view>& except = {});
 };
+
+// The index of the rule with this id; the number of rules if there is none.
+inline std::uint32_t rule_number(std::span<const RuleConfig> rules, std::string_view id) {
+  const auto found =
+      std::ranges::find(rules, id, [](const RuleConfig& rule) { return rule.spec->id; });
+  return static_cast<std::uint32_t>(found - rules.begin());
+}
 
 namespace detail {
 

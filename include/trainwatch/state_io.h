@@ -79,7 +79,11 @@ class StateIo {
   }
   template <class T, std::size_t kSize>
   void operator()(std::array<T, kSize>& field) {
-    for (T& element : field) (*this)(element);
+    if constexpr (is_raw<T>()) {
+      raw(field.data(), sizeof field);
+    } else {
+      for (T& element : field) (*this)(element);
+    }
   }
   void operator()(std::string& field) {
     const std::uint32_t n = length(field.size(), 1);
@@ -89,7 +93,13 @@ class StateIo {
   }
   template <class T>
   void operator()(std::vector<T>& field) {
-    sequence(field);
+    if constexpr (is_raw<T>()) {
+      const std::uint32_t n = length(field.size(), sizeof(T));
+      if (loading_) field.resize(n);
+      if (n > 0) raw(field.data(), n * sizeof(T));
+    } else {
+      sequence(field);
+    }
   }
   template <class T>
   void operator()(std::deque<T>& field) {
@@ -169,6 +179,14 @@ class StateIo {
     return std::is_arithmetic_v<T> || std::is_enum_v<T> || requires {
       typename T::rep;
     };
+  }
+  // A number of which any bytes are valid.
+  template <class T>
+  static constexpr bool is_raw() {
+    constexpr bool is_id = requires(SavedIds & ids, T & id) {
+      ids.translate(id);
+    };
+    return is_number<T>() && !is_id && !std::is_same_v<T, bool>;
   }
   template <class Id>
   void translate(Id& id) {

@@ -21,6 +21,23 @@ namespace trainwatch {
 // Rows as they were stored, by key.
 using StoredRows = std::map<std::string, std::string, std::less<>>;
 
+// The key of a row with a number, with as many digits that rows are in order of their numbers.
+inline std::string numbered_row(std::string_view prefix, std::uint64_t number) {
+  constexpr std::size_t kDigits = 20;
+  const std::string digits = std::to_string(number);
+  return std::string(prefix).append(kDigits - digits.size(), '0').append(digits);
+}
+
+// The number that is all of the text; nullopt: there is none.
+template <class Number>
+std::optional<Number> number_in(std::string_view text) {
+  Number number = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, number);
+  if (error != std::errc{} || stop != end) return std::nullopt;
+  return number;
+}
+
 // Stored rows, and what the ids in them stand for now. Both outlive it.
 struct SavedState {
   // Not explicit: stored rows are a state in which every id is what it was.
@@ -29,11 +46,9 @@ struct SavedState {
   StateIo open(std::string_view value) const { return StateIo::loading(value, ids); }
   // The subject whose saved id is part of a key; nullopt: it is gone, or never was.
   std::optional<SubjectId> subject(std::string_view digits) const {
-    std::uint32_t number = 0;
-    const char* const end = digits.data() + digits.size();
-    const auto [stop, error] = std::from_chars(digits.data(), end, number);
-    if (error != std::errc{} || stop != end) return std::nullopt;
-    auto id = static_cast<SubjectId>(number);
+    const auto number = number_in<std::uint32_t>(digits);
+    if (!number) return std::nullopt;
+    auto id = static_cast<SubjectId>(*number);
     if (ids != nullptr && ids->translate(id) != SavedIds::Fate::kept) return std::nullopt;
     return id;
   }

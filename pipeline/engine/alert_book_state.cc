@@ -1,6 +1,5 @@
 // The saved form of the alert book: a row per open and recently closed alert.
 #include <algorithm>
-#include <cstdio>
 #include <string>
 
 #include "pipeline/engine/alert_book.h"
@@ -17,19 +16,6 @@ std::string episode_key(std::string_view rule, SubjectId subject, std::string_vi
   std::string key(kEpisode);
   key.append(rule).append("/").append(std::to_string(static_cast<std::uint32_t>(subject)));
   return key.append("/").append(name);
-}
-
-// Enough digits that rows sort by number.
-std::string closed_key(std::uint64_t number) {
-  char digits[24];
-  std::snprintf(digits, sizeof digits, "%020llu", static_cast<unsigned long long>(number));
-  return std::string(kClosed) + digits;
-}
-
-std::size_t number_of(std::span<const RuleConfig> rules, std::string_view id) {
-  const auto found = std::find_if(rules.begin(), rules.end(),
-                                  [&](const RuleConfig& rule) { return rule.spec->id == id; });
-  return static_cast<std::size_t>(found - rules.begin());
 }
 
 }  // namespace
@@ -70,9 +56,9 @@ void AlertBook::save(StateRows& rows, std::span<const RuleConfig> rules, bool al
       return closed.number == number;
     });
     if (kept == closed_.end()) {
-      rows.remove(closed_key(number));
+      rows.remove(numbered_row(kClosed, number));
     } else {
-      rows.put(closed_key(number), [&](StateIo& io) { io(kept->alert); });
+      rows.put(numbered_row(kClosed, number), [&](StateIo& io) { io(kept->alert); });
     }
   }
   changed_closed_.clear();
@@ -110,14 +96,14 @@ bool AlertBook::load(const SavedState& saved, std::span<const RuleConfig> rules,
       io(id);
       io(severity);
       io(opened);
-      const std::size_t rule = number_of(rules, id);
+      const std::size_t rule = rule_number(rules, id);
       if (rule < rules.size() && kept[rule]) {
         opened_[{static_cast<std::uint32_t>(rule), severity}] = opened;
       }
     }
   });
   const auto load_episode = [&](std::string_view key, std::string_view value) {
-    const std::size_t rule = number_of(rules, key.substr(0, key.find('/')));
+    const std::size_t rule = rule_number(rules, key.substr(0, key.find('/')));
     StateIo io = saved.open(value);
     Key own{static_cast<std::uint32_t>(rule), SubjectId::none, ""};
     Episode episode;

@@ -12,12 +12,6 @@ namespace {
 
 constexpr std::string_view kJournalPrefix = "journal/";
 
-// A fixed number of digits, so that rows are stored in order.
-std::string key_of(std::uint32_t row) {
-  const std::string number = std::to_string(row);
-  return std::string(kJournalPrefix).append(10 - number.size(), '0').append(number);
-}
-
 constexpr std::string_view kAnalysisPrefix = "analysis/";
 constexpr std::string_view kStopped = "analyses_stopped";
 
@@ -30,7 +24,7 @@ std::string prefix_of(const AnalysisSpec& spec) {
 void EventJournal::save(StateRows& rows) {
   assert(!full());
   for (auto& row : unsaved_rows_) {
-    rows.put(key_of(rows_++), [&row](StateIo& io) {
+    rows.put(numbered_row(kJournalPrefix, rows_++), [&row](StateIo& io) {
       auto count = static_cast<std::uint32_t>(row.size());
       io(count);
       for (Event& event : row) event_state(io, event);
@@ -41,7 +35,7 @@ void EventJournal::save(StateRows& rows) {
 }
 
 void EventJournal::clear(StateRows& rows, std::size_t state_bytes) {
-  for (std::uint32_t row = 0; row < rows_; ++row) rows.remove(key_of(row));
+  for (std::uint32_t row = 0; row < rows_; ++row) rows.remove(numbered_row(kJournalPrefix, row));
   unsaved_rows_.clear();
   saved_ = 0;
   rows_ = 0;

@@ -27,15 +27,19 @@ void Engine::push(std::span<const Event> events) {
       host_->on(*note);
     }
   }
-  refine_sampled();
+  pending_causes_.settle_sampled([this](const PendingCauses::Entry& entry) {
+    if (!attribution_.settled(entry.verdict, entry.key.subject)) return false;
+    explain(entry);
+    return true;
+  });
 }
 
 void Engine::on(const Sample& sample) {
   latest_ = std::max(latest_, sample.at);
   last_seen_.saw(sample.series);
-  metrics_.on(sample);
+  latest_samples_.on(sample);
   system_.on(sample);
-  if (!pending_attributions_.empty()) note_sampled(interner_.series[sample.series].subject);
+  pending_causes_.note_sampled(interner_.series[sample.series].subject);
   host_->on(sample);
   analyses_.on(sample);
 }
@@ -200,41 +204,16 @@ void Engine::on_verdict(const AlertBook::Source& source, Verdict verdict) {
   if (explainable) verdict.cause = attribution_.explain(verdict, subject);
   const Alert& alert = book_.apply(source, std::move(verdict));
   if (!explainable || attribution_.settled(before, subject)) return;
-  std::erase_if(pending_attributions_,
-                [&](const PendingAttribution& known) { return known.id == alert.id; });
-  if (pending_attributions_.size() == kMaxPending) pending_attributions_.pop_front();
-  pending_attributions_.push_back({{source.rule, subject, before.key}, alert.id, before});
+  pending_causes_.add({{source.rule, subject, before.key}, alert.id, before});
 }
 
-void Engine::note_sampled(SubjectId subject) {
-  if (!sampled_.empty() && node_name(sampled_.back()) == node_name(subject)) return;
-  if (sampled_.size() <= kMostSampled) sampled_.push_back(subject);
-}
-
-// Only samples of its node settle a cause, and most pushes have those of one node: a large job has
-// a thousand causes that wait.
-void Engine::refine_sampled() {
-  if (sampled_.empty()) return;
-  const bool many = sampled_.size() > kMostSampled;
-  std::erase_if(pending_attributions_, [&](const PendingAttribution& entry) {
-    const auto same_node = [&, node = node_name(entry.key.subject)](SubjectId subject) {
-      return node_name(subject) == node;
-    };
-    if (!many && std::ranges::none_of(sampled_, same_node)) return false;
-    if (!attribution_.settled(entry.verdict, entry.key.subject)) return false;
-    explain(entry);
-    return true;
-  });
-  sampled_.clear();
-}
-
-void Engine::explain(const PendingAttribution& entry) {
+void Engine::explain(const PendingCauses::Entry& entry) {
   book_.refine(entry.key, entry.id, attribution_.explain(entry.verdict, entry.key.subject));
 }
 
 void Engine::flush() {
   lost_time_.settle(latest_, false);
-  std::erase_if(pending_attributions_, [&](const PendingAttribution& entry) {
+  pending_causes_.settle_all([this](const PendingCauses::Entry& entry) {
     explain(entry);
     return attribution_.settled(entry.verdict, entry.key.subject);
   });
@@ -252,7 +231,7 @@ void Engine::reconfigure(std::vector<RuleConfig> rules) {
   host_ =
       std::make_unique<RuleHost>(std::move(rules), interner_, outputs(), &system_, &checkpoints_);
   book_.load(rows, host_->rules(), host_->load(rows), latest_);
-  pending_attributions_.clear();
+  pending_causes_.clear();
   host_->want_times(book_.waiting());
 }
 
@@ -275,11 +254,12 @@ void Engine::save(StateRows& rows, bool all) {
   if (checkpoints_.take_changed() || all) {
     rows.put("checkpoint_writes", [&](StateIo& io) { io(checkpoints_); });
   }
-  rows.put("metrics", [&](StateIo& io) { io(metrics_); });
+  if (metrics_.take_changed() || all) rows.put("metrics", [&](StateIo& io) { io(metrics_); });
+  latest_samples_.save(rows, all);
   rows.put("gpu_metrics", [&](StateIo& io) { io(gpu_metrics_); });
   if (cycles_.take_changed() || all) rows.put("cycle_steps", [&](StateIo& io) { io(cycles_); });
   rows.put("latest", [&](StateIo& io) { io(latest_); });
-  rows.put("pending_attribution", [&](StateIo& io) { save_pending(io); });
+  pending_causes_.save(rows, host_->rules(), all);
   system_.save(rows, all);
   host_->save(rows, all);
   analyses_.save(rows, all);
@@ -301,6 +281,7 @@ bool Engine::load_aged(const SavedState& saved) {
       load_row(saved, "lost_time", [&](StateIo& io) { io(lost_time_); }) && spans_.load(saved) &&
       load_row(saved, "checkpoint_writes", [&](StateIo& io) { io(checkpoints_); }) &&
       load_row(saved, "metrics", [&](StateIo& io) { io(metrics_); }) &&
+      latest_samples_.load(saved) &&
       load_row(saved, "gpu_metrics", [&](StateIo& io) { io(gpu_metrics_); }) &&
       load_row(saved, "cycle_steps", [&](StateIo& io) { io(cycles_); }) &&
       load_row(saved, "latest", [&](StateIo& io) { io(latest_); }) && system_.load(saved);
@@ -308,43 +289,9 @@ bool Engine::load_aged(const SavedState& saved) {
   analyses_.load(saved);
   const std::vector<bool> kept = host_->load(saved);
   if (!book_.load(saved, host_->rules(), kept, latest_)) return false;
-  const auto load = [&](StateIo& io) { load_pending(io, kept); };
-  if (!load_row(saved, "pending_attribution", load)) return false;
+  if (!pending_causes_.load(saved, host_->rules(), kept)) return false;
   host_->want_times(book_.waiting());
   return true;
-}
-
-void Engine::save_pending(StateIo& io) {
-  auto count = static_cast<std::uint32_t>(pending_attributions_.size());
-  io(count);
-  for (PendingAttribution& entry : pending_attributions_) {
-    std::string rule(host_->rules()[entry.key.rule].spec->id);
-    io(rule);
-    io(entry.key.subject);
-    io(entry.key.name);
-    io(entry.id);
-    io(entry.verdict);
-  }
-}
-
-void Engine::load_pending(StateIo& io, const std::vector<bool>& kept) {
-  std::uint32_t count = 0;
-  io(count);
-  for (std::uint32_t i = 0; i < count && io.ok(); ++i) {
-    std::string rule;
-    PendingAttribution entry;
-    io(rule);
-    io(entry.key.subject);
-    io(entry.key.name);
-    io(entry.id);
-    io(entry.verdict);
-    if (io.take_gone()) continue;
-    for (std::uint32_t number = 0; number < kept.size(); ++number) {
-      if (!kept[number] || host_->rules()[number].spec->id != rule) continue;
-      entry.key.rule = number;
-      pending_attributions_.push_back(entry);
-    }
-  }
 }
 
 }  // namespace trainwatch

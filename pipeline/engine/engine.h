@@ -7,7 +7,6 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <span>
 #include <utility>
@@ -18,6 +17,7 @@
 #include "pipeline/analysis/core/cycle_history.h"
 #include "pipeline/analysis/core/gpu_metrics.h"
 #include "pipeline/analysis/core/iteration_tracker.h"
+#include "pipeline/analysis/core/latest_samples.h"
 #include "pipeline/analysis/core/lost_time.h"
 #include "pipeline/analysis/core/span_history.h"
 #include "pipeline/analysis/core/system_history.h"
@@ -25,6 +25,7 @@
 #include "pipeline/engine/alert_book.h"
 #include "pipeline/engine/analysis_host.h"
 #include "pipeline/engine/last_seen.h"
+#include "pipeline/engine/pending_causes.h"
 #include "pipeline/engine/rule_host.h"
 #include "pipeline/engine/runs.h"
 #include "pipeline/engine/step_feed.h"
@@ -79,7 +80,12 @@ class Engine final : RuleHost::Outputs {
   const RuleHost& host() const { return *host_; }
   const AlertBook& book() const { return book_; }
   const TrainingMetrics& metrics() const { return metrics_; }
+  const LatestSamples& latest_samples() const { return latest_samples_; }
   const GpuMetrics& gpu_metrics() const { return gpu_metrics_; }
+  // Of /metrics, for lack of room in their family.
+  std::uint64_t series_dropped() const {
+    return metrics_.series_dropped() + latest_samples_.series_dropped();
+  }
   const Runs& runs() const { return runs_; }
   const LostTime& lost_time() const { return lost_time_; }
   const AnalysisHost& analyses() const { return analyses_; }
@@ -101,14 +107,6 @@ class Engine final : RuleHost::Outputs {
   const LastSeen& last_seen() const { return last_seen_; }
 
  private:
-  // An alert whose cause may still change when other streams catch up.
-  struct PendingAttribution {
-    AlertBook::Key key;
-    std::string id;
-    Verdict verdict;
-  };
-  static constexpr std::size_t kMaxPending = 1024;
-
   class RuleOutput;
   RuleHost::Outputs& outputs() { return *this; }
   std::unique_ptr<Output> make(std::uint32_t rule, const RuleConfig& config, SubjectId subject,
@@ -120,13 +118,7 @@ class Engine final : RuleHost::Outputs {
   void end(const std::vector<Runs::Ended>& runs);
   std::uint32_t attempt_of(const AlertBook::Source& source) const;
   void on_verdict(const AlertBook::Source& source, Verdict verdict);
-  void explain(const PendingAttribution& entry);
-  // Samples of this subject were pushed: they may settle what waits for its node.
-  void note_sampled(SubjectId subject);
-  void refine_sampled();
-  std::string_view node_name(SubjectId subject) const { return interner_.subjects[subject].node; }
-  void save_pending(StateIo& io);
-  void load_pending(StateIo& io, const std::vector<bool>& kept);
+  void explain(const PendingCauses::Entry& entry);
   std::size_t names_known() const;
 
   Interner interner_;
@@ -139,15 +131,14 @@ class Engine final : RuleHost::Outputs {
   Attribution attribution_{system_, spans_};
   LostTime lost_time_{interner_, attribution_};
   TrainingMetrics metrics_{interner_};
+  LatestSamples latest_samples_{interner_};
   GpuMetrics gpu_metrics_{interner_};
   AlertBook book_{interner_};
   Runs runs_{interner_};
   StepFeed step_feed_;
   std::unique_ptr<RuleHost> host_;
   AnalysisHost analyses_;
-  std::deque<PendingAttribution> pending_attributions_;
-  static constexpr std::size_t kMostSampled = 8;
-  std::vector<SubjectId> sampled_;  // in this push, by node; more than kMostSampled: many
+  PendingCauses pending_causes_{interner_};
   Time latest_ = kNoTime;
   std::uint32_t step_attempt_ = 0;  // of the step that the rules are about to judge; 0: of none
   std::size_t names_saved_ = 0;

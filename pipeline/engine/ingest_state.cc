@@ -1,6 +1,5 @@
 // The saved form of Ingest: a row per file, lane and source.
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -14,7 +13,6 @@ namespace {
 constexpr std::string_view kFile = "file/";
 constexpr std::string_view kLane = "lane/";
 constexpr std::string_view kSource = "source/";
-constexpr std::string_view kFilter = "filter/";
 constexpr std::string_view kCycles = "cycles";
 
 template <class Id>
@@ -24,11 +22,8 @@ std::string key_of(std::string_view prefix, Id id) {
 
 template <class Id>
 std::optional<Id> id_in(std::string_view text) {
-  std::underlying_type_t<Id> number{};
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, number);
-  if (error != std::errc{} || stop != end) return std::nullopt;
-  return static_cast<Id>(number);
+  const auto number = number_in<std::underlying_type_t<Id>>(text);
+  return number ? std::optional(static_cast<Id>(*number)) : std::nullopt;
 }
 
 void take_off(std::uint64_t count, std::uint64_t& of_file, std::uint64_t& of_source) {
@@ -79,24 +74,14 @@ void Ingest::save(StateRows& rows, bool all) {
   }
   for (const FileId id : forgotten_) rows.remove(key_of(kFile, id));
   forgotten_.clear();
-  for (const LaneId id : forgotten_lanes_) {
-    rows.remove(key_of(kLane, id));
-    rows.remove(key_of(kFilter, id));
-  }
+  for (const LaneId id : forgotten_lanes_) rows.remove(key_of(kLane, id));
   forgotten_lanes_.clear();
   for (auto& [id, lane] : lanes_) {
     if (!all && !changed_lanes_.contains(id)) continue;
     rows.put(key_of(kLane, id), [&lane = lane](StateIo& io) { io(lane.saved); });
   }
   changed_lanes_.clear();
-  std::vector<LaneId> filters = filter_.take_changed_lanes();
-  if (all) {
-    filters.clear();
-    for (const auto& [id, lane] : lanes_) filters.push_back(id);
-  }
-  for (const LaneId id : filters) {
-    rows.put(key_of(kFilter, id), [this, id](StateIo& io) { filter_.lane_state(id, io); });
-  }
+  filter_.save(rows, all);
   if (std::exchange(cycles_changed_, false) || all) {
     rows.put(std::string(kCycles), [this](StateIo& io) { io(cycles_emitted_); });
   }
@@ -133,19 +118,10 @@ bool Ingest::load_rows(const SavedState& saved) {
     io(sources_[std::string(key)]);
     return io.complete();
   };
-  const auto load_filter = [&](std::string_view key, std::string_view value) {
-    const auto id = id_in<LaneId>(key);
-    if (!id) return false;
-    StateIo io = saved.open(value);
-    filter_.lane_state(*id, io);
-    return io.complete();
-  };
   const auto load_cycles = [this](StateIo& io) { io(cycles_emitted_); };
   if (saved.rows.contains(kCycles) && !load_row(saved, kCycles, load_cycles)) return false;
   const bool loaded = for_rows(saved, kFile, load_file) && for_rows(saved, kLane, load_lane) &&
-                      for_rows(saved, kSource, load_source) &&
-                      for_rows(saved, kFilter, load_filter);
-  filter_.take_changed_lanes();
+                      for_rows(saved, kSource, load_source) && filter_.load(saved);
   for (const auto& [id, file] : files_) ++lanes_[file.known.lane].files;
   return loaded;
 }

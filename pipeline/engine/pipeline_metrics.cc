@@ -158,7 +158,7 @@ void collect_limits(const Engine& engine, const TailReport& tail, std::vector<Me
       {"series", interner.series.limit(), interner.series.dropped()},
       {"history_nodes", engine.system_history().most_nodes(),
        engine.system_history().nodes_dropped()},
-      {"series_per_family", TrainingMetrics::kMaxSeries, engine.metrics().series_dropped()},
+      {"series_per_family", kMaxSeries, engine.series_dropped()},
       {"analysis_bytes", AnalysisHost::kMostBytes, engine.analyses().stopped().size()},
   };
   MetricFamily values =
@@ -173,8 +173,7 @@ void collect_limits(const Engine& engine, const TailReport& tail, std::vector<Me
   MetricFamily dropped =
       family("trainwatch_series_dropped_total",
              "Series left out of /metrics because a family was full.", MetricType::counter);
-  const std::uint64_t left_out =
-      engine.metrics().series_dropped() + engine.gpu_metrics().ranks_dropped();
+  const std::uint64_t left_out = engine.series_dropped() + engine.gpu_metrics().ranks_dropped();
   dropped.points.push_back({{}, static_cast<double>(left_out), {}, 0});
   for (MetricFamily* made : {&values, &hits, &dropped}) out.push_back(std::move(*made));
 }

@@ -152,7 +152,7 @@ std::string status_json(const StatusHeader& header, const Engine& engine, const 
   json.field("files_dropped", tail.files_dropped);
   json.field("subjects_dropped", engine.interner().subjects.dropped());
   json.field("symbols_dropped", engine.interner().symbols.dropped());
-  json.field("series_dropped", engine.metrics().series_dropped());
+  json.field("series_dropped", engine.series_dropped());
   json.field("gpu_ranks_dropped", engine.gpu_metrics().ranks_dropped());
   json.key("analyses_stopped").begin_array();
   for (const std::string& name : engine.analyses().stopped()) json.value(name);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <utility>
 
 namespace trainwatch {
 namespace {
@@ -37,22 +38,52 @@ std::uint64_t print_of(const Span& span) {
 
 }  // namespace
 
+std::vector<std::uint64_t>::iterator RecentSamples::set_of(std::uint64_t print) {
+  return prints_.begin() + static_cast<std::ptrdiff_t>((print >> 58U) * kWays);
+}
+
+void RecentSamples::insert(std::uint64_t print) {
+  const auto set = set_of(print);
+  std::copy_backward(set, set + kWays - 1, set + kWays);
+  *set = print;
+}
+
 bool RecentSamples::add(const Sample& sample) {
   if (prints_.empty()) prints_.resize(kSets * kWays);
   const std::uint64_t print = print_of(sample);
-  const auto set = prints_.begin() + static_cast<std::ptrdiff_t>((print >> 58U) * kWays);
-  const auto end = set + kWays;
-  if (std::find(set, end, print) != end) return false;
-  std::copy_backward(set, end - 1, end);
-  *set = print;
+  const auto set = set_of(print);
+  if (std::find(set, set + kWays, print) != set + kWays) return false;
+  insert(print);
+  if (unsaved_.size() < kMostSince) unsaved_.push_back(print);
   return true;
 }
 
-void RecentSamples::state(StateIo& io) {
-  io(prints_);
-  if (prints_.empty() || prints_.size() == kSets * kWays) return;
-  prints_.clear();
-  io.fail();
+void RecentSamples::save(StateRows& rows, std::string_view prefix, bool all) {
+  if (prints_.empty() || (unsaved_.empty() && !all)) return;
+  const bool anew = all || rows_ == 0 || saved_since_ + unsaved_.size() >= kMostSince;
+  if (anew) remove(rows, prefix);
+  rows.put(numbered_row(prefix, rows_++), [&](StateIo& io) { io(anew ? prints_ : unsaved_); });
+  if (!anew) saved_since_ += static_cast<std::uint32_t>(unsaved_.size());
+  unsaved_ = {};  // thousands of lanes need not keep its memory
+}
+
+void RecentSamples::remove(StateRows& rows, std::string_view prefix) {
+  for (std::uint32_t row = 0; row < rows_; ++row) rows.remove(numbered_row(prefix, row));
+  rows_ = saved_since_ = 0;
+}
+
+bool RecentSamples::load(std::uint64_t number, StateIo io) {
+  std::vector<std::uint64_t> prints;
+  io(prints);
+  if (!io.complete() || number != rows_) return false;
+  ++rows_;
+  if (number == 0) {
+    prints_ = std::move(prints);
+    return prints_.size() == kSets * kWays;
+  }
+  for (const std::uint64_t print : prints) insert(print);
+  saved_since_ += static_cast<std::uint32_t>(prints.size());
+  return true;
 }
 
 bool RecentSpans::add(const Span& span) {

@@ -2,8 +2,28 @@
 
 #include <algorithm>
 #include <cassert>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
 
 namespace trainwatch {
+namespace {
+
+constexpr std::string_view kLaneRows = "filter/";
+constexpr std::string_view kSampleRows = "recent_samples/";
+
+std::string number_of(LaneId lane) {
+  return std::to_string(static_cast<std::underlying_type_t<LaneId>>(lane));
+}
+std::string lane_row(LaneId lane) {
+  return std::string(kLaneRows).append(number_of(lane));
+}
+std::string sample_rows(LaneId lane) {
+  return std::string(kSampleRows).append(number_of(lane)).append("/");
+}
+
+}  // namespace
 
 bool LaneFilter::passes_at_once(const Event& event) {
   if (!anchored_ || rereading_ || !quarantine_.empty()) return false;
@@ -136,11 +156,9 @@ void LaneFilter::state(StateIo& io) {
   io(rereading_);
   io(fitting_in_file_);
   order_.state(io);
-  io(recent_samples_);
   io(recent_spans_);
   quarantine_.state(io);
   if (!plausible()) io.fail();
-  if (io.is_loading() && !io.ok()) *this = LaneFilter(options_);
 }
 
 TimestampFilter::TimestampFilter(TimestampFilterOptions options) : options_(options) {
@@ -183,18 +201,45 @@ void TimestampFilter::reread(LaneId lane) {
 }
 
 void TimestampFilter::forget(LaneId lane) {
-  lanes_.erase(lane);
+  const auto known = lanes_.find(lane);
+  if (known == lanes_.end()) return;
+  forgotten_.try_emplace(lane, std::move(known->second.recent_samples()));
+  lanes_.erase(known);
   changed_.erase(lane);
 }
 
-void TimestampFilter::lane_state(LaneId lane, StateIo& io) {
-  lanes_.try_emplace(lane, options_).first->second.state(io);
+void TimestampFilter::save(StateRows& rows, bool all) {
+  for (auto& [lane, samples] : forgotten_) {
+    rows.remove(lane_row(lane));
+    samples.remove(rows, sample_rows(lane));
+  }
+  forgotten_.clear();
+  for (auto& [lane, filter] : lanes_) {
+    if (!all && !changed_.contains(lane)) continue;
+    rows.put(lane_row(lane), [&filter = filter](StateIo& io) { io(filter); });
+    filter.recent_samples().save(rows, sample_rows(lane), all);
+  }
+  changed_.clear();
 }
 
-std::vector<LaneId> TimestampFilter::take_changed_lanes() {
-  std::vector<LaneId> lanes(changed_.begin(), changed_.end());
-  changed_.clear();
-  return lanes;
+bool TimestampFilter::load(const SavedState& saved) {
+  const auto load_lane = [&](std::string_view digits, std::string_view value) {
+    const auto lane = number_in<std::underlying_type_t<LaneId>>(digits);
+    if (!lane) return false;
+    StateIo io = saved.open(value);
+    io(lanes_.try_emplace(static_cast<LaneId>(*lane), options_).first->second);
+    return io.complete();
+  };
+  const auto load_samples = [&](std::string_view key, std::string_view value) {
+    const std::size_t slash = key.find('/');
+    if (slash == std::string_view::npos) return false;
+    const auto lane = number_in<std::underlying_type_t<LaneId>>(key.substr(0, slash));
+    const auto number = number_in<std::uint64_t>(key.substr(slash + 1));
+    if (!lane || !number) return false;
+    const auto known = lanes_.find(static_cast<LaneId>(*lane));
+    return known != lanes_.end() && known->second.recent_samples().load(*number, saved.open(value));
+  };
+  return for_rows(saved, kLaneRows, load_lane) && for_rows(saved, kSampleRows, load_samples);
 }
 
 }  // namespace trainwatch

@@ -20,6 +20,7 @@
 #include "trainwatch/diagnostics.h"
 #include "trainwatch/event.h"
 #include "trainwatch/state_io.h"
+#include "trainwatch/state_rows.h"
 
 namespace trainwatch {
 
@@ -67,8 +68,9 @@ class LaneFilter {
   // whatever they hold now, until a newer one comes.
   void reread() { rereading_ = anchored_; }
 
-  // A failed load leaves the filter as for a new lane.
+  // Everything but the recent samples, which are stored as they come.
   void state(StateIo& io);
+  RecentSamples& recent_samples() { return recent_samples_; }
 
  private:
   bool is_ahead(EventTime time) const { return time.start - newest_end_ > options_.max_ahead; }
@@ -118,11 +120,10 @@ class TimestampFilter {
   // Nothing of this lane comes any more; another may get its number.
   void forget(LaneId lane);
 
-  // Saves or loads one lane. After a failed load the lane is as new.
-  void lane_state(LaneId lane, StateIo& io);
-
-  // The lanes whose state changed since the last call.
-  std::vector<LaneId> take_changed_lanes();
+  // Puts the lanes that changed since the last call; `all`: every lane.
+  void save(StateRows& rows, bool all);
+  // Only for a new filter, which must not be used if this fails.
+  bool load(const SavedState& saved);
 
  private:
   LaneFilter& changed(LaneId lane);
@@ -130,7 +131,8 @@ class TimestampFilter {
   TimestampFilterOptions options_;
   std::map<LaneId, LaneFilter> lanes_;
   std::set<LaneId> changed_;
-  EventBatch rest_;  // reused
+  std::map<LaneId, RecentSamples> forgotten_;  // whose rows are to be removed
+  EventBatch rest_;                            // reused
 };
 
 }  // namespace trainwatch

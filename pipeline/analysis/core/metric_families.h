@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -15,6 +16,8 @@
 #include "trainwatch/stats/compensated_sum.h"
 
 namespace trainwatch {
+
+inline constexpr std::size_t kMaxSeries = 2000;  // of a family, by what it is labelled with
 
 // Seconds, 1-2.5-5 per decade from 1 ms to 10 min: training steps span all of it.
 inline constexpr std::array kStepBounds = {0.001, 0.0025, 0.005, 0.01,  0.025, 0.05,

@@ -1,8 +1,6 @@
 #include "pipeline/analysis/core/training_metrics.h"
 
 #include <algorithm>
-#include <array>
-#include <cmath>
 #include <string_view>
 #include <utility>
 
@@ -33,95 +31,17 @@ std::string_view phase_label(SpanKind kind) {
   }
 }
 
-// How a system series is shown. Percent in the file, a ratio in the metric.
-struct SystemMetric {
-  Resource resource;
-  std::string_view name;
-  std::string_view help;
-  std::string_view label;  // the `resource` or `direction` label, none when empty
-  std::string_view value;
-  double scale;
-};
-
-constexpr std::string_view kRatio = "trainwatch_system_utilization_ratio";
-constexpr std::string_view kRatioHelp = "Last sampled utilisation, 0 to 1.";
-constexpr std::string_view kNetwork = "trainwatch_network_bytes_per_second";
-constexpr std::string_view kNetworkHelp = "Last sampled network throughput.";
-constexpr std::string_view kDisk = "trainwatch_disk_bytes_per_second";
-constexpr std::string_view kDiskHelp = "Last sampled disk throughput.";
-
-constexpr std::string_view kClock = "trainwatch_system_gpu_clock_hertz";
-constexpr std::string_view kClockHelp = "Last sampled clock of the GPU.";
-constexpr std::string_view kSome = "trainwatch_system_pressure_some_ratio";
-constexpr std::string_view kSomeHelp =
-    "Share of the sampling interval in which a task waited for the resource (PSI).";
-constexpr std::string_view kEvery = "trainwatch_system_pressure_full_ratio";
-constexpr std::string_view kEveryHelp =
-    "Share of the sampling interval in which all tasks waited for the resource (PSI).";
-constexpr std::string_view kCgroupIo = "trainwatch_system_cgroup_io_bytes_per_second";
-constexpr std::string_view kCgroupIoHelp = "Last sampled disk throughput of the cgroup.";
-
-constexpr std::array kSystemMetrics = {
-    SystemMetric{Resource::cpu_utilization, kRatio, kRatioHelp, "resource", "cpu", 0.01},
-    SystemMetric{Resource::cpu_io_wait, kRatio, kRatioHelp, "resource", "io_wait", 0.01},
-    SystemMetric{Resource::gpu_utilization, kRatio, kRatioHelp, "resource", "gpu", 0.01},
-    SystemMetric{Resource::gpu_memory_utilization, kRatio, kRatioHelp, "resource", "gpu_memory",
-                 0.01},
-    SystemMetric{Resource::memory_used, kRatio, kRatioHelp, "resource", "memory", 0.01},
-    SystemMetric{Resource::network_receive, kNetwork, kNetworkHelp, "direction", "receive", 1},
-    SystemMetric{Resource::network_transmit, kNetwork, kNetworkHelp, "direction", "transmit", 1},
-    SystemMetric{Resource::io_read, kDisk, kDiskHelp, "direction", "read", 1},
-    SystemMetric{Resource::io_write, kDisk, kDiskHelp, "direction", "write", 1},
-    SystemMetric{Resource::io_operations, "trainwatch_disk_operations_per_second",
-                 "Last sampled disk operations.", "", "", 1},
-    SystemMetric{Resource::gpu_sm_clock, kClock, kClockHelp, "clock", "sm", 1e6},
-    SystemMetric{Resource::gpu_memory_clock, kClock, kClockHelp, "clock", "memory", 1e6},
-    SystemMetric{Resource::gpu_throttle_reasons, "trainwatch_system_gpu_throttle_reasons",
-                 "Bits that say why the clocks are low: nvmlClocksEventReasons of NVML.", "", "",
-                 1},
-    SystemMetric{Resource::gpu_temperature, "trainwatch_system_gpu_temperature_celsius",
-                 "Last sampled temperature of the GPU.", "", "", 1},
-    SystemMetric{Resource::gpu_power, "trainwatch_system_gpu_power_watts",
-                 "Last sampled power draw of the GPU.", "", "", 1},
-    SystemMetric{Resource::gpu_ecc_errors, "trainwatch_system_gpu_ecc_errors",
-                 "Uncorrected memory errors since the driver was loaded.", "", "", 1},
-    SystemMetric{Resource::gpu_xid, "trainwatch_system_gpu_xid",
-                 "Number of the last critical error (XID) that was seen; 0: none.", "", "", 1},
-    SystemMetric{Resource::cpu_pressure_some, kSome, kSomeHelp, "resource", "cpu", 0.01},
-    SystemMetric{Resource::io_pressure_some, kSome, kSomeHelp, "resource", "io", 0.01},
-    SystemMetric{Resource::memory_pressure_some, kSome, kSomeHelp, "resource", "memory", 0.01},
-    SystemMetric{Resource::cpu_pressure_full, kEvery, kEveryHelp, "resource", "cpu", 0.01},
-    SystemMetric{Resource::io_pressure_full, kEvery, kEveryHelp, "resource", "io", 0.01},
-    SystemMetric{Resource::memory_pressure_full, kEvery, kEveryHelp, "resource", "memory", 0.01},
-    SystemMetric{Resource::cgroup_throttled, "trainwatch_system_cgroup_throttled_ratio",
-                 "Share of the periods in which the CPU quota was used up.", "", "", 0.01},
-    SystemMetric{Resource::cgroup_memory_used, "trainwatch_system_cgroup_memory_ratio",
-                 "Memory in use, without inactive page cache, of the cgroup's limit.", "", "",
-                 0.01},
-    SystemMetric{Resource::cgroup_io_read, kCgroupIo, kCgroupIoHelp, "direction", "read", 1},
-    SystemMetric{Resource::cgroup_io_write, kCgroupIo, kCgroupIoHelp, "direction", "write", 1},
-};
-
 }  // namespace
 
 template <class Map, class Key>
 typename Map::mapped_type* TrainingMetrics::entry(Map& map, const Key& key) {
+  changed_ = true;
   if (const auto known = map.find(key); known != map.end()) return &known->second;
   if (map.size() >= kMaxSeries) {
     ++dropped_;
     return nullptr;
   }
   return &map[key];
-}
-
-void TrainingMetrics::add_series(std::size_t count) {
-  for (std::size_t i = last_.size(); i < count; ++i) {
-    const Resource resource = interner_.series[static_cast<SeriesId>(i)].resource;
-    const auto* const metric = std::ranges::find(kSystemMetrics, resource, &SystemMetric::resource);
-    if (metric == kSystemMetrics.end()) continue;
-    if (++family_sizes_[metric->name] > kMaxSeries) ++dropped_;
-  }
-  last_.resize(count);
 }
 
 void TrainingMetrics::on(const Span& span) {
@@ -200,29 +120,9 @@ void TrainingMetrics::collect_data_loading(std::vector<MetricFamily>& out) const
   for (MetricFamily* made : {&getnext, &batch, &workers}) out.push_back(std::move(*made));
 }
 
-void TrainingMetrics::collect_system(std::vector<MetricFamily>& out) const {
-  for (const SystemMetric& metric : kSystemMetrics) {
-    if (out.empty() || out.back().name != metric.name) {
-      out.push_back(family(metric.name, metric.help, MetricType::gauge));
-    }
-    MetricFamily& target = out.back();
-    for (std::size_t i = 0; i < last_.size(); ++i) {
-      const Series& series = interner_.series[static_cast<SeriesId>(i)];
-      if (series.resource != metric.resource || target.points.size() >= kMaxSeries) continue;
-      Labels own = labels_of(interner_, series.subject);
-      if (!metric.label.empty()) own = with(own, metric.label, metric.value);
-      const std::string_view dimension = interner_.text(series.dimension);
-      const bool by_interface = metric.name == kNetwork && !dimension.empty();
-      own = with(own, "device", by_interface ? dimension : interner_.text(series.name));
-      target.points.push_back({std::move(own), last_[i] * metric.scale, {}, 0});
-    }
-  }
-}
-
 void TrainingMetrics::collect(std::vector<MetricFamily>& out) const {
   collect_steps(out);
   collect_data_loading(out);
-  collect_system(out);
 }
 
 void TrainingMetrics::state(StateIo& io) {
@@ -231,18 +131,8 @@ void TrainingMetrics::state(StateIo& io) {
   io(getnext_);
   io(batches_);
   io(workers_);
-  io.by_id<SeriesId>(last_);
   io(dropped_);
   io(timeline_seen_);
-  if (io.is_loading() && last_.size() > interner_.series.size()) io.fail();
-  if (io.is_loading() && io.ok()) {
-    const std::uint64_t dropped = dropped_;
-    const std::vector<double> last = std::exchange(last_, {});
-    family_sizes_.clear();
-    add_series(last.size());
-    last_ = last;
-    dropped_ = dropped;
-  }
   for (const auto& [key, steps] : steps_) {
     if (key.second >= Mode::count_) io.fail();
   }

@@ -1,14 +1,12 @@
-// The numbers about the training job that /metrics shows: steps, phases, data loading, and the last
-// value of every system series. Rules do not read them; alerts do not depend on them.
+// The numbers about the training job that /metrics shows: steps, phases, data loading. Rules do not
+// read them; alerts do not depend on them.
 //
-// Labels are only train_job, node, rank and closed sets (mode, phase, resource, device), never text
-// taken from a file without a cap: each family holds at most `kMaxSeries` series.
+// Labels are only train_job, node, rank and closed sets (mode, phase), never text taken from a file
+// without a cap: each family holds at most `kMaxSeries` series.
 #pragma once
 
 #include <cstdint>
 #include <map>
-#include <set>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -21,15 +19,8 @@ namespace trainwatch {
 
 class TrainingMetrics {
  public:
-  static constexpr std::size_t kMaxSeries = 2000;
-
   explicit TrainingMetrics(const Interner& interner) : interner_(interner) {}
 
-  void on(const Sample& sample) {
-    const auto index = static_cast<std::size_t>(sample.series);
-    if (index >= last_.size()) add_series(index + 1);
-    last_[index] = sample.value;
-  }
   void on(const Span& span);
   void on(const Step& step);
 
@@ -38,6 +29,8 @@ class TrainingMetrics {
 
   std::uint64_t series_dropped() const { return dropped_; }
 
+  // True if the state changed since the last call.
+  bool take_changed() { return std::exchange(changed_, false); }
   void state(StateIo& io);
 
  private:
@@ -60,15 +53,12 @@ class TrainingMetrics {
     }
   };
 
-  // Knows the first `count` series from now on; those that no longer fit their family are counted.
-  void add_series(std::size_t count);
   // The entry of `key`, or null when the family is full.
   template <class Map, class Key>
   typename Map::mapped_type* entry(Map& map, const Key& key);
 
   void collect_steps(std::vector<MetricFamily>& out) const;
   void collect_data_loading(std::vector<MetricFamily>& out) const;
-  void collect_system(std::vector<MetricFamily>& out) const;
 
   const Interner& interner_;
   std::map<std::pair<SubjectId, Mode>, Steps> steps_;
@@ -76,10 +66,9 @@ class TrainingMetrics {
   std::map<SubjectId, Histogram> getnext_;
   std::map<SubjectId, Batches> batches_;
   std::map<SubjectId, std::map<std::int32_t, std::uint8_t>> workers_;
-  std::vector<double> last_;                              // by SeriesId
-  std::map<std::string_view, std::size_t> family_sizes_;  // of the families of system metrics
   std::uint64_t dropped_ = 0;
   bool timeline_seen_ = false;
+  bool changed_ = false;
 };
 
 }  // namespace trainwatch

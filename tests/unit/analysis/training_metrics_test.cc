@@ -35,14 +35,6 @@ class TrainingMetricsTest : public testing::Test {
     made.subject = rank(0);
     return made;
   }
-  Sample sample(Resource resource, const std::string& device, double value) {
-    Series series;
-    series.subject = interner_.subjects.intern({"", "node", kNoRank, ""}).value();
-    series.resource = resource;
-    series.name = interner_.symbols.intern(device);
-    return {Time{seconds(1)}, value, *interner_.series.intern(series), resource};
-  }
-
   static MetricFamily family(const TrainingMetrics& metrics, const std::string& name) {
     std::vector<MetricFamily> all;
     metrics.collect(all);
@@ -65,28 +57,6 @@ class TrainingMetricsTest : public testing::Test {
   Interner interner_;
   TrainingMetrics metrics_{interner_};
 };
-
-// What had no room on the page was once left out without a word.
-TEST_F(TrainingMetricsTest, SystemSeriesWithoutRoomAreCounted) {
-  const std::size_t most = TrainingMetrics::kMaxSeries;
-  for (std::size_t i = 0; i < most + 7; ++i) {
-    metrics_.on(sample(Resource::cpu_utilization, "cpu" + std::to_string(i), 50));
-  }
-  metrics_.on(sample(Resource::cpu_utilization, "cpu0", 60));
-  EXPECT_EQ(family(metrics_, "system_utilization_ratio").points.size(), most);
-  EXPECT_EQ(metrics_.series_dropped(), 7U);
-
-  StateIo saving = StateIo::saving();
-  metrics_.state(saving);
-  const std::string saved = saving.take();
-  TrainingMetrics loaded{interner_};
-  StateIo loading = StateIo::loading(saved);
-  loaded.state(loading);
-  ASSERT_TRUE(loading.complete());
-  EXPECT_EQ(loaded.series_dropped(), 7U);
-  loaded.on(sample(Resource::cpu_utilization, "one more", 50));
-  EXPECT_EQ(loaded.series_dropped(), 8U);
-}
 
 TEST_F(TrainingMetricsTest, StepsByMode) {
   metrics_.on(step(1));
@@ -112,27 +82,20 @@ TEST_F(TrainingMetricsTest, PhasesAndWaits) {
   EXPECT_EQ(count("getnext_duration_seconds"), 1U);
 }
 
-TEST_F(TrainingMetricsTest, TheLastValueOfASystemSeries) {
-  metrics_.on(sample(Resource::cpu_utilization, "cpu0", 10));
-  metrics_.on(sample(Resource::cpu_utilization, "cpu0", 40));
-  metrics_.on(sample(Resource::io_operations, "sda", 7));
-  EXPECT_DOUBLE_EQ(value("system_utilization_ratio", "device", "cpu0"), 0.4);
-  EXPECT_DOUBLE_EQ(value("disk_operations_per_second", "device", "sda"), 7);
-}
-
 TEST_F(TrainingMetricsTest, AFullFamilyCountsWhatItLeavesOut) {
-  const auto limit = static_cast<std::int32_t>(TrainingMetrics::kMaxSeries);
+  const auto limit = static_cast<std::int32_t>(kMaxSeries);
   for (std::int32_t of_rank = 0; of_rank < limit + 3; ++of_rank) {
     metrics_.on(span(SpanKind::forward, milliseconds(1), of_rank));
   }
-  EXPECT_EQ(family(metrics_, "step_phase_seconds").points.size(), TrainingMetrics::kMaxSeries);
+  EXPECT_EQ(family(metrics_, "step_phase_seconds").points.size(), kMaxSeries);
   EXPECT_EQ(metrics_.series_dropped(), 3U);
 }
 
 TEST_F(TrainingMetricsTest, SurvivesARestart) {
   metrics_.on(step(1));
   metrics_.on(span(SpanKind::forward, milliseconds(30)));
-  metrics_.on(sample(Resource::cpu_utilization, "cpu0", 10));
+  EXPECT_TRUE(metrics_.take_changed());
+  EXPECT_FALSE(metrics_.take_changed());
   StateIo out = StateIo::saving();
   metrics_.state(out);
   const std::string bytes = out.take();

@@ -1,7 +1,9 @@
-// A timestamp filter that is saved and loaded goes on exactly where it stood, and bytes that are
-// not its own leave a lane as new.
+// A timestamp filter that is saved and loaded goes on exactly where it stood, and rows that are
+// damaged are refused or harmless.
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <iterator>
 #include <random>
 
 #include "unit/timestamps/timestamp_filter_fixture.h"
@@ -12,10 +14,17 @@ using namespace test;
 
 class TimestampFilterStateTest : public FilterTest {
  protected:
-  std::string saved(TimestampFilter& filter) {
-    StateIo saving = StateIo::saving();
-    filter.lane_state(kLane, saving);
-    return saving.take();
+  // As a commit does.
+  void save(StoredRows& store, bool all = false) {
+    StateRows rows;
+    filter_->save(rows, all);
+    for (auto& [key, value] : rows.changed()) {
+      if (value) {
+        store.insert_or_assign(key, *value);
+      } else {
+        store.erase(key);
+      }
+    }
   }
   // A lane with every trouble there is: disorder, poison, repetitions, pauses, a clock set back.
   std::vector<Event> troubled_lane() const {
@@ -34,16 +43,15 @@ class TimestampFilterStateTest : public FilterTest {
     return events;
   }
   void feed_all(const std::vector<Event>& events, bool restart_each_time) {
+    StoredRows store;
     for (std::size_t i = 0; i < events.size(); ++i) {
       if (i == 300) filter_->reread(kLane);
       feed(events[i]);
       if (i % 97 == 0) end_of_file();
       if (!restart_each_time) continue;
-      const std::string bytes = saved(*filter_);
+      save(store);
       restart();
-      StateIo loading = StateIo::loading(bytes);
-      filter_->lane_state(kLane, loading);
-      ASSERT_TRUE(loading.complete());
+      ASSERT_TRUE(filter_->load(store)) << i;
     }
     end_of_input();
   }
@@ -67,27 +75,32 @@ TEST_F(TimestampFilterStateTest, SavedAndLoadedAfterEachEventTheOutputIsTheSame)
 }
 
 TEST_F(TimestampFilterStateTest, DamagedBytesAreRefusedOrHarmless) {
+  StoredRows rows;
   feed_seconds(0, 20);
+  save(rows);
   feed(sample(15.5));
   feed(step(20, 1, 1));
   for (int second = 4000; second < 4004; ++second) feed(step(second, 1, second));
   feed(sample(9e8));
-  const std::string bytes = saved(*filter_);
-  for (std::size_t size = 0; size < bytes.size(); ++size) {
-    TimestampFilter filter(options_);
-    StateIo loading = StateIo::loading(std::string_view(bytes).substr(0, size));
-    filter.lane_state(kLane, loading);
-    ASSERT_FALSE(loading.complete()) << size;
+  save(rows);
+  ASSERT_EQ(rows.size(), 3U) << "of the lane, of its samples, and of those since then";
+  for (const auto& [key, bytes] : rows) {
+    for (std::size_t size = 0; size < bytes.size(); ++size) {
+      StoredRows shorter = rows;
+      shorter[key] = bytes.substr(0, size);
+      ASSERT_FALSE(TimestampFilter(options_).load(shorter)) << key << ": " << size;
+    }
   }
   std::mt19937 random(5);
+  SameIds ids(interner_);
   for (int round = 0; round < 20000; ++round) {
-    std::string damaged = bytes;
-    damaged[random() % damaged.size()] = static_cast<char>(random());
-    if (round % 2 == 0) damaged[random() % 200] = static_cast<char>(random());
+    StoredRows damaged = rows;
+    std::string& row = std::next(damaged.begin(), static_cast<int>(random() % rows.size()))->second;
+    row[random() % row.size()] = static_cast<char>(random());
+    if (round % 2 == 0)
+      row[random() % std::min<std::size_t>(row.size(), 200)] = static_cast<char>(random());
     TimestampFilter filter(options_);
-    SameIds ids(interner_);
-    StateIo loading = StateIo::loading(damaged, &ids);
-    filter.lane_state(kLane, loading);
+    if (!filter.load({damaged, &ids})) continue;
     EventBatch batch{sample(21), step(22, 1, 2), sample(4005), step(4006, 1, 3)};
     filter.filter(kLane, batch, rejected_events_);
     filter.end_of_input(kLane, batch, rejected_events_);
@@ -95,16 +108,31 @@ TEST_F(TimestampFilterStateTest, DamagedBytesAreRefusedOrHarmless) {
   }
 }
 
+// What another lane of the same number left must not be taken for its own.
+TEST_F(TimestampFilterStateTest, AForgottenLaneLeavesNoRows) {
+  StoredRows store;
+  feed_seconds(0, 3);
+  save(store);
+  feed_seconds(3, 5);
+  save(store);
+  EXPECT_EQ(store.size(), 3U);
+  filter_->forget(kLane);
+  feed_seconds(100, 101);
+  save(store);
+  EXPECT_EQ(store.size(), 1U) << "an event that waits, and no sample";
+  filter_->forget(kLane);
+  save(store);
+  EXPECT_TRUE(store.empty());
+}
+
 TEST_F(TimestampFilterStateTest, EventsOfAnotherInternerAreRefused) {
   feed_seconds(0, 5);
   for (int second = 4000; second < 4004; ++second) feed(step(second, 1, second));
-  const std::string bytes = saved(*filter_);
+  StoredRows rows;
+  save(rows);
   const Interner empty;
-  TimestampFilter filter(options_);
   SameIds ids(empty);
-  StateIo loading = StateIo::loading(bytes, &ids);
-  filter.lane_state(kLane, loading);
-  EXPECT_FALSE(loading.ok());
+  EXPECT_FALSE(TimestampFilter(options_).load({rows, &ids}));
 }
 
 }  // namespace trainwatch::timestamp_filter_state_test

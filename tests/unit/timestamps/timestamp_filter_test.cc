@@ -275,8 +275,12 @@ TEST_F(TimestampFilterTest, LanesKnowNothingOfEachOther) {
   filter_->filter(LaneId{2}, late, rejected_events_);
   EXPECT_THAT(early, SizeIs(2));
   EXPECT_THAT(late, SizeIs(2));
-  EXPECT_THAT(filter_->take_changed_lanes(), ElementsAre(LaneId{1}, LaneId{2}));
-  EXPECT_THAT(filter_->take_changed_lanes(), IsEmpty());
+  StateRows rows;
+  filter_->save(rows, false);
+  EXPECT_THAT(rows.changed(), SizeIs(4)) << "each lane and its samples";
+  StateRows more;
+  filter_->save(more, false);
+  EXPECT_THAT(more.changed(), IsEmpty());
 }
 
 }  // namespace trainwatch::timestamp_filter_test

@@ -1,0 +1,88 @@
+// Alerts whose cause may still change when other streams catch up.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "pipeline/engine/alert_book.h"
+#include "trainwatch/interner.h"
+#include "trainwatch/rule.h"
+#include "trainwatch/state_rows.h"
+
+namespace trainwatch {
+
+class PendingCauses {
+ public:
+  struct Entry {
+    AlertBook::Key key;
+    std::string id;   // of the alert
+    Verdict verdict;  // as the rule gave it
+  };
+  // Updates the cause of an alert. True: it is final, and the alert waits no more.
+  using Settle = std::function<bool(const Entry&)>;
+
+  // The oldest gives way to one more.
+  static constexpr std::size_t kMost = 1024;
+
+  explicit PendingCauses(const Interner& interner) : interner_(interner) {}
+
+  // Replaces the entry of the same alert.
+  void add(Entry entry);
+  // Samples of this subject's node were read: they may settle what waits for the node.
+  void note_sampled(SubjectId subject) {
+    if (entries_.empty() || subject == last_sampled_) return;
+    last_sampled_ = subject;
+    note_node(interner_.subjects[subject].node);
+  }
+  // Asks for the entries whose node was noted since the last call, oldest first.
+  void settle_sampled(const Settle& settle);
+  // Asks for all of them.
+  void settle_all(const Settle& settle);
+  void clear();
+
+  // Puts what changed since the last call; `all`: everything. Rules are stored by name.
+  void save(StateRows& rows, std::span<const RuleConfig> rules, bool all);
+  // Only for a new object. What is about a rule that is not `kept` is left out.
+  bool load(const SavedState& saved, std::span<const RuleConfig> rules,
+            const std::vector<bool>& kept);
+
+ private:
+  struct Numbered {
+    Entry entry;
+    std::uint64_t number = 0;  // in the order of arrival
+    bool stored = false;
+
+    void state(StateIo& io) {
+      io(entry.key.subject);
+      io(entry.key.name);
+      io(entry.id);
+      io(entry.verdict);
+    }
+  };
+
+  void note_node(std::string_view node);
+  std::string_view node_of(const Numbered& one) const {
+    return interner_.subjects[one.entry.key.subject].node;
+  }
+  void push(Numbered one);
+  template <class Gone>
+  void drop_if(Gone&& gone);
+
+  const Interner& interner_;
+  std::deque<Numbered> entries_;
+  std::map<std::string, std::size_t, std::less<>> waiting_;  // number of entries by node
+  std::vector<std::string> sampled_;  // nodes of some entry, since settle_sampled()
+  SubjectId last_sampled_ = SubjectId::none;
+  std::vector<std::uint64_t> forgotten_;  // stored numbers that are to be removed
+  std::uint64_t next_ = 0;
+};
+
+}  // namespace trainwatch
