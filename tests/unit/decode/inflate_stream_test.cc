@@ -141,6 +141,50 @@ TEST_P(Inflate, DamageKeepsWhatCameBefore) {
   EXPECT_EQ(drain(stream, packed), "");
 }
 
+// Fields of a deflate block, from the lowest bit of each byte on (RFC 1951, 3.1.1).
+class Bits {
+ public:
+  void number(unsigned value, int bits) {
+    for (int bit = 0; bit < bits; ++bit) add((value >> static_cast<unsigned>(bit)) & 1U);
+  }
+  // Huffman codes begin with their highest bit.
+  void code(unsigned value, int bits) {
+    for (int bit = bits - 1; bit >= 0; --bit) add((value >> static_cast<unsigned>(bit)) & 1U);
+  }
+  const std::string& bytes() const { return bytes_; }
+
+ private:
+  void add(unsigned bit) {
+    if (used_ % 8 == 0) bytes_.push_back('\0');
+    bytes_.back() = static_cast<char>(static_cast<unsigned char>(bytes_.back()) | bit << used_ % 8);
+    ++used_;
+  }
+  std::string bytes_;
+  unsigned used_ = 0;
+};
+
+// ISA-L 2.30 counts the 258 bytes of such a match as output without writing them. What the buffer
+// contained, records of the same file, passed for contents.
+TEST_P(Inflate, AMatchFromBeforeTheFirstByteIsDamage) {
+  Bits block;
+  block.number(1, 1);  // the last block
+  block.number(1, 2);  // with fixed codes
+  for (int i = 0; i < 40; ++i) block.code(0x30 + 'a', 8);
+  block.code(0xc5, 8);  // length 258
+  block.code(29, 5);    // distance 24,577 and more
+  block.number(0, 13);
+  std::string file("\x1f\x8b\x08\0\0\0\0\0\0\xff", 10);
+  file += block.bytes() + std::string(100, 'x');
+  for (const std::size_t size : {file.size(), std::size_t{64}, std::size_t{7}, std::size_t{1}}) {
+    InflateStream stream{GetParam()};
+    std::string out;
+    for (std::size_t at = 0; at < file.size(); at += size)
+      out += drain(stream, file.substr(at, size));
+    EXPECT_EQ(out, std::string(40, 'a')) << size;
+    EXPECT_TRUE(stream.damaged());
+  }
+}
+
 TEST_P(Inflate, WrongChecksumIsDamage) {
   std::string packed = gzip("some text");
   packed[packed.size() - 6] = static_cast<char>(packed[packed.size() - 6] ^ 1);
