@@ -54,22 +54,32 @@ bool RecentSamples::add(const Sample& sample) {
   const auto set = set_of(print);
   if (std::find(set, set + kWays, print) != set + kWays) return false;
   insert(print);
-  if (unsaved_.size() < kMostSince) unsaved_.push_back(print);
+  note_unsaved(print);
   return true;
 }
 
+void RecentSamples::note_unsaved(std::uint64_t print) {
+  if (anew_) return;
+  unsaved_.push_back(print);
+  if (saved_since_ + unsaved_.size() < kMostSince) return;
+  anew_ = true;
+  unsaved_ = {};  // thousands of lanes need not keep its memory
+}
+
 void RecentSamples::save(StateRows& rows, std::string_view prefix, bool all) {
-  if (prints_.empty() || (unsaved_.empty() && !all)) return;
-  const bool anew = all || rows_ == 0 || saved_since_ + unsaved_.size() >= kMostSince;
+  const bool anew = all || anew_;
+  if (prints_.empty() || (unsaved_.empty() && !anew)) return;
   if (anew) remove(rows, prefix);
   rows.put(numbered_row(prefix, rows_++), [&](StateIo& io) { io(anew ? prints_ : unsaved_); });
   if (!anew) saved_since_ += static_cast<std::uint32_t>(unsaved_.size());
-  unsaved_ = {};  // thousands of lanes need not keep its memory
+  unsaved_ = {};
+  anew_ = false;
 }
 
 void RecentSamples::remove(StateRows& rows, std::string_view prefix) {
   for (std::uint32_t row = 0; row < rows_; ++row) rows.remove(numbered_row(prefix, row));
   rows_ = saved_since_ = 0;
+  anew_ = true;
 }
 
 bool RecentSamples::load(std::uint64_t number, StateIo io) {
@@ -77,6 +87,7 @@ bool RecentSamples::load(std::uint64_t number, StateIo io) {
   io(prints);
   if (!io.complete() || number != rows_) return false;
   ++rows_;
+  anew_ = false;
   if (number == 0) {
     prints_ = std::move(prints);
     return prints_.size() == kSets * kWays;

@@ -20,8 +20,8 @@ class RecentSamples {
   bool add(const Sample& sample);
 
   // Puts rows whose keys are `prefix` and a number: all samples in the first, and those since then
-  // in the others, one for each call. The rows begin anew with `all`, and when there are
-  // kMostSince: storing a sample then costs 2 to 3 hashes, however often that happens.
+  // in the others, one for each call. The rows begin anew with `all`, and after kMostSince samples:
+  // storing one costs about 5 hashes, however often that happens.
   void save(StateRows& rows, std::string_view prefix, bool all);
   // Takes the rows in their order, with an object that is new before the first. False: damaged.
   bool load(std::uint64_t number, StateIo io);
@@ -31,15 +31,17 @@ class RecentSamples {
  private:
   static constexpr std::size_t kSets = 64;
   static constexpr std::size_t kWays = 8;  // one set fills a cache line
-  static constexpr std::size_t kMostSince = 256;
+  static constexpr std::size_t kMostSince = 128;
 
   std::vector<std::uint64_t>::iterator set_of(std::uint64_t print);
   void insert(std::uint64_t print);
+  void note_unsaved(std::uint64_t print);
 
   std::vector<std::uint64_t> prints_;   // 0: empty; newest first within a set
-  std::vector<std::uint64_t> unsaved_;  // since the last save(), the first kMostSince
+  std::vector<std::uint64_t> unsaved_;  // those that the next row has; empty if it has all
   std::uint32_t saved_since_ = 0;       // in the rows behind the first
   std::uint32_t rows_ = 0;
+  bool anew_ = true;  // the next row has all
 };
 
 // The last 64 steps and data waits of a lane. Other spans may be legitimately equal in every field
