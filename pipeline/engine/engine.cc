@@ -39,7 +39,9 @@ void Engine::on(const Sample& sample) {
   last_seen_.saw(sample.series);
   latest_samples_.on(sample);
   system_.on(sample);
-  pending_causes_.note_sampled(interner_.series[sample.series].subject);
+  if (!pending_causes_.empty()) {
+    pending_causes_.note_sampled(interner_.series[sample.series].subject);
+  }
   host_->on(sample);
   analyses_.on(sample);
 }

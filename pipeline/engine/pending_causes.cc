@@ -29,7 +29,8 @@ void PendingCauses::drop_if(Gone&& gone) {
 void PendingCauses::add(Entry entry) {
   drop_if([&](const Numbered& known) { return known.entry.id == entry.id; });
   if (entries_.size() == kMost) {
-    drop_if([&](const Numbered& known) { return &known == &entries_.front(); });
+    const std::uint64_t oldest = entries_.front().number;
+    drop_if([oldest](const Numbered& known) { return known.number == oldest; });
   }
   push({std::move(entry), next_});
 }

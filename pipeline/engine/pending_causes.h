@@ -34,11 +34,12 @@ class PendingCauses {
 
   explicit PendingCauses(const Interner& interner) : interner_(interner) {}
 
+  bool empty() const { return entries_.empty(); }
   // Replaces the entry of the same alert.
   void add(Entry entry);
   // Samples of this subject's node were read: they may settle what waits for the node.
   void note_sampled(SubjectId subject) {
-    if (entries_.empty() || subject == last_sampled_) return;
+    if (subject == last_sampled_) return;
     last_sampled_ = subject;
     note_node(interner_.subjects[subject].node);
   }
