@@ -47,6 +47,12 @@ class ModelFileSystem final : public FileSystem {
     at(path).content.resize(size);  // grows with NULs, as a hole reads
     at(path).modified_ns = ++clock_;
   }
+  // The next read sees the old size, and zeros behind the new end.
+  void truncate_during_read(const std::string& path, std::size_t size) {
+    std::string& torn = at(path).torn = at(path).content;
+    std::fill(torn.begin() + static_cast<std::ptrdiff_t>(size), torn.end(), '\0');
+    truncate(path, size);
+  }
   // As through a descriptor that keeps its own place: what lies before it reads as NULs.
   void write_at(const std::string& path, std::size_t offset, std::string_view bytes) {
     std::string& content = at(path).content;
@@ -185,6 +191,8 @@ class ModelFileSystem final : public FileSystem {
     std::uint32_t generation = 0;
     std::size_t late_size = 0;
     int late_looks = 0;
+    std::string torn;  // what the next read sees; empty: the content
+    std::string take_torn() { return torn.empty() ? content : std::exchange(torn, {}); }
 
     FileStat stat(std::uint64_t device) {
       FileStat stat{
@@ -226,7 +234,7 @@ class ModelFileSystem final : public FileSystem {
       if (lies_below(path_, *silent_)) return Error{"no answer"};
       if (!inode_->error.empty()) return Error{inode_->error};
       if (opened_at_ < *valid_from_) return Error{"read: Stale file handle"};
-      const std::string& content = inode_->content;
+      const std::string content = inode_->take_torn();
       if (offset >= content.size()) return std::size_t{0};
       const std::size_t n = std::min({buffer.size(), content.size() - offset, longest_read_});
       std::copy_n(content.data() + offset, n, buffer.data());

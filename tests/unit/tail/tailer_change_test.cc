@@ -138,6 +138,34 @@ TEST_F(TailerTest, WhatIsCutBackIsTheBytesThatDiffer) {
   EXPECT_EQ(sink.file("/r/a.json").bytes, fs.content("/r/a.json"));
 }
 
+// torch's close(): takes ", " back and writes "]". A read that has begun by then gets zeros.
+TEST_F(TailerTest, AFileThatIsTruncatedWhileItIsRead) {
+  fs.create(kOpen, "[" + kLine + " ");
+  fs.truncate_during_read(kOpen, fs.content(kOpen).size() - 2);
+  pass();
+  EXPECT_EQ(sink.file(kOpen).bytes, fs.content(kOpen));
+  fs.append(kOpen, "]");
+  pass();
+  EXPECT_EQ(sink.file(kOpen).bytes, fs.content(kOpen));
+}
+
+TEST_F(TailerTest, AFileThatIsTruncatedWhileItsKnownEndIsRead) {
+  fs.create(kOpen, "[" + kLine + " ");
+  pass();
+  fs.truncate_during_read(kOpen, fs.content(kOpen).size() - 2);
+  fs.append(kOpen, "]");
+  EXPECT_THAT(pass(), ElementsAre("cut_back 2 0-algo-1_pythontimeline.json.tmp",
+                                  "data 0-algo-1_pythontimeline.json.tmp"));
+  EXPECT_EQ(sink.file(kOpen).bytes, fs.content(kOpen));
+  EXPECT_EQ(sink.total, fs.content(kOpen).size() + 2) << "nothing is read again";
+}
+
+TEST_F(TailerTest, ZerosThatStayAreRead) {
+  fs.create(kOpen, "[" + kLine + std::string(5000, '\0'));
+  pass();
+  EXPECT_EQ(sink.file(kOpen).bytes, fs.content(kOpen));
+}
+
 TEST_F(TailerTest, AHeaderThatIsTakenBack) {
   fs.create("/r/a.json", "[\n");
   pass();
