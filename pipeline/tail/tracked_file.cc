@@ -16,7 +16,7 @@ constexpr std::size_t kWorthWhile = 4096;
 constexpr std::string_view kAfterCut = " \r\n]}";  // anything else is new content
 
 // What was read at `offset`. While a file is truncated, Linux clears what lies behind its new end
-// before a read that has begun notices that end: zeros are believed if they are still there.
+// before a read that has begun notices that end: zeros count if they are still there.
 Result<std::string_view> believable(OpenFile& file, std::uint64_t offset, std::span<char> read) {
   const std::string_view all(read.data(), read.size());
   const std::size_t zeros = all.find_last_not_of('\0') + 1;  // npos + 1 is 0
