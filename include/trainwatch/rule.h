@@ -183,7 +183,7 @@ struct RuleConfig {
   void apply(RulePreset preset, const std::set<std::string_view>& except = {});
 };
 
-// The index of the rule with this id; the number of rules if there is none.
+// Index of the rule with this id, or rules.size() if there is none.
 inline std::uint32_t rule_number(std::span<const RuleConfig> rules, std::string_view id) {
   const auto found =
       std::ranges::find(rules, id, [](const RuleConfig& rule) { return rule.spec->id; });

@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <type_traits>
 #include <utility>
 
 #include "trainwatch/state_io.h"
@@ -21,14 +22,14 @@ namespace trainwatch {
 // Rows as they were stored, by key.
 using StoredRows = std::map<std::string, std::string, std::less<>>;
 
-// The key of a row with a number, with as many digits that rows are in order of their numbers.
+// The key of a numbered row, zero-padded so that rows sort by number.
 inline std::string numbered_row(std::string_view prefix, std::uint64_t number) {
   constexpr std::size_t kDigits = 20;
   const std::string digits = std::to_string(number);
   return std::string(prefix).append(kDigits - digits.size(), '0').append(digits);
 }
 
-// The number that is all of the text; nullopt: there is none.
+// Parses the whole text as a number; nullopt if it is not one.
 template <class Number>
 std::optional<Number> number_in(std::string_view text) {
   Number number = 0;
@@ -36,6 +37,17 @@ std::optional<Number> number_in(std::string_view text) {
   const auto [stop, error] = std::from_chars(text.data(), end, number);
   if (error != std::errc{} || stop != end) return std::nullopt;
   return number;
+}
+
+// The key of a row about an id, and the id in the rest of such a key.
+template <class Id>
+std::string id_row(std::string_view prefix, Id id) {
+  return std::string(prefix) + std::to_string(static_cast<std::underlying_type_t<Id>>(id));
+}
+template <class Id>
+std::optional<Id> id_in(std::string_view text) {
+  const auto number = number_in<std::underlying_type_t<Id>>(text);
+  return number ? std::optional(static_cast<Id>(*number)) : std::nullopt;
 }
 
 // Stored rows, and what the ids in them stand for now. Both outlive it.
@@ -46,10 +58,8 @@ struct SavedState {
   StateIo open(std::string_view value) const { return StateIo::loading(value, ids); }
   // The subject whose saved id is part of a key; nullopt: it is gone, or never was.
   std::optional<SubjectId> subject(std::string_view digits) const {
-    const auto number = number_in<std::uint32_t>(digits);
-    if (!number) return std::nullopt;
-    auto id = static_cast<SubjectId>(*number);
-    if (ids != nullptr && ids->translate(id) != SavedIds::Fate::kept) return std::nullopt;
+    auto id = id_in<SubjectId>(digits);
+    if (!id || (ids != nullptr && ids->translate(*id) != SavedIds::Fate::kept)) return std::nullopt;
     return id;
   }
 
@@ -85,6 +95,11 @@ class StateRows {
     } else {
       rows_.insert_or_assign(key, std::nullopt);
     }
+  }
+
+  // Removes the first `count` numbered rows.
+  void remove_numbered(std::string_view prefix, std::uint64_t count) {
+    for (std::uint64_t number = 0; number < count; ++number) remove(numbered_row(prefix, number));
   }
 
   // What was collected; nullopt: the row is removed.

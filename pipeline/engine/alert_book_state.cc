@@ -13,9 +13,8 @@ constexpr std::string_view kCounts = "alerts";
 constexpr std::string_view kIncidents = "incidents";
 
 std::string episode_key(std::string_view rule, SubjectId subject, std::string_view name) {
-  std::string key(kEpisode);
-  key.append(rule).append("/").append(std::to_string(static_cast<std::uint32_t>(subject)));
-  return key.append("/").append(name);
+  const std::string prefix = std::string(kEpisode).append(rule).append("/");
+  return id_row(prefix, subject).append("/").append(name);
 }
 
 }  // namespace

@@ -35,7 +35,7 @@ void EventJournal::save(StateRows& rows) {
 }
 
 void EventJournal::clear(StateRows& rows, std::size_t state_bytes) {
-  for (std::uint32_t row = 0; row < rows_; ++row) rows.remove(numbered_row(kJournalPrefix, row));
+  rows.remove_numbered(kJournalPrefix, rows_);
   unsaved_rows_.clear();
   saved_ = 0;
   rows_ = 0;
@@ -155,7 +155,7 @@ std::size_t AnalysisHost::save_whole(StateRows& rows, bool all) {
 }
 
 std::string AnalysisHost::row_of(const Job& job, std::size_t analysis) const {
-  return prefix_of(*analyses_[analysis]) + std::to_string(static_cast<std::uint32_t>(job.subject));
+  return id_row(prefix_of(*analyses_[analysis]), job.subject);
 }
 
 void AnalysisHost::stop_largest(StateRows& rows) {

@@ -15,17 +15,6 @@ constexpr std::string_view kLane = "lane/";
 constexpr std::string_view kSource = "source/";
 constexpr std::string_view kCycles = "cycles";
 
-template <class Id>
-std::string key_of(std::string_view prefix, Id id) {
-  return std::string(prefix) + std::to_string(static_cast<std::underlying_type_t<Id>>(id));
-}
-
-template <class Id>
-std::optional<Id> id_in(std::string_view text) {
-  const auto number = number_in<std::underlying_type_t<Id>>(text);
-  return number ? std::optional(static_cast<Id>(*number)) : std::nullopt;
-}
-
 void take_off(std::uint64_t count, std::uint64_t& of_file, std::uint64_t& of_source) {
   of_file -= std::min(count, of_file);
   of_source -= std::min(count, of_source);
@@ -65,20 +54,20 @@ void Ingest::save(StateRows& rows, bool all) {
   for (auto& [id, file] : files_) {
     if (!all && !file.changed) continue;
     file.changed = false;
-    rows.put(key_of(kFile, id), [&file = file](StateIo& io) {
+    rows.put(id_row(kFile, id), [&file = file](StateIo& io) {
       account(file, io);
       bool decoding = file.decoder != nullptr;
       io(decoding);
       if (decoding) file.decoder->state(io);
     });
   }
-  for (const FileId id : forgotten_) rows.remove(key_of(kFile, id));
+  for (const FileId id : forgotten_) rows.remove(id_row(kFile, id));
   forgotten_.clear();
-  for (const LaneId id : forgotten_lanes_) rows.remove(key_of(kLane, id));
+  for (const LaneId id : forgotten_lanes_) rows.remove(id_row(kLane, id));
   forgotten_lanes_.clear();
   for (auto& [id, lane] : lanes_) {
     if (!all && !changed_lanes_.contains(id)) continue;
-    rows.put(key_of(kLane, id), [&lane = lane](StateIo& io) { io(lane.saved); });
+    rows.put(id_row(kLane, id), [&lane = lane](StateIo& io) { io(lane.saved); });
   }
   changed_lanes_.clear();
   filter_.save(rows, all);

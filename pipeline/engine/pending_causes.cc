@@ -11,7 +11,6 @@ constexpr std::string_view kPendingRows = "pending_cause/";
 
 void PendingCauses::push(Numbered one) {
   ++waiting_[std::string(node_of(one))];
-  next_ = std::max(next_, one.number + 1);
   entries_.push_back(std::move(one));
 }
 
@@ -32,7 +31,7 @@ void PendingCauses::add(Entry entry) {
     const std::uint64_t oldest = entries_.front().number;
     drop_if([oldest](const Numbered& known) { return known.number == oldest; });
   }
-  push({std::move(entry), next_});
+  push({std::move(entry), entries_.empty() ? 0 : entries_.back().number + 1});
 }
 
 void PendingCauses::note_node(std::string_view node) {
@@ -86,11 +85,8 @@ bool PendingCauses::load(const SavedState& saved, std::span<const RuleConfig> ru
     const bool gone = io.take_gone();
     if (!io.complete()) return false;
     one.entry.key.rule = rule_number(rules, rule);
-    if (gone || one.entry.key.rule == rules.size() || !kept[one.entry.key.rule]) {
-      forgotten_.push_back(one.number);
-    } else {
-      push(std::move(one));
-    }
+    const bool known = one.entry.key.rule < rules.size() && kept[one.entry.key.rule];
+    if (known && !gone) push(std::move(one));
     return true;
   });
 }

@@ -43,15 +43,16 @@ class PendingCauses {
     last_sampled_ = subject;
     note_node(interner_.subjects[subject].node);
   }
-  // Asks for the entries whose node was noted since the last call, oldest first.
+  // Calls `settle` for the entries whose node was sampled since the last call, oldest first.
   void settle_sampled(const Settle& settle);
-  // Asks for all of them.
+  // Calls it for all of them.
   void settle_all(const Settle& settle);
   void clear();
 
   // Puts what changed since the last call; `all`: everything. Rules are stored by name.
   void save(StateRows& rows, std::span<const RuleConfig> rules, bool all);
-  // Only for a new object. What is about a rule that is not `kept` is left out.
+  // Only for a new object. What is about a rule that is not `kept` is left out, and must be removed
+  // from the store by a save of everything.
   bool load(const SavedState& saved, std::span<const RuleConfig> rules,
             const std::vector<bool>& kept);
 
@@ -83,7 +84,6 @@ class PendingCauses {
   std::vector<std::string> sampled_;  // nodes of some entry, since settle_sampled()
   SubjectId last_sampled_ = SubjectId::none;
   std::vector<std::uint64_t> forgotten_;  // stored numbers that are to be removed
-  std::uint64_t next_ = 0;
 };
 
 }  // namespace trainwatch

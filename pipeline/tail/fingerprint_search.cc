@@ -12,10 +12,21 @@ std::span<char> at_most(std::span<char> buffer, std::uint64_t size) {
 
 }  // namespace
 
+// While a file is truncated, Linux clears what lies behind its new end before a read that has begun
+// notices that end: zeros at the end of a piece count if they are still there.
+Result<std::size_t> read_piece(OpenFile& file, std::uint64_t offset, std::span<char> buffer) {
+  const auto got = file.read(offset, buffer);
+  if (!got) return got;
+  const std::size_t zeros = std::string_view(buffer.data(), *got).find_last_not_of('\0') + 1;
+  if (zeros == *got) return got;  // npos + 1 is 0
+  const auto again = file.read(offset + zeros, buffer.subspan(zeros, *got - zeros));
+  return again ? Result<std::size_t>(zeros + *again) : again;
+}
+
 Result<std::string_view> read_fully(OpenFile& file, std::uint64_t offset, std::span<char> buffer) {
   std::size_t total = 0;
   for (std::size_t got = 1; got > 0 && total < buffer.size(); total += got) {
-    const auto piece = file.read(offset + total, buffer.subspan(total));
+    const auto piece = read_piece(file, offset + total, buffer.subspan(total));
     if (!piece) return piece.error();
     got = *piece;
   }

@@ -9,6 +9,8 @@
 
 namespace trainwatch {
 
+// Reads what can be had at once; 0 at the end.
+Result<std::size_t> read_piece(OpenFile& file, std::uint64_t offset, std::span<char> buffer);
 // Reads until `buffer` is full or the file ends, as short reads are normal. The result points into
 // `buffer`.
 Result<std::string_view> read_fully(OpenFile& file, std::uint64_t offset, std::span<char> buffer);

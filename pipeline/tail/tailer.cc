@@ -28,8 +28,13 @@ struct Tailer::Impl {
   void meet(const std::string& path);
   bool rests(const TrackedFile& file) const;
   bool retired_and_rests(const std::string& path);
-  bool is_silent(const std::string& path) const;
-  bool may_exist(const std::string& path) const;
+  bool lies_below(const std::vector<std::string>& some, const std::string& path) const;
+  // Nothing is known about a silent file: its file system does not answer. Nor about one whose root
+  // is missing: it may be mounted again.
+  bool is_silent(const std::string& path) const { return lies_below(listing.silent, path); }
+  bool may_exist(const std::string& path) const {
+    return is_silent(path) || lies_below(listing.missing, path);
+  }
   bool look_again(TrackedFile& file);
   void rename(TrackedFile& file, TailSink& sink);
   void look_for_missing(TrackedFile& file, const ScanContext& scan);
@@ -113,19 +118,11 @@ void Tailer::Impl::meet(const std::string& path) {
   }
 }
 
-// Nothing is known about it: its file system does not answer.
-bool Tailer::Impl::is_silent(const std::string& path) const {
-  if (listing.silent.empty()) return false;
+// True if the root of the path is one of these.
+bool Tailer::Impl::lies_below(const std::vector<std::string>& some, const std::string& path) const {
+  if (some.empty()) return false;
   const WatchRoot* const root = root_of(path, roots);
-  return root != nullptr && std::ranges::find(listing.silent, root->path) != listing.silent.end();
-}
-
-// Nothing is known about it: its root may be mounted again.
-bool Tailer::Impl::may_exist(const std::string& path) const {
-  if (is_silent(path)) return true;
-  if (listing.missing.empty()) return false;
-  const WatchRoot* const root = root_of(path, roots);
-  return root != nullptr && std::ranges::find(listing.missing, root->path) != listing.missing.end();
+  return root != nullptr && std::ranges::find(some, root->path) != some.end();
 }
 
 void Tailer::Impl::rename(TrackedFile& file, TailSink& sink) {

@@ -15,17 +15,6 @@ namespace {
 constexpr std::size_t kWorthWhile = 4096;
 constexpr std::string_view kAfterCut = " \r\n]}";  // anything else is new content
 
-// What was read at `offset`. While a file is truncated, Linux clears what lies behind its new end
-// before a read that has begun notices that end: zeros count if they are still there.
-Result<std::string_view> believable(OpenFile& file, std::uint64_t offset, std::span<char> read) {
-  const std::string_view all(read.data(), read.size());
-  const std::size_t zeros = all.find_last_not_of('\0') + 1;  // npos + 1 is 0
-  if (zeros == all.size()) return all;
-  const auto again = read_fully(file, offset + zeros, read.subspan(zeros));
-  if (!again) return again.error();
-  return all.substr(0, zeros + again->size());
-}
-
 }  // namespace
 
 bool observe(TrackedFile& file, const FileStat& stat, Nanos patience, Nanos now) {
@@ -58,14 +47,12 @@ Result<ReadStep> read_on(TrackedFile& file, std::span<char> buffer) {
   const std::size_t enough = std::min(known + kWorthWhile, buffer.size());
   for (std::size_t got = 1; got > 0 && total < enough; total += got) {  // short reads are normal
     const auto piece =
-        file.presence.handle->read(file.offset() - known + total, buffer.subspan(total));
+        read_piece(*file.presence.handle, file.offset() - known + total, buffer.subspan(total));
     if (!piece && total > known) break;  // return what there is first
     if (!piece) return piece.error();
     got = *piece;
   }
-  const auto bytes = believable(*file.presence.handle, file.offset() - known, buffer.first(total));
-  if (!bytes) return bytes.error();
-  const std::string_view read = *bytes;
+  const std::string_view read(buffer.data(), total);
   file.progress.touched = false;
 
   ReadStep step;

@@ -69,17 +69,14 @@ void RecentSamples::note_unsaved(std::uint64_t print) {
 void RecentSamples::save(StateRows& rows, std::string_view prefix, bool all) {
   const bool anew = all || anew_;
   if (prints_.empty() || (unsaved_.empty() && !anew)) return;
-  if (anew) remove(rows, prefix);
+  if (anew) {
+    rows.remove_numbered(prefix, rows_);
+    rows_ = saved_since_ = 0;
+  }
   rows.put(numbered_row(prefix, rows_++), [&](StateIo& io) { io(anew ? prints_ : unsaved_); });
   if (!anew) saved_since_ += static_cast<std::uint32_t>(unsaved_.size());
   unsaved_ = {};
   anew_ = false;
-}
-
-void RecentSamples::remove(StateRows& rows, std::string_view prefix) {
-  for (std::uint32_t row = 0; row < rows_; ++row) rows.remove(numbered_row(prefix, row));
-  rows_ = saved_since_ = 0;
-  anew_ = true;
 }
 
 bool RecentSamples::load(std::uint64_t number, StateIo io) {

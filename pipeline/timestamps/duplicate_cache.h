@@ -20,13 +20,13 @@ class RecentSamples {
   bool add(const Sample& sample);
 
   // Puts rows whose keys are `prefix` and a number: all samples in the first, and those since then
-  // in the others, one for each call. The rows begin anew with `all`, and after kMostSince samples:
-  // storing one costs about 5 hashes, however often that happens.
+  // in the others, one for each call. The rows begin anew with `all`, and after kMostSince samples,
+  // so that a stored sample costs about 5 hashes, however small the commits are.
   void save(StateRows& rows, std::string_view prefix, bool all);
   // Takes the rows in their order, with an object that is new before the first. False: damaged.
   bool load(std::uint64_t number, StateIo io);
-  // Nothing is stored any more.
-  void remove(StateRows& rows, std::string_view prefix);
+  // How many rows are stored.
+  std::uint32_t rows() const { return rows_; }
 
  private:
   static constexpr std::size_t kSets = 64;

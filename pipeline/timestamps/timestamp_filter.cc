@@ -4,8 +4,6 @@
 #include <cassert>
 #include <string>
 #include <string_view>
-#include <type_traits>
-#include <utility>
 
 namespace trainwatch {
 namespace {
@@ -13,14 +11,8 @@ namespace {
 constexpr std::string_view kLaneRows = "filter/";
 constexpr std::string_view kSampleRows = "recent_samples/";
 
-std::string number_of(LaneId lane) {
-  return std::to_string(static_cast<std::underlying_type_t<LaneId>>(lane));
-}
-std::string lane_row(LaneId lane) {
-  return std::string(kLaneRows).append(number_of(lane));
-}
 std::string sample_rows(LaneId lane) {
-  return std::string(kSampleRows).append(number_of(lane)).append("/");
+  return id_row(kSampleRows, lane).append("/");
 }
 
 }  // namespace
@@ -203,20 +195,20 @@ void TimestampFilter::reread(LaneId lane) {
 void TimestampFilter::forget(LaneId lane) {
   const auto known = lanes_.find(lane);
   if (known == lanes_.end()) return;
-  forgotten_.try_emplace(lane, std::move(known->second.recent_samples()));
+  forgotten_.try_emplace(lane, known->second.recent_samples().rows());
   lanes_.erase(known);
   changed_.erase(lane);
 }
 
 void TimestampFilter::save(StateRows& rows, bool all) {
-  for (auto& [lane, samples] : forgotten_) {
-    rows.remove(lane_row(lane));
-    samples.remove(rows, sample_rows(lane));
+  for (const auto& [lane, count] : forgotten_) {
+    rows.remove(id_row(kLaneRows, lane));
+    rows.remove_numbered(sample_rows(lane), count);
   }
   forgotten_.clear();
   for (auto& [lane, filter] : lanes_) {
     if (!all && !changed_.contains(lane)) continue;
-    rows.put(lane_row(lane), [&filter = filter](StateIo& io) { io(filter); });
+    rows.put(id_row(kLaneRows, lane), [&filter = filter](StateIo& io) { io(filter); });
     filter.recent_samples().save(rows, sample_rows(lane), all);
   }
   changed_.clear();
@@ -224,19 +216,19 @@ void TimestampFilter::save(StateRows& rows, bool all) {
 
 bool TimestampFilter::load(const SavedState& saved) {
   const auto load_lane = [&](std::string_view digits, std::string_view value) {
-    const auto lane = number_in<std::underlying_type_t<LaneId>>(digits);
+    const auto lane = id_in<LaneId>(digits);
     if (!lane) return false;
     StateIo io = saved.open(value);
-    io(lanes_.try_emplace(static_cast<LaneId>(*lane), options_).first->second);
+    io(lanes_.try_emplace(*lane, options_).first->second);
     return io.complete();
   };
   const auto load_samples = [&](std::string_view key, std::string_view value) {
     const std::size_t slash = key.find('/');
     if (slash == std::string_view::npos) return false;
-    const auto lane = number_in<std::underlying_type_t<LaneId>>(key.substr(0, slash));
+    const auto lane = id_in<LaneId>(key.substr(0, slash));
     const auto number = number_in<std::uint64_t>(key.substr(slash + 1));
     if (!lane || !number) return false;
-    const auto known = lanes_.find(static_cast<LaneId>(*lane));
+    const auto known = lanes_.find(*lane);
     return known != lanes_.end() && known->second.recent_samples().load(*number, saved.open(value));
   };
   return for_rows(saved, kLaneRows, load_lane) && for_rows(saved, kSampleRows, load_samples);

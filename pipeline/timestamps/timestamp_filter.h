@@ -9,6 +9,7 @@
 // and one per file that belongs to none.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <set>
 #include <vector>
@@ -131,7 +132,7 @@ class TimestampFilter {
   TimestampFilterOptions options_;
   std::map<LaneId, LaneFilter> lanes_;
   std::set<LaneId> changed_;
-  std::map<LaneId, RecentSamples> forgotten_;  // whose rows are to be removed
+  std::map<LaneId, std::uint32_t> forgotten_;  // with how many rows of samples are to be removed
   EventBatch rest_;                            // reused
 };
 

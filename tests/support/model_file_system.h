@@ -192,7 +192,6 @@ class ModelFileSystem final : public FileSystem {
     std::size_t late_size = 0;
     int late_looks = 0;
     std::string torn;  // what the next read sees; empty: the content
-    std::string take_torn() { return torn.empty() ? content : std::exchange(torn, {}); }
 
     FileStat stat(std::uint64_t device) {
       FileStat stat{
@@ -234,7 +233,8 @@ class ModelFileSystem final : public FileSystem {
       if (lies_below(path_, *silent_)) return Error{"no answer"};
       if (!inode_->error.empty()) return Error{inode_->error};
       if (opened_at_ < *valid_from_) return Error{"read: Stale file handle"};
-      const std::string content = inode_->take_torn();
+      const std::string torn = std::exchange(inode_->torn, {});
+      const std::string& content = torn.empty() ? inode_->content : torn;
       if (offset >= content.size()) return std::size_t{0};
       const std::size_t n = std::min({buffer.size(), content.size() - offset, longest_read_});
       std::copy_n(content.data() + offset, n, buffer.data());

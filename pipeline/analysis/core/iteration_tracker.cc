@@ -203,9 +203,8 @@ void IterationTracker::save(StateRows& rows, bool all) {
   for (auto& [known, lane] : lanes_) {
     if (!all && !lane.changed) continue;
     lane.changed = false;
-    const std::string subject = std::to_string(static_cast<std::uint32_t>(known.first));
     const std::string origin = std::to_string(static_cast<unsigned>(known.second));
-    rows.put(std::string(kIterationRows).append(subject).append("/").append(origin),
+    rows.put(id_row(kIterationRows, known.first).append("/").append(origin),
              [key = known, &lane = lane](StateIo& io) mutable {
                io(key);
                io(lane);

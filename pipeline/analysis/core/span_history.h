@@ -100,9 +100,8 @@ inline void SpanHistory::save(StateRows& rows, bool all) {
   for (auto& [known, ring] : recent_) {
     if (!all && !ring.changed) continue;
     ring.changed = false;
-    const std::string subject = std::to_string(static_cast<std::uint32_t>(known.first));
     const std::string kind = std::to_string(static_cast<unsigned>(known.second));
-    rows.put(std::string(kRows).append(subject).append("/").append(kind),
+    rows.put(id_row(kRows, known.first).append("/").append(kind),
              [key = known, &ring = ring](StateIo& io) mutable {
                io(key);
                io(ring);

@@ -47,7 +47,7 @@ Inflated in_one_shot(std::string_view input) {
     out.end = inflate_member(input, out.contents);
     input.remove_prefix(std::min(input.find_first_not_of('\0'), input.size()));  // padding
   } while (out.end == GzipEnd::whole && input.starts_with("\x1f\x8b"));
-  // Half of what a member begins with: the file may be about to grow.
+  // The first half of a member's magic: the file may be about to grow.
   if (out.end == GzipEnd::whole && input == "\x1f") out.end = GzipEnd::too_short;
   return out;
 }

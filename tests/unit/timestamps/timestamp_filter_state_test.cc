@@ -1,5 +1,5 @@
-// A timestamp filter that is saved and loaded goes on exactly where it stood, and rows that are
-// damaged are refused or harmless.
+// A timestamp filter continues from its saved rows exactly where it stopped. Damaged rows are
+// refused or harmless.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -108,7 +108,7 @@ TEST_F(TimestampFilterStateTest, DamagedBytesAreRefusedOrHarmless) {
   }
 }
 
-// What another lane of the same number left must not be taken for its own.
+// A later lane may get the number: it must not find rows of this one.
 TEST_F(TimestampFilterStateTest, AForgottenLaneLeavesNoRows) {
   StoredRows store;
   feed_seconds(0, 3);
