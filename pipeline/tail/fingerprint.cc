@@ -72,6 +72,18 @@ bool Fingerprint::begins_like(std::string_view head) const {
   return head.size() >= kBlock && digest_of(head.data(), kBlock) == head_;
 }
 
+// After a cut, a block is already in the chain that would still be pending without it.
+bool Fingerprint::operator==(const Fingerprint& other) const {
+  if (pending_.size() < other.pending_.size()) return other == *this;
+  if (offset_ != other.offset_ || !pending_.ends_with(other.pending_)) return false;
+  const std::size_t more = pending_.size() - other.pending_.size();
+  if (more == 0) return head_ == other.head_ && chain_ == other.chain_;
+  if (more != kBlock) return false;
+  Fingerprint one = *this;
+  one.take_block(std::string_view(pending_).substr(0, kBlock), offset_ == pending_.size());
+  return one.head_ == other.head_ && one.chain_ == other.chain_;
+}
+
 void Fingerprint::state(StateIo& io) {
   io(offset_);
   io(head_);

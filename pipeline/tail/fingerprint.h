@@ -45,7 +45,8 @@ class Fingerprint {
   // everything if there is less. False if `head` has fewer than min(offset, kBlock) bytes.
   bool begins_like(std::string_view head) const;
 
-  bool operator==(const Fingerprint&) const = default;
+  // True if both are of the same bytes, however these came and were cut.
+  bool operator==(const Fingerprint& other) const;
 
   void state(StateIo& io);
 
