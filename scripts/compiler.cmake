@@ -42,12 +42,13 @@ if(TRAINWATCH_FUZZ)
 endif()
 
 # A cache hit must not depend on the folder of the checkout or of the build, nor on the times of the
-# headers behind a precompiled one.
+# headers behind a precompiled one, but on their comments, too: GCC stores checksums of the headers
+# in it, and then takes a header of which only a comment changed for another one.
 find_program(CCACHE ccache)
 if(CCACHE)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR}
-    CCACHE_NOHASHDIR=1 CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
-    ${CCACHE})
+    CCACHE_NOHASHDIR=1 CCACHE_COMMENTS=1
+    CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime ${CCACHE})
 endif()
 find_program(MOLD mold)
 if(MOLD AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_GREATER_EQUAL 12.1)
