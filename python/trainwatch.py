@@ -19,7 +19,7 @@ of Python's garbage collector of a millisecond or more are recorded as well.
 
 The training never notices: nothing here raises (a failed write switches the hook off with one
 warning), forked DataLoader workers write nothing, threads may share a Watch. Standard library only,
-Python 3.8 or later. `python3 trainwatch.py --bench` measures the cost; python/README.md states it.
+Python 3.8 or later. python/README.md states the cost.
 """
 
 import atexit
@@ -383,32 +383,3 @@ def _worker_of_next(iterator):
         return ', "worker_id": %d' % iterator._task_info[iterator._rcvd_idx][0]
     except Exception:  # another iterator, or another torch
         return ""
-
-
-def _bench():
-    """Prints the cost of one event, and of one loop iteration with its two events."""
-    import tempfile
-    rounds = 100000
-    with tempfile.TemporaryDirectory() as out:
-        with Watch(out) as watch:
-            began = time.perf_counter()
-            for _ in range(rounds):
-                with watch.phase("Forward"):
-                    pass
-            event = (time.perf_counter() - began) / rounds
-            began = time.perf_counter()
-            for _ in watch.batches(range(rounds)):
-                with watch.step():
-                    pass
-            iteration = (time.perf_counter() - began) / rounds
-        size = sum(os.path.getsize(os.path.join(folder, name))
-                   for folder, _, names in os.walk(out) for name in names)
-    print("one event %.2f us; one iteration of batches() and step() %.2f us; %.0f bytes per event"
-          % (event * 1e6, iteration * 1e6, size / (3 * rounds)))
-
-
-if __name__ == "__main__":
-    import sys
-    if sys.argv[1:] != ["--bench"]:
-        sys.exit("usage: python3 trainwatch.py --bench")
-    _bench()

@@ -183,7 +183,7 @@ struct RuleConfig {
   void apply(RulePreset preset, const std::set<std::string_view>& except = {});
 };
 
-// Index of the rule with this id, or rules.size() if there is none.
+// Returns the index of the rule with this id, or rules.size() if no rule has it.
 inline std::uint32_t rule_number(std::span<const RuleConfig> rules, std::string_view id) {
   const auto found =
       std::ranges::find(rules, id, [](const RuleConfig& rule) { return rule.spec->id; });

@@ -39,7 +39,7 @@ std::optional<Number> number_in(std::string_view text) {
   return number;
 }
 
-// The key of a row about an id, and the id in the rest of such a key.
+// Appends the id to the prefix; id_in() parses it back from the rest of the key.
 template <class Id>
 std::string id_row(std::string_view prefix, Id id) {
   return std::string(prefix) + std::to_string(static_cast<std::underlying_type_t<Id>>(id));

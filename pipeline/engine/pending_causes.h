@@ -45,14 +45,14 @@ class PendingCauses {
   }
   // Calls `settle` for the entries whose node was sampled since the last call, oldest first.
   void settle_sampled(const Settle& settle);
-  // Calls it for all of them.
+  // Calls `settle` for all entries.
   void settle_all(const Settle& settle);
   void clear();
 
   // Puts what changed since the last call; `all`: everything. Rules are stored by name.
   void save(StateRows& rows, std::span<const RuleConfig> rules, bool all);
-  // Only for a new object. What is about a rule that is not `kept` is left out, and must be removed
-  // from the store by a save of everything.
+  // Only for a new object. Skips entries of rules that are not `kept`; the next save must be of
+  // everything, so that their rows leave the store.
   bool load(const SavedState& saved, std::span<const RuleConfig> rules,
             const std::vector<bool>& kept);
 

@@ -12,8 +12,8 @@ std::span<char> at_most(std::span<char> buffer, std::uint64_t size) {
 
 }  // namespace
 
-// While a file is truncated, Linux clears what lies behind its new end before a read that has begun
-// notices that end: zeros at the end of a piece count if they are still there.
+// During a truncation, Linux zeroes the bytes behind the new end before a concurrent read notices
+// the new size. Zeros at the end of a piece are therefore read a second time.
 Result<std::size_t> read_piece(OpenFile& file, std::uint64_t offset, std::span<char> buffer) {
   const auto got = file.read(offset, buffer);
   if (!got) return got;

@@ -9,7 +9,7 @@
 
 namespace trainwatch {
 
-// Reads what can be had at once; 0 at the end.
+// Reads once; returns the number of bytes, 0 at the end of the file.
 Result<std::size_t> read_piece(OpenFile& file, std::uint64_t offset, std::span<char> buffer);
 // Reads until `buffer` is full or the file ends, as short reads are normal. The result points into
 // `buffer`.

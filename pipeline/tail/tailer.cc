@@ -28,12 +28,12 @@ struct Tailer::Impl {
   void meet(const std::string& path);
   bool rests(const TrackedFile& file) const;
   bool retired_and_rests(const std::string& path);
-  bool lies_below(const std::vector<std::string>& some, const std::string& path) const;
-  // Nothing is known about a silent file: its file system does not answer. Nor about one whose root
-  // is missing: it may be mounted again.
-  bool is_silent(const std::string& path) const { return lies_below(listing.silent, path); }
+  // The file system of a silent file does not answer. A missing root may be mounted again.
+  bool is_silent(const std::string& path) const {
+    return lies_in_one_of(listing.silent, path, roots);
+  }
   bool may_exist(const std::string& path) const {
-    return is_silent(path) || lies_below(listing.missing, path);
+    return is_silent(path) || lies_in_one_of(listing.missing, path, roots);
   }
   bool look_again(TrackedFile& file);
   void rename(TrackedFile& file, TailSink& sink);
@@ -116,13 +116,6 @@ void Tailer::Impl::meet(const std::string& path) {
     const auto share = static_cast<std::int64_t>(file->identity.id) % 8;
     file->presence.next_look = clock.now() + limits.rest / 2 + share * limits.rest / 16;
   }
-}
-
-// True if the root of the path is one of these.
-bool Tailer::Impl::lies_below(const std::vector<std::string>& some, const std::string& path) const {
-  if (some.empty()) return false;
-  const WatchRoot* const root = root_of(path, roots);
-  return root != nullptr && std::ranges::find(some, root->path) != some.end();
 }
 
 void Tailer::Impl::rename(TrackedFile& file, TailSink& sink) {

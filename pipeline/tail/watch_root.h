@@ -40,6 +40,14 @@ inline const WatchRoot* root_of(std::string_view path, const std::vector<WatchRo
   return innermost;
 }
 
+// True if the innermost root that contains `path` is one of `some`.
+inline bool lies_in_one_of(const std::vector<std::string>& some, std::string_view path,
+                           const std::vector<WatchRoot>& roots) {
+  if (some.empty()) return false;
+  const WatchRoot* const root = root_of(path, roots);
+  return root != nullptr && std::ranges::find(some, root->path) != some.end();
+}
+
 // Why something below a root is not read, although its name or its place promised traces.
 enum class SkipReason : std::uint8_t {
   symbolic_link,  // or, where links are followed, one that leads to no file below the root

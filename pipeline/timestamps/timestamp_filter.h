@@ -132,7 +132,7 @@ class TimestampFilter {
   TimestampFilterOptions options_;
   std::map<LaneId, LaneFilter> lanes_;
   std::set<LaneId> changed_;
-  std::map<LaneId, std::uint32_t> forgotten_;  // with how many rows of samples are to be removed
+  std::map<LaneId, std::uint32_t> forgotten_;  // number of sample rows to remove
   EventBatch rest_;                            // reused
 };
 
