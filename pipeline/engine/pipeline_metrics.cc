@@ -91,7 +91,8 @@ struct HealthFigure {
 constexpr std::array kHealthFigures = {
     HealthFigure{"trainwatch_source_lag_bytes", "Bytes written but not yet read.",
                  [](const SourceHealth& health) { return static_cast<double>(health.lag_bytes); }},
-    HealthFigure{"trainwatch_source_lag_seconds", "How long there have been unread bytes.",
+    HealthFigure{"trainwatch_source_lag_seconds",
+                 "How long the oldest unread bytes have been waiting.",
                  [](const SourceHealth& health) { return health.lag_seconds; }},
     HealthFigure{
         "trainwatch_source_stuck",

@@ -36,13 +36,12 @@ void SourceHealthTracker::look(Time now, const Ingest& ingest, const TailReport&
     if (known == ingest.files().end()) continue;
     look_at_file(now, tailed, known->second, health_[known->second.known.source]);
   }
-  std::erase_if(resting_, [&](const auto& rest) { return !ingest.files().contains(rest.first); });
+  const auto is_gone = [&](const auto& entry) { return !ingest.files().contains(entry.first); };
+  std::erase_if(unread_, is_gone);
+  std::erase_if(resting_, is_gone);
   for (const auto& [name, source] : ingest.sources()) {
     SourceHealth& health = health_[name];
     Memory& memory = memory_[name];
-    if (health.lag_bytes == 0) memory.behind_since = kNoTime;
-    if (health.lag_bytes > 0 && memory.behind_since == kNoTime) memory.behind_since = now;
-    if (health.lag_bytes > 0) health.lag_seconds = to_seconds(now - memory.behind_since);
     const std::uint64_t rejects =
         std::accumulate(source.rejects.begin(), source.rejects.end(), std::uint64_t{0});
     health.recent_rejects = memory.rejects.update(rejects, now);
@@ -52,7 +51,7 @@ void SourceHealthTracker::look(Time now, const Ingest& ingest, const TailReport&
 
 void SourceHealthTracker::look_at_file(Time now, const TailedFile& tailed, const Ingest::File& file,
                                        SourceHealth& health) {
-  if (tailed.size > tailed.offset) health.lag_bytes += tailed.size - tailed.offset;
+  look_for_unread(now, tailed, health);
   if (!tailed.error.empty()) {
     ++health.unreadable_files;
     health.example = tailed.error;
@@ -67,6 +66,19 @@ void SourceHealthTracker::look_at_file(Time now, const TailedFile& tailed, const
   if (now - rest.since < kStuckAfter) return;
   ++health.stuck_files;
   if (health.example.empty()) health.example = file.known.path + problem;
+}
+
+// A file that grows all the time always has unread bytes, but not the same ones.
+void SourceHealthTracker::look_for_unread(Time now, const TailedFile& tailed,
+                                          SourceHealth& health) {
+  if (tailed.size <= tailed.offset) {
+    unread_.erase(tailed.file);
+    return;
+  }
+  Unread& unread = unread_.try_emplace(tailed.file, Unread{tailed.size, now}).first->second;
+  if (tailed.offset >= unread.end) unread = {tailed.size, now};
+  health.lag_bytes += tailed.size - tailed.offset;
+  health.lag_seconds = std::max(health.lag_seconds, to_seconds(now - unread.since));
 }
 
 }  // namespace trainwatch

@@ -18,7 +18,7 @@ struct SourceHealth {
   std::size_t unreadable_files = 0;
   // Do not grow, and end in the middle of a record or before any that is recognised.
   std::size_t stuck_files = 0;
-  double lag_seconds = 0;  // for how long there have been unread bytes
+  double lag_seconds = 0;  // for how long the oldest of the unread bytes have been
   std::uint64_t lag_bytes = 0;
   std::uint64_t recent_rejects = 0;  // in the last kRecent
   std::uint64_t recent_lost = 0;     // bytes that vanished unread, in the last kRecent
@@ -43,7 +43,6 @@ class SourceHealthTracker {
     std::uint64_t update(std::uint64_t value, Time now);
   };
   struct Memory {
-    Time behind_since = kNoTime;
     Counter rejects;
     Counter lost;
   };
@@ -52,11 +51,19 @@ class SourceHealthTracker {
     Time since{};
   };
 
+  // Bytes that were unread at the same time.
+  struct Unread {
+    std::uint64_t end = 0;  // offset behind them
+    Time since{};
+  };
+
+  void look_for_unread(Time now, const TailedFile& tailed, SourceHealth& health);
   void look_at_file(Time now, const TailedFile& tailed, const Ingest::File& file,
                     SourceHealth& health);
 
   std::map<std::string, SourceHealth> health_;
   std::map<std::string, Memory> memory_;
+  std::map<FileId, Unread> unread_;
   std::map<FileId, Rest> resting_;  // files that may be stuck
 };
 

@@ -83,7 +83,7 @@ class SourceHealthTest : public testing::Test {
     ingest_.opened(known_, "file:/r/a.jsonl:", {});
   }
 
-  static constexpr std::uint64_t read_ = 100;
+  std::uint64_t read_ = 100;
   KnownFile known_;
   Engine engine_{{}};
   Ingest ingest_{engine_, {}};
@@ -126,6 +126,22 @@ TEST_F(SourceHealthTest, AFileOfWhichNothingIsRecognisedIsStuckAfterAWhile) {
               testing::HasSubstr("/r/system/incremental/a.json begins like none"));
   rename("/r/notes.json");
   EXPECT_THAT(kinds(132), IsEmpty()) << "it need not be one of ours";
+}
+
+TEST_F(SourceHealthTest, AFileThatAlwaysHasUnreadBytesIsNotBehind) {
+  for (int second = 0; second < 300; ++second) {
+    EXPECT_THAT(kinds(second, 10), IsEmpty());
+    read_ += 10;
+  }
+  EXPECT_EQ(watch_.sources().at("s").lag_bytes, 10U);
+}
+
+TEST_F(SourceHealthTest, AFileThatIsReadMoreSlowlyThanItGrowsIsBehind) {
+  for (int second = 0; second < 60; ++second) {
+    EXPECT_THAT(kinds(second, 100), IsEmpty());
+    ++read_;
+  }
+  EXPECT_THAT(kinds(60, 100), ElementsAre("lagging"));
 }
 
 TEST_F(SourceHealthTest, UnreadBytesAreLagAfterAMinute) {
