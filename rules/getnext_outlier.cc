@@ -21,6 +21,7 @@ constexpr auto kGap = std::chrono::seconds(5);
 constexpr int kGapTimes = 8;        // the usual distance of calls
 constexpr double kSmallest = 0.25;  // of the usual distance of calls: what a slow one loses
 constexpr double kLarge = 1;        // likewise: what is a warning
+constexpr double kMicros = 1e6;     // in a second
 constexpr double kRecord = 0.1;     // times min_lost_seconds, in a profiler's short record
 
 struct Params {
@@ -80,7 +81,7 @@ struct Caller {
       : name(of_name), durations(static_cast<std::size_t>(params.window)) {}
 
   Symbol name;
-  ShortSortedWindow durations;
+  LeanSortedWindow durations;   // microseconds: whole ones are exact up to 16 s
   Time latest{};                // start of the last call
   Nanos distance{};             // from one call to the next, a mean
   std::int64_t starting = 0;    // calls that are not judged, as the loader has just started
@@ -93,10 +94,11 @@ struct Caller {
   void add(const Span& span) {
     if (starting > 0) --starting;
     if (since_slow > 0 && since_slow < kMostRecovery) ++since_slow;
-    durations.push(to_seconds(span.duration));
+    durations.push(static_cast<float>(to_seconds(span.duration) * kMicros));
     if (latest != Time{}) follow_distance(std::max(span.start - latest, Nanos{}));
     latest = span.start;
   }
+  double usual() const { return durations.median() / kMicros; }  // seconds
   // A pause is no usual distance.
   void follow_distance(Nanos passed) {
     constexpr int kMost = 4;
@@ -198,7 +200,7 @@ class GetNextOutlier final : public Rule {
     return std::max(params_.factor * median, median + least);
   }
   bool is_slow(const Caller& caller, double seconds, double least) const {
-    return warm(caller) && seconds >= limit(caller.durations.median(), least);
+    return warm(caller) && seconds >= limit(caller.usual(), least);
   }
 
   void on_slow(Caller& caller, const Span& span, double least, Verdicts& out) const {
@@ -207,8 +209,8 @@ class GetNextOutlier final : public Rule {
                     span.step,
                     span.worker,
                     to_seconds(span.duration),
-                    caller.durations.median(),
-                    limit(caller.durations.median(), least)};
+                    caller.usual(),
+                    limit(caller.usual(), least)};
     const std::string_view key = interner_.text(caller.name);
     caller.slow_calls = out.firings(key) + 1;
     if (caller.slow_calls == 1 || call.lost() > caller.worst.lost()) caller.worst = call;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "rules/format.h"
+#include "trainwatch/compact_duration.h"
 #include "trainwatch/cycle_summary.h"
 #include "trainwatch/json_writer.h"
 #include "trainwatch/ring_queue.h"
@@ -35,8 +36,8 @@ constexpr std::uint32_t kStartingSteps = 3;  // in which the loader fills its qu
 // The steps of one writer.
 struct Lane {
   struct Entry {
-    Nanos duration{};
-    Nanos wait{};
+    CompactDuration duration;
+    CompactDuration wait;
   };
   RingQueue<Entry> recent;
   Nanos duration{};  // the sums over them
@@ -49,15 +50,16 @@ struct Lane {
   void add(Entry entry, std::size_t window) {
     bool longest_left = recent.empty();
     if (recent.size() == window) {
-      duration -= recent.front().duration;
-      wait -= recent.front().wait;
-      squares -= square_of(recent.front().wait);
-      longest_left = recent.front().wait == longest.wait;
+      const Entry leaves = recent.front();
+      duration -= leaves.duration.value();
+      wait -= leaves.wait.value();
+      squares -= square_of(leaves.wait);
+      longest_left = leaves.wait == longest.wait;
       recent.pop_front();
     }
     recent.push_back(entry, window);
-    duration += entry.duration;
-    wait += entry.wait;
+    duration += entry.duration.value();
+    wait += entry.wait.value();
     squares += square_of(entry.wait);
     if (entry.wait > longest.wait) {
       longest = entry;
@@ -72,20 +74,23 @@ struct Lane {
   }
   // Without the longest wait: a single stall is not a lack of data.
   double percent() const {
-    const Nanos rest = duration - longest.duration;
-    return rest <= Nanos{} ? 0 : 100 * to_seconds(wait - longest.wait) / to_seconds(rest);
+    const Nanos rest = duration - longest.duration.value();
+    return rest <= Nanos{} ? 0 : 100 * to_seconds(wait - longest.wait.value()) / to_seconds(rest);
   }
 
   // The standard error of percent(): waits that vary say less than steady ones.
   double uncertainty() const {
     const auto others = static_cast<double>(recent.size()) - 1;
-    const double rest = to_seconds(duration - longest.duration);
+    const double rest = to_seconds(duration - longest.duration.value());
     if (others < 1 || rest <= 0) return 0;
-    const double mean = to_seconds(wait - longest.wait) / others;
+    const double mean = to_seconds(wait - longest.wait.value()) / others;
     const double variance = (squares - square_of(longest.wait)) / others - mean * mean;
     return 100 * std::sqrt(std::max(variance, 0.0) * others) / rest;
   }
-  static double square_of(Nanos value) { return to_seconds(value) * to_seconds(value); }
+  static double square_of(CompactDuration duration) {
+    const double seconds = to_seconds(duration.value());
+    return seconds * seconds;
+  }
 
   void state(StateIo& io) {
     io(recent);
@@ -113,7 +118,8 @@ class InputBound final : public Rule {
       return;
     }
     lane.waited = lane.waited || step.data_wait > Nanos{};
-    lane.add({step.iteration(), step.data_wait}, static_cast<std::size_t>(params_.window));
+    lane.add({CompactDuration(step.iteration()), CompactDuration(step.data_wait)},
+             static_cast<std::size_t>(params_.window));
     judge(Origin::timeline, step.number, step.end(), out);
   }
 
@@ -126,7 +132,8 @@ class InputBound final : public Rule {
       lane.waited = lane.waited || step.data_wait_ns > 0;
       const std::int64_t lost =
           cycle.activities == 0 ? step.data_wait_ns : step.idle(IdleReason::data_wait);
-      lane.add({Nanos{step.duration_ns}, Nanos{lost}}, static_cast<std::size_t>(params_.window));
+      lane.add({CompactDuration(Nanos{step.duration_ns}), CompactDuration(Nanos{lost})},
+               static_cast<std::size_t>(params_.window));
       judge(Origin::profiler, step.number, time_from_ns(step.end_ns()), out);
     }
   }
@@ -210,14 +217,15 @@ class InputBound final : public Rule {
                               ? " passed with nothing left to run until the next batch came."
                               : " was spent waiting for data."),
                      {}};
-    verdict.evidence = JsonWriter{}
-                           .begin_object()
-                           .field("steps", lane.recent.size())
-                           .field("step_seconds", to_seconds(lane.duration))
-                           .field("data_wait_seconds", to_seconds(lane.wait))
-                           .field("longest_data_wait_seconds", to_seconds(lane.longest.wait))
-                           .end_object()
-                           .take();
+    verdict.evidence =
+        JsonWriter{}
+            .begin_object()
+            .field("steps", lane.recent.size())
+            .field("step_seconds", to_seconds(lane.duration))
+            .field("data_wait_seconds", to_seconds(lane.wait))
+            .field("longest_data_wait_seconds", to_seconds(lane.longest.wait.value()))
+            .end_object()
+            .take();
     verdict.next =
         "Load data faster: more loader workers, pinned memory, prefetching, cheaper transforms, or "
         "data closer to the GPU.";

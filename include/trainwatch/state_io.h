@@ -53,6 +53,8 @@ class StateIo {
   bool take_gone() { return std::exchange(gone_, false); }
   std::string take() { return std::move(out_); }
   std::size_t written() const { return out_.size(); }
+  // Makes room for so many bytes in all, where a state is known to be large.
+  void reserve(std::size_t bytes) { out_.reserve(bytes); }
   // For a state() function that finds an impossible value.
   void fail() { ok_ = false; }
 

@@ -10,6 +10,8 @@
 namespace trainwatch {
 namespace {
 
+constexpr std::size_t kGrowth = 8;  // a state grows by less than 1 / kGrowth between commits
+
 constexpr std::string_view kJournalPrefix = "journal/";
 
 constexpr std::string_view kAnalysisPrefix = "analysis/";
@@ -23,11 +25,11 @@ std::string prefix_of(const AnalysisSpec& spec) {
 
 void EventJournal::save(StateRows& rows) {
   assert(!full());
-  for (auto& row : unsaved_rows_) {
+  for (Row& row : unsaved_rows_) {
     rows.put(numbered_row(kJournalPrefix, rows_++), [&row](StateIo& io) {
-      auto count = static_cast<std::uint32_t>(row.size());
-      io(count);
-      for (Event& event : row) event_state(io, event);
+      std::string encoded = row.encoded.take();
+      io(row.events);
+      io(encoded);
     });
   }
   saved_ += unsaved();
@@ -46,15 +48,18 @@ bool EventJournal::load(const SavedState& saved, const std::function<void(const 
   return for_rows(saved, kJournalPrefix, [&](std::string_view, std::string_view bytes) {
     ++rows_;
     fill();  // so that the events are not added again
-    StateIo io = saved.open(bytes);
     std::uint32_t count = 0;
-    io(count);
+    std::string encoded;
+    StateIo row = saved.open(bytes);
+    row(count);
+    row(encoded);
+    StateIo io = saved.open(encoded);
     for (std::uint32_t i = 0; i < count && io.ok(); ++i) {
       Event event;
       event_state(io, event);
       if (io.ok() && !io.take_gone()) use(event);
     }
-    return io.complete();
+    return row.complete() && io.complete();
   });
 }
 
@@ -139,6 +144,7 @@ std::size_t AnalysisHost::save_whole(StateRows& rows, bool all) {
     for (std::size_t i = 0; i < analyses_.size(); ++i) {
       if (job->instances[i] == nullptr) continue;
       rows.put(row_of(*job, i), [&](StateIo& io) {
+        io.reserve(job->bytes[i] + job->bytes[i] / kGrowth);
         job->instances[i]->state(io);
         job->bytes[i] = io.written();
       });

@@ -13,9 +13,11 @@
 #include <vector>
 
 #include "pipeline/engine/event_routes.h"
+#include "pipeline/timestamps/event_time.h"
 #include "trainwatch/analysis.h"
 #include "trainwatch/event.h"
 #include "trainwatch/interner.h"
+#include "trainwatch/state_io.h"
 #include "trainwatch/state_rows.h"
 
 namespace trainwatch {
@@ -39,10 +41,10 @@ class EventJournal {
   template <class OneEvent>
   void add(const OneEvent& event) {
     if (full()) return;
-    if (unsaved_rows_.empty() || unsaved_rows_.back().size() == kMostInRow) {
+    if (unsaved_rows_.empty() || unsaved_rows_.back().events == kMostInRow) {
       unsaved_rows_.emplace_back();
     }
-    unsaved_rows_.back().emplace_back(event);
+    unsaved_rows_.back().add(event);
   }
   // Something other than an event was received: the whole state must be stored.
   void fill() { saved_ = kMostEvents; }
@@ -61,11 +63,22 @@ class EventJournal {
   // The number of events since the last save().
   std::size_t unsaved() const {
     if (unsaved_rows_.empty()) return 0;
-    return (unsaved_rows_.size() - 1) * kMostInRow + unsaved_rows_.back().size();
+    return (unsaved_rows_.size() - 1) * kMostInRow + unsaved_rows_.back().events;
   }
 
-  std::vector<std::vector<Event>> unsaved_rows_;  // each but the last of kMostInRow events
-  std::size_t saved_ = 0;                         // number of events
+  // Events as they are stored, which takes less memory than the events do.
+  struct Row {
+    std::uint32_t events = 0;
+    StateIo encoded = StateIo::saving();
+
+    void add(Event event) {
+      event_state(encoded, event);
+      ++events;
+    }
+  };
+
+  std::vector<Row> unsaved_rows_;  // each but the last of kMostInRow events
+  std::size_t saved_ = 0;          // number of events
   std::size_t most_ = kFewestEvents;
   std::uint32_t rows_ = 0;  // that contain them
 };

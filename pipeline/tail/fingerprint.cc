@@ -72,7 +72,7 @@ bool Fingerprint::begins_like(std::string_view head) const {
   return head.size() >= kBlock && digest_of(head.data(), kBlock) == head_;
 }
 
-// After a cut, a block is already in the chain that would still be pending without it.
+// After a cut, the chain may include a block that is still pending in the other fingerprint.
 bool Fingerprint::operator==(const Fingerprint& other) const {
   if (pending_.size() < other.pending_.size()) return other == *this;
   if (offset_ != other.offset_ || !pending_.ends_with(other.pending_)) return false;

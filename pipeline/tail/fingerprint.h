@@ -1,5 +1,5 @@
-// The content of a file up to an offset, in about a kilobyte: enough to prove, after a restart or
-// under another name, that a file still starts with the same bytes.
+// The content of a file up to an offset, in about half a kilobyte: enough to prove, after a restart
+// or under another name, that a file still starts with the same bytes.
 //
 // The bytes are hashed in blocks, each digest chained to the previous one (XXH3-128). The bytes
 // after the last whole block are kept verbatim, and never fewer than the last kTail, so that a
@@ -18,7 +18,7 @@ namespace trainwatch {
 
 class Fingerprint {
  public:
-  static constexpr std::size_t kBlock = 1024;
+  static constexpr std::size_t kBlock = 512;
   static constexpr std::size_t kTail = 256;
   using Digest = std::array<std::uint64_t, 2>;
 
@@ -45,7 +45,7 @@ class Fingerprint {
   // everything if there is less. False if `head` has fewer than min(offset, kBlock) bytes.
   bool begins_like(std::string_view head) const;
 
-  // True if both are of the same bytes, however these came and were cut.
+  // True if both describe the same bytes, regardless of how these were extended and cut.
   bool operator==(const Fingerprint& other) const;
 
   void state(StateIo& io);

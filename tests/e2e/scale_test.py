@@ -1,6 +1,6 @@
 """A large job, as its writers wrote it: thousands of ranks, one of which becomes slow, or thousands of nodes,
 one of which has a broken GPU. The alerts are about these alone, and memory stays bounded, in `replay` and in
-`run` with a scrape. TRAINWATCH_SCALE=full for 10,000 ranks and 4,000 nodes."""
+`run` with a scrape. TRAINWATCH_SCALE=full for 10,000 ranks, whose windows are all full, and 4,000 nodes."""
 
 import os
 import random
@@ -10,7 +10,7 @@ import subprocess
 import harness
 
 FULL = os.environ.get("TRAINWATCH_SCALE") == "full"
-RANKS, STEPS = (10_000, 100) if FULL else (1_000, 100)
+RANKS, STEPS = (10_000, 450) if FULL else (1_000, 100)
 NODES, SECONDS, CORES = (4_000, 8, 18) if FULL else (400, 8, 18)
 BOUND_MIB = 256 if FULL else 110  # at any moment, while each reply of a scrape has 16 MB
 PATIENCE = 400 if FULL else 60

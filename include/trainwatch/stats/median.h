@@ -3,7 +3,9 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <span>
 #include <vector>
@@ -28,59 +30,74 @@ inline double median_of(std::vector<double> values) {
 // Standard deviations per MAD of a normal distribution: 1 / Phi^-1(3/4).
 inline constexpr double kSigmaPerMad = 1.4826;
 
-// Median and median absolute deviation of the last `capacity` values, both exact.
+// Median and median absolute deviation of the last `capacity` values.
 //
 // MAD = median(|x - median(x)|) (Hampel 1974; as scipy.stats.median_abs_deviation, scale 1). For
 // normal noise 1.4826 MAD estimates the standard deviation, and up to half of the values may be
 // outliers before it breaks: this is why a spike does not hide the next one.
 //
+// The values are kept as distances from the first one, in 4 bytes: equal values give an exact
+// median, others one that is off by 2^-24 of their distance from the first.
+//
 // The values nearest to the median are neighbours in the sorted array, so the k-th smallest
 // deviation is found by a binary search for where the k nearest begin: O(log n), no allocation.
 class RollingMedianMad {
  public:
-  using Sorted = AscendingValues<std::uint16_t>;
+  static constexpr auto kFarthest = static_cast<double>(LeanSortedWindow::kLargest);
 
-  explicit RollingMedianMad(std::size_t capacity) : window_(capacity) {}
+  explicit RollingMedianMad(std::size_t capacity) : distances_(capacity) {}
 
-  bool push(double value) { return window_.push(value); }
-  std::size_t size() const { return window_.size(); }
+  // False if the value was refused: NaN, an infinity, or more than kFarthest from the first one.
+  bool push(double value) {
+    const double origin = distances_.empty() ? value : origin_;
+    const double distance = value - origin;
+    if (!(std::fabs(distance) <= kFarthest)) return false;
+    origin_ = origin;
+    return distances_.push(static_cast<float>(distance));
+  }
+  std::size_t size() const { return distances_.size(); }
 
   // NaN when empty.
-  double median() const { return window_.median(); }
+  double median() const { return origin_ + distances_.median(); }
   double mad() const {
-    const auto sorted = window_.sorted();
-    const std::size_t n = sorted.size();
+    const std::size_t n = size();
     if (n == 0) return std::numeric_limits<double>::quiet_NaN();
-    const double center = median();
-    const double upper = deviation(sorted, center, n / 2 + 1);
+    const double center = distances_.median();
+    const double upper = deviation(center, n / 2 + 1);
     if (n % 2 == 1) return upper;
-    const double lower = deviation(sorted, center, n / 2);
+    const double lower = deviation(center, n / 2);
     return lower + (upper - lower) / 2;
   }
 
-  // Ascending.
-  Sorted sorted() const { return window_.sorted(); }
-  double largest() const { return window_.sorted().back(); }  // of at least one
+  // The value of that rank, counting from 0, the smallest.
+  double at_rank(std::size_t rank) const { return origin_ + distance(rank); }
+  double largest() const { return at_rank(size() - 1); }  // of at least one
 
-  void state(StateIo& io) { window_.state(io); }
+  void state(StateIo& io) {
+    io(origin_);
+    io(distances_);
+    if (!std::isfinite(origin_)) io.fail();
+  }
 
  private:
+  double distance(std::size_t rank) const { return static_cast<double>(distances_.sorted()[rank]); }
   // The k-th smallest distance from `center`, k counting from 1.
-  static double deviation(const Sorted& sorted, double center, std::size_t k) {
+  double deviation(double center, std::size_t k) const {
     std::size_t low = 0;
-    std::size_t high = sorted.size() - k;
+    std::size_t high = size() - k;
     while (low < high) {
       const std::size_t middle = (low + high) / 2;
-      if (center - sorted[middle] > sorted[middle + k] - center) {
+      if (center - distance(middle) > distance(middle + k) - center) {
         low = middle + 1;
       } else {
         high = middle;
       }
     }
-    return std::max(center - sorted[low], sorted[low + k - 1] - center);
+    return std::max(center - distance(low), distance(low + k - 1) - center);
   }
 
-  ShortSortedWindow window_;
+  double origin_ = 0;  // the first value
+  LeanSortedWindow distances_;
 };
 
 }  // namespace trainwatch

@@ -13,8 +13,9 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
+#include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "trainwatch/state_io.h"
 #include "trainwatch/stats/binomial.h"
@@ -27,10 +28,9 @@ class PeriodDetector {
 
   // An event at this step. A step number that does not increase starts over.
   void event(std::int64_t step) {
-    if (known_ > 0 && step <= steps_[0]) *this = PeriodDetector{};
-    std::shift_right(steps_.begin(), steps_.end(), 1);
-    steps_[0] = step;
-    known_ = std::min<std::uint32_t>(known_ + 1, kKept);
+    if (!steps_.empty() && step <= steps_.front()) *this = PeriodDetector{};
+    if (steps_.size() == kKept) steps_.pop_back();
+    steps_.insert(steps_.begin(), step);
     if (period_ > 0 && is_due(step)) {
       latest_ = step;
       return;
@@ -55,21 +55,20 @@ class PeriodDetector {
 
   void state(StateIo& io) {
     io(steps_);
-    io(known_);
     io(period_);
     io(first_);
     io(latest_);
     const auto impossible = [](std::int64_t n) { return n < 0 || n > kLargestStep; };
-    if (known_ > kKept || impossible(period_) || impossible(first_) || impossible(latest_) ||
-        std::ranges::any_of(steps_, impossible)) {
+    if (steps_.size() > kKept || (period_ > 0 && steps_.empty()) || impossible(period_) ||
+        impossible(first_) || impossible(latest_) || std::ranges::any_of(steps_, impossible)) {
       *this = PeriodDetector{};
       io.fail();
     }
   }
 
  private:
-  static constexpr std::uint32_t kKept = 32;
-  static constexpr std::uint32_t kTried = 3;
+  static constexpr std::size_t kKept = 32;
+  static constexpr std::size_t kTried = 3;
   static constexpr double kChance = 3e-5;
   static constexpr std::int64_t kShortest = 2;
 
@@ -81,16 +80,16 @@ class PeriodDetector {
   };
   Grid grid(std::int64_t period) const {
     Grid found{steps_[0], 1, 1};
-    for (std::uint32_t i = 1; i < known_; ++i) {
+    for (std::size_t i = 1; i < steps_.size(); ++i) {
       if (found.first - steps_[i] > 2 * period) break;
       if ((steps_[0] - steps_[i]) % period != 0) continue;
-      found = {steps_[i], found.on + 1, i + 1};
+      found = {steps_[i], found.on + 1, static_cast<std::uint32_t>(i + 1)};
     }
     return found;
   }
 
   void find() {
-    for (std::uint32_t i = 1; i <= kTried && i < known_; ++i) {
+    for (std::size_t i = 1; i <= kTried && i < steps_.size(); ++i) {
       const std::int64_t period = steps_[0] - steps_[i];
       if (period < kShortest) continue;
       const Grid found = grid(period);
@@ -111,8 +110,7 @@ class PeriodDetector {
                          1 / static_cast<double>(period));
   }
 
-  std::array<std::int64_t, kKept> steps_{};  // newest first
-  std::uint32_t known_ = 0;
+  std::vector<std::int64_t> steps_;  // newest first; most ranks have none
   std::int64_t period_ = 0;
   std::int64_t first_ = 0;
   std::int64_t latest_ = 0;  // event on the grid

@@ -12,11 +12,13 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <numeric>
 #include <optional>
+#include <type_traits>
 #include <vector>
 
 #include "trainwatch/state_io.h"
@@ -24,17 +26,17 @@
 
 namespace trainwatch {
 
-template <class Place>
+template <class Place, std::floating_point Value = double>
 class BasicSortedWindow {
  public:
-  static constexpr double kLargest = 1e300;
+  static constexpr auto kLargest = static_cast<Value>(std::is_same_v<Value, float> ? 1e38 : 1e300);
 
   explicit BasicSortedWindow(std::size_t capacity) : capacity_(capacity) {
     assert(capacity > 0 && capacity <= std::numeric_limits<Place>::max());
   }
 
   // False if the value was refused.
-  bool push(double value) {
+  bool push(Value value) {
     if (!fits(value)) return false;
     if (arrived_.size() < capacity_) {
       if (arrived_.size() == arrived_.capacity()) grow();
@@ -49,7 +51,7 @@ class BasicSortedWindow {
   }
 
   // The value that the next push drops; nullopt while there is room.
-  std::optional<double> leaving() const {
+  std::optional<Value> leaving() const {
     if (arrived_.size() < capacity_) return std::nullopt;
     return arrived_[oldest_];
   }
@@ -57,7 +59,7 @@ class BasicSortedWindow {
   std::size_t size() const { return arrived_.size(); }
   std::size_t capacity() const { return capacity_; }
   bool empty() const { return arrived_.empty(); }
-  AscendingValues<Place> sorted() const { return {arrived_, order_}; }
+  AscendingValues<Place, Value> sorted() const { return {arrived_, order_}; }
 
   // q in 0..1 with linear interpolation at h = (n - 1) q, as numpy.quantile's default
   // (Hyndman and Fan 1996, type 7). NaN when empty.
@@ -67,8 +69,8 @@ class BasicSortedWindow {
     const auto values = sorted();
     const double h = static_cast<double>(values.size() - 1) * q;
     const auto below = static_cast<std::size_t>(h);
-    const double low = values[below];
-    const double high = values[std::min(below + 1, values.size() - 1)];
+    const auto low = static_cast<double>(values[below]);
+    const auto high = static_cast<double>(values[std::min(below + 1, values.size() - 1)]);
     const double share = h - static_cast<double>(below);
     return share < 0.5 ? low + (high - low) * share : high - (high - low) * (1 - share);
   }
@@ -98,28 +100,30 @@ class BasicSortedWindow {
   using Order = std::vector<Place>;
   using OrderIterator = typename Order::iterator;
 
-  static bool fits(double value) { return std::fabs(value) <= kLargest; }  // false for NaN
+  static bool fits(Value value) { return std::fabs(value) <= kLargest; }  // false for NaN
 
+  // In few steps: thousands of windows grow together, and the room that one leaves is too small for
+  // the others.
   void grow() {
-    constexpr std::size_t kFewest = 16;
-    const std::size_t wanted = std::min(capacity_, std::max(kFewest, 2 * arrived_.size()));
+    constexpr std::size_t kFewest = 24;
+    const std::size_t wanted = std::min(capacity_, std::max(kFewest, 4 * arrived_.size()));
     arrived_.reserve(wanted);
     order_.reserve(wanted);
   }
 
   // The first in the order that is not less than `value`.
-  OrderIterator at_least(OrderIterator begin, OrderIterator end, double value) const {
+  OrderIterator at_least(OrderIterator begin, OrderIterator end, Value value) const {
     return std::lower_bound(begin, end, value,
-                            [this](Place place, double v) { return arrived_[place] < v; });
+                            [this](Place place, Value v) { return arrived_[place] < v; });
   }
   // The first that is greater.
-  OrderIterator behind(OrderIterator begin, OrderIterator end, double value) const {
+  OrderIterator behind(OrderIterator begin, OrderIterator end, Value value) const {
     return std::upper_bound(begin, end, value,
-                            [this](double v, Place place) { return v < arrived_[place]; });
+                            [this](Value v, Place place) { return v < arrived_[place]; });
   }
 
-  void replace_oldest(double enters) {
-    const double leaves = arrived_[oldest_];
+  void replace_oldest(Value enters) {
+    const Value leaves = arrived_[oldest_];
     const auto oldest = static_cast<Place>(oldest_);
     const auto gap =
         std::find(at_least(order_.begin(), order_.end(), leaves), order_.end(), oldest);
@@ -135,13 +139,13 @@ class BasicSortedWindow {
   }
 
   std::size_t capacity_;
-  std::uint64_t oldest_ = 0;     // index into arrived_ once that is full
-  std::vector<double> arrived_;  // a ring
-  Order order_;                  // indexes into arrived_, by value
+  std::uint64_t oldest_ = 0;    // index into arrived_ once that is full
+  std::vector<Value> arrived_;  // a ring
+  Order order_;                 // indexes into arrived_, by value
 };
 
 using SortedWindow = BasicSortedWindow<std::uint32_t>;
-// Of 65,535 values at most.
-using ShortSortedWindow = BasicSortedWindow<std::uint16_t>;
+// In half of the memory: of 65,535 values at most, with 24 bits each.
+using LeanSortedWindow = BasicSortedWindow<std::uint16_t, float>;
 
 }  // namespace trainwatch

@@ -92,25 +92,25 @@ Pace PaceMemory::judge(std::int64_t warm) const {
 
 // Beyond it lies one in 10^8 iterations.
 double PaceMemory::limit_of(double median, double sigma) const {
-  const RollingMedianMad::Sorted sorted = logs_.sorted();
-  const auto begin = static_cast<std::size_t>(kTail * static_cast<double>(sorted.size() - 1));
+  const std::size_t count = logs_.size();
+  const auto begin = static_cast<std::size_t>(kTail * static_cast<double>(count - 1));
+  const double begins = logs_.at_rank(begin);
   // The longest 1 % may be stalls or checkpoints, and count as the next longest; of an exponential
   // tail, the mean then lacks their share.
-  const std::size_t above = sorted.size() - begin - 1;
+  const std::size_t above = count - begin - 1;
   const std::size_t left_out = above / 5;
-  const double most = sorted[sorted.size() - 1 - left_out];
+  const double most = logs_.at_rank(count - 1 - left_out);
   double excess = 0;
-  for (std::size_t i = begin + 1; i < sorted.size(); ++i) {
-    excess += std::min(sorted[i], most) - sorted[begin];
+  for (std::size_t i = begin + 1; i < count; ++i) {
+    excess += std::min(logs_.at_rank(i), most) - begins;
   }
-  const auto count = static_cast<double>(above);
   const auto counted = static_cast<double>(above - left_out);
   // The fewer are known, the less certain is their mean.
-  const double mean = excess / counted * (1 + 1 / std::sqrt(count));
+  const double mean = excess / counted * (1 + 1 / std::sqrt(static_cast<double>(above)));
   // A tail of two or three sizes is not exponential: not far beyond what was seen, and what was
   // seen only once or twice is no tail.
-  const double seen = std::min(sorted.back() + kBeyondSeen, most + kBeyondOften);
-  const double tail = std::min(sorted[begin] + std::max(kRarity * mean, kSigmas * sigma), seen);
+  const double seen = std::min(logs_.largest() + kBeyondSeen, most + kBeyondOften);
+  const double tail = std::min(begins + std::max(kRarity * mean, kSigmas * sigma), seen);
   return std::max(median + kSigmas * sigma, tail);
 }
 
@@ -246,11 +246,10 @@ void PaceMemory::restart_level(std::size_t newest) {
   for (std::size_t age = count; age-- > 0;) logs_.push(recent_.value(age));
   const double median = logs_.median();
   // What one in ten takes is no outlier: such a job may have steps of two sizes.
-  const RollingMedianMad::Sorted sorted = logs_.sorted();
-  const double often = sorted.empty() ? median : sorted[(sorted.size() - 1) * 9 / 10];
+  const double often = count == 0 ? median : logs_.at_rank((count - 1) * 9 / 10);
   const double most = std::max({4 * kSigmaPerMad * logs_.mad(), kUnusual, often - median});
-  for (const double value : sorted) {
-    level_.add(std::clamp(value, median - most, median + most));
+  for (std::size_t rank = 0; rank < count; ++rank) {
+    level_.add(std::clamp(logs_.at_rank(rank), median - most, median + most));
   }
   level_age_ = 0;
   small_ = large_ = down_ = Chart{};

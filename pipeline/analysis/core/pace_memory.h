@@ -14,7 +14,7 @@
 // judgement (kWarmRecord of a profiler, whose record is short), and what they learned from
 // compilation is forgotten after twice as many.
 //
-// O(log kWindow) per iteration; about 9 KiB; allocates only when the level changes.
+// O(log kWindow) per iteration; about 3.5 KiB; allocates only when the level changes.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// A fingerprint depends on the bytes alone, not on how they came or were cut.
+// A fingerprint depends only on the bytes, not on how they were extended and cut.
 #include "pipeline/tail/fingerprint.h"
 
 #include <gtest/gtest.h>
@@ -34,7 +34,7 @@ TEST(Fingerprint, BytesAreTheSameInAnyPieces) {
   }
 }
 
-// Where the bytes that are taken back are not followed by others, as when PyTorch closes a trace.
+// A cut without further bytes, or with fewer, as when PyTorch closes a trace.
 TEST(Fingerprint, BytesThatWereCutOffLeaveNothingBehind) {
   const std::string all = contents();
   for (std::size_t size = 1; size <= all.size(); ++size) {

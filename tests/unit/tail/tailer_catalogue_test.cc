@@ -58,9 +58,9 @@ TEST_F(CatalogueTest, SameSizeAndTimeButOtherContentIsNoticedAfterARestart) {
 
 class ClosedTrace : public CatalogueTest, public ::testing::WithParamInterface<std::size_t> {};
 
-// torch's close(), of a trace that was read to its end before: two bytes back and one on. Without
-// birth times the content is compared after a restart. Of 1,024 such files, one was taken for
-// another then: where a block ends between the two bytes.
+// torch's close() removes two bytes and appends one. Without birth times, a restart compares the
+// content; one in 1,024 closed traces used to be mistaken for another file, because a block ended
+// between the two bytes.
 TEST_P(ClosedTrace, IsNotReadAgainAfterARestart) {
   const std::string open = "[" + std::string(GetParam() - 3, '1') + ", ";
   Fingerprint read;

@@ -108,7 +108,7 @@ TEST_F(TimestampFilterStateTest, DamagedBytesAreRefusedOrHarmless) {
   }
 }
 
-// A later lane may get the number: it must not find rows of this one.
+// A later lane may reuse the number and must not load the rows of this one.
 TEST_F(TimestampFilterStateTest, AForgottenLaneLeavesNoRows) {
   StoredRows store;
   feed_seconds(0, 3);
