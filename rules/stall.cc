@@ -72,7 +72,7 @@ class Stall final : public Rule {
       patience_ = {};
       began_ = step.end();
     }
-    const bool trains = step.mode == Mode::train || step.mode == Mode::unknown;
+    const bool trains = step.is_training();
     if (trains) steps_.add(step);
     at_round_ = trains && steps_.is_round();
     if (step.pace.warm()) {

@@ -6,7 +6,8 @@
               the earlier ones; beside the line, profile sees tail and decode, timeline decode and cycle
     decode: what all formats share lies at its root; root <- kineto <- formats, so that a format is
             added without touching what is below
-    analysis: what its folders share lies at its root; core <- sagemaker, core <- hta
+    analysis: what its folders share lies at its root; core <- history, core <- sagemaker,
+              core <- hta
 
 The longest folder that a file lies in decides. OWN says what each may include; a folder below
 another (decode/formats) is a room of its own. Beyond that table no folders may include each other
@@ -30,7 +31,7 @@ for index, part in enumerate(PIPELINE):
 OWN["pipeline/profile"] = ["trainwatch/", "pipeline/tail/", "pipeline/decode/", "pipeline/profile/"]
 OWN["pipeline/timeline"] = ["trainwatch/", "pipeline/decode/", "pipeline/cycle/", "pipeline/timeline/"]
 BEFORE_ANALYSIS = ["trainwatch/"] + ["pipeline/%s/" % p for p in PIPELINE[:PIPELINE.index("analysis")]]
-for room, sees in (("core", ["core"]), ("sagemaker", ["core", "sagemaker"]), ("hta", ["core", "hta"])):
+for room, sees in (("core", ["core"]), ("history", ["core", "history"]), ("sagemaker", ["core", "sagemaker"]), ("hta", ["core", "hta"])):
     OWN["pipeline/analysis/" + room] = (BEFORE_ANALYSIS + ["pipeline/analysis/FILE"] +
                                         ["pipeline/analysis/%s/" % seen for seen in sees])
 BEFORE_DECODE = ["trainwatch/", "pipeline/tail/", "pipeline/decode/FILE"]

@@ -1,33 +1,25 @@
 #include "daemon/app/analysis_source.h"
 
-#include <algorithm>
 #include <boost/asio/post.hpp>
 #include <utility>
 
 #include "daemon/app/engine_thread.h"
+#include "daemon/app/job_choice.h"
 #include "pipeline/analysis/hta/trace_diff.h"
 #include "pipeline/profile/profile_report.h"
 
 namespace trainwatch {
 
 HttpResponse answer_analysis(const AnalysisHost& host, const AnalysisQuery& query) {
-  const std::vector<std::string> jobs = host.jobs();
-  std::string job;
-  if (query.job) {
-    if (std::find(jobs.begin(), jobs.end(), *query.job) == jobs.end()) return error_response(404);
-    job = *query.job;
-  } else if (jobs.size() > 1) {
-    return error_response(400);
-  } else if (!jobs.empty()) {
-    job = jobs.front();
-  }
+  const JobChoice chosen = choose_job(host.jobs(), query.job);
+  if (chosen.refused != 0) return error_response(chosen.refused);
   if (host.stopped().contains(query.name)) {
     return error_response(503, query.name +
                                    " was stopped, as it takes too much memory; 'trainwatch "
                                    "analyze --what=" +
                                    query.name + "' has no limit");
   }
-  const auto result = host.result(query.name, job);
+  const auto result = host.result(query.name, chosen.job);
   if (!result) return error_response(404);
   HttpResponse response;
   response.body = result->json() + "\n";
@@ -45,7 +37,10 @@ AnalysisSource analysis_source(boost::asio::io_context& net,
     if (query.name == kTraceDiff) {
       answer(error_response(400, kTraceDiffUsage));
     } else if (query.name != kPythonProfile) {
-      if (engine != nullptr) engine->analyze(std::move(query), answer);
+      if (engine == nullptr) return;
+      engine->ask([query = std::move(query)](
+                      const Engine& of) { return answer_analysis(of.analyses(), query); },
+                  answer);
     } else if (query.job) {  // a profile does not name its job
       answer(error_response(400));
     } else {

@@ -13,6 +13,7 @@
 #include <set>
 
 #include "daemon/app/analysis_source.h"
+#include "daemon/app/chart_source.h"
 #include "daemon/app/engine_thread.h"
 #include "daemon/app/guarded_thread.h"
 #include "daemon/app/open_store.h"
@@ -310,7 +311,8 @@ std::optional<StartFailure> App::start() {
   impl.server = std::make_unique<NetServer>(
       impl.context, affordable(net_options(config, *listen), *impl.log), *impl.hub,
       impl.alert_store(store->acknowledged()),
-      analysis_source(impl.context, impl.engine, impl.profiles, impl.watched));
+      DataSources{analysis_source(impl.context, impl.engine, impl.profiles, impl.watched),
+                  chart_source(impl.context, impl.engine)});
   if (Status bound = impl.server->listen(); !bound.ok()) return failed(bound.error());
   impl.reloads = {true, std::chrono::system_clock::now()};
   if (Status started = impl.start_engine(config, std::move(state)); !started.ok()) {

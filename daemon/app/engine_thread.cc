@@ -13,7 +13,6 @@
 #include <thread>
 #include <utility>
 
-#include "daemon/app/analysis_source.h"
 #include "daemon/app/commit_pace.h"
 #include "daemon/app/daemon_clock.h"
 #include "daemon/app/guarded_thread.h"
@@ -325,10 +324,10 @@ void EngineThread::fetch_firing(std::size_t limit,
   });
 }
 
-void EngineThread::analyze(AnalysisQuery query, std::function<void(HttpResponse)> done) {
+void EngineThread::ask(Question question, std::function<void(HttpResponse)> done) {
   boost::asio::post(impl_->context,
-                    [&impl = *impl_, query = std::move(query), done = std::move(done)] {
-                      done(answer_analysis(impl.pipeline.engine().analyses(), query));
+                    [&impl = *impl_, question = std::move(question), done = std::move(done)] {
+                      done(question(std::as_const(impl.pipeline).engine()));
                     });
 }
 

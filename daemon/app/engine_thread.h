@@ -71,9 +71,10 @@ class EngineThread {
   void fetch_alerts(std::uint64_t after, std::size_t limit,
                     std::function<void(Result<PublishedAlerts>)> done);
   void fetch_firing(std::size_t limit, std::function<void(Result<PublishedAlerts>)> done);
-  // For any thread. Returns an analysis of what was read so far; `done` is called on the engine
-  // thread, and dropped if the engine stops first.
-  void analyze(AnalysisQuery query, std::function<void(HttpResponse)> done);
+  // For any thread. Asks for something about what was read so far; `question` and `done` are called
+  // on the engine thread, and dropped if the engine stops first.
+  using Question = std::function<HttpResponse(const Engine& engine)>;
+  void ask(Question question, std::function<void(HttpResponse)> done);
   // For any thread. Stores the position of a named subscriber, with the next successful commit.
   void acknowledge(const std::string& name, std::uint64_t seq);
 

@@ -1,4 +1,5 @@
-// The net thread's access to the engine thread: stored alerts, and analyses. Net thread only.
+// The net thread's access to the engine thread: stored alerts, analyses and
+// charts. Net thread only.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "daemon/net/alert_hub.h"
+#include "daemon/net/chart_query.h"
 #include "daemon/net/http_message.h"
 #include "trainwatch/result.h"
 
@@ -47,5 +49,13 @@ struct AnalysisQuery {
 // call: with 404 for an analysis that is not running, 400 if a job must be chosen. It is dropped if
 // the daemon ends first.
 using AnalysisSource = std::function<void(AnalysisQuery query, DeferredResponse::Done done)>;
+// The same for what a chart shows.
+using ChartSource = std::function<void(ChartQuery query, DeferredResponse::Done done)>;
+
+// Where the responses come from that the net thread does not have. Any may be empty: 404.
+struct DataSources {
+  AnalysisSource analyses{};
+  ChartSource charts{};
+};
 
 }  // namespace trainwatch

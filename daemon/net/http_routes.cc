@@ -15,24 +15,24 @@
 namespace trainwatch {
 namespace {
 
-// The answer to one GET /api/v1/analyses/NAME.
-class AnalysisResponse final : public DeferredResponse,
-                               public std::enable_shared_from_this<AnalysisResponse> {
+// The answer to one question to a source of data.
+template <class Source, class Query>
+class SourceResponse final : public DeferredResponse,
+                             public std::enable_shared_from_this<SourceResponse<Source, Query>> {
  public:
   // `source` must outlive it.
-  AnalysisResponse(const AnalysisSource& source, AnalysisQuery query)
-      : source_(source), query_(std::move(query)) {}
+  SourceResponse(const Source& source, Query query) : source_(source), query_(std::move(query)) {}
 
   void later(Done done) override {
     done_ = std::move(done);
-    source_(query_, [weak = weak_from_this()](HttpResponse response) {
+    source_(query_, [weak = this->weak_from_this()](HttpResponse response) {
       if (const auto self = weak.lock()) self->done_(std::move(response));
     });
   }
 
  private:
-  const AnalysisSource& source_;
-  AnalysisQuery query_;
+  const Source& source_;
+  Query query_;
   Done done_;
 };
 
@@ -144,7 +144,7 @@ Answer alerts(NetState& net, const HttpRequest& request) {
 constexpr std::string_view kAnalyses = "/api/v1/analyses/";
 
 Answer analysis(NetState& net, const HttpRequest& request) {
-  if (!net.analyses) return error_response(404);
+  if (!net.sources.analyses) return error_response(404);
   const auto parameters = parse_query(request.query());
   if (!parameters) return error_response(400);
   AnalysisQuery query{std::string(request.path().substr(kAnalyses.size())), std::nullopt};
@@ -152,7 +152,16 @@ Answer analysis(NetState& net, const HttpRequest& request) {
     if (name != "job") return error_response(400);
     query.job = value;
   }
-  return std::make_shared<AnalysisResponse>(net.analyses, std::move(query));
+  return std::make_shared<SourceResponse<AnalysisSource, AnalysisQuery>>(net.sources.analyses,
+                                                                         std::move(query));
+}
+
+Answer chart(NetState& net, const HttpRequest& request) {
+  if (!net.sources.charts) return error_response(404);
+  auto query = parse_chart_query(request.path(), request.query());
+  if (!query) return error_response(400, query.error().message);
+  return std::make_shared<SourceResponse<ChartSource, ChartQuery>>(net.sources.charts,
+                                                                   std::move(*query));
 }
 
 bool contains_token(std::string_view list, std::string_view token) {
@@ -214,8 +223,11 @@ constexpr Route kRoutes[] = {
     {"/-/healthy", healthy, true},
     {"/-/ready", ready, true},
     {"/api/v1/alerts", alerts},
+    {"/api/v1/heatmap", chart},
+    {"/api/v1/histogram", chart},
     {"/api/v1/runs", runs},
     {"/api/v1/status", status},
+    {"/api/v1/steps", chart},
     {"/api/v1/stream", stream},
     {kAnalyses, analysis},
     {"/docs/rules/", runbook},

@@ -49,10 +49,10 @@ ClientAddress client_address(asio::ip::address address) {
 
 struct NetServer::Impl : std::enable_shared_from_this<NetServer::Impl> {
   Impl(asio::io_context& io, NetOptions options, AlertHub& hub, AlertStoreClient alert_store,
-       AnalysisSource analyses)
+       DataSources sources)
       : address(address_of(options.host)),
         net(std::make_shared<NetState>(std::move(options), hub, std::move(alert_store),
-                                       std::move(analyses), address && address->is_loopback())),
+                                       std::move(sources), address && address->is_loopback())),
         acceptor(io),
         rest(io),
         status_timer(io),
@@ -144,9 +144,9 @@ void NetServer::Impl::store_acks_later() {
 }
 
 NetServer::NetServer(asio::io_context& io, NetOptions options, AlertHub& hub,
-                     AlertStoreClient alert_store, AnalysisSource analyses)
+                     AlertStoreClient alert_store, DataSources sources)
     : impl_(std::make_shared<Impl>(io, std::move(options), hub, std::move(alert_store),
-                                   std::move(analyses))) {
+                                   std::move(sources))) {
   auto net = impl_->net;
   net->names.when_due([impl = std::weak_ptr(impl_)] {
     if (const auto self = impl.lock()) self->store_acks_later();

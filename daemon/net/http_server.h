@@ -30,7 +30,7 @@ class NetServer {
  public:
   // `hub` and `io` must outlive the server, and `hub` every run of `io`.
   NetServer(boost::asio::io_context& io, NetOptions options, AlertHub& hub,
-            AlertStoreClient alert_store, AnalysisSource analyses = {});
+            AlertStoreClient alert_store, DataSources sources = {});
   ~NetServer();
 
   // Binds and accepts from now on. Fails if the address cannot be used.

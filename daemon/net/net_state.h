@@ -22,12 +22,12 @@ class HttpConnection;
 class WsSession;
 
 struct NetState {
-  NetState(NetOptions chosen, AlertHub& alerts, AlertStoreClient older, AnalysisSource results,
+  NetState(NetOptions chosen, AlertHub& alerts, AlertStoreClient older, DataSources others,
            bool loopback)
       : options(std::move(chosen)),
         hub(alerts),
         alert_store(std::move(older)),
-        analyses(std::move(results)),
+        sources(std::move(others)),
         names(alert_store.acknowledged, alert_store.acknowledge, options.limits.ws.names),
         guard(loopback, options.allowed_hosts),
         table(options.limits.http),
@@ -36,7 +36,7 @@ struct NetState {
   NetOptions options;
   AlertHub& hub;
   AlertStoreClient alert_store;
-  AnalysisSource analyses;  // may be empty: there are none
+  DataSources sources;
   NamedSubscribers names;
   OriginGuard guard;
   NetCounters counters;

@@ -119,6 +119,8 @@ struct Step {
   Pace pace{};
 
   Time end() const { return start + duration; }
+  // Not evaluation or prediction.
+  bool is_training() const { return mode == Mode::train || mode == Mode::unknown; }
   Nanos iteration() const { return end() - begin - evaluation; }
   // Neither the step nor the wait, which may lie inside the step or before it.
   Nanos between() const { return std::max(iteration() - duration - data_wait, Nanos{}); }

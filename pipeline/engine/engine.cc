@@ -43,6 +43,7 @@ void Engine::on(const Sample& sample) {
     pending_causes_.note_sampled(interner_.series[sample.series].subject);
   }
   host_->on(sample);
+  history_.on(sample);
   analyses_.on(sample);
 }
 
@@ -52,6 +53,7 @@ void Engine::on(const Span& span) {
   metrics_.on(span);
   spans_.on(span);
   host_->on(span);
+  history_.on(span);
   analyses_.on(span);
   if (const auto step = iterations_.on(span)) on(*step);
   on_complete_steps();
@@ -66,6 +68,7 @@ void Engine::on(const Step& step) {
         spans_.overlap(step.subject, written->kind, step.begin, step.end()) > Nanos{};
     if (!marked) spans_.on(*written);
     if (!marked) host_->on(*written);
+    if (!marked) history_.on(*written);
   }
   step_attempt_ = step.attempt;
   host_->on(step);
@@ -75,6 +78,7 @@ void Engine::on(const Step& step) {
 void Engine::on_complete_steps() {
   for (const Step& step : iterations_.completed()) {
     lost_time_.on(step);
+    history_.on(step);
     step_attempt_ = step.attempt;
     host_->on_complete(step);
   }
@@ -131,7 +135,12 @@ void Engine::end_of_input() {
   host_->end_of_input(latest_);
   end(runs_.end_of_input(latest_));
   flush();
-  lost_time_.settle(latest_, true);
+  settle_lost_time(true);
+}
+
+void Engine::settle_lost_time(bool all) {
+  lost_time_.settle(latest_, all);
+  for (const LostInterval& lost : lost_time_.take_explained()) history_.on(lost);
 }
 
 // Connects one instance of a rule to the book.
@@ -214,7 +223,7 @@ void Engine::explain(const PendingCauses::Entry& entry) {
 }
 
 void Engine::flush() {
-  lost_time_.settle(latest_, false);
+  settle_lost_time(false);
   pending_causes_.settle_all([this](const PendingCauses::Entry& entry) {
     explain(entry);
     return attribution_.settled(entry.verdict, entry.key.subject);
@@ -263,6 +272,7 @@ void Engine::save(StateRows& rows, bool all) {
   rows.put("latest", [&](StateIo& io) { io(latest_); });
   pending_causes_.save(rows, host_->rules(), all);
   system_.save(rows, all);
+  history_.save(rows, all);
   host_->save(rows, all);
   analyses_.save(rows, all);
   book_.save(rows, host_->rules(), all);
@@ -286,7 +296,8 @@ bool Engine::load_aged(const SavedState& saved) {
       latest_samples_.load(saved) &&
       load_row(saved, "gpu_metrics", [&](StateIo& io) { io(gpu_metrics_); }) &&
       load_row(saved, "cycle_steps", [&](StateIo& io) { io(cycles_); }) &&
-      load_row(saved, "latest", [&](StateIo& io) { io(latest_); }) && system_.load(saved);
+      load_row(saved, "latest", [&](StateIo& io) { io(latest_); }) && system_.load(saved) &&
+      history_.load(saved);
   if (!whole) return false;
   analyses_.load(saved);
   const std::vector<bool> kept = host_->load(saved);

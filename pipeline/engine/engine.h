@@ -22,6 +22,7 @@
 #include "pipeline/analysis/core/span_history.h"
 #include "pipeline/analysis/core/system_history.h"
 #include "pipeline/analysis/core/training_metrics.h"
+#include "pipeline/analysis/history/history.h"
 #include "pipeline/engine/alert_book.h"
 #include "pipeline/engine/analysis_host.h"
 #include "pipeline/engine/last_seen.h"
@@ -88,6 +89,7 @@ class Engine final : RuleHost::Outputs {
   }
   const Runs& runs() const { return runs_; }
   const LostTime& lost_time() const { return lost_time_; }
+  const History& history() const { return history_; }
   const AnalysisHost& analyses() const { return analyses_; }
   AnalysisHost& analyses() { return analyses_; }
   // Event time of the newest event, kNoTime before the first.
@@ -115,6 +117,7 @@ class Engine final : RuleHost::Outputs {
   void on(const Span& span);
   void on(const Step& step);
   void on_complete_steps();
+  void settle_lost_time(bool all);
   void end(const std::vector<Runs::Ended>& runs);
   std::uint32_t attempt_of(const AlertBook::Source& source) const;
   void on_verdict(const AlertBook::Source& source, Verdict verdict);
@@ -130,6 +133,7 @@ class Engine final : RuleHost::Outputs {
   CycleHistory cycles_;
   Attribution attribution_{system_, spans_};
   LostTime lost_time_{interner_, attribution_};
+  History history_{interner_};
   TrainingMetrics metrics_{interner_};
   LatestSamples latest_samples_{interner_};
   GpuMetrics gpu_metrics_{interner_};

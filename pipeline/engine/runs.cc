@@ -11,10 +11,6 @@
 namespace trainwatch {
 namespace {
 
-bool trains(const Step& step) {
-  return step.mode == Mode::train || step.mode == Mode::unknown;
-}
-
 // What the alerts that fire say about one job.
 struct Trouble {
   Time stalled = kNoTime;  // since then
@@ -53,16 +49,8 @@ Runs::Silence Runs::Run::silence() const {
   return silence;
 }
 
-SubjectId Runs::job_of(SubjectId subject) {
-  const auto index = static_cast<std::size_t>(subject);
-  if (index >= jobs_.size()) jobs_.resize(index + 1);
-  if (!jobs_[index])
-    jobs_[index] = interner_.subjects.find(project(interner_.subjects[subject], Scope::job));
-  return *jobs_[index];
-}
-
 Runs::Run* Runs::run_of(SubjectId subject) {
-  const SubjectId job = job_of(subject);
+  const SubjectId job = jobs_.of(subject);
   if (const auto known = runs_.find(job); known != runs_.end()) return &known->second;
   if (runs_.size() == kMost) {
     const auto over =
@@ -74,7 +62,7 @@ Runs::Run* Runs::run_of(SubjectId subject) {
 }
 
 void Runs::on(const Step& step) {
-  if (!trains(step)) return;
+  if (!step.is_training()) return;
   Run* const run = run_of(step.subject);
   if (run == nullptr) return;
   if (run->origin == Origin::timeline && step.origin == Origin::profiler) return;
@@ -107,7 +95,7 @@ void Runs::count(Run& run, const Step& step) {
 
 void Runs::on(const SourceNote& note) {
   if (note.kind != SourceNote::Kind::timeline_closed) return;
-  const auto run = runs_.find(job_of(note.subject));
+  const auto run = runs_.find(jobs_.of(note.subject));
   if (run == runs_.end()) return;
   const auto rank = run->second.ranks.find(note.subject);
   if (rank == run->second.ranks.end()) return;
@@ -115,7 +103,7 @@ void Runs::on(const SourceNote& note) {
 }
 
 void Runs::gone(SubjectId subject) {
-  const auto run = runs_.find(job_of(subject));
+  const auto run = runs_.find(jobs_.of(subject));
   if (run == runs_.end()) return;
   const auto rank = run->second.ranks.find(subject);
   if (rank != run->second.ranks.end()) rank->second.gone = true;
@@ -143,7 +131,7 @@ std::vector<Runs::Ended> Runs::end_of_input(Time latest) {
 
 bool Runs::is_over(SubjectId subject, Time time) {
   if (runs_.empty()) return false;
-  const auto run = runs_.find(job_of(subject));
+  const auto run = runs_.find(jobs_.of(subject));
   return run != runs_.end() && run->second.end && run->second.end->at < time;
 }
 

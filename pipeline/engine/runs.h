@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "pipeline/analysis/job_ids.h"
 #include "pipeline/engine/alert_book.h"
 #include "trainwatch/alert.h"
 #include "trainwatch/event.h"
@@ -119,13 +120,12 @@ class Runs {
   void state(StateIo& io);
 
  private:
-  SubjectId job_of(SubjectId subject);
   Run* run_of(SubjectId subject);
   static void count(Run& run, const Step& step);
 
   const Interner& interner_;
   std::map<SubjectId, Run> runs_;
-  std::vector<std::optional<SubjectId>> jobs_;  // by SubjectId, as far as they were looked up
+  JobIds jobs_{interner_};
 };
 
 }  // namespace trainwatch

@@ -4,8 +4,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <limits>
-#include <map>
+#include <utility>
 #include <vector>
 
 #include "trainwatch/release_memory.h"
@@ -23,13 +24,9 @@ class LogHistogram {
   static constexpr double kSmallest = 1e-9;
   static constexpr double kLargest = 1e18;
 
-  void add(double value, std::uint64_t times = 1) {
-    buckets_[bucket_of(value)] += times;
-    count_ += times;
-  }
+  void add(double value, std::uint64_t times = 1) { add_to(bucket_of(value), times); }
   void merge(const LogHistogram& other) {
-    for (const auto& [bucket, times] : other.buckets_) buckets_[bucket] += times;
-    count_ += other.count_;
+    for (const auto& [bucket, times] : other.buckets_) add_to(bucket, times);
   }
 
   std::uint64_t count() const { return count_; }
@@ -58,6 +55,7 @@ class LogHistogram {
       if (bucket < -bucket_of(kLargest) || bucket > bucket_of(kLargest)) io.fail();
       count_ += times;
     }
+    if (!std::ranges::is_sorted(buckets_, std::ranges::less_equal{}, &Bucket::first)) io.fail();
   }
 
  private:
@@ -78,7 +76,15 @@ class LogHistogram {
     return bucket < 0 ? -middle : middle;
   }
 
-  std::map<std::int32_t, std::uint64_t> buckets_;
+  void add_to(std::int32_t bucket, std::uint64_t times) {
+    const auto place = std::ranges::lower_bound(buckets_, bucket, {}, &Bucket::first);
+    const bool known = place != buckets_.end() && place->first == bucket;
+    (known ? place : buckets_.insert(place, {bucket, 0}))->second += times;
+    count_ += times;
+  }
+
+  using Bucket = std::pair<std::int32_t, std::uint64_t>;
+  std::vector<Bucket> buckets_;  // ascending; as most values are alike, they are few
   std::uint64_t count_ = 0;
 };
 

@@ -31,7 +31,7 @@ void CheckpointHistory::on(CheckpointWrite write) {
 }
 
 std::optional<Span> CheckpointHistory::during(const Step& step) const {
-  const bool trains = step.mode == Mode::train || step.mode == Mode::unknown;
+  const bool trains = step.is_training();
   if (writes_.empty() || !trains) return std::nullopt;
   Time begin = step.end();
   Time end = step.begin;

@@ -23,10 +23,6 @@ constexpr CauseName kShown[] = {CauseName::input_wait,     CauseName::io_wait,
                                 CauseName::kernel_launch,  CauseName::communication,
                                 CauseName::memory_copy,    CauseName::unattributed};
 
-bool is_training(const Step& step) {
-  return step.mode == Mode::train || step.mode == Mode::unknown;
-}
-
 }  // namespace
 
 double LostTime::Account::total() const {
@@ -39,7 +35,7 @@ LostTime::Rank* LostTime::rank_of(SubjectId subject) {
 }
 
 void LostTime::on(const Step& step) {
-  if (step.origin != Origin::timeline || !is_training(step)) return;
+  if (step.origin != Origin::timeline || !step.is_training()) return;
   Rank* const rank = rank_of(step.subject);
   if (rank == nullptr) return;
   const double took = to_seconds(step.iteration());
@@ -71,7 +67,11 @@ void LostTime::on(const CycleSummary& cycle) {
   Rank* const rank = rank_of(cycle.subject);
   if (rank == nullptr) return;
   const auto lose = [&](CauseName cause, std::int64_t ns) {
-    rank->cycles.add(cause, static_cast<double>(ns) / 1e9);
+    const double seconds = static_cast<double>(ns) / 1e9;
+    if (seconds <= 0) return;
+    const Time start = time_from_ns(cycle.steps.front().start_ns);
+    const Time end = time_from_ns(cycle.end_ns());
+    this->lose(rank->cycles, {cycle.subject, Origin::profiler, start, end, cause, seconds});
   };
   rank->cycles.elapsed += static_cast<double>(cycle.step_ns()) / 1e9;
   lose(CauseName::input_wait, cycle.idle(IdleReason::data_wait));
@@ -109,10 +109,19 @@ void LostTime::settle(Time latest, bool all) {
 
 void LostTime::explain(const Stretch& stretch) {
   Account& account = ranks_[stretch.rank].timeline;
-  if (stretch.wait > 0)
-    account.add(cause_of(stretch, stretch.wait, CauseName::input_wait), stretch.wait);
-  if (stretch.other > 0)
-    account.add(cause_of(stretch, stretch.other, CauseName::unattributed), stretch.other);
+  const auto lose = [&](CauseName own, double seconds) {
+    if (seconds <= 0) return;
+    const CauseName cause = cause_of(stretch, seconds, own);
+    this->lose(account,
+               {stretch.rank, Origin::timeline, stretch.start, stretch.end, cause, seconds});
+  };
+  lose(CauseName::input_wait, stretch.wait);
+  lose(CauseName::unattributed, stretch.other);
+}
+
+void LostTime::lose(Account& account, const LostInterval& interval) {
+  account.add(interval.cause, interval.seconds);
+  if (explained_.size() < kMostExplained) explained_.push_back(interval);
 }
 
 CauseName LostTime::cause_of(const Stretch& stretch, double lost, CauseName own) const {

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <utility>
 #include <vector>
 
 #include "pipeline/analysis/core/attribution.h"
@@ -21,6 +22,16 @@
 #include "trainwatch/snapshot.h"
 
 namespace trainwatch {
+
+// What a rank lost at one time, and why.
+struct LostInterval {
+  SubjectId rank = SubjectId::none;
+  Origin origin = Origin::timeline;
+  Time start{};
+  Time end{};
+  CauseName cause = CauseName::unattributed;
+  double seconds = 0;
+};
 
 class LostTime {
  public:
@@ -49,6 +60,9 @@ class LostTime {
   // Explains what can be explained by now; `all`: everything.
   void settle(Time latest, bool all);
 
+  // What was added to the accounts since the last call, up to kMostExplained.
+  std::vector<LostInterval> take_explained() { return std::exchange(explained_, {}); }
+
   // Null: nothing is known of the rank.
   const Account* account(SubjectId rank) const;
   // Appends the family.
@@ -58,6 +72,7 @@ class LostTime {
 
  private:
   static constexpr std::size_t kMaxPending = 1024;
+  static constexpr std::size_t kMostExplained = 65'536;
 
   // Iterations in a row.
   struct Stretch {
@@ -82,11 +97,13 @@ class LostTime {
   void close(Rank& rank);
   void explain(const Stretch& stretch);
   CauseName cause_of(const Stretch& stretch, double lost, CauseName own) const;
+  void lose(Account& account, const LostInterval& interval);
 
   const Interner& interner_;
   const Attribution& attribution_;
   std::map<SubjectId, Rank> ranks_;
   std::deque<Stretch> pending_;  // the oldest first
+  std::vector<LostInterval> explained_;
 };
 
 }  // namespace trainwatch

@@ -1,0 +1,65 @@
+#include "daemon/app/chart_source.h"
+
+#include <boost/asio/post.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "daemon/app/engine_thread.h"
+#include "daemon/app/job_choice.h"
+#include "pipeline/analysis/history/history_json.h"
+
+namespace trainwatch {
+namespace {
+
+std::string chart_json(const History& history, const std::string& name, const JobHistory& job,
+                       const ChartQuery& query) {
+  switch (query.view) {
+    case ChartView::steps:
+      return steps_json(name, job, query.range);
+    case ChartView::last_steps:
+      return last_steps_json(name, job, history.interner(), query.last);
+    case ChartView::rank_map:
+      return rank_map_json(name, job, history.interner(), query.range);
+    case ChartView::usage_map:
+      return usage_map_json(name, job, history.interner(), query.range);
+    case ChartView::step_histogram:
+      return step_histogram_json(name, job, query.range);
+    case ChartView::usage_histogram:
+      return usage_histogram_json(name, job);
+  }
+  return "{}";
+}
+
+}  // namespace
+
+HttpResponse answer_chart(const History& history, const ChartQuery& query) {
+  std::vector<std::string> names;
+  for (const auto& [job, kept] : history.jobs())
+    names.push_back(history.interner().subjects[job].job);
+  const JobChoice chosen = choose_job(names, query.job);
+  if (chosen.refused != 0) return error_response(chosen.refused);
+  static const JobHistory nothing;
+  const JobHistory* found = &nothing;
+  for (const auto& [job, kept] : history.jobs()) {
+    if (history.interner().subjects[job].job == chosen.job) found = &kept;
+  }
+  HttpResponse response;
+  response.body = chart_json(history, chosen.job, *found, query) + "\n";
+  return response;
+}
+
+ChartSource chart_source(boost::asio::io_context& net,
+                         const std::unique_ptr<EngineThread>& engine) {
+  return [&net, &engine](ChartQuery query, DeferredResponse::Done done) {
+    if (engine == nullptr) return;
+    engine->ask(
+        [query = std::move(query)](const Engine& of) { return answer_chart(of.history(), query); },
+        [&net, done = std::move(done)](HttpResponse response) {
+          boost::asio::post(
+              net, [done, response = std::move(response)]() mutable { done(std::move(response)); });
+        });
+  };
+}
+
+}  // namespace trainwatch

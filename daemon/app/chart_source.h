@@ -1,0 +1,21 @@
+// Responds to the questions of charts, from the engine thread.
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <memory>
+
+#include "daemon/net/engine_client.h"
+#include "pipeline/analysis/history/history.h"
+
+namespace trainwatch {
+
+class EngineThread;
+
+// Call on the engine thread.
+HttpResponse answer_chart(const History& history, const ChartQuery& query);
+
+// The net thread's source of charts. Everything must outlive it; without an engine there is no
+// response.
+ChartSource chart_source(boost::asio::io_context& net, const std::unique_ptr<EngineThread>& engine);
+
+}  // namespace trainwatch

@@ -1,0 +1,75 @@
+#include "daemon/net/chart_query.h"
+
+#include <algorithm>
+#include <chrono>
+#include <limits>
+
+#include "daemon/net/url.h"
+
+namespace trainwatch {
+namespace {
+
+constexpr std::size_t kMostLast = 10'000;
+constexpr std::string_view kHeatmap = "/api/v1/heatmap";
+constexpr std::string_view kHistogram = "/api/v1/histogram";
+
+std::optional<Time> parse_micros(const std::string& text) {
+  const auto micros = parse_unsigned(text);
+  if (!micros || *micros > std::numeric_limits<std::int64_t>::max() / 1000) return std::nullopt;
+  return Time{std::chrono::microseconds(static_cast<std::int64_t>(*micros))};
+}
+
+bool take_number(const std::string& text, std::size_t most, std::size_t& to) {
+  const auto number = parse_unsigned(text);
+  if (!number || *number == 0) return false;
+  to = std::min<std::size_t>(*number, most);
+  return true;
+}
+
+bool take_time(const std::string& text, Time& to) {
+  const auto time = parse_micros(text);
+  if (time) to = *time;
+  return time.has_value();
+}
+
+bool take_what(std::string_view path, const std::string& what, ChartView& view) {
+  if (path == kHeatmap) {
+    view = what == "ranks" ? ChartView::rank_map : ChartView::usage_map;
+    return what == "ranks" || what == "utilization";
+  }
+  view = what == "utilization" ? ChartView::usage_histogram : ChartView::step_histogram;
+  return path == kHistogram && (what == "steps" || what == "utilization");
+}
+
+bool apply_parameter(std::string_view path, ChartQuery& query, const std::string& name,
+                     const std::string& value) {
+  if (name == "job") {
+    query.job = value;
+    return true;
+  }
+  if (name == "start") return take_time(value, query.range.from);
+  if (name == "end") return take_time(value, query.range.to);
+  if (name == "columns") return take_number(value, ChartRange::kMostColumns, query.range.columns);
+  if (name == "what") return take_what(path, value, query.view);
+  if (name != "last" || query.view != ChartView::steps) return false;
+  query.view = ChartView::last_steps;
+  return take_number(value, kMostLast, query.last);
+}
+
+}  // namespace
+
+Result<ChartQuery> parse_chart_query(std::string_view path, std::string_view text) {
+  const auto parameters = parse_query(text);
+  if (!parameters) return Error{"the query is malformed"};
+  ChartQuery query;
+  if (path == kHeatmap) query.view = ChartView::usage_map;
+  if (path == kHistogram) query.view = ChartView::step_histogram;
+  for (const auto& [name, value] : *parameters) {
+    if (!apply_parameter(path, query, name, value))
+      return Error{"a parameter is unknown, or its value is not valid"};
+  }
+  if (query.range.to <= query.range.from) return Error{"'end' must be later than 'start'"};
+  return query;
+}
+
+}  // namespace trainwatch

@@ -1,0 +1,62 @@
+#include "pipeline/analysis/history/chart_columns.h"
+
+#include <map>
+
+namespace trainwatch {
+namespace {
+
+// What single steps do not know, lost time and the calls of the loader, is that of their second.
+void add_from_seconds(const JobHistory& job, ColumnChart<StepColumn>& chart) {
+  const JobHistory::Steps& seconds = *job.levels().front();
+  auto next = chart.columns.begin();
+  const auto add = [&](Time start, const StepColumn& second) {
+    while (next != chart.columns.end() && next->first < start) ++next;
+    if (next == chart.columns.end() || next->first >= start + seconds.width()) return;
+    next->second.loads = second.loads;
+    next->second.load_seconds = second.load_seconds;
+    next->second.longest_load = second.longest_load;
+    for (; next != chart.columns.end() && next->first < start + seconds.width(); ++next) {
+      const double share = next->second.elapsed / second.elapsed;
+      for (std::size_t cause = 0; cause < second.lost.size(); ++cause)
+        next->second.lost[cause] = second.lost[cause] * share;
+    }
+  };
+  seconds.each(Time{}, Time::max(), add);
+}
+
+ColumnChart<StepColumn> single_steps(const JobHistory& job, const ChartRange& range, Nanos width) {
+  std::map<Time, StepColumn> columns;
+  for (const Step& step : job.steps()) {
+    if (step.end() < range.from || step.end() >= range.to) continue;
+    columns[Time{step.end().time_since_epoch() / width * width}].add(step);
+  }
+  ColumnChart<StepColumn> chart{width, {columns.begin(), columns.end()}};
+  add_from_seconds(job, chart);
+  return chart;
+}
+
+bool log_covers(const JobHistory& job, Time from) {
+  if (job.steps().empty()) return false;
+  Time oldest = job.steps().front().end();
+  for (const Step& step : job.steps()) oldest = std::min(oldest, step.end());
+  return oldest <= std::max(from, job.first_end());
+}
+
+}  // namespace
+
+ColumnChart<StepColumn> step_chart(const JobHistory& job, const ChartRange& range) {
+  const auto levels = job.levels();
+  const JobHistory::Steps& whole = *levels.back();
+  if (whole.empty()) return {whole.width()};
+  const ChartRange shown = within(range, whole.begin(), whole.end());
+  const Nanos wanted = (shown.to - shown.from) / static_cast<std::int64_t>(shown.columns);
+  if (wanted < levels.front()->width() && log_covers(job, shown.from))
+    return single_steps(job, shown, std::max<Nanos>(wanted, std::chrono::microseconds(1)));
+  for (const JobHistory::Steps* level : levels) {
+    const bool covers = !level->empty() && level->begin() <= std::max(shown.from, job.first_end());
+    if (covers) return chart_of(*level, range);
+  }
+  return chart_of(whole, range);
+}
+
+}  // namespace trainwatch

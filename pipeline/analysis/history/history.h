@@ -1,0 +1,63 @@
+// The histories of all jobs (job_history.h): what the page and the report draw.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "pipeline/analysis/core/lost_time.h"
+#include "pipeline/analysis/history/job_history.h"
+#include "pipeline/analysis/job_ids.h"
+#include "trainwatch/event.h"
+#include "trainwatch/interner.h"
+#include "trainwatch/state_rows.h"
+
+namespace trainwatch {
+
+class History {
+ public:
+  // Beyond it, the one of which nothing was heard for the longest time is forgotten.
+  static constexpr std::size_t kMostJobs = 32;
+  // Single steps: of a job, and of all together.
+  static constexpr std::size_t kMostSteps = 4096;
+  static constexpr std::size_t kMostStepsOfAll = 16'384;
+
+  // `interner` outlives it.
+  explicit History(const Interner& interner) : interner_(interner), job_ids_(interner) {}
+
+  void on(const Sample& sample);
+  void on(const Span& span);
+  // With all its waits.
+  void on(const Step& step);
+  void on(const LostInterval& lost);
+
+  const Interner& interner() const { return interner_; }
+  const std::map<SubjectId, JobHistory>& jobs() const { return jobs_; }  // by the job's subject
+  std::uint64_t jobs_dropped() const { return jobs_dropped_; }
+
+  // Puts what changed since the last call; `all`: everything.
+  void save(StateRows& rows, bool all);
+  // Only for a new history. Leaves out jobs that are gone. False: a row is damaged.
+  bool load(const SavedState& saved);
+
+ private:
+  // Where the samples of a series go.
+  struct Place {
+    bool known = false;
+    SubjectId job = SubjectId::none;
+    std::size_t slot = JobHistory::kNoSlot;
+  };
+
+  JobHistory& job_of(SubjectId subject);
+  void forget_one();
+
+  const Interner& interner_;
+  JobIds job_ids_;
+  std::map<SubjectId, JobHistory> jobs_;
+  std::vector<Place> places_;                  // by SeriesId
+  std::map<SubjectId, JobHistory> forgotten_;  // since the last save()
+  std::uint64_t jobs_dropped_ = 0;
+};
+
+}  // namespace trainwatch

@@ -1,0 +1,77 @@
+// The training of a job during one interval: its iterations, what they consist of, and what they
+// lost. Sums are over all ranks.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <iterator>
+#include <limits>
+#include <string_view>
+
+#include "pipeline/analysis/core/lost_time.h"
+#include "trainwatch/event.h"
+#include "trainwatch/state_io.h"
+#include "trainwatch/stats/distribution.h"
+
+namespace trainwatch {
+
+// What an iteration consists of. `other` is in the step, but in none of its phases; `between` is
+// neither in the step nor in the wait.
+enum class IterationPart : std::uint8_t {
+  data_wait,
+  forward,
+  backward,
+  optimizer,
+  other,
+  between,
+  count_
+};
+inline constexpr std::size_t kIterationParts = static_cast<std::size_t>(IterationPart::count_);
+
+inline std::string_view to_string(IterationPart part) {
+  constexpr std::string_view kNames[] = {"data_wait", "forward", "backward",
+                                         "optimizer", "other",   "between"};
+  static_assert(std::size(kNames) == kIterationParts);
+  return kNames[static_cast<std::size_t>(part)];
+}
+
+// The parts of the iteration that this step ends; they add up to it. Phases that overlap, as those
+// of pipelined stages do, are cut where the step is full.
+std::array<Nanos, kIterationParts> parts_of(const Step& step);
+
+struct StepColumn {
+  LogHistogram iterations;  // their seconds, at most LogHistogram::kError off
+  float shortest = std::numeric_limits<float>::infinity();  // seconds, exactly
+  float longest = 0;
+  std::uint32_t attempt = 0;  // the latest
+  std::int64_t last_step = kNoStep;
+  double elapsed = 0;                            // seconds
+  std::array<double, kIterationParts> parts{};   // seconds
+  std::array<double, LostTime::kCauses> lost{};  // seconds, by cause
+  double evaluation = 0;                         // seconds, not part of iterations
+  std::uint64_t loads = 0;                       // calls for the next batch
+  double load_seconds = 0;
+  float longest_load = 0;
+
+  void add(const Step& step);
+  void add_load(Nanos duration);
+  void merge(const StepColumn& other);
+
+  void state(StateIo& io) {
+    io(iterations);
+    io(shortest);
+    io(longest);
+    io(attempt);
+    io(last_step);
+    io(elapsed);
+    io(parts);
+    io(lost);
+    io(evaluation);
+    io(loads);
+    io(load_seconds);
+    io(longest_load);
+  }
+};
+
+}  // namespace trainwatch

@@ -1,0 +1,85 @@
+#include "daemon/net/chart_query.h"
+
+#include <gtest/gtest.h>
+
+#include "daemon/app/chart_source.h"
+#include "daemon/app/job_choice.h"
+
+namespace trainwatch::chart_query_test {
+
+ChartQuery parsed(std::string_view path, std::string_view query) {
+  const auto result = parse_chart_query(path, query);
+  EXPECT_TRUE(result) << query;
+  return result ? *result : ChartQuery{};
+}
+
+bool refused(std::string_view path, std::string_view query) {
+  return !parse_chart_query(path, query);
+}
+
+TEST(ChartQueryTest, WithoutParametersItIsTheWholeJob) {
+  const ChartQuery query = parsed("/api/v1/steps", "");
+  EXPECT_EQ(query.view, ChartView::steps);
+  EXPECT_FALSE(query.job);
+  EXPECT_EQ(query.range.from, Time{});
+  EXPECT_EQ(query.range.to, Time::max());
+  EXPECT_EQ(parsed("/api/v1/heatmap", "").view, ChartView::usage_map);
+  EXPECT_EQ(parsed("/api/v1/histogram", "").view, ChartView::step_histogram);
+}
+
+TEST(ChartQueryTest, ParametersChooseWhatIsShown) {
+  const ChartQuery query = parsed("/api/v1/steps", "job=a%2Fb&start=1000&end=5000&columns=20");
+  EXPECT_EQ(query.job, "a/b");
+  EXPECT_EQ(query.range.from, Time{std::chrono::milliseconds(1)});
+  EXPECT_EQ(query.range.to, Time{std::chrono::milliseconds(5)});
+  EXPECT_EQ(query.range.columns, 20);
+  EXPECT_EQ(parsed("/api/v1/heatmap", "what=ranks").view, ChartView::rank_map);
+  EXPECT_EQ(parsed("/api/v1/histogram", "what=utilization").view, ChartView::usage_histogram);
+  EXPECT_EQ(parsed("/api/v1/steps", "last=5").last, 5);
+  EXPECT_EQ(parsed("/api/v1/steps", "last=5").view, ChartView::last_steps);
+}
+
+TEST(ChartQueryTest, MuchIsBounded) {
+  EXPECT_EQ(parsed("/api/v1/steps", "columns=1000000").range.columns, ChartRange::kMostColumns);
+  EXPECT_EQ(parsed("/api/v1/steps", "last=99999999").last, 10'000);
+}
+
+TEST(ChartQueryTest, WhatIsNotUnderstoodIsRefused) {
+  for (const char* query :
+       {"columns=0", "columns=x", "columns=-1", "start=1.5", "start=", "last=0", "what=ranks",
+        "colums=5", "start=9&end=9", "end=0", "%zz", "start=9223372036854775808"}) {
+    EXPECT_TRUE(refused("/api/v1/steps", query)) << query;
+  }
+  EXPECT_TRUE(refused("/api/v1/heatmap", "what=steps"));
+  EXPECT_TRUE(refused("/api/v1/heatmap", "last=5"));
+  EXPECT_TRUE(refused("/api/v1/histogram", "what=ranks"));
+}
+
+TEST(ChartSourceTest, SeveralJobsNeedOne) {
+  Interner interner;
+  History history(interner);
+  const auto see = [&](const std::string& job) {
+    Step step;
+    step.subject = interner.subjects.intern({job, "algo-1", 0, ""}).value();
+    step.mode = Mode::train;
+    step.begin = Time{std::chrono::seconds(100)};
+    step.start = step.begin;
+    step.duration = std::chrono::seconds(1);
+    history.on(step);
+  };
+  EXPECT_EQ(answer_chart(history, {}).status, 200) << "nothing seen yet is no mistake";
+  see("a");
+  EXPECT_EQ(answer_chart(history, {}).status, 200);
+  see("b");
+  EXPECT_EQ(answer_chart(history, {}).status, 400);
+  EXPECT_EQ(answer_chart(history, {.job = "c"}).status, 404);
+  for (const ChartView view :
+       {ChartView::steps, ChartView::last_steps, ChartView::rank_map, ChartView::usage_map,
+        ChartView::step_histogram, ChartView::usage_histogram}) {
+    const HttpResponse response = answer_chart(history, {.view = view, .job = "b", .last = 3});
+    EXPECT_EQ(response.status, 200);
+    EXPECT_TRUE(response.body.starts_with(R"({"job":"b",)")) << response.body;
+  }
+}
+
+}  // namespace trainwatch::chart_query_test
