@@ -159,6 +159,9 @@ void collect_limits(const Engine& engine, const TailReport& tail, std::vector<Me
       {"series", interner.series.limit(), interner.series.dropped()},
       {"history_nodes", engine.system_history().most_nodes(),
        engine.system_history().nodes_dropped()},
+      {"charted_jobs", History::kMostJobs, engine.history().jobs_dropped()},
+      {"charted_rows", JobHistory::kMostRanks + JobHistory::kMostSeries,
+       engine.history().rows_dropped()},
       {"series_per_family", kMaxSeries, engine.series_dropped()},
       {"analysis_bytes", AnalysisHost::kMostBytes, engine.analyses().stopped().size()},
   };

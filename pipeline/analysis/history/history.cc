@@ -59,6 +59,12 @@ void History::on(const LostInterval& lost) {
   job_of(lost.rank).on(lost);
 }
 
+std::uint64_t History::rows_dropped() const {
+  std::uint64_t dropped = 0;
+  for (const auto& [job, history] : jobs_) dropped += history.dropped();
+  return dropped;
+}
+
 void History::save(StateRows& rows, bool all) {
   for (auto& [job, history] : forgotten_) history.remove(rows, prefix_of(job));
   forgotten_.clear();

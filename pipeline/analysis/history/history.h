@@ -20,8 +20,8 @@ class History {
   // Beyond it, the one of which nothing was heard for the longest time is forgotten.
   static constexpr std::size_t kMostJobs = 32;
   // Single steps: of a job, and of all together.
-  static constexpr std::size_t kMostSteps = 4096;
-  static constexpr std::size_t kMostStepsOfAll = 16'384;
+  static constexpr std::size_t kMostSteps = 2048;
+  static constexpr std::size_t kMostStepsOfAll = 8192;
 
   // `interner` outlives it.
   explicit History(const Interner& interner) : interner_(interner), job_ids_(interner) {}
@@ -35,6 +35,8 @@ class History {
   const Interner& interner() const { return interner_; }
   const std::map<SubjectId, JobHistory>& jobs() const { return jobs_; }  // by the job's subject
   std::uint64_t jobs_dropped() const { return jobs_dropped_; }
+  // What JobHistory::dropped() counts, of all jobs.
+  std::uint64_t rows_dropped() const;
 
   // Puts what changed since the last call; `all`: everything.
   void save(StateRows& rows, bool all);

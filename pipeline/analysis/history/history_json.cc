@@ -137,7 +137,8 @@ std::optional<float> mean(const SlotColumn& column, std::size_t slot) {
 std::optional<float> lost_share(const JobHistory::RankColumn& column, std::size_t slot) {
   const float elapsed = column.iterations.sum(slot);
   if (elapsed <= 0) return std::nullopt;
-  return std::min(column.lost.sum(slot) / elapsed, 1.0F);
+  const float lost = slot < column.lost.size() ? column.lost[slot] : 0;
+  return std::min(lost / elapsed, 1.0F);
 }
 
 // Counts in bins whose upper bounds are `bounds`.

@@ -44,8 +44,8 @@ void JobHistory::on(const Step& step, std::size_t most) {
   }
   origin_ = step.origin;
   const Time end = step.end();
+  if (!take(end)) return;
   first_end_ = first_end_ == kNoTime ? end : std::min(first_end_, end);
-  saw(end);
   for (Steps* level : {&seconds_, &quarters_, &whole_}) {
     if (StepColumn* const column = level->at(end)) column->add(step);
   }
@@ -73,7 +73,7 @@ void JobHistory::on(const LostInterval& lost) {
   }
   const std::size_t slot = rank_slot(lost.rank);
   if (slot == kNoSlot) return;
-  spread(lost, ranks_, [slot](RankColumn& to, double seconds) { to.lost.add(slot, seconds); });
+  spread(lost, ranks_, [slot](RankColumn& to, double seconds) { to.lose(slot, seconds); });
 }
 
 std::size_t JobHistory::rank_slot(SubjectId rank) {
@@ -103,7 +103,7 @@ std::size_t JobHistory::slot_of(SeriesId series) {
 void JobHistory::on(const Sample& sample, std::size_t slot) {
   const std::size_t kind = history_kind(sample.resource);
   if (kind == kHistoryKinds || !std::isfinite(sample.value) || sample.at < Time{}) return;
-  saw(sample.at);
+  if (!take(sample.at)) return;
   const double percent = std::clamp(sample.value, 0.0, 100.0);
   const auto bin = static_cast<std::size_t>(percent * static_cast<double>(kBins) / 100);
   ++percents_[kind][std::min(bin, kBins - 1)];
@@ -113,7 +113,7 @@ void JobHistory::on(const Sample& sample, std::size_t slot) {
 // Ranks mark the same, and a checkpoint of several files is one.
 void JobHistory::mark(const HistoryMark& mark) {
   constexpr std::size_t kCompared = 16;
-  saw(mark.end);
+  if (!take(mark.end)) return;
   slots_changed_ = true;
   const std::size_t compared = std::min(kCompared, marks_.size());
   for (auto known = marks_.rbegin();
@@ -127,8 +127,12 @@ void JobHistory::mark(const HistoryMark& mark) {
   if (marks_.size() > kMostMarks) marks_.pop_front();
 }
 
-void JobHistory::saw(Time time) {
-  latest_ = std::max(latest_, time);
+// False: it is too far from all others.
+bool JobHistory::take(Time time) {
+  const bool far = latest_ != kNoTime && std::max(time - latest_, latest_ - time) > kFarthest;
+  if (far) ++dropped_;
+  if (!far) latest_ = std::max(latest_, time);
+  return !far;
 }
 
 void JobHistory::save(StateRows& rows, const std::string& prefix, bool all) {

@@ -66,21 +66,28 @@ class JobHistory {
   static constexpr std::size_t kRecent = 512;
   static constexpr std::size_t kWhole = 1024;
   static constexpr std::size_t kMapColumns = 256;  // of ranks, and of devices
-  static constexpr std::size_t kMostRanks = 1000;
-  static constexpr std::size_t kMostSeries = 2048;
+  static constexpr std::size_t kMostRanks = 512;
+  static constexpr std::size_t kMostSeries = 1024;
   static constexpr std::size_t kMostMarks = 512;
   static constexpr std::size_t kBins = 20;  // of percents
+  // A time that is farther from all others is a mistake, and would leave the job one column.
+  static constexpr Nanos kFarthest = std::chrono::hours(24 * 366);
   static constexpr std::size_t kNoSlot = static_cast<std::size_t>(-1);
 
   using Steps = TimeColumns<StepColumn>;
   // Of each rank: seconds per iteration, and seconds that it lost.
   struct RankColumn {
     SlotColumn iterations;
-    SlotColumn lost;
+    std::vector<float> lost;  // by slot
 
+    void lose(std::size_t slot, double seconds) {
+      if (slot >= lost.size()) lost.resize(slot + 1);
+      lost[slot] += static_cast<float>(seconds);
+    }
     void merge(const RankColumn& other) {
       iterations.merge(other.iterations);
-      lost.merge(other.lost);
+      for (std::size_t slot = 0; slot < other.lost.size(); ++slot)
+        lose(slot, static_cast<double>(other.lost[slot]));
     }
     void state(StateIo& io) {
       io(iterations);
@@ -114,7 +121,8 @@ class JobHistory {
   // Of the first iteration, and of whatever came last; kNoTime: nothing did.
   Time first_end() const { return first_end_; }
   Time latest() const { return latest_; }
-  std::uint64_t dropped() const { return dropped_; }  // for lack of room in ranks and series
+  // For lack of room in ranks and series, and with impossible times.
+  std::uint64_t dropped() const { return dropped_; }
 
   // Rows whose keys begin with `prefix`.
   void save(StateRows& rows, const std::string& prefix, bool all);
@@ -126,7 +134,7 @@ class JobHistory {
  private:
   std::size_t rank_slot(SubjectId rank);
   void mark(const HistoryMark& mark);
-  void saw(Time time);
+  bool take(Time time);
   void slots_state(StateIo& io);
   void totals_state(StateIo& io);
 

@@ -190,6 +190,14 @@ TEST_F(HistoryTest, StepsOfAProfilerDoNotCountTwice) {
   EXPECT_EQ(sum(numbers(chart["columns"]["steps"])), 10);
 }
 
+TEST_F(HistoryTest, AnImpossibleTimeDoesNotLeaveTheJobOneColumn) {
+  steps(rank(0), 100);
+  history_.on(step(rank(0), -kStart * 1000 + 27'000));
+  const auto chart = parsed(steps_json("job", job(), {}));
+  EXPECT_EQ(sum(numbers(chart["columns"]["steps"])), 100);
+  EXPECT_EQ(job().dropped(), 1);
+}
+
 TEST_F(HistoryTest, RanksMarkAnEvaluationOnce) {
   for (const std::int32_t number : {0, 1, 2}) {
     Step after = step(rank(number), 20'000 + number, 5000);
