@@ -10,6 +10,7 @@ namespace trainwatch {
 namespace {
 
 constexpr std::size_t kMostLast = 10'000;
+constexpr std::uint32_t kMostAttempt = std::numeric_limits<std::uint32_t>::max();
 constexpr std::string_view kHeatmap = "/api/v1/heatmap";
 constexpr std::string_view kHistogram = "/api/v1/histogram";
 
@@ -19,10 +20,11 @@ std::optional<Time> parse_micros(const std::string& text) {
   return Time{std::chrono::microseconds(static_cast<std::int64_t>(*micros))};
 }
 
-bool take_number(const std::string& text, std::size_t most, std::size_t& to) {
+template <class Number>
+bool take_number(const std::string& text, Number most, Number& to) {
   const auto number = parse_unsigned(text);
   if (!number || *number == 0) return false;
-  to = std::min<std::size_t>(*number, most);
+  to = static_cast<Number>(std::min<std::uint64_t>(*number, most));
   return true;
 }
 
@@ -50,6 +52,7 @@ bool apply_parameter(std::string_view path, ChartQuery& query, const std::string
   if (name == "start") return take_time(value, query.range.from);
   if (name == "end") return take_time(value, query.range.to);
   if (name == "columns") return take_number(value, ChartRange::kMostColumns, query.range.columns);
+  if (name == "attempt") return take_number(value, kMostAttempt, query.range.attempt);
   if (name == "what") return take_what(path, value, query.view);
   if (name != "last" || query.view != ChartView::steps) return false;
   query.view = ChartView::last_steps;

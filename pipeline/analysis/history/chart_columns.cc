@@ -28,6 +28,7 @@ ColumnChart<StepColumn> single_steps(const JobHistory& job, const ChartRange& ra
   std::map<Time, StepColumn> columns;
   for (const Step& step : job.steps()) {
     if (step.end() < range.from || step.end() >= range.to) continue;
+    if (!is_wanted(step.attempt, range)) continue;
     columns[Time{step.end().time_since_epoch() / width * width}].add(step);
   }
   ColumnChart<StepColumn> chart{width, {columns.begin(), columns.end()}};

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <utility>
 #include <vector>
 
@@ -18,6 +19,7 @@ struct ChartRange {
   Time from = Time{};
   Time to = Time::max();
   std::size_t columns = 500;  // 1..kMostColumns
+  std::uint32_t attempt = 0;  // only iterations of this one; 0: of all
 };
 
 // Columns that have content, by start; each covers `width`.
@@ -34,6 +36,16 @@ inline ChartRange within(ChartRange range, Time from, Time to) {
   return range;
 }
 
+inline bool is_wanted(std::uint32_t attempt, const ChartRange& range) {
+  return range.attempt == 0 || attempt == range.attempt;
+}
+// Others than those of steps do not know their attempt.
+template <class Column>
+bool is_wanted(const Column& column, const ChartRange& range) {
+  if constexpr (requires { column.attempt; }) return is_wanted(column.attempt, range);
+  return true;
+}
+
 // At most range.columns + 1, as they begin at multiples of their width.
 template <class Column>
 ColumnChart<Column> chart_of(const TimeColumns<Column>& kept, const ChartRange& range) {
@@ -44,6 +56,7 @@ ColumnChart<Column> chart_of(const TimeColumns<Column>& kept, const ChartRange& 
   const std::int64_t wanted = (shown.to - shown.from) / kept.width();
   chart.width *= std::max<std::int64_t>((wanted + columns - 1) / columns, 1);
   kept.each(shown.from, shown.to, [&](Time start, const Column& column) {
+    if (!is_wanted(column, range)) return;
     const Time begin{start.time_since_epoch() / chart.width * chart.width};
     if (chart.columns.empty() || chart.columns.back().first != begin) {
       chart.columns.emplace_back(begin, column);

@@ -198,6 +198,21 @@ TEST_F(HistoryTest, AnImpossibleTimeDoesNotLeaveTheJobOneColumn) {
   EXPECT_EQ(job().dropped(), 1);
 }
 
+TEST_F(HistoryTest, AnAttemptIsShownAlone) {
+  for (const std::int64_t hours : {0, 2}) {  // seen as single steps, and as columns
+    steps(rank(0), 100, hours * 3'600'000);
+    for (int i = 1; i <= 50; ++i) {
+      Step again = step(rank(0), hours * 3'600'000 + 20'000 + i * 100);
+      again.attempt = static_cast<std::uint32_t>(hours + 2);
+      history_.on(again);
+    }
+    ChartRange second;
+    second.attempt = static_cast<std::uint32_t>(hours + 2);
+    const auto chart = parsed(steps_json("job", job(), second));
+    EXPECT_EQ(sum(numbers(chart["columns"]["steps"])), 50) << hours;
+  }
+}
+
 TEST_F(HistoryTest, RanksMarkAnEvaluationOnce) {
   for (const std::int32_t number : {0, 1, 2}) {
     Step after = step(rank(number), 20'000 + number, 5000);

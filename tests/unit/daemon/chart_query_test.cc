@@ -33,6 +33,8 @@ TEST(ChartQueryTest, ParametersChooseWhatIsShown) {
   EXPECT_EQ(query.range.from, Time{std::chrono::milliseconds(1)});
   EXPECT_EQ(query.range.to, Time{std::chrono::milliseconds(5)});
   EXPECT_EQ(query.range.columns, 20);
+  EXPECT_EQ(query.range.attempt, 0);
+  EXPECT_EQ(parsed("/api/v1/steps", "attempt=2").range.attempt, 2);
   EXPECT_EQ(parsed("/api/v1/heatmap", "what=ranks").view, ChartView::rank_map);
   EXPECT_EQ(parsed("/api/v1/histogram", "what=utilization").view, ChartView::usage_histogram);
   EXPECT_EQ(parsed("/api/v1/steps", "last=5").last, 5);
