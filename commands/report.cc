@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <ostream>
 
@@ -6,6 +7,7 @@
 #include "commands/offline_run.h"
 #include "commands/replace_file.h"
 #include "commands/report/report_content.h"
+#include "commands/report/sections.h"
 #include "daemon/exit_code.h"
 #include "daemon/version.h"
 #include "pipeline/analysis/catalog.h"
@@ -37,8 +39,14 @@ class LatestAlerts {
   std::vector<Alert> alerts_;
 };
 
+std::vector<std::string> names_in_report() {
+  std::vector<std::string> names = analyses_in_report();
+  std::ranges::move(gpu_analyses_in_report(), std::back_inserter(names));
+  return names;
+}
+
 AnalysisList shown_analyses() {
-  const std::vector<std::string> names = analyses_in_report();
+  const std::vector<std::string> names = names_in_report();
   AnalysisList analyses;
   for (const AnalysisSpec* spec : analysis_catalog()) {
     if (std::find(names.begin(), names.end(), spec->name) != names.end()) analyses.push_back(spec);
@@ -75,6 +83,23 @@ void describe_rules(const Config& config, ReportContent& content) {
   }
 }
 
+// Why a rule could not judge anything, or some of what it is about; empty: it could.
+std::string undecided(const RuleHost& host, std::uint32_t rule) {
+  if (host.instances(rule) == 0) return "not judged: these files have nothing that it is about";
+  std::string why;
+  for (const std::string_view input : host.missing(rule)) {
+    why.append(why.empty() ? "not judged everywhere: without " : ", ").append(input);
+  }
+  return why;
+}
+
+void describe_what_was_not_judged(const RuleHost& host, ReportContent& content) {
+  for (std::uint32_t rule = 0; rule < host.rules().size(); ++rule) {
+    std::string why = undecided(host, rule);
+    if (!why.empty()) content.undecided.emplace(host.rules()[rule].spec->id, std::move(why));
+  }
+}
+
 }  // namespace
 
 int report(const ReportOptions& options, std::ostream& out, std::ostream& err) {
@@ -92,8 +117,8 @@ int report(const ReportOptions& options, std::ostream& out, std::ostream& err) {
   const auto job = choose_job(options.job, engine.analyses().jobs());
   if (!job) return refuse(job.error(), exit_code::usage, err);
 
-  auto figures =
-      read_job_figures(job_results(engine.analyses(), analyses_in_report(), *job, options.paths));
+  Figures results = job_results(engine.analyses(), names_in_report(), *job, options.paths);
+  auto figures = read_job_figures(results);
   if (!figures) return refuse(figures.error(), exit_code::failed, err);
   ReportContent content;
   content.program =
@@ -101,8 +126,10 @@ int report(const ReportOptions& options, std::ostream& out, std::ostream& err) {
   content.job = *job;
   content.alerts = std::move(latest).of_job(*job);
   content.figures = std::move(*figures);
+  content.results = std::move(results);
   describe_input(*ingest, content);
   describe_rules(files.config(), content);
+  describe_what_was_not_judged(engine.host(), content);
 
   const std::string page = report_page(content);
   if (to_file) {

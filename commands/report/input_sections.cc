@@ -103,7 +103,7 @@ void write_parameters(HtmlWriter& html, const RuleConfig& rule) {
   html.close();
 }
 
-void write_fired(HtmlWriter& html, const RuleConfig& rule,
+void write_fired(HtmlWriter& html, const RuleConfig& rule, const ReportContent& content,
                  const std::vector<const Alert*>& alerts) {
   std::vector<std::size_t> places;
   for (std::size_t i = 0; i < alerts.size(); ++i) {
@@ -120,6 +120,9 @@ void write_fired(HtmlWriter& html, const RuleConfig& rule,
     html.text(links++ == 0 ? "" : " ").element("a", number, {{"href", "#alert-" + number}});
   }
   if (links < places.size()) html.text(" \xE2\x80\xA6");
+  // Silence for lack of input would look like good news.
+  const auto why = content.undecided.find(std::string(rule.spec->id));
+  if (why != content.undecided.end()) html.element("span", why->second, {{"class", "undecided"}});
   html.close();
 }
 
@@ -136,7 +139,7 @@ void write_rules(HtmlWriter& html, const ReportContent& content) {
       const std::string id(rule.spec->id);
       html.open("tr", {{"id", "rule-" + id}, {"data-rule", id}});
       html.open("td").element("code", id).close().element("td", rule.spec->summary);
-      write_fired(html, rule, alerts);
+      write_fired(html, rule, content, alerts);
       write_parameters(html, rule);
       html.close();
     }

@@ -35,9 +35,11 @@ struct ReportContent {
   std::map<std::string, std::uint64_t> formats;  // of how many files
   std::vector<RejectedRecord> rejected;          // some of them
   std::vector<RuleConfig> rules;                 // those that ran
+  std::map<std::string, std::string> undecided;  // by rule: why it could not judge
   std::vector<std::string> rules_off;
   std::vector<Alert> alerts;  // the latest version of each
   JobFigures figures;
+  Figures results;  // of the analyses, by name
 };
 
 // One self-contained page: no script, and nothing that is fetched. Equal content gives equal bytes.

@@ -57,6 +57,7 @@ th:last-child, td:last-child { padding-right: 0; }
 th { color: var(--quiet); font-weight: normal; white-space: nowrap; }
 td { overflow-wrap: anywhere; }
 th.n, td.n { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; overflow-wrap: normal; }
+.undecided { color: var(--quiet); font-style: italic; }
 td.parameters { color: var(--quiet); }
 td.parameters b { color: var(--text); font-weight: 500; }
 
@@ -118,14 +119,15 @@ svg.scale { display: inline-block; width: 110px; }
 constexpr std::size_t kTitleShown = 100;
 
 constexpr std::array kSections = {
-    Section{"rules", "Rules", write_rules},
     Section{"alerts", "Alerts", write_alerts},
+    Section{"rules", "Rules", write_rules},
     Section{"phases", "Phases of the job", write_phases},
     Section{"step-statistics", "Step statistics", write_step_statistics},
     Section{"step-durations", "Step durations", write_step_durations},
     Section{"utilization-section", "Utilisation", write_utilization},
     Section{"heat-map", "Heat map", write_heat_map},
     Section{"data-loading", "Data loading", write_data_loading},
+    Section{"gpu-work", "GPU work in profiler cycles", write_gpu_work},
     Section{"python-profiles", "Python profiles", write_python_profiles},
     Section{"input", "Input", write_input},
 };

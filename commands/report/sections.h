@@ -2,6 +2,7 @@
 // there is nothing to show: then it says so, and what would give it.
 #pragma once
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -25,7 +26,11 @@ void write_step_durations(HtmlWriter& html, const ReportContent& content);
 void write_utilization(HtmlWriter& html, const ReportContent& content);
 void write_heat_map(HtmlWriter& html, const ReportContent& content);
 void write_data_loading(HtmlWriter& html, const ReportContent& content);
+void write_gpu_work(HtmlWriter& html, const ReportContent& content);
 void write_python_profiles(HtmlWriter& html, const ReportContent& content);
+
+// Whose results write_gpu_work() shows.
+std::vector<std::string> gpu_analyses_in_report();
 
 // "There is nothing of this here", and what would give it.
 inline void write_nothing(HtmlWriter& html, std::string_view text) {

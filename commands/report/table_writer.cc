@@ -13,7 +13,7 @@ constexpr std::size_t kOnOneLine = 24;  // bytes
 }  // namespace
 
 TableWriter::TableWriter(HtmlWriter& html, std::string_view id, std::string_view caption,
-                         std::initializer_list<Column> columns)
+                         std::span<const Column> columns)
     : html_(html) {
   html_.open("div", {{"class", "wide"}}).open("table", {{"id", id}});
   if (!caption.empty()) html_.element("caption", caption);

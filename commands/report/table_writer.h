@@ -3,6 +3,7 @@
 
 #include <initializer_list>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -19,7 +20,10 @@ class TableWriter {
 
   // `id` is the table's own in the page; without a caption where that is empty.
   TableWriter(HtmlWriter& html, std::string_view id, std::string_view caption,
-              std::initializer_list<Column> columns);
+              std::initializer_list<Column> columns)
+      : TableWriter(html, id, caption, std::span(columns.begin(), columns.size())) {}
+  TableWriter(HtmlWriter& html, std::string_view id, std::string_view caption,
+              std::span<const Column> columns);
   void begin_row() { html_.open("tr"); }
   void end_row() { html_.close(); }
   // A name from a file: what is too long is cut, and stands in full as the cell's title.

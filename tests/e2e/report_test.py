@@ -206,6 +206,19 @@ class ReportTest(harness.JobTest):
         page = self.check(self.report())
         self.assertGreater(sum(page.fired.values()), 0)
 
+    def test_the_work_of_the_gpu_is_that_of_analyze(self):
+        """But for the columns of nodes, which the trace does not name, and of times since the epoch."""
+        trace = os.path.join(harness.ROOT, "tests", "data", "hta", "kineto", "format_int_us")
+        shutil.copytree(trace, self.directory, dirs_exist_ok=True)
+        page = self.check(self.report())
+        results = self.analyze("temporal_breakdown", "comm_comp_overlap", "profiler_steps")
+        for name, result in results.items():
+            numbers = [[value for value, column in zip(row, result["columns"]) if column not in ("node", "ts_ns")]
+                       for row in result["rows"]]
+            self.assertGreater(len(numbers), 0, name)
+            self.assertEqual(page.figures(name), numbers[:20], name)
+        self.assertIn("not judged: these files have nothing that it is about", "".join(page.text))
+
     def test_standard_output_and_refusals(self):
         self.generate("normal", 20)
         text = self.report()
