@@ -71,6 +71,18 @@ RequestRefusal refusal(const HttpRequest& request, const HttpLimits& limits) {
   return {};
 }
 
+std::string_view cache_control(Caching caching) {
+  switch (caching) {
+    case Caching::none:
+      return "no-store";
+    case Caching::revalidate:
+      return "no-cache";
+    case Caching::forever:
+      return "public, max-age=31536000, immutable";
+  }
+  return "no-store";
+}
+
 std::string http_date() {
   const std::time_t now = std::time(nullptr);
   std::tm utc{};
@@ -150,7 +162,11 @@ HttpResponse error_response(int status, std::string_view error) {
 std::span<const std::pair<std::string_view, std::string_view>> security_headers() {
   static constexpr std::pair<std::string_view, std::string_view> kHeaders[] = {
       {"X-Content-Type-Options", "nosniff"},
-      {"Content-Security-Policy", "default-src 'self'; frame-ancestors 'none'"},
+      {"Content-Security-Policy",
+       "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src "
+       "'self'; "
+       "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"},
+      {"Referrer-Policy", "no-referrer"},
       {"X-Frame-Options", "DENY"},
   };
   return kHeaders;
@@ -166,7 +182,7 @@ SerializedResponse serialize(HttpResponse response, bool head_only, bool keep_al
   header("Date", http_date());
   header("Server", "trainwatch");
   for (const auto& [name, value] : security_headers()) header(name, value);
-  header("Cache-Control", response.cacheable ? "no-cache" : "no-store");
+  header("Cache-Control", cache_control(response.caching));
   for (const auto& [name, value] : response.headers) header(name, value);
   if (response.status != 304) {
     header("Content-Type", response.content_type);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -42,13 +43,20 @@ struct RequestRefusal {
 std::variant<HttpRequest, RequestRefusal> parse_request(std::string_view head,
                                                         const HttpLimits& limits = {});
 
+// What a client may keep of a response.
+enum class Caching : std::uint8_t {
+  none,        // Cache-Control: no-store
+  revalidate,  // no-cache: it asks again with the ETag
+  forever      // what is below this path never changes
+};
+
 struct HttpResponse {
   int status = 200;
   std::string content_type = "application/json";
   std::string body;
   std::shared_ptr<const std::string> shared_body = nullptr;  // if any: sent instead of `body`
   std::vector<std::pair<std::string, std::string>> headers;
-  bool cacheable = false;  // false: Cache-Control: no-store; true: revalidate with the ETag
+  Caching caching = Caching::none;
 
   const std::string& content() const { return shared_body ? *shared_body : body; }
 };

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <optional>
 
+#include "daemon/net/accept.h"
 #include "daemon/net/alerts_response.h"
 #include "daemon/net/metrics_page.h"
 #include "daemon/net/process_metrics.h"
@@ -43,6 +44,8 @@ HttpResponse text(int status, std::string body) {
           .headers = {}};
 }
 
+constexpr std::string_view kAssets = "/assets/";  // scripts and styles, see scripts/embed.cmake
+
 std::string_view type_of(std::string_view name) {
   constexpr std::pair<std::string_view, std::string_view> kTypes[] = {
       {".html", "text/html; charset=utf-8"},     {".css", "text/css; charset=utf-8"},
@@ -55,32 +58,24 @@ std::string_view type_of(std::string_view name) {
   return "application/octet-stream";
 }
 
-Answer serve(std::string_view name, const HttpRequest& request) {
-  const auto all = web_assets();
-  const auto found = std::find_if(all.begin(), all.end(),
-                                  [name](const WebAsset& item) { return item.name == name; });
-  if (found == all.end()) return error_response(404);
-  HttpResponse response;
-  response.cacheable = true;
-  response.headers.emplace_back("ETag", found->etag);
-  response.content_type = type_of(name);
-  if (request.header("If-None-Match").find(found->etag) != std::string_view::npos) {
-    response.status = 304;
-  } else {
-    response.body = found->bytes;
-  }
-  return response;
-}
-
 Answer asset(NetState&, const HttpRequest& request) {
-  const auto path = request.path();
-  return serve(path == "/" ? std::string_view("index.html") : path.substr(1), request);
-}
-
-// The runbook of a rule: /docs/rules/step_spike.
-Answer runbook(NetState&, const HttpRequest& request) {
-  const auto path = request.path();
-  return serve(std::string(path.substr(path.rfind('/') + 1)) + ".md", request);
+  const auto all = web_assets();
+  const auto found = std::ranges::find(all, request.path(), &WebAsset::path);
+  if (found == all.end()) return error_response(404);
+  const bool gzip = !found->gzip.empty() && accepts_gzip(request.header("Accept-Encoding"));
+  const std::string etag = "\"" + std::string(found->hash) + (gzip ? "-gz\"" : "\"");
+  HttpResponse response;
+  response.caching = found->path.starts_with(kAssets) ? Caching::forever : Caching::revalidate;
+  response.content_type = type_of(found->name);
+  response.headers.emplace_back("ETag", etag);
+  if (!found->gzip.empty()) response.headers.emplace_back("Vary", "Accept-Encoding");
+  if (request.header("If-None-Match").find(etag) != std::string_view::npos) {
+    response.status = 304;
+    return response;
+  }
+  if (gzip) response.headers.emplace_back("Content-Encoding", "gzip");
+  response.body = gzip ? found->gzip : found->bytes;
+  return response;
 }
 
 // Of this thread and the process.
@@ -216,9 +211,8 @@ struct Route {
 
 constexpr Route kRoutes[] = {
     {"/", asset},
-    {"/style.css", asset},
-    {"/page.js", asset},
     {"/icon.svg", asset},
+    {kAssets, asset},
     {"/metrics", metrics, true},
     {"/-/healthy", healthy, true},
     {"/-/ready", ready, true},
@@ -230,8 +224,8 @@ constexpr Route kRoutes[] = {
     {"/api/v1/steps", chart},
     {"/api/v1/stream", stream},
     {kAnalyses, analysis},
-    {"/docs/rules/", runbook},
-    {"/docs/self-alerts", runbook},
+    {"/docs/rules/", asset},
+    {"/docs/self-alerts", asset},
 };
 
 bool leads_to(const Route& route, std::string_view path) {

@@ -1,4 +1,4 @@
-// The files of daemon/web/ and the runbooks of docs/ that are served, compiled into the program
+// The page (daemon/web) and the runbooks of docs/ that are served, compiled into the program
 // (scripts/embed.cmake).
 #pragma once
 
@@ -8,9 +8,11 @@
 namespace trainwatch {
 
 struct WebAsset {
-  std::string_view name;  // file name, "index.html"
-  std::string_view etag;  // quoted, as in the header
+  std::string_view name;  // of the file: "page.js"
+  std::string_view path;  // where it is served: "/assets/page-0123456789abcdef.js"
+  std::string_view hash;  // of its content, 16 hexadecimal digits
   std::string_view bytes;
+  std::string_view gzip;  // the same, compressed; empty if there is none
 };
 
 std::span<const WebAsset> web_assets();

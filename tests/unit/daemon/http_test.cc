@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
+#include "daemon/net/accept.h"
+#include "daemon/net/web_assets.h"
 #include "tests/unit/daemon/net_fixture.h"
 
 namespace trainwatch::http_test {
@@ -30,9 +32,11 @@ TEST(HttpServer, EveryPathHasItsAnswer) {
     const char* content;
   } cases[] = {
       {"/", 200, "text/html; charset=utf-8", "<title>trainwatch</title>"},
-      {"/style.css", 200, "text/css; charset=utf-8", "color-scheme"},
       {"/docs/rules/step_spike", 200, "text/plain; charset=utf-8", "step_spike"},
-      {"/page.js", 200, "text/javascript; charset=utf-8", "WebSocket"},
+      {"/docs/self-alerts", 200, "text/plain; charset=utf-8", "_self/"},
+      {"/docs/rules/nothing", 404, "application/json", "Not Found"},
+      {"/page.js", 404, "application/json", "Not Found"},
+      {"/assets/page.js", 404, "application/json", "Not Found"},
       {"/icon.svg", 200, "image/svg+xml", "<svg"},
       {"/metrics", 200, "text/plain; version=0.0.4; charset=utf-8", "trainwatch_steps_total 7\n"},
       {"/metrics?x=%zz", 200, "text/plain; version=0.0.4; charset=utf-8", "process_open_fds"},
@@ -53,7 +57,8 @@ TEST(HttpServer, EveryPathHasItsAnswer) {
     EXPECT_THAT(response.body, HasSubstr(row.content)) << row.path;
     EXPECT_THAT(response.body, Not(HasSubstr("<here>")));
     EXPECT_EQ(response.header("X-Content-Type-Options"), "nosniff");
-    EXPECT_THAT(response.header("Content-Security-Policy"), HasSubstr("default-src 'self'"));
+    EXPECT_THAT(response.header("Content-Security-Policy"),
+                AllOf(HasSubstr("default-src 'none'"), Not(HasSubstr("unsafe"))));
     EXPECT_EQ(response.header("X-Frame-Options"), "DENY");
     EXPECT_THAT(response.header("Cache-Control"), testing::AnyOf("no-store", "no-cache"));
   }
@@ -216,10 +221,51 @@ TEST(HttpServer, AssetsAreNotSentTwice) {
   const auto first = get(server.port(), "/");
   const auto etag = first.header("ETag");
   ASSERT_FALSE(etag.empty());
+  EXPECT_EQ(first.header("Cache-Control"), "no-cache");
   const auto second = get(server.port(), "/", "If-None-Match: " + etag + "\r\n");
   EXPECT_EQ(second.status, 304);
   EXPECT_EQ(second.body, "");
+  EXPECT_EQ(second.header("ETag"), etag);
   EXPECT_EQ(get(server.port(), "/", "If-None-Match: \"other\"\r\n").status, 200);
+}
+
+TEST(HttpServer, AssetsOfTheirOwnContentAreKeptForEver) {
+  TestServer server;
+  for (const WebAsset& asset : web_assets()) {
+    const auto response = get(server.port(), std::string(asset.path));
+    EXPECT_EQ(response.status, 200) << asset.path;
+    EXPECT_EQ(response.body, asset.bytes) << asset.path;
+    EXPECT_EQ(response.header("Content-Encoding"), "") << asset.path;
+    const bool named_by_content = asset.path.find(asset.hash) != std::string_view::npos;
+    EXPECT_EQ(response.header("Cache-Control"),
+              named_by_content ? "public, max-age=31536000, immutable" : "no-cache");
+  }
+}
+
+TEST(HttpServer, AssetsAreCompressedForWhoAcceptsIt) {
+  TestServer server;
+  for (const WebAsset& asset : web_assets()) {
+    if (asset.gzip.empty()) continue;  // built without the page
+    const std::string path(asset.path);
+    const auto plain = get(server.port(), path, "Accept-Encoding: br, gzip;q=0\r\n");
+    const auto small = get(server.port(), path, "Accept-Encoding: br, gzip\r\n");
+    EXPECT_EQ(plain.body, asset.bytes) << path;
+    EXPECT_EQ(small.body, asset.gzip) << path;
+    EXPECT_EQ(small.header("Content-Encoding"), "gzip");
+    EXPECT_EQ(plain.header("Vary"), "Accept-Encoding");
+    EXPECT_EQ(small.header("Vary"), "Accept-Encoding");
+    EXPECT_NE(plain.header("ETag"), small.header("ETag"));
+    const std::string known = "If-None-Match: " + small.header("ETag") + "\r\n";
+    EXPECT_EQ(get(server.port(), path, known + "Accept-Encoding: gzip\r\n").status, 304);
+    EXPECT_EQ(get(server.port(), path, known).status, 200) << "the other form is another one";
+  }
+}
+
+TEST(AcceptEncoding, AllowsGzip) {
+  for (const char* header : {"gzip", "GZIP", "deflate, gzip;q=0.5", "*", "br;q=1, *;q=0.1"})
+    EXPECT_TRUE(accepts_gzip(header)) << header;
+  for (const char* header : {"", "br", "gzip;q=0", "gzip;q=0, *", "identity", "gzip;q=x", "*;q=0"})
+    EXPECT_FALSE(accepts_gzip(header)) << header;
 }
 
 // The limit is put at what is open already, so the connection waits in the kernel's queue until

@@ -1,6 +1,6 @@
+import './base.css';
 // The live page: alerts over the WebSocket, what is watched from the status frames. Everything that
 // comes from outside is set as text, never as markup.
-'use strict';
 
 const MAX_ALERTS_SHOWN = 200;
 const SILENCE_MS = 15000;  // three missed heartbeats

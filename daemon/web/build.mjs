@@ -1,0 +1,43 @@
+// Bundles the page: node build.mjs SOURCE OUT. esbuild is taken from the node_modules beside this
+// file, which build.cmake copies there.
+//   OUT/page.js, OUT/page.css   one minified file each
+//   OUT/index.html              SOURCE/index.html with the names under which these two are served
+//   OUT/icon.svg
+//   OUT/*.gz                    each of them, compressed as far as gzip goes
+import {createHash} from 'node:crypto';
+import {copyFileSync, readFileSync, writeFileSync} from 'node:fs';
+import {join} from 'node:path';
+import {gzipSync} from 'node:zlib';
+import {build} from 'esbuild';
+
+const [source, out] = process.argv.slice(2);
+const own = new URL('node_modules', import.meta.url).pathname;
+
+await build({
+  entryPoints: [{in: join(source, 'src/main.js'), out: 'page'}],
+  outdir: out,
+  bundle: true,
+  minify: true,
+  format: 'iife',
+  target: ['chrome100', 'firefox100', 'safari15'],
+  nodePaths: [own],
+  charset: 'utf8',
+  legalComments: 'none',
+  banner: {js: '/* trainwatch (Apache-2.0); with uPlot, preact (MIT) and htm (Apache-2.0) */'},
+});
+
+// As scripts/embed.cmake names them.
+function served(name) {
+  const hash = createHash('sha256').update(readFileSync(join(out, name))).digest('hex').slice(0, 16);
+  return '/assets/' + name.replace('.', `-${hash}.`);
+}
+
+const index = readFileSync(join(source, 'index.html'), 'utf8')
+    .replace('/page.js', served('page.js'))
+    .replace('/page.css', served('page.css'));
+writeFileSync(join(out, 'index.html'), index);
+copyFileSync(join(source, 'icon.svg'), join(out, 'icon.svg'));
+
+for (const name of ['index.html', 'page.js', 'page.css', 'icon.svg']) {
+  writeFileSync(join(out, name + '.gz'), gzipSync(readFileSync(join(out, name)), {level: 9}));
+}
