@@ -200,7 +200,7 @@ TEST(WsSession, AHandshakeThatIsRefusedIsAnOrdinaryResponse) {
     EXPECT_EQ(response.status, status) << request;
     EXPECT_EQ(response.header("X-Content-Type-Options"), "nosniff") << request;
     EXPECT_EQ(response.header("X-Frame-Options"), "DENY") << request;
-    EXPECT_THAT(response.header("Content-Security-Policy"), HasSubstr("default-src 'self'"));
+    EXPECT_THAT(response.header("Content-Security-Policy"), HasSubstr("default-src 'none'"));
     EXPECT_EQ(response.header("Sec-WebSocket-Version"), status == 426 ? "13" : "") << request;
   }
   const auto accepted = ask(server.port(), start + upgrade + version + key + "\r\n");
