@@ -6,6 +6,7 @@
 #include "commands/commands.h"
 #include "commands/offline_run.h"
 #include "commands/replace_file.h"
+#include "commands/report/recorded_answers.h"
 #include "commands/report/report_content.h"
 #include "commands/report/sections.h"
 #include "daemon/exit_code.h"
@@ -130,6 +131,8 @@ int report(const ReportOptions& options, std::ostream& out, std::ostream& err) {
   describe_input(*ingest, content);
   describe_rules(files.config(), content);
   describe_what_was_not_judged(engine.host(), content);
+  content.answers = recorded_answers({engine, *ingest, *job, content.alerts, content.results},
+                                     std::string(version()));
 
   const std::string page = report_page(content);
   if (to_file) {

@@ -50,15 +50,6 @@ class FigureReader {
   }
   // Names of files may be any bytes.
   std::string text(std::string_view name) const { return text(figure(name), name); }
-  std::vector<double> numbers(std::string_view name) const {
-    const Figures::Value* value = find(name);
-    if (value == nullptr) return {};
-    if (const auto* counts = std::get_if<Figures::Counts>(value))
-      return {counts->begin(), counts->end()};
-    if (const auto* numbers = std::get_if<Figures::Numbers>(value)) return *numbers;
-    fail(name, "is no list of numbers");
-    return {};
-  }
 
   FigureReader group(std::string_view name) const {
     const Figures::Value* value = find(name);
@@ -72,11 +63,6 @@ class FigureReader {
   template <class Use>
   void each_group(const Use& use) const {
     for (const auto& [name, value] : figures_->fields()) use(repaired_utf8(name), group(name));
-  }
-  // Calls `use(name, numbers)` for every field, all of which are lists of numbers.
-  template <class Use>
-  void each_list(const Use& use) const {
-    for (const auto& [name, value] : figures_->fields()) use(repaired_utf8(name), numbers(name));
   }
   // Calls `use(reader)` for each group of a list.
   template <class Use>

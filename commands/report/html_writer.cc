@@ -122,6 +122,18 @@ HtmlWriter& HtmlWriter::style(std::string_view css) {
   return close();
 }
 
+HtmlWriter& HtmlWriter::script(std::string_view code) {
+  open("script");
+  out_ += code;
+  return close();
+}
+
+HtmlWriter& HtmlWriter::json(std::string_view id, std::string_view json) {
+  open("script", {{"type", "application/json"}, {"id", id}});
+  for (const char c : json) c == '<' ? static_cast<void>(out_ += "\\u003c") : out_.push_back(c);
+  return close();
+}
+
 void HtmlWriter::begin(std::string_view tag, Attributes attributes) {
   if (begins_line(tag)) out_ += '\n';
   out_.append("<").append(tag);

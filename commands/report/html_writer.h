@@ -36,8 +36,11 @@ class HtmlWriter {
   HtmlWriter& element(std::string_view tag, std::string_view content, Attributes attributes = {});
   // An element that has no end tag, as <meta/> or <path/>.
   HtmlWriter& empty(std::string_view tag, Attributes attributes = {});
-  // A style sheet of the program's own, as it stands.
+  // A style sheet or a script of the program's own, as it stands.
   HtmlWriter& style(std::string_view css);
+  HtmlWriter& script(std::string_view code);
+  // JSON for a script to find by this id. Whatever is in it, it cannot end the element.
+  HtmlWriter& json(std::string_view id, std::string_view json);
 
   std::size_t size() const { return out_.size(); }
   std::string take() { return std::move(out_); }

@@ -110,7 +110,7 @@ void write_fired(HtmlWriter& html, const RuleConfig& rule, const ReportContent& 
     if (alerts[i]->rule == rule.spec->id) places.push_back(i);
   }
   const auto times = static_cast<double>(places.size());
-  html.open("td", {{"class", "n"}});
+  html.open("td", {{"class", "number"}});
   write_figure(html, times, report_format::count(times));
   html.close().open("td", {{"class", "links"}});
   std::size_t links = 0;

@@ -61,46 +61,6 @@ struct DeviceUsageRow {
   std::optional<double> full;
 };
 
-// How often there was a value in each bin; bin i is from edges[i] to edges[i + 1].
-struct BinCounts {
-  std::string group;   // "Step:ModeKeys.TRAIN-nodeid:algo-1-0", "GPUUtilization-nodeid:algo-1"
-  std::string series;  // "gpu0", "total"; empty where the group is the series
-  std::vector<double> edges;
-  std::vector<double> counts;
-  double values = 0;  // all, also those in no bin
-};
-
-// "Forward-nodeid:algo-1-0" -> "Forward", "algo-1-0"
-struct GroupName {
-  std::string_view what;
-  std::string_view where;
-};
-GroupName group_name(std::string_view group);
-
-// The last steps of one rank, by their start.
-struct StepSeries {
-  struct Step {
-    double start_us = 0;
-    double duration_us = 0;
-    double number = 0;
-    std::size_t phase = 0;  // index into JobFigures::phases
-  };
-  std::string rank;
-  std::vector<Step> steps;
-};
-
-struct HeatMap {
-  struct Row {
-    std::string node;  // "node_total": the mean over nodes
-    std::string dimension;
-    std::string metric;           // "cpu0", "total"
-    std::vector<double> percent;  // one value per column
-  };
-  std::size_t width = 0;
-  double samples_per_column = 1;
-  std::vector<Row> rows;
-};
-
 // Calls in the loading of data. An outlier took twice the median or more.
 struct CallFigures {
   struct Outlier {
@@ -150,13 +110,8 @@ struct JobFigures {
   std::vector<DurationRow> step_metrics;
   std::vector<DurationRow> step_processes;
   double steps_left_out = 0;
-  std::vector<std::string> phases;
-  std::vector<StepSeries> timeline;  // by name of the rank
-  std::vector<BinCounts> step_histograms;
   std::vector<UtilizationRow> utilization;  // by dimension
   std::vector<DeviceUsageRow> device_usage;
-  std::vector<BinCounts> metric_histograms;
-  HeatMap heat_map;
   std::vector<IteratorFigures> iterators;
   CallFigures workers;
   CallFigures getnext;

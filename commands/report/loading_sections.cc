@@ -158,7 +158,7 @@ void write_python_profiles(HtmlWriter& html, const ReportContent& content) {
   }
   for (const ProfileFigures& part : job.profiles) {
     const char* profiles = part.profiles == 1 ? " profile" : " profiles";
-    html.element("h3", in_words(part.part) + ", " + part.profiler + ", " +
+    html.element("h4", in_words(part.part) + ", " + part.profiler + ", " +
                            report_format::count(part.profiles) + profiles);
     write_functions(html, part);
   }

@@ -39,10 +39,12 @@ struct ReportContent {
   std::vector<std::string> rules_off;
   std::vector<Alert> alerts;  // the latest version of each
   JobFigures figures;
-  Figures results;  // of the analyses, by name
+  Figures results;       // of the analyses, by name
+  std::string headline;  // the sentence on top
+  std::string answers;   // recorded_answers()
 };
 
-// One self-contained page: no script, and nothing that is fetched. Equal content gives equal bytes.
+// One self-contained page that fetches nothing. Equal content gives equal bytes.
 std::string report_page(const ReportContent& content);
 
 }  // namespace trainwatch

@@ -19,7 +19,8 @@ TableWriter::TableWriter(HtmlWriter& html, std::string_view id, std::string_view
   if (!caption.empty()) html_.element("caption", caption);
   html_.open("thead").open("tr");
   for (const Column& column : columns) {
-    html_.element("th", column.title, {{"scope", "col"}, {"class", column.number ? "n" : "t"}});
+    html_.element("th", column.title,
+                  {{"scope", "col"}, {"class", column.number ? "number" : "text"}});
   }
   html_.close().close().open("tbody");
 }
@@ -31,7 +32,7 @@ void TableWriter::name(std::string_view text) {
 }
 
 void TableWriter::number(double value, std::string_view shown) {
-  html_.open("td", {{"class", "n"}});
+  html_.open("td", {{"class", "number"}});
   write_figure(html_, value, shown);
   html_.close();
 }
@@ -40,7 +41,7 @@ void TableWriter::number(const std::optional<double>& value, std::string (*show)
   if (value) {
     number(*value, show(*value));
   } else {
-    html_.element("td", "\xE2\x80\x93", {{"class", "n"}});
+    html_.element("td", "\xE2\x80\x93", {{"class", "number"}});
   }
 }
 

@@ -10,7 +10,7 @@ namespace trainwatch {
 struct WebAsset {
   std::string_view name;  // of the file: "page.js"
   std::string_view path;  // where it is served: "/assets/page-0123456789abcdef.js"
-  std::string_view hash;  // of its content, 16 hexadecimal digits
+  std::string_view hash;  // SHA-256 of its content, 64 hexadecimal digits
   std::string_view bytes;
   std::string_view gzip;  // the same, compressed; empty if there is none
 };

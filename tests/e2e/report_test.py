@@ -103,8 +103,8 @@ class ReportTest(harness.JobTest):
         self.assertEqual(len(page.ids), len(set(page.ids)), "an id twice")
         self.assertEqual([link for link in page.links if link[0] != "#" or link[1:] not in page.ids], [])
         self.assertEqual(page.outside, [])
-        self.assertFalse(page.tags & {"script", "link", "iframe", "img", "object", "embed", "form", "base"})
-        for word in ("url(", "@import", "http:", "https:"):
+        self.assertFalse(page.tags & {"link", "iframe", "img", "object", "embed", "form", "base"})
+        for word in ("url(", "@import"):
             self.assertNotIn(word, text)
         return page
 
@@ -150,7 +150,7 @@ class ReportTest(harness.JobTest):
         self.assertEqual({rule: times for rule, times in page.fired.items() if times}, fired)
         self.assertEqual(len(page.fired), len(json.loads(harness.run("rules", "--format=json").stdout)))
 
-    def test_steps_are_drawn_and_functions_listed(self):
+    def test_functions_are_listed(self):
         self.generate("evalphase", 60)
         folder = os.path.join(self.directory, "framework", "pytorch", "cprofile", "0-algo-1",
                               "train-1-stepstart-1700000001.0_train-2-stepstart-1700000002.0")
@@ -158,17 +158,31 @@ class ReportTest(harness.JobTest):
         profile = cProfile.Profile()
         profile.runcall(sorted, range(1000), key=lambda number: -number)
         profile.dump_stats(os.path.join(folder, "python_stats"))
-        text = self.report()
-        page = self.check(text)
-        results = self.analyze("step_timeline", "python_profile")
-        steps = results["step_timeline"]["rows"]
-        self.assertIn(", %d steps" % len(steps), "".join(page.text))
-        self.assertEqual(sum(path.count("h0") for path in re.findall(r'class="dots s\d" d="([^"]*)"', text)),
-                         len(steps))
+        page = self.check(self.report())
+        results = self.analyze("python_profile")
         functions = results["python_profile"]["cprofile"]["training_loop"]["top_functions"]
         self.assertGreater(len(functions["rows"]), 1)
         self.assertEqual(page.figures("functions-cprofile-training_loop"),
                          rows_of(functions, ["ncalls", "total_time_ns", "cumulative_time_ns"]))
+
+    def test_it_has_the_answers_that_the_page_asks_for(self):
+        self.generate("stepoutlier", 60)
+        text = self.report()
+        with harness.Trainwatch(self.directory, CONFIG) as trainwatch:
+            for path in ("/api/v1/heatmap?what=utilization", "/api/v1/histogram?what=utilization"):
+                live = trainwatch.json(path + "&columns=256")
+                self.assertEqual(self.answers(text)[path], live, path)
+            recorded, live = (sum(chart["columns"]["steps"]) for chart in (
+                self.answers(text)["/api/v1/steps"], trainwatch.json("/api/v1/steps")))
+        self.assertGreater(live, 0)
+        self.assertIn(recorded - live, range(3), "the last step of each rank waits for its waits")
+        runs = self.answers(text)["/api/v1/runs"]["runs"]
+        self.assertEqual([run["state"] for run in runs], ["finished"] * len(runs))
+        self.assertGreater(len(self.answers(text)["/api/v1/alerts"]["alerts"]), 0)
+
+    def answers(self, text):
+        found = re.search(r'<script type="application/json" id="trainwatch-answers">(.*?)</script>', text, re.S)
+        return json.loads(found.group(1))
 
     def test_what_was_read(self):
         self.generate("normal", 30)
@@ -249,10 +263,9 @@ class ReportTest(harness.JobTest):
                  "file://" + os.path.join(folder, "report.html")],
                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=120, check=True)
         self.assertNotIn("CONSOLE", shown.stderr)
-        # What the browser's parser made of it is what was written.
-        self.assertEqual(shown.stdout.count("<svg"), self.read().count("<svg"))
-        self.assertEqual(shown.stdout.count("<tr"), self.read().count("<tr"))
-        self.assertIn('id="alert-1"', shown.stdout)
+        self.assertEqual(shown.stdout.count("<tr data-rule") or shown.stdout.count("data-rule="),
+                         self.read().count("data-rule="))
+        self.assertIn("step_outlier", shown.stdout)
 
     def read(self):
         with open(os.path.join(os.path.dirname(self.directory), "report.html"), encoding="utf-8") as file:

@@ -10,7 +10,6 @@
 
 namespace trainwatch::job_figures_test {
 
-using testing::ElementsAre;
 using testing::HasSubstr;
 
 Figures empty_result(const std::string& name) {
@@ -35,7 +34,6 @@ TEST(JobFigures, AJobWithoutEventsHasNone) {
   const auto figures = read_job_figures(results_with("", {}));
   ASSERT_TRUE(figures) << figures.error().message;
   EXPECT_FALSE(figures->phases_of_job.job_us);
-  EXPECT_TRUE(figures->timeline.empty());
   EXPECT_EQ(figures->getnext.count, 0);
 }
 
@@ -51,9 +49,10 @@ TEST(JobFigures, ARenamedColumnIsAnErrorNotAZero) {
 }
 
 TEST(JobFigures, ARenamedFieldIsAnErrorNotAZero) {
-  Figures map;
-  map.add("width", 0).add("samples_per_columns", 1).add("rows", Figures::Groups());
-  EXPECT_EQ(refusal("heatmap", std::move(map)), "results.heatmap.samples_per_column is missing");
+  Figures calls;
+  calls.add("counts", 0);
+  EXPECT_EQ(refusal("dataloader_getnext", std::move(calls)),
+            "results.dataloader_getnext.count is missing");
 }
 
 TEST(JobFigures, AColumnOfAnotherKindIsAnError) {
@@ -68,57 +67,21 @@ TEST(JobFigures, AColumnOfAnotherKindIsAnError) {
 
 // Fields whose names are data are there only with data.
 TEST(JobFigures, ResultsOfEventsAreRead) {
-  AnalysisBench histogram("step_histogram");
-  AnalysisBench metrics("metrics_histogram");
-  AnalysisBench heatmap("heatmap");
   AnalysisBench loaders("dataloader_initialization");
-  for (std::int64_t i = 0; i < 4; ++i) {
-    histogram.step(i * 1'000'000, 1000 + i, i);
-    for (AnalysisBench* bench : {&metrics, &heatmap})
-      bench->sample("gpu", "gpu0", "GPUUtilization", i * 1'000'000, 50);
-  }
   Span loader = loaders.span("DataLoaderIterInitialize", "_MultiProcessing", 0, 2000);
   loader.kind = SpanKind::data_init;
   loader.num_workers = 4;
   loaders.add(loader);
   Figures results;
   for (const std::string& name : analyses_in_report()) {
-    AnalysisBench* const bench = name == "step_histogram"              ? &histogram
-                                 : name == "metrics_histogram"         ? &metrics
-                                 : name == "heatmap"                   ? &heatmap
-                                 : name == "dataloader_initialization" ? &loaders
-                                                                       : nullptr;
-    results.add(name, bench != nullptr ? bench->figures() : empty_result(name));
+    const bool seen = name == "dataloader_initialization";
+    results.add(name, seen ? loaders.figures() : empty_result(name));
   }
   const auto figures = read_job_figures(results);
   ASSERT_TRUE(figures) << figures.error().message;
-  ASSERT_EQ(figures->step_histograms.size(), 1U);
-  EXPECT_EQ(figures->step_histograms[0].values, 4);
-  ASSERT_EQ(figures->metric_histograms.size(), 2U);
-  EXPECT_EQ(figures->metric_histograms[0].series, "gpu0");
-  EXPECT_EQ(figures->metric_histograms[0].values, 4);
-  ASSERT_EQ(figures->heat_map.rows.size(), 3U);
-  EXPECT_EQ(figures->heat_map.rows[0].percent.front(), 50);
   ASSERT_EQ(figures->iterators.size(), 1U);
   EXPECT_EQ(figures->iterators[0].num_workers, 4);
   EXPECT_EQ(figures->iterators[0].initializations.max_us, 2000);
-}
-
-TEST(JobFigures, TheTimelineIsSplitByRank) {
-  Figures timeline;
-  FigureTable& table = timeline.table({"start_time_us", "duration_us", "step", "phase", "nodeID"});
-  table.row(1, 10, 0, "EVAL", "b-1");
-  table.row(2, 20, 0, "TRAIN", "a-0");
-  table.row(3, 30, 1, "TRAIN", "a-0");
-  const auto figures = read_job_figures(results_with("step_timeline", std::move(timeline)));
-  ASSERT_TRUE(figures);
-  EXPECT_THAT(figures->phases, ElementsAre("TRAIN", "EVAL"));  // the most frequent first
-  ASSERT_EQ(figures->timeline.size(), 2U);
-  EXPECT_EQ(figures->timeline[0].rank, "a-0");
-  ASSERT_EQ(figures->timeline[0].steps.size(), 2U);
-  EXPECT_EQ(figures->timeline[0].steps[1].duration_us, 30);
-  EXPECT_EQ(figures->timeline[0].steps[1].phase, 0U);
-  EXPECT_EQ(figures->timeline[1].steps[0].phase, 1U);
 }
 
 TEST(JobFigures, BrokenUtf8InANameIsRepairedAndAGapIsKept) {
@@ -132,13 +95,6 @@ TEST(JobFigures, BrokenUtf8InANameIsRepairedAndAGapIsKept) {
   EXPECT_FALSE(row.idle);
   EXPECT_EQ(row.used, 0.5);
   EXPECT_EQ(row.full, 3);
-}
-
-TEST(JobFigures, GroupsAreNamedByWhatAndWhere) {
-  EXPECT_EQ(group_name("GPUUtilization-nodeid:algo-1").what, "GPUUtilization");
-  EXPECT_EQ(group_name("GPUUtilization-nodeid:algo-1").where, "algo-1");
-  EXPECT_EQ(group_name("-nodeid:algo-1").what, "");
-  EXPECT_EQ(group_name("none").what, "none");
 }
 
 TEST(JobFigures, EveryAnalysisInTheReportExists) {

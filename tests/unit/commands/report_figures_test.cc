@@ -1,11 +1,10 @@
-// Figures as a person reads them, axes, and paths.
+// Figures as a person reads them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 
 #include "commands/report/format.h"
-#include "commands/report/plot.h"
 
 namespace trainwatch::report_figures_test {
 
@@ -60,31 +59,6 @@ TEST(Figures, WhatIsNoNumberIsADash) {
       EXPECT_EQ(print(number), "\xE2\x80\x93");
     }
   }
-}
-
-TEST(PlotAxis, PutsValuesOnPixels) {
-  const PlotAxis axis{0, 10, 100, 0};
-  EXPECT_DOUBLE_EQ(axis.at(0), 100);
-  EXPECT_DOUBLE_EQ(axis.at(2.5), 75);
-  EXPECT_DOUBLE_EQ(axis.at(99), 0);
-  const PlotAxis decades{1, 100, 0, 10, true};
-  EXPECT_DOUBLE_EQ(decades.at(10), 5);
-  EXPECT_DOUBLE_EQ(decades.at(0), 0);
-  const PlotAxis nowhere{3, 3, 7, 9};
-  EXPECT_DOUBLE_EQ(nowhere.at(3), 7);
-}
-
-TEST(PlotAxis, MarksAreRound) {
-  EXPECT_THAT((PlotAxis{0, 10, 0, 1}.marks(5)), ElementsAre(0, 2, 4, 6, 8, 10));
-  EXPECT_THAT((PlotAxis{0, 216.0, 0, 1}.marks(4)), ElementsAre(0, 100, 200));
-  EXPECT_THAT((PlotAxis{0.5, 300, 0, 1, true}.marks(4)), ElementsAre(1, 10, 100));
-  EXPECT_THAT((PlotAxis{3, 3, 0, 1}.marks(4)), ElementsAre());
-  EXPECT_FALSE(std::signbit((PlotAxis{0, 1, 0, 1}.marks(4)).front()));
-}
-
-TEST(SvgPath, HasOneDecimal) {
-  EXPECT_EQ(SvgPath().move(1.26, 2).right(0.04).down(-3).line(4, 5).close().text(),
-            "M1.3 2h0v-3L4 5z");
 }
 
 }  // namespace trainwatch::report_figures_test
