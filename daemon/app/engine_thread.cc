@@ -177,6 +177,7 @@ struct EngineThread::Impl {
     pipeline.engine().tick(clock.at(report.read_until));
     pipeline.engine().flush();
     look_after_self();
+    pipeline.raise_self_alerts(clock.now(), conditions);
     const bool waits = pipeline.has_emitted() || !pipeline.waiting().empty();
     if (waits || pace.may_commit(SteadyClock::now())) commit();
     show();
@@ -196,14 +197,21 @@ struct EngineThread::Impl {
   }
 
   void look_after_self() {
-    const Time now = clock.now();
     const Time awake = clock.awake();
     watch.look(awake, pipeline.ingest(), report);
-    std::vector<SelfCondition> conditions = conditions_of(watch);
+    conditions = conditions_of(watch);
     const auto silence = awake - reported;
     std::ranges::move(self_checks({health, report, state_lost, silence}),
                       std::back_inserter(conditions));
-    pipeline.raise_self_alerts(now, conditions);
+  }
+
+  // A path that has just been found missing is no alert yet.
+  std::string monitor() const {
+    std::vector<SelfCondition> found = conditions;
+    auto missing = missing_roots(report);
+    std::erase_if(found, [](const SelfCondition& each) { return each.kind == "missing"; });
+    if (missing) found.push_back(std::move(*missing));
+    return monitor_sentence(found);
   }
 
   void show() {
@@ -226,7 +234,7 @@ struct EngineThread::Impl {
     snapshot->active = engine.book().active();
     header.storing = health.failure();
     snapshot->status_json = status_json(header, engine, pipeline.ingest(), report, watch);
-    snapshot->runs_json = runs_json(engine);
+    snapshot->runs_json = runs_json(engine, snapshot->taken, monitor());
     callbacks.snapshot(std::move(snapshot));
   }
 
@@ -245,8 +253,9 @@ struct EngineThread::Impl {
   Callbacks callbacks;
   CommitHealth health;
   SourceHealthTracker watch;
-  std::string state_lost;         // at the start; empty: no
-  Time reported = clock.awake();  // the last report of the reader
+  std::vector<SelfCondition> conditions;  // that hold now
+  std::string state_lost;                 // at the start; empty: no
+  Time reported = clock.awake();          // the last report of the reader
   CommitPace pace;
   std::ptrdiff_t withheld = 0;  // slots of chunks taken while too many alerts wait
   std::size_t provisional = 0;  // how many of the waiting alerts were sent provisionally

@@ -58,6 +58,17 @@ void CommitHealth::collect(const StateStore& store, std::vector<MetricFamily>& o
       MetricType::counter, static_cast<double>(store.subscribers_forgotten()));
 }
 
+std::optional<SelfCondition> missing_roots(const TailReport& tail) {
+  if (tail.missing_roots.empty()) return std::nullopt;
+  return SelfCondition{"missing",
+                       "",
+                       Severity::warning,
+                       static_cast<double>(tail.missing_roots.size()),
+                       "paths",
+                       "nothing is read from " + tail.missing_roots.front() + ": it does not exist",
+                       "Correct --watch, or wait: trainwatch looks for the path with every poll."};
+}
+
 std::vector<SelfCondition> self_checks(const DaemonState& state) {
   std::vector<SelfCondition> found;
   const auto add = [&found](std::string_view kind, Severity severity, double value,
@@ -80,11 +91,8 @@ std::vector<SelfCondition> self_checks(const DaemonState& state) {
         "Raise fs.inotify.max_user_watches or max_user_instances; alerts come up to one poll "
         "late.");
   }
-  if (!state.tail.missing_roots.empty() && state.tail.missing_seconds >= kMissing) {
-    const auto roots = static_cast<double>(state.tail.missing_roots.size());
-    add("missing", Severity::warning, roots, "paths",
-        "nothing is read from " + state.tail.missing_roots.front() + ": it does not exist",
-        "Correct --watch, or wait: trainwatch looks for the path with every poll.");
+  if (auto missing = missing_roots(state.tail); missing && state.tail.missing_seconds >= kMissing) {
+    found.push_back(std::move(*missing));
   }
   if (state.tail.files_dropped > 0) {
     const auto files = static_cast<double>(state.tail.files_dropped);

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -47,6 +48,9 @@ struct DaemonState {
 
 // The current problems, for the self-alerts.
 std::vector<SelfCondition> self_checks(const DaemonState& state);
+
+// Watched paths that do not exist, for however short a time: for who looks now.
+std::optional<SelfCondition> missing_roots(const TailReport& tail);
 
 struct ReloadState {
   bool successful = true;

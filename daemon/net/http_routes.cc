@@ -123,7 +123,7 @@ Answer status(NetState& net, const HttpRequest&) {
 
 Answer runs(NetState& net, const HttpRequest&) {
   HttpResponse response;
-  response.body = net.snapshot ? net.snapshot->runs_json : R"({"runs":[]})";
+  response.body = net.snapshot ? net.snapshot->runs_json : R"({"now":null,"monitor":"","runs":[]})";
   response.body += '\n';
   return response;
 }

@@ -49,6 +49,8 @@ struct Alert {
   bool spoke = false;         // it was emitted while it spoke for itself
   Verdict verdict;            // the latest content
 
+  // When what it is about began, which may be before it opened.
+  Time began() const { return verdict.since == kNoTime ? started_at : verdict.since; }
   // Another one speaks for it, and always has: reported only to who asks for parts.
   bool is_part() const { return !incident.empty() && incident != id && !spoke; }
 

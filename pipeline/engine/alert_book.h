@@ -83,6 +83,11 @@ class AlertBook {
       if (episode.phase != Episode::Phase::pending) visit(key.rule, episode.alert);
     }
   }
+  // Calls visit(alert) for each of the last that have ended, oldest first.
+  template <class Visit>
+  void each_closed(Visit&& visit) const {
+    for (const Closed& closed : closed_) visit(closed.alert);
+  }
   std::vector<Alert> active() const;  // firing, oldest first
   std::size_t active_count(std::uint32_t rule, Severity severity) const;
   std::uint64_t opened_total(std::uint32_t rule, Severity severity) const;

@@ -136,6 +136,7 @@ void Engine::end_of_input() {
   end(runs_.end_of_input(latest_));
   flush();
   settle_lost_time(true);
+  runs_.judge(book_, host_->rules());
 }
 
 void Engine::settle_lost_time(bool all) {

@@ -48,7 +48,7 @@ struct StatusHeader {
 std::string status_json(const StatusHeader& header, const Engine& engine, const Ingest& ingest,
                         const TailReport& tail, const SourceHealthTracker& tracker);
 
-// The body of /api/v1/runs.
-std::string runs_json(const Engine& engine);
+// The body of /api/v1/runs. `monitor`: monitor_sentence().
+std::string runs_json(const Engine& engine, Time now, std::string_view monitor);
 
 }  // namespace trainwatch

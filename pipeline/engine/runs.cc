@@ -21,10 +21,6 @@ struct Trouble {
   }
 };
 
-Time began(const Alert& alert) {
-  return alert.verdict.since == kNoTime ? alert.started_at : alert.verdict.since;
-}
-
 }  // namespace
 
 std::string_view to_string(RunState state) {
@@ -146,7 +142,7 @@ void Runs::judge(const AlertBook& book, const std::vector<RuleConfig>& rules) {
   book.each_firing([&](std::uint32_t rule, const Alert& alert) {
     if (alert.severity < Severity::warning || rules[rule].spec->incident.specificity == 0) return;
     Trouble& trouble = troubles[alert.subject.job];
-    Trouble::earlier(alert.rule == "stall" ? trouble.stalled : trouble.slow, began(alert));
+    Trouble::earlier(alert.rule == "stall" ? trouble.stalled : trouble.slow, alert.began());
   });
   for (auto& [job, run] : runs_) {
     const auto found = troubles.find(interner_.subjects[job].job);

@@ -83,6 +83,20 @@ std::vector<SelfCondition> conditions_of(const SourceHealthTracker& tracker) {
   return found;
 }
 
+std::string monitor_sentence(const std::vector<SelfCondition>& conditions) {
+  const SelfCondition* worst = nullptr;
+  std::size_t others = 0;
+  for (const SelfCondition& condition : conditions) {
+    if (condition.severity == Severity::info) continue;
+    if (worst != nullptr) ++others;
+    if (worst == nullptr || condition.severity > worst->severity) worst = &condition;
+  }
+  if (worst == nullptr) return {};
+  std::string text = "Monitoring is impaired: " + worst->summary;
+  if (others > 0) text += "; and " + std::to_string(others) + " more";
+  return text + ".";
+}
+
 std::vector<Alert> SelfAlerts::update(Time now, const std::vector<SelfCondition>& conditions) {
   std::vector<Alert> changed;
   for (const SelfCondition& condition : conditions) {

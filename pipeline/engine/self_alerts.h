@@ -30,6 +30,10 @@ struct SelfCondition {
 // The conditions of the sources.
 std::vector<SelfCondition> conditions_of(const SourceHealthTracker& tracker);
 
+// All of them in one sentence for a person, the worst first; empty: there are none. What costs only
+// a little delay (info) is none.
+std::string monitor_sentence(const std::vector<SelfCondition>& conditions);
+
 class SelfAlerts {
  public:
   static constexpr Nanos kGone = std::chrono::minutes(1);

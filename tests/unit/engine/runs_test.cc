@@ -13,6 +13,7 @@ using std::chrono::seconds;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
+using testing::StartsWith;
 
 struct Params {};
 class LongStep final : public Rule {
@@ -84,7 +85,10 @@ TEST_F(RunsTest, AJobIsOneRunWhateverItsRanks) {
   ticks(1, 201);
   EXPECT_EQ(run().state, RunState::running);
   EXPECT_NEAR(run().ranks.at(rank_[0]).seconds_per_step, 1.0, 1e-9);
-  EXPECT_THAT(runs_json(engine_), HasSubstr(R"("job":"bert","state":"running")"));
+  const std::string json = runs_json(engine_, Time{seconds(300)}, "all is \"well\"");
+  EXPECT_THAT(json,
+              StartsWith(R"({"now":"1970-01-01T00:05:00.000000Z","monitor":"all is \"well\"",)"));
+  EXPECT_THAT(json, HasSubstr(R"("job":"bert","state":"running","headline":{"text":"Running: )"));
 }
 
 TEST_F(RunsTest, ATimelineIsTheWholeStory) {
@@ -212,7 +216,7 @@ TEST_F(RunsTest, StateSurvives) {
   }
   Engine other({RuleConfig(long_step())});
   ASSERT_TRUE(other.load(stored));
-  EXPECT_EQ(runs_json(other), runs_json(engine_));
+  EXPECT_EQ(runs_json(other, kNoTime, ""), runs_json(engine_, kNoTime, ""));
 }
 
 }  // namespace trainwatch::runs_test

@@ -1,0 +1,82 @@
+#include "pipeline/engine/cause_words.h"
+
+#include <array>
+
+namespace trainwatch {
+namespace {
+
+struct CauseRow {
+  CauseName cause;
+  CauseWords words;
+};
+
+// In the order of CauseName.
+constexpr std::array kCauseRows = {
+    CauseRow{CauseName::unattributed,
+             {"", "some steps take far longer than the others",
+              "a step took far longer than the others", "slow for reasons that are not known"}},
+    CauseRow{CauseName::input_wait,
+             {"every step waits for data", "some steps wait for data", "a step waited for data",
+              "waiting for data"}},
+    CauseRow{CauseName::cpu_saturation,
+             {"a CPU core is saturated", "some steps are slow as a CPU core is saturated",
+              "a step was slow as a CPU core was saturated", "slowed by a saturated CPU core"}},
+    CauseRow{CauseName::io_wait,
+             {"every step waits for storage", "some steps wait for storage",
+              "a step waited for storage", "waiting for storage"}},
+    CauseRow{CauseName::host_pause,
+             {"the host holds up every step", "the host holds up some steps",
+              "the host held up a step", "held up by the host"}},
+    CauseRow{CauseName::kernel_launch,
+             {"the GPU waits for work to be launched", "some steps wait for work to be launched",
+              "a step waited for work to be launched", "waiting for GPU work to be launched"}},
+    CauseRow{CauseName::communication,
+             {"every step waits for communication between ranks",
+              "some steps wait for communication between ranks",
+              "a step waited for communication between ranks",
+              "waiting for communication between ranks"}},
+    CauseRow{CauseName::straggler,
+             {"every step waits for a slower rank", "some steps wait for a slower rank",
+              "a step waited for a slower rank", "waiting for a slower rank"}},
+    CauseRow{
+        CauseName::gpu_slowdown,
+        {"a GPU is held back below its usual clock", "some steps are slow as a GPU is held back",
+         "a step was slow as a GPU was held back", "slowed by a GPU that is held back"}},
+    CauseRow{CauseName::compute_growth,
+             {"every step computes longer than before", "some steps compute longer than the others",
+              "a step computed longer than the others", "computing longer than before"}},
+    CauseRow{CauseName::memory_copy,
+             {"every step waits for copies between host and GPU",
+              "some steps wait for copies between host and GPU",
+              "a step waited for copies between host and GPU",
+              "waiting for copies between host and GPU"}},
+    CauseRow{CauseName::synchronization,
+             {"every step waits for the GPU to hand over values",
+              "some steps wait for the GPU to hand over values",
+              "a step waited for the GPU to hand over values",
+              "waiting for the GPU to hand over values"}},
+    CauseRow{CauseName::evaluation,
+             {"evaluations hold up training", "evaluations hold up some steps",
+              "an evaluation held up a step", "evaluating"}},
+    CauseRow{CauseName::checkpoint,
+             {"checkpoints hold up training", "checkpoints hold up some steps",
+              "a checkpoint held up a step", "writing checkpoints"}},
+    CauseRow{CauseName::memory_creep,
+             {"memory fills up", "memory fills up", "memory filled up", "running out of memory"}},
+};
+
+constexpr bool in_order() {
+  for (std::size_t i = 0; i < kCauseRows.size(); ++i) {
+    if (static_cast<std::size_t>(kCauseRows[i].cause) != i) return false;
+  }
+  return kCauseRows.size() == static_cast<std::size_t>(CauseName::memory_creep) + 1;
+}
+static_assert(in_order());
+
+}  // namespace
+
+const CauseWords& words_of(CauseName cause) {
+  return kCauseRows[static_cast<std::size_t>(cause)].words;
+}
+
+}  // namespace trainwatch

@@ -1,0 +1,20 @@
+// What each cause is called in a sentence for somebody who has five seconds.
+#pragma once
+
+#include <string_view>
+
+#include "trainwatch/verdict.h"
+
+namespace trainwatch {
+
+// Clauses without capital and full stop; ranks and figures follow them.
+struct CauseWords {
+  std::string_view lasting;    // "every step waits for data"; empty: the rule has better words
+  std::string_view recurring;  // "some steps wait for data"
+  std::string_view once;       // "a step waited for data"
+  std::string_view spent;      // "waiting for data": behind "it is", "it was" and "mostly"
+};
+
+const CauseWords& words_of(CauseName cause);
+
+}  // namespace trainwatch

@@ -1,0 +1,67 @@
+// The sentence on top: what a run is doing, at what rate, since when, why, on which ranks, and what
+// it costs. A pure function of the run, the alerts about it and its account of lost time; the same
+// in /api/v1/runs, in a terminal and in the report.
+//
+//   Running: 4.2 steps/s, step 12,345; nothing is lost.
+//   Slow: since {since} ({for}) every step waits for data on ranks 0-7: 31 % of the time is lost,
+//       41 GPU minutes so far; 2.9 steps/s.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "pipeline/analysis/core/lost_time.h"
+#include "pipeline/engine/runs.h"
+#include "trainwatch/alert.h"
+#include "trainwatch/rule.h"
+#include "trainwatch/time.h"
+
+namespace trainwatch {
+
+// {since} and {for} in the text are for whoever shows it: fill_headline() in headline_text.h.
+struct Headline {
+  std::string text;
+  Time since = kNoTime;  // kNoTime: the text has no placeholders
+};
+
+// A run as it is shown.
+struct RunView {
+  RunState state = RunState::starting;
+  Time since{};
+  Time begin{};
+  Time last_end{};
+  std::uint32_t attempt = 1;
+  std::int64_t step = kNoStep;                          // the latest
+  double seconds_per_step = 0;                          // of all, as ranks wait for each other
+  std::map<std::string, std::set<std::int32_t>> nodes;  // the ranks of each; those without a number
+                                                        // are left out
+  std::size_t rank_count = 1;                           // with those
+  bool process_gone = false;
+  LostTime::Account lost;  // means over its ranks
+
+  std::set<std::int32_t> ranks() const;
+};
+
+// An alert at `warning` or above, and its rule. Not null.
+struct AlertView {
+  const Alert* alert = nullptr;
+  const RuleSpec* rule = nullptr;
+};
+
+// The alerts about one run that fire, and those of its attempt that are over since a short time.
+struct RunAlerts {
+  static constexpr Nanos kRecent = std::chrono::minutes(10);
+
+  std::vector<AlertView> firing;
+  std::vector<AlertView> over;
+};
+
+// `now`: the newest event time. Of several alerts the one that costs most is the reason; one for
+// which another speaks is asked only where none speaks.
+Headline headline(const RunView& run, const RunAlerts& alerts, Time now);
+
+}  // namespace trainwatch
