@@ -1,17 +1,35 @@
 #include <simdjson.h>
+#include <unistd.h>
 
 #include <iostream>
 
 #include "commands/commands.h"
+#include "commands/status_stream.h"
+#include "daemon/app/daemon_clock.h"
 #include "daemon/net/stream_client.h"
 #include "daemon/net/stream_protocol.h"
+#include "daemon/terminal/alert_news.h"
+#include "daemon/terminal/columns.h"
+#include "daemon/terminal/shown_alert.h"
+#include "daemon/terminal/state_line.h"
 
 namespace trainwatch {
 namespace {
 
 constexpr std::string_view kAlertHead = R"({"op":"alert",)";
 
-// Prints alerts and keeps the position in the stream, from which the next connection resumes.
+// Where the state line goes: what people look at, standard error rather than the results.
+std::ostream& terminal_of(const FollowOptions& options, std::ostream& out, std::ostream& err) {
+  return options.err_style.rewrites || !options.out_style.rewrites ? err : out;
+}
+
+TextStyle line_style(const FollowOptions& options) {
+  if (!options.text) return {};
+  return options.err_style.rewrites ? options.err_style : options.out_style;
+}
+
+// Prints alerts and keeps the position in the stream, from which the next connection resumes. As
+// text, it also shows what the runs are doing.
 class AlertFollower final : public StreamReader {
  public:
   AlertFollower(const FollowOptions& options, const StreamUrl& url, std::ostream& out,
@@ -20,6 +38,8 @@ class AlertFollower final : public StreamReader {
         path_(url.path),
         out_(out),
         err_(err),
+        status_(terminal_of(options, out, err), line_style(options)),
+        news_(options.least),
         after_(options.after),
         client_({url, options.first_wait, options.last_wait}, *this) {}
 
@@ -36,9 +56,15 @@ class AlertFollower final : public StreamReader {
   void failed(const std::string& why) override { say(why); }
 
  private:
+  bool print(const std::string& message, std::uint64_t seq);
+  void show(std::string_view op, const std::string& message);
   void greeted(std::string_view epoch, std::uint64_t last_seq);
-  bool print_alert(const std::string& message, std::uint64_t seq);
-  void say(const std::string& text) { err_ << "trainwatch follow: " << text << std::endl; }
+  void print_text(const std::string& message);
+  void print_wrapped(std::string_view sentence);
+  void say(const std::string& text) {
+    status_.print(err_, "trainwatch follow: " + text + "\n");
+    err_.flush();
+  }
   bool end(const std::string& why) {
     say(why);
     exit_code_ = 1;
@@ -49,6 +75,9 @@ class AlertFollower final : public StreamReader {
   std::string path_;
   std::ostream& out_;
   std::ostream& err_;
+  StatusStream status_;
+  StateLine state_;
+  AlertNews news_;
   simdjson::dom::parser parser_;
   std::optional<std::uint64_t> after_;
   std::string epoch_;
@@ -66,6 +95,8 @@ std::string AlertFollower::target() {
   if (!epoch_.empty()) add("epoch", epoch_);
   if (!options_.name.empty()) add("name", options_.name);
   if (!options_.rule.empty()) add("rules", options_.rule);
+  if (options_.least != Severity::info) add("min_severity", to_string(options_.least));
+  if (options_.text) add("streams", "alerts,steps,status");
   return text;
 }
 
@@ -80,7 +111,8 @@ bool AlertFollower::received(const std::string& message) {
     std::uint64_t value = 0;
     return document[name].get_uint64().get(value) == simdjson::SUCCESS ? value : 0;
   };
-  if (op == "alert") return print_alert(message, number("seq"));
+  if (op == "alert") return print(message, number("seq"));
+  show(op, message);
   if (op == "error") say("server error: " + message);
   std::string_view epoch;
   if (document["epoch"].get_string().get(epoch) != simdjson::SUCCESS) epoch = {};
@@ -104,15 +136,47 @@ void AlertFollower::greeted(std::string_view epoch, std::uint64_t last_seq) {
   if (!after_ && options_.name.empty()) after_ = last_seq;
 }
 
-// A provisional alert has no number, so the position stays.
-bool AlertFollower::print_alert(const std::string& message, std::uint64_t seq) {
-  const std::string_view text = message;
-  if (text.starts_with(kAlertHead)) {
-    out_ << '{' << text.substr(kAlertHead.size()) << std::endl;
-  } else {
-    out_ << text << std::endl;
+// The runs come with the status. Without a line that is rewritten, what a run is doing is said when
+// that changes.
+void AlertFollower::show(std::string_view op, const std::string& message) {
+  if (!options_.text) return;
+  if (op == "step") return state_.on_steps(message);
+  if (op != "status") return;
+  const StateLine::News news = state_.on_runs(message);
+  if (news.monitor) print_wrapped(state_.monitor());
+  if (status_.has_line()) {
+    status_.set_width(terminal_width(options_.err_style.rewrites ? STDERR_FILENO : STDOUT_FILENO,
+                                     line_style(options_).width));
+    status_.show(state_.text(wall_clock()), StatusStream::Clock::now());
+  } else if (news.state) {
+    print_wrapped(state_.sentence(wall_clock()));
   }
-  if (!out_) return end("cannot write the output");
+}
+
+void AlertFollower::print_wrapped(std::string_view sentence) {
+  std::string lines;
+  append_wrapped(lines, sentence, 0, options_.out_style.width);
+  status_.print(out_, lines);
+  out_.flush();
+}
+
+void AlertFollower::print_text(const std::string& message) {
+  const auto alert = shown_alert(message);
+  if (alert && news_.is_news(*alert))
+    status_.print(out_, text_of(*alert, options_.out_style, wall_clock()));
+}
+
+// A provisional alert has no number, so the position stays.
+bool AlertFollower::print(const std::string& message, std::uint64_t seq) {
+  const std::string_view text = message;
+  if (options_.text) {
+    print_text(message);
+  } else if (text.starts_with(kAlertHead)) {
+    out_ << '{' << text.substr(kAlertHead.size()) << '\n';
+  } else {
+    out_ << text << '\n';
+  }
+  if (!out_.flush()) return end("cannot write the output");
   if (seq == 0) return true;
   after_ = seq;
   if (!options_.name.empty()) client_.acknowledge(seq);

@@ -6,6 +6,7 @@
 #include <ostream>
 #include <utility>
 
+#include "commands/progress.h"
 #include "daemon/app/watch_roots.h"
 #include "daemon/exit_code.h"
 #include "pipeline/tail/posix_file_system.h"
@@ -15,36 +16,7 @@
 namespace trainwatch {
 namespace {
 
-// A progress bar on a terminal: the share of bytes read, redrawn at each full percent.
-class ProgressBar {
- public:
-  ProgressBar(std::ostream& out, bool enabled) : out_(out), enabled_(enabled) {}
-
-  void set_total(std::uint64_t bytes) { total_ = bytes; }
-
-  void show_left(const Tailer& tailer) {
-    if (!enabled_ || total_ == 0) return;
-    const std::uint64_t left = tailer.unread_bytes();
-    const int percent = static_cast<int>((total_ - (left < total_ ? left : total_)) * 100 / total_);
-    if (percent == shown_) return;
-    shown_ = percent;
-    constexpr int kWidth = 40;
-    const int filled = percent * kWidth / 100;
-    out_ << "\r[" << std::string(static_cast<std::size_t>(filled), '#')
-         << std::string(static_cast<std::size_t>(kWidth - filled), '.') << "] " << percent << " %"
-         << std::flush;
-  }
-
-  void finish() {
-    if (enabled_ && shown_ >= 0) out_ << '\n';
-  }
-
- private:
-  std::ostream& out_;
-  bool enabled_;
-  std::uint64_t total_ = 0;
-  int shown_ = -1;
-};
+using SteadyClock = Progress::Clock;
 
 void print_rejects(const Ingest& ingest, std::ostream& err) {
   for (const auto& [source, counts] : ingest.sources()) {
@@ -76,7 +48,7 @@ int refuse(const Error& error, int code, std::ostream& err) {
 }
 
 OfflineRun::OfflineRun(const OfflineOptions& options, std::ostream& err)
-    : options_(options), err_(err) {
+    : options_(options), err_(err), status_(err, options.err_style) {
   auto config = load_config(options.config_file, options.flags, rule_catalog());
   if (!config.ok()) {
     err << config.error().message << '\n';
@@ -106,7 +78,7 @@ void OfflineRun::read_all(Ingest& ingest, std::vector<WatchRoot> roots,
                           const std::function<void()>& read) const {
   PosixFileSystem files(roots);
   Tailer tailer(files, std::move(roots), tail_limits(config_->tail));
-  ProgressBar progress(err_, options_.progress);
+  Progress progress(status_, options_.progress);
   // Files beyond the tailer's limit come in with the next scan. For the tailer a second has passed
   // by then, so that the output does not depend on how fast this machine reads.
   ScanTime now{};
@@ -114,16 +86,17 @@ void OfflineRun::read_all(Ingest& ingest, std::vector<WatchRoot> roots,
     more = false;
     tailer.scan(ingest, now);
     now += std::chrono::seconds(1);
-    progress.set_total(tailer.unread_bytes());
+    progress.found(tailer.unread_bytes(), SteadyClock::now());
     while (tailer.read(ingest)) {
       read();
-      progress.show_left(tailer);
+      if (const auto at = SteadyClock::now(); progress.is_due(at))
+        progress.show_left(tailer.unread_bytes(), at);
       more = tailer.files_dropped() > 0;
     }
   }
   ingest.end_of_input();
   read();
-  progress.finish();
+  progress.finish(SteadyClock::now());
 }
 
 Result<std::string> choose_job(const std::optional<std::string>& asked,

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "commands/cli/options.h"
+#include "commands/status_stream.h"
 #include "pipeline/engine/analysis_host.h"
 #include "pipeline/engine/ingest.h"
 #include "pipeline/profile/profile_report.h"
@@ -34,6 +35,9 @@ class OfflineRun {
   // Only valid if refused() is empty.
   const Config& config() const { return *config_; }
 
+  // Prints lines to a stream, between what is shown of the progress.
+  void print(std::ostream& to, std::string_view lines) const { status_.print(to, lines); }
+
   // Reads all files to their ends and evaluates what unfinished ones hold back; `read` is called
   // after every piece and at the end. Rejects are reported on `err`: they must be visible in a
   // batch run too. The result keeps account of what was read, and lives no longer than `engine`.
@@ -45,6 +49,7 @@ class OfflineRun {
 
   const OfflineOptions& options_;
   std::ostream& err_;
+  mutable StatusStream status_;  // below what goes to err_
   std::optional<Config> config_;
   std::optional<int> refused_;
 };

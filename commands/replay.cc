@@ -3,33 +3,67 @@
 
 #include "commands/commands.h"
 #include "commands/offline_run.h"
+#include "commands/replayed_alerts.h"
 #include "daemon/exit_code.h"
+#include "daemon/terminal/columns.h"
+#include "daemon/terminal/local_zone.h"
 #include "pipeline/engine/alert_json.h"
+#include "pipeline/engine/headline_text.h"
 #include "pipeline/engine/ingest.h"
+#include "pipeline/engine/run_headlines.h"
 
 namespace trainwatch {
 namespace {
 
-// Prints the engine's alerts and remembers the worst severity.
+// Prints the engine's alerts, as sentences at the end or as JSON at once, and remembers the worst
+// severity.
 class AlertPrinter {
  public:
-  AlertPrinter(std::ostream& out, bool parts) : out_(out), parts_(parts) {}
+  AlertPrinter(const ReplayOptions& options, std::ostream& out, const OfflineRun& files)
+      : options_(options),
+        out_(out),
+        files_(files),
+        texts_(options.out_style, options.parts,
+               [this](std::string_view lines) { files_.print(out_, lines); }) {}
 
   void print(const std::vector<Alert>& alerts) {
+    std::string lines;
     for (const Alert& alert : alerts) {
-      if (alert.is_part() && !parts_) continue;
-      out_ << to_json(alert, {}) << '\n';
+      if (alert.is_part() && !options_.parts) continue;
       seen_ = true;
       worst_ = std::max(worst_, alert.severity);
+      if (options_.text) {
+        texts_.add(alert);
+      } else {
+        lines += to_json(alert, {}) + '\n';
+      }
     }
+    if (!lines.empty()) files_.print(out_, lines);
+  }
+  // What is left to say once all has been read.
+  void finish(const Engine& engine) {
+    if (!options_.text) return;
+    texts_.finish(engine.latest());
+    std::string lines;
+    for (const auto& [job, headline] : run_headlines(engine)) {
+      const std::string& name = engine.interner().subjects[job].job;
+      append_wrapped(lines,
+                     (name.empty() ? name : name + ": ") +
+                         fill_headline(headline.text, headline.since, engine.latest(),
+                                       local_zone(headline.since)),
+                     0, options_.out_style.width);
+    }
+    files_.print(out_, lines + texts_.counts() + '\n');
   }
   bool reached(const std::optional<Severity>& limit) const {
     return limit && seen_ && worst_ >= *limit;
   }
 
  private:
+  const ReplayOptions& options_;
   std::ostream& out_;
-  bool parts_;  // those for which another alert speaks, too
+  const OfflineRun& files_;
+  ReplayedAlerts texts_;
   bool seen_ = false;
   Severity worst_ = Severity::info;
 };
@@ -62,13 +96,14 @@ int replay(const ReplayOptions& options, std::ostream& out, std::ostream& err) {
   const OfflineRun files(options, err);
   if (files.refused()) return *files.refused();
   Engine engine(files.config().enabled_rules());
-  AlertPrinter printer(out, options.parts);
+  AlertPrinter printer(options, out, files);
   const auto ingest = files.read_into(engine, [&] { printer.print(engine.take_emitted()); });
-  out.flush();
   if (!read_anything(*ingest)) {
     err << "nothing could be read: " << ingest->files().size() << " files, no records\n";
     return exit_code::failed;
   }
+  printer.finish(engine);
+  out.flush();
   print_abstentions(engine.host(), err);
   if (!out) {
     err << "cannot write the alerts\n";

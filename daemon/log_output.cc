@@ -48,15 +48,14 @@ long LogOutput::put(const char* bytes, std::size_t size) const {
   return taken;
 }
 
-void LogOutput::write(std::string line) {
+void LogOutput::write_bytes(std::string bytes) {
   flush();
-  line += '\n';
-  if (queued_ + line.size() > limit_) {
+  if (queued_ + bytes.size() > limit_) {
     ++dropped_;
     return;
   }
-  queued_ += line.size();
-  queue_.push_back(std::move(line));
+  queued_ += bytes.size();
+  queue_.push_back(std::move(bytes));
   flush();
 }
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <deque>
 #include <string>
+#include <utility>
 
 #include "pipeline/tail/file_handle.h"
 
@@ -20,7 +21,9 @@ class LogOutput {
   explicit LogOutput(int descriptor, std::size_t queue_bytes = kQueueBytes);
 
   // Adds the newline.
-  void write(std::string line);
+  void write(std::string line) { write_bytes(std::move(line) + '\n'); }
+  // Whole lines, or what rewrites one (StatusLine): written or dropped together.
+  void write_bytes(std::string bytes);
   // Writes what is queued, as far as it is taken now.
   void flush();
 

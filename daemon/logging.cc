@@ -14,6 +14,7 @@
 
 #include "daemon/log_limiter.h"
 #include "daemon/log_output.h"
+#include "daemon/terminal/status_line.h"
 #include "trainwatch/json_writer.h"
 
 namespace trainwatch {
@@ -106,23 +107,40 @@ bool stderr_is_journal() {
 // Where spdlog's lines go. Its own sinks wait for their reader.
 class OutputSink final : public spdlog::sinks::base_sink<spdlog::details::null_mutex> {
  public:
-  explicit OutputSink(int descriptor) : output_(descriptor) {}
+  OutputSink(int descriptor, const TextStyle& style)
+      : descriptor_(descriptor), output_(descriptor), line_(style) {}
   const LogOutput& output() const { return output_; }
+
+  void print(std::string_view lines) { output_.write_bytes(line_.lines(lines)); }
+  // Left out while the terminal takes nothing: the next one comes soon.
+  void show(std::string_view text) {
+    const auto now = StatusLine::Clock::now();
+    output_.flush();
+    if (!line_.is_due(now) || !output_.empty()) return;
+    line_.set_width(terminal_width(descriptor_, TextStyle{}.width));
+    if (std::string bytes = line_.show(text, now); !bytes.empty())
+      output_.write_bytes(std::move(bytes));
+  }
+  void clear() {
+    if (std::string bytes = line_.clear(); !bytes.empty()) output_.write_bytes(std::move(bytes));
+  }
 
  protected:
   void sink_it_(const spdlog::details::log_msg& message) override {
-    output_.write(std::string(message.payload.data(), message.payload.size()));
+    print(std::string(message.payload.data(), message.payload.size()) + '\n');
   }
   void flush_() override { output_.flush(); }
 
  private:
+  int descriptor_;
   LogOutput output_;
+  StatusLine line_;
 };
 
 // The one lock of the daemon: every thread logs, and rarely.
 struct Logger::Impl {
-  explicit Impl(int descriptor)
-      : sink(std::make_shared<OutputSink>(descriptor)), logger("trainwatch", sink) {}
+  Impl(int descriptor, const TextStyle& style)
+      : sink(std::make_shared<OutputSink>(descriptor, style)), logger("trainwatch", sink) {}
 
   void write(LogLevel of, std::string_view message, std::initializer_list<LogField> fields) {
     const auto now = std::chrono::time_point_cast<Nanos>(std::chrono::system_clock::now());
@@ -155,8 +173,8 @@ struct Logger::Impl {
   std::uint64_t repeated = 0;  // lines
 };
 
-Logger::Logger(const LogConfig& config, int descriptor)
-    : impl_(std::make_unique<Impl>(descriptor)) {
+Logger::Logger(const LogConfig& config, int descriptor, const TextStyle& style)
+    : impl_(std::make_unique<Impl>(descriptor, style)) {
   configure(config);
 }
 
@@ -180,6 +198,21 @@ void Logger::log(LogLevel level, std::string_view message, std::initializer_list
 void Logger::flush() {
   const std::scoped_lock lock(impl_->mutex);
   impl_->flush();
+}
+
+void Logger::print(std::string_view lines) {
+  const std::scoped_lock lock(impl_->mutex);
+  impl_->sink->print(lines);
+}
+
+void Logger::show(std::string_view status_line) {
+  const std::scoped_lock lock(impl_->mutex);
+  impl_->sink->show(status_line);
+}
+
+void Logger::clear() {
+  const std::scoped_lock lock(impl_->mutex);
+  impl_->sink->clear();
 }
 
 LogLosses Logger::losses() const {

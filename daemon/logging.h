@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "daemon/config/config.h"
+#include "daemon/terminal/text_style.h"
 #include "trainwatch/time.h"
 
 namespace trainwatch {
@@ -28,8 +29,9 @@ struct LogLosses {
 // are counted in the log as soon as it is read again. Reloading calls configure().
 class Logger {
  public:
-  // Writes to standard error if none is given.
-  explicit Logger(const LogConfig& config, int descriptor = 2);
+  // Writes to standard error if none is given. `style` is that of the descriptor where people read
+  // more than the log there.
+  explicit Logger(const LogConfig& config, int descriptor = 2, const TextStyle& style = {});
   ~Logger();
 
   void configure(const LogConfig& config);
@@ -37,6 +39,12 @@ class Logger {
   // Writes what could not be written before, and says what was left out. Call once a second.
   void flush();
   LogLosses losses() const;
+
+  // For people at the terminal that the log goes to: whole lines between those of the log, and the
+  // line below them all, see StatusLine.
+  void print(std::string_view lines);
+  void show(std::string_view status_line);
+  void clear();
 
   void debug(std::string_view message, std::initializer_list<LogField> fields = {}) {
     log(LogLevel::debug, message, fields);

@@ -1,5 +1,6 @@
 #include "commands/cli/cli_commands.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -27,23 +28,27 @@ int refuse(const CliSession& session, const Error& error, int code) {
   return code;
 }
 
-Action define_run(CLI::App& app, const CliSession& session) {
-  auto flags = std::make_shared<ConfigFlagSet>(app, session.commands.catalog);
-  flags->add_watch();
-  flags->add_file_and_rules();
-  flags->add_settings();
-  app.footer("SIGHUP reloads the configuration; if it has a mistake, the old one stays.");
-  return [flags, &session] {
-    const auto given = flags->flags();
-    if (!given) return refuse(session, given.error(), exit_code::usage);
-    auto config = load_config(flags->config_file(), *given, session.commands.catalog);
-    if (!config) return refuse(session, config.error(), exit_code::bad_config);
-    if (config->watch.empty()) {
-      return refuse(session, {"nothing to watch: use --watch=DIR, or `watch` in --config.file"},
-                    exit_code::usage);
-    }
-    return session.commands.run({std::move(*config), flags->config_file(), *given});
-  };
+enum class Form { automatic, text, json };
+
+void add_form(CLI::App& app, const std::shared_ptr<Form>& form, const std::string& otherwise) {
+  add_checked(app, "--format", "text|json",
+              "Sentences or JSON lines. Default: text on a terminal, " + otherwise,
+              [form](const std::string& text) -> Status {
+                if (text != "text" && text != "json") {
+                  return Error{"'" + text + "' is not one of text|json"};
+                }
+                *form = text == "text" ? Form::text : Form::json;
+                return success();
+              });
+}
+
+bool is_text(Form form, const TextStyle& out) {
+  return form == Form::automatic ? out.terminal : form == Form::text;
+}
+
+bool is_pipe(int descriptor) {
+  struct stat file {};
+  return fstat(descriptor, &file) == 0 && S_ISFIFO(file.st_mode);
 }
 
 Status parse_severity(const std::string& text, std::optional<Severity>& out) {
@@ -53,6 +58,52 @@ Status parse_severity(const std::string& text, std::optional<Severity>& out) {
     return success();
   }
   return Error{"'" + text + "' is not one of info|warning|critical"};
+}
+
+using LeastSeverity = std::shared_ptr<std::optional<Severity>>;
+
+LeastSeverity add_least_severity(CLI::App& app, const std::string& otherwise) {
+  auto least = std::make_shared<std::optional<Severity>>();
+  add_checked(app, "--min-severity", "info|warning|critical",
+              "Print alerts of this severity and above. Default: " + otherwise,
+              [least](const std::string& text) { return parse_severity(text, *least); });
+  return least;
+}
+
+// Nothing where standard output is a file or the journal, and nothing was asked for.
+std::optional<ConsoleOptions> console_of(Form form, const std::optional<Severity>& least) {
+  ConsoleOptions console;
+  console.out = style_of(STDOUT_FILENO);
+  console.err = style_of(STDERR_FILENO);
+  console.text = is_text(form, console.out);
+  console.least = least.value_or(console.text ? Severity::warning : Severity::info);
+  const bool wanted = form != Form::automatic || console.text || is_pipe(STDOUT_FILENO);
+  return wanted ? std::optional(console) : std::nullopt;
+}
+
+Action define_run(CLI::App& app, const CliSession& session) {
+  auto flags = std::make_shared<ConfigFlagSet>(app, session.commands.catalog);
+  auto form = std::make_shared<Form>(Form::automatic);
+  flags->add_watch();
+  add_form(app, form, "JSON in a pipe, nothing in a file");
+  const LeastSeverity least = add_least_severity(app, "warning as text, info as JSON");
+  flags->add_file_and_rules();
+  flags->add_settings();
+  app.footer(
+      "On a terminal it prints alerts and, below them, what each run is doing; the log goes to\n"
+      "standard error. SIGHUP reloads the configuration; if it has a mistake, the old one stays.");
+  return [flags, form, least, &session] {
+    const auto given = flags->flags();
+    if (!given) return refuse(session, given.error(), exit_code::usage);
+    auto config = load_config(flags->config_file(), *given, session.commands.catalog);
+    if (!config) return refuse(session, config.error(), exit_code::bad_config);
+    if (config->watch.empty()) {
+      return refuse(session, {"nothing to watch: use --watch=DIR, or `watch` in --config.file"},
+                    exit_code::usage);
+    }
+    return session.commands.run(
+        {std::move(*config), flags->config_file(), *given, console_of(*form, *least)});
+  };
 }
 
 // HTA's names.
@@ -76,7 +127,7 @@ void add_paths(CLI::App& app, OfflineOptions& options) {
 void add_offline_options(CLI::App& app, OfflineOptions& options) {
   add_paths(app, options);
   with_variable(app.add_flag("--progress", options.progress,
-                             "Show a progress bar even if standard error is not a terminal"));
+                             "Show the progress even if standard error is not a terminal"));
 }
 
 void add_output(CLI::App& app, std::string& output, const char* what) {
@@ -101,7 +152,8 @@ Status complete(OfflineOptions& options, const ConfigFlagSet& flags) {
   if (!given) return given.error();
   options.config_file = flags.config_file();
   options.flags = *given;
-  options.progress = options.progress || isatty(STDERR_FILENO) == 1;
+  options.err_style = style_of(STDERR_FILENO);
+  options.progress = options.progress || options.err_style.rewrites;
   return success();
 }
 
@@ -128,8 +180,17 @@ Action define_replay(CLI::App& app, const CliSession& session) {
       "Exit with 3 if an alert has this severity or a higher one",
       [options](const std::string& text) { return parse_severity(text, options->fail_on); });
   app.add_flag("--parts", options->parts, "Also print the alerts for which another one speaks");
-  app.footer("Prints one alert per line as JSON, in the order in which they were raised.");
-  return offline_action(options, flags, session, &Commands::replay);
+  auto form = std::make_shared<Form>(Form::automatic);
+  add_form(app, form, "otherwise JSON");
+  app.footer(
+      "As JSON it prints one alert per line, in the order in which they were raised; as text each\n"
+      "alert once, and what each run was doing at the end.");
+  const Action run = offline_action(options, flags, session, &Commands::replay);
+  return [run, options, form] {
+    options->out_style = style_of(STDOUT_FILENO);
+    options->text = is_text(*form, options->out_style);
+    return run();
+  };
 }
 
 Action define_analyze(CLI::App& app, const CliSession& session) {
@@ -212,11 +273,21 @@ Action define_follow(CLI::App& app, const CliSession& session) {
                 options->name = text;
                 return success();
               });
+  auto form = std::make_shared<Form>(Form::automatic);
+  add_form(app, form, "otherwise JSON");
+  const LeastSeverity least = add_least_severity(app, "info");
   app.footer(
-      "Prints one alert per line as JSON, and resumes by itself after a lost connection. A line "
-      "with\n"
-      "\"provisional\":true could not be stored yet; it is printed again with its seq.");
-  return [options, &session] { return session.commands.follow(*options); };
+      "Prints alerts, on a terminal with what each run is doing below them, and resumes by itself\n"
+      "after a lost connection. A JSON line with \"provisional\":true could not be stored yet; it "
+      "is\n"
+      "printed again with its seq.");
+  return [options, form, least, &session] {
+    options->out_style = style_of(STDOUT_FILENO);
+    options->err_style = style_of(STDERR_FILENO);
+    options->text = is_text(*form, options->out_style);
+    options->least = least->value_or(Severity::info);
+    return session.commands.follow(*options);
+  };
 }
 
 Action define_sample(CLI::App& app, const CliSession& session) {

@@ -4,10 +4,13 @@
 #include <vector>
 
 #include "commands/cli/cli_commands.h"
+#include "daemon/terminal/columns.h"
 #include "trainwatch/json_writer.h"
 
 namespace trainwatch {
 namespace {
+
+constexpr std::size_t kTextWidth = 96;  // columns of a terminal
 
 std::string_view name_of(Scope scope) {
   switch (scope) {
@@ -42,29 +45,6 @@ std::string presets_text(const Param& param) {
   return text;
 }
 
-// Breaks at spaces so that no line is longer than a terminal's.
-void append_wrapped(std::string& out, std::string_view text, std::size_t indent) {
-  constexpr std::size_t kWidth = 96;
-  std::size_t column = 0;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find_first_of(" \n"), text.size());
-    const std::string_view word = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
-    if (word.empty()) continue;
-    if (column == 0 || column + 1 + word.size() > kWidth) {
-      if (column != 0) out += '\n';
-      out.append(indent, ' ');
-      column = indent;
-    } else {
-      out += ' ';
-      ++column;
-    }
-    out += word;
-    column += word.size();
-  }
-  out += '\n';
-}
-
 // Text inside a cell of a Markdown table.
 std::string cell(std::string_view text) {
   std::string escaped;
@@ -83,12 +63,12 @@ std::string rules_as_text(RuleCatalog catalog) {
     if (!out.empty()) out += '\n';
     out.append(rule->id).append(" (one per ").append(name_of(rule->scope));
     out.append(rule->on_by_default ? ")\n" : "; off by default)\n");
-    append_wrapped(out, rule->summary, 2);
-    append_wrapped(out, rule->doc, 2);
+    append_wrapped(out, rule->summary, 2, kTextWidth);
+    append_wrapped(out, rule->doc, 2, kTextWidth);
     for (const Param& param : rule->params) {
       out.append("    ").append(param.name).append(" = ").append(default_of(*rule, param));
       out.append("   (").append(bounds_of(param)).append(presets_text(param)).append(")\n");
-      append_wrapped(out, param.help, 8);
+      append_wrapped(out, param.help, 8, kTextWidth);
     }
   }
   return out;

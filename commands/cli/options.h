@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "daemon/config/config.h"
+#include "daemon/terminal/text_style.h"
 #include "trainwatch/cycle_trace.h"
 #include "trainwatch/time.h"
 #include "trainwatch/verdict.h"
@@ -22,9 +23,12 @@ struct OfflineOptions {
   ConfigFlags flags{};             // of the commands that have them
   std::vector<std::string> paths;  // at least one
   bool progress = false;           // asked for, or standard error is a terminal
+  TextStyle err_style{};           // of standard error
 };
 
 struct ReplayOptions : OfflineOptions {
+  bool text = false;                // sentences instead of JSON
+  TextStyle out_style{};            // of standard output
   bool parts = false;               // also alerts for which another one speaks
   std::optional<Severity> fail_on;  // exit code 3 for an alert at or above it
 };
@@ -54,11 +58,16 @@ struct FollowOptions {
   // Print alerts after this one. Absent: new alerts only, or those that `name` has not
   // acknowledged.
   std::optional<std::uint64_t> after;
-  std::string rule;             // only of this rule, or these with commas; empty: all
-  std::string name;             // acknowledge printed alerts under it; empty: do not
-  std::ostream* out = nullptr;  // alerts, one JSON object per line; null: standard output
-  std::ostream* err = nullptr;  // everything else; null: standard error
-  std::stop_token stop;         // ends it, like SIGINT and SIGTERM do
+  std::string rule;                 // only of this rule, or these with commas; empty: all
+  std::string name;                 // acknowledge printed alerts under it; empty: do not
+  bool text = false;                // sentences and a state line instead of JSON
+  Severity least = Severity::info;  // of the alerts that are printed
+  TextStyle out_style{};
+  TextStyle err_style{};
+  std::ostream* out =
+      nullptr;  // alerts, as text or one JSON object per line; null: standard output
+  std::ostream* err = nullptr;                // everything else; null: standard error
+  std::stop_token stop;                       // ends it, like SIGINT and SIGTERM do
   std::chrono::milliseconds first_wait{200};  // before a reconnection; doubles up to ...
   std::chrono::milliseconds last_wait{10'000};
 };

@@ -59,6 +59,7 @@ struct App::Impl {
   void passed(TailReport report);
   void wait_for_signals();
   void feed_watchdog();
+  void print(const PublishedAlerts& alerts);
   void show(std::shared_ptr<Snapshot> snapshot);
   Status reload();
   void shut_down();
@@ -80,6 +81,7 @@ struct App::Impl {
   PosixFileSystem profile_files{configured_input(options.config).roots};
   ProfileReader profiles{context, profile_files};
   std::unique_ptr<Logger> log;
+  std::unique_ptr<Console> console;  // null: none is wanted
   std::unique_ptr<AlertHub> hub;
   std::unique_ptr<NetServer> server;
   std::unique_ptr<EngineThread> engine;
@@ -91,13 +93,16 @@ EngineThread::Callbacks App::Impl::callbacks() {
   EngineThread::Callbacks callbacks;
   callbacks.alerts = [this](PublishedAlerts alerts, std::uint64_t first_seq) {
     boost::asio::post(context, [this, first_seq, alerts = std::move(alerts)]() mutable {
+      print(alerts);
       hub->publish(std::move(alerts));
       hub->pruned(first_seq);
     });
   };
   callbacks.provisional = [this](PublishedAlerts alerts) {
-    boost::asio::post(context,
-                      [this, alerts = std::move(alerts)] { hub->publish_provisional(alerts); });
+    boost::asio::post(context, [this, alerts = std::move(alerts)] {
+      print(alerts);
+      hub->publish_provisional(alerts);
+    });
   };
   callbacks.snapshot = [this](std::shared_ptr<Snapshot> snapshot) {
     boost::asio::post(
@@ -228,6 +233,11 @@ void App::Impl::feed_watchdog() {
   });
 }
 
+void App::Impl::print(const PublishedAlerts& alerts) {
+  if (console == nullptr) return;
+  for (const PublishedAlertPtr& alert : alerts) console->show(*alert);
+}
+
 void App::Impl::show(std::shared_ptr<Snapshot> snapshot) {
   log->flush();
   app_metrics(reloads, log->losses(), snapshot->metrics);
@@ -235,6 +245,7 @@ void App::Impl::show(std::shared_ptr<Snapshot> snapshot) {
     service.ready("watching");
     log->info("first scan done", {{"active_alerts", std::to_string(snapshot->active.size())}});
   }
+  if (console != nullptr) console->show(*snapshot);
   server->show(std::move(snapshot));
 }
 
@@ -264,7 +275,10 @@ void App::Impl::shut_down() {
   if (!reader_hangs) reader.reset();
   hangs = !profiles.wait_stopped(deadline) || reader_hangs;
   // The last alerts have been posted by now; sockets close after them.
-  boost::asio::post(context, [this] { server->close(); });
+  boost::asio::post(context, [this] {
+    if (console != nullptr) console->end();
+    server->close();
+  });
 }
 
 App::App(RunOptions options) : impl_(std::make_unique<Impl>(std::move(options))) {}
@@ -289,7 +303,11 @@ std::optional<StartFailure> App::start() {
     return failed(exposed.error(), exit_code::bad_config);
   }
 
-  impl.log = std::make_unique<Logger>(config.log);
+  const std::optional<ConsoleOptions>& console = impl.options.console;
+  const bool shared = console && console->shares_terminal();
+  impl.log =
+      std::make_unique<Logger>(config.log, STDERR_FILENO, shared ? console->err : TextStyle{});
+  if (console) impl.console = std::make_unique<Console>(*console, *impl.log);
   if (const std::string& user = config.process.user; !user.empty()) {
     if (const Status done = become_user(user); !done) {
       return failed(done.error(), exit_code::bad_config);
@@ -320,6 +338,10 @@ std::optional<StartFailure> App::start() {
   }
   impl.wait_for_signals();
   impl.feed_watchdog();
+  if (impl.console != nullptr)
+    impl.console->started(
+        "http://" + StreamUrl{listen->host, std::to_string(port()), ""}.authority() + "/",
+        impl.watched);
   impl.log->info("listening",
                  {{"address", listen->host + ":" + std::to_string(port())}, {"epoch", epoch}});
   return std::nullopt;

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "daemon/app/console.h"
 #include "daemon/app/open_store.h"
 #include "daemon/config/config.h"
 #include "trainwatch/result.h"
@@ -17,6 +18,7 @@ struct RunOptions {
   Config config{RuleCatalog{}};  // at the start, loaded from the two below; a reload loads it again
   std::string config_file{};     // empty: the defaults
   ConfigFlags flags{};
+  std::optional<ConsoleOptions> console{};  // absent: standard output stays empty
   // The process is the daemon's alone: it may give up rights for good. Tests share theirs.
   bool own_process = false;
 };

@@ -154,6 +154,16 @@ Frame before_fields(std::string_view head, std::string_view json,
   return {head, json.substr(1), std::move(owner)};
 }
 
+// The same with a head of its own.
+Frame behind(std::string head, std::string_view json, std::shared_ptr<const Snapshot> snapshot) {
+  struct Owner {
+    std::string head;
+    std::shared_ptr<const Snapshot> snapshot;
+  };
+  const auto owner = std::make_shared<const Owner>(Owner{std::move(head), std::move(snapshot)});
+  return before_fields(owner->head, json, owner);
+}
+
 JsonWriter message(std::string_view op) {
   JsonWriter json;
   json.begin_object().field("op", op);
@@ -227,17 +237,15 @@ Frame error_frame(std::string_view what) {
 }
 
 Frame status_frame(const std::shared_ptr<const Snapshot>& snapshot) {
-  return before_fields(R"({"op":"status",)", snapshot->status_json, snapshot);
+  std::string head = message("status").text() + ",";
+  if (const std::string_view runs = snapshot->runs_json; runs.size() > 2)
+    head.append(runs.substr(1, runs.size() - 2)).append(",");
+  return behind(std::move(head), snapshot->status_json, snapshot);
 }
 
 Frame step_frame(const std::shared_ptr<const Snapshot>& snapshot, std::uint64_t dropped) {
-  struct Owner {
-    std::string head;
-    std::shared_ptr<const Snapshot> snapshot;
-  };
-  const std::string head = message("step").field("dropped", dropped).text() + ",";
-  const auto owner = std::make_shared<const Owner>(Owner{head, snapshot});
-  return before_fields(owner->head, snapshot->steps_json, owner);
+  return behind(message("step").field("dropped", dropped).text() + ",", snapshot->steps_json,
+                snapshot);
 }
 
 std::optional<Severity> severity_from(std::string_view name) {

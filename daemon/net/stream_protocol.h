@@ -62,7 +62,7 @@ Frame gap_frame(std::uint64_t from, std::uint64_t to);
 Frame reset_frame(std::string_view epoch);
 Frame heartbeat_frame(double lag_seconds);
 Frame error_frame(std::string_view message);
-// `snapshot` must have a status.
+// The fields of /api/v1/runs and of the status. `snapshot` must have both.
 Frame status_frame(const std::shared_ptr<const Snapshot>& snapshot);
 // The steps of `snapshot`, which must have some, and how many others were dropped before them.
 Frame step_frame(const std::shared_ptr<const Snapshot>& snapshot, std::uint64_t dropped);

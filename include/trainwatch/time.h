@@ -11,6 +11,7 @@
 #include <ctime>
 #include <limits>
 #include <string>
+#include <string_view>
 
 namespace trainwatch {
 
@@ -55,6 +56,30 @@ inline std::string to_rfc3339(Time t) {
   const std::size_t n = std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &utc);
   std::snprintf(text + n, sizeof text - n, ".%06dZ", static_cast<int>(micros));
   return text;
+}
+
+// What to_rfc3339() prints, with 0 to 9 digits behind the second; kNoTime for anything else.
+inline Time time_from_rfc3339(std::string_view text) {
+  std::tm utc{};
+  int read = 0;
+  const std::string whole(text.substr(0, 40));
+  const int fields =
+      std::sscanf(whole.c_str(), "%4d-%2d-%2dT%2d:%2d:%2d%n", &utc.tm_year, &utc.tm_mon,
+                  &utc.tm_mday, &utc.tm_hour, &utc.tm_min, &utc.tm_sec, &read);
+  if (fields != 6 || !whole.ends_with('Z')) return kNoTime;
+  const std::chrono::year_month_day day{std::chrono::year(utc.tm_year),
+                                        std::chrono::month(static_cast<unsigned>(utc.tm_mon)),
+                                        std::chrono::day(static_cast<unsigned>(utc.tm_mday))};
+  if (!day.ok() || utc.tm_hour > 23 || utc.tm_min > 59 || utc.tm_sec > 60) return kNoTime;
+  std::int64_t nanos = 0;
+  std::int64_t unit = 1'000'000'000;
+  for (const char digit : whole.substr(static_cast<std::size_t>(read))) {
+    if (digit < '0' || digit > '9') continue;
+    unit /= 10;
+    nanos += (digit - '0') * unit;
+  }
+  return Time{std::chrono::sys_days(day)} + std::chrono::hours(utc.tm_hour) +
+         std::chrono::minutes(utc.tm_min) + std::chrono::seconds(utc.tm_sec) + Nanos(nanos);
 }
 
 }  // namespace trainwatch

@@ -136,7 +136,6 @@ void Engine::end_of_input() {
   end(runs_.end_of_input(latest_));
   flush();
   settle_lost_time(true);
-  runs_.judge(book_, host_->rules());
 }
 
 void Engine::settle_lost_time(bool all) {
@@ -230,6 +229,7 @@ void Engine::flush() {
     return attribution_.settled(entry.verdict, entry.key.subject);
   });
   book_.flush();
+  runs_.judge(book_, host_->rules());
 }
 
 void Engine::reconfigure(std::vector<RuleConfig> rules) {

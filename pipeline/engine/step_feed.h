@@ -54,6 +54,7 @@ class StepFeed {
     step.number == kNoStep ? json.null() : json.value(step.number);
     json.field("mode", to_string(step.mode)).field("origin", to_string(step.origin));
     json.field("started_at", to_rfc3339(step.start));
+    json.field("iteration_seconds", to_seconds(step.iteration()));
     json.field("duration_seconds", to_seconds(step.duration));
     json.field("data_wait_seconds", to_seconds(step.data_wait)).end_object();
   }

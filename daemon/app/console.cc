@@ -1,0 +1,80 @@
+#include "daemon/app/console.h"
+
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "daemon/app/daemon_clock.h"
+#include "daemon/terminal/columns.h"
+#include "daemon/terminal/local_zone.h"
+#include "daemon/terminal/shown_alert.h"
+#include "daemon/version.h"
+
+namespace trainwatch {
+
+Console::Console(const ConsoleOptions& options, Logger& log)
+    : options_(options), log_(log), line_(options.out), news_(options.least) {
+  if (!options.shares_terminal()) own_.emplace(STDOUT_FILENO);
+  local_zone(wall_clock());
+}
+
+void Console::print(std::string_view lines) {
+  if (!own_) return log_.print(lines);
+  own_->write_bytes(line_.lines(lines));
+}
+
+void Console::print_wrapped(std::string_view sentence) {
+  std::string lines;
+  append_wrapped(lines, sentence, 0, options_.out.width);
+  print(lines);
+}
+
+void Console::started(const std::string& url, const std::vector<std::string>& watched) {
+  if (!options_.text) return;
+  for (const std::string& path : watched) {
+    std::error_code failure;
+    const bool there = std::filesystem::exists(path, failure);
+    print_wrapped(there ? "Watching " + path
+                        : path + " does not exist: nothing is read from it until it does.");
+  }
+  print_wrapped("Page, metrics and API: " + url + " (trainwatch " + std::string(version()) + ")");
+}
+
+void Console::show(const PublishedAlert& alert) {
+  if (alert.part || alert.severity < options_.least) return;
+  if (!options_.text) return print(alert.json + "\n");
+  const auto shown = shown_alert(alert.json);
+  if (shown && news_.is_news(*shown)) print(text_of(*shown, options_.out, wall_clock()));
+}
+
+void Console::show(const Snapshot& snapshot) {
+  if (own_) {
+    own_->flush();
+    if (const auto lost = own_->dropped(); lost != dropped_ && own_->empty() && !own_->refused()) {
+      log_.warn("nobody read the alerts on standard output; lines were dropped",
+                {{"lines", std::to_string(lost - dropped_)}});
+      dropped_ = lost;
+    }
+  }
+  if (!options_.text) return;
+  state_.on_steps(snapshot.steps_json);
+  const StateLine::News news = state_.on_runs(snapshot.runs_json);
+  if (news.monitor) print_wrapped(state_.monitor());
+  const Time now = wall_clock();
+  if (!options_.out.rewrites) {
+    if (news.state) print_wrapped(state_.sentence(now));
+  } else if (!own_) {
+    log_.show(state_.text(now));
+  } else if (own_->empty()) {
+    line_.set_width(terminal_width(STDOUT_FILENO, options_.out.width));
+    own_->write_bytes(line_.show(state_.text(now), StatusLine::Clock::now()));
+  }
+}
+
+void Console::end() {
+  if (!options_.text) return;
+  own_ ? own_->write_bytes(line_.clear()) : log_.clear();
+  print_wrapped(state_.sentence(wall_clock()));
+}
+
+}  // namespace trainwatch
