@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <iostream>
+#include <utility>
 
 #include "commands/commands.h"
 #include "commands/status_stream.h"
@@ -61,10 +62,7 @@ class AlertFollower final : public StreamReader {
   void greeted(std::string_view epoch, std::uint64_t last_seq);
   void print_text(const std::string& message);
   void print_wrapped(std::string_view sentence);
-  void say(const std::string& text) {
-    status_.print(err_, "trainwatch follow: " + text + "\n");
-    err_.flush();
-  }
+  void say(const std::string& text);
   bool end(const std::string& why) {
     say(why);
     exit_code_ = 1;
@@ -84,6 +82,16 @@ class AlertFollower final : public StreamReader {
   int exit_code_ = 0;
   StreamClient client_;
 };
+
+void AlertFollower::say(const std::string& text) {
+  std::string lines = "trainwatch follow: " + text + "\n";
+  if (options_.err_style.terminal) {
+    const std::string line = std::exchange(lines, {});
+    append_wrapped(lines, line, 0, options_.err_style.width);
+  }
+  status_.print(err_, lines);
+  err_.flush();
+}
 
 std::string AlertFollower::target() {
   std::string text = path_;

@@ -61,7 +61,9 @@ std::string Progress::text(double seconds) const {
   if (seconds <= 0 || read_ == 0) return bar;
   const double rate = static_cast<double>(read_) / seconds;
   const double left = std::ceil(static_cast<double>(total_ - read_) / rate);
-  return bar + ", " + bytes_words(rate) + "/s, " + duration_words(from_seconds(left)) + " left";
+  const std::string time = left < 10 ? std::to_string(static_cast<int>(left)) + " s"
+                                     : duration_words(from_seconds(left));
+  return bar + ", " + bytes_words(rate) + "/s, " + time + " left";
 }
 
 void Progress::finish(Clock::time_point now) {

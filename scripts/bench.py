@@ -166,7 +166,8 @@ def latency(trainwatch, scratch):
         with open(log_path, "w") as log:
             process = subprocess.Popen([trainwatch, "run", "--watch=" + watched,
                                         "--storage.path=" + os.path.join(folder, "state"),
-                                        "--web.listen-address=127.0.0.1:0"], stderr=log)
+                                        "--web.listen-address=127.0.0.1:0"],
+                                       stdout=subprocess.DEVNULL, stderr=log)
         try:
             address = None
             while address is None and process.poll() is None:

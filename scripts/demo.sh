@@ -32,7 +32,7 @@ mkdir "$scratch/job"
 port=$(python3 scripts/demo.py port 9797)
 url=http://127.0.0.1:$port
 "$trainwatch" run --watch="$scratch/job" --storage.path="$scratch/state" --web.listen-address="127.0.0.1:$port" \
-  2>"$scratch/log" &
+  >/dev/null 2>"$scratch/log" &
 pids+=($!)
 python3 scripts/demo.py ready "$url" || { cat "$scratch/log"; exit 1; }
 echo "demo: trainwatch watches $scratch/job"

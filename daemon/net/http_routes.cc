@@ -123,7 +123,12 @@ Answer status(NetState& net, const HttpRequest&) {
 
 Answer runs(NetState& net, const HttpRequest&) {
   HttpResponse response;
-  response.body = net.snapshot ? net.snapshot->runs_json : R"({"now":null,"monitor":"","runs":[]})";
+  if (net.snapshot) {
+    response.body = net.snapshot->runs_json;
+  } else {
+    const auto now = std::chrono::time_point_cast<Nanos>(std::chrono::system_clock::now());
+    response.body = R"({"now":")" + to_rfc3339(now) + R"(","monitor":"","runs":[]})";
+  }
   response.body += '\n';
   return response;
 }

@@ -20,6 +20,7 @@ struct Cost {
   std::optional<double> share;  // of the time since it began
   double gpu_seconds = 0;
   std::string_view how;  // "", "about ", "at least "
+  std::string_view of = "the time";
 };
 
 std::string ranks_text(std::string_view ranks) {
@@ -86,19 +87,27 @@ double ranks_concerned(const AlertView& view, const RunView& run) {
   return static_cast<double>(std::max<std::size_t>(ranks, 1));
 }
 
-// Nothing: the rule does not measure it. A percentage is of the recent steps.
+bool knows_cycles_only(const RuleSpec& rule) {
+  return rule.interest.cycles && !rule.interest.steps && !rule.interest.complete_steps;
+}
+
+// Nothing: the rule does not measure it. A percentage is of the recent steps; a rule about profiler
+// cycles knows only what was recorded.
 std::optional<Cost> cost_of(const AlertView& view, const RunView& run, Time until) {
   const Alert& alert = *view.alert;
   const Verdict& verdict = alert.verdict;
   if (!(verdict.lost_seconds > 0)) return std::nullopt;
   const double ranks = ranks_concerned(view, run);
   if (is_moment(view)) return Cost{std::nullopt, verdict.lost_seconds * ranks, ""};
+  const bool percent = verdict.unit == "percent";
+  const double recent = std::clamp(verdict.value / 100, 0.0, 1.0);
+  if (knows_cycles_only(*view.rule)) {
+    return Cost{percent ? std::optional(recent) : std::nullopt, verdict.lost_seconds * ranks,
+                "at least ", "the recorded time"};
+  }
   const double elapsed = to_seconds(until - alert.began());
   const double measured = to_seconds(alert.updated_at - alert.began());
-  if (verdict.unit == "percent") {
-    const double share = std::clamp(verdict.value / 100, 0.0, 1.0);
-    return Cost{share, share * elapsed * ranks, "about "};
-  }
+  if (percent) return Cost{recent, recent * elapsed * ranks, "about "};
   const double known = verdict.lost_seconds * ranks;
   if (measured <= 0) return Cost{std::nullopt, known, elapsed > 0 ? "at least " : ""};
   const double share = std::min(verdict.lost_seconds / measured, 1.0);
@@ -226,7 +235,8 @@ Headline slow(const RunView& run, const std::vector<AlertView>& reasons, Time no
     if (cost) text += ": " + gpu_time_words(cost->gpu_seconds) + " lost";
   } else {
     text += "since {since} ({for}) " + lasting_clause(worst, run);
-    if (cost && cost->share) text += ": " + share_words(*cost->share) + " of the time is lost, ";
+    if (cost && cost->share)
+      text += ": " + share_words(*cost->share) + " of " + std::string(cost->of) + " is lost, ";
     if (cost && !cost->share) text += ": ";
     if (cost) text += std::string(cost->how) + gpu_time_words(cost->gpu_seconds) + " so far";
   }

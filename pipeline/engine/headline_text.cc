@@ -56,7 +56,8 @@ std::string duration_words(Nanos duration) {
   const double seconds = std::max(to_seconds(duration), 0.0);
   if (seconds == 0) return "0 s";
   if (seconds < 2 * kMinuteSeconds) return short_figure(seconds) + " s";
-  if (seconds < kHourSeconds) return std::to_string(static_cast<int>(seconds / kMinuteSeconds)) + " min";
+  if (seconds < kHourSeconds)
+    return std::to_string(static_cast<int>(seconds / kMinuteSeconds)) + " min";
   if (seconds < 2 * kDaySeconds)
     return two_units(seconds, kHourSeconds, " h", kMinuteSeconds, " min");
   return two_units(seconds, kDaySeconds, " d", kHourSeconds, " h");

@@ -9,6 +9,7 @@ import datetime
 import os
 import re
 import sys
+import time
 import unittest
 
 import harness
@@ -169,6 +170,27 @@ class FiveSecondTest(harness.JobTest):
 
     def test_straggler(self):
         self.lasting("straggler", slack=60)
+
+    def test_live(self):
+        """The same while it happens: what /api/v1/runs says, for whoever fills in the times."""
+        job, seed = self.job_of("input_bound", lambda job: not job.system)
+        incident = [incident for incident in job.incidents if incident.warn][0]
+        moment = incident.begin + 0.7 * (incident.end - incident.begin)
+        job.start += time.time() - 1 - moment
+        jobs.simulate(job)
+        jobs.settle_truth(job)
+        cut(job, time.time())
+        jobs.write(job, self.directory, seed)
+        with harness.Trainwatch(self.directory) as trainwatch:
+            run = harness.wait_for(lambda: [run for run in trainwatch.json("/api/v1/runs")["runs"] if run["state"] == "slow"],
+                                   "it is slow")[0]
+            self.assertEqual(trainwatch.json("/api/v1/runs")["monitor"], "")
+        self.assertRegex(run["headline"]["text"],
+                         r"^Slow: since \{since\} \(\{for\}\) every step waits for data on ranks? [\d,-]+: \d+ % of the time "
+                         r"is lost, (about |at least )?[\d.]+ GPU (seconds|minutes|hours) so far; ")
+        since = datetime.datetime.fromisoformat(run["headline"]["since"].rstrip("Z") + "+00:00").timestamp()
+        self.assertLess(abs(since - incident.begin), 300)
+        self.assertEqual(run["state"], "slow")
 
     def test_restart(self):
         job, seed = jobs.build("restart", 1), 1

@@ -122,7 +122,7 @@ class Trainwatch:
         self._process = subprocess.Popen(
             [*prefix, binary(), "run", "--watch=" + directory, "--web.listen-address=127.0.0.1:0",
              "--storage.path=" + (state or self._state.name), *arguments],
-            stderr=self._log, env=dict(os.environ, **(env or {})))
+            stdout=subprocess.DEVNULL, stderr=self._log, env=dict(os.environ, **(env or {})))
         self.pid = self._process.pid  # of `prefix`, where there is one
 
     def __enter__(self):

@@ -27,7 +27,8 @@ class ProcessLimitsTest(harness.JobTest):
         """`trainwatch run` without waiting for anything."""
         process = subprocess.Popen(
             [harness.binary(), "run", "--watch=" + self.directory, "--storage.path=" + self.state,
-             "--web.listen-address=127.0.0.1:0", *arguments], stderr=stderr,
+             "--web.listen-address=127.0.0.1:0", *arguments],
+            stdout=subprocess.DEVNULL, stderr=stderr,
             preexec_fn=limit and (lambda: resource.setrlimit(*limit)))
         self.addCleanup(lambda: process.poll() is None and process.kill())
         return process

@@ -25,6 +25,10 @@ class RunsTest(harness.JobTest):
             harness.wait_for(lambda: trainwatch.json("/api/v1/runs")["runs"][0]["state"] == "finished",
                              "its run is finished", 60)
             self.assertEqual(trainwatch.json("/api/v1/alerts?state=firing")["alerts"], [])
+            headline = trainwatch.json("/api/v1/runs")["runs"][0]["headline"]
+            self.assertEqual(headline["text"], "Finished at step 599 after 61 s (rank 0, until {since}); 9 % was lost, "
+                                               "mostly waiting for data.")
+            self.assertTrue(headline["since"].startswith("2026-11-21T07:58:13"))
             why = {alert["ended_because"] for alert in trainwatch.json("/api/v1/alerts?state=resolved")["alerts"]}
             self.assertLessEqual(why, {"recovered", "run_ended"})
             self.assertIn('trainwatch_run_state{state="finished"} 1', trainwatch.get("/metrics"))
@@ -35,9 +39,14 @@ class RunsTest(harness.JobTest):
             self.assertEqual(trainwatch.json("/api/v1/status")["missing_roots"], [missing])
             self.assertEqual(trainwatch.metric("trainwatch_watch_roots_missing"), 1)
             self.assertIn("does not exist", trainwatch.log())
+            said = trainwatch.json("/api/v1/runs")
+            self.assertEqual(said["monitor"],
+                             "Monitoring is impaired: nothing is read from %s: it does not exist." % missing)
+            self.assertRegex(said["now"], r"^20\d\d-.*Z$")
             shutil.copytree(harness.JOB, missing)
             harness.wait_for(lambda: self.steps(trainwatch) == 600, "all is read")
             harness.wait_for(lambda: trainwatch.json("/api/v1/status")["missing_roots"] == [], "nothing is missing")
+            harness.wait_for(lambda: trainwatch.json("/api/v1/runs")["monitor"] == "", "it sees all")
 
 
 if __name__ == "__main__":

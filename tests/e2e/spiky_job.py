@@ -110,4 +110,5 @@ def start(directory, state, port, log, *arguments, prefix=()):
     """trainwatch on such a job, run by the command `prefix`; whoever starts it ends it."""
     return subprocess.Popen(
         [*prefix, harness.binary(), "run", "--watch=" + directory, "--storage.path=" + state,
-         "--web.listen-address=127.0.0.1:%d" % port, *RULES, *arguments], stderr=log)
+         "--web.listen-address=127.0.0.1:%d" % port, *RULES, *arguments],
+        stdout=subprocess.DEVNULL, stderr=log)

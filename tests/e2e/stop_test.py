@@ -77,7 +77,7 @@ class StopTest(harness.JobTest):
             ["strace", "-D", "-f", "-o", os.devnull, "-e", "trace=flock", "-e",
              "inject=flock:signal=SIGTERM:when=1", harness.binary(), "run", "--watch=" + self.directory,
              "--storage.path=" + self.state, "--web.listen-address=127.0.0.1:0"],
-            stderr=subprocess.PIPE, text=True, timeout=30, check=False)
+            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, timeout=30, check=False)
         self.assertEqual(process.returncode, 0, process.stderr)
 
     def test_stops_near_a_whole_second(self):

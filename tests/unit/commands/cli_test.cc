@@ -142,6 +142,25 @@ TEST_F(CliTest, ReplayTakesPathsAnywhere) {
   EXPECT_TRUE(replay_.progress);
 }
 
+TEST_F(CliTest, TheFormatIsAsked) {
+  EXPECT_EQ(call({"replay", "a", "--format=text"}), 12);
+  EXPECT_TRUE(replay_.text);
+  EXPECT_EQ(call({"replay", "a", "--format=json"}), 12);
+  EXPECT_FALSE(replay_.text);
+  EXPECT_EQ(call({"follow", "a", "--format=text", "--min-severity=critical"}), 13);
+  EXPECT_TRUE(follow_.text);
+  EXPECT_EQ(follow_.least, Severity::critical);
+  EXPECT_EQ(call({"run", "--watch=/a", "--format=text"}), 11);
+  ASSERT_TRUE(run_.console);
+  EXPECT_TRUE(run_.console->text);
+  EXPECT_EQ(run_.console->least, Severity::warning);
+  EXPECT_EQ(call({"run", "--watch=/a", "--format=json"}), 11);
+  ASSERT_TRUE(run_.console);
+  EXPECT_EQ(run_.console->least, Severity::info);
+  expect_usage_error({"replay", "a", "--format=yaml"}, "text|json");
+  expect_usage_error({"run", "--watch=/a", "--min-severity=bad"}, "info|warning|critical");
+}
+
 TEST_F(CliTest, CommandsOnFinishedFilesTakeThePreset) {
   using Setting = std::pair<std::string, std::vector<std::string>>;
   const Setting preset{"rules.preset", {"sagemaker-code"}};
@@ -280,13 +299,16 @@ TEST_F(EnvironmentTest, EveryCommandHasThem) {
   set("TRAINWATCH_PROGRESS", "true");
   set("TRAINWATCH_FAIL_ON", "critical");
   set("TRAINWATCH_AFTER", "9");
+  set("TRAINWATCH_FORMAT", "text");
   EXPECT_EQ(call({"sample"}), 14);
   EXPECT_EQ(sample_.out, "/job");
   EXPECT_EQ(sample_.interval, seconds{2});
   EXPECT_EQ(call({"replay", "x"}), 12);
   EXPECT_TRUE(replay_.progress);
   EXPECT_EQ(replay_.fail_on, Severity::critical);
+  EXPECT_TRUE(replay_.text);
   EXPECT_EQ(call({"follow", "x"}), 13);
+  EXPECT_TRUE(follow_.text);
   EXPECT_EQ(follow_.after, 9U);
   set("TRAINWATCH_INTERVAL", "often");
   expect_usage_error({"sample"}, "not a duration");

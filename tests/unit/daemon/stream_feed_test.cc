@@ -242,10 +242,11 @@ TEST_F(StreamFeedTest, StatusComesAfterAlertsAndTheLatestWins) {
   for (const char* status : {R"({"n":1})", R"({"n":2})"}) {
     Snapshot snapshot;
     snapshot.status_json = status;
+    snapshot.runs_json = R"({"runs":[]})";
     feed.offer_status(std::make_shared<const Snapshot>(snapshot));
   }
   publish(1, 1);
-  EXPECT_THAT(drain(feed), ElementsAre("1", R"({"op":"status","n":2})"));
+  EXPECT_THAT(drain(feed), ElementsAre("1", R"({"op":"status","runs":[],"n":2})"));
 }
 
 TEST_F(StreamFeedTest, AKnownNameResumesAfterWhatItAcknowledged) {

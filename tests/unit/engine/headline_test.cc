@@ -103,6 +103,19 @@ TEST_F(HeadlineTest, AFigureThatIsOldIsExtrapolatedAndSaysSo) {
   EXPECT_THAT(text(), HasSubstr("on rank 3: at least 60 GPU seconds so far; 4.2"));
 }
 
+TEST_F(HeadlineTest, ARuleAboutCyclesKnowsWhatWasRecorded) {
+  RuleSpec idle = rule("gpu_idle", Scope::rank, {.specificity = 40});
+  idle.interest.cycles = true;
+  Alert slow = alert(CauseName::input_wait, 12);
+  slow.verdict.unit = "percent";
+  slow.verdict.value = 10;
+  fires(slow, idle);
+  EXPECT_THAT(text(), HasSubstr("on rank 3: 10 % of the recorded time is lost, at least 12 GPU "
+                                "seconds so far; "));
+  slow.verdict.unit = "seconds";
+  EXPECT_THAT(text(), HasSubstr("on rank 3: at least 12 GPU seconds so far; "));
+}
+
 TEST_F(HeadlineTest, EveryCauseHasPlainWords) {
   for (std::size_t i = 0; i < LostTime::kCauses; ++i) {
     const auto cause = static_cast<CauseName>(i);

@@ -161,4 +161,24 @@ TEST_F(SourceHealthTest, UnreadableRejectedAndTruncated) {
   EXPECT_THAT(kinds(700), ElementsAre("truncated"));
 }
 
+TEST(MonitorSentence, SaysTheWorstAndCountsTheRest) {
+  const SelfCondition lagging{"lagging", "job",     Severity::warning,
+                              75,        "seconds", "source job: unread bytes for 75 seconds",
+                              ""};
+  const SelfCondition degraded{"state_degraded",
+                               "",
+                               Severity::critical,
+                               1,
+                               "",
+                               "cannot store state and alerts: disk full",
+                               ""};
+  const SelfCondition polling{"watch_degraded", "", Severity::info, 1, "", "polling", ""};
+  EXPECT_EQ(monitor_sentence({}), "");
+  EXPECT_EQ(monitor_sentence({polling}), "");
+  EXPECT_EQ(monitor_sentence({polling, lagging}),
+            "Monitoring is impaired: source job: unread bytes for 75 seconds.");
+  EXPECT_EQ(monitor_sentence({lagging, degraded}),
+            "Monitoring is impaired: cannot store state and alerts: disk full; and 1 more.");
+}
+
 }  // namespace trainwatch::self_alerts_test

@@ -11,6 +11,7 @@ using testing::StartsWith;
 Step step(std::int64_t number) {
   Step step;
   step.start = Time{std::chrono::seconds(1000 + number)};
+  step.begin = step.start - std::chrono::milliseconds(250);
   step.duration = std::chrono::milliseconds(250);
   step.data_wait = std::chrono::milliseconds(50);
   step.number = number;
@@ -31,13 +32,14 @@ TEST(StepFeed, SaysWhatIsKnownOfAStep) {
   const auto taken = feed.take(interner);
   EXPECT_EQ(taken.steps, 2U);
   EXPECT_EQ(taken.dropped, 0U);
-  EXPECT_EQ(
-      taken.json,
-      R"({"steps":[{"job":"job","node":"algo-1","rank":3,"step":7,"mode":"train",)"
-      R"("origin":"timeline","started_at":"1970-01-01T00:16:47.000000Z","duration_seconds":0.25,)"
-      R"("data_wait_seconds":0.05},{"step":null,"mode":"unknown","origin":"profiler",)"
-      R"("started_at":"1970-01-01T00:16:39.000000Z","duration_seconds":0.25,)"
-      R"("data_wait_seconds":0.05}]})");
+  EXPECT_EQ(taken.json,
+            R"({"steps":[{"job":"job","node":"algo-1","rank":3,"step":7,"mode":"train",)"
+            R"("origin":"timeline","started_at":"1970-01-01T00:16:47.000000Z",)"
+            R"("iteration_seconds":0.5,"duration_seconds":0.25,)"
+            R"("data_wait_seconds":0.05},{"step":null,"mode":"unknown","origin":"profiler",)"
+            R"("started_at":"1970-01-01T00:16:39.000000Z",)"
+            R"("iteration_seconds":0.5,"duration_seconds":0.25,)"
+            R"("data_wait_seconds":0.05}]})");
 }
 
 TEST(StepFeed, KeepsTheNewestAndCountsTheRest) {
