@@ -12,6 +12,8 @@
 #include "daemon/exit_code.h"
 #include "daemon/version.h"
 #include "pipeline/analysis/catalog.h"
+#include "pipeline/engine/headline_text.h"
+#include "pipeline/engine/run_headlines.h"
 #include "rules/catalog.h"
 
 namespace trainwatch {
@@ -101,6 +103,15 @@ void describe_what_was_not_judged(const RuleHost& host, ReportContent& content) 
   }
 }
 
+// Empty: no step of it was read.
+std::string sentence_of(const Engine& engine, const std::string& name) {
+  for (const auto& [job, headline] : run_headlines(engine)) {
+    if (engine.interner().subjects[job].job == name)
+      return fill_headline(headline.text, headline.since, engine.latest(), {});
+  }
+  return {};
+}
+
 }  // namespace
 
 int report(const ReportOptions& options, std::ostream& out, std::ostream& err) {
@@ -131,6 +142,7 @@ int report(const ReportOptions& options, std::ostream& out, std::ostream& err) {
   describe_input(*ingest, content);
   describe_rules(files.config(), content);
   describe_what_was_not_judged(engine.host(), content);
+  content.headline = sentence_of(engine, *job);
   content.answers = recorded_answers({engine, *ingest, *job, content.alerts, content.results},
                                      std::string(version()));
 

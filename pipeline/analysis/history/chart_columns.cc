@@ -5,16 +5,12 @@
 namespace trainwatch {
 namespace {
 
-// What single steps do not know, lost time and the calls of the loader, is that of their second.
-void add_from_seconds(const JobHistory& job, ColumnChart<StepColumn>& chart) {
+// What single steps do not know: they lost as much as their second did.
+void add_lost_time(const JobHistory& job, ColumnChart<StepColumn>& chart) {
   const JobHistory::Steps& seconds = *job.levels().front();
   auto next = chart.columns.begin();
   const auto add = [&](Time start, const StepColumn& second) {
     while (next != chart.columns.end() && next->first < start) ++next;
-    if (next == chart.columns.end() || next->first >= start + seconds.width()) return;
-    next->second.loads = second.loads;
-    next->second.load_seconds = second.load_seconds;
-    next->second.longest_load = second.longest_load;
     for (; next != chart.columns.end() && next->first < start + seconds.width(); ++next) {
       const double share = next->second.elapsed / second.elapsed;
       for (std::size_t cause = 0; cause < second.lost.size(); ++cause)
@@ -29,10 +25,12 @@ ColumnChart<StepColumn> single_steps(const JobHistory& job, const ChartRange& ra
   for (const Step& step : job.steps()) {
     if (step.end() < range.from || step.end() >= range.to) continue;
     if (!is_wanted(step.attempt, range)) continue;
-    columns[Time{step.end().time_since_epoch() / width * width}].add(step);
+    StepColumn& column = columns[Time{step.end().time_since_epoch() / width * width}];
+    column.add(step);
+    if (step.data_wait > Nanos{}) column.add_load(step.data_wait);
   }
   ColumnChart<StepColumn> chart{width, {columns.begin(), columns.end()}};
-  add_from_seconds(job, chart);
+  add_lost_time(job, chart);
   return chart;
 }
 

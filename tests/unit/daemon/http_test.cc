@@ -236,7 +236,8 @@ TEST(HttpServer, AssetsOfTheirOwnContentAreKeptForEver) {
     EXPECT_EQ(response.status, 200) << asset.path;
     EXPECT_EQ(response.body, asset.bytes) << asset.path;
     EXPECT_EQ(response.header("Content-Encoding"), "") << asset.path;
-    const bool named_by_content = asset.path.find(asset.hash) != std::string_view::npos;
+    const bool named_by_content =
+        asset.path.find(asset.hash.substr(0, 16)) != std::string_view::npos;
     EXPECT_EQ(response.header("Cache-Control"),
               named_by_content ? "public, max-age=31536000, immutable" : "no-cache");
   }

@@ -1,0 +1,95 @@
+// What the charts over time draw; see time_chart.js.
+
+import uPlot from 'uplot';
+import {drawable} from './columns.js';
+import {percent, seconds, words} from './format.js';
+import {causeColour, PHASES} from './theme.js';
+import {drawMarks, drawSpans} from './chart_marks.js';
+
+const stepped = uPlot.paths.stepped({align: 1});
+const noPoints = {show: false};
+const WORTH_A_DOT = 1.2;  // an iteration outside of p5 to p99 by this factor
+
+// Iteration time: median, p5 to p99, what lies outside of them, alerts, evaluation, checkpoints.
+export function iterationSpec(answer, alerts, logarithmic) {
+  const {p5, p50, p99, min, max} = answer.columns;
+  const above = max.map((value, i) => (value > p99[i] * WORTH_A_DOT ? value : null));
+  const below = min.map((value, i) => (value < p5[i] / WORTH_A_DOT ? value : null));
+  const points = drawable(answer, [p99, p5, p50, above, below]);
+  return (colours) => ({
+    key: `iteration ${logarithmic}`,
+    data: [points.times, ...points.lists], index: points.index, format: seconds,
+    y: logarithmic ? {distr: 3, range: (_, low, high) => [low * 0.8, high * 1.25]} :
+      {range: (_, low, high) => [0, Math.max(high, 1e-6) * 1.05]},
+    series: [
+      {paths: stepped, stroke: colours.band, width: 1, points: noPoints},
+      {paths: stepped, stroke: colours.band, width: 1, points: noPoints},
+      {paths: stepped, stroke: colours.accent, width: 2, points: noPoints},
+      {paths: () => null, stroke: colours.accent, points: {show: true, size: 5, fill: colours.card}},
+      {paths: () => null, stroke: colours.quiet, points: {show: true, size: 4, fill: colours.card}},
+    ],
+    bands: [{series: [1, 2], fill: colours.band}],
+    under: (plot) => drawSpans(plot, alerts, colours),
+    over: (plot) => drawMarks(plot, answer.marks || [], colours),
+    legend: [
+      {label: 'median', colour: colours.accent, mark: 'line', value: (i) => seconds(p50[i])},
+      {label: 'p5 to p99', colour: colours.band, value: (i) => `${seconds(p5[i])} to ${seconds(p99[i])}`},
+      {label: 'extremes', colour: colours.accent, mark: 'dot', value: (i) => `${seconds(min[i])}, ${seconds(max[i])}`},
+    ],
+  });
+}
+
+// Lists on top of each other, the first at the bottom.
+function stackedSpec(key, answer, layers, format, most) {
+  const sums = [];
+  for (const {values} of layers) {
+    const below = sums[sums.length - 1];
+    sums.push(values.map((value, i) => (value ?? 0) + (below ? below[i] : 0)));
+  }
+  const points = drawable(answer, sums);
+  return (colours) => ({
+    key: `${key} ${layers.map((layer) => layer.label)}`, format,
+    data: [points.times, ...points.lists.reverse()], index: points.index,
+    y: {range: (_, low, high) => [0, most(Math.max(high ?? 0, 1e-9))]},
+    // The highest first, so that each covers the lower part of the one before.
+    series: [...layers].reverse().map((layer) => ({paths: stepped, stroke: colours.card, width: 1, fill: layer.colour, points: noPoints})),
+    legend: layers.map((layer) => ({label: layer.label, colour: layer.colour, value: (i) => format(layer.values[i])})),
+  });
+}
+
+export function phasesSpec(answer) {
+  const {phases} = answer.columns;
+  const layers = PHASES.filter(([name]) => phases[name]).map(([name, label, colour]) => ({label, colour, values: phases[name]}));
+  return layers.length ? stackedSpec('phases', answer, layers, seconds, (high) => high * 1.05) : null;
+}
+
+// Share of the training time lost, by cause; the scale reaches 100 % only if so much is lost.
+export function lostSpec(answer) {
+  const all = Object.entries(answer.columns.lost || {})
+    .map(([name, values]) => ({label: words(name), colour: causeColour(name), values, sum: values.reduce((a, b) => a + (b ?? 0), 0)}))
+    .filter((layer) => layer.sum > 0).sort((a, b) => b.sum - a.sum);
+  if (!all.length) return null;
+  return stackedSpec('lost', answer, all, percent, (high) => Math.min(1, Math.max(0.1, high * 1.1)));
+}
+
+export function dataLoadingSpec(answer) {
+  const {count = [], mean = [], max = []} = answer.columns.getnext || {};
+  if (!count.some((n) => n > 0)) return null;
+  const without = (values) => values.map((value, i) => (count[i] > 0 ? value : null));
+  const points = drawable(answer, [without(max), without(mean)]);
+  const wide = Math.max(...max) > 10 * Math.min(...mean.filter((value, i) => count[i] > 0 && value > 0));
+  return (colours) => ({
+    key: `getnext ${wide}`, format: seconds, data: [points.times, ...points.lists], index: points.index,
+    y: wide ? {distr: 3, range: (_, low, high) => [Math.max(low ?? 1e-6, 1e-6) * 0.8, (high ?? 1) * 1.25]} :
+      {range: (_, low, high) => [0, Math.max(high ?? 0, 1e-6) * 1.05]},
+    series: [
+      {paths: stepped, stroke: colours.quiet, width: 1, dash: [4, 3], points: noPoints},
+      {paths: stepped, stroke: colours.accent, width: 2, points: noPoints},
+    ],
+    legend: [
+      {label: 'mean wait', colour: colours.accent, mark: 'line', value: (i) => (count[i] ? seconds(mean[i]) : '–')},
+      {label: 'longest', colour: colours.quiet, mark: 'line', value: (i) => (count[i] ? seconds(max[i]) : '–')},
+      {label: 'batches', colour: 'none', value: (i) => String(count[i] ?? '–')},
+    ],
+  });
+}

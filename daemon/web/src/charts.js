@@ -1,0 +1,141 @@
+// Where the time goes, over time: all charts have one cursor and one span.
+
+import {html} from 'htm/preact';
+import {Component, createRef} from 'preact';
+import {incidents} from './alert_book.js';
+import {dataLoadingSpec, iterationSpec, lostSpec, phasesSpec} from './chart_specs.js';
+import {summary} from './columns.js';
+import {clockSeconds, count, duration, percent, plural, seconds, zone} from './format.js';
+import {GpuPanel} from './gpu_view.js';
+import {HistogramPanel} from './histogram.js';
+import {RanksPanel, UtilizationPanel} from './heat_panels.js';
+import {Panel} from './panel.js';
+import {SpanPanel} from './span_view.js';
+import {TimeChart} from './time_chart.js';
+
+const LOG_FROM = 8;  // iteration times that differ by more are drawn on a logarithmic scale
+
+export function Charts({model}) {
+  const {panels} = model;
+  const span = model.span();
+  return html`
+    <section id="charts" class="charts" aria-labelledby="charts-title" tabindex="-1">
+      <h2 id="charts-title">Where the time goes${model.attempt === undefined ? '' : ` in attempt ${model.attempt}`}</h2>
+      ${span && html`<${SpanBar} model=${model} span=${span} />`}
+      <${Measured} model=${model}>
+        ${span && html`<${StepPanels} model=${model} result=${panels.steps} span=${span} />`}
+        ${!span && html`<${Panel} name="steps" title="Iteration time" result=${panels.steps} empty="No steps yet." />`}
+        ${span && html`<${RanksPanel} model=${model} result=${panels.ranks} span=${span} />
+          <${UtilizationPanel} model=${model} result=${panels.utilization} span=${span} />`}
+        <div class="side-by-side">
+          <${HistogramPanel} name="stepHistogram" title="How long iterations took" result=${panels.stepHistogram} format=${seconds} />
+          <${HistogramPanel} name="utilizationHistogram" title="How busy the machine was" result=${panels.utilizationHistogram}
+            format=${(value) => percent(value / 100)} linear />
+        </div>
+        <${GpuPanel} panels=${panels} />
+      <//>
+      ${model.range.kind === 'span' && html`<${SpanPanel} model=${model} result=${panels.annotations} span=${span} />`}
+    </section>`;
+}
+
+// As many columns as there are pixels, in hundreds: a small change of the window asks for nothing.
+class Measured extends Component {
+  constructor() {
+    super();
+    this.place = createRef();
+  }
+
+  componentDidMount() {
+    const {model} = this.props;
+    this.sizes = new ResizeObserver(([entry]) => {
+      const columns = Math.min(1000, Math.max(200, Math.ceil(entry.contentRect.width / 100) * 100));
+      if (columns === model.columns) return;
+      model.columns = columns;
+      if (model.panels.steps.data) model.loader.refresh();
+    });
+    this.sizes.observe(this.place.current);
+  }
+
+  componentWillUnmount() {
+    this.sizes.disconnect();
+  }
+
+  render({children}) {
+    return html`<div ref=${this.place}>${children}</div>`;
+  }
+}
+
+const SPANS = [['10 min', 600e6], ['1 h', 3600e6], ['1 d', 86400e6]];
+
+function SpanBar({model, span: [from, to]}) {
+  const now = model.clock.now();
+  const {range} = model;
+  const extent = model.extent();
+  const pressed = (on) => (on ? 'true' : 'false');
+  return html`
+    <div class="span-bar" role="group" aria-label="Time shown">
+      <button aria-pressed=${pressed(range.kind === 'all')} onClick=${model.reset}>Whole run</button>
+      ${SPANS.filter(([, us]) => extent && us < extent[1] - extent[0]).map(([name, us]) => html`<button key=${name}
+        aria-pressed=${pressed(range.kind === 'last' && range.us === us)} onClick=${() => model.setRange({kind: 'last', us})}>
+        Last ${name}</button>`)}
+      <span class="pair"><button aria-label="Earlier" onClick=${() => model.moveBy(-0.5)}>◀</button><button
+        aria-label="Later" onClick=${() => model.moveBy(0.5)}>▶</button></span>
+      <span class="pair"><button aria-label="Zoom in" onClick=${() => model.zoomBy(0.5, model.cursor.time)}>+</button><button
+        aria-label="Zoom out" onClick=${() => model.zoomBy(2, model.cursor.time)}>−</button></span>
+      <span class="times">${clockSeconds(from / 1000, now)} to ${clockSeconds(to / 1000, now)}, ${duration((to - from) / 1e6)}</span>
+      <span class="hint quiet">Times in ${zone()}. Drag to zoom, double-click to reset.</span>
+    </div>`;
+}
+
+function alertSpans(model) {
+  const now = model.clock.now() * 1000;
+  const {job, book} = model;
+  return incidents([...book.firing(), ...book.resolved()])
+    .map(({speaker}) => speaker)
+    .filter((alert) => !alert.subject?.job || alert.subject.job === job)
+    .map((alert) => ({
+      from: Date.parse(alert.started_at) * 1000, severity: alert.severity,
+      to: alert.ended_at ? Date.parse(alert.ended_at) * 1000 : Math.max(now, Date.parse(alert.updated_at) * 1000),
+    }));
+}
+
+function StepPanels({model, result, span: [from, to]}) {
+  const answer = result.data;
+  const empty = answer && !answer.columns.t_us.length ? 'No steps in this time.' : '';
+  if (!answer || empty) return html`<${Panel} name="steps" title="Iteration time" result=${result} empty=${empty} />`;
+  const means = summary(answer);
+  const {min, max, p50} = answer.columns;
+  const wide = Math.max(...max) > LOG_FROM * (means.p50 || 1) && Math.min(...min) > 0;
+  const logarithmic = (model.logScale ?? wide) && Math.min(...min) > 0;
+  const spans = alertSpans(model);
+  const common = {model, data: answer, from, to, step: answer.width_us, marks: JSON.stringify(spans)};
+  const phases = phasesSpec(answer);
+  const lost = lostSpec(answer);
+  const loading = dataLoadingSpec(answer);
+  const label = `Iteration time of ${plural(means.steps, 'step')}: median ${seconds(means.p50)}, 99 % below ${seconds(means.p99)}, ` +
+    `longest ${seconds(Math.max(...max))}, latest median ${seconds(p50[p50.length - 1])}`;
+  return html`
+    <${Panel} name="steps" title="Iteration time" result=${result}>
+      <button class="scale" aria-pressed=${logarithmic ? 'true' : 'false'}
+        onClick=${() => { model.logScale = !logarithmic; model.urgent(); }}>logarithmic</button>
+      <${TimeChart} ...${common} variant=${logarithmic} label=${label} spec=${iterationSpec(answer, spans, logarithmic)} />
+    <//>
+    <${Panel} name="phases" title="What an iteration consists of" result=${result} empty=${phases ? '' : 'No phases are written.'}>
+      <${TimeChart} ...${common} label=${`Phases of an iteration: ${shares(means.phases, seconds)}`} spec=${phases} />
+    <//>
+    <${Panel} name="lost" title="Time lost, by cause" result=${result} empty=${lost ? '' : 'No time is lost.'}>
+      <${TimeChart} ...${common} label=${`Share of the time lost: ${shares(means.lost, percent)}`} spec=${lost} />
+    <//>
+    <${Panel} name="loading" title="Waiting for batches" result=${result} empty=${loading ? '' : 'No waits for data are written.'}
+      note=${workersNote(model.panels.workers.data)}>
+      <${TimeChart} ...${common} label="Waiting for the next batch" spec=${loading} />
+    <//>`;
+}
+
+const shares = (table, format) => Object.entries(table).map(([name, value]) => `${name.replaceAll('_', ' ')} ${format(value)}`).join(', ');
+
+function workersNote(workers) {
+  if (!workers?.count) return '';
+  return `${count(workers.count)} data loading processes ran, ${duration(workers.median_us / 1e6)} at the median` +
+    `${workers.outlier_count ? `, ${count(workers.outlier_count)} far longer than that` : ''}.`;
+}

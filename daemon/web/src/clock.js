@@ -1,0 +1,16 @@
+// What time it is: that of the server, as clocks differ, and in a report the time of its newest event.
+
+export function createClock(source, machine = Date) {
+  let offset = 0;
+  let fixed = null;
+  return {
+    now: () => fixed ?? machine.now() + offset,
+    // `text` is the server's time as of now.
+    set(text) {
+      const time = Date.parse(text);
+      if (Number.isNaN(time)) return;
+      if (source.live) offset = time - machine.now();
+      else fixed = time;
+    },
+  };
+}

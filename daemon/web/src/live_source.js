@@ -1,0 +1,55 @@
+// Where the page gets its answers from while trainwatch runs: HTTP and the WebSocket.
+//   get(path)               resolves with the JSON of GET path, rejects with {status, message}
+//   subscribe(query, on)    one connection of the stream; on.message(frame), on.close(); returns close()
+//   link(path)              what an <a> may refer to
+// embedded_source.js has the same interface.
+
+const PATIENCE_MS = 20000;
+const SILENCE_MS = 15000;  // three missed heartbeats
+
+export function liveSource(place = window.location) {
+  async function get(path) {
+    const answer = await fetch(path, {signal: AbortSignal.timeout(PATIENCE_MS)});
+    if (answer.ok) return answer.json();
+    throw Object.assign(new Error(await reason(answer)), {status: answer.status});
+  }
+
+  function subscribe(query, on) {
+    const url = new URL('/api/v1/stream', place.href);
+    url.protocol = place.protocol === 'https:' ? 'wss:' : 'ws:';
+    url.search = new URLSearchParams(query);
+    const socket = new WebSocket(url, 'trainwatch.v1.json');
+    let silence;
+    const heard = () => {
+      clearTimeout(silence);
+      silence = setTimeout(() => socket.close(), SILENCE_MS);
+    };
+    const end = () => {
+      clearTimeout(silence);
+      socket.onclose = socket.onmessage = null;
+    };
+    heard();
+    socket.onmessage = (event) => {
+      heard();
+      on.message(JSON.parse(event.data));
+    };
+    socket.onclose = () => {
+      end();
+      on.close();
+    };
+    return () => {
+      end();
+      socket.close();
+    };
+  }
+
+  return {live: true, get, subscribe, link: (path) => path};
+}
+
+async function reason(answer) {
+  try {
+    return (await answer.json()).error || answer.statusText;
+  } catch {
+    return answer.statusText || `status ${answer.status}`;
+  }
+}

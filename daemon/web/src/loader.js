@@ -1,0 +1,73 @@
+// Fetches what the panels show. A result is {data, error, missing}: `missing` says that the server
+// does not have this path. Older data stays until newer is there; answers to what is no longer asked
+// are dropped.
+
+import {joinColumns, nextColumns} from './columns.js';
+import {MOST_COLUMNS, PANELS} from './panels.js';
+
+const ASK_AGAIN_MS = 60000;  // for what the server did not have
+
+export function createLoader(source, view, changed) {
+  const panels = {};
+  for (const name of Object.keys(PANELS)) panels[name] = {data: null, error: '', missing: false, asked: -Infinity};
+  let question = '';  // what the panels are about: answers to another one are dropped
+
+  // Asks for all panels about what the view shows now; `force` at once.
+  function refresh(force = false) {
+    const now = performance.now();
+    const current = view().key;
+    const other = current !== question;
+    question = current;
+    for (const [name, spec] of Object.entries(PANELS)) {
+      const panel = panels[name];
+      if (spec.only && !spec.only(view())) {
+        panel.data = null;
+        continue;
+      }
+      const wait = panel.missing ? ASK_AGAIN_MS : spec.every;
+      const due = force || other || (wait > 0 && now - panel.asked >= wait);
+      if (due && !(panel.busy && !other)) ask(name, spec, panel, other);
+    }
+  }
+
+  async function ask(name, spec, panel, other) {
+    const mine = question;
+    const shown = view();
+    panel.asked = performance.now();
+    panel.busy = true;
+    try {
+      const data = name === 'steps' && !other ? await more(panel.data, shown) : await source.get(spec.path(shown));
+      if (mine !== question) return;
+      if (data !== panel.data) Object.assign(panel, {data, error: '', missing: false});
+    } catch (error) {
+      if (mine !== question) return;
+      if (other) panel.data = null;
+      Object.assign(panel, {missing: error.status === 404, error: error.status === 404 ? '' : error.message});
+    } finally {
+      if (mine === question) panel.busy = false;
+    }
+    changed();
+  }
+
+  // The columns from the newest one on; all of them where that is not possible.
+  async function more(data, shown) {
+    const next = shown.end === undefined && shown.lastStepUs ? nextColumns(data, shown.lastStepUs(), 2 * MOST_COLUMNS) : null;
+    if (next) {
+      const newer = await source.get(PANELS.steps.path({...shown, ...next}));
+      const joined = joinColumns(data, newer);
+      if (joined) return since(joined, shown.start);
+    }
+    return source.get(PANELS.steps.path(shown));
+  }
+
+  return {panels, refresh};
+}
+
+// Without the columns before `start`, when the window moves on.
+function since(answer, start) {
+  const keep = start === undefined ? 0 : answer.columns.t_us.findIndex((time) => time + answer.width_us > start);
+  if (keep <= 0) return answer;
+  const cut = (value) => (Array.isArray(value) ? value.slice(keep) :
+    Object.fromEntries(Object.entries(value || {}).map(([name, list]) => [name, list.slice(keep)])));
+  return {...answer, columns: Object.fromEntries(Object.entries(answer.columns).map(([name, value]) => [name, cut(value)]))};
+}

@@ -1,0 +1,27 @@
+// The whole page, from top to bottom: what each run is doing, what fires, where the time goes, what
+// was, runs side by side, what is watched.
+
+import {html} from 'htm/preact';
+import {FiringAlerts, ResolvedAlerts} from './alerts_view.js';
+import {Charts} from './charts.js';
+import {Compare} from './compare.js';
+import {Connection, TopBar} from './top_bar.js';
+import {Runs} from './runs_view.js';
+import {Watched} from './watched.js';
+
+export function Page({model}) {
+  const {connection, source} = model;
+  const stale = source.live && connection.state === 'lost';
+  return html`
+    <a class="skip" href="#charts">Skip to the charts</a>
+    <${TopBar} model=${model} />
+    <main class=${stale ? 'stale' : ''}>
+      <${Connection} model=${model} />
+      <${Runs} model=${model} />
+      <${FiringAlerts} model=${model} />
+      <${Charts} model=${model} />
+      <${ResolvedAlerts} model=${model} />
+      <${Compare} model=${model} />
+      <${Watched} model=${model} />
+    </main>`;
+}

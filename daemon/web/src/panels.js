@@ -1,0 +1,50 @@
+// What each panel is drawn from: the path to ask for, and how often while new data comes.
+// `view` has job, attempt and, in microseconds or undefined, start and end.
+
+export const MOST_COLUMNS = 1000;
+
+const query = (values) => new URLSearchParams(Object.entries(values)
+  .filter(([, value]) => value !== undefined && value !== null && value !== '')).toString();
+
+const withQuery = (path, values) => {
+  const text = query(values);
+  return text ? `${path}?${text}` : path;
+};
+
+const span = ({job, start, end}) => ({job, start, end});
+const analysis = (name) => ({every: 30000, path: ({job}) => withQuery(`/api/v1/analyses/${name}`, {job})});
+
+export const PANELS = {
+  steps: {
+    every: 1000,
+    path: (view) => withQuery('/api/v1/steps', {...span(view), columns: view.columns, attempt: view.attempt}),
+  },
+  ranks: {
+    every: 5000,
+    path: (view) => withQuery('/api/v1/heatmap', {job: view.job, what: 'ranks', start: view.start, end: view.end,
+      columns: Math.min(400, view.columns)}),
+  },
+  utilization: {
+    every: 5000,
+    path: (view) => withQuery('/api/v1/heatmap', {job: view.job, what: 'utilization', start: view.start,
+      end: view.end, columns: Math.min(400, view.columns)}),
+  },
+  stepHistogram: {
+    every: 10000,
+    path: (view) => withQuery('/api/v1/histogram', {job: view.job, what: 'steps', start: view.start, end: view.end}),
+  },
+  utilizationHistogram: {
+    every: 10000,
+    path: (view) => withQuery('/api/v1/histogram', {job: view.job, what: 'utilization', start: view.start,
+      end: view.end}),
+  },
+  annotations: {
+    every: 0,  // of a chosen span, which does not change
+    only: (view) => view.start !== undefined && view.end !== undefined,
+    path: (view) => withQuery('/api/v1/annotations', span(view)),
+  },
+  workers: analysis('dataloader_workers'),
+  breakdown: analysis('temporal_breakdown'),
+  idle: analysis('idle_time_breakdown'),
+  overlap: analysis('comm_comp_overlap'),
+};

@@ -1,0 +1,99 @@
+// The sentence on top: of the chosen run in full, of the others in a line each.
+
+import {html} from 'htm/preact';
+import {ago, clock, count, duration, percent, plural, seconds, words} from './format.js';
+import {worstRunFirst} from './model.js';
+
+// Shape, word: never colour alone.
+const STATES = {
+  starting: '◔', running: '▶', slow: '▲', stalled: '■', finished: '✓', gone: '✕',
+};
+const MOST_RUNS = 6;
+
+export const runName = (run) => run.job || 'unnamed run';
+
+// The headline with the clock time and the duration filled in.
+export function headline(run, now) {
+  const {text, since} = run.headline || {};
+  if (!text) return plainHeadline(run, now);
+  const start = Date.parse(since);
+  return text.replaceAll('{since}', Number.isNaN(start) ? 'the beginning' : clock(start, now))
+    .replaceAll('{for}', Number.isNaN(start) ? 'unknown' : duration((now - start) / 1000));
+}
+
+// For a server that does not say it.
+function plainHeadline(run, now) {
+  const since = Date.parse(run.since);
+  const when = Number.isNaN(since) ? '' : ` since ${clock(since, now)} (${duration((now - since) / 1000)})`;
+  const lost = run.lost_share > 0.005 ? `; ${percent(run.lost_share)} of the time is lost` : '';
+  return `${run.state[0].toUpperCase()}${run.state.slice(1)}${when}${lost}.`;
+}
+
+export function Runs({model}) {
+  const {runs, status} = model;
+  if (!runs) return html`<section class="runs" aria-label="Runs"><p class="sentence quiet">Reading…</p></section>`;
+  if (!runs.length) return html`<section class="runs" aria-label="Runs"><${NoRun} status=${status} /></section>`;
+  const sorted = [...runs].sort(worstRunFirst);
+  const chosen = model.run() || sorted[0];
+  const others = sorted.filter((run) => run !== chosen);
+  return html`
+    <section class="runs" aria-label="Runs">
+      <${Sentence} run=${chosen} now=${model.clock.now()} alone=${runs.length === 1} />
+      ${others.length > 0 && html`<ul class="others">
+        ${others.slice(0, MOST_RUNS).map((run) => html`<${OtherRun} key=${run.job} run=${run} model=${model} />`)}
+      </ul>`}
+      ${others.length > MOST_RUNS && html`<details class="others">
+        <summary>${plural(others.length - MOST_RUNS, 'more run')}</summary>
+        <ul>${others.slice(MOST_RUNS).map((run) => html`<${OtherRun} key=${run.job} run=${run} model=${model} />`)}</ul>
+      </details>`}
+    </section>`;
+}
+
+function NoRun({status}) {
+  if (!status || !status.ready) return html`<p class="sentence quiet">Reading the files that are there…</p>`;
+  const roots = (status.sources || []).map((each) => each.source).join(', ');
+  return html`<p class="sentence">No run yet: no training step was found below ${roots || 'the watched paths'}.</p>`;
+}
+
+const State = ({state}) => html`<span class="state ${state}"><span aria-hidden="true">${STATES[state] || '?'}</span> ${state}</span>`;
+
+function Sentence({run, now, alone}) {
+  const last = Date.parse(run.last_step_at);
+  return html`
+    <div class="sentence-box ${run.state}">
+      <p class="of">${!(alone && !run.job) && html`<b class="job">${runName(run)}</b> `}<${State} state=${run.state} /></p>
+      <p class="sentence">${headline(run, now)}</p>
+      <dl class="figures">
+        <${Figure} name="rate" value=${rate(run)} />
+        <${Figure} name="iteration" value=${seconds(run.seconds_per_step)} />
+        <${Figure} name="step" value=${count(run.step)} more=${Number.isNaN(last) ? '' : ago(last, now)} />
+        <${Figure} name="lost" value=${percent(run.lost_share)} more=${lostBy(run)} />
+        <${Figure} name="ranks" value=${run.ranks || '–'} />
+        <${Figure} name="attempt" value=${count(run.attempt)} />
+        <${Figure} name="time" value=${duration(run.elapsed_seconds)} />
+      </dl>
+    </div>`;
+}
+
+const Figure = ({name, value, more}) => html`
+  <div class="figure-${name}"><dt>${name}</dt><dd>${value}${more && html` <span class="quiet">${more}</span>`}</dd></div>`;
+
+export function rate(run) {
+  const each = run.steps_per_second;
+  if (!each) return '–';
+  return each >= 0.1 ? `${Number(each.toPrecision(3))} steps/s` : `${Number((each * 60).toPrecision(3))} steps/min`;
+}
+
+function lostBy(run) {
+  const causes = Object.entries(run.lost_seconds || {}).filter(([, lost]) => lost > 0).sort((a, b) => b[1] - a[1]);
+  if (!causes.length) return '';
+  return causes.slice(0, 2).map(([cause, lost]) => `${seconds(lost)} ${words(cause)}`).join(', ');
+}
+
+function OtherRun({run, model}) {
+  return html`<li>
+    <button class="link" onClick=${() => model.choose(run.job)}>${runName(run)}</button>
+    ${' '}<${State} state=${run.state} /> <span class="text">${headline(run, model.clock.now())}</span>
+    <span class="quiet">${rate(run)}, step ${count(run.step)}</span>
+  </li>`;
+}
