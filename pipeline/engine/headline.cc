@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::string_view kStallRule = "stall";
 constexpr double kLeastShare = 0.005;  // of the time; less is nothing
+constexpr double kMuch = 0.05;         // what an alert that warns of nothing must cost to be said
 // A figure this much older than the condition is not its cost so far.
 constexpr double kStale = 1.5;
 
@@ -134,10 +135,36 @@ std::string unknown_part(const Cause& cause) {
   return cause.missing.empty() ? text : text + ")";
 }
 
+// That others wait, for whom, or that they exchange data.
+bool is_waiting_for_others(CauseName cause) {
+  return cause == CauseName::communication || cause == CauseName::straggler;
+}
+
+// The one alert of the incident that says why its rank is slow, where all others only wait.
+const AlertView* culprit_of(const AlertView& speaker, const std::vector<AlertView>& firing) {
+  if (!is_waiting_for_others(speaker.alert->verdict.cause.name)) return nullptr;
+  const AlertView* culprit = nullptr;
+  for (const AlertView& view : firing) {
+    const Alert& alert = *view.alert;
+    const CauseName cause = alert.verdict.cause.name;
+    const bool knows = cause != CauseName::unattributed && !is_waiting_for_others(cause);
+    if (alert.incident != speaker.alert->id || !knows || view.rule->incident.of_one_step) continue;
+    if (alert.subject.rank == kNoRank) continue;
+    if (culprit != nullptr && culprit->alert->subject.rank != alert.subject.rank) return nullptr;
+    culprit = &view;
+  }
+  return culprit;
+}
+
 // What goes on, where, and what of that is not known.
-std::string lasting_clause(const AlertView& view, const RunView& run) {
+std::string lasting_clause(const AlertView& view, const RunView& run,
+                           const std::vector<AlertView>& firing) {
   const Cause& cause = view.alert->verdict.cause;
   const CauseWords& words = words_of(cause.name);
+  if (const AlertView* const culprit = culprit_of(view, firing)) {
+    return "the other ranks wait for rank " + std::to_string(culprit->alert->subject.rank) +
+           ", which is " + std::string(words_of(culprit->alert->verdict.cause.name).spent);
+  }
   if (cause.name == CauseName::straggler && names_culprit(view)) {
     return "the other ranks wait for rank " + std::to_string(view.alert->subject.rank);
   }
@@ -225,20 +252,33 @@ std::string step_text(const RunView& run) {
   return text;
 }
 
-Headline slow(const RunView& run, const std::vector<AlertView>& reasons, Time now) {
+// "31 % of the time is lost, 41 GPU minutes so far"
+std::string cost_text(const Cost& cost) {
+  std::string text;
+  if (cost.share) text = share_words(*cost.share) + " of " + std::string(cost.of) + " is lost, ";
+  text += std::string(cost.how) + gpu_time_words(cost.gpu_seconds);
+  return text + (cost.share ? " so far" : " lost so far");
+}
+
+// "since {since} ({for}) every step waits for data on ranks 0-7: 31 % ..."
+std::string lasting_text(const AlertView& view, const RunView& run,
+                         const std::vector<AlertView>& firing, Time now) {
+  const auto cost = cost_of(view, run, now);
+  return "since {since} ({for}) " + lasting_clause(view, run, firing) +
+         (cost ? ": " + cost_text(*cost) : std::string());
+}
+
+Headline slow(const RunView& run, const RunAlerts& alerts, Time now) {
+  const std::vector<AlertView> reasons = choose(alerts.firing, run, now, true);
   if (reasons.empty()) return {"Slow: since {since} ({for})" + rate_part(run) + ".", run.since};
   const AlertView& worst = reasons.front();
-  const auto cost = cost_of(worst, run, now);
   std::string text = "Slow: ";
   if (is_moment(worst)) {
+    const auto cost = cost_of(worst, run, now);
     text += "at {since} ({for} ago) " + moment_clause(worst, run);
     if (cost) text += ": " + gpu_time_words(cost->gpu_seconds) + " lost";
   } else {
-    text += "since {since} ({for}) " + lasting_clause(worst, run);
-    if (cost && cost->share)
-      text += ": " + share_words(*cost->share) + " of " + std::string(cost->of) + " is lost, ";
-    if (cost && !cost->share) text += ": ";
-    if (cost) text += std::string(cost->how) + gpu_time_words(cost->gpu_seconds) + " so far";
+    text += lasting_text(worst, run, alerts.firing, now);
   }
   text += rate_part(run) + more_part(reasons.size()) + ".";
   return {text, worst.alert->began()};
@@ -273,7 +313,7 @@ Headline running(const RunView& run, const RunAlerts& alerts, Time now) {
   text += "; ";
   if (const auto others = choose(alerts.firing, run, now, false); !others.empty()) {
     const AlertView& worst = others.front();
-    text += "since {since} ({for}) " + lasting_clause(worst, run) + more_part(others.size()) + ".";
+    text += lasting_text(worst, run, alerts.firing, now) + more_part(others.size()) + ".";
     return {text, worst.alert->began()};
   }
   if (const auto past = choose(alerts.over, run, now, true); !past.empty()) {
@@ -283,6 +323,13 @@ Headline running(const RunView& run, const RunAlerts& alerts, Time now) {
       text += ": " + std::string(cost->how) + gpu_time_words(cost->gpu_seconds) + " lost";
     }
     return {text + more_part(past.size()) + ".", worst.alert->began()};
+  }
+  if (const auto info = choose(alerts.info, run, now, true); !info.empty()) {
+    const AlertView& worst = info.front();
+    const auto cost = cost_of(worst, run, now);
+    if (cost && cost->share && *cost->share >= kMuch) {
+      return {text + lasting_text(worst, run, alerts.info, now) + ".", worst.alert->began()};
+    }
   }
   return {text + account_text(run, false) + ".", kNoTime};
 }
@@ -325,7 +372,7 @@ Headline headline(const RunView& run, const RunAlerts& alerts, Time now) {
     case RunState::starting:
       return starting(run);
     case RunState::slow:
-      return slow(run, choose(alerts.firing, run, now, true), now);
+      return slow(run, alerts, now);
     case RunState::stalled:
       return stalled(run, choose(alerts.firing, run, now, true), now);
     case RunState::finished:

@@ -46,18 +46,19 @@ struct RunView {
   std::set<std::int32_t> ranks() const;
 };
 
-// An alert at `warning` or above, and its rule. Not null.
+// An alert and its rule. Not null.
 struct AlertView {
   const Alert* alert = nullptr;
   const RuleSpec* rule = nullptr;
 };
 
-// The alerts about one run that fire, and those of its attempt that are over since a short time.
+// The alerts about one run.
 struct RunAlerts {
   static constexpr Nanos kRecent = std::chrono::minutes(10);
 
-  std::vector<AlertView> firing;
-  std::vector<AlertView> over;
+  std::vector<AlertView> firing;  // at `warning` and above
+  std::vector<AlertView> info;    // the others that fire
+  std::vector<AlertView> over;    // of its attempt, over for kRecent at most; were at `warning`
 };
 
 // `now`: the newest event time. Of several alerts the one that costs most is the reason; one for

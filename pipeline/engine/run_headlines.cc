@@ -23,13 +23,13 @@ LostTime::Account mean_of(const LostTime& accounts, const Runs::Run& run) {
   return mean;
 }
 
-// Those at `warning` and above, whatever their runs.
 AlertsByJob alerts_by_job(const Engine& engine) {
   AlertsByJob found;
   const std::vector<RuleConfig>& rules = engine.rules();
   engine.book().each_firing([&](std::uint32_t rule, const Alert& alert) {
-    if (alert.severity < Severity::warning) return;
-    found[alert.subject.job].firing.push_back({&alert, rules[rule].spec});
+    RunAlerts& own = found[alert.subject.job];
+    const bool loud = alert.severity >= Severity::warning;
+    (loud ? own.firing : own.info).push_back({&alert, rules[rule].spec});
   });
   engine.book().each_closed([&](const Alert& alert) {
     const std::uint32_t rule = rule_number(rules, alert.rule);

@@ -100,7 +100,7 @@ TEST_F(HeadlineTest, AFigureThatIsOldIsExtrapolatedAndSaysSo) {
   fires(slow, kRegression);
   EXPECT_THAT(text(), HasSubstr("25 % of the time is lost, about 9.5 GPU minutes so far"));
   slow.updated_at = slow.started_at;
-  EXPECT_THAT(text(), HasSubstr("on rank 3: at least 60 GPU seconds so far; 4.2"));
+  EXPECT_THAT(text(), HasSubstr("on rank 3: at least 60 GPU seconds lost so far; 4.2"));
 }
 
 TEST_F(HeadlineTest, ARuleAboutCyclesKnowsWhatWasRecorded) {
@@ -113,7 +113,7 @@ TEST_F(HeadlineTest, ARuleAboutCyclesKnowsWhatWasRecorded) {
   EXPECT_THAT(text(), HasSubstr("on rank 3: 10 % of the recorded time is lost, at least 12 GPU "
                                 "seconds so far; "));
   slow.verdict.unit = "seconds";
-  EXPECT_THAT(text(), HasSubstr("on rank 3: at least 12 GPU seconds so far; "));
+  EXPECT_THAT(text(), HasSubstr("on rank 3: at least 12 GPU seconds lost so far; "));
 }
 
 TEST_F(HeadlineTest, EveryCauseHasPlainWords) {
@@ -176,6 +176,24 @@ TEST_F(HeadlineTest, TheMostExpensiveSpeaksAndOthersAreCounted) {
   EXPECT_THAT(text(), HasSubstr("; and 1 more alert."));
   given_.firing = {{&part, &kSpike}};
   EXPECT_THAT(text(), HasSubstr("a checkpoint held up a step")) << "none speaks";
+}
+
+TEST_F(HeadlineTest, WhoIsWaitedForIsNamed) {
+  Alert waits = alert(CauseName::communication, 600);
+  waits.ranks = "0-3";
+  Alert works = alert(CauseName::compute_growth, 500);
+  works.incident = waits.id;
+  works.subject.rank = 1;
+  fires(waits, kRegression);
+  fires(works, kRegression);
+  EXPECT_THAT(text(), HasSubstr("since {since} ({for}) the other ranks wait for rank 1, which is "
+                                "computing longer than before: 26 % of the time is lost, 40 GPU "
+                                "minutes so far; 4.2 steps/s."));
+  Alert other = works;
+  other.subject.rank = 2;
+  fires(other, kRegression);
+  EXPECT_THAT(text(), HasSubstr("every step waits for communication between ranks on ranks 0-3"))
+      << "it is not one";
 }
 
 TEST_F(HeadlineTest, PlacesOfNodesGpusAndJobs) {
@@ -246,6 +264,17 @@ TEST_F(HeadlineTest, RunningWithAWarningThatCostsNothingYet) {
   EXPECT_EQ(text(),
             "Running: 4.2 steps/s, step 12,345; since {since} ({for}) memory fills up on GPU 2 of "
             "algo-1 (ranks 0-7); and 1 more alert.");
+}
+
+TEST_F(HeadlineTest, RunningSaysWhatCostsMuchAlthoughNobodyIsWarned) {
+  run_.state = RunState::running;
+  Alert slow = alert(CauseName::cpu_saturation, 0.36 * 38 * 60);
+  given_.info.push_back({&slow, &kRegression});
+  EXPECT_EQ(text(),
+            "Running: 4.2 steps/s, step 12,345; since {since} ({for}) a CPU core is saturated on "
+            "rank 3: 36 % of the time is lost, 14 GPU minutes so far.");
+  slow.verdict.lost_seconds = 60;
+  EXPECT_EQ(text(), "Running: 4.2 steps/s, step 12,345; nothing is lost.");
 }
 
 TEST_F(HeadlineTest, RunningSaysWhatIsJustOver) {
