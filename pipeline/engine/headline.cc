@@ -4,6 +4,8 @@
 #include <optional>
 #include <tuple>
 
+#include "pipeline/engine/alert_clauses.h"
+#include "pipeline/engine/alert_cost.h"
 #include "pipeline/engine/cause_words.h"
 #include "pipeline/engine/headline_text.h"
 #include "trainwatch/rank_ranges.h"
@@ -11,187 +13,11 @@
 namespace trainwatch {
 namespace {
 
-constexpr std::string_view kStallRule = "stall";
 constexpr double kLeastShare = 0.005;  // of the time; less is nothing
 constexpr double kMuch = 0.05;         // what an alert that warns of nothing must cost to be said
-// A figure this much older than the condition is not its cost so far.
-constexpr double kStale = 1.5;
-
-struct Cost {
-  std::optional<double> share;  // of the time since it began
-  double gpu_seconds = 0;
-  std::string_view how;  // "", "about ", "at least "
-  std::string_view of = "the time";
-};
-
-std::string ranks_text(std::string_view ranks) {
-  const bool one = ranks.find_first_of(",-") == std::string_view::npos;
-  return (one ? "rank " : "ranks ") + std::string(ranks);
-}
-
-bool is_stall(const AlertView& view) {
-  return view.rule->id == kStallRule;
-}
 
 bool speaks(const AlertView& view) {
   return view.alert->incident.empty() || view.alert->incident == view.alert->id;
-}
-
-// Of a rule about single steps: it is about one, or a few that came together.
-bool is_moment(const AlertView& view) {
-  return view.rule->incident.of_one_step && view.alert->began() >= view.alert->verdict.window_start;
-}
-
-// The rank is the one that all others wait for.
-bool names_culprit(const AlertView& view) {
-  return view.rule->scope == Scope::job && view.alert->subject.rank != kNoRank;
-}
-
-// The ranks that the alert is about; empty: none has a number.
-std::string ranks_of(const AlertView& view, const RunView& run) {
-  const Alert& alert = *view.alert;
-  if (!alert.ranks.empty()) return alert.ranks;
-  if (alert.subject.rank != kNoRank) return std::to_string(alert.subject.rank);
-  if (alert.subject.process != kNoProcess) return {};
-  if (alert.subject.node.empty()) return rank_ranges(run.ranks());
-  const auto node = run.nodes.find(alert.subject.node);
-  return node == run.nodes.end() ? std::string() : rank_ranges(node->second);
-}
-
-// " on ranks 0-7", " on GPU 0 of algo-1 (rank 0)"
-std::string place_of(const AlertView& view, const RunView& run) {
-  const Subject& subject = view.alert->subject;
-  const std::string ranks = ranks_of(view, run);
-  const bool sampled = view.rule->scope == Scope::node || view.rule->scope == Scope::gpu;
-  if (!sampled) {
-    if (!ranks.empty()) return " on " + ranks_text(ranks);
-    const std::string name = writer_name(subject);
-    return name.empty() ? name : " on " + name;
-  }
-  std::string place = subject.gpu.empty() ? " on node " + subject.node : " on GPU " + subject.gpu;
-  if (!subject.gpu.empty() && !subject.node.empty()) place += " of " + subject.node;
-  return ranks.empty() ? place : place + " (" + ranks_text(ranks) + ")";
-}
-
-// How many ranks lose the time.
-double ranks_concerned(const AlertView& view, const RunView& run) {
-  const Alert& alert = *view.alert;
-  std::size_t ranks = 1;
-  if (view.rule->scope == Scope::job) {
-    ranks = run.rank_count;
-  } else if (!alert.ranks.empty()) {
-    ranks = count_ranks(alert.ranks);
-  } else if (view.rule->scope == Scope::node) {
-    const auto node = run.nodes.find(alert.subject.node);
-    if (node != run.nodes.end()) ranks = node->second.size();
-  }
-  return static_cast<double>(std::max<std::size_t>(ranks, 1));
-}
-
-bool knows_cycles_only(const RuleSpec& rule) {
-  return rule.interest.cycles && !rule.interest.steps && !rule.interest.complete_steps;
-}
-
-// Nothing: the rule does not measure it. A percentage is of the recent steps; a rule about profiler
-// cycles knows only what was recorded.
-std::optional<Cost> cost_of(const AlertView& view, const RunView& run, Time until) {
-  const Alert& alert = *view.alert;
-  const Verdict& verdict = alert.verdict;
-  if (!(verdict.lost_seconds > 0)) return std::nullopt;
-  const double ranks = ranks_concerned(view, run);
-  if (is_moment(view)) return Cost{std::nullopt, verdict.lost_seconds * ranks, ""};
-  const bool percent = verdict.unit == "percent";
-  const double recent = std::clamp(verdict.value / 100, 0.0, 1.0);
-  if (knows_cycles_only(*view.rule)) {
-    return Cost{percent ? std::optional(recent) : std::nullopt, verdict.lost_seconds * ranks,
-                "at least ", "the recorded time"};
-  }
-  const double elapsed = to_seconds(until - alert.began());
-  const double measured = to_seconds(alert.updated_at - alert.began());
-  if (percent) return Cost{recent, recent * elapsed * ranks, "about "};
-  const double known = verdict.lost_seconds * ranks;
-  if (measured <= 0) return Cost{std::nullopt, known, elapsed > 0 ? "at least " : ""};
-  const double share = std::min(verdict.lost_seconds / measured, 1.0);
-  if (elapsed > kStale * measured) return Cost{share, share * elapsed * ranks, "about "};
-  return Cost{share, known, ""};
-}
-
-// "training waits for its data", from the rule's "Training waits for its data."
-std::string rule_clause(const RuleSpec& rule) {
-  std::string text(rule.summary);
-  while (text.ends_with('.')) text.pop_back();
-  const bool word = text.size() > 1 && text[1] >= 'a' && text[1] <= 'z';
-  const bool article = text.starts_with("A ");
-  if ((word || article) && text[0] >= 'A' && text[0] <= 'Z') text[0] += 'a' - 'A';
-  return text;
-}
-
-std::string unknown_part(const Cause& cause) {
-  if (cause.name != CauseName::unattributed) return {};
-  std::string text = ", and the cause is not known";
-  for (std::size_t i = 0; i < cause.missing.size(); ++i) {
-    text += (i == 0 ? " (missing: " : ", ") + cause.missing[i];
-  }
-  return cause.missing.empty() ? text : text + ")";
-}
-
-// That others wait, for whom, or that they exchange data.
-bool is_waiting_for_others(CauseName cause) {
-  return cause == CauseName::communication || cause == CauseName::straggler;
-}
-
-// The one alert of the incident that says why its rank is slow, where all others only wait.
-const AlertView* culprit_of(const AlertView& speaker, const std::vector<AlertView>& firing) {
-  if (!is_waiting_for_others(speaker.alert->verdict.cause.name)) return nullptr;
-  const AlertView* culprit = nullptr;
-  for (const AlertView& view : firing) {
-    const Alert& alert = *view.alert;
-    const CauseName cause = alert.verdict.cause.name;
-    const bool knows = cause != CauseName::unattributed && !is_waiting_for_others(cause);
-    if (alert.incident != speaker.alert->id || !knows || view.rule->incident.of_one_step) continue;
-    if (alert.subject.rank == kNoRank) continue;
-    if (culprit != nullptr && culprit->alert->subject.rank != alert.subject.rank) return nullptr;
-    culprit = &view;
-  }
-  return culprit;
-}
-
-// What goes on, where, and what of that is not known.
-std::string lasting_clause(const AlertView& view, const RunView& run,
-                           const std::vector<AlertView>& firing) {
-  const Cause& cause = view.alert->verdict.cause;
-  const CauseWords& words = words_of(cause.name);
-  if (const AlertView* const culprit = culprit_of(view, firing)) {
-    return "the other ranks wait for rank " + std::to_string(culprit->alert->subject.rank) +
-           ", which is " + std::string(words_of(culprit->alert->verdict.cause.name).spent);
-  }
-  if (cause.name == CauseName::straggler && names_culprit(view)) {
-    return "the other ranks wait for rank " + std::to_string(view.alert->subject.rank);
-  }
-  std::string text(view.rule->incident.of_one_step ? words.recurring : words.lasting);
-  if (text.empty()) text = rule_clause(*view.rule);
-  return text + place_of(view, run) + unknown_part(cause);
-}
-
-std::string moment_clause(const AlertView& view, const RunView& run) {
-  const Cause& cause = view.alert->verdict.cause;
-  return std::string(words_of(cause.name).once) + place_of(view, run) + unknown_part(cause);
-}
-
-// Of what is over.
-std::string past_clause(const AlertView& view, const RunView& run) {
-  const Alert& alert = *view.alert;
-  const Cause& cause = alert.verdict.cause;
-  const std::string rest = place_of(view, run) + unknown_part(cause);
-  const std::string took = " for " + duration_words(alert.ended_at - alert.began());
-  if (is_stall(view)) {
-    const bool known = cause.name != CauseName::unattributed;
-    const std::string why = known ? ", " + std::string(words_of(cause.name).spent) : "";
-    return "training stood still" + took + why + rest;
-  }
-  if (is_moment(view)) return std::string(words_of(cause.name).once) + rest;
-  if (cause.name == CauseName::unattributed) return "training was slow" + took + rest;
-  return "training was " + std::string(words_of(cause.name).spent) + took + rest;
 }
 
 // The most expensive first.
@@ -250,14 +76,6 @@ std::string step_text(const RunView& run) {
   std::string text = "step " + grouped_digits(run.step);
   if (run.attempt > 1) text += " of attempt " + std::to_string(run.attempt);
   return text;
-}
-
-// "31 % of the time is lost, 41 GPU minutes so far"
-std::string cost_text(const Cost& cost) {
-  std::string text;
-  if (cost.share) text = share_words(*cost.share) + " of " + std::string(cost.of) + " is lost, ";
-  text += std::string(cost.how) + gpu_time_words(cost.gpu_seconds);
-  return text + (cost.share ? " so far" : " lost so far");
 }
 
 // "since {since} ({for}) every step waits for data on ranks 0-7: 31 % ..."
