@@ -47,8 +47,9 @@ class ChartsTest(harness.JobTest):
     def append(self, path, content):
         if content:
             os.makedirs(os.path.dirname(path), exist_ok=True)
+            written = os.path.getsize(path) if os.path.exists(path) else 0
             with open(path, "ab") as file:
-                file.write(content[file.tell():])
+                file.write(content[written:])
 
     def charts(self, trainwatch):
         return {chart: trainwatch.json("/api/v1/" + chart) for chart in self.CHARTS}
