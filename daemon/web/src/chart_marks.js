@@ -20,6 +20,7 @@ export function drawSpans(plot, alerts, colours) {
   const pixel = devicePixelRatio;
   ctx.save();
   ctx.font = `${10 * pixel}px system-ui, sans-serif`;
+  let lastSign = -Infinity;
   for (const {from, to, severity} of alerts.slice(0, MOST_SPANS)) {
     const place = visible(plot, from, to);
     if (!place) continue;
@@ -28,6 +29,8 @@ export function drawSpans(plot, alerts, colours) {
     ctx.fillRect(place.x, bbox.top, place.width, bbox.height);
     ctx.globalAlpha = 1;
     ctx.fillRect(place.x, bbox.top, place.width, 3 * pixel);
+    if (Math.abs(place.x - lastSign) < 12 * pixel) continue;
+    lastSign = place.x;
     ctx.fillText(SIGNS[severity] || '●', place.x, bbox.top + 14 * pixel);
   }
   ctx.restore();

@@ -46,15 +46,23 @@ function stackedSpec(key, answer, layers, format, most) {
     const below = sums[sums.length - 1];
     sums.push(values.map((value, i) => (value ?? 0) + (below ? below[i] : 0)));
   }
-  const points = drawable(answer, sums);
-  return (colours) => ({
+  // The highest first, so that each covers the lower part of the one before.
+  const points = drawable(answer, sums.reverse());
+  const top = most(usualTop(sums[0]));
+  return () => ({
     key: `${key} ${layers.map((layer) => layer.label)}`, format,
-    data: [points.times, ...points.lists.reverse()], index: points.index,
-    y: {range: (_, low, high) => [0, most(Math.max(high ?? 0, 1e-9))]},
-    // The highest first, so that each covers the lower part of the one before.
-    series: [...layers].reverse().map((layer) => ({paths: stepped, stroke: colours.card, width: 1, fill: layer.colour, points: noPoints})),
+    data: [points.times, ...points.lists], index: points.index,
+    y: {range: () => [0, top]},
+    series: [...layers].reverse().map((layer) => ({paths: stepped, stroke: layer.colour, width: 1, fill: layer.colour, points: noPoints})),
     legend: layers.map((layer) => ({label: layer.label, colour: layer.colour, value: (i) => format(layer.values[i])})),
   });
+}
+
+// The highest of `values`, but for single ones that would make everything else flat: they are cut off.
+function usualTop(values) {
+  const sorted = [...values].sort((a, b) => a - b);
+  const usual = sorted[Math.floor(0.97 * (sorted.length - 1))];
+  return Math.max(1e-9, Math.min(sorted[sorted.length - 1], 1.5 * usual || Infinity));
 }
 
 export function phasesSpec(answer) {

@@ -87,16 +87,24 @@ function SpanBar({model, span: [from, to]}) {
     </div>`;
 }
 
+// When something was lost: alerts of the run from warning on, those that overlap as one.
 function alertSpans(model) {
-  const now = model.clock.now() * 1000;
+  const now = Math.ceil(model.clock.now() / 5000) * 5e6;  // every 5 s, not with each redraw
   const {job, book} = model;
-  return incidents([...book.firing(), ...book.resolved()])
+  const spans = incidents([...book.firing(), ...book.resolved()])
     .map(({speaker}) => speaker)
-    .filter((alert) => !alert.subject?.job || alert.subject.job === job)
+    .filter((alert) => alert.severity !== 'info' && (!alert.subject?.job || alert.subject.job === job))
     .map((alert) => ({
       from: Date.parse(alert.started_at) * 1000, severity: alert.severity,
       to: alert.ended_at ? Date.parse(alert.ended_at) * 1000 : Math.max(now, Date.parse(alert.updated_at) * 1000),
-    }));
+    })).sort((a, b) => a.from - b.from);
+  const joined = [];
+  for (const span of spans) {
+    const last = joined.findLast((each) => each.severity === span.severity);
+    if (last && span.from <= last.to) last.to = Math.max(last.to, span.to);
+    else joined.push(span);
+  }
+  return joined;
 }
 
 function StepPanels({model, result, span: [from, to]}) {

@@ -94,6 +94,6 @@ function OtherRun({run, model}) {
   return html`<li>
     <button class="link" onClick=${() => model.choose(run.job)}>${runName(run)}</button>
     ${' '}<${State} state=${run.state} /> <span class="text">${headline(run, model.clock.now())}</span>
-    <span class="quiet">${rate(run)}, step ${count(run.step)}</span>
+    ${' '}<span class="quiet">${rate(run)}, step ${count(run.step)}</span>
   </li>`;
 }
