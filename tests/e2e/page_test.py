@@ -1,28 +1,37 @@
-"""The page at / in a real browser shows the version, what is watched, and the alerts as they come."""
+"""The page in a real browser: the tests of tests/e2e/page, run by node."""
 
-import tempfile
-import unittest
+import os
+import shutil
+import subprocess
+import sys
+import urllib.request
 
-import browser
 import harness
 
+FOLDER = os.path.join(harness.ROOT, "tests", "e2e")
 
-class PageTest(unittest.TestCase):
-    def test_the_page_shows_the_alerts(self):
-        with tempfile.TemporaryDirectory() as directory, \
-                harness.Trainwatch(directory) as trainwatch, \
-                browser.Browser(trainwatch.url + "/") as shown:
-            status = trainwatch.json("/api/v1/status")
-            harness.wait_for(lambda: status["version"] in shown.dom(), "the page is connected")
-            self.assertNotIn("getnext_outlier</span>", shown.dom())
-            harness.play.play(harness.JOB, directory, speed=0)
-            harness.wait_for(lambda: "getnext_outlier</span>" in shown.dom(), "an alert comes")
-            page = harness.wait_for(lambda: directory in shown.dom() and shown.dom(),
-                                    "the page says what is watched")
-        self.assertIn("step %d" % harness.truth()["stall"]["step"], page)
-        self.assertIn('href="/metrics"', page)
+
+def has_page():
+    """Whether the program was built with the page."""
+    with harness.tempfile.TemporaryDirectory() as directory, harness.Trainwatch(directory) as trainwatch:
+        with urllib.request.urlopen(trainwatch.url + "/", timeout=10) as answer:
+            return b"/assets/" in answer.read()
+
+
+def main():
+    for program in ("node", "chromium"):
+        if shutil.which(program) is None:
+            harness.skip(program + " is not installed")
+    if not os.path.isdir(os.path.join(FOLDER, "node_modules", "playwright-core")):
+        harness.skip("npm ci --prefix tests/e2e was not run (scripts/test.sh does)")
+    if not has_page():
+        harness.skip("trainwatch was built without the page")
+    tests = sorted(os.path.join(FOLDER, "page", name) for name in os.listdir(os.path.join(FOLDER, "page"))
+                   if name.endswith(".test.mjs"))
+    environment = dict(os.environ, TRAINWATCH_BINARY=os.path.abspath(harness.binary()))
+    return subprocess.run(["node", "--test", "--test-concurrency=1", "--test-reporter=spec", *sys.argv[2:], *tests],
+                          env=environment, check=False).returncode
 
 
 if __name__ == "__main__":
-    browser.require()
-    harness.main()
+    sys.exit(main())

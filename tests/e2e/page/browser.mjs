@@ -1,0 +1,55 @@
+// Chromium with the page in it, and questions about what it shows.
+
+import assert from 'node:assert/strict';
+import {after} from 'node:test';
+import {createRequire} from 'node:module';
+import {chromium} from 'playwright-core';
+
+export const BINARY = process.env.TRAINWATCH_BINARY;
+const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
+
+let browser;
+after(() => browser?.close());
+
+// Shows `url`; `use(page)` fails if the page reported an error.
+export async function withPage(url, use, options = {}) {
+  browser ??= await chromium.launch({executablePath: '/usr/bin/chromium', args: ['--no-sandbox']});
+  const context = await browser.newContext({viewport: {width: 1280, height: 900}, locale: 'en-GB', timezoneId: 'Europe/Berlin', ...options});
+  const page = await context.newPage();
+  const errors = [];
+  page.on('pageerror', (error) => errors.push(error.stack));
+  page.on('console', (message) => {
+    const quiet = /Failed to load resource|WebSocket connection/.test(message.text());  // what a test provokes
+    if (message.type() === 'error' && !quiet) errors.push(message.text());
+  });
+  try {
+    await page.goto(url);
+    await use(page);
+    assert.deepEqual(errors, []);
+  } finally {
+    await context.close();
+  }
+}
+
+export const live = (page) => page.locator('.connection.live').waitFor();
+export const alertOf = (page, id) => page.locator(`.alert[data-id="${id}"]`);
+export const panel = (page, name) => page.locator(`[data-panel="${name}"]`);
+export const drawn = (page) => panel(page, 'steps').locator('.plot').waitFor();
+
+export async function until(question, what, seconds = 10) {
+  const end = Date.now() + 1000 * seconds;
+  for (;;) {
+    const answer = await question();
+    if (answer) return answer;
+    assert.ok(Date.now() < end, `not within ${seconds} s: ${what}`);
+    await new Promise((done) => setTimeout(done, 20));
+  }
+}
+
+// What axe finds wrong, in a line each. The script is evaluated by the debugger, which the page's policy does not bind.
+export async function violations(page) {
+  const {readFileSync} = await import('node:fs');
+  await page.evaluate(readFileSync(AXE, 'utf8'));
+  const found = await page.evaluate(() => window.axe.run(document, {resultTypes: ['violations']}));
+  return found.violations.flatMap((rule) => rule.nodes.map((node) => `${rule.id}: ${node.target} ${node.failureSummary}`));
+}

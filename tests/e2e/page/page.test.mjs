@@ -1,0 +1,313 @@
+// The page against a server of our own, which can be made to do anything.
+
+import assert from 'node:assert/strict';
+import {gzipSync} from 'node:zlib';
+import {after, before, describe, test} from 'node:test';
+import {idOf, makeAlert} from './alerts.mjs';
+import {alertOf, BINARY, drawn, live, panel, until, violations, withPage} from './browser.mjs';
+import {assetsOf} from './daemon.mjs';
+import {addStep} from './jobs.mjs';
+import {MockServer, scene} from './mock_server.mjs';
+
+const MOST_BYTES = 60000;
+let assets;
+before(async () => { assets = await assetsOf(BINARY); });
+
+async function served(name, use, change = (made) => made) {
+  const server = await new MockServer(assets, change(scene(name))).listen();
+  try {
+    await use(server);
+  } finally {
+    await server.close();
+  }
+}
+const shown = (name, use, {change, hash = '', ...options} = {}) =>
+  served(name, (server) => withPage(server.url + '/' + hash, async (page) => {
+    await live(page);
+    await use(page, server);
+  }, options), change);
+
+test('the page is small', () => {
+  const sizes = [...assets].map(([path, {body}]) => [path, gzipSync(body, {level: 9}).length]);
+  const total = sizes.reduce((sum, [, size]) => sum + size, 0);
+  assert.ok(total <= MOST_BYTES, `${total} bytes: ${JSON.stringify(sizes)}`);
+  console.log(`bundle: ${total} bytes compressed`);
+});
+
+describe('the sentence', () => {
+  test('has the clock time, the zone and a duration that counts on', () => shown('slow', async (page) => {
+    const text = page.locator('.sentence-box .sentence');
+    assert.match(await text.textContent(), /^Slow: since \d\d:\d\d (CET|CEST) \((\d+ h )?\d+ min\) every step waits for data on ranks 0-7: 31 %/);
+    assert.match(await page.locator('.sentence-box .state').textContent(), /slow/);
+    assert.match(await page.locator('.figure-rate dd').textContent(), /^0.833 steps\/s/);
+    assert.match(await page.locator('.figure-step dd').textContent(), /^3,799/);
+  }));
+
+  test('is never "nothing" before anything is known', () => served('healthy', async (server) => {
+    const json = server.json.bind(server);
+    let answer;
+    const held = new Promise((resolve) => { answer = resolve; });
+    const original = server.answer.bind(server);
+    server.answer = async (request, response) => {
+      if (request.url.startsWith('/api/')) await held;
+      original(request, response);
+    };
+    await withPage(server.url, async (page) => {
+      await page.locator('main').waitFor();
+      const text = await page.locator('main').textContent();
+      assert.match(text, /Reading…/);
+      assert.doesNotMatch(text, /Nothing fires|None|No run/);
+      answer();
+      await live(page);
+      await page.getByText('Nothing fires').waitFor();
+    });
+    void json;
+  }));
+
+  test('of the monitor itself', () => shown('slow', async (page) => {
+    assert.match(await page.locator('.monitor').textContent(), /trainwatch itself.*\/job is 40 s behind/);
+  }, {change: (made) => ({...made, monitor: '/job is 40 s behind.'})}));
+
+  test('is chosen by the address and by a click', () => shown('slow', async (page) => {
+    assert.equal(await page.locator('.sentence-box .job').textContent(), 'resnet');
+    await page.getByRole('button', {name: 'bert', exact: true}).click();
+    await page.locator('.sentence-box .job', {hasText: 'bert'}).waitFor();
+    assert.match(page.url(), /#job=bert$/);
+  }, {hash: '#job=resnet'}));
+});
+
+describe('alerts', () => {
+  test('what fires is pinned, with all that is known of it', () => shown('slow', async (page, server) => {
+    const alert = server.log.find((each) => each.id === idOf('waits'));
+    const card = page.locator('.firing').locator(`[data-id="${alert.id}"]`);
+    const text = await card.textContent();
+    for (const part of ['warning', alert.rule, 'ranks 0-7', 'step 120', alert.summary, '41.2 s', alert.next]) assert.ok(text.includes(part), part);
+    assert.match(text, /since .*, for 38 min/);
+    assert.equal(await card.getByRole('link', {name: 'runbook'}).getAttribute('href'), '/docs/rules/input_bound');
+    assert.equal(await card.getByRole('link', {name: 'trace of it'}).getAttribute('href'), `/api/v1/alerts/${alert.id}/trace`);
+    await card.getByText('Evidence').click();
+    assert.match(await card.locator('.evidence').textContent(), /lost percent31.25/);
+    assert.equal(await page.evaluate('window.pwned'), undefined);
+  }));
+
+  test('parts unfold on demand', () => shown('slow', async (page, server) => {
+    assert.ok(!server.requests.some((path) => path.includes('parts=1')));
+    const card = alertOf(page, idOf('waits'));
+    await card.getByText('Parts of this incident').click();
+    await card.getByText('Rank 3 waits.').waitFor();
+    assert.ok(server.requests.some((path) => path.includes('parts=1')));
+    assert.equal(await page.locator('.firing > ol > li').count(), 1);
+  }));
+
+  test('one appears within a second', () => shown('healthy', async (page, server) => {
+    await page.getByText('Nothing fires').waitFor();
+    const began = Date.now();
+    server.publish(makeAlert('new', {severity: 'critical'}));
+    await alertOf(page, idOf('new')).waitFor();
+    assert.ok(Date.now() - began < 1000, `${Date.now() - began} ms`);
+    console.log(`alert: shown ${Date.now() - began} ms after the message`);
+  }));
+
+  test('more than 200 changes never push out what fires', () => shown('healthy', async (page, server) => {
+    server.publish(makeAlert('stays', {at: Date.now() - 600000}));
+    for (let i = 0; i < 1500; ++i) {
+      server.publish(makeAlert(`noise ${i}`, {state: 'firing', rank: i % 8}));
+      server.publish(makeAlert(`noise ${i}`, {state: 'resolved', rank: i % 8}));
+    }
+    await until(async () => (await page.locator('#firing-title').textContent()).trim() === 'Firing 1', 'one fires');
+    assert.equal(await alertOf(page, idOf('stays')).count(), 1);
+  }));
+
+  test('history is not played: it is below, newest first, in pages', () => shown('slow', async (page) => {
+    const titles = page.locator('.resolved .summary');
+    await titles.first().waitFor();
+    assert.equal(await titles.first().textContent(), 'Old alert 119.');
+    assert.equal(await titles.count(), 20);
+    await page.getByRole('button', {name: 'Older'}).click();
+    await until(async () => await titles.count() === 40, 'another page');
+    assert.equal(await titles.nth(39).textContent(), 'Old alert 80.');
+  }));
+
+  test('the filter selects by rule, severity, rank and run', () => shown('slow', async (page) => {
+    const titles = page.locator('.resolved .summary');
+    await titles.first().waitFor();
+    await page.getByLabel('rule').selectOption('stall');
+    await until(async () => (await page.locator('.resolved .rule').allTextContents()).every((rule) => rule === 'stall'), 'only stall');
+    assert.match(await page.locator('.firing').textContent(), /Nothing fires that the filter lets through.*2? ?1 firing alert hidden/s);
+    await page.getByLabel('rule').selectOption('');
+    await page.getByLabel('severity').selectOption('critical');
+    await until(async () => (await page.locator('.resolved .severity').allTextContents()).every((text) => /critical/.test(text)), 'only critical');
+    await page.getByLabel('severity').selectOption('');
+    await page.getByLabel('rank').fill('3');
+    await until(async () => (await page.locator('.resolved .where').allTextContents()).every((text) => /rank 3/.test(text)), 'only rank 3');
+    assert.equal(await page.locator('.firing > ol > li').count(), 1, 'ranks 0-7 have it');
+    await page.getByRole('button', {name: 'Clear the filter'}).click();
+    assert.equal(await page.locator('.firing > ol > li').count(), 1);
+  }));
+
+  test('100,000 stored alerts: first paint within 300 ms', () => served('large', async (server) => {
+    await withPage(server.url, async (page) => {
+      await alertOf(page, idOf('waits')).waitFor();
+      const paint = await page.evaluate(() => performance.getEntriesByName('first-contentful-paint')[0].startTime);
+      console.log(`first paint: ${Math.round(paint)} ms`);
+      assert.ok(paint <= 300, `${paint} ms`);
+      await drawn(page);
+      await page.locator('.resolved .alert').first().waitFor();
+      assert.equal(await page.locator('.resolved .summary').first().textContent(), 'Old alert 99999.');
+    });
+  }));
+});
+
+describe('charts', () => {
+  test('values at the cursor are those of the API; missing endpoints say so quietly', () => shown('slow', async (page, server) => {
+    await drawn(page);
+    const answer = server.json('/api/v1/steps', new URLSearchParams(server.requests.findLast((path) => path.startsWith('/api/v1/steps')).split('?')[1]));
+    const values = await panel(page, 'phases').locator('.legend [data-value]').allTextContents();
+    const latest = answer.columns.phases.data_wait[answer.columns.phases.data_wait.length - 1];
+    assert.equal(values[0], `${Number((latest * 1000).toPrecision(3))} ms`);
+    assert.match(await panel(page, 'ranks').textContent(), /This server does not have it/);
+  }, {change: (made) => ({...made, missing: ['/api/v1/heatmap']})}));
+
+  test('dragging zooms all charts, asks for new columns, and shows what ran', () => shown('slow', async (page, server) => {
+    await drawn(page);
+    const box = await panel(page, 'phases').locator('.u-over').boundingBox();
+    await page.mouse.move(box.x + box.width * 0.4, box.y + 40);
+    await page.mouse.down();
+    await page.mouse.move(box.x + box.width * 0.6, box.y + 60, {steps: 5});
+    await page.mouse.up();
+    const row = page.getByRole('cell', {name: 'aten::convolution'});
+    await row.waitFor();
+    assert.ok(await page.getByText('<b>not markup</b>').count(), 'names are text');
+    const query = new URLSearchParams(server.requests.findLast((path) => path.startsWith('/api/v1/steps')).split('?')[1]);
+    const job = server.jobs[0];
+    const share = (Number(query.get('end')) - Number(query.get('start'))) / (job.end - job.begin);
+    assert.ok(Math.abs(share - 0.2) < 0.02, String(share));
+    const link = page.getByRole('link', {name: /Download the trace/});
+    assert.equal(await link.getAttribute('href'), `/api/v1/timeline?start=${query.get('start')}&end=${query.get('end')}&job=bert`);
+    const [download] = await Promise.all([page.waitForEvent('download'), link.click()]);
+    assert.ok(await download.path());
+    assert.match(page.url(), /from=\d+&to=\d+/);
+    await page.getByRole('button', {name: 'Show the whole run'}).click();
+    await row.waitFor({state: 'detached'});
+  }));
+
+  test('the keyboard moves the cursor in all charts, zooms and resets', () => shown('slow', async (page) => {
+    await drawn(page);
+    await panel(page, 'phases').locator('.plot').focus();
+    await page.keyboard.press('ArrowRight');
+    await page.keyboard.press('Shift+ArrowRight');
+    const times = await page.locator('.legend .when').allTextContents();
+    assert.equal(new Set(times).size, 1);
+    assert.match(times[0], /\d\d:\d\d:\d\d/);
+    assert.match(await panel(page, 'utilization').locator('.readout').textContent(), /gpu0: \d+ %/);
+    await page.keyboard.press('Enter');
+    for (let i = 0; i < 5; ++i) await page.keyboard.press('Shift+ArrowRight');
+    await page.keyboard.press('Enter');
+    await page.getByRole('link', {name: /Download the trace/}).waitFor();
+    await page.keyboard.press('-');
+    await page.keyboard.press('Escape');
+    await page.getByRole('link', {name: /Download the trace/}).waitFor({state: 'detached'});
+  }));
+
+  test('everything can be reached with Tab, in order, and shows its focus', () => shown('slow', async (page) => {
+    await drawn(page);
+    const seen = [];
+    for (let i = 0; i < 45; ++i) {
+      await page.keyboard.press('Tab');
+      const focused = await page.evaluate(() => {
+        const node = document.activeElement;
+        return {name: node.textContent.trim().slice(0, 40) || node.getAttribute('aria-label') || node.tagName, outline: getComputedStyle(node).outlineStyle};
+      });
+      assert.notEqual(focused.outline, 'none', focused.name);
+      seen.push(focused.name);
+    }
+    for (const name of ['Skip to the charts', 'metrics', 'resnet', 'Evidence', 'runbook', 'Whole run', 'Older']) {
+      assert.ok(seen.some((each) => each.startsWith(name)) || name === 'Older', `${name} in ${seen}`);
+    }
+  }));
+
+  test('new steps come by themselves, from the newest column on', () => shown('healthy', async (page, server) => {
+    await drawn(page);
+    await until(() => server.streams.size, 'the stream');
+    const before = server.requests.filter((path) => path.startsWith('/api/v1/steps')).length;
+    const start = server.jobs[0].end;
+    for (let i = 0; i < 5; ++i) addStep(server.jobs[0]);
+    server.stepped();
+    await until(async () => (await page.locator('.figure-step dd').textContent()).startsWith('2,004'), 'the step');
+    const asked = await until(() => server.requests.filter((path) => path.startsWith('/api/v1/steps')).slice(before)[0], 'more columns');
+    const from = Number(new URLSearchParams(asked.split('?')[1]).get('start'));
+    assert.ok(from > start - 2e6, 'only the newest columns');
+  }));
+
+  test('two runs side by side', () => shown('slow', async (page, server) => {
+    await page.getByText('Compare two runs or attempts').click();
+    await page.getByLabel('then', {exact: true}).selectOption({label: (await page.getByLabel('then', {exact: true}).locator('option', {hasText: 'resnet'}).textContent())});
+    const row = page.getByRole('row', {name: /median iteration/});
+    await row.waitFor();
+    const expected = server.json('/api/v1/steps', new URLSearchParams('job=resnet&columns=1')).columns.p50[0];
+    await until(async () => (await row.textContent()).includes(`${Number((expected * 1000).toPrecision(3))} ms`), 'its median');
+    assert.match(await page.locator('.compare').textContent(), /waiting for data.*lost: input wait/s);
+  }));
+});
+
+describe('the connection', () => {
+  test('lost: stale, says since when, and comes back with what is true then', () => served('slow', async (server) => {
+    await withPage(server.url, async (page) => {
+      await live(page);
+      const {port} = server;
+      await server.close();
+      const banner = page.getByRole('alert');
+      await banner.waitFor();
+      assert.match(await banner.textContent(), /Connection lost.*at \d\d:\d\d:\d\d CE/);
+      assert.equal(await page.locator('main.stale').count(), 1);
+      const again = await new MockServer(assets, scene('healthy')).listen(port);
+      again.epoch = 'epoch-2';
+      again.publish(makeAlert('after the restart'));
+      await alertOf(page, idOf('after the restart')).waitFor({timeout: 20000});
+      assert.equal(await alertOf(page, idOf('waits')).count(), 0, 'it does not fire any more');
+      assert.equal(await page.locator('main.stale').count(), 0);
+      await again.close();
+    });
+  }));
+
+  test('gap and reset begin again from what fires now', () => shown('healthy', async (page, server) => {
+    for (const frame of [{op: 'gap', from: 1, to: 9}, {op: 'reset', epoch: 'epoch-2'}]) {
+      server.store(makeAlert(`missed ${frame.op}`));
+      server.send(frame);
+      await alertOf(page, idOf(`missed ${frame.op}`)).waitFor();
+    }
+  }));
+
+  test('hidden: no request, no connection; shown again: what came meanwhile', () => shown('healthy', async (page, server) => {
+    const hide = (hidden) => page.evaluate((value) => {
+      Object.defineProperty(document, 'hidden', {value, configurable: true});
+      document.dispatchEvent(new Event('visibilitychange'));
+    }, hidden);
+    await drawn(page);
+    await hide(true);
+    await until(() => server.streams.size === 0, 'the stream is closed');
+    await new Promise((done) => setTimeout(done, 300));
+    server.requests.length = 0;
+    server.publish(makeAlert('while hidden'));
+    await new Promise((done) => setTimeout(done, 3000));
+    assert.deepEqual(server.requests, []);
+    await hide(false);
+    await alertOf(page, idOf('while hidden')).waitFor();
+  }));
+});
+
+describe('everybody can use it', () => {
+  for (const colorScheme of ['light', 'dark']) {
+    for (const width of [360, 1920]) {
+      test(`axe finds nothing: ${colorScheme}, ${width} px; nothing is wider than the window`, () => shown('slow', async (page) => {
+        await drawn(page);
+        await page.locator('.resolved .alert').first().waitFor();
+        for (const name of ['Evidence', 'Sources, rules and files', 'Compare two runs or attempts']) await page.getByText(name).first().click();
+        await page.getByRole('button', {name: 'Zoom in'}).click();
+        await page.getByRole('cell', {name: 'aten::convolution'}).waitFor();
+        assert.deepEqual(await violations(page), []);
+        assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), 'scrolls sideways');
+      }, {colorScheme, viewport: {width, height: 900}}));
+    }
+  }
+});
