@@ -54,7 +54,10 @@ void LostTime::on(const Step& step) {
   Stretch& stretch = rank->stretch;
   const bool apart = step.begin < stretch.start || step.begin - stretch.start >= kStretch;
   if (stretch.lost() > 0 && (alone || apart)) close(*rank);
-  if (stretch.lost() == 0) stretch.start = step.begin;
+  if (stretch.lost() == 0) {
+    stretch.start = step.begin;
+    stretch.first_end = step.end();
+  }
   stretch.rank = step.subject;
   stretch.end = step.end();
   stretch.wait += wait;
@@ -69,9 +72,9 @@ void LostTime::on(const CycleSummary& cycle) {
   const auto lose = [&](CauseName cause, std::int64_t ns) {
     const double seconds = static_cast<double>(ns) / 1e9;
     if (seconds <= 0) return;
-    const Time start = time_from_ns(cycle.steps.front().start_ns);
+    const Time first_end = time_from_ns(cycle.steps.front().end_ns());
     const Time end = time_from_ns(cycle.end_ns());
-    this->lose(rank->cycles, {cycle.subject, Origin::profiler, start, end, cause, seconds});
+    this->lose(rank->cycles, {cycle.subject, Origin::profiler, first_end, end, cause, seconds});
   };
   rank->cycles.elapsed += static_cast<double>(cycle.step_ns()) / 1e9;
   lose(CauseName::input_wait, cycle.idle(IdleReason::data_wait));
@@ -113,7 +116,7 @@ void LostTime::explain(const Stretch& stretch) {
     if (seconds <= 0) return;
     const CauseName cause = cause_of(stretch, seconds, own);
     this->lose(account,
-               {stretch.rank, Origin::timeline, stretch.start, stretch.end, cause, seconds});
+               {stretch.rank, Origin::timeline, stretch.first_end, stretch.end, cause, seconds});
   };
   lose(CauseName::input_wait, stretch.wait);
   lose(CauseName::unattributed, stretch.other);
@@ -160,10 +163,11 @@ void LostTime::collect(std::vector<MetricFamily>& out) const {
 void LostTime::Stretch::state(StateIo& io) {
   io(rank);
   io(start);
+  io(first_end);
   io(end);
   io(wait);
   io(other);
-  if (!is_possible(start) || !is_possible(end)) io.fail();
+  if (!is_possible(start) || !is_possible(first_end) || !is_possible(end)) io.fail();
 }
 
 void LostTime::Rank::state(StateIo& io) {

@@ -23,12 +23,12 @@
 
 namespace trainwatch {
 
-// What a rank lost at one time, and why.
+// What a rank lost in some iterations, and why.
 struct LostInterval {
   SubjectId rank = SubjectId::none;
   Origin origin = Origin::timeline;
-  Time start{};
-  Time end{};
+  Time first_end{};  // when the first of them ended,
+  Time end{};        // and the last
   CauseName cause = CauseName::unattributed;
   double seconds = 0;
 };
@@ -78,6 +78,7 @@ class LostTime {
   struct Stretch {
     SubjectId rank = SubjectId::none;
     Time start{};
+    Time first_end{};  // of the first iteration
     Time end{};
     double wait = 0;   // seconds lost waiting for input
     double other = 0;  // seconds lost otherwise

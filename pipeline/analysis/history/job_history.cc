@@ -11,13 +11,13 @@ namespace {
 template <class Column, class Add>
 void spread(const LostInterval& lost, TimeColumns<Column>& columns, Add&& add) {
   const auto share = [&](Time start) {
-    return std::min(start + columns.width(), lost.end + Nanos{1}) - std::max(start, lost.start);
+    return std::min(start + columns.width(), lost.end + Nanos{1}) - std::max(start, lost.first_end);
   };
   Nanos all{};
-  columns.each(lost.start, lost.end + Nanos{1},
+  columns.each(lost.first_end, lost.end + Nanos{1},
                [&](Time start, const Column&) { all += share(start); });
   if (all <= Nanos{}) return;
-  columns.change(lost.start, lost.end + Nanos{1}, [&](Time start, Column& column) {
+  columns.change(lost.first_end, lost.end + Nanos{1}, [&](Time start, Column& column) {
     add(column, lost.seconds * to_seconds(share(start)) / to_seconds(all));
   });
 }

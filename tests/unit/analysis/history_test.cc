@@ -131,6 +131,18 @@ TEST_F(HistoryTest, WhatWasLostIsAShareOfTheColumn) {
   EXPECT_NEAR(numbers(map["rows"].at(0)["lost"])[0], 0.25, 0.01);
 }
 
+// Not in the second in which it began, in which nothing was lost.
+TEST_F(HistoryTest, AStallIsLostWhereItEnds) {
+  steps(rank(0), 15);
+  history_.on(step(rank(0), 5500, 4000));
+  const Time end{seconds(kStart) + milliseconds(5500)};
+  history_.on(LostInterval{rank(0), Origin::timeline, end, end, CauseName::io_wait, 3.9});
+  const auto columns = parsed(steps_json("job", job(), {.columns = 6}))["columns"];
+  const auto lost = numbers(columns["lost"]["io_wait"]);
+  EXPECT_NEAR(lost.back(), 3.9 / 4.0, 1e-6);
+  EXPECT_EQ(sum(lost), lost.back());
+}
+
 TEST_F(HistoryTest, EachRankHasARow) {
   steps(rank(2), 30);
   steps(rank(0), 30);
