@@ -54,12 +54,20 @@ class AlertFollower final : public StreamReader {
   void refused(unsigned status) override {
     end("the server refused the subscription with status " + std::to_string(status));
   }
-  void failed(const std::string& why) override { say(why); }
+  // What the state line says may have changed by the time that there is a connection again.
+  void failed(const std::string& why) override {
+    status_.clear();
+    say(why);
+  }
 
  private:
   bool print(const std::string& message, std::uint64_t seq);
   void show(std::string_view op, const std::string& message);
   void greeted(std::string_view epoch, std::uint64_t last_seq);
+  std::size_t width() const {
+    return terminal_width(options_.err_style.rewrites ? STDERR_FILENO : STDOUT_FILENO,
+                          line_style(options_).width);
+  }
   void print_text(const std::string& message);
   void print_wrapped(std::string_view sentence);
   void say(const std::string& text);
@@ -153,8 +161,7 @@ void AlertFollower::show(std::string_view op, const std::string& message) {
   const StateLine::News news = state_.on_runs(message);
   if (news.monitor) print_wrapped(state_.monitor());
   if (status_.has_line()) {
-    status_.set_width(terminal_width(options_.err_style.rewrites ? STDERR_FILENO : STDOUT_FILENO,
-                                     line_style(options_).width));
+    status_.set_width(width());
     status_.show(state_.text(wall_clock()), StatusStream::Clock::now());
   } else if (news.state) {
     print_wrapped(state_.sentence(wall_clock()));

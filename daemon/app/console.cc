@@ -43,6 +43,7 @@ void Console::started(const std::string& url, const std::vector<std::string>& wa
 void Console::show(const PublishedAlert& alert) {
   if (alert.part || alert.severity < options_.least) return;
   if (!options_.text) return print(alert.json + "\n");
+  options_.out.width = terminal_width(STDOUT_FILENO, options_.out.width);
   const auto shown = shown_alert(alert.json);
   if (shown && news_.is_news(*shown)) print(text_of(*shown, options_.out, wall_clock()));
 }

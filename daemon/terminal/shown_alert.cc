@@ -106,7 +106,7 @@ std::string upper(std::string_view text) {
 }
 
 std::string clock_of(Time time, Time now) {
-  return clock_words(time, now, local_zone(time));
+  return time == kNoTime ? "an unknown time" : clock_words(time, now, local_zone(time));
 }
 
 std::string placed(const ShownAlert& alert) {

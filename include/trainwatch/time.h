@@ -60,26 +60,33 @@ inline std::string to_rfc3339(Time t) {
 
 // What to_rfc3339() prints, with 0 to 9 digits behind the second; kNoTime for anything else.
 inline Time time_from_rfc3339(std::string_view text) {
-  std::tm utc{};
-  int read = 0;
-  const std::string whole(text.substr(0, 40));
-  const int fields =
-      std::sscanf(whole.c_str(), "%4d-%2d-%2dT%2d:%2d:%2d%n", &utc.tm_year, &utc.tm_mon,
-                  &utc.tm_mday, &utc.tm_hour, &utc.tm_min, &utc.tm_sec, &read);
-  if (fields != 6 || !whole.ends_with('Z')) return kNoTime;
-  const std::chrono::year_month_day day{std::chrono::year(utc.tm_year),
-                                        std::chrono::month(static_cast<unsigned>(utc.tm_mon)),
-                                        std::chrono::day(static_cast<unsigned>(utc.tm_mday))};
-  if (!day.ok() || utc.tm_hour > 23 || utc.tm_min > 59 || utc.tm_sec > 60) return kNoTime;
-  std::int64_t nanos = 0;
-  std::int64_t unit = 1'000'000'000;
-  for (const char digit : whole.substr(static_cast<std::size_t>(read))) {
-    if (digit < '0' || digit > '9') continue;
-    unit /= 10;
-    nanos += (digit - '0') * unit;
+  constexpr std::string_view kForm = "0000-00-00T00:00:00";
+  if (text.size() <= kForm.size() || !text.ends_with('Z')) return kNoTime;
+  for (std::size_t i = 0; i < kForm.size(); ++i) {
+    const bool digit = text[i] >= '0' && text[i] <= '9';
+    if (kForm[i] == '0' ? !digit : text[i] != kForm[i]) return kNoTime;
   }
-  return Time{std::chrono::sys_days(day)} + std::chrono::hours(utc.tm_hour) +
-         std::chrono::minutes(utc.tm_min) + std::chrono::seconds(utc.tm_sec) + Nanos(nanos);
+  const auto number = [text](std::size_t at, std::size_t digits) {
+    int value = 0;
+    for (const char digit : text.substr(at, digits)) value = 10 * value + (digit - '0');
+    return value;
+  };
+  const std::chrono::year_month_day day{std::chrono::year(number(0, 4)),
+                                        std::chrono::month(static_cast<unsigned>(number(5, 2))),
+                                        std::chrono::day(static_cast<unsigned>(number(8, 2)))};
+  const bool held = number(0, 4) >= 1970 && number(0, 4) <= 2261;  // by nanoseconds in 64 bits
+  if (!held || !day.ok() || number(11, 2) > 23 || number(14, 2) > 59 || number(17, 2) > 60)
+    return kNoTime;
+  Nanos rest{};
+  Nanos unit = std::chrono::milliseconds(100);
+  for (const char digit : text.substr(kForm.size(), text.size() - kForm.size() - 1)) {
+    if (digit == '.') continue;
+    if (digit < '0' || digit > '9') return kNoTime;
+    rest += (digit - '0') * unit;
+    unit /= 10;
+  }
+  return Time{std::chrono::sys_days(day)} + std::chrono::hours(number(11, 2)) +
+         std::chrono::minutes(number(14, 2)) + std::chrono::seconds(number(17, 2)) + rest;
 }
 
 }  // namespace trainwatch

@@ -217,4 +217,29 @@ TEST(StreamUrl, TakesApart) {
   EXPECT_EQ(parse_stream_url("ws://box")->authority(), "box");
 }
 
+// What a person sees: alerts above a line that says what the run is doing.
+TEST(Follow, AsTextShowsAlertsAndTheStateLine) {
+  NetOptions net;
+  net.limits.ws.status = milliseconds(5);
+  TestServer server(net);
+  FollowOptions options;
+  options.text = true;
+  options.after = 0;
+  options.out_style = {true, true, false, 100};
+  Following following(server.port(), options);
+  Snapshot snapshot;
+  snapshot.status_json = R"({"ready":true})";
+  snapshot.runs_json =
+      R"({"now":"2026-11-24T13:00:00.000000Z","monitor":"Monitoring is impaired: x.","runs":[)"
+      R"({"job":"a","state":"running","headline":{"text":"Running: 4.2 steps/s.","since":null}}]})";
+  server.publish(1, 1);
+  server.show(snapshot);
+  EXPECT_EQ(following.out(2).substr(0, 55),
+            "INFO since an unknown time:\nMonitoring is impaired: x.\n");
+  server.publish(2, 2);
+  EXPECT_THAT(following.out(3),
+              HasSubstr("Monitoring is impaired: x.\n[monitoring impaired] Running: 4.2 steps/s."
+                        "\r\x1b[KINFO since an unknown time:\n"));
+}
+
 }  // namespace trainwatch::follow_test
