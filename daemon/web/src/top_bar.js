@@ -1,4 +1,4 @@
-// The name, the connection, links; and below it what must be known before anything else is believed.
+// The name, the connection, links; and below it what must be known before anything else is trusted.
 
 import {html} from 'htm/preact';
 import {ago, clockSeconds, duration} from './format.js';
