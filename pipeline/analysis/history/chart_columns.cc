@@ -51,11 +51,12 @@ ColumnChart<StepColumn> step_chart(const JobHistory& job, const ChartRange& rang
   const Nanos wanted = (shown.to - shown.from) / static_cast<std::int64_t>(shown.columns);
   if (wanted < levels.front()->width() && log_covers(job, shown.from))
     return single_steps(job, shown, std::max<Nanos>(wanted, std::chrono::microseconds(1)));
+  const JobHistory::Steps* finest = &whole;
   for (const JobHistory::Steps* level : levels) {
     const bool covers = !level->empty() && level->begin() <= std::max(shown.from, job.first_end());
-    if (covers) return chart_of(*level, range);
+    if (covers && level->width() < finest->width()) finest = level;
   }
-  return chart_of(whole, range);
+  return chart_of(*finest, range);
 }
 
 }  // namespace trainwatch

@@ -107,7 +107,7 @@ class JobHistory {
   std::size_t slot_of(SeriesId series);
   void on(const Sample& sample, std::size_t slot);
 
-  // By width, ascending; the last one covers the whole job.
+  // The last one covers the whole job, and is the finest one of a short job.
   std::array<const Steps*, 3> levels() const { return {&seconds_, &quarters_, &whole_}; }
   const TimeColumns<RankColumn>& ranks() const { return ranks_; }
   const TimeColumns<SlotColumn>& usage() const { return usage_; }

@@ -106,6 +106,13 @@ TEST_F(HistoryTest, SingleStepsAreShownAsFineAsAsked) {
   EXPECT_EQ(numbers(chart["columns"]["t_us"]).size(), 20);
 }
 
+TEST_F(HistoryTest, AJobOfSomeMinutesIsShownBySecond) {
+  for (int second = 0; second < 900; ++second) steps(rank(0), 5, second * 1000);
+  const auto chart = parsed(steps_json("job", job(), {.columns = 1000}));
+  EXPECT_EQ(std::int64_t(chart["width_us"]), 1'000'000);
+  EXPECT_EQ(sum(numbers(chart["columns"]["steps"])), 900 * 5);
+}
+
 TEST_F(HistoryTest, ALongJobIsShownWhole) {
   for (int minute = 0; minute < 60 * 24; ++minute) steps(rank(0), 3, minute * 60'000);
   const auto chart = parsed(steps_json("job", job(), {.columns = 500}));
