@@ -22,6 +22,7 @@ export function choices(runs, now) {
 export function Compare({model}) {
   const all = choices(model.runs || [], model.clock.now());
   const [keys, setKeys] = useState([null, null]);
+  const [open, setOpen] = useState(false);
   if (all.length < 2) return null;
   const present = all.find((each) => each.job === model.job) || all[0];
   const pick = (i) => all.find((each) => each.key === keys[i]) || (i ? present : all.find((each) => each !== present && each.job === present.job) ||
@@ -31,10 +32,10 @@ export function Compare({model}) {
   return html`
     <section aria-labelledby="compare-title" class="compare">
       <h2 id="compare-title">Then and now</h2>
-      <details><summary>Compare two runs or attempts</summary>
+      <details onToggle=${(event) => setOpen(event.currentTarget.open)}><summary>Compare two runs or attempts</summary>
         <div class="pick">${[['then', then], ['now', now]].map(([name, chosen], i) => html`<label>${name}
           ${' '}<select value=${chosen.key} onChange=${choose(i)}>${all.map((each) => html`<option value=${each.key}>${each.label}</option>`)}</select></label>`)}</div>
-        <${Comparison} key=${`${then.key} ${now.key}`} model=${model} then=${then} now=${now} />
+        ${open && html`<${Comparison} key=${`${then.key} ${now.key}`} model=${model} then=${then} now=${now} />`}
       </details>
     </section>`;
 }

@@ -83,7 +83,8 @@ export class TimeChart extends Component {
   moved(plot) {
     if (this.following) return;
     const {left} = plot.cursor;
-    this.props.model.cursor.set(left === undefined || left < 0 ? null : plot.posToVal(left, 'x') * 1e6);
+    const time = left === undefined || left < 0 ? NaN : plot.posToVal(left, 'x') * 1e6;
+    this.props.model.cursor.set(Number.isFinite(time) ? time : null);
   }
 
   selected(plot) {

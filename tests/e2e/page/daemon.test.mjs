@@ -1,0 +1,94 @@
+// The page of a real trainwatch, beside a job that is recorded.
+
+import assert from 'node:assert/strict';
+import {spawn} from 'node:child_process';
+import {once} from 'node:events';
+import {mkdirSync, mkdtempSync, rmSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import {test} from 'node:test';
+import {fileURLToPath} from 'node:url';
+import WebSocket from 'ws';
+import {alertOf, BINARY, live, panel, until, withPage} from './browser.mjs';
+import {Daemon} from './daemon.mjs';
+
+const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
+
+async function play(into) {
+  const player = spawn('python3', [join(ROOT, 'scripts/play.py'), join(ROOT, 'tests/data/recorded-job'), into, '--speed=0'], {stdio: 'ignore'});
+  await once(player, 'exit');
+}
+
+async function watched(use) {
+  const scratch = mkdtempSync(join(tmpdir(), 'trainwatch-job-'));
+  const job = join(scratch, 'job');
+  mkdirSync(job);
+  const state = join(scratch, 'state');
+  const daemon = await new Daemon(BINARY, job, {state}).ready();
+  try {
+    await use(daemon, job, state);
+  } finally {
+    await daemon.stop();
+    rmSync(scratch, {recursive: true, force: true});
+  }
+}
+
+const everything = (daemon) => until(async () => (await daemon.json('/api/v1/runs')).runs[0]?.step === 599, 'all is read', 60);
+
+test('an alert is on the page within a second of its message; values equal the API', () => watched((daemon, job) =>
+  withPage(daemon.url, async (page) => {
+    await live(page);
+    await page.getByText('No run yet').waitFor();
+    const sent = new Map();
+    const client = new WebSocket(daemon.url.replace('http', 'ws') + '/api/v1/stream', 'trainwatch.v1.json');
+    client.on('message', (text) => {
+      const frame = JSON.parse(text);
+      if (frame.op === 'alert' && !sent.has(frame.id)) sent.set(frame.id, Date.now());
+    });
+    await once(client, 'open');
+    const seen = until(async () => {
+      const id = sent.keys().next().value;
+      return id && await alertOf(page, id).count() > 0 && [id, Date.now()];
+    }, 'an alert on the page', 60);
+    await play(job);
+    const [id, at] = await seen;
+    console.log(`alert: shown ${at - sent.get(id)} ms after the message`);
+    assert.ok(at - sent.get(id) < 1000);
+    client.close();
+    await everything(daemon);
+    await until(async () => (await page.locator('.figure-step dd').textContent()).startsWith('599'), 'the last step');
+    const {alerts} = await daemon.json('/api/v1/alerts?limit=1000');
+    const latest = new Map(alerts.map((alert) => [alert.id, alert]));
+    assert.ok(latest.size > 0);
+    for (const alert of latest.values()) {
+      const text = await alertOf(page, alert.id).textContent();
+      assert.ok(text.includes(alert.summary) && text.includes(alert.rule) && text.includes(alert.severity), alert.id);
+    }
+    const run = (await daemon.json('/api/v1/runs')).runs[0];
+    assert.match(await page.locator('.figure-lost dd').textContent(), new RegExp(`^${(100 * run.lost_share).toPrecision(2)} %`));
+    assert.ok((await page.locator('.watched').textContent()).includes(job));
+    const runbook = [...latest.values()][0].runbook;
+    assert.equal((await fetch(daemon.url + runbook)).status, 200);
+    const steps = await fetch(`${daemon.url}/api/v1/steps`);
+    const text = await panel(page, 'steps').textContent();
+    if (steps.status === 404) assert.match(text, /This server does not have it/);
+    else assert.match(text, /median/);
+  })));
+
+test('a restart loses nothing: the page comes back with the same alerts', () => watched((daemon, job, state) =>
+  withPage(daemon.url, async (page) => {
+    await live(page);
+    await play(job);
+    await everything(daemon);
+    const {alerts} = await daemon.json('/api/v1/alerts?limit=1000');
+    const port = Number(new URL(daemon.url).port);
+    daemon.process.kill('SIGKILL');
+    await page.getByRole('alert').waitFor();
+    const again = await new Daemon(BINARY, job, {state, port}).ready();
+    try {
+      await page.getByRole('alert').waitFor({state: 'detached', timeout: 30000});
+      for (const {id} of alerts) assert.equal(await alertOf(page, id).count(), 1);
+    } finally {
+      await again.stop();
+    }
+  })));
