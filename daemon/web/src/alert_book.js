@@ -35,11 +35,16 @@ export function createAlertBook(source) {
     return {after: book.lastSeq, epoch: book.epoch};
   };
 
-  // One that came. A firing one that is part of a known incident does not stand for itself.
+  // One that came. It may be, or have become, part of an incident: then it does not stand for itself,
+  // and is kept only where the parts of that incident are shown.
   book.add = (alert) => {
-    add(alert);
-    if (!alert.provisional) book.lastSeq = Math.max(book.lastSeq, alert.seq ?? 0);
-    parts.delete(alert.incident);
+    if (alert.provisional) return add(alert);
+    book.lastSeq = Math.max(book.lastSeq, alert.seq ?? 0);
+    if (!isPart(alert)) return add(alert);
+    firing.delete(alert.id);
+    resolved.delete(alert.id);
+    const shown = parts.get(alert.incident);
+    if (shown) parts.set(alert.incident, [...shown.filter((part) => part.id !== alert.id), alert]);
   };
 
   function add(alert) {
@@ -86,6 +91,8 @@ export function createAlertBook(source) {
   };
   return book;
 }
+
+const isPart = (alert) => Boolean(alert.incident) && alert.incident !== alert.id;
 
 function oldest(resolved) {
   let found = null;

@@ -25,7 +25,7 @@ export function connect(model, page = document) {
       if (mine !== attempt) return;
       model.urgent();
       if (!source.live) return showAll();
-      close = source.subscribe({...position, streams: 'alerts,steps,status'},
+      close = source.subscribe({...position, streams: 'alerts,steps,status', parts: '1'},
         {message: (frame) => mine === attempt && receive(frame), close: () => mine === attempt && lost('')});
       await showAll();
     } catch (error) {

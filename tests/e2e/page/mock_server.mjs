@@ -68,11 +68,12 @@ export class MockServer {
   subscribe(socket, query) {
     this.requests.push('stream');
     this.streams.add(socket);
+    socket.parts = query.get('parts') === '1';
     socket.on('close', () => this.streams.delete(socket));
     socket.send(JSON.stringify({op: 'hello', epoch: this.epoch, first_seq: 1, last_seq: this.log.length}));
     if (query.get('epoch') && query.get('epoch') !== this.epoch) socket.send(JSON.stringify({op: 'reset', epoch: this.epoch}));
     const after = Number(query.get('after') ?? this.log.length);
-    for (const alert of this.log.slice(after)) socket.send(JSON.stringify({op: 'alert', ...alert}));
+    for (const alert of this.log.slice(after).filter((each) => socket.parts || each.incident === each.id)) socket.send(JSON.stringify({op: 'alert', ...alert}));
   }
 
   answer(request, response) {

@@ -100,6 +100,19 @@ describe('alerts', () => {
     assert.equal(await page.locator('.firing > ol > li').count(), 1);
   }));
 
+  test('one that becomes part of another no longer stands for itself', () => shown('healthy', async (page, server) => {
+    server.publish(makeAlert('first', {rule: 'getnext_outlier'}));
+    await alertOf(page, idOf('first')).waitFor();
+    server.publish(makeAlert('speaker', {rule: 'step_spike'}));
+    server.publish(makeAlert('first', {rule: 'getnext_outlier', incident: 'speaker'}));
+    await until(async () => (await page.locator('.firing > ol > li').count()) === 1, 'one incident');
+    const card = alertOf(page, idOf('speaker'));
+    await card.getByText('Parts of this incident').click();
+    await card.locator(`[data-id="${idOf('first')}"]`).waitFor();
+    server.publish(makeAlert('second', {rule: 'input_bound', incident: 'speaker'}));
+    await card.getByText('2 parts of this incident').waitFor();
+  }));
+
   test('one appears within a second', () => shown('healthy', async (page, server) => {
     await page.getByText('Nothing fires').waitFor();
     const began = Date.now();
