@@ -155,7 +155,7 @@ class JobHistory {
   Time latest_ = kNoTime;
   std::uint64_t dropped_ = 0;
   StepLog log_;
-  bool slots_changed_ = false;  // or marks
+  bool slots_changed_ = true;  // or marks; a new history has a row, too
 };
 
 }  // namespace trainwatch

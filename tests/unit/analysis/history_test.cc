@@ -259,20 +259,41 @@ TEST_F(HistoryTest, JobsAreBoundedAndTheSilentOneGoes) {
   EXPECT_EQ(interner_.subjects[history_.jobs().begin()->first].job, "job1");
 }
 
+// Stores what changed.
+void commit(History& history, StoredRows& stored) {
+  StateRows rows;
+  history.save(rows, false);
+  for (const auto& [key, value] : rows.changed()) {
+    value ? static_cast<void>(stored[key] = *value) : static_cast<void>(stored.erase(key));
+  }
+}
+
+// Each of these kinds alone makes a history that can be loaded.
+TEST_F(HistoryTest, AJobWithoutStepsIsRestored) {
+  Span span;
+  span.start = Time{seconds(kStart)};
+  span.duration = milliseconds(5);
+  for (const SpanKind kind : {SpanKind::data_wait, SpanKind::checkpoint}) {
+    span.kind = kind;
+    span.subject = rank(0, "job" + std::to_string(static_cast<int>(kind)));
+    history_.on(span);
+  }
+  history_.on(LostInterval{rank(0, "lost"), Origin::timeline, span.start, span.start,
+                           CauseName::io_wait, 1});
+  StoredRows stored;
+  commit(history_, stored);
+  History loaded(interner_);
+  ASSERT_TRUE(loaded.load(stored));
+  EXPECT_EQ(loaded.jobs().size(), 3);
+}
+
 TEST_F(HistoryTest, ARestartLosesNothing) {
   StoredRows stored;
-  const auto commit = [&] {
-    StateRows rows;
-    history_.save(rows, false);
-    for (const auto& [key, value] : rows.changed()) {
-      value ? static_cast<void>(stored[key] = *value) : static_cast<void>(stored.erase(key));
-    }
-  };
   for (std::size_t i = 0; i <= History::kMostJobs; ++i) {
     for (int part = 0; part < 3; ++part) {
       const auto at = static_cast<std::int64_t>(i * 100'000) + part * 30'000;
       steps(rank(0, "job" + std::to_string(i)), 40, at);
-      commit();
+      commit(history_, stored);
     }
   }
   History loaded(interner_);
