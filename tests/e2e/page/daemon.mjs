@@ -31,7 +31,7 @@ export class Daemon {
   }
 
   async stop() {
-    if (this.process.exitCode === null) {
+    if (this.process.exitCode === null && this.process.signalCode === null) {
       this.process.kill();
       await once(this.process, 'exit');
     }
