@@ -40,7 +40,7 @@ export function iterationSpec(answer, alerts, logarithmic) {
 }
 
 // Lists on top of each other, the first at the bottom.
-function stackedSpec(key, answer, layers, format, most) {
+function stackedSpec(key, answer, layers, format, topOf) {
   const sums = [];
   for (const {values} of layers) {
     const below = sums[sums.length - 1];
@@ -48,7 +48,7 @@ function stackedSpec(key, answer, layers, format, most) {
   }
   // The highest first, so that each covers the lower part of the one before.
   const points = drawable(answer, sums.reverse());
-  const top = most(usualTop(sums[0]));
+  const top = topOf(sums[0]);
   return () => ({
     key: `${key} ${layers.map((layer) => layer.label)}`, format,
     data: [points.times, ...points.lists], index: points.index,
@@ -68,7 +68,7 @@ function usualTop(values) {
 export function phasesSpec(answer) {
   const {phases} = answer.columns;
   const layers = PHASES.filter(([name]) => phases[name]).map(([name, label, colour]) => ({label, colour, values: phases[name]}));
-  return layers.length ? stackedSpec('phases', answer, layers, seconds, (high) => high * 1.05) : null;
+  return layers.length ? stackedSpec('phases', answer, layers, seconds, (totals) => usualTop(totals) * 1.05) : null;
 }
 
 // Share of the training time lost, by cause; the scale reaches 100 % only if so much is lost.
@@ -77,7 +77,7 @@ export function lostSpec(answer) {
     .map(([name, values]) => ({label: words(name), colour: causeColour(name), values, sum: values.reduce((a, b) => a + (b ?? 0), 0)}))
     .filter((layer) => layer.sum > 0).sort((a, b) => b.sum - a.sum);
   if (!all.length) return null;
-  return stackedSpec('lost', answer, all, percent, (high) => Math.min(1, Math.max(0.1, high * 1.1)));
+  return stackedSpec('lost', answer, all, percent, (totals) => Math.min(1, Math.max(0.1, 1.1 * Math.max(...totals))));
 }
 
 export function dataLoadingSpec(answer) {

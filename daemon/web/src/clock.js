@@ -5,6 +5,9 @@ export function createClock(source, machine = Date) {
   let fixed = null;
   return {
     now: () => fixed ?? machine.now() + offset,
+    // While the connection is lost nothing lasts any longer, as far as anybody knows.
+    stop: () => { fixed ??= machine.now() + offset; },
+    go: () => { if (source.live) fixed = null; },
     // `text` is the server's time as of now.
     set(text) {
       const time = Date.parse(text);

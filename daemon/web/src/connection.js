@@ -44,6 +44,7 @@ export function connect(model, page = document) {
     ++attempt;
     Object.assign(connection, {state: 'lost', lostSince: connection.lostSince ?? Date.now()});
     model.error = error;
+    model.clock.stop();
     if (!page.hidden) retry = setTimeout(begin, wait);
     wait = Math.min(2 * wait, LONGEST_WAIT_MS);
     changed();
@@ -59,6 +60,7 @@ export function connect(model, page = document) {
       wait = FIRST_WAIT_MS;
       Object.assign(connection, {state: 'live', lostSince: null});
       model.error = '';
+      model.clock.go();
     },
     alert(frame) {
       book.add(frame);

@@ -368,6 +368,10 @@ describe('the connection', () => {
       await banner.waitFor();
       assert.match(await banner.textContent(), /Connection lost.*at \d\d:\d\d:\d\d CE/);
       assert.equal(await page.locator('main.stale').count(), 1);
+      const lasts = () => page.locator('.figure-step dd').textContent();
+      const then = await lasts();
+      await page.waitForTimeout(2500);
+      assert.equal(await lasts(), then, 'what is not known does not count on');
       const again = await new MockServer(assets, scene('healthy')).listen(port);
       again.epoch = 'epoch-2';
       again.publish(makeAlert('after the restart'));

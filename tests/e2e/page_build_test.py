@@ -1,0 +1,72 @@
+"""The page is built once for each lock file; without npm or the registry the program gets a notice instead."""
+
+import os
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+import harness
+
+SOURCE = os.path.join(harness.ROOT, "daemon", "web")
+
+
+class PageBuildTest(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.out = os.path.join(scratch.name, "out")
+        self.programs = os.path.join(scratch.name, "bin")
+        os.mkdir(self.out)
+        os.mkdir(self.programs)
+
+    def program(self, name, text):
+        """A program that is found before others of its name."""
+        path = os.path.join(self.programs, name)
+        with open(path, "w") as file:
+            file.write("#!/bin/sh\n" + text)
+        os.chmod(path, 0o755)
+
+    def build(self, page="AUTO"):
+        return subprocess.run(
+            ["cmake", "-DSOURCE=" + SOURCE, "-DOUT=" + self.out, "-DPAGE=" + page, "-P", os.path.join(SOURCE, "build.cmake")],
+            env=dict(os.environ, PATH=self.programs + os.pathsep + os.environ["PATH"]),
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=200, check=False)
+
+    def made(self, name):
+        with open(os.path.join(self.out, name)) as file:
+            return file.read()
+
+    def test_without_the_registry_it_is_a_notice(self):
+        self.program("node", "exit 1\n")
+        self.program("npm", "echo 'npm error code ECONNREFUSED' >&2\nexit 1\n")
+        done = self.build()
+        self.assertEqual(done.returncode, 0, done.stdout)
+        self.assertIn("ECONNREFUSED", done.stdout)
+        self.assertIn("built without node, npm", self.made("index.html"))
+        self.assertIn('href="/metrics"', self.made("index.html"))
+        self.assertTrue(os.path.exists(os.path.join(self.out, "without_page")), "tried again by the next configuration")
+        self.assertNotEqual(self.build("ON").returncode, 0)
+
+    def test_off_tries_nothing(self):
+        self.program("npm", "touch %s/tried\nexit 1\n" % self.out)
+        self.assertEqual(self.build("OFF").returncode, 0)
+        self.assertFalse(os.path.exists(self.out + "/tried"))
+        self.assertIn("built without node, npm", self.made("index.html"))
+
+    def test_npm_runs_once_for_each_lock_file(self):
+        self.program("npm", "echo run >> %s/runs\n" % self.out)
+        self.program("node", "exit 0\n")
+        for _ in range(2):
+            self.assertEqual(self.build("ON").returncode, 0)
+        self.assertEqual(self.made("runs").split(), ["run"])
+        with open(self.out + "/node_modules/.trainwatch-lock", "w") as file:
+            file.write("another")
+        self.build("ON")
+        self.assertEqual(self.made("runs").split(), ["run", "run"])
+
+
+if __name__ == "__main__":
+    if shutil.which("cmake") is None:
+        harness.skip("cmake is not installed")
+    harness.main()
