@@ -34,6 +34,7 @@ export function connect(model, page = document) {
   }
 
   async function showAll() {
+    model.loader.expire();
     model.loader.refresh();
     if (book.scanned === null) await model.loadOlder();
     changed();
@@ -94,7 +95,8 @@ export function connect(model, page = document) {
       runsAsked = now;
       await model.loadRuns().catch(() => {});
     }
-    if (!news || page.hidden) return;
+    if (page.hidden) return;
+    if (news) model.loader.expire();
     news = false;
     model.loader.refresh();
   }

@@ -9,10 +9,15 @@ const ASK_AGAIN_MS = 60000;  // for what the server did not have
 
 export function createLoader(source, view, changed) {
   const panels = {};
-  for (const name of Object.keys(PANELS)) panels[name] = {data: null, error: '', missing: false, asked: -Infinity};
+  for (const name of Object.keys(PANELS)) panels[name] = {data: null, error: '', missing: false, asked: -Infinity, old: true};
   let question = '';  // what the panels are about: answers to another one are dropped
 
-  // Asks for all panels about what the view shows now; `force` at once.
+  // Something new may be there for every panel.
+  function expire() {
+    for (const panel of Object.values(panels)) panel.old = true;
+  }
+
+  // Asks for what is old, each panel as often as it may; for all of them if the view shows something else, or by `force`.
   function refresh(force = false) {
     const now = performance.now();
     const current = view().key;
@@ -25,7 +30,7 @@ export function createLoader(source, view, changed) {
         continue;
       }
       const wait = panel.missing ? ASK_AGAIN_MS : spec.every;
-      const due = force || other || (wait > 0 && now - panel.asked >= wait);
+      const due = force || other || (panel.old && wait > 0 && now - panel.asked >= wait);
       if (due && !(panel.busy && !other)) ask(name, spec, panel, other);
     }
   }
@@ -34,6 +39,7 @@ export function createLoader(source, view, changed) {
     const mine = question;
     const shown = view();
     panel.asked = performance.now();
+    panel.old = false;
     panel.busy = true;
     try {
       const data = name === 'steps' && !other ? await more(panel.data, shown) : await source.get(spec.path(shown));
@@ -60,7 +66,7 @@ export function createLoader(source, view, changed) {
     return source.get(PANELS.steps.path(shown));
   }
 
-  return {panels, refresh};
+  return {panels, expire, refresh};
 }
 
 // Without the columns before `start`, when the window moves on.

@@ -16,7 +16,7 @@ const analysis = (name) => ({every: 30000, path: ({job}) => withQuery(`/api/v1/a
 
 export const PANELS = {
   steps: {
-    every: 1000,
+    every: 900,  // a little less than what the clock of connection.js ticks
     path: (view) => withQuery('/api/v1/steps', {...span(view), columns: view.columns, attempt: view.attempt}),
   },
   ranks: {
