@@ -96,9 +96,11 @@ std::vector<std::size_t> columns_shown(const FigureTable& table) {
 void write_gpu_table(HtmlWriter& html, const GpuTable& wanted, const FigureTable& table) {
   const std::vector<std::size_t> columns = columns_shown(table);
   std::vector<std::string> titles;
+  titles.reserve(columns.size());
   for (const std::size_t column : columns)
     titles.push_back(title_of_column(table.columns()[column]));
   std::vector<TableWriter::Column> heads;
+  heads.reserve(columns.size());
   for (std::size_t i = 0; i < columns.size(); ++i) {
     const Figure first = table.at(0, columns[i]);
     heads.push_back({titles[i], !std::holds_alternative<std::string>(first)});

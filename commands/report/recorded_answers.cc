@@ -47,6 +47,7 @@ void record_charts(JsonWriter& json, const RecordedJob& recorded) {
 
 std::vector<const Alert*> most_important(const std::vector<Alert>& alerts) {
   std::vector<const Alert*> sorted;
+  sorted.reserve(alerts.size());
   for (const Alert& alert : alerts) sorted.push_back(&alert);
   std::ranges::stable_sort(sorted, std::ranges::greater{}, [](const Alert* alert) {
     return std::tuple(alert->severity, alert->verdict.lost_seconds);

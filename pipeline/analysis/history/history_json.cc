@@ -14,19 +14,21 @@ namespace {
 
 using StepChart = ColumnChart<StepColumn>;
 
+template <class Number>
+void write_value(JsonWriter& json, Number value) {
+  json.value(value);
+}
+template <class Number>
+void write_value(JsonWriter& json, const std::optional<Number>& value) {
+  value ? json.value(*value) : json.null();
+}
+
 // The member `name`: of each column what `value_of` says; nullopt is null.
 template <class ValueOf>
 void write_each(JsonWriter& json, std::string_view name, const StepChart& chart,
                 ValueOf&& value_of) {
   json.key(name).begin_array();
-  for (const auto& [start, column] : chart.columns) {
-    if constexpr (requires { value_of(column).has_value(); }) {
-      const auto value = value_of(column);
-      value ? json.value(*value) : json.null();
-    } else {
-      json.value(value_of(column));
-    }
-  }
+  for (const auto& column : chart.columns) write_value(json, value_of(column.second));
   json.end_array();
 }
 
