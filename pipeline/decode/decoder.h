@@ -79,6 +79,12 @@ class Decoder {
   // nullopt: there is none, or it was emitted.
   virtual std::optional<ProvisionalCycle> provisional() const { return std::nullopt; }
 
+  // How many records so far are such that later ones refer to them: they name a phase, or say from
+  // when times count.
+  virtual std::uint64_t definitions() const { return 0; }
+  // A span has begun and not ended: the record of its end refers to that of its beginning.
+  virtual bool has_open_span() const { return false; }
+
   // Good records so far.
   virtual std::uint64_t records() const = 0;
 

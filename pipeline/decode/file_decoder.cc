@@ -237,6 +237,18 @@ std::uint64_t FileDecoder::records() const {
   return impl_->decoder != nullptr ? impl_->decoder->records() - impl_->records_before : 0;
 }
 
+std::uint64_t FileDecoder::definitions() const {
+  return impl_->decoder != nullptr ? impl_->decoder->definitions() : 0;
+}
+
+bool FileDecoder::has_open_span() const {
+  return impl_->decoder != nullptr && impl_->decoder->has_open_span();
+}
+
+bool FileDecoder::has_parts() const {
+  return impl_->encoding != Impl::Encoding::gzip && impl_->format->parts;
+}
+
 ByteAccount FileDecoder::bytes() const {
   ByteAccount all = impl_->decoder != nullptr ? impl_->decoder->bytes() : ByteAccount{};
   all -= impl_->bytes_before;

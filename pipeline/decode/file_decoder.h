@@ -51,6 +51,11 @@ class FileDecoder {
   // means nothing yet, such as "[".
   bool unrecognised() const;
   std::uint64_t records() const;
+  // See Decoder.
+  std::uint64_t definitions() const;
+  bool has_open_span() const;
+  // See Format::parts; false of compressed contents.
+  bool has_parts() const;
   // What became of the contents that were new; all of them after finish().
   ByteAccount bytes() const;
   // Bytes of a compressed file that could not be inflated.

@@ -42,6 +42,8 @@ struct Format {
   std::string_view name{};  // shown to users, and part of the saved state
   // A record is a line, so that the next one is found behind lines that a crash tore.
   bool lines = false;
+  // Records can be read from the middle of a file, behind those that they refer to (definitions).
+  bool parts = false;
   // Depends on the clue alone, and more bytes must never turn a yes or a no into something else.
   Detection (*detect)(const FormatClue& clue) = nullptr;
   // Null: there is nothing to read in such a file. The context outlives the decoder.

@@ -1,6 +1,8 @@
 #include "pipeline/engine/ingest.h"
 
+#include <algorithm>
 #include <cassert>
+#include <limits>
 #include <utility>
 
 #include "pipeline/decode/formats/format_catalog.h"
@@ -12,6 +14,23 @@ namespace trainwatch {
 namespace {
 
 constexpr std::size_t kSampleBytes = 256;
+
+// From the first start to the last end of what a cycle shows; the end is before the start if that
+// is nothing.
+Interval extent(const CycleTrace& cycle) {
+  Interval all{std::numeric_limits<std::int64_t>::max(), std::numeric_limits<std::int64_t>::min()};
+  const auto see = [&all](const auto& rows) {
+    for (const auto& row : rows) {
+      all.start_ns = std::min(all.start_ns, row.start_ns);
+      all.end_ns = std::max(all.end_ns, row.end_ns());
+    }
+  };
+  see(cycle.device);
+  see(cycle.launches);
+  see(cycle.annotations);
+  see(cycle.steps);
+  return all;
+}
 
 }  // namespace
 
@@ -46,6 +65,7 @@ std::unique_ptr<FileDecoder> Ingest::supersede(FileId id) {
   File& file = entry->second;
   file.superseded = true;
   file.changed = true;
+  times_.superseded(id, decoding_);
   std::unique_ptr<FileDecoder> decoder = std::move(file.decoder);
   forget_decoder(file);
   return decoder;
@@ -66,6 +86,7 @@ void Ingest::opened(const KnownFile& known, const std::string& lane,
   changed_lanes_.insert(known.lane);
   const auto [entry, is_new] = files_.try_emplace(known.file);
   if (is_new) ++its_lane.files;
+  if (is_new) times_.clear(known.file);
   File& file = entry->second;
   file.known = known;
   file.changed = true;
@@ -104,6 +125,7 @@ void Ingest::data(FileId id, std::string_view bytes) {
 // Of compressed bytes few at a time, so that the events of no bomb are in memory at once.
 void Ingest::feed(FileId id, File& file, std::string_view bytes) {
   constexpr std::size_t kCompressedBytes = std::size_t{8} << 10U;  // at most 8 MiB of contents
+  decoding_ = id;
   do {
     const bool plain = file.decoder->is_plain();
     const std::string_view part = bytes.substr(0, plain ? bytes.size() : kCompressedBytes);
@@ -124,9 +146,23 @@ void Ingest::deliver(FileId id, File& file) {
   const std::uint64_t skipped = file.decoder->skipped() - file.decoder_skipped;
   file.decoder_skipped += skipped;
   source.skipped += skipped;
+  note_times(id, file);
   if (batch_.empty()) return;
   filter_.filter(file.known.lane, batch_, rejected_events_);
   evaluate(id);
+}
+
+// As written: what the filter rejects is in the file all the same.
+void Ingest::note_times(FileId id, File& file) {
+  const FileDecoder& decoder = *file.decoder;
+  if (decoder.records() == 0 && batch_.empty()) return;
+  const std::uint64_t definitions = std::exchange(file.definitions, decoder.definitions());
+  TimeIndex::Piece piece;
+  piece.whole = !decoder.has_parts();
+  piece.end = piece.whole ? 0 : file.decoder_begins + decoder.bytes().total();
+  piece.defines = decoder.definitions() != definitions;
+  piece.open_span = decoder.has_open_span();
+  times_.add(id, piece, batch_);
 }
 
 void Ingest::evaluate(FileId id) {
@@ -156,6 +192,7 @@ void Ingest::restarted(FileId id, std::uint64_t lost) {
   filter_.reread(file.known.lane);
   file.read.clear();
   file.finished = false;
+  times_.clear(id);
   file.superseded = false;  // that referred to its former content
   Source& source = sources_[file.known.source];
   ++source.generations;
@@ -193,6 +230,8 @@ void Ingest::forgotten(FileId id, bool retired) {
     filter_.end_of_input(file.known.lane, batch_, rejected_events_);
     evaluate(id);
   }
+  if (retired) times_.retire(id, window_of(file));
+  times_.clear(id);
   files_.erase(id);
   forgotten_.push_back(id);
 }
@@ -221,6 +260,7 @@ void Ingest::checkpoint_written(const CheckpointFile& file) {
 
 void Ingest::finish(FileId id, File& file) {
   if (file.decoder == nullptr) return;
+  decoding_ = id;
   file.decoder->finish(batch_);
   deliver(id, file);
   filter_.end_of_file(file.known.lane, batch_, rejected_events_);
@@ -233,6 +273,7 @@ void Ingest::forget_decoder(File& file) {
   file.decoder_begins = 0;
   file.decoder_records = 0;
   file.decoder_skipped = 0;
+  file.definitions = 0;
   file.decoder_rejects = {};
 }
 
@@ -264,7 +305,37 @@ void Ingest::reject(FileId id, RejectReason reason, std::string_view sample) {
 void Ingest::cycle(CycleTrace& cycle) {
   cycle.number = cycles_emitted_[cycle.subject]++;
   cycles_changed_ = true;
+  if (const Interval times = extent(cycle); times.end_ns >= times.start_ns) {
+    times_.add_trace(decoding_, times.start_ns, times.end_ns, cycle.base_ns);
+  }
   engine_.on(cycle);
+}
+
+FileWindow Ingest::window_of(const File& file) const {
+  const WatchRoot* const root = root_of(file.known.path, options_.roots);
+  FileWindow window;
+  window.path = file.known.path;
+  window.identity = file.known.identity;
+  if (root != nullptr) window.job = job_of(file.known.path, root->path, root->job);
+  if (root != nullptr) window.rank = root->rank;
+  window.format = file.format;
+  return window;
+}
+
+std::vector<FileWindow> Ingest::windows(std::int64_t from_ns, std::int64_t to_ns) const {
+  std::vector<FileWindow> windows;
+  for (const auto& [id, file] : files_) {
+    FileWindow parts;
+    if (!times_.find(id, from_ns, to_ns, parts)) continue;
+    FileWindow window = window_of(file);
+    window.base_ns = parts.base_ns;
+    window.whole = parts.whole;
+    window.definitions = std::move(parts.definitions);
+    window.events = std::move(parts.events);
+    windows.push_back(std::move(window));
+  }
+  times_.find_retired(from_ns, to_ns, windows);
+  return windows;
 }
 
 }  // namespace trainwatch

@@ -17,6 +17,7 @@
 
 #include "pipeline/decode/file_decoder.h"
 #include "pipeline/engine/engine.h"
+#include "pipeline/engine/time_index.h"
 #include "pipeline/tail/tailer.h"
 #include "pipeline/tail/watch_root.h"
 #include "pipeline/timestamps/timestamp_filter.h"
@@ -56,6 +57,7 @@ class Ingest final : public TailSink, private Diagnostics, private CycleSink {
     std::uint64_t decoder_begins = 0;   // offset of the first byte of the current decoder
     std::uint64_t decoder_records = 0;  // of the current decoder
     std::uint64_t decoder_skipped = 0;  // bytes, of the current decoder
+    std::uint64_t definitions = 0;      // of the current decoder; not saved
     std::uint64_t rejects = 0;
     Rejects decoder_rejects{};  // of the current decoder
     std::uint32_t seen_in = 0;  // the round of LastSeen in which bytes came last
@@ -99,6 +101,8 @@ class Ingest final : public TailSink, private Diagnostics, private CycleSink {
   bool load_aged(const SavedState& saved, Ingest& old);
   // No bytes came for long: the file is evaluated to its end, as far as it can be.
   void finish_silent_files();
+  // What has to be read for the events between these times, both included.
+  std::vector<FileWindow> windows(std::int64_t from_ns, std::int64_t to_ns) const;
   // Where the tailer resumes.
   TailCheckpoint checkpoint() const;
 
@@ -127,6 +131,8 @@ class Ingest final : public TailSink, private Diagnostics, private CycleSink {
   void deliver(FileId id, File& file);
   // Counts what the filter rejected in `file`, and passes the batch to the engine.
   void evaluate(FileId id);
+  void note_times(FileId id, File& file);
+  FileWindow window_of(const File& file) const;
 
   File& changing(FileId file);
 
@@ -144,7 +150,9 @@ class Ingest final : public TailSink, private Diagnostics, private CycleSink {
   std::map<std::string, Source> sources_;
   std::deque<RejectedSample> rejected_;
   std::map<SubjectId, std::int64_t> cycles_emitted_;  // by rank
-  bool cycles_changed_ = false;                       // since the last save
+  TimeIndex times_;
+  FileId decoding_{};            // whose cycle it is
+  bool cycles_changed_ = false;  // since the last save
   TimestampFilter filter_;
   EventBatch batch_;                            // reused
   std::vector<RejectedEvent> rejected_events_;  // reused

@@ -71,6 +71,7 @@ void Ingest::save(StateRows& rows, bool all) {
   }
   changed_lanes_.clear();
   filter_.save(rows, all);
+  times_.save(rows, all);
   if (std::exchange(cycles_changed_, false) || all) {
     rows.put(std::string(kCycles), [this](StateIo& io) { io(cycles_emitted_); });
   }
@@ -110,7 +111,8 @@ bool Ingest::load_rows(const SavedState& saved) {
   const auto load_cycles = [this](StateIo& io) { io(cycles_emitted_); };
   if (saved.rows.contains(kCycles) && !load_row(saved, kCycles, load_cycles)) return false;
   const bool loaded = for_rows(saved, kFile, load_file) && for_rows(saved, kLane, load_lane) &&
-                      for_rows(saved, kSource, load_source) && filter_.load(saved);
+                      for_rows(saved, kSource, load_source) && filter_.load(saved) &&
+                      times_.load(saved);
   for (const auto& [id, file] : files_) ++lanes_[file.known.lane].files;
   return loaded;
 }
@@ -167,6 +169,7 @@ void Ingest::replay(FileId id, File& file) {
     take_off(file.decoder_rejects[i], file.rejects, source.rejects[i]);
   }
   forget_decoder(file);
+  times_.clear(id);
   file.read.clear();
   file.decoder = make_decoder(id, file);
 }

@@ -333,6 +333,7 @@ Detection detect_system_metrics(const FormatClue& clue) {
 
 extern const Format system_metrics_format = {.name = "system_metrics",
                                              .lines = true,
+                                             .parts = true,
                                              .detect = &detect_system_metrics,
                                              .make = &make_decoder<SystemMetricsDecoder>};
 

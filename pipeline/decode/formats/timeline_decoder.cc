@@ -45,6 +45,8 @@ class TimelineDecoder final : public TraceDocumentDecoder {
   void feed(std::string_view bytes, EventBatch& out) override;
   void finish(EventBatch& out) override;
   void state(StateIo& io) override;
+  std::uint64_t definitions() const override { return definitions_; }
+  bool has_open_span() const override { return open_spans_ > 0; }
 
  private:
   struct OpenSpan {
@@ -97,8 +99,10 @@ class TimelineDecoder final : public TraceDocumentDecoder {
   std::int64_t last_pid_ = 0;  // one look-up saved for most events
   Phase* last_phase_ = nullptr;
   std::int64_t start_time_ns_ = 0;
-  std::int64_t last_end_ns_ = 0;  // of a span
-  bool names_training_ = false;   // the file of the training process itself
+  std::int64_t last_end_ns_ = 0;   // of a span
+  std::uint64_t definitions_ = 0;  // since the file was opened or its state loaded
+  std::size_t open_spans_ = 0;     // of all phases
+  bool names_training_ = false;    // the file of the training process itself
 };
 
 void TimelineDecoder::feed(std::string_view bytes, EventBatch& out) {
@@ -163,6 +167,7 @@ Rejection TimelineDecoder::metadata(const TraceEvent& event) {
     if (!start) return RejectReason::time;
     start_time_ns_ = *start;
   }
+  ++definitions_;
   if (between_quotes(event.name) != "process_name" || event.args_name.empty()) return std::nullopt;
   const auto name = habits_->names.read(event.args_name);
   if (!name) return unreadable(event.args_name);
@@ -197,6 +202,7 @@ Rejection TimelineDecoder::begin_span(const TraceEvent& event) {
   if (phase == nullptr || phase->open.size() >= kMaxOpenSpans) return RejectReason::cardinality;
   phase->paired = true;
   phase->open.push_back({*name, *start});
+  ++open_spans_;
   return std::nullopt;
 }
 
@@ -210,6 +216,7 @@ Rejection TimelineDecoder::end_span(const TraceEvent& event) {
   if (!end) return RejectReason::time;
   const OpenSpan begun = phase->open.back();
   phase->open.pop_back();
+  --open_spans_;
   if (*end < begun.start_ns) return RejectReason::time;
   emit(event, phase->name, begun.name, begun.start_ns, *end - begun.start_ns);
   return std::nullopt;
@@ -264,6 +271,9 @@ void TimelineDecoder::state(StateIo& io) {
   io(start_time_ns_);
   io(last_end_ns_);
   last_phase_ = nullptr;
+  if (!io.is_loading()) return;
+  open_spans_ = 0;
+  for (const auto& [pid, phase] : phases_) open_spans_ += phase.open.size();
 }
 
 // An array of events without the marks of any other format.
@@ -273,7 +283,9 @@ Detection detect_timeline(const FormatClue& clue) {
 
 }  // namespace
 
-extern const Format timeline_format = {
-    .name = "timeline", .detect = &detect_timeline, .make = &make_decoder<TimelineDecoder>};
+extern const Format timeline_format = {.name = "timeline",
+                                       .parts = true,
+                                       .detect = &detect_timeline,
+                                       .make = &make_decoder<TimelineDecoder>};
 
 }  // namespace trainwatch
