@@ -19,7 +19,8 @@ int analyze(const AnalyzeOptions& options, std::ostream& out, std::ostream& err)
 // `trainwatch report`: one HTML page about a job, from finished files.
 int report(const ReportOptions& options, std::ostream& out, std::ostream& err);
 
-// `trainwatch timeline --counters`: profiler traces with tracks for queues and bandwidth.
+// `trainwatch timeline`: timelines, profiler traces, system metrics and alerts as one trace; with
+// --counters only profiler traces, with tracks for queues and bandwidth.
 int timeline(const TimelineOptions& options, std::ostream& out, std::ostream& err);
 
 // `trainwatch follow`: subscribes to a trainwatch, prints its alerts, and reconnects by itself.

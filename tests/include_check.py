@@ -3,7 +3,7 @@
 
     include <- rules, include <- pipeline <- daemon <- commands
     pipeline: tail -> decode -> timestamps -> cycle -> analysis -> engine -> state, a later part sees
-              the earlier ones; beside the line, profile sees tail and decode, timeline decode and cycle
+              the earlier ones; beside the line, profile sees tail and decode, timeline tail, decode and cycle
     decode: what all formats share lies at its root; root <- kineto <- formats, so that a format is
             added without touching what is below
     analysis: what its folders share lies at its root; core <- history, core <- sagemaker,
@@ -29,7 +29,7 @@ OWN = {"include/trainwatch": ["trainwatch/"], "rules": ["trainwatch/", "rules/"]
 for index, part in enumerate(PIPELINE):
     OWN["pipeline/" + part] = ["trainwatch/"] + ["pipeline/%s/" % p for p in PIPELINE[:index + 1]]
 OWN["pipeline/profile"] = ["trainwatch/", "pipeline/tail/", "pipeline/decode/", "pipeline/profile/"]
-OWN["pipeline/timeline"] = ["trainwatch/", "pipeline/decode/", "pipeline/cycle/", "pipeline/timeline/"]
+OWN["pipeline/timeline"] = ["trainwatch/", "pipeline/tail/", "pipeline/decode/", "pipeline/cycle/", "pipeline/timeline/"]
 BEFORE_ANALYSIS = ["trainwatch/"] + ["pipeline/%s/" % p for p in PIPELINE[:PIPELINE.index("analysis")]]
 for room, sees in (("core", ["core"]), ("history", ["core", "history"]), ("sagemaker", ["core", "sagemaker"]), ("hta", ["core", "hta"])):
     OWN["pipeline/analysis/" + room] = (BEFORE_ANALYSIS + ["pipeline/analysis/FILE"] +

@@ -239,22 +239,62 @@ Action define_report(CLI::App& app, const CliSession& session) {
   return offline_action(options, flags, session, &Commands::report);
 }
 
+Status parse_unit(const std::string& text, TimelineOptions::Unit& out) {
+  if (text != "time" && text != "step") return Error{"'" + text + "' is not one of time|step"};
+  out = text == "time" ? TimelineOptions::Unit::time : TimelineOptions::Unit::step;
+  return success();
+}
+
+Status check_window(const TimelineOptions& options) {
+  if (options.counters && (options.start || options.end || !options.suffixes.empty()))
+    return Error{"--counters copies whole traces: it takes no --start, --end or --suffix"};
+  if (options.start && options.end && *options.start > *options.end)
+    return Error{"--start is behind --end"};
+  return success();
+}
+
+void add_window(CLI::App& app, TimelineOptions& options) {
+  const auto add_bound = [&app](const char* name, std::optional<std::int64_t>& bound,
+                                const char* what) {
+    with_variable(app.add_option(name, bound, what))
+        ->type_name("N")
+        ->check(CLI::Range(std::int64_t{0}, std::numeric_limits<std::int64_t>::max() / 1000));
+  };
+  add_bound("--start", options.start, "Only what ends at or after this time");
+  add_bound("--end", options.end, "Only what begins at or before this time");
+  add_checked(app, "--unit", "time|step",
+              "Unit of --start and --end: microseconds since 1970 (default), or steps",
+              [&options](const std::string& text) { return parse_unit(text, options.unit); });
+  with_variable(app.add_option("--suffix", options.suffixes,
+                               "Only files whose names end so, such as pythontimeline.json"))
+      ->type_name("SUFFIX")
+      ->allow_extra_args(false);
+}
+
 Action define_timeline(CLI::App& app, const CliSession& session) {
   auto options = std::make_shared<TimelineOptions>();
   auto flags = std::make_shared<ConfigFlagSet>(app, session.commands.catalog);
-  add_paths(app, *options);
-  with_variable(
-      app.add_flag("--counters", options->counters,
-                   "Add counter tracks: queue length per stream, bandwidth per kind of copy"));
+  add_offline_options(app, *options);
+  add_window(app, *options);
+  with_variable(app.add_flag("!--no-alerts", options->alerts, "Leave out the alerts"));
+  with_variable(app.add_flag("--low-gpu", options->low_gpu,
+                             "Mark the moments at which a GPU is used less than 85 percent"));
+  with_variable(app.add_flag("--counters", options->counters,
+                             "Only profiler traces, as they are, with counter tracks: queue "
+                             "length per stream, bandwidth per kind of copy"));
   add_steps(app, options->steps);
   add_output(app, options->output,
              "Output file, compressed if it ends in .gz; - is standard output");
-  flags->add_file();
+  flags->add_file_and_rules();
+  flags->add_preset();
   app.footer(
-      "Merges PyTorch profiler traces into one for Perfetto and chrome://tracing, with counters. "
-      "The\n"
-      "processes of each rank are grouped under its name.");
-  return offline_action(options, flags, session, &Commands::timeline);
+      "Merges timelines, profiler traces, system metrics and alerts into one trace for Perfetto,\n"
+      "chrome://tracing and speedscope, sorted by time.");
+  return [options, flags, &session] {
+    if (const Status window = check_window(*options); !window)
+      return refuse(session, window.error(), exit_code::usage);
+    return offline_action(options, flags, session, &Commands::timeline)();
+  };
 }
 
 Action define_follow(CLI::App& app, const CliSession& session) {
@@ -367,7 +407,8 @@ constexpr std::array kCommands = {
     CliCommand{"replay", "Print the alerts of finished files", define_replay},
     CliCommand{"analyze", "Analyse finished files and print the results", define_analyze},
     CliCommand{"report", "Write an HTML report on finished files", define_report},
-    CliCommand{"timeline", "Merge profiler traces for Perfetto, with counters", define_timeline},
+    CliCommand{"timeline", "Merge all sources and alerts into one trace for Perfetto",
+               define_timeline},
     CliCommand{"follow", "Print alerts of a running trainwatch as they arrive", define_follow},
     CliCommand{"sample", "Sample host and GPU metrics into SageMaker's format", define_sample},
     CliCommand{"rules", "List the rules with their parameters", define_rules},

@@ -51,6 +51,13 @@ struct TimelineOptions : OfflineOptions {
   std::string output;     // a file, compressed where it ends in .gz, or "-" for standard output
   bool counters = false;  // traces of profilers with counters of queues and bandwidth
   StepSelection steps = StepSelection::included;  // of which the counters are
+  enum class Unit : std::uint8_t { time, step };
+  Unit unit = Unit::time;
+  std::optional<std::int64_t> start;  // microseconds since the epoch, or a step
+  std::optional<std::int64_t> end;
+  std::vector<std::string> suffixes;  // of the names of files; empty: all
+  bool alerts = true;                 // as instants
+  bool low_gpu = false;               // instants where a GPU is little used
 };
 
 struct FollowOptions {

@@ -215,6 +215,7 @@ NodeRank parse_writer(std::string_view writer) {
 NodeRank timeline_path_metadata(std::string_view path) {
   std::string_view name = base_name(path);
   drop_suffix(name, ".tmp");
+  drop_suffix(name, ".gz");
   constexpr std::array<std::string_view, 5> kKinds = {
       "_pythontimeline.json", "_model_timeline.json", "_horovod_timeline.json",
       "_smdataparallel_timeline.json", "_merged_timeline.json"};

@@ -44,8 +44,8 @@ NodeRank parse_writer(std::string_view writer);
 // directly below the path belongs to it.
 std::string job_of(std::string_view path, std::string_view root, const std::string& job);
 
-// SageMaker timelines: "[<end_us>_]<writer>_pythontimeline.json[.tmp]" and the other kinds. Other
-// names have neither.
+// SageMaker timelines: "[<end_us>_]<writer>_pythontimeline.json[.gz][.tmp]" and the other kinds.
+// Other names have neither.
 NodeRank timeline_path_metadata(std::string_view path);
 
 // Timelines of Horovod and smdataparallel name their phases after tensors, not after what happens.

@@ -13,6 +13,8 @@
 #include <string_view>
 #include <vector>
 
+#include "pipeline/timeline/event_tokens.h"
+
 namespace trainwatch {
 
 // The processes of the joint document.
@@ -58,11 +60,9 @@ class EventMover {
     std::size_t size = 0;
     std::string text;
   };
-  struct Tokens;
 
   void replace(std::string_view event, std::string_view token, std::string text);
-  void move_process(std::string_view event, const Tokens& tokens);
-  std::string flow_id(std::string_view token) const;
+  void move_process(std::string_view event, const EventTokens& tokens);
 
   ProcessNumbers& processes_;
   std::size_t group_;

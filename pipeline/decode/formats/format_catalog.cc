@@ -3,9 +3,6 @@
 namespace trainwatch {
 
 extern const Format end_of_job_format;
-extern const Format system_metrics_format;
-extern const Format tensorflow_trace_format;
-extern const Format timeline_format;
 
 namespace {
 

@@ -8,7 +8,10 @@ namespace trainwatch {
 
 FormatTable format_catalog();
 
-// The one row that is also used by itself, where traces are copied.
+// Rows that are also used by themselves, where timelines are merged.
+extern const Format system_metrics_format;
+extern const Format tensorflow_trace_format;
 extern const Format chrome_trace_format;
+extern const Format timeline_format;
 
 }  // namespace trainwatch

@@ -32,6 +32,8 @@ TEST(PathMetadata, TimelineNodeAndRank) {
 }
 
 TEST(PathMetadata, AWriterMayBeAProcess) {
+  EXPECT_EQ(timeline_path_metadata("1594_3-algo-2_pythontimeline.json.gz").rank, 3);
+  EXPECT_EQ(timeline_path_metadata("1594_3-algo-2_pythontimeline.json.gz").node, "algo-2");
   const NodeRank found = timeline_path_metadata("/f/1795236016087300_19952-vm_pythontimeline.json");
   EXPECT_EQ(found.node, "vm");
   EXPECT_EQ(found.rank, kNoRank);

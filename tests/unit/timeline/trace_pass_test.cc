@@ -82,7 +82,8 @@ TEST(TracePass, SaysWhoseTheCycleIsAndItsBase) {
 TEST(TracePass, SaysWhatIsNoTrace) {
   TracePass metrics("1.json", kNoRank, nullptr);
   metrics.feed(R"({"Type":"cpu","Name":"cpu0","Dimension":"CPUUtilization","Value":4.76,)");
-  EXPECT_TRUE(metrics.is_other());
+  EXPECT_EQ(metrics.format().name, "system_metrics");
+  EXPECT_FALSE(metrics.is_trace());
   for (const char* contents : {"", "x", "rubbish", "[]"}) {
     TracePass pass("1.json", kNoRank, nullptr);
     pass.feed(contents);
