@@ -30,7 +30,7 @@ GROUPS = (
     ("Training", "trainwatch_(run|step|steps|last_step|lost_gpu|getnext|batch_time|dataloader)_"),
     ("System", "trainwatch_(system|network|disk)_"),
     ("GPU activity, from profiler traces", "trainwatch_(gpu|comm_comp|data_wait|kernel_launch)_"),
-    ("Rules and alerts", "trainwatch_(rule|alert|alerts)_"),
+    ("Rules and alerts", "trainwatch_(rule|alert|alerts|incident)_"),
     ("Input", "trainwatch_(input|events|file|files|read|records|source|watch)_"),
     ("Limits", "trainwatch_(limit|series_dropped)"),
     ("State", "trainwatch_(state|outbox|clock)_"),

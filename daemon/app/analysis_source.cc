@@ -9,6 +9,22 @@
 #include "pipeline/profile/profile_report.h"
 
 namespace trainwatch {
+namespace {
+
+HttpResponse read_profiles(FileSystem& files, const std::vector<std::string>& paths) {
+  HttpResponse response;
+  response.body = python_profile(files, find_profiles(files, paths), {}).json() + "\n";
+  return response;
+}
+
+}  // namespace
+
+FileWorker::Options profile_worker_options() {
+  FileWorker::Options options;
+  options.busy = "the profiles are being read for another request; try again";
+  options.too_slow = "there are too many profiles to read in time; use trainwatch analyze";
+  return options;
+}
 
 HttpResponse answer_analysis(const AnalysisHost& host, const AnalysisQuery& query) {
   const JobChoice chosen = choose_job(host.jobs(), query.job);
@@ -27,7 +43,7 @@ HttpResponse answer_analysis(const AnalysisHost& host, const AnalysisQuery& quer
 }
 
 AnalysisSource analysis_source(boost::asio::io_context& net,
-                               const std::unique_ptr<EngineThread>& engine, ProfileReader& profiles,
+                               const std::unique_ptr<EngineThread>& engine, FileWorker& profiles,
                                const std::vector<std::string>& watched) {
   return [&](AnalysisQuery query, DeferredResponse::Done done) {
     const auto answer = [&net, done = std::move(done)](HttpResponse response) {
@@ -44,7 +60,7 @@ AnalysisSource analysis_source(boost::asio::io_context& net,
     } else if (query.job) {  // a profile does not name its job
       answer(error_response(400));
     } else {
-      profiles.ask(watched, answer);
+      profiles.ask([&watched](FileSystem& files) { return read_profiles(files, watched); }, answer);
     }
   };
 }

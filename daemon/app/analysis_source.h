@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "daemon/app/profile_reader.h"
+#include "daemon/app/file_worker.h"
 #include "daemon/net/engine_client.h"
 #include "pipeline/engine/analysis_host.h"
 
@@ -18,10 +18,13 @@ class EngineThread;
 // Call on the engine thread.
 HttpResponse answer_analysis(const AnalysisHost& host, const AnalysisQuery& query);
 
+// How a worker answers requests for Python profiles, which are read from their own files.
+FileWorker::Options profile_worker_options();
+
 // The net thread's source of analyses. Call on the thread of `net`. Everything but the engine must
 // outlive the source; without an engine there is no response.
 AnalysisSource analysis_source(boost::asio::io_context& net,
-                               const std::unique_ptr<EngineThread>& engine, ProfileReader& profiles,
+                               const std::unique_ptr<EngineThread>& engine, FileWorker& profiles,
                                const std::vector<std::string>& watched);
 
 }  // namespace trainwatch

@@ -19,13 +19,13 @@
 #include "daemon/app/open_store.h"
 #include "daemon/app/privileges.h"
 #include "daemon/app/process_setup.h"
-#include "daemon/app/profile_reader.h"
 #include "daemon/app/reader.h"
 #include "daemon/app/repeating_timer.h"
 #include "daemon/app/sandbox.h"
 #include "daemon/app/sd_notify.h"
 #include "daemon/app/self_checks.h"
 #include "daemon/app/thread_options.h"
+#include "daemon/app/trace_source.h"
 #include "daemon/app/watch_roots.h"
 #include "daemon/exit_code.h"
 #include "daemon/log_output.h"
@@ -79,12 +79,15 @@ struct App::Impl {
   std::vector<std::string> missing;         // those that do not exist; the reader's
   std::set<SkippedPaths::Skipped> skipped;  // what is not read; the reader's
   PosixFileSystem profile_files{configured_input(options.config).roots};
-  ProfileReader profiles{context, profile_files};
+  FileWorker profiles{context, profile_files, profile_worker_options()};
+  PosixFileSystem trace_files{configured_input(options.config).roots};
+  FileWorker trace_worker{context, trace_files, trace_worker_options()};
   std::unique_ptr<Logger> log;
   std::unique_ptr<Console> console;  // null: none is wanted
   std::unique_ptr<AlertHub> hub;
   std::unique_ptr<NetServer> server;
   std::unique_ptr<EngineThread> engine;
+  std::unique_ptr<TraceMaker> traces;
   std::unique_ptr<Reader> reader;  // last: it feeds the engine
 };
 
@@ -94,6 +97,7 @@ EngineThread::Callbacks App::Impl::callbacks() {
   callbacks.alerts = [this](PublishedAlerts alerts, std::uint64_t first_seq) {
     boost::asio::post(context, [this, first_seq, alerts = std::move(alerts)]() mutable {
       print(alerts);
+      traces->published(alerts);
       hub->publish(std::move(alerts));
       hub->pruned(first_seq);
     });
@@ -241,6 +245,7 @@ void App::Impl::print(const PublishedAlerts& alerts) {
 void App::Impl::show(std::shared_ptr<Snapshot> snapshot) {
   log->flush();
   app_metrics(reloads, log->losses(), snapshot->metrics);
+  traces->collect(snapshot->metrics);
   if (snapshot->ready && !std::exchange(reported_ready, true)) {
     service.ready("watching");
     log->info("first scan done", {{"active_alerts", std::to_string(snapshot->active.size())}});
@@ -270,10 +275,13 @@ void App::Impl::shut_down() {
   engine->close_inbox();
   const auto deadline = std::chrono::steady_clock::now() + kFileCallPatience;
   profiles.request_stop();
+  trace_worker.request_stop();
+  traces->stop();
   const bool reader_hangs = !reader->stop(kFileCallPatience);
   engine->stop();
   if (!reader_hangs) reader.reset();
-  hangs = !profiles.wait_stopped(deadline) || reader_hangs;
+  const bool answered = profiles.wait_stopped(deadline) && trace_worker.wait_stopped(deadline);
+  hangs = !answered || reader_hangs;
   // The last alerts have been posted by now; sockets close after them.
   boost::asio::post(context, [this] {
     if (console != nullptr) console->end();
@@ -326,11 +334,21 @@ std::optional<StartFailure> App::start() {
   const StateStore* const store = state.store.get();
   const std::string epoch = store->epoch();
   impl.hub = std::make_unique<AlertHub>(epoch, store->first_seq(), store->last_seq());
+  const StorageConfig& storage = config.storage;
+  IncidentTraces incidents(storage.path + "/incidents",
+                           {storage.incident_trace_bytes, storage.retention_age});
+  if (const Status prepared = incidents.prepare(); !prepared)
+    impl.log->warn("traces of incidents cannot be kept", {{"error", prepared.error().message}});
+  impl.traces = std::make_unique<TraceMaker>(impl.context, impl.engine, impl.trace_worker,
+                                             std::move(incidents), storage.path);
   impl.server = std::make_unique<NetServer>(
       impl.context, affordable(net_options(config, *listen), *impl.log), *impl.hub,
       impl.alert_store(store->acknowledged()),
       DataSources{analysis_source(impl.context, impl.engine, impl.profiles, impl.watched),
-                  chart_source(impl.context, impl.engine)});
+                  chart_source(impl.context, impl.engine),
+                  [&impl](TraceQuery query, DeferredResponse::Done done) {
+                    impl.traces->answer(std::move(query), std::move(done));
+                  }});
   if (Status bound = impl.server->listen(); !bound.ok()) return failed(bound.error());
   impl.reloads = {true, std::chrono::system_clock::now()};
   if (Status started = impl.start_engine(config, std::move(state)); !started.ok()) {

@@ -333,6 +333,13 @@ void EngineThread::fetch_firing(std::size_t limit,
   });
 }
 
+void EngineThread::inspect(Inspection inspection) {
+  boost::asio::post(impl_->context, [&impl = *impl_, inspection = std::move(inspection)] {
+    const DurablePipeline& pipeline = impl.pipeline;
+    inspection(pipeline.engine(), pipeline.ingest(), *impl.store);
+  });
+}
+
 void EngineThread::ask(Question question, std::function<void(HttpResponse)> done) {
   boost::asio::post(impl_->context,
                     [&impl = *impl_, question = std::move(question), done = std::move(done)] {

@@ -71,6 +71,11 @@ class EngineThread {
   void fetch_alerts(std::uint64_t after, std::size_t limit,
                     std::function<void(Result<PublishedAlerts>)> done);
   void fetch_firing(std::size_t limit, std::function<void(Result<PublishedAlerts>)> done);
+  // For any thread. Shows what was read so far, and the store; `inspection` is called on the engine
+  // thread, and dropped if the engine stops first.
+  using Inspection =
+      std::function<void(const Engine& engine, const Ingest& ingest, StateStore& store)>;
+  void inspect(Inspection inspection);
   // For any thread. Asks for something about what was read so far; `question` and `done` are called
   // on the engine thread, and dropped if the engine stops first.
   using Question = std::function<HttpResponse(const Engine& engine)>;

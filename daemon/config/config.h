@@ -47,6 +47,7 @@ struct StorageConfig {
   bool allow_network = false;
   std::size_t retention_alerts = 100'000;
   Nanos retention_age = std::chrono::hours(24 * 30);
+  std::size_t incident_trace_bytes = std::size_t{256} << 20U;
 };
 
 struct ProcessConfig {

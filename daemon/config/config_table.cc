@@ -115,6 +115,10 @@ std::vector<ConfigField<Config>> make_settings() {
       duration_field<Config>(
           "storage.retention_age", [](auto& c) -> auto& { return c.storage.retention_age; },
           hours{1}, hours{24 * 3650}, "Keep them for this long."),
+      size_field<Config>(
+          "storage.incident_trace_bytes",
+          [](auto& c) -> auto& { return c.storage.incident_trace_bytes; }, 0, std::size_t{1} << 40U,
+          "Keep traces of what happened around each alert, in at most this many bytes."),
       user_field(),
       boolean_field<Config>(
           "process.sandbox", [](auto& c) -> auto& { return c.process.sandbox; },

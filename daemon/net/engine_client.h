@@ -12,6 +12,7 @@
 #include "daemon/net/alert_hub.h"
 #include "daemon/net/chart_query.h"
 #include "daemon/net/http_message.h"
+#include "daemon/net/trace_query.h"
 #include "trainwatch/result.h"
 
 namespace trainwatch {
@@ -51,11 +52,14 @@ struct AnalysisQuery {
 using AnalysisSource = std::function<void(AnalysisQuery query, DeferredResponse::Done done)>;
 // The same for what a chart shows.
 using ChartSource = std::function<void(ChartQuery query, DeferredResponse::Done done)>;
+// And for what ran in a span of time, which is read from files.
+using TraceSource = std::function<void(TraceQuery query, DeferredResponse::Done done)>;
 
 // Where the responses come from that the net thread does not have. Any may be empty: 404.
 struct DataSources {
   AnalysisSource analyses{};
   ChartSource charts{};
+  TraceSource traces{};
 };
 
 }  // namespace trainwatch

@@ -164,6 +164,16 @@ Answer chart(NetState& net, const HttpRequest& request) {
                                                                    std::move(*query));
 }
 
+Answer trace(NetState& net, const HttpRequest& request) {
+  if (!net.sources.traces) return error_response(404);
+  auto query = parse_trace_query(request.path(), request.query());
+  if (!query) return error_response(400, query.error().message);
+  if (query->view == TraceView::alert && query->alert.empty()) return error_response(404);
+  query->gzip = accepts_gzip(request.header("Accept-Encoding"));
+  return std::make_shared<SourceResponse<TraceSource, TraceQuery>>(net.sources.traces,
+                                                                   std::move(*query));
+}
+
 bool contains_token(std::string_view list, std::string_view token) {
   for (auto item : split_list(list)) {
     item.erase(0, item.find_first_not_of(" \t"));
@@ -222,12 +232,15 @@ constexpr Route kRoutes[] = {
     {"/-/healthy", healthy, true},
     {"/-/ready", ready, true},
     {"/api/v1/alerts", alerts},
+    {kAlertTraces, trace},
+    {kAnnotationsPath, trace},
     {"/api/v1/heatmap", chart},
     {"/api/v1/histogram", chart},
     {"/api/v1/runs", runs},
     {"/api/v1/status", status},
     {"/api/v1/steps", chart},
     {"/api/v1/stream", stream},
+    {kTimelinePath, trace},
     {kAnalyses, analysis},
     {"/docs/rules/", asset},
     {"/docs/self-alerts", asset},

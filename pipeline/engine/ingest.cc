@@ -216,6 +216,16 @@ void Ingest::finish_silent_files() {
     filter_.end_of_input(file.known.lane, batch_, rejected_events_);
     evaluate(id);
   }
+  forget_times();
+}
+
+// Of jobs that are over nobody asks what ran when.
+void Ingest::forget_times() {
+  std::set<std::string> alive;
+  for (const auto& [id, file] : files_) {
+    if (!engine_.last_seen().is_silent(file.seen_in)) alive.insert(window_of(file).job);
+  }
+  times_.forget_retired([&alive](const FileWindow& known) { return !alive.contains(known.job); });
 }
 
 void Ingest::forgotten(FileId id, bool retired) {
@@ -306,7 +316,8 @@ void Ingest::cycle(CycleTrace& cycle) {
   cycle.number = cycles_emitted_[cycle.subject]++;
   cycles_changed_ = true;
   if (const Interval times = extent(cycle); times.end_ns >= times.start_ns) {
-    times_.add_trace(decoding_, times.start_ns, times.end_ns, cycle.base_ns);
+    times_.add_trace(decoding_, times.start_ns, times.end_ns, cycle.base_ns,
+                     engine_.interner().subjects[cycle.subject].rank);
   }
   engine_.on(cycle);
 }
@@ -325,14 +336,9 @@ FileWindow Ingest::window_of(const File& file) const {
 std::vector<FileWindow> Ingest::windows(std::int64_t from_ns, std::int64_t to_ns) const {
   std::vector<FileWindow> windows;
   for (const auto& [id, file] : files_) {
-    FileWindow parts;
-    if (!times_.find(id, from_ns, to_ns, parts)) continue;
-    FileWindow window = window_of(file);
-    window.base_ns = parts.base_ns;
-    window.whole = parts.whole;
-    window.definitions = std::move(parts.definitions);
-    window.events = std::move(parts.events);
-    windows.push_back(std::move(window));
+    if (!times_.touches(id, from_ns, to_ns)) continue;
+    FileWindow& window = windows.emplace_back(window_of(file));
+    times_.find(id, from_ns, to_ns, window);
   }
   times_.find_retired(from_ns, to_ns, windows);
   return windows;

@@ -132,6 +132,7 @@ class Ingest final : public TailSink, private Diagnostics, private CycleSink {
   // Counts what the filter rejected in `file`, and passes the batch to the engine.
   void evaluate(FileId id);
   void note_times(FileId id, File& file);
+  void forget_times();
   FileWindow window_of(const File& file) const;
 
   File& changing(FileId file);

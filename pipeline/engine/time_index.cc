@@ -9,7 +9,6 @@ namespace {
 
 constexpr std::string_view kTimes = "times/";
 constexpr std::string_view kRetired = "times_retired/";
-constexpr std::string_view kRetiredFrom = "times_dropped";
 
 constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
 constexpr std::int64_t kAlways = std::numeric_limits<std::int64_t>::min();
@@ -54,9 +53,11 @@ void TimeIndex::add(FileId file, const Piece& piece, const EventBatch& events) {
 }
 
 void TimeIndex::add_trace(FileId file, std::int64_t first_ns, std::int64_t last_ns,
-                          std::int64_t base_ns) {
+                          std::int64_t base_ns, std::int32_t rank) {
   extend(file, {.whole = true}, first_ns, last_ns);
-  files_[file].times.base_ns = base_ns;
+  Times& times = files_[file].times;
+  times.base_ns = base_ns;
+  times.rank = rank;
 }
 
 void TimeIndex::extend(FileId id, const Piece& piece, std::int64_t first_ns, std::int64_t last_ns) {
@@ -100,7 +101,7 @@ void TimeIndex::make_room() {
       changed_.insert(id);
     }
   }
-  while (stretches_ > limits_.stretches && !retired_.empty()) drop_oldest();
+  while (stretches_ > limits_.stretches && !retired_.empty()) drop(retired_.begin());
 }
 
 // How many there are fewer.
@@ -153,15 +154,55 @@ void TimeIndex::retire(FileId id, FileWindow known) {
   if (found == files_.end()) return;
   Times times = std::move(found->second.times);
   clear(id);  // they count as before
-  times.stretches.shrink_to_fit();
-  retired_.push_back({std::move(known), std::move(times)});
-  while (retired_.size() > limits_.retired) drop_oldest();
+  retired_.emplace(next_retired_++, pack(std::move(known), std::move(times)));
+  while (retired_.size() > limits_.retired) drop(retired_.begin());
 }
 
-void TimeIndex::drop_oldest() {
-  stretches_ -= retired_.front().times.stretches.size();
-  retired_.pop_front();
-  ++dropped_;
+TimeIndex::Retirees::iterator TimeIndex::drop(Retirees::iterator retired) {
+  stretches_ -= retired->second.stretches;
+  removed_retired_.push_back(retired->first);
+  return retired_.erase(retired);
+}
+
+TimeIndex::Retired TimeIndex::pack(FileWindow known, Times times) {
+  Retired retired{kNever, kAlways, times.stretches.size(), {}};
+  for (const Stretch& each : times.stretches) {
+    retired.first_ns = std::min(retired.first_ns, each.first_ns);
+    retired.last_ns = std::max(retired.last_ns, each.last_ns);
+  }
+  StateIo io = StateIo::saving();
+  io(known);
+  io(times);
+  retired.packed = io.take();
+  retired.packed.shrink_to_fit();
+  return retired;
+}
+
+bool TimeIndex::unpack(const std::string& packed, FileWindow& known, Times& times) {
+  StateIo io = StateIo::loading(packed);
+  io(known);
+  io(times);
+  return io.complete();
+}
+
+void TimeIndex::forget_retired(const std::function<bool(const FileWindow&)>& over) {
+  for (auto each = retired_.begin(); each != retired_.end();) {
+    FileWindow known;
+    Times times;
+    const bool whole = unpack(each->second.packed, known, times);
+    each = !whole || over(known) ? drop(each) : std::next(each);
+  }
+}
+
+bool TimeIndex::touches(const Times& times, std::int64_t from_ns, std::int64_t to_ns) {
+  return std::ranges::any_of(times.stretches, [&](const Stretch& each) {
+    return each.first_ns <= to_ns && each.last_ns >= from_ns;
+  });
+}
+
+bool TimeIndex::touches(FileId file, std::int64_t from_ns, std::int64_t to_ns) const {
+  const auto found = files_.find(file);
+  return found != files_.end() && touches(found->second.times, from_ns, to_ns);
 }
 
 bool TimeIndex::find(FileId file, std::int64_t from_ns, std::int64_t to_ns,
@@ -172,9 +213,12 @@ bool TimeIndex::find(FileId file, std::int64_t from_ns, std::int64_t to_ns,
 
 void TimeIndex::find_retired(std::int64_t from_ns, std::int64_t to_ns,
                              std::vector<FileWindow>& windows) const {
-  for (const Retired& each : retired_) {
-    FileWindow window = each.known;
-    if (find(each.times, from_ns, to_ns, window)) windows.push_back(std::move(window));
+  for (const auto& [number, each] : retired_) {
+    if (each.first_ns > to_ns || each.last_ns < from_ns) continue;
+    FileWindow window;
+    Times times;
+    if (unpack(each.packed, window, times) && find(times, from_ns, to_ns, window))
+      windows.push_back(std::move(window));
   }
 }
 
@@ -184,8 +228,9 @@ bool TimeIndex::find(const Times& times, std::int64_t from_ns, std::int64_t to_n
   const auto touches = [&](const Stretch& each) {
     return each.first_ns <= to_ns && each.last_ns >= from_ns;
   };
-  if (std::ranges::none_of(all, touches)) return false;
+  if (!TimeIndex::touches(times, from_ns, to_ns)) return false;
   window.base_ns = times.base_ns;
+  if (window.rank == kNoRank) window.rank = times.rank;
   window.whole = times.whole;
   if (times.whole) return true;
   const auto begin_of = [&](std::size_t i) { return i == 0 ? 0 : all[i - 1].end; };
@@ -212,17 +257,13 @@ void TimeIndex::save(StateRows& rows, bool all) {
     for (const FileId id : changed_) save(id, files_.at(id), rows, false);
   }
   changed_.clear();
-  for (std::uint64_t n = dropped_saved_; n < dropped_; ++n) rows.remove(numbered_row(kRetired, n));
-  const std::uint64_t from = all ? dropped_ : std::max(retired_saved_, dropped_);
-  retired_saved_ = dropped_ + retired_.size();
-  for (std::uint64_t n = from; n < retired_saved_; ++n) {
-    rows.put(numbered_row(kRetired, n), [&](StateIo& io) {
-      io(retired_[n - dropped_].known);
-      io(retired_[n - dropped_].times);
-    });
+  for (const std::uint64_t number : removed_retired_) rows.remove(numbered_row(kRetired, number));
+  removed_retired_.clear();
+  const auto first = all ? retired_.begin() : retired_.lower_bound(retired_saved_);
+  for (auto each = first; each != retired_.end(); ++each) {
+    rows.put(numbered_row(kRetired, each->first), [&](StateIo& io) { io(each->second.packed); });
   }
-  if (std::exchange(dropped_saved_, dropped_) != dropped_ || (all && dropped_ > 0))
-    rows.put(std::string(kRetiredFrom), [&](StateIo& io) { io(dropped_); });
+  retired_saved_ = next_retired_;
 }
 
 void TimeIndex::save(FileId id, Followed& file, StateRows& rows, bool all) {
@@ -232,7 +273,8 @@ void TimeIndex::save(FileId id, Followed& file, StateRows& rows, bool all) {
     const auto begin = stretches.begin() + static_cast<std::ptrdiff_t>(row * kPerRow);
     const auto end = stretches.begin() +
                      static_cast<std::ptrdiff_t>(std::min(stretches.size(), (row + 1) * kPerRow));
-    Times part{{begin, end}, file.times.base_ns, file.times.whole, file.times.open_span};
+    Times part{
+        {begin, end}, file.times.base_ns, file.times.rank, file.times.whole, file.times.open_span};
     rows.put(row_of(id, row), [&](StateIo& io) { io(part); });
   }
   for (std::size_t row = count; row < file.rows; ++row) rows.remove(row_of(id, row));
@@ -256,6 +298,7 @@ bool TimeIndex::load(const SavedState& saved) {
     all.resize(std::max(all.size(), row * kPerRow + part.stretches.size()));
     std::ranges::copy(part.stretches, all.begin() + static_cast<std::ptrdiff_t>(row * kPerRow));
     file.times.base_ns = part.base_ns;
+    file.times.rank = part.rank;
     file.times.whole = part.whole;
     file.times.open_span = part.open_span;
     file.rows = std::max(file.rows, row + 1);
@@ -263,21 +306,23 @@ bool TimeIndex::load(const SavedState& saved) {
     stretches_ += part.stretches.size();
     return true;
   };
-  const auto load_retired = [&](std::string_view, std::string_view value) {
-    Retired& retired = retired_.emplace_back();
+  const auto load_retired = [&](std::string_view key, std::string_view value) {
+    const auto number = number_in<std::uint64_t>(key);
+    if (!number || *number == std::numeric_limits<std::uint64_t>::max()) return false;
+    std::string packed;
     StateIo io = saved.open(value);
-    io(retired.known);
-    io(retired.times);
-    stretches_ += retired.times.stretches.size();
-    return io.complete();
+    io(packed);
+    FileWindow known;
+    Times times;
+    if (!io.complete() || !unpack(packed, known, times)) return false;
+    stretches_ += times.stretches.size();
+    retired_.emplace(*number, pack(std::move(known), std::move(times)));
+    next_retired_ = *number + 1;
+    return true;
   };
-  if (saved.rows.contains(kRetiredFrom) &&
-      !load_row(saved, kRetiredFrom, [&](StateIo& io) { io(dropped_); }))
-    return false;
-  dropped_saved_ = dropped_;
   const bool loaded =
       for_rows(saved, kTimes, load_times) && for_rows(saved, kRetired, load_retired);
-  retired_saved_ = dropped_ + retired_.size();
+  retired_saved_ = next_retired_;
   return loaded;
 }
 

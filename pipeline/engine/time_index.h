@@ -7,7 +7,7 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -43,7 +43,7 @@ class TimeIndex {
   struct Limits {
     std::uint64_t stretch_bytes = std::uint64_t{256} << 10U;  // the shortest, unless a file is
     std::size_t stretches = std::size_t{128} << 10U;          // of all files
-    std::size_t retired = 8192;                               // files that nobody follows any more
+    std::size_t retired = 16384;                              // files that nobody follows any more
   };
 
   TimeIndex() : TimeIndex(Limits{}) {}
@@ -57,15 +57,19 @@ class TimeIndex {
     bool whole = false;      // such files can only be read from their beginning
   };
   void add(FileId file, const Piece& piece, const EventBatch& events);
-  // A profiler's trace has ended: its events lie between these times, and `base_ns` was added to
-  // them.
-  void add_trace(FileId file, std::int64_t first_ns, std::int64_t last_ns, std::int64_t base_ns);
+  // The trace of a rank's profiler has ended: its events lie between these times, and `base_ns` was
+  // added to them.
+  void add_trace(FileId file, std::int64_t first_ns, std::int64_t last_ns, std::int64_t base_ns,
+                 std::int32_t rank);
   // The file has other contents now, or `by` has its contents.
   void clear(FileId file);
   void superseded(FileId file, FileId by);
   // The file is not followed any more, but still there: `known` is what is known of it.
   void retire(FileId file, FileWindow known);
+  // Forgets those of them that are over.
+  void forget_retired(const std::function<bool(const FileWindow& known)>& over);
 
+  bool touches(FileId file, std::int64_t from_ns, std::int64_t to_ns) const;
   // Which parts of the file have events between these times, both included; false if none has.
   // Adds them to `window`.
   bool find(FileId file, std::int64_t from_ns, std::int64_t to_ns, FileWindow& window) const;
@@ -83,12 +87,14 @@ class TimeIndex {
   struct Times {
     std::vector<Stretch> stretches;
     std::int64_t base_ns = 0;
+    std::int32_t rank = kNoRank;  // as a profiler's trace says
     bool whole = false;
     bool open_span = false;
 
     void state(StateIo& io) {
       io(stretches);
       io(base_ns);
+      io(rank);
       io(whole);
       io(open_span);
     }
@@ -98,17 +104,25 @@ class TimeIndex {
     std::size_t changed_from = 0;  // stretch; those before it are saved
     std::size_t rows = 0;          // that are saved
   };
+  // Packed, as there are thousands.
   struct Retired {
-    FileWindow known;
-    Times times;
+    std::int64_t first_ns = 0;
+    std::int64_t last_ns = 0;
+    std::size_t stretches = 0;
+    std::string packed;  // what is known of it, and its times
   };
+  static Retired pack(FileWindow known, Times times);
+  // False: it is damaged.
+  static bool unpack(const std::string& packed, FileWindow& known, Times& times);
 
   static constexpr std::size_t kPerRow = 128;
 
   void extend(FileId id, const Piece& piece, std::int64_t first_ns, std::int64_t last_ns);
   void make_room();
   std::size_t merge(Times& times) const;
-  void drop_oldest();
+  using Retirees = std::map<std::uint64_t, Retired>;
+  Retirees::iterator drop(Retirees::iterator retired);
+  static bool touches(const Times& times, std::int64_t from_ns, std::int64_t to_ns);
   static bool find(const Times& times, std::int64_t from_ns, std::int64_t to_ns,
                    FileWindow& window);
   void save(FileId id, Followed& file, StateRows& rows, bool all);
@@ -117,11 +131,11 @@ class TimeIndex {
   std::uint64_t stretch_bytes_;
   std::map<FileId, Followed> files_;
   std::set<FileId> changed_;
-  std::map<FileId, std::size_t> removed_;  // rows of files that are not followed any more
-  std::deque<Retired> retired_;            // oldest first
-  std::uint64_t dropped_ = 0;              // of the retired: the number of the first that is kept
-  std::uint64_t retired_saved_ = 0;        // the number behind the last that is saved
-  std::uint64_t dropped_saved_ = 0;
+  std::map<FileId, std::size_t> removed_;     // rows of files that are not followed any more
+  std::map<std::uint64_t, Retired> retired_;  // by number, oldest first
+  std::uint64_t next_retired_ = 0;
+  std::uint64_t retired_saved_ = 0;             // the number behind the last that is saved
+  std::vector<std::uint64_t> removed_retired_;  // rows
   std::size_t stretches_ = 0;
 };
 

@@ -157,6 +157,13 @@ Result<PublishedAlerts> SqliteStore::firing(std::size_t limit) {
   return found;
 }
 
+Result<PublishedAlerts> SqliteStore::latest(const std::string& id) {
+  if (tables_ == nullptr) return closed();
+  Result<PublishedAlerts> found = tables_->latest(id);
+  if (!found) return give_up(found.error());
+  return found;
+}
+
 Result<PublishedAlerts> SqliteStore::commit(const Commit& commit) {
   if (broken_) return closed();
   if (tables_ == nullptr) {

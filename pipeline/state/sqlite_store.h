@@ -55,6 +55,7 @@ class SqliteStore final : public StateStore {
   Result<PublishedAlerts> commit(const Commit& commit) override;
   Result<PublishedAlerts> alerts_after(std::uint64_t after, std::size_t limit) override;
   Result<PublishedAlerts> firing(std::size_t limit) override;
+  Result<PublishedAlerts> latest(const std::string& id) override;
   std::uint64_t first_seq() const override { return numbers_.first; }
   std::uint64_t last_seq() const override { return numbers_.last; }
   const Acknowledged& acknowledged() const override { return numbers_.acknowledged; }

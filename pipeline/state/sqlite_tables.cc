@@ -25,6 +25,7 @@ enum class SqliteTables::Query : std::size_t {
   drop,
   alerts_after,
   firing,
+  latest,
   all_subscribers,
   put_subscriber,
   drop_subscriber,
@@ -59,6 +60,9 @@ constexpr std::array kSql{
     "row_checksum(o.seq, o.id, o.rule, o.severity, o.state, o.stored, o.body, o.part) "
     "FROM told CROSS JOIN outbox AS o ON o.seq = told.seq "
     "WHERE told.state = ?1 ORDER BY o.seq LIMIT ?2",
+    "SELECT o.seq, o.id, o.rule, o.severity, o.state, o.body, o.part, o.crc IS "
+    "row_checksum(o.seq, o.id, o.rule, o.severity, o.state, o.stored, o.body, o.part) "
+    "FROM told CROSS JOIN outbox AS o ON o.seq = told.seq WHERE told.id = ?1",
     "SELECT name, acked_seq FROM subscriber",
     "INSERT OR REPLACE INTO subscriber VALUES(?1, ?2, ?3, row_checksum(?1, ?2, ?3))",
     "DELETE FROM subscriber WHERE name = "
@@ -225,6 +229,10 @@ Result<PublishedAlerts> SqliteTables::alerts_after(std::uint64_t after, std::siz
 
 Result<PublishedAlerts> SqliteTables::firing(std::size_t limit) {
   return alerts_of(query(Query::firing).with(stored_as(Alert::State::firing), stored_as(limit)));
+}
+
+Result<PublishedAlerts> SqliteTables::latest(const std::string& id) {
+  return alerts_of(query(Query::latest).with(id));
 }
 
 Result<PublishedAlerts> SqliteTables::alerts_of(SqliteStatement& row) {

@@ -49,6 +49,7 @@ class SqliteTables {
   Status drop(const Kept& oldest);
   Result<PublishedAlerts> alerts_after(std::uint64_t after, std::size_t limit);
   Result<PublishedAlerts> firing(std::size_t limit);
+  Result<PublishedAlerts> latest(const std::string& id);
 
   Result<Acknowledged> acknowledged();
   Status acknowledge(const std::string& name, std::uint64_t seq, Time seen);

@@ -52,13 +52,15 @@ std::optional<OpenFailure> check_local(const std::string& path) {
 }
 
 constexpr const char* kName = "state.db";
+constexpr const char* kIncidents = "incidents";  // traces of incidents, kept beside the database
 
-// True if nothing lies in it but what a store leaves there.
+// True if nothing lies in it but what trainwatch leaves there.
 bool holds_only_a_store(const std::string& path) {
   std::error_code code;
   for (fs::directory_iterator entry(path, code), end; !code && entry != end;
        entry.increment(code)) {
-    if (!entry->path().filename().string().starts_with(kName)) return false;
+    const std::string name = entry->path().filename().string();
+    if (!name.starts_with(kName) && name != kIncidents) return false;
   }
   return !code;
 }

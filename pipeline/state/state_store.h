@@ -81,6 +81,9 @@ class StateStore {
   // At most `limit` of the alerts that fire now, each in its latest version, oldest first.
   virtual Result<PublishedAlerts> firing(std::size_t limit) = 0;
 
+  // The latest version of the alert with this id; nothing if it is not kept.
+  virtual Result<PublishedAlerts> latest(const std::string& id) = 0;
+
   // The oldest kept alert; last_seq() + 1 if there is none.
   virtual std::uint64_t first_seq() const = 0;
   // The newest sequence number ever assigned.

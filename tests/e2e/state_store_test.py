@@ -63,11 +63,13 @@ class StateStoreTest(harness.JobTest):
         return done.returncode, done.stderr
 
     def contents(self):
-        """File -> hash, of the whole directory but the lock."""
+        """File -> hash, of the whole directory but the lock, with what is below it."""
         found = {}
-        for name in os.listdir(self.state):
-            with open(os.path.join(self.state, name), "rb") as file:
-                found[name] = hashlib.sha256(file.read()).hexdigest()
+        for where, _, names in os.walk(self.state):
+            for name in names:
+                path = os.path.join(where, name)
+                with open(path, "rb") as file:
+                    found[os.path.relpath(path, self.state)] = hashlib.sha256(file.read()).hexdigest()
         found.pop("state.db.lock", None)
         return found
 

@@ -22,6 +22,7 @@ class StoreAround : public StateStore {
     return inner_.alerts_after(after, limit);
   }
   Result<PublishedAlerts> firing(std::size_t limit) override { return inner_.firing(limit); }
+  Result<PublishedAlerts> latest(const std::string& id) override { return inner_.latest(id); }
   std::uint64_t first_seq() const override { return inner_.first_seq(); }
   std::uint64_t last_seq() const override { return inner_.last_seq(); }
   const Acknowledged& acknowledged() const override { return inner_.acknowledged(); }

@@ -19,6 +19,7 @@ class MemoryStore final : public StateStore {
   Result<PublishedAlerts> commit(const Commit& commit) override;
   Result<PublishedAlerts> alerts_after(std::uint64_t after, std::size_t limit) override;
   Result<PublishedAlerts> firing(std::size_t limit) override;
+  Result<PublishedAlerts> latest(const std::string& id) override;
   std::uint64_t first_seq() const override;
   std::uint64_t last_seq() const override { return last_seq_; }
   const Acknowledged& acknowledged() const override { return acknowledged_; }
@@ -141,6 +142,15 @@ inline Result<PublishedAlerts> MemoryStore::firing(std::size_t limit) {
     }
   }
   return found;
+}
+
+inline Result<PublishedAlerts> MemoryStore::latest(const std::string& id) {
+  const auto last = last_published_.find(id);
+  for (const Kept& kept : alerts_) {
+    if (last != last_published_.end() && last->second.seq == kept.alert->seq)
+      return PublishedAlerts{kept.alert};
+  }
+  return PublishedAlerts{};
 }
 
 inline std::uint64_t MemoryStore::first_seq() const {

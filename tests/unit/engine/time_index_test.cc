@@ -26,6 +26,12 @@ TimeIndex small(std::size_t stretches = 1024) {
   return TimeIndex({.stretch_bytes = 100, .stretches = stretches, .retired = 4});
 }
 
+void keep(TimeIndex& index, StoredRows& rows, bool all) {
+  StateRows changes;
+  index.save(changes, all);
+  test::store(changes, rows);
+}
+
 FileWindow found(const TimeIndex& index, std::int64_t from, std::int64_t to, FileId file = kFile) {
   FileWindow window;
   if (!index.find(file, from, to, window)) window.path = "none";
@@ -72,10 +78,11 @@ TEST(TimeIndexTest, WhatBeganBeforeAStretchIsReadFromThere) {
 TEST(TimeIndexTest, AWholeFileIsOneStretch) {
   TimeIndex index = small();
   for (std::int64_t i = 0; i < 50; ++i) index.add(kFile, {.whole = true}, spans({{i, i}}));
-  index.add_trace(kOther, 100, 200, 77);
+  index.add_trace(kOther, 100, 200, 77, 3);
   EXPECT_EQ(index.stretches(), 2);
   EXPECT_TRUE(found(index, 3, 4).whole);
   EXPECT_EQ(found(index, 150, 151, kOther).base_ns, 77);
+  EXPECT_EQ(found(index, 150, 151, kOther).rank, 3);
 }
 
 TEST(TimeIndexTest, ACompressedCopyTakesOver) {
@@ -98,12 +105,18 @@ TEST(TimeIndexTest, RetiredFilesAreFoundAndBounded) {
   EXPECT_EQ(windows.front().path, "2");
   EXPECT_EQ(pairs(windows.front().events), (Ranges{{0, 50}}));
   EXPECT_EQ(index.stretches(), 4);
-}
-
-void keep(TimeIndex& index, StoredRows& rows, bool all) {
-  StateRows changes;
-  index.save(changes, all);
-  test::store(changes, rows);
+  StoredRows rows;
+  keep(index, rows, false);
+  EXPECT_EQ(rows.size(), 4);
+  TimeIndex loaded = small();
+  ASSERT_TRUE(loaded.load(rows));
+  loaded.forget_retired([](const FileWindow& known) { return known.path != "4"; });
+  keep(loaded, rows, false);
+  EXPECT_EQ(rows.size(), 1);
+  windows.clear();
+  loaded.find_retired(0, 10, windows);
+  ASSERT_EQ(windows.size(), 1);
+  EXPECT_EQ(windows.front().path, "4");
 }
 
 // A file whose events come roughly in order, in pieces of any size.
@@ -193,7 +206,8 @@ TEST(TimeIndexTest, DamagedRowsAreRefused) {
   EXPECT_TRUE(refused("times/7/0", "x"));
   EXPECT_TRUE(refused("times/7/99999999999", ""));
   EXPECT_TRUE(refused("times/x/0", ""));
-  EXPECT_TRUE(refused("times_dropped", "x"));
+  EXPECT_TRUE(refused("times_retired/x", ""));
+  EXPECT_TRUE(refused("times_retired/00000000000000000007", "x"));
 }
 
 }  // namespace trainwatch::time_index_test

@@ -1,0 +1,77 @@
+"""A span of ten seconds out of a large job is served without reading the rest: within 200 ms and 16 MiB. The job has 100 MB;
+ctest -L long has one of 5 GB."""
+
+import gzip
+import json
+import os
+import time
+import urllib.request
+
+import harness
+import process_figures
+import trace_schema
+
+MEGABYTES = int(os.environ.get("TRAINWATCH_JOB_MB", "100"))
+RANKS = 4
+STEP_US = 50_000
+PHASES = ("Step:ModeKeys.TRAIN", "Forward", "Backward(post-forward)", "DataLoaderIter")
+START_US = 1_700_000_000_000_000
+HEADER = "[\n" + "".join(
+    '{"name": "process_name", "ph": "M", "pid": %d, "args": {"name": "%s", "start_time_since_epoch_in_micros": %d}},\n' %
+    (pid, phase, START_US) for pid, phase in enumerate(PHASES))
+
+
+def steps(first, count):
+    """Four events of each step."""
+    lines = []
+    for step in range(first, first + count):
+        at = step * STEP_US
+        for pid, (begin, length) in enumerate(((0, 49000), (2000, 15000), (17000, 30000), (0, 2000))):
+            lines.append('{"name": "%s", "pid": %d, "ph": "X", "ts": %d, "dur": %d, "args": {"pid": 7, "step_num": "%d"}},\n' %
+                         (PHASES[pid], pid, at + begin, length, step))
+    return "".join(lines)
+
+
+class TimelineScaleTest(harness.JobTest):
+    def write(self):
+        folder = os.path.join(self.directory, "framework", "pevents", "2023111422")
+        os.makedirs(folder)
+        per_rank = MEGABYTES * 1_000_000 // RANKS
+        block, count = 2000, 0
+        for rank in range(RANKS):
+            written, count = 0, 0
+            with open(os.path.join(folder, "1700000000000000_%d-algo-1_pythontimeline.json" % rank), "w") as file:
+                file.write(HEADER)
+                while written < per_rank:
+                    written += file.write(steps(count, block))
+                    count += block
+                file.write("{}\n]\n")
+        return count
+
+    def test_ten_seconds_of_a_large_job(self):
+        count = self.write()
+        with harness.Trainwatch(self.directory, patience=900) as trainwatch:
+            trainwatch.wait_until_read()
+            trainwatch.json("/api/v1/timeline?start=1&end=2")
+            before = process_figures.resident_mib(trainwatch.pid)
+            times, most = [], 0
+            for place in (0.02, 0.3, 0.5, 0.8, 0.98):
+                start = START_US + int(place * count * STEP_US)
+                request = urllib.request.Request(
+                    trainwatch.url + "/api/v1/timeline?start=%d&end=%d" % (start, start + 10_000_000),
+                    headers={"Accept-Encoding": "gzip"})
+                begun = time.monotonic()
+                with urllib.request.urlopen(request) as response:
+                    body = response.read()
+                times.append(time.monotonic() - begun)
+                most = max(most, process_figures.resident_mib(trainwatch.pid) - before)
+                events = json.loads(gzip.decompress(body))["traceEvents"]
+                trace_schema.check(events)
+                self.assertAlmostEqual(sum(e["ph"] == "X" for e in events), RANKS * 4 * 201, delta=RANKS * 4 * 2)
+        print("%d MB: %s ms, %.1f MiB more" % (MEGABYTES, [round(s * 1000) for s in times], most), flush=True)
+        self.assertLess(sorted(times)[len(times) // 2], 0.2)
+        self.assertLess(most, 16)
+
+
+if __name__ == "__main__":
+    harness.main()
