@@ -32,29 +32,36 @@ def step(at_us, wait_us, took_us, number):
 
 
 class Rank:
-    """The steps of one rank, even ones of STEP_US from `base_us` on."""
+    """The steps of one rank, even ones of `step_us` from `base_us` on."""
 
     RECORDS_PER_STEP = 2
 
-    def __init__(self, base_us, seed):
+    def __init__(self, base_us, seed, step_us=STEP_US):
         self.base_us = base_us
+        self._step_us = step_us
+        self._lost_us = 0
         self.number = 0
         self.end_us = 0  # of the last step, since base_us
         self._random = random.Random(seed)
 
     def next_step(self, lost_us=0):
         """A step whose wait for the batch lasts longer by `lost_us`."""
-        took = STEP_US + lost_us - self._random.randrange(2000)
+        took = self._step_us + lost_us - self._random.randrange(2000)
         text = step(self.end_us, 1000 + lost_us + self._random.randrange(500), took, self.number)
-        self.end_us += STEP_US + lost_us
+        self.end_us += self._step_us + lost_us
         self.number += 1
         return text
+
+    def lose(self, lost_us):
+        """The next step that steps_until() gives waits longer by so much."""
+        self._lost_us = lost_us
 
     def steps_until(self, until_us):
         """All that are over by then."""
         steps = []
-        while self.base_us + self.end_us + STEP_US <= until_us:
-            steps.append(self.next_step())
+        while self.base_us + self.end_us + self._step_us + self._lost_us <= until_us:
+            steps.append(self.next_step(self._lost_us))
+            self._lost_us = 0
         return b"".join(steps)
 
 

@@ -18,7 +18,8 @@ def has_page():
             return b"/assets/" in answer.read()
 
 
-def main():
+def require():
+    """Ends the test if there is no page, or no browser to show it."""
     for program in ("node", "chromium"):
         if shutil.which(program) is None:
             harness.skip(program + " is not installed")
@@ -26,6 +27,10 @@ def main():
         harness.skip("npm ci --prefix tests/e2e was not run (scripts/test.sh does)")
     if not has_page():
         harness.skip("trainwatch was built without the page")
+
+
+def main():
+    require()
     tests = sorted(os.path.join(FOLDER, "page", name) for name in os.listdir(os.path.join(FOLDER, "page"))
                    if name.endswith(".test.mjs"))
     environment = dict(os.environ, TRAINWATCH_BINARY=os.path.abspath(harness.binary()))

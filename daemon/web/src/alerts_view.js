@@ -46,7 +46,7 @@ export function ResolvedAlerts({model}) {
   const rest = groups.length > most || (source.live && book.hasOlder());
   return html`
     <section aria-labelledby="resolved-title" class="resolved">
-      <h2 id="resolved-title">Resolved</h2>
+      <h2 id="resolved-title">${source.live ? 'Resolved' : 'What was resolved, worst first'}</h2>
       ${book.scanned === null ? html`<p class="quiet">Reading…</p>` :
         !groups.length && html`<p class="quiet">None${book.hasOlder() ? ' among the latest' : ''}.</p>`}
       <ol class="alerts">${groups.slice(0, most).map(({speaker, others}) => html`

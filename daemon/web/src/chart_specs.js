@@ -9,6 +9,14 @@ import {drawMarks, drawSpans} from './chart_marks.js';
 const stepped = uPlot.paths.stepped({align: 1});
 const noPoints = {show: false};
 const WORTH_A_DOT = 1.2;  // an iteration outside of p5 to p99 by this factor
+const SHORTEST = 1e-6;    // seconds
+
+// Of seconds, whose lowest and highest are null where nothing is shown. A logarithmic scale begins at one digit above 0:
+// from 0, and from most numbers above 9.5, 0.95 and so on, uPlot makes ticks without end.
+const oneDigit = (value) => Number(value.toExponential(0));
+const scaleOfSeconds = (logarithmic) => (logarithmic ?
+  {distr: 3, range: (_, low, high) => [oneDigit(0.7 * Math.max(low ?? 0, SHORTEST)), Math.max(high ?? 0, 10 * SHORTEST) * 1.25]} :
+  {range: (_, low, high) => [0, Math.max(high ?? 0, SHORTEST) * 1.05]});
 
 // Iteration time: median, p5 to p99, what lies outside of them, alerts, evaluation, checkpoints.
 export function iterationSpec(answer, alerts, logarithmic) {
@@ -19,8 +27,7 @@ export function iterationSpec(answer, alerts, logarithmic) {
   return (colours) => ({
     key: `iteration ${logarithmic}`,
     data: [points.times, ...points.lists], index: points.index, format: seconds,
-    y: logarithmic ? {distr: 3, range: (_, low, high) => [low * 0.8, high * 1.25]} :
-      {range: (_, low, high) => [0, Math.max(high, 1e-6) * 1.05]},
+    y: scaleOfSeconds(logarithmic),
     series: [
       {paths: stepped, stroke: colours.band, width: 1, points: noPoints},
       {paths: stepped, stroke: colours.band, width: 1, points: noPoints},
@@ -88,8 +95,7 @@ export function dataLoadingSpec(answer) {
   const wide = Math.max(...max) > 10 * Math.min(...mean.filter((value, i) => count[i] > 0 && value > 0));
   return (colours) => ({
     key: `getnext ${wide}`, format: seconds, data: [points.times, ...points.lists], index: points.index,
-    y: wide ? {distr: 3, range: (_, low, high) => [Math.max(low ?? 1e-6, 1e-6) * 0.8, (high ?? 1) * 1.25]} :
-      {range: (_, low, high) => [0, Math.max(high ?? 0, 1e-6) * 1.05]},
+    y: scaleOfSeconds(wide),
     series: [
       {paths: stepped, stroke: colours.quiet, width: 1, dash: [4, 3], points: noPoints},
       {paths: stepped, stroke: colours.accent, width: 2, points: noPoints},

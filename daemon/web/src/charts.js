@@ -11,28 +11,33 @@ import {HistogramPanel} from './histogram.js';
 import {RanksPanel, UtilizationPanel} from './heat_panels.js';
 import {Panel} from './panel.js';
 import {SpanPanel} from './span_view.js';
+import {Still} from './still.js';
 import {TimeChart} from './time_chart.js';
 
 const LOG_FROM = 8;  // iteration times that differ by more are drawn on a logarithmic scale
 
 export function Charts({model}) {
-  const {panels} = model;
+  const {panels, attempt, job, logScale} = model;
   const span = model.span();
+  const alerts = JSON.stringify(span ? alertSpans(model) : []);
+  // A panel is made again when what it shows is another, not with each redraw.
+  const still = (results, more, draw) => html`<${Still} draw=${draw}
+    of=${[job, attempt, ...(span || [null, null]), ...more, ...results.flatMap(({data, error, missing}) => [data, error, missing])]} />`;
   return html`
     <section id="charts" class="charts" aria-labelledby="charts-title" tabindex="-1">
       <h2 id="charts-title">Where the time goes${model.attempt === undefined ? '' : ` in attempt ${model.attempt}`}</h2>
       ${span && html`<${SpanBar} model=${model} span=${span} />`}
       <${Measured} model=${model}>
-        ${span && html`<${StepPanels} model=${model} result=${panels.steps} span=${span} />`}
+        ${span && still([panels.steps, panels.workers], [alerts, logScale], () => html`<${StepPanels} model=${model}
+          result=${panels.steps} span=${span} alerts=${alerts} />`)}
         ${!span && html`<${Panel} name="steps" title="Iteration time" result=${panels.steps} empty="No steps yet." />`}
-        ${span && html`<${RanksPanel} model=${model} result=${panels.ranks} span=${span} />
-          <${UtilizationPanel} model=${model} result=${panels.utilization} span=${span} />`}
-        <div class="side-by-side">
-          <${HistogramPanel} name="stepHistogram" title="How long iterations took" result=${panels.stepHistogram} format=${seconds} />
-          <${HistogramPanel} name="utilizationHistogram" title="How busy the machine was" result=${panels.utilizationHistogram}
-            format=${(value) => percent(value / 100)} linear />
-        </div>
-        <${GpuPanel} panels=${panels} />
+        ${span && still([panels.ranks], [], () => html`<${RanksPanel} model=${model} result=${panels.ranks} span=${span} />`)}
+        ${span && still([panels.utilization], [], () => html`<${UtilizationPanel} model=${model} result=${panels.utilization} span=${span} />`)}
+        ${still([panels.stepHistogram], [], () => html`<${HistogramPanel} name="stepHistogram" title="How long iterations took"
+          result=${panels.stepHistogram} format=${seconds} />`)}
+        ${still([panels.utilizationHistogram], [], () => html`<${HistogramPanel} name="utilizationHistogram" title="How busy the machine was"
+          result=${panels.utilizationHistogram} format=${(value) => percent(value / 100)} linear />`)}
+        ${still([panels.breakdown, panels.idle, panels.overlap], [], () => html`<${GpuPanel} panels=${panels} />`)}
       <//>
       ${model.range.kind === 'span' && html`<${SpanPanel} model=${model} result=${panels.annotations} span=${span} />`}
     </section>`;
@@ -48,7 +53,8 @@ class Measured extends Component {
   componentDidMount() {
     const {model} = this.props;
     this.sizes = new ResizeObserver(([entry]) => {
-      const columns = Math.min(1000, Math.max(200, Math.ceil(entry.contentRect.width / 100) * 100));
+      const width = entry.target.firstElementChild?.clientWidth ?? entry.contentRect.width;
+      const columns = Math.min(1000, Math.max(200, Math.ceil(width / 100) * 100));
       if (columns === model.columns) return;
       model.columns = columns;
       if (model.panels.steps.data) model.loader.refresh();
@@ -61,7 +67,7 @@ class Measured extends Component {
   }
 
   render({children}) {
-    return html`<div ref=${this.place}>${children}</div>`;
+    return html`<div class="panels" ref=${this.place}>${children}</div>`;
   }
 }
 
@@ -107,7 +113,7 @@ function alertSpans(model) {
   return joined;
 }
 
-function StepPanels({model, result, span: [from, to]}) {
+function StepPanels({model, result, span: [from, to], alerts}) {
   const answer = result.data;
   const empty = answer && !answer.columns.t_us.length ? 'No steps in this time.' : '';
   if (!answer || empty) return html`<${Panel} name="steps" title="Iteration time" result=${result} empty=${empty} />`;
@@ -115,8 +121,8 @@ function StepPanels({model, result, span: [from, to]}) {
   const {min, max, p50} = answer.columns;
   const wide = Math.max(...max) > LOG_FROM * (means.p50 || 1) && Math.min(...min) > 0;
   const logarithmic = (model.logScale ?? wide) && Math.min(...min) > 0;
-  const spans = alertSpans(model);
-  const common = {model, data: answer, from, to, step: answer.width_us, marks: JSON.stringify(spans)};
+  const spans = JSON.parse(alerts);
+  const common = {model, data: answer, from, to, step: answer.width_us, marks: alerts};
   const phases = phasesSpec(answer);
   const lost = lostSpec(answer);
   const loading = dataLoadingSpec(answer);

@@ -1,21 +1,31 @@
-// The time under the pointer, the same in all charts. Charts follow it by themselves: moving it
-// draws nothing else. Times are microseconds since the epoch.
+// The time under the pointer, the same in all charts. Charts follow it by themselves, at most once a
+// frame: moving it draws nothing else. Times are microseconds since the epoch.
 
-export function createCursor() {
+export function createCursor(nextFrame = requestAnimationFrame) {
   const followers = new Set();
   let time = null;
   let anchor = null;  // where a span that is chosen by keyboard begins
+  let shown = true;
+
+  function showLater() {
+    if (!shown) return;
+    shown = false;
+    nextFrame(() => {
+      shown = true;
+      for (const follow of followers) follow(time);
+    });
+  }
+
   return {
     get time() { return time; },
     get anchor() { return anchor; },
     set(next) {
-      if (next === time) return;
       time = next;
-      for (const follow of followers) follow(time);
+      showLater();
     },
     setAnchor(next) {
       anchor = next;
-      for (const follow of followers) follow(time);
+      showLater();
     },
     follow(callback) {
       followers.add(callback);

@@ -5,8 +5,10 @@ const missing = (value) => value === null || value === undefined || Number.isNaN
 
 const digits = (value) => String(Number(value.toPrecision(3)));
 
+const grouped = new Intl.NumberFormat('en');
+
 export function count(value) {
-  return missing(value) ? NOTHING : value.toLocaleString('en');
+  return missing(value) ? NOTHING : grouped.format(value);
 }
 
 export function seconds(value) {

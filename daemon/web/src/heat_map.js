@@ -1,28 +1,31 @@
 // Rows over time as colours, on a canvas. Its cursor and its span are those of all charts.
-//   rows: [{label, values}], values one per column or null; colour(value) -> [r, g, b];
+//   rows: [{label, values}], values one per column or null; share(value): 0 is dark, 1 bright;
 //   format(value) for the readout.
 
 import {Component, createRef} from 'preact';
 import {html} from 'htm/preact';
 import {axisTime, clockSeconds} from './format.js';
 import {chartKeys, HELP} from './keys.js';
-import {onThemeChange, theme} from './theme.js';
-import {GUTTER, RIGHT} from './time_chart.js';
+import {heatPixels, onThemeChange, theme} from './theme.js';
+import {GUTTER, RIGHT, write} from './time_chart.js';
 
-const TALLEST = 420;
+const TALLEST = 320;
 const AXIS = 20;
 const LABEL_NEEDS = 11;  // pixels of height
 
 const rowHeight = (rows) => Math.min(22, Math.max(2, Math.floor(TALLEST / rows)));
 
+const colours = heatPixels();
+
 // The cells as an image of one pixel each.
-export function paint({rows, columns, colour}) {
+function paint({rows, columns, share}) {
   const image = new ImageData(Math.max(1, columns), Math.max(1, rows.length));
+  const pixels = new Uint32Array(image.data.buffer);
   rows.forEach(({values}, y) => {
     for (let x = 0; x < columns; ++x) {
       const value = values[x];
       if (value === null || value === undefined) continue;
-      image.data.set([...colour(value), 255], 4 * (y * columns + x));
+      pixels[y * columns + x] = colours[Math.min(255, Math.max(0, Math.round(255 * share(value))))];
     }
   });
   return image;
@@ -48,7 +51,7 @@ export class HeatMap extends Component {
     this.stops = [onThemeChange(() => this.draw()), model.cursor.follow(() => this.follow())];
     this.sizes = new ResizeObserver(() => this.draw());
     this.sizes.observe(this.canvas.current.parentElement);
-    this.componentDidUpdate();
+    this.componentDidUpdate({});
   }
 
   componentWillUnmount() {
@@ -56,39 +59,43 @@ export class HeatMap extends Component {
     for (const stop of this.stops) stop();
   }
 
-  componentDidUpdate() {
-    const image = paint(this.props);
-    this.cells = Object.assign(document.createElement('canvas'), {width: image.width, height: image.height});
-    this.cells.getContext('2d').putImageData(image, 0, 0);
+  componentDidUpdate(before) {
+    const {data, variant} = this.props;
+    if (data !== before.data || variant !== before.variant) {
+      const image = paint(this.props);
+      this.cells ??= document.createElement('canvas');
+      Object.assign(this.cells, {width: image.width, height: image.height}).getContext('2d').putImageData(image, 0, 0);
+    }
     this.draw();
-  }
-
-  plotWidth() {
-    return this.canvas.current.clientWidth - GUTTER - RIGHT;
   }
 
   toX(us) {
     const {from, to} = this.props;
-    return GUTTER + ((us - from) / (to - from)) * this.plotWidth();
+    return GUTTER + ((us - from) / (to - from)) * this.plotWidth;
   }
 
   toTime(x) {
     const {from, to} = this.props;
-    return from + Math.min(1, Math.max(0, (x - GUTTER) / this.plotWidth())) * (to - from);
+    return from + Math.min(1, Math.max(0, (x - GUTTER) / this.plotWidth)) * (to - from);
   }
 
   draw() {
     const canvas = this.canvas.current;
     const width = canvas.parentElement.clientWidth;
     if (!width) return;
+    this.plotWidth = width - GUTTER - RIGHT;
     const {rows, startUs, widthUs, columns} = this.props;
     const each = rowHeight(rows.length);
     const height = Math.min(TALLEST, each * rows.length);
     const pixel = devicePixelRatio;
-    Object.assign(canvas, {width: width * pixel, height: (height + AXIS) * pixel});
-    Object.assign(canvas.style, {height: `${height + AXIS}px`});
+    const [across, down] = [Math.round(width * pixel), Math.round((height + AXIS) * pixel)];
+    if (canvas.width !== across || canvas.height !== down) {
+      Object.assign(canvas, {width: across, height: down});
+      canvas.style.height = `${height + AXIS}px`;
+    }
     const ctx = canvas.getContext('2d');
-    ctx.scale(pixel, pixel);
+    ctx.setTransform(pixel, 0, 0, pixel, 0, 0);
+    ctx.clearRect(0, 0, width, height + AXIS);
     ctx.save();
     ctx.beginPath();
     ctx.rect(GUTTER, 0, width - GUTTER - RIGHT, height);
@@ -126,9 +133,8 @@ export class HeatMap extends Component {
     const {cursor} = this.props.model;
     const {from, to} = this.props;
     const inside = cursor.time !== null && cursor.time >= from && cursor.time <= to;
-    this.line.current.style.display = inside ? 'block' : 'none';
-    if (inside) this.line.current.style.transform = `translateX(${this.toX(cursor.time)}px)`;
-    this.readout.current.textContent = inside ? this.valueAt(cursor.time) : '';
+    this.line.current.style.transform = `translateX(${inside ? this.toX(cursor.time) : -9}px)`;
+    write(this.readout.current, inside ? this.valueAt(cursor.time) : '');
   }
 
   valueAt(time) {
@@ -168,7 +174,7 @@ export class HeatMap extends Component {
       <div class="plot" tabindex="0" role="application" aria-roledescription="heat map"
         aria-label=${`${label}. Up and down choose a row. ${HELP}`}
         onKeyDown=${(event) => this.key(event)}
-        onPointerMove=${(event) => { const time = this.pointer(event); model.cursor.set(time); this.follow(); }}
+        onPointerMove=${(event) => model.cursor.set(this.pointer(event))}
         onPointerLeave=${() => { this.dragFrom = null; model.cursor.set(null); }}
         onPointerDown=${(event) => { this.dragFrom = this.pointer(event); }}
         onPointerUp=${(event) => this.up(event)} onDblClick=${() => model.reset()}>

@@ -5,9 +5,9 @@ import {useState} from 'preact/hooks';
 import {percent, seconds} from './format.js';
 import {HeatMap} from './heat_map.js';
 import {Panel} from './panel.js';
-import {heat, heatGradient} from './theme.js';
+import {heatGradient} from './theme.js';
 
-const MOST_ROWS = 210;  // at two pixels each; more are drawn together, the worst of each group
+const MOST_ROWS = 160;  // at two pixels each; more are drawn together, the worst of each group
 
 const Scale = ({low, high}) => html`<span class="heat-scale">${low} <i style=${{background: heatGradient()}}></i> ${high}</span>`;
 
@@ -33,18 +33,23 @@ export function RanksPanel({model, result, span: [from, to]}) {
   const [byTime, setByTime] = useState(null);
   const hasLost = rows.some((row) => row.lost?.some((share) => share > 0));
   const showTime = byTime ?? !hasLost;
-  const times = rows.flatMap((row) => row.values.filter((value) => value !== null));
-  const [low, high] = times.reduce(([a, b], value) => [Math.min(a, value), Math.max(b, value)], [Infinity, 0]);
+  let [low, high] = [Infinity, 0];
+  for (const {values} of rows) {
+    for (const value of values) {
+      if (value !== null && value < low) low = value;
+      if (value > high) high = value;
+    }
+  }
   const lines = rows.map((row) => ({label: String(row.rank ?? row.node), name: `rank ${row.rank}${row.node ? ` on ${row.node}` : ''}`,
     values: showTime ? row.values : row.lost || []}));
   const spread = Math.log(Math.max(high / low, 1.001));
-  const colour = showTime ? (value) => heat(Math.log(value / low) / spread) : (share) => heat(share);
+  const share = showTime ? (value) => Math.log(value / low) / spread : (value) => value;
   return html`
     <${Panel} name="ranks" title="Ranks over time" result=${result} empty=${rows.length ? '' : 'No ranks in this time.'}>
       ${hasLost && html`<button class="scale" onClick=${() => setByTime(!showTime)}>
         ${showTime ? 'Show time lost' : 'Show iteration time'}</button>`}
       <${HeatMap} model=${model} data=${answer} rows=${grouped(lines)} variant=${showTime} startUs=${answer?.start_us}
-        widthUs=${answer?.width_us} columns=${answer?.columns} from=${from} to=${to} colour=${colour} format=${showTime ? seconds : percent}
+        widthUs=${answer?.width_us} columns=${answer?.columns} from=${from} to=${to} share=${share} format=${showTime ? seconds : percent}
         label=${`${showTime ? 'Iteration time' : 'Share of time lost'} of ${rows.length} ranks`}
         legend=${html`<span>${showTime ? 'seconds per iteration' : 'share of the time lost'} of each rank</span>
           ${showTime ? html`<${Scale} low=${seconds(low)} high=${seconds(high)} />` : html`<${Scale} low="0 %" high="100 %" />`}`} />
@@ -73,7 +78,7 @@ export function UtilizationPanel({model, result, span: [from, to]}) {
         <option value="">GPUs and cores</option>
         ${present.map(([name, label]) => html`<option value=${name}>${label}</option>`)}</select></label>`}
       <${HeatMap} model=${model} data=${answer} rows=${grouped(shown)} variant=${chosen} startUs=${answer?.start_us}
-        widthUs=${answer?.width_us} columns=${answer?.columns} from=${from} to=${to} colour=${(value) => heat(value / 100)}
+        widthUs=${answer?.width_us} columns=${answer?.columns} from=${from} to=${to} share=${(value) => value / 100}
         format=${(value) => percent(value / 100)} label=${`Utilisation of ${shown.length} devices`}
         legend=${html`<span>dark is idle, bright is busy</span> <${Scale} low="0 %" high="100 %" />`} />
     <//>`;

@@ -18,8 +18,9 @@ export function Page({model}) {
     <main class=${stale ? 'stale' : ''}>
       <${Connection} model=${model} />
       <${Runs} model=${model} />
-      <${FiringAlerts} model=${model} />
+      ${source.live && html`<${FiringAlerts} model=${model} />`}
       <${Charts} model=${model} />
+      ${!source.live && model.book.firing().length > 0 && html`<${FiringAlerts} model=${model} />`}
       <${ResolvedAlerts} model=${model} />
       <${Compare} model=${model} />
       <${Watched} model=${model} />

@@ -2,6 +2,7 @@
 
 import {html} from 'htm/preact';
 import {ago, clock, count, duration, percent, plural, seconds, words} from './format.js';
+import {Gain} from './gain.js';
 import {worstRunFirst} from './model.js';
 
 // Shape, word: never colour alone.
@@ -38,7 +39,7 @@ export function Runs({model}) {
   const others = sorted.filter((run) => run !== chosen);
   return html`
     <section class="runs" aria-label="Runs">
-      <${Sentence} run=${chosen} now=${model.clock.now()} alone=${runs.length === 1} />
+      <${Sentence} run=${chosen} book=${model.book} now=${model.clock.now()} alone=${runs.length === 1} />
       ${others.length > 0 && html`<ul class="others">
         ${others.slice(0, MOST_RUNS).map((run) => html`<${OtherRun} key=${run.job} run=${run} model=${model} />`)}
       </ul>`}
@@ -57,12 +58,13 @@ function NoRun({status}) {
 
 const State = ({state}) => html`<span class="state ${state}"><span aria-hidden="true">${STATES[state] || '?'}</span> ${state}</span>`;
 
-function Sentence({run, now, alone}) {
+function Sentence({run, book, now, alone}) {
   const last = Date.parse(run.last_step_at);
   return html`
     <div class="sentence-box ${run.state}">
       <p class="of">${!(alone && !run.job) && html`<b class="job">${runName(run)}</b> `}<${State} state=${run.state} /></p>
       <p class="sentence">${headline(run, now)}</p>
+      <${Gain} run=${run} book=${book} />
       <dl class="figures">
         <${Figure} name="rate" value=${rate(run)} />
         <${Figure} name="iteration" value=${seconds(run.seconds_per_step)} />

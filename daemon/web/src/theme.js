@@ -23,11 +23,16 @@ export const causeColour = (name) => CAUSES[name] || '#777777';
 const HEAT = [[0, 0, 4], [31, 12, 72], [85, 15, 109], [136, 34, 106], [186, 54, 85], [227, 89, 51],
   [249, 140, 10], [249, 201, 50], [252, 255, 164]];
 
-export function heat(share) {
-  const place = Math.min(1, Math.max(0, share)) * (HEAT.length - 1);
-  const low = Math.min(HEAT.length - 2, Math.floor(place));
-  return HEAT[low].map((from, i) => Math.round(from + (place - low) * (HEAT[low + 1][i] - from)));
-}
+// As 256 pixels of four bytes, each in the order of ImageData.
+export const heatPixels = () => {
+  const bytes = new Uint8ClampedArray(4 * 256);
+  for (let i = 0; i < 256; ++i) {
+    const place = (i / 255) * (HEAT.length - 1);
+    const low = Math.min(HEAT.length - 2, Math.floor(place));
+    bytes.set([...HEAT[low].map((from, k) => from + (place - low) * (HEAT[low + 1][k] - from)), 255], 4 * i);
+  }
+  return new Uint32Array(bytes.buffer);
+};
 
 export const heatGradient = () =>
   `linear-gradient(90deg, ${HEAT.map((colour) => `rgb(${colour})`).join(', ')})`;

@@ -14,6 +14,11 @@ export const GUTTER = 62;  // left of every chart, so that times are below each 
 export const RIGHT = 10;
 const HEIGHT = 190;
 
+// Sets the text of an element, which costs nothing if it is the same.
+export function write(element, text) {
+  if (element.textContent !== text) element.textContent = text;
+}
+
 export class TimeChart extends Component {
   constructor() {
     super();
@@ -110,15 +115,17 @@ export class TimeChart extends Component {
   read(time) {
     const data = this.spec.data[0];
     let i = data.length - 1;
-    if (time !== null) while (i > 0 && data[i] * 1e6 > time) --i;
+    if (time !== null && i > 0) {
+      i = this.plot.valToIdx(time / 1e6);
+      if (i > 0 && data[i] * 1e6 > time) --i;
+    }
     const {cursor, clock} = this.props.model;
     const values = this.spec.legend.map((item) => item.value(this.spec.index[i]));
     const anchor = cursor.anchor === null ? '' : `from ${clockSeconds(cursor.anchor / 1000, clock.now())} to `;
     const at = time === null || i < 0 ? 'latest' : anchor + clockSeconds(time / 1000, clock.now());
-    const cells = this.readout.current?.querySelectorAll('[data-value]') || [];
-    cells.forEach((cell, k) => { cell.textContent = i < 0 ? '–' : values[k]; });
-    const when = this.readout.current?.querySelector('[data-when]');
-    if (when) when.textContent = at;
+    const [when, ...items] = this.readout.current.children;
+    write(when, at);
+    items.forEach((item, k) => write(item.lastElementChild, i < 0 ? '–' : values[k]));
   }
 
   resize() {

@@ -1,6 +1,7 @@
 // What is read, how far, what was rejected, and which rules lack input; folded.
 
 import {html} from 'htm/preact';
+import {useState} from 'preact/hooks';
 import {bytes, clock, count, plural, seconds} from './format.js';
 
 const MOST_FILES = 100;
@@ -9,12 +10,14 @@ const rejectText = (rejects) => Object.entries(rejects || {}).map(([why, n]) => 
 
 export function Watched({model}) {
   const {status} = model;
+  const [open, setOpen] = useState(false);
   return html`
     <section aria-labelledby="watched-title" class="watched">
       <h2 id="watched-title">Watched</h2>
       ${!status ? html`<p class="quiet">Reading…</p>` : html`
         <p>${summary(status, model.clock.now())}</p>
-        <details><summary>Sources, rules and files</summary><${Tables} status=${status} /></details>`}
+        <details onToggle=${(event) => setOpen(event.currentTarget.open)}><summary>Sources, rules and files</summary>
+          ${open && html`<${Tables} status=${status} />`}</details>`}
     </section>`;
 }
 

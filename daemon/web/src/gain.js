@@ -1,0 +1,36 @@
+// What fixing the worst cause of lost time would give, and how to begin.
+
+import {html} from 'htm/preact';
+import {worstFirst} from './alert_book.js';
+import {duration, percent, words} from './format.js';
+
+const WORTH_SAYING = 0.01;  // of the time
+const WITHOUT = {
+  input_wait: 'waiting for data', io_wait: 'waiting for storage', cpu_saturation: 'a CPU core that is saturated',
+  host_pause: 'pauses of the host', communication: 'slow communication', straggler: 'waiting for the slowest rank',
+  checkpoint: 'stopping for checkpoints', evaluation: 'stopping for evaluation', gpu_slowdown: 'GPUs that are held back',
+  kernel_launch: 'late launches of kernels', synchronization: 'handing over values to the host', memory_copy: 'slow copies',
+  compute_growth: 'steps that compute more and more', memory_creep: 'memory that fills up',
+  unattributed: 'what it loses to causes that are not known',
+};
+
+// {cause, share, seconds, factor} of the cause that costs most; null if nothing is worth fixing. `factor` is how many
+// times as fast the run would have been without it.
+export function gainOf({lost_seconds: lost = {}, elapsed_seconds: elapsed}) {
+  const [cause, seconds] = Object.entries(lost).reduce((most, each) => (each[1] > most[1] ? each : most), ['', 0]);
+  if (!(seconds >= WORTH_SAYING * elapsed && seconds < elapsed)) return null;
+  return {cause, seconds, share: seconds / elapsed, factor: elapsed / (elapsed - seconds)};
+}
+
+const faster = (factor) => (factor < 1.2 ? `${percent(factor - 1)} faster` : `${Number(factor.toPrecision(factor < 10 ? 2 : 3))} times as fast`);
+
+export function Gain({run, book}) {
+  const gain = gainOf(run);
+  if (!gain) return null;
+  const over = run.state === 'finished' || run.state === 'gone';
+  const {next} = [...book.firing(), ...book.resolved()].sort(worstFirst)
+    .find((alert) => alert.next && alert.cause?.name === gain.cause && (alert.subject?.job ?? '') === run.job) || {};
+  return html`<p class="gain">Without ${WITHOUT[gain.cause] || words(gain.cause)} it would
+    ${over ? ' have been' : ' be'} <b>${faster(gain.factor)}</b>: ${duration(gain.seconds)} or ${percent(gain.share)} of the time${over ? '' : ' so far'}.
+    ${next && html` <span class="next">${next}</span>`}</p>`;
+}
