@@ -277,7 +277,7 @@ class TimelineTest(harness.JobTest):
         with open(metrics, "w") as file:
             file.write('{"Type":"cpu","Name":"cpu0","Dimension":"CPUUtilization","Value":4,"Timestamp":1}\n')
         for code, arguments, said in (
-                (2, [path, "-o", "-"], "--counters"), (2, [path, "--counters"], "--output"),
+                (2, [path, "--start=9", "--end=3", "-o", "-"], "--end"), (2, [path, "--counters"], "--output"),
                 (2, ["--counters", "-o", "-"], "PATH"),
                 (2, [path, "--counters", "-o", "-", "--steps=none"], "--steps"),
                 (2, [metrics, "--counters", "-o", metrics], metrics),
