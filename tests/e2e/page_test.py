@@ -1,4 +1,5 @@
-"""The page in a real browser: the tests of tests/e2e/page, run by node."""
+"""The page in a real browser: the tests of tests/e2e/page, run by node; those of NAME.test.mjs alone if a NAME follows
+the binary. TRAINWATCH_LONG=1 measures frames for longer, and holds the time between them to a bound, too."""
 
 import os
 import shutil
@@ -32,9 +33,9 @@ def require():
 def main():
     require()
     tests = sorted(os.path.join(FOLDER, "page", name) for name in os.listdir(os.path.join(FOLDER, "page"))
-                   if name.endswith(".test.mjs"))
+                   if name.endswith(".test.mjs") and name.split(".")[0] in (sys.argv[2:] or [name.split(".")[0]]))
     environment = dict(os.environ, TRAINWATCH_BINARY=os.path.abspath(harness.binary()))
-    return subprocess.run(["node", "--test", "--test-concurrency=1", "--test-reporter=spec", *sys.argv[2:], *tests],
+    return subprocess.run(["node", "--test", "--test-concurrency=1", "--test-reporter=spec", *tests],
                           env=environment, check=False).returncode
 
 

@@ -266,6 +266,24 @@ class ReportTest(harness.JobTest):
         self.assertEqual(shown.stdout.count("<tr data-rule") or shown.stdout.count("data-rule="),
                          self.read().count("data-rule="))
         self.assertIn("step_outlier", shown.stdout)
+        self.check_gain(shown.stdout)
+
+    def check_gain(self, shown):
+        """What fixing the worst cause gives, and how, is said beside the headline."""
+        (run,) = self.answers(self.read())["/api/v1/runs"]["runs"]
+        cause, lost = max(run["lost_seconds"].items(), key=lambda each: each[1])
+        self.assertEqual(cause, "input_wait")
+        gain = re.search(r'<p class="gain">(.*?)</p>', shown, re.S)
+        text = re.sub(r"\s+", " ", re.sub(r"<.*?>", "", gain.group(1)))
+        percent = 100 * (run["elapsed_seconds"] / (run["elapsed_seconds"] - lost) - 1)
+        found = re.match(r"Without waiting for data it would have been (\d+) % faster: (\d+) s or [\d.]+ % of the time\. (.+)", text)
+        self.assertIsNotNone(found, text)
+        self.assertAlmostEqual(int(found.group(1)), percent, delta=0.51)
+        self.assertAlmostEqual(int(found.group(2)), lost, delta=0.51)
+        nexts = [alert["next"] for alert in self.answers(self.read())["/api/v1/alerts"]["alerts"]
+                 if alert.get("cause", {}).get("name") == cause]
+        self.assertIn(found.group(3).strip(), nexts)
+        self.assertNotIn("trace of it", shown)
 
     def read(self):
         with open(os.path.join(os.path.dirname(self.directory), "report.html"), encoding="utf-8") as file:

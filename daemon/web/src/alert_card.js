@@ -2,7 +2,9 @@
 
 import {html} from 'htm/preact';
 import {useState} from 'preact/hooks';
+import {Download} from './download.js';
 import {ago, clockSeconds, count, duration, percent, plural, seconds, words} from './format.js';
+import {Still} from './still.js';
 
 // A shape for each severity, so that it shows without colour.
 export const SIGNS = {critical: '⬣', warning: '▲', info: '●'};
@@ -43,8 +45,13 @@ const Severity = ({alert}) => html`<span class="severity ${alert.severity}">
   <span aria-hidden="true">${SIGNS[alert.severity] || '●'}</span> ${alert.severity}</span>`;
 
 export function AlertCard({alert, others = [], model}) {
+  const time = when(alert, model.clock.now());
+  return html`<${Still} of=${[alert, others.map((other) => other.id + other.seq).join(), model.book.parts(alert.incident), time]}
+    draw=${() => card(alert, others, time, model)} />`;
+}
+
+function card(alert, others, time, model) {
   const resolved = alert.state === 'resolved';
-  const now = model.clock.now();
   return html`
     <li class="alert ${alert.severity} ${resolved ? 'resolved' : 'firing'}" data-id=${alert.id}>
       <div class="head">
@@ -53,7 +60,7 @@ export function AlertCard({alert, others = [], model}) {
         <span class="where">${where(alert.subject)}</span>
         ${alert.step !== null && alert.step !== undefined && html`<span>step ${count(alert.step)}</span>`}
         ${alert.count > 1 && html`<span>seen ${count(alert.count)} times</span>`}
-        <time datetime=${alert.started_at}>${when(alert, now)}</time>
+        <time datetime=${alert.started_at}>${time}</time>
       </div>
       <p class="summary">${alert.summary}</p>
       <dl>
@@ -70,14 +77,13 @@ export function AlertCard({alert, others = [], model}) {
 }
 
 function Links({alert, model}) {
-  const trace = model.source.link(`/api/v1/alerts/${encodeURIComponent(alert.id)}/trace`);
   const runbook = alert.runbook?.startsWith('/docs/') && model.source.link(alert.runbook);
   const start = Date.parse(alert.started_at) * 1000;
   const end = Date.parse(alert.ended_at ?? alert.updated_at) * 1000;
   const margin = Math.max(5e6, (end - start) / 4);
   return html`
     ${runbook && html`<a class="runbook" href=${runbook}>runbook</a>`}
-    ${trace && html`<a class="trace" href=${trace} download>trace of it</a>`}
+    <${Download} source=${model.source} path=${`/api/v1/alerts/${encodeURIComponent(alert.id)}/trace`} kind="trace" text="trace of it" />
     ${Number.isFinite(start) && Number.isFinite(end) && html`<button class="link show"
       onClick=${() => model.zoom(start - margin, end + margin)}>show in the charts</button>`}`;
 }

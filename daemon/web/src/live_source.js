@@ -1,7 +1,8 @@
 // Where the page gets its answers from while trainwatch runs: HTTP and the WebSocket.
 //   get(path)               resolves with the JSON of GET path, rejects with {status, message}
 //   subscribe(query, on)    one connection of the stream; on.message(frame), on.close(); returns close()
-//   link(path)              what an <a> may refer to
+//   link(path)              what an <a> may refer to; null if to nothing
+//   problem(path)           resolves with why it cannot be had, in a sentence; '' if it can
 // embedded_source.js has the same interface.
 
 const PATIENCE_MS = 20000;
@@ -43,7 +44,20 @@ export function liveSource(place = window.location) {
     };
   }
 
-  return {live: true, get, subscribe, link: (path) => path};
+  async function problem(path) {
+    const stop = new AbortController();
+    try {
+      const answer = await fetch(path, {signal: stop.signal});
+      if (answer.ok) return '';
+      return answer.status === 404 ? 'This server does not have it.' : `It could not be read: ${await reason(answer)}.`;
+    } catch (error) {
+      return `It could not be read: ${error.message}.`;
+    } finally {
+      stop.abort();
+    }
+  }
+
+  return {live: true, get, subscribe, problem, link: (path) => path};
 }
 
 async function reason(answer) {

@@ -6,6 +6,7 @@ import {joinColumns, nextColumns} from './columns.js';
 import {MOST_COLUMNS, PANELS} from './panels.js';
 
 const ASK_AGAIN_MS = 60000;  // for what the server did not have
+const RETRY_MS = 5000;       // for what could not be read
 
 export function createLoader(source, view, changed) {
   const panels = {};
@@ -29,7 +30,7 @@ export function createLoader(source, view, changed) {
         panel.data = null;
         continue;
       }
-      const wait = panel.missing ? ASK_AGAIN_MS : spec.every;
+      const wait = panel.missing ? ASK_AGAIN_MS : panel.error ? Math.max(RETRY_MS, spec.every) : spec.every;
       const due = force || other || (panel.old && wait > 0 && now - panel.asked >= wait);
       if (due && !(panel.busy && !other)) ask(name, spec, panel, other);
     }
@@ -48,7 +49,7 @@ export function createLoader(source, view, changed) {
     } catch (error) {
       if (mine !== question) return;
       if (other) panel.data = null;
-      Object.assign(panel, {missing: error.status === 404, error: error.status === 404 ? '' : error.message});
+      Object.assign(panel, {old: true, missing: error.status === 404, error: error.status === 404 ? '' : error.message});
     } finally {
       if (mine === question) panel.busy = false;
     }

@@ -1,6 +1,7 @@
 // What ran in the chosen span of time, and the trace of it.
 
 import {html} from 'htm/preact';
+import {Download} from './download.js';
 import {clockSeconds, count, duration, plural, seconds} from './format.js';
 import {Panel} from './panel.js';
 import {Table} from './watched.js';
@@ -10,7 +11,6 @@ const MOST_ROWS = 50;
 export function SpanPanel({model, result, span: [from, to]}) {
   const {job, source, clock} = model;
   const query = new URLSearchParams({start: Math.round(from), end: Math.round(to), ...(job ? {job} : {})});
-  const trace = source.link(`/api/v1/timeline?${query}`);
   const names = result.data?.columns || [];
   const at = (name) => names.indexOf(name);
   const rows = (result.data?.rows || []).slice(0, MOST_ROWS);
@@ -19,7 +19,7 @@ export function SpanPanel({model, result, span: [from, to]}) {
   return html`
     <div class="chosen-span">
       <p class="span-actions">Chosen: ${clockSeconds(from / 1000, now)} to ${clockSeconds(to / 1000, now)} (${duration((to - from) / 1e6)}).
-        ${trace && html` <a class="download" href=${trace} download>Download the trace of this span</a>`}
+        ${' '}<${Download} key=${`${query}`} source=${source} path=${`/api/v1/timeline?${query}`} kind="download" text="Download the trace of this span" />
         ${' '}<button onClick=${model.reset}>Show the whole run</button></p>
       <${Panel} name="annotations" title="What ran in this span" result=${result}
         empty=${rows.length ? '' : 'Nothing that was recorded.'}>

@@ -35,13 +35,20 @@ export function makeJob({job, kind = 'healthy', steps = 2000, seconds = 0.1, ran
   return {job, kind, seconds, ranks, cores, gpus, seed, begin, at, iteration, wait, checkpoint, get end() { return at[at.length - 1]; }};
 }
 
-// One more step, now.
-export function addStep(job, length = job.seconds) {
-  const grown = (list, value) => Float64Array.of(...list, value);
-  job.at = grown(job.at, job.end + length * MICRO);
-  job.iteration = grown(job.iteration, length);
-  job.wait = grown(job.wait, 0.02 * length);
-  job.checkpoint = grown(job.checkpoint, 0);
+// So many steps more, each as long as usual; up to `now`, if that is later.
+export function addSteps(job, count = 1, now = 0) {
+  const length = Math.max(job.seconds, (now - job.end) / MICRO / count);
+  const grown = (list, value) => {
+    const longer = new Float64Array(list.length + count);
+    longer.set(list);
+    for (let i = 0; i < count; ++i) longer[list.length + i] = value(i);
+    return longer;
+  };
+  const {end} = job;
+  job.at = grown(job.at, (i) => end + (i + 1) * length * MICRO);
+  job.iteration = grown(job.iteration, () => length);
+  job.wait = grown(job.wait, () => 0.02 * length);
+  job.checkpoint = grown(job.checkpoint, () => 0);
 }
 
 const iso = (us) => new Date(us / 1000).toISOString();
@@ -156,8 +163,9 @@ export function annotations(job, {start, end}) {
   const inside = [...job.at].filter((time) => time >= start && time < end).length;
   const rows = [['aten::convolution', 'Forward', 0, 12 * inside, Math.round(30000 * inside), Math.round(start)],
     ['autograd::engine', 'Backward', 0, inside, Math.round(21000 * inside), Math.round(start)],
-    ['DataLoader.__next__ <b>not markup</b>', 'DataLoader', 0, inside, Math.round(2000 * inside), Math.round(start)]];
-  return {columns: ['name', 'phase', 'rank', 'count', 'total_us', 'first_us'], rows: inside ? rows : [], left_out: 0};
+    ['DataLoader.__next__ <b>not markup</b>', 'DataLoader', 0, inside, Math.round(2000 * inside), Math.round(start)],
+    ['void at::native::elementwise_kernel<128, 2, at::native::gpu_kernel_impl<CUDAFunctor_add<float>>>(int, float)', '', null, 3, 1200, Math.round(start)]];
+  return {columns: ['name', 'phase', 'rank', 'count', 'total_us', 'first_us'], rows: inside ? rows : [], left_out: 7};
 }
 
 export function analysis(name, job) {

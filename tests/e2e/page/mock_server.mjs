@@ -11,8 +11,8 @@ import {assetsOf} from './daemon.mjs';
 import * as jobs from './jobs.mjs';
 
 export class MockServer {
-  constructor(assets, {runs = [], alerts = [], monitor = '', status = {}, missing = []} = {}) {
-    Object.assign(this, {assets, jobs: runs, monitor, missing, epoch: 'epoch-1', requests: [], log: [], streams: new Set()});
+  constructor(assets, {runs = [], alerts = [], monitor = '', status = {}, missing = [], failing = []} = {}) {
+    Object.assign(this, {assets, jobs: runs, monitor, missing, failing, epoch: 'epoch-1', requests: [], log: [], streams: new Set()});
     this.status = {version: '0.0.0-mock', ready: true, started_at: new Date().toISOString(), latest_event_at: new Date().toISOString(),
       lag_seconds: 0, watch_degraded: '', missing_roots: [], state_degraded: '', sources: [{source: '/job', files: 3, bytes: 123456,
         lag_bytes: 0, lag_seconds: 0, events: 999, rejects: {}}], files: [{path: '/job/a.json', format: 'timeline', size: 10, offset: 10,
@@ -81,6 +81,9 @@ export class MockServer {
     const asset = this.assets.get(url.pathname);
     if (asset) return response.writeHead(200, asset.headers).end(asset.body);
     this.requests.push(request.url);
+    if (this.failing.some((path) => url.pathname.startsWith(path))) {
+      return response.writeHead(503, {'Content-Type': 'application/json'}).end(JSON.stringify({status: 503, error: 'the index is not ready'}));
+    }
     const value = this.missing.some((path) => url.pathname.startsWith(path)) ? undefined : this.json(url.pathname, url.searchParams);
     if (value?.download) return response.writeHead(200, {'Content-Type': 'application/json'}).end(JSON.stringify(value.download));
     const status = value === undefined ? 404 : 200;

@@ -9,7 +9,7 @@ import {after, before, describe, test} from 'node:test';
 import {idOf, makeAlert} from './alerts.mjs';
 import {alertOf, BINARY, drawn, live, panel, until, violations, withPage} from './browser.mjs';
 import {assetsOf} from './daemon.mjs';
-import {addStep} from './jobs.mjs';
+import {addSteps} from './jobs.mjs';
 import {MockServer, scene} from './mock_server.mjs';
 
 const MOST_BYTES = 60000;
@@ -17,7 +17,9 @@ let assets;
 before(async () => { assets = await assetsOf(BINARY); });
 
 async function served(name, use, change = (made) => made) {
-  const server = await new MockServer(assets, change(scene(name))).listen();
+  const made = change(scene(name));
+  const server = await new MockServer(assets, made).listen();
+  Object.assign(server.runExtras, made.extras);
   try {
     await use(server);
   } finally {
@@ -45,6 +47,19 @@ describe('the sentence', () => {
     assert.match(await page.locator('.figure-rate dd').textContent(), /^0.833 steps\/s/);
     assert.match(await page.locator('.figure-step dd').textContent(), /^3,799/);
   }));
+
+  test('is followed by what fixing the worst cause gives, and how', () => shown('slow', async (page) => {
+    const gain = page.locator('.gain');
+    assert.match(await gain.textContent(),
+      /^Without waiting for data it would be 1\.4 times as fast: 31 min or 31 % of the time so far\. Look at the data loader: /);
+    await page.getByRole('button', {name: 'resnet'}).click();
+    await page.locator('.sentence-box .job', {hasText: 'resnet'}).waitFor();
+    assert.equal(await gain.count(), 0, 'it loses nothing');
+  }));
+
+  test('of a run that is over, and of a cause that no alert is about', () => shown('slow', async (page) => {
+    assert.match(await page.locator('.gain').textContent(), /^Without stopping for checkpoints it would have been 11 % faster: 10 s or 10 % of the time\.\s*$/);
+  }, {change: (made) => ({...made, extras: {bert: {state: 'finished', elapsed_seconds: 100, lost_seconds: {checkpoint: 10, input_wait: 1}}}}), hash: '#job=bert'}));
 
   test('is never "nothing" before anything is known', () => served('healthy', async (server) => {
     let answer;
@@ -212,6 +227,64 @@ describe('charts', () => {
     await row.waitFor({state: 'detached'});
   }));
 
+  test('what the server lacks, or cannot give now, is a line beside the link', () => shown('slow', async (page, server) => {
+    await drawn(page);
+    const card = alertOf(page, idOf('waits'));
+    const problem = card.locator('.problem');
+    await card.getByRole('link', {name: 'trace of it'}).click();
+    await problem.getByText('This server does not have it.').waitFor();
+    server.missing = [];
+    const [download] = await Promise.all([page.waitForEvent('download'), card.getByRole('link', {name: 'trace of it'}).click()]);
+    assert.ok(await download.path());
+    assert.equal(await problem.textContent(), '');
+    await page.getByRole('button', {name: 'Zoom in'}).click();
+    await page.getByRole('link', {name: /Download the trace/}).click();
+    await page.locator('.chosen-span .problem', {hasText: 'It could not be read: the index is not ready.'}).waitFor();
+    await panel(page, 'annotations').getByText('It could not be read: the index is not ready.').waitFor();
+    server.failing = [];
+    await page.getByRole('cell', {name: 'aten::convolution'}).waitFor({timeout: 15000});
+    assert.ok(page.url().startsWith(server.url), 'it is the same page');
+  }, {change: (made) => ({...made, missing: ['/api/v1/alerts/'], failing: ['/api/v1/annotations', '/api/v1/timeline']})}));
+
+  test('what ran in a span: names, how often, how long, on which rank', () => shown('slow', async (page, server) => {
+    await drawn(page);
+    await page.getByRole('button', {name: 'Zoom in'}).click();
+    const rows = panel(page, 'annotations').locator('tbody tr');
+    await rows.first().waitFor();
+    const asked = server.requests.findLast((path) => path.startsWith('/api/v1/annotations'));
+    const answer = server.json('/api/v1/annotations', new URLSearchParams(asked.split('?')[1]));
+    const cells = await rows.evaluateAll((all) => all.map((row) => [...row.children].map((cell) => cell.textContent)));
+    assert.deepEqual(cells.map((row) => row.slice(0, 3)), answer.rows.map(([name, phase, rank]) => [name, phase, rank === null ? '' : String(rank)]));
+    assert.equal(cells[0][3], answer.rows[0][3].toLocaleString('en'));
+    assert.match(cells[3][4], /^1\.2 ms$/);
+    assert.match(cells[0][5], /^\d\d:\d\d:\d\d CET$/);
+    await panel(page, 'annotations').getByText('and 7 more names').waitFor();
+  }));
+
+  test('a logarithmic scale is drawn at once, wherever it begins', () => served('slow', async (server) => {
+    const original = server.json.bind(server);
+    let lowest;
+    server.json = (path, query) => {
+      const answer = original(path, query);
+      if (path === '/api/v1/steps') {
+        for (const name of ['min', 'p5', 'p50']) answer.columns[name].fill(lowest);
+        for (const name of ['p95', 'p99', 'max']) answer.columns[name].fill(0.5);
+      }
+      return answer;
+    };
+    for (lowest of [0.0121, 0.0139, 1e-3, 9.6e-6]) {
+      await withPage(server.url, async (page) => {
+        await drawn(page);
+        assert.equal(await page.getByRole('button', {name: 'logarithmic'}).getAttribute('aria-pressed'), 'true');
+        const began = Date.now();
+        await panel(page, 'steps').locator('.plot').focus();
+        await page.keyboard.press('+');
+        await page.getByText('Chosen:').waitFor();
+        assert.ok(Date.now() - began < 3000, `${Date.now() - began} ms`);
+      });
+    }
+  }));
+
   test('the keyboard moves the cursor in all charts, zooms and resets', () => shown('slow', async (page) => {
     await drawn(page);
     await panel(page, 'phases').locator('.plot').focus();
@@ -252,7 +325,7 @@ describe('charts', () => {
     await until(() => server.streams.size, 'the stream');
     const before = server.requests.filter((path) => path.startsWith('/api/v1/steps')).length;
     const start = server.jobs[0].end;
-    for (let i = 0; i < 5; ++i) addStep(server.jobs[0]);
+    addSteps(server.jobs[0], 5);
     server.stepped();
     await until(async () => (await page.locator('.figure-step dd').textContent()).startsWith('2,004'), 'the step');
     const asked = await until(() => server.requests.filter((path) => path.startsWith('/api/v1/steps')).slice(before)[0], 'more columns');
@@ -287,35 +360,6 @@ describe('what it costs', () => {
     assert.ok(redraws >= 4 && redraws <= 4 * 3 + 4, `${redraws} in 3 s`);
     console.log(`redraws: ${redraws} for 300 changes in 3 s`);
   }));
-
-  test('100,000 steps of 64 ranks with 72 series are drawn at once', () => served('large', (server) =>
-    withPage(server.url, async (page) => {
-      await drawn(page);
-      await panel(page, 'utilization').locator('canvas').waitFor();
-      const plot = panel(page, 'phases').locator('.plot');
-      await plot.focus();
-      const longest = await page.evaluate(async () => {
-        let worst = 0, last = performance.now();
-        const frames = new Promise((done) => {
-          const frame = (now) => {
-            worst = Math.max(worst, now - last);
-            last = now;
-            if (now < end) requestAnimationFrame(frame);
-            else done();
-          };
-          const end = last + 2000;
-          requestAnimationFrame(frame);
-        });
-        const keys = setInterval(() => document.activeElement.dispatchEvent(
-          new KeyboardEvent('keydown', {key: 'ArrowRight', bubbles: true, cancelable: true})), 20);
-        await frames;
-        clearInterval(keys);
-        return worst;
-      });
-      console.log(`longest frame while the cursor moves: ${Math.round(longest)} ms`);
-      const memory = await page.evaluate(() => performance.memory.usedJSHeapSize);
-      console.log(`heap: ${Math.round(memory / 1048576)} MiB`);
-    })));
 });
 
 describe('a report', () => {
