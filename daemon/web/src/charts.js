@@ -12,7 +12,7 @@ import {RanksPanel, UtilizationPanel} from './heat_panels.js';
 import {Panel} from './panel.js';
 import {SpanPanel} from './span_view.js';
 import {Still} from './still.js';
-import {TimeChart} from './time_chart.js';
+import {GUTTER, TimeChart} from './time_chart.js';
 
 const LOG_FROM = 8;  // iteration times that differ by more are drawn on a logarithmic scale
 
@@ -54,7 +54,7 @@ class Measured extends Component {
     const {model} = this.props;
     this.sizes = new ResizeObserver(([entry]) => {
       const width = entry.target.firstElementChild?.clientWidth ?? entry.contentRect.width;
-      const columns = Math.min(1000, Math.max(200, Math.ceil(width / 100) * 100));
+      const columns = Math.min(1000, Math.max(200, Math.ceil((width - GUTTER) / 100) * 100));
       if (columns === model.columns) return;
       model.columns = columns;
       if (model.panels.steps.data) model.loader.refresh();

@@ -3,10 +3,11 @@
 // are dropped.
 
 import {joinColumns, nextColumns} from './columns.js';
-import {MOST_COLUMNS, PANELS} from './panels.js';
+import {PANELS} from './panels.js';
 
 const ASK_AGAIN_MS = 60000;  // for what the server did not have
 const RETRY_MS = 5000;       // for what could not be read
+const MOST_OF_ASKED = 1.25;  // columns that are joined before all are asked for again
 
 export function createLoader(source, view, changed) {
   const panels = {};
@@ -58,7 +59,7 @@ export function createLoader(source, view, changed) {
 
   // The columns from the newest one on; all of them where that is not possible.
   async function more(data, shown) {
-    const next = shown.end === undefined && shown.lastStepUs ? nextColumns(data, shown.lastStepUs(), 2 * MOST_COLUMNS) : null;
+    const next = shown.end === undefined && shown.lastStepUs ? nextColumns(data, shown.lastStepUs(), MOST_OF_ASKED * shown.columns) : null;
     if (next) {
       const newer = await source.get(PANELS.steps.path({...shown, ...next}));
       const joined = joinColumns(data, newer);

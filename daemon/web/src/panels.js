@@ -1,8 +1,6 @@
 // What each panel is drawn from: the path to ask for, and how often while new data comes.
 // `view` has job, attempt and, in microseconds or undefined, start and end.
 
-export const MOST_COLUMNS = 1000;
-
 const query = (values) => new URLSearchParams(Object.entries(values)
   .filter(([, value]) => value !== undefined && value !== null && value !== '')).toString();
 
