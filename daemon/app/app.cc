@@ -82,6 +82,8 @@ struct App::Impl {
   FileWorker profiles{context, profile_files, profile_worker_options()};
   PosixFileSystem trace_files{configured_input(options.config).roots};
   FileWorker trace_worker{context, trace_files, trace_worker_options()};
+  PosixFileSystem timeline_files{configured_input(options.config).roots};
+  FileWorker timeline_worker{context, timeline_files, timeline_worker_options()};
   std::unique_ptr<Logger> log;
   std::unique_ptr<Console> console;  // null: none is wanted
   std::unique_ptr<AlertHub> hub;
@@ -276,11 +278,13 @@ void App::Impl::shut_down() {
   const auto deadline = std::chrono::steady_clock::now() + kFileCallPatience;
   profiles.request_stop();
   trace_worker.request_stop();
+  timeline_worker.request_stop();
   traces->stop();
   const bool reader_hangs = !reader->stop(kFileCallPatience);
   engine->stop();
   if (!reader_hangs) reader.reset();
-  const bool answered = profiles.wait_stopped(deadline) && trace_worker.wait_stopped(deadline);
+  const bool answered = profiles.wait_stopped(deadline) && trace_worker.wait_stopped(deadline) &&
+                        timeline_worker.wait_stopped(deadline);
   hangs = !answered || reader_hangs;
   // The last alerts have been posted by now; sockets close after them.
   boost::asio::post(context, [this] {
@@ -339,8 +343,9 @@ std::optional<StartFailure> App::start() {
                            {storage.incident_trace_bytes, storage.retention_age});
   if (const Status prepared = incidents.prepare(); !prepared)
     impl.log->warn("traces of incidents cannot be kept", {{"error", prepared.error().message}});
-  impl.traces = std::make_unique<TraceMaker>(impl.context, impl.engine, impl.trace_worker,
-                                             std::move(incidents), storage.path);
+  impl.traces = std::make_unique<TraceMaker>(
+      impl.context, impl.engine, TraceMaker::Workers{impl.timeline_worker, impl.trace_worker},
+      std::move(incidents), storage.path);
   impl.server = std::make_unique<NetServer>(
       impl.context, affordable(net_options(config, *listen), *impl.log), *impl.hub,
       impl.alert_store(store->acknowledged()),

@@ -11,8 +11,8 @@ namespace {
 
 using SteadyClock = std::chrono::steady_clock;
 
-// Fails every call after a stop or a timeout, which soon ends any walk over files.
-class LimitedFileSystem final : public FileSystem {
+// A call that fails soon ends any walk over files.
+class LimitedFileSystem final : public RequestFiles {
  public:
   LimitedFileSystem(FileSystem& files, std::stop_token stop, SteadyClock::time_point deadline)
       : files_(files), stop_(std::move(stop)), deadline_(deadline) {}
@@ -32,8 +32,7 @@ class LimitedFileSystem final : public FileSystem {
     return std::unique_ptr<OpenFile>(std::make_unique<LimitedFile>(*this, std::move(*open)));
   }
 
-  // The limit was reached, so what was read is incomplete.
-  bool ended() {
+  bool ended() override {
     ended_ = ended_ || stop_.stop_requested() || SteadyClock::now() >= deadline_;
     return ended_;
   }

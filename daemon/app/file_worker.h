@@ -16,11 +16,18 @@
 
 namespace trainwatch {
 
+// The files as a request sees them: after a stop, or when its time is over, every call fails.
+class RequestFiles : public FileSystem {
+ public:
+  // It is so far: what is still read or made is for nobody.
+  virtual bool ended() = 0;
+};
+
 class FileWorker {
  public:
   // Called on the thread of the request. What the files refuse after the time is over need not be
   // reported.
-  using Work = std::function<HttpResponse(FileSystem& files)>;
+  using Work = std::function<HttpResponse(RequestFiles& files)>;
   using Done = std::function<void(HttpResponse)>;
 
   struct Options {

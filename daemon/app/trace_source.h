@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "daemon/app/file_worker.h"
-#include "daemon/app/incident_traces.h"
 #include "daemon/app/repeating_timer.h"
+#include "daemon/app/trace_response.h"
 #include "daemon/net/engine_client.h"
 #include "trainwatch/snapshot.h"
 
@@ -21,8 +21,9 @@ namespace trainwatch {
 
 class EngineThread;
 
-// How the worker of TraceMaker answers.
+// How the workers of TraceMaker answer.
 FileWorker::Options trace_worker_options();
+FileWorker::Options timeline_worker_options();
 
 // For the thread of `net`.
 class TraceMaker {
@@ -30,10 +31,15 @@ class TraceMaker {
   // Alerts of which traces wait to be made. Of more, none is made.
   static constexpr std::size_t kMostWaiting = 64;
 
-  // Everything must outlive this; without an engine there is no response. Events that do not fit
-  // into memory wait in nameless files in `directory`.
+  struct Workers {
+    FileWorker& timelines;  // which may take long
+    FileWorker& others;
+  };
+
+  // Everything must outlive this; without an engine there is no response. Timelines, and events
+  // that do not fit into memory, wait in nameless files in `directory`.
   TraceMaker(boost::asio::io_context& net, const std::unique_ptr<EngineThread>& engine,
-             FileWorker& worker, IncidentTraces incidents, std::string directory);
+             Workers workers, IncidentTraces incidents, std::string directory);
 
   // `done` is called later, on this thread.
   void answer(TraceQuery query, DeferredResponse::Done done);
@@ -50,19 +56,18 @@ class TraceMaker {
     std::string id;
     int seconds = 0;  // since it fired
   };
-  struct Request;
 
   void every_second();
   void make(const std::string& id);
-  HttpResponse respond(FileSystem& files, const Request& request);
-  HttpResponse alert_trace(FileSystem& files, const Request& request);
+  void make_timeline(std::shared_ptr<const TraceRequest> request, DeferredResponse::Done done);
 
   boost::asio::io_context& net_;
   const std::unique_ptr<EngineThread>& engine_;
-  FileWorker& worker_;
-  IncidentTraces incidents_;  // the worker's
+  Workers workers_;
+  TraceResponder responder_;  // the workers'
   std::string directory_;
   RepeatingTimer timer_;
+  std::vector<std::weak_ptr<StoredDocument>> stored_;
   std::deque<Waiting> waiting_;
   bool making_ = false;
   std::uint64_t made_ = 0;

@@ -12,6 +12,9 @@
 namespace trainwatch {
 
 struct HttpLimits {
+  // Bytes a second by which `request` is longer for what is sent from disk.
+  static constexpr std::uint64_t kStoredRate = std::uint64_t{256} << 10U;
+
   std::size_t connections = 256;  // open at a time; WebSockets have their own limit
   std::size_t per_address = 32;   // of them, and WebSockets, from one address but loopback
   std::size_t reserved = 4;       // beyond `connections`, for loopback's metrics and health

@@ -42,7 +42,7 @@ void HttpConnection::close() {
   ++deadline_;
   timer_.cancel();
   waiting_.reset();
-  net_->unsent_bytes -= std::exchange(output_, {}).size();
+  net_->unsent_bytes -= std::exchange(output_, {}).memory();
   net_->table.remove(id_);
   net_->connections.erase(id_);
 }
@@ -149,7 +149,7 @@ void HttpConnection::wait_for(std::shared_ptr<DeferredResponse> response,
     return respond(error_response(503), request.method == "HEAD", request.keep_alive);
   }
   enter(Phase::waiting);
-  set_deadline(limits_.answer, Limit::answer_time);
+  set_deadline(response->patience(limits_), Limit::answer_time);
   waiting_ = std::move(response);
   // The connection owns it, so its callback never outlives the connection.
   waiting_->later([this, head_only = request.method == "HEAD",
@@ -175,13 +175,15 @@ void HttpConnection::respond(HttpResponse response, bool head_only, bool keep_al
   if (too_many) net_->counters.hit(Limit::pipelined);
   keep_alive_ = keep_alive && !too_many && !net_->closing;
   enter(Phase::answering);
-  if (!make_room(response.content().size())) {
+  const std::uint64_t size = response.content_size();
+  if (!make_room(response.stored_body ? SerializedResponse::kPieceBytes : size)) {
     net_->counters.hit(Limit::unsent_bytes);
     response = error_response(503);
   }
   net_->counters.count_response(response.status);
-  output_ = serialize(std::move(response), head_only, keep_alive_);
-  net_->unsent_bytes += output_.size();
+  if (response.stored_body) request_end_ = Clock::now() + time_to_send(size);
+  output_ = SerializedResponse(std::move(response), head_only, keep_alive_);
+  net_->unsent_bytes += output_.memory();
   sent_ = 0;
   start_write_period();
   send_rest();
@@ -214,10 +216,15 @@ bool HttpConnection::reads_too_slowly() const {
   return sent_ - sent_before_ < std::max<std::uint64_t>(wanted, 1);
 }
 
+// A stored body costs little memory, and may be large.
+std::chrono::milliseconds HttpConnection::time_to_send(std::uint64_t bytes) const {
+  return limits_.request + milliseconds(1000 * bytes / HttpLimits::kStoredRate);
+}
+
 void HttpConnection::send_rest() {
-  const std::size_t of_head = std::min(sent_, output_.head.size());
-  std::array<asio::const_buffer, 2> rest{asio::buffer(output_.head) + of_head, {}};
-  if (output_.shared_body) rest[1] = asio::buffer(*output_.shared_body) + (sent_ - of_head);
+  const auto next = output_.after(sent_);
+  if (!next) return close();
+  const std::array rest{asio::buffer((*next)[0]), asio::buffer((*next)[1])};
   socket_.async_write_some(rest,
                            [self = shared_from_this()](const ErrorCode& error, std::size_t n) {
                              if (error || !self->socket_.is_open()) return self->close();
@@ -228,7 +235,7 @@ void HttpConnection::send_rest() {
 }
 
 void HttpConnection::sent() {
-  net_->unsent_bytes -= std::exchange(output_, {}).size();
+  net_->unsent_bytes -= std::exchange(output_, {}).memory();
   keep_alive_ ? wait_for_request() : linger();
 }
 

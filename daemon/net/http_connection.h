@@ -12,6 +12,7 @@
 
 #include "daemon/net/http_message.h"
 #include "daemon/net/net_state.h"
+#include "daemon/net/serialized_response.h"
 
 namespace trainwatch {
 
@@ -41,7 +42,8 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   void upgrade(const HttpRequest& request);
   // An error ends the connection.
   void refuse(int status);
-  bool make_room(std::size_t bytes);
+  bool make_room(std::size_t bytes);  // of memory
+  std::chrono::milliseconds time_to_send(std::uint64_t bytes) const;
   void send_rest();
   void sent();
   void linger();
@@ -66,8 +68,8 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   std::string input_;                   // received, not parsed yet
   std::size_t pipelined_ = 0;           // requests since input_ was last empty
   SerializedResponse output_;
-  std::size_t sent_ = 0;           // of output_
-  std::size_t sent_before_ = 0;    // when the write period began
+  std::uint64_t sent_ = 0;         // of output_
+  std::uint64_t sent_before_ = 0;  // when the write period began
   Clock::time_point request_end_;  // of the request being answered, at the latest
   bool keep_alive_ = true;
   std::shared_ptr<DeferredResponse> waiting_;  // not ready yet

@@ -26,6 +26,7 @@ constexpr StatusText kStatusTexts[] = {
     {403, "Forbidden"},
     {404, "Not Found"},
     {405, "Method Not Allowed"},
+    {413, "Content Too Large"},
     {414, "URI Too Long"},
     {426, "Upgrade Required"},
     {431, "Request Header Fields Too Large"},
@@ -172,7 +173,12 @@ std::span<const std::pair<std::string_view, std::string_view>> security_headers(
   return kHeaders;
 }
 
-SerializedResponse serialize(HttpResponse response, bool head_only, bool keep_alive) {
+std::uint64_t HttpResponse::content_size() const {
+  if (stored_body) return stored_body->size();
+  return shared_body ? shared_body->size() : body.size();
+}
+
+std::string serialize_head(const HttpResponse& response, bool keep_alive) {
   std::string out;
   const auto header = [&out](std::string_view name, std::string_view value) {
     out.append(name).append(": ").append(value).append("\r\n");
@@ -186,13 +192,11 @@ SerializedResponse serialize(HttpResponse response, bool head_only, bool keep_al
   for (const auto& [name, value] : response.headers) header(name, value);
   if (response.status != 304) {
     header("Content-Type", response.content_type);
-    header("Content-Length", std::to_string(response.content().size()));
+    header("Content-Length", std::to_string(response.content_size()));
   }
   header("Connection", keep_alive ? "keep-alive" : "close");
   out += "\r\n";
-  if (head_only || response.status == 304) return {std::move(out), nullptr};
-  if (!response.shared_body) out += response.body;
-  return {std::move(out), std::move(response.shared_body)};
+  return out;
 }
 
 bool equals_ignoring_case(std::string_view a, std::string_view b) {

@@ -1,7 +1,8 @@
-// HTTP/1.x messages as plain values: parses and checks a request head, and serialises a response,
-// which may come later. No sockets; request bodies are never accepted.
+// HTTP/1.x messages as plain values: parses and checks a request head, and serialises the head of a
+// response, which may come later. No sockets; request bodies are never accepted.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -17,6 +18,8 @@
 #include "daemon/net/client_limits.h"
 
 namespace trainwatch {
+
+class StoredBody;
 
 struct HttpRequest {
   std::string method;
@@ -55,10 +58,12 @@ struct HttpResponse {
   std::string content_type = "application/json";
   std::string body;
   std::shared_ptr<const std::string> shared_body = nullptr;  // if any: sent instead of `body`
+  std::shared_ptr<StoredBody> stored_body = nullptr;         // if any: sent instead of both
   std::vector<std::pair<std::string, std::string>> headers;
   Caching caching = Caching::none;
 
-  const std::string& content() const { return shared_body ? *shared_body : body; }
+  // Of the body, bytes.
+  std::uint64_t content_size() const;
 };
 
 // A JSON object with the text of the status. Never repeats anything of the request.
@@ -70,16 +75,8 @@ std::string_view reason_phrase(int status);
 // What restricts browsers, in every response, upgrades and errors included: names and values.
 std::span<const std::pair<std::string_view, std::string_view>> security_headers();
 
-// What is sent of a response: `head`, with a body of its own, then the shared body if there is one.
-struct SerializedResponse {
-  std::string head;
-  std::shared_ptr<const std::string> shared_body;
-
-  std::size_t size() const { return head.size() + (shared_body ? shared_body->size() : 0); }
-};
-
-// Serialises `response` with the headers common to all; without the body if `head_only`.
-SerializedResponse serialize(HttpResponse response, bool head_only, bool keep_alive);
+// Status line and headers, with those common to all responses, and the empty line behind them.
+std::string serialize_head(const HttpResponse& response, bool keep_alive);
 
 // ASCII case-insensitive comparison, for header names and hosts.
 bool equals_ignoring_case(std::string_view a, std::string_view b);
@@ -92,6 +89,10 @@ class DeferredResponse {
   virtual ~DeferredResponse() = default;
   // Makes the request. `done` is called once, later; never within the call.
   virtual void later(Done done) = 0;
+  // How long the client waits for it; then it gets status 503.
+  virtual std::chrono::milliseconds patience(const HttpLimits& limits) const {
+    return limits.answer;
+  }
 };
 
 }  // namespace trainwatch

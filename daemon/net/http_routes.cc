@@ -21,8 +21,11 @@ template <class Source, class Query>
 class SourceResponse final : public DeferredResponse,
                              public std::enable_shared_from_this<SourceResponse<Source, Query>> {
  public:
+  using Patience = std::chrono::milliseconds HttpLimits::*;
+
   // `source` must outlive it.
-  SourceResponse(const Source& source, Query query) : source_(source), query_(std::move(query)) {}
+  SourceResponse(const Source& source, Query query, Patience patience = &HttpLimits::answer)
+      : source_(source), query_(std::move(query)), patience_(patience) {}
 
   void later(Done done) override {
     done_ = std::move(done);
@@ -30,10 +33,14 @@ class SourceResponse final : public DeferredResponse,
       if (const auto self = weak.lock()) self->done_(std::move(response));
     });
   }
+  std::chrono::milliseconds patience(const HttpLimits& limits) const override {
+    return limits.*patience_;
+  }
 
  private:
   const Source& source_;
   Query query_;
+  Patience patience_;
   Done done_;
 };
 
@@ -170,8 +177,10 @@ Answer trace(NetState& net, const HttpRequest& request) {
   if (!query) return error_response(400, query.error().message);
   if (query->view == TraceView::alert && query->alert.empty()) return error_response(404);
   query->gzip = accepts_gzip(request.header("Accept-Encoding"));
-  return std::make_shared<SourceResponse<TraceSource, TraceQuery>>(net.sources.traces,
-                                                                   std::move(*query));
+  const bool long_lasting = query->view == TraceView::timeline;
+  return std::make_shared<SourceResponse<TraceSource, TraceQuery>>(
+      net.sources.traces, std::move(*query),
+      long_lasting ? &HttpLimits::request : &HttpLimits::answer);
 }
 
 bool contains_token(std::string_view list, std::string_view token) {

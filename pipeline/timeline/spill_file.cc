@@ -15,6 +15,11 @@ Error SpillFile::failure(const char* what) const {
 }
 
 Status SpillFile::append(std::string_view bytes) {
+  if (bytes.size() > bytes_left_) {
+    errno = EFBIG;
+    return failure("has no room");
+  }
+  bytes_left_ -= bytes.size();
   if (!file_.valid()) {
     std::string path = directory_ + "/trainwatch-timeline-XXXXXX";
     file_ = FileHandle(mkostemp(path.data(), O_CLOEXEC));
@@ -45,8 +50,9 @@ Status SpillFile::read(std::uint64_t offset, std::span<char> buffer) {
 }
 
 void SpillFile::forget(std::uint64_t offset, std::uint64_t size) {
-  fallocate(file_.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset),
-            static_cast<off_t>(size));
+  const int done = fallocate(file_.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+                             static_cast<off_t>(offset), static_cast<off_t>(size));
+  if (done == 0) bytes_left_ += size;
 }
 
 }  // namespace trainwatch

@@ -1,8 +1,9 @@
-// Sorted runs in a temporary file that has no name: it is gone when the command ends, however it
-// ends.
+// Bytes in a temporary file that has no name: it is gone with this, and when the process ends,
+// however it ends. For sorted runs, and for documents that are too large for memory.
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <string>
 
 #include "pipeline/tail/file_handle.h"
@@ -12,8 +13,11 @@ namespace trainwatch {
 
 class SpillFile final : public RunStore {
  public:
-  // The file is made in `directory` when it is first needed.
-  explicit SpillFile(std::string directory) : directory_(std::move(directory)) {}
+  // The file is made in `directory` when it is first needed, and takes at most `most_bytes` there;
+  // what is more fails.
+  explicit SpillFile(std::string directory,
+                     std::uint64_t most_bytes = std::numeric_limits<std::uint64_t>::max())
+      : directory_(std::move(directory)), bytes_left_(most_bytes) {}
 
   Status append(std::string_view bytes) override;
   Status read(std::uint64_t offset, std::span<char> buffer) override;
@@ -26,6 +30,7 @@ class SpillFile final : public RunStore {
   std::string directory_;
   FileHandle file_;
   std::uint64_t size_ = 0;
+  std::uint64_t bytes_left_;
 };
 
 }  // namespace trainwatch
