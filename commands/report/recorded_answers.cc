@@ -20,7 +20,7 @@ constexpr std::size_t kMapColumns = JobHistory::kMapColumns;
 // Results that the page draws; the tables of the report have the others.
 constexpr std::string_view kDrawnAnalyses[] = {"temporal_breakdown", "idle_time_breakdown",
                                                "comm_comp_overlap", "dataloader_workers",
-                                               "dataloader_getnext"};
+                                               "batchtime"};
 
 const JobHistory* history_of(const Engine& engine, const std::string& name) {
   for (const auto& [job, history] : engine.history().jobs()) {

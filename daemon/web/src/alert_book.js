@@ -92,7 +92,7 @@ export function createAlertBook(source) {
   return book;
 }
 
-const isPart = (alert) => Boolean(alert.incident) && alert.incident !== alert.id;
+export const isPart = (alert) => Boolean(alert.incident) && alert.incident !== alert.id;
 
 function oldest(resolved) {
   let found = null;

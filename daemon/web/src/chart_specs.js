@@ -46,7 +46,7 @@ export function iterationSpec(answer, alerts, logarithmic) {
   });
 }
 
-// Lists on top of each other, the first at the bottom.
+// Lists on top of each other, the first at the bottom. `whole` of a layer is its value while there is no cursor.
 function stackedSpec(key, answer, layers, format, topOf) {
   const sums = [];
   for (const {values} of layers) {
@@ -61,7 +61,7 @@ function stackedSpec(key, answer, layers, format, topOf) {
     data: [points.times, ...points.lists], index: points.index,
     y: {range: () => [0, top]},
     series: [...layers].reverse().map((layer) => ({paths: stepped, stroke: layer.colour, width: 1, fill: layer.colour, points: noPoints})),
-    legend: layers.map((layer) => ({label: layer.label, colour: layer.colour, value: (i) => format(layer.values[i])})),
+    legend: layers.map(({label, colour, values, whole}) => ({label, colour, whole, value: (i) => format(values[i])})),
   });
 }
 
@@ -78,11 +78,12 @@ export function phasesSpec(answer) {
   return layers.length ? stackedSpec('phases', answer, layers, seconds, (totals) => usualTop(totals) * 1.05) : null;
 }
 
-// Share of the training time lost, by cause; the scale reaches 100 % only if so much is lost.
-export function lostSpec(answer) {
+// Share of the training time lost, by cause; the scale reaches 100 % only if so much is lost. What the latest iterations
+// lost is not known before it is explained, so the legend has the share of all that is shown.
+export function lostSpec(answer, shares) {
   const all = Object.entries(answer.columns.lost || {})
-    .map(([name, values]) => ({label: words(name), colour: causeColour(name), values, sum: values.reduce((a, b) => a + (b ?? 0), 0)}))
-    .filter((layer) => layer.sum > 0).sort((a, b) => b.sum - a.sum);
+    .map(([name, values]) => ({label: words(name), colour: causeColour(name), values, whole: percent(shares[name]), share: shares[name]}))
+    .filter((layer) => layer.share > 0).sort((a, b) => b.share - a.share);
   if (!all.length) return null;
   return stackedSpec('lost', answer, all, percent, (totals) => Math.min(1, Math.max(0.1, 1.1 * Math.max(...totals))));
 }

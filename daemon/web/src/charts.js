@@ -28,7 +28,7 @@ export function Charts({model}) {
       <h2 id="charts-title">Where the time goes${model.attempt === undefined ? '' : ` in attempt ${model.attempt}`}</h2>
       ${span && html`<${SpanBar} model=${model} span=${span} />`}
       <${Measured} model=${model}>
-        ${span && still([panels.steps, panels.workers], [alerts, logScale], () => html`<${StepPanels} model=${model}
+        ${span && still([panels.steps, panels.workers, panels.batches], [alerts, logScale], () => html`<${StepPanels} model=${model}
           result=${panels.steps} span=${span} alerts=${alerts} />`)}
         ${!span && html`<${Panel} name="steps" title="Iteration time" result=${panels.steps} empty="No steps yet." />`}
         ${span && still([panels.ranks], [], () => html`<${RanksPanel} model=${model} result=${panels.ranks} span=${span} />`)}
@@ -124,7 +124,7 @@ function StepPanels({model, result, span: [from, to], alerts}) {
   const spans = JSON.parse(alerts);
   const common = {model, data: answer, from, to, step: answer.width_us, marks: alerts};
   const phases = phasesSpec(answer);
-  const lost = lostSpec(answer);
+  const lost = lostSpec(answer, means.lost);
   const loading = dataLoadingSpec(answer);
   const label = `Iteration time of ${plural(means.steps, 'step')}: median ${seconds(means.p50)}, 99 % below ${seconds(means.p99)}, ` +
     `longest ${seconds(Math.max(...max))}, latest median ${seconds(p50[p50.length - 1])}`;
@@ -141,15 +141,22 @@ function StepPanels({model, result, span: [from, to], alerts}) {
       <${TimeChart} ...${common} label=${`Share of the time lost: ${shares(means.lost, percent)}`} spec=${lost} />
     <//>
     <${Panel} name="loading" title="Waiting for batches" result=${result} empty=${loading ? '' : 'No waits for data are written.'}
-      note=${workersNote(model.panels.workers.data)}>
+      note=${loadingNote(model.panels)}>
       <${TimeChart} ...${common} label="Waiting for the next batch" spec=${loading} />
     <//>`;
 }
 
 const shares = (table, format) => Object.entries(table).map(([name, value]) => `${name.replaceAll('_', ' ')} ${format(value)}`).join(', ');
 
-function workersNote(workers) {
-  if (!workers?.count) return '';
-  return `${count(workers.count)} data loading processes ran, ${duration(workers.median_us / 1e6)} at the median` +
-    `${workers.outlier_count ? `, ${count(workers.outlier_count)} far longer than that` : ''}.`;
+// From the start of one fetch to that of the next, and the processes that fetch.
+function loadingNote({batches: {data: batches}, workers: {data: workers}}) {
+  const notes = [];
+  if (batches?.count) {
+    notes.push(`A batch takes ${seconds(batches.median_us / 1e6)} from fetch to fetch at the median, ${seconds(batches.max_us / 1e6)} at most.`);
+  }
+  if (workers?.count) {
+    notes.push(`${count(workers.count)} data loading processes ran, ${duration(workers.median_us / 1e6)} at the median` +
+      `${workers.outlier_count ? `, ${count(workers.outlier_count)} far longer than that` : ''}.`);
+  }
+  return notes.join(' ');
 }

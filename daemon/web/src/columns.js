@@ -48,13 +48,19 @@ function joinMarks(older = [], newer = []) {
   return [...byStart.values()];
 }
 
-// Means over all columns, weighted by their steps: {steps, p50, p99, phases, lost}.
+// Means over all columns: {steps, p50, p99, phases} weighted by their steps, and lost by their training time.
 export function summary(answer) {
   const {steps = [], phases = {}, lost = {}, p50 = [], p99 = []} = answer.columns;
   const total = steps.reduce((sum, n) => sum + n, 0);
-  const mean = (values) => (total ? values.reduce((sum, v, i) => sum + (v ?? 0) * steps[i], 0) / total : null);
-  const each = (table) => Object.fromEntries(Object.entries(table).map(([name, values]) => [name, mean(values)]));
-  return {steps: total, p50: mean(p50), p99: mean(p99), phases: each(phases), lost: each(lost)};
+  const mean = (weights) => {
+    const all = weights.reduce((sum, weight) => sum + weight, 0);
+    return (values) => (all ? values.reduce((sum, v, i) => sum + (v ?? 0) * weights[i], 0) / all : null);
+  };
+  const each = (table, of) => Object.fromEntries(Object.entries(table).map(([name, values]) => [name, of(values)]));
+  const parts = Object.values(phases);
+  const times = steps.map((n, i) => n * (parts.reduce((sum, values) => sum + (values[i] ?? 0), 0) || p50[i] || 0));
+  const ofSteps = mean(steps);
+  return {steps: total, p50: ofSteps(p50), p99: ofSteps(p99), phases: each(phases, ofSteps), lost: each(lost, mean(times))};
 }
 
 // For a chart that draws steps: `lists` with a null where no steps were for a while, and the last

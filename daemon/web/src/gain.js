@@ -1,7 +1,7 @@
 // What fixing the worst cause of lost time would give, and how to begin.
 
 import {html} from 'htm/preact';
-import {worstFirst} from './alert_book.js';
+import {isPart, worstFirst} from './alert_book.js';
 import {duration, percent, words} from './format.js';
 
 const WORTH_SAYING = 0.01;  // of the time
@@ -28,7 +28,7 @@ export function Gain({run, book}) {
   const gain = gainOf(run);
   if (!gain) return null;
   const over = run.state === 'finished' || run.state === 'gone';
-  const {next} = [...book.firing(), ...book.resolved()].sort(worstFirst)
+  const {next} = [...book.firing(), ...book.resolved()].sort((a, b) => isPart(a) - isPart(b) || worstFirst(a, b))
     .find((alert) => alert.next && alert.cause?.name === gain.cause && (alert.subject?.job ?? '') === run.job) || {};
   return html`<p class="gain">Without ${WITHOUT[gain.cause] || words(gain.cause)} it would
     ${over ? ' have been' : ' be'} <b>${faster(gain.factor)}</b>: ${duration(gain.seconds)} or ${percent(gain.share)} of the time${over ? '' : ' so far'}.

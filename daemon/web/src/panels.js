@@ -42,6 +42,7 @@ export const PANELS = {
     path: (view) => withQuery('/api/v1/annotations', span(view)),
   },
   workers: analysis('dataloader_workers'),
+  batches: analysis('batchtime'),
   breakdown: analysis('temporal_breakdown'),
   idle: analysis('idle_time_breakdown'),
   overlap: analysis('comm_comp_overlap'),

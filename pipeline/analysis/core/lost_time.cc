@@ -72,9 +72,11 @@ void LostTime::on(const CycleSummary& cycle) {
   const auto lose = [&](CauseName cause, std::int64_t ns) {
     const double seconds = static_cast<double>(ns) / 1e9;
     if (seconds <= 0) return;
+    const Time start = time_from_ns(cycle.steps.front().start_ns);
     const Time first_end = time_from_ns(cycle.steps.front().end_ns());
     const Time end = time_from_ns(cycle.end_ns());
-    this->lose(rank->cycles, {cycle.subject, Origin::profiler, first_end, end, cause, seconds});
+    this->lose(rank->cycles,
+               {cycle.subject, Origin::profiler, start, first_end, end, cause, seconds});
   };
   rank->cycles.elapsed += static_cast<double>(cycle.step_ns()) / 1e9;
   lose(CauseName::input_wait, cycle.idle(IdleReason::data_wait));
@@ -115,8 +117,8 @@ void LostTime::explain(const Stretch& stretch) {
   const auto lose = [&](CauseName own, double seconds) {
     if (seconds <= 0) return;
     const CauseName cause = cause_of(stretch, seconds, own);
-    this->lose(account,
-               {stretch.rank, Origin::timeline, stretch.first_end, stretch.end, cause, seconds});
+    this->lose(account, {stretch.rank, Origin::timeline, stretch.start, stretch.first_end,
+                         stretch.end, cause, seconds});
   };
   lose(CauseName::input_wait, stretch.wait);
   lose(CauseName::unattributed, stretch.other);

@@ -27,8 +27,9 @@ namespace trainwatch {
 struct LostInterval {
   SubjectId rank = SubjectId::none;
   Origin origin = Origin::timeline;
-  Time first_end{};  // when the first of them ended,
-  Time end{};        // and the last
+  Time start{};      // when the first of them began,
+  Time first_end{};  // and ended,
+  Time end{};        // and the last ended
   CauseName cause = CauseName::unattributed;
   double seconds = 0;
 };

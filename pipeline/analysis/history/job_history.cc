@@ -6,19 +6,22 @@
 namespace trainwatch {
 namespace {
 
-// Adds what was lost to the columns of its interval in which iterations ended, by their share of
-// it.
-template <class Column, class Add>
-void spread(const LostInterval& lost, TimeColumns<Column>& columns, Add&& add) {
-  const auto share = [&](Time start) {
-    return std::min(start + columns.width(), lost.end + Nanos{1}) - std::max(start, lost.first_end);
+// Adds what was lost to the columns of its interval in which iterations ended, by their training
+// time, `elapsed` seconds: in columns that are hardly wider than an iteration one or two end by
+// turns, and lost the same share of it. What touches a column in part has so much of its time.
+template <class Column, class Elapsed, class Add>
+void spread(const LostInterval& lost, TimeColumns<Column>& columns, Elapsed&& elapsed, Add&& add) {
+  const auto inside = [&](Time start, const Column& column) {
+    const Nanos touched =
+        std::min(start + columns.width(), lost.end + Nanos{1}) - std::max(start, lost.start);
+    return elapsed(column) * to_seconds(touched) / to_seconds(columns.width());
   };
-  Nanos all{};
+  double all = 0;
   columns.each(lost.first_end, lost.end + Nanos{1},
-               [&](Time start, const Column&) { all += share(start); });
-  if (all <= Nanos{}) return;
+               [&](Time start, const Column& column) { all += inside(start, column); });
+  if (all <= 0) return;
   columns.change(lost.first_end, lost.end + Nanos{1}, [&](Time start, Column& column) {
-    add(column, lost.seconds * to_seconds(share(start)) / to_seconds(all));
+    add(column, lost.seconds * inside(start, column) / all);
   });
 }
 
@@ -69,11 +72,16 @@ void JobHistory::on(const LostInterval& lost) {
   if (lost.origin != origin_ || whole_.empty()) return;
   const auto cause = static_cast<std::size_t>(lost.cause);
   for (Steps* level : {&seconds_, &quarters_, &whole_}) {
-    spread(lost, *level, [cause](StepColumn& to, double seconds) { to.lost[cause] += seconds; });
+    spread(
+        lost, *level, [](const StepColumn& column) { return column.elapsed; },
+        [cause](StepColumn& to, double seconds) { to.lost[cause] += seconds; });
   }
   const std::size_t slot = rank_slot(lost.rank);
   if (slot == kNoSlot) return;
-  spread(lost, ranks_, [slot](RankColumn& to, double seconds) { to.lose(slot, seconds); });
+  spread(
+      lost, ranks_,
+      [slot](const RankColumn& column) { return static_cast<double>(column.iterations.sum(slot)); },
+      [slot](RankColumn& to, double seconds) { to.lose(slot, seconds); });
 }
 
 std::size_t JobHistory::rank_slot(SubjectId rank) {

@@ -182,6 +182,8 @@ export function analysis(name, job) {
     case 'comm_comp_overlap':
       return table(['rank', 'comp_comm_overlap_pctg', 'communication_time_ns', 'overlapped_time_ns', 'cycle', 'node'],
         rows((rank) => [[rank, 62.5, 2e8, 1.25e8, 0, node]]));
+    case 'batchtime':
+      return {count: 800, median_us: 1.21e6, max_us: 9.8e6, outlier_count: 0, outliers: {columns: [], rows: []}};
     case 'dataloader_workers':
       return {count: 8, median_us: 4e7, max_us: 5e7, outlier_count: 0, outliers: {columns: [], rows: []}};
     default:

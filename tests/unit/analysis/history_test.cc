@@ -1,5 +1,6 @@
 #include "pipeline/analysis/history/history.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <simdjson.h>
 
@@ -9,6 +10,9 @@ namespace trainwatch::history_test {
 
 using std::chrono::milliseconds;
 using std::chrono::seconds;
+using testing::Contains;
+using testing::DoubleNear;
+using testing::Each;
 
 constexpr std::int64_t kStart = 1'700'000'000;  // second
 
@@ -125,7 +129,8 @@ TEST_F(HistoryTest, ALongJobIsShownWhole) {
 TEST_F(HistoryTest, WhatWasLostIsAShareOfTheColumn) {
   steps(rank(0), 100);
   history_.on(LostInterval{rank(0), Origin::timeline, Time{seconds(kStart + 1)},
-                           Time{seconds(kStart + 9)}, CauseName::input_wait, 2.5});
+                           Time{seconds(kStart + 1)}, Time{seconds(kStart + 9)},
+                           CauseName::input_wait, 2.5});
   for (const std::size_t columns : {1, 10, 100}) {
     const auto of = parsed(steps_json("job", job(), {.columns = columns}))["columns"];
     const auto lost = numbers(of["lost"]["input_wait"]);
@@ -138,12 +143,27 @@ TEST_F(HistoryTest, WhatWasLostIsAShareOfTheColumn) {
   EXPECT_NEAR(numbers(map["rows"].at(0)["lost"])[0], 0.25, 0.01);
 }
 
+// One or two iterations of 0.7 s end in a second: each of them lost a tenth.
+TEST_F(HistoryTest, IterationsThatLoseTheSameAreChartedTheSame) {
+  for (int i = 1; i < 60; ++i) history_.on(step(rank(0), 700 * i, 700));
+  history_.on(LostInterval{
+      rank(0), Origin::timeline, Time{seconds(kStart)}, Time{seconds(kStart) + milliseconds(700)},
+      Time{seconds(kStart) + milliseconds(59 * 700)}, CauseName::input_wait, 4.13});
+  const auto columns = parsed(steps_json("job", job(), {.columns = 42}))["columns"];
+  auto lost = numbers(columns["lost"]["input_wait"]);
+  lost.pop_back();  // a part of a second, in which another stretch may begin
+  EXPECT_THAT(lost, Each(DoubleNear(0.1, 0.005)));
+  EXPECT_THAT(numbers(columns["steps"]), Contains(1));
+  EXPECT_THAT(numbers(columns["steps"]), Contains(2));
+}
+
 // Not in the second in which it began, in which nothing was lost.
 TEST_F(HistoryTest, AStallIsLostWhereItEnds) {
   steps(rank(0), 15);
   history_.on(step(rank(0), 5500, 4000));
   const Time end{seconds(kStart) + milliseconds(5500)};
-  history_.on(LostInterval{rank(0), Origin::timeline, end, end, CauseName::io_wait, 3.9});
+  history_.on(
+      LostInterval{rank(0), Origin::timeline, end - seconds(4), end, end, CauseName::io_wait, 3.9});
   const auto columns = parsed(steps_json("job", job(), {.columns = 6}))["columns"];
   const auto lost = numbers(columns["lost"]["io_wait"]);
   EXPECT_NEAR(lost.back(), 3.9 / 4.0, 1e-6);
@@ -278,7 +298,7 @@ TEST_F(HistoryTest, AJobWithoutStepsIsRestored) {
     span.subject = rank(0, "job" + std::to_string(static_cast<int>(kind)));
     history_.on(span);
   }
-  history_.on(LostInterval{rank(0, "lost"), Origin::timeline, span.start, span.start,
+  history_.on(LostInterval{rank(0, "lost"), Origin::timeline, span.start, span.start, span.start,
                            CauseName::io_wait, 1});
   StoredRows stored;
   commit(history_, stored);
