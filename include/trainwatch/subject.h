@@ -37,10 +37,11 @@ struct Subject {
   }
 };
 
-// The node, or "node:process": what tells writers apart that have no rank.
+// The node, "node:process", or "process 123" if no node is known: what tells writers apart that
+// have no rank.
 inline std::string writer_name(const Subject& subject) {
   if (subject.process == kNoProcess) return subject.node;
-  return subject.node + ":" + std::to_string(subject.process);
+  return (subject.node.empty() ? "process " : subject.node + ":") + std::to_string(subject.process);
 }
 
 // What one instance of a rule covers. The engine makes one instance per scope key.

@@ -54,8 +54,9 @@ export function bytes(value) {
 const WITH_ZONE = {hour: '2-digit', minute: '2-digit', hourCycle: 'h23', timeZoneName: 'short'};
 const toTheSecond = new Intl.DateTimeFormat('en-GB', {...WITH_ZONE, second: '2-digit'});
 const toTheMinute = new Intl.DateTimeFormat('en-GB', WITH_ZONE);
-const onTheAxis = new Intl.DateTimeFormat('en-GB', {
-  hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23'});
+const ON_THE_AXIS = {hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23'};
+const onTheAxis = [{}, ...[1, 2, 3].map((digits) => ({fractionalSecondDigits: digits}))]
+  .map((fraction) => new Intl.DateTimeFormat('en-GB', {...ON_THE_AXIS, ...fraction}));
 const dayOfYear = new Intl.DateTimeFormat('en-GB', {day: 'numeric', month: 'short'});
 const fullDay = new Intl.DateTimeFormat('en-GB', {day: 'numeric', month: 'short', year: 'numeric'});
 
@@ -68,7 +69,8 @@ function withDay(text, ms, now) {
 // "14:02 CET", with the day unless that is today.
 export const clock = (ms, now) => withDay(toTheMinute.format(ms), ms, now);
 export const clockSeconds = (ms, now) => withDay(toTheSecond.format(ms), ms, now);
-export const axisTime = (ms) => onTheAxis.format(ms);
+// With as many digits as times that are `apart` milliseconds need.
+export const axisTime = (ms, apart = 1000) => onTheAxis[apart >= 1000 ? 0 : apart >= 100 ? 1 : apart >= 10 ? 2 : 3].format(ms);
 
 export function zone() {
   const part = toTheMinute.formatToParts(Date.now()).find((each) => each.type === 'timeZoneName');

@@ -2,7 +2,7 @@
 
 import {html} from 'htm/preact';
 import {isPart, worstFirst} from './alert_book.js';
-import {duration, percent, words} from './format.js';
+import {percent, seconds, words} from './format.js';
 
 const WORTH_SAYING = 0.01;  // of the time
 const WITHOUT = {
@@ -31,6 +31,6 @@ export function Gain({run, book}) {
   const {next} = [...book.firing(), ...book.resolved()].sort((a, b) => isPart(a) - isPart(b) || worstFirst(a, b))
     .find((alert) => alert.next && alert.cause?.name === gain.cause && (alert.subject?.job ?? '') === run.job) || {};
   return html`<p class="gain">Without ${WITHOUT[gain.cause] || words(gain.cause)} it would
-    ${over ? ' have been' : ' be'} <b>${faster(gain.factor)}</b>: ${duration(gain.seconds)} or ${percent(gain.share)} of the time${over ? '' : ' so far'}.
+    ${over ? ' have been' : ' be'} <b>${faster(gain.factor)}</b>: ${seconds(gain.seconds)} or ${percent(gain.share)} of the time${over ? '' : ' so far'}.
     ${next && html` <span class="next">${next}</span>`}</p>`;
 }

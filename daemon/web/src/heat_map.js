@@ -125,7 +125,7 @@ export class HeatMap extends Component {
     for (let i = 0; i < labels; ++i) {
       const time = from + (i / (labels - 1)) * (to - from);
       ctx.textAlign = i === 0 ? 'left' : i === labels - 1 ? 'right' : 'center';
-      ctx.fillText(axisTime(time / 1000), this.toX(time), height + 5);
+      ctx.fillText(axisTime(time / 1000, (to - from) / (labels - 1) / 1000), this.toX(time), height + 5);
     }
   }
 

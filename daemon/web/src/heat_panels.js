@@ -40,7 +40,7 @@ export function RanksPanel({model, result, span: [from, to]}) {
       if (value > high) high = value;
     }
   }
-  const lines = rows.map((row) => ({label: String(row.rank ?? row.node), name: `rank ${row.rank}${row.node ? ` on ${row.node}` : ''}`,
+  const lines = rows.map((row) => ({label: String(row.rank ?? row.node), name: row.rank === null ? row.node : `rank ${row.rank}${row.node ? ` on ${row.node}` : ''}`,
     values: showTime ? row.values : row.lost || []}));
   const spread = Math.log(Math.max(high / low, 1.001));
   const share = showTime ? (value) => Math.log(value / low) / spread : (value) => value;

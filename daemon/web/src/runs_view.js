@@ -67,7 +67,7 @@ function Sentence({run, book, now, alone}) {
       <${Gain} run=${run} book=${book} />
       <dl class="figures">
         <${Figure} name="rate" value=${rate(run)} />
-        <${Figure} name="iteration" value=${seconds(run.seconds_per_step)} />
+        <${Figure} name="iteration" value=${seconds(run.seconds_per_step || null)} />
         <${Figure} name="step" value=${count(run.step)} more=${Number.isNaN(last) ? '' : ago(last, now)} />
         <${Figure} name="lost" value=${percent(run.lost_share)} more=${lostBy(run)} />
         <${Figure} name="ranks" value=${run.ranks || '–'} />

@@ -12,7 +12,7 @@ import {chartKeys, HELP} from './keys.js';
 import {onThemeChange, theme} from './theme.js';
 
 export const GUTTER = 62;  // left of every chart, so that times are below each other
-export const RIGHT = 10;
+export const RIGHT = 30;   // half of a time on the axis
 const HEIGHT = 190;
 
 // Sets the text of an element, which costs nothing if it is the same.
@@ -72,7 +72,7 @@ export class TimeChart extends Component {
       cursor: {y: false, drag: {x: true, y: false, setScale: false}, points: {show: false}, bind: {dblclick: () => () => model.reset()}},
       scales: {x: {time: true, range: () => [this.props.from / 1e6, this.props.to / 1e6]}, y: spec.y},
       axes: [
-        {...axis, size: 26, space: 90, values: (_, splits) => splits.map((time) => axisTime(time * 1000))},
+        {...axis, size: 26, space: 90, values: (_, splits, axisIndex, space, apart) => splits.map((time) => axisTime(time * 1000, apart * 1000))},
         {...axis, size: GUTTER, values: (_, splits) => splits.map((value) => (value === null ? '' : spec.format(value)))},
       ],
       series: [{}, ...spec.series], bands: spec.bands,
