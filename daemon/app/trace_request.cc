@@ -23,20 +23,22 @@ TimeWindow time_window(const TraceQuery& query) {
   return {bound_ns(query.start, always.from_ns), bound_ns(query.end, always.to_ns)};
 }
 
-// From the beginning of step `start` until that of step `end`, as exactly as the history knows: a
-// column that holds more steps is taken whole.
+// From the beginning of step `start` until that of step `end`, both at least: the history knows in
+// which columns steps ended, and a step begins at the earliest in that of the step before.
 TimeWindow step_window(const JobHistory& job, const TraceQuery& query) {
   TimeWindow window;
   std::optional<std::int64_t> from;
   std::optional<std::int64_t> to;
-  std::int64_t before = kNoStep;  // the last step of the column before
+  std::int64_t before = kNoStep;            // the last step of the column before,
+  std::int64_t before_ns = window.from_ns;  // and its beginning
   const auto* const columns = job.levels().back();
   columns->each(time_from_ns(0), time_from_ns(std::numeric_limits<std::int64_t>::max()),
                 [&](Time start, const StepColumn& column) {
                   const std::int64_t begin_ns = to_ns(start);
-                  if (!from && query.start && column.last_step >= *query.start) from = begin_ns;
+                  if (!from && query.start && column.last_step >= *query.start) from = before_ns;
                   if (query.end && before < *query.end) to = begin_ns + columns->width().count();
                   before = std::max(before, column.last_step);
+                  before_ns = begin_ns;
                 });
   constexpr std::int64_t kNothing = std::numeric_limits<std::int64_t>::max();
   if (query.start) window.from_ns = from.value_or(kNothing);

@@ -4,8 +4,10 @@
 #include <optional>
 #include <vector>
 
+#include "pipeline/decode/formats/format_catalog.h"
 #include "pipeline/decode/path_metadata.h"
 #include "pipeline/timeline/span_totals.h"
+#include "pipeline/timeline/step_window.h"
 #include "pipeline/timeline/window_trace.h"
 
 namespace trainwatch {
@@ -48,14 +50,34 @@ std::optional<HttpResponse> refusal_of(const Status& written, Document& document
   return error_response(503, "the trace cannot be stored; is the disk full?");
 }
 
+// From the first event of step `start` until the first one of step `end`, as timelines say it; the
+// window of the request, which is at least as long, where none does.
+TimeWindow step_window(RequestFiles& files, const TraceRequest& request) {
+  struct Nowhere final : TimelineSink {
+    void event(const TimelineEvent&) override {}
+  } nowhere;
+  StepWindow steps(request.query.start, request.query.end);
+  TrackTable tracks;
+  WindowReader reader(
+      files, tracks, nowhere, request.window, kMostReadForTimeline, {},
+      [&steps](std::int64_t step, std::int64_t start_ns) { steps.saw(step, start_ns); });
+  std::vector<FileWindow> timelines = request.files;
+  std::erase_if(timelines,
+                [](const FileWindow& file) { return file.format != timeline_format.name; });
+  reader.read(timelines);
+  return steps.window().value_or(request.window);
+}
+
 }  // namespace
 
 HttpResponse TraceResponder::timeline(RequestFiles& files, const TraceRequest& request,
                                       std::shared_ptr<StoredDocument> document) const {
   if (request.refused != 0) return error_response(request.refused);
+  const bool of_steps = request.query.unit == TraceQuery::Unit::step;
+  const TimeWindow window = of_steps ? step_window(files, request) : request.window;
   RequestRuns runs(directory_, files);
   const Status written = write_window_trace(
-      files, {request.window, request.files, request.alerts, kMostReadForTimeline, kMemory}, &runs,
+      files, {window, request.files, request.alerts, kMostReadForTimeline, kMemory}, &runs,
       *document);
   if (auto refusal = refusal_of(written, *document)) return std::move(*refusal);
   HttpResponse response = trace_response(request.query.gzip, "trainwatch-timeline.json");

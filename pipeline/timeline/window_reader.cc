@@ -59,13 +59,15 @@ std::optional<std::int64_t> tensorflow_start_ns(FileSystem& files, const std::st
 }
 
 WindowReader::WindowReader(FileSystem& files, TrackTable& tracks, TimelineSink& sink,
-                           TimeWindow window, std::uint64_t most_bytes, Begin begin)
+                           TimeWindow window, std::uint64_t most_bytes, Begin begin,
+                           PhaseReader::TakeStep step)
     : files_(files),
       tracks_(tracks),
       sink_(sink),
       window_(window),
       bytes_left_(most_bytes),
-      begin_(std::move(begin)) {}
+      begin_(std::move(begin)),
+      step_(std::move(step)) {}
 
 void WindowReader::read(const std::vector<FileWindow>& windows) {
   several_jobs_ = std::ranges::any_of(
@@ -114,8 +116,7 @@ std::unique_ptr<EventReader> WindowReader::reader_of(const FileWindow& file, std
     return nullptr;
   }
   return std::make_unique<PhaseReader>(tracks_, sink_, window_,
-                                       with_job(job, writer, several_jobs_), base_ns,
-                                       PhaseReader::TakeStep{});
+                                       with_job(job, writer, several_jobs_), base_ns, step_);
 }
 
 Status WindowReader::read_parts(OpenFile& open, const FileWindow& file, EventReader& reader) {

@@ -29,9 +29,10 @@ class WindowReader {
   // Called before the events of each file come.
   using Begin = std::function<void(const FileWindow& file)>;
 
-  // All outlive this. At most `most_bytes` are read.
+  // All outlive this. At most `most_bytes` are read. `step`, if there is one, receives the events
+  // of timelines with a step number.
   WindowReader(FileSystem& files, TrackTable& tracks, TimelineSink& sink, TimeWindow window,
-               std::uint64_t most_bytes, Begin begin = {});
+               std::uint64_t most_bytes, Begin begin = {}, PhaseReader::TakeStep step = {});
 
   // In this order, which decides what is left out. Groups of processes are named after ranks, and
   // after jobs if there are several. Call once.
@@ -53,6 +54,7 @@ class WindowReader {
   TimeWindow window_;
   std::uint64_t bytes_left_;
   Begin begin_;
+  PhaseReader::TakeStep step_;
   Interner interner_;
   bool several_jobs_ = false;
   std::string buffer_;

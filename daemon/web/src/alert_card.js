@@ -112,7 +112,7 @@ function Parts({alert, others, model}) {
     model.book.loadParts(alert).then(model.urgent, (problem) => setError(problem.message));
   };
   return html`<details class="parts" onToggle=${load}>
-    <summary>${others.length || loaded ? plural(parts.length, 'part') : 'Parts'} of this incident</summary>
+    <summary>${parts.length ? plural(parts.length, 'part') : loaded ? 'No parts' : 'Parts'} of this incident</summary>
     ${error ? html`<p class="quiet">They could not be read: ${error}</p>` :
       !loaded && !parts.length ? html`<p class="quiet">Reading…</p>` :
       !parts.length ? html`<p class="quiet">None: this alert is all of it.</p>` :

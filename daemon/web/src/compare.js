@@ -84,7 +84,9 @@ function Row({name, a, b, format, colour, points = false}) {
   const known = Number.isFinite(a) && Number.isFinite(b);
   const change = b - a;
   const sign = change > 0 ? '+' : change < 0 ? '−' : '±';
-  const ratio = !points && a > 0 && Math.abs(change / a) >= 0.005 ? ` (${sign}${percent(Math.abs(change / a))})` : '';
+  const times = a > 0 ? b / a : 1;
+  const ratio = points || Math.abs(times - 1) < 0.005 ? '' :
+    times < 2 ? ` (${sign}${percent(Math.abs(times - 1))})` : ` (${Number(times.toPrecision(2))} times)`;
   return html`<tr><th scope="row">${colour && html`<svg class="swatch" viewBox="0 0 16 10" aria-hidden="true"><rect width="16" height="10"
     rx="2" fill=${colour} /></svg> `}${name}</th>
     <td class="number">${format(a)}</td><td class="number">${format(b)}</td>
