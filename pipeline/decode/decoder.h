@@ -53,8 +53,9 @@ class Decoder {
   // `out` and keeps an incomplete tail. Never fails: bad records go to the diagnostics.
   virtual void feed(std::string_view bytes, EventBatch& out) = 0;
 
-  // The file is complete: complete() is true behind all bytes there are, or the input has ended.
-  // Emits what had to wait for that, such as a profiler cycle whose rank was unknown.
+  // The file is complete: complete() is true behind all bytes there are, or no more are expected.
+  // Emits what had to wait for that, such as a profiler cycle whose rank was unknown. If bytes come
+  // all the same, feed() goes on with all that is known, and with the record that was cut off.
   virtual void finish(EventBatch& out) = 0;
 
   // See FileDecoder::cut_back.

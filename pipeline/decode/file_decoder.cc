@@ -34,6 +34,8 @@ struct FileDecoder::Impl {
   std::string_view with_head(std::string_view bytes, std::string& copy);
   void decided(const Format& found, std::string_view begun, EventBatch& out);
   void not_decoded(std::string_view bytes);
+  void decide_by_end(EventBatch& out);
+  void decide_again();
   void make_decoder();
 
   FileContext context;
@@ -42,6 +44,7 @@ struct FileDecoder::Impl {
   const Format* format = &kUndecidedFormat;
   bool damage_reported = false;
   bool hole_reported = false;
+  bool decided_by_end = false;             // that there is no format: what comes decides again
   std::string head;                        // before the format is known
   std::unique_ptr<InflateStream> inflate;  // gzip only
   std::unique_ptr<Decoder> decoder;        // none before the format is known
@@ -74,7 +77,10 @@ std::string_view FileDecoder::Impl::with_head(std::string_view bytes, std::strin
 }
 
 void FileDecoder::Impl::decode(std::string_view bytes, EventBatch& out) {
-  if (encoding == Encoding::undecided) return find_encoding(bytes, out);
+  if (encoding == Encoding::undecided) {
+    if (decided_by_end) decide_again();
+    return find_encoding(bytes, out);
+  }
   if (encoding == Encoding::plain) return contents(bytes, out);
   inflate->push(bytes);
   for (std::string_view piece = inflate->pull(); !piece.empty(); piece = inflate->pull()) {
@@ -110,6 +116,9 @@ void FileDecoder::Impl::new_contents(EventBatch& out) {
 // Takes over the format, the decoder and what waits for the format to be known.
 void FileDecoder::Impl::continue_from(FileDecoder& plain) {
   Impl& old = *plain.impl_;
+  for (Impl* const each : {this, &old}) {
+    if (each->decided_by_end) each->decide_again();
+  }
   format = old.format;
   head = std::move(old.head);
   make_decoder();
@@ -125,6 +134,7 @@ void FileDecoder::Impl::continue_from(FileDecoder& plain) {
 }
 
 void FileDecoder::Impl::contents(std::string_view bytes, EventBatch& out) {
+  if (decided_by_end) decide_again();
   if (decoder != nullptr) {
     decoder->feed(bytes, out);
   } else if (format == &kUndecidedFormat) {
@@ -168,6 +178,23 @@ void FileDecoder::Impl::decided(const Format& found, std::string_view begun, Eve
   not_decoded(begun);
 }
 
+// Only bytes that may be the beginning of one of our files are kept for the case that more come:
+// an output directory is full of other files.
+void FileDecoder::Impl::decide_by_end(EventBatch& out) {
+  std::string begun = std::exchange(head, {});
+  decided(detect_whole_file(formats, begun, context.path), begun, out);
+  decided_by_end = decoder == nullptr;
+  const bool keeps =
+      encoding == Encoding::undecided || means_nothing(begun) || is_named_as_ours(context.path);
+  if (decided_by_end && keeps) head = std::move(begun);
+}
+
+void FileDecoder::Impl::decide_again() {
+  decided_by_end = false;
+  (format == &kEmptyFormat ? outside.structure : outside.skipped) -= head.size();
+  format = &kUndecidedFormat;
+}
+
 void FileDecoder::Impl::make_decoder() {
   decoder = format->make != nullptr ? format->make(context) : nullptr;
 }
@@ -187,13 +214,10 @@ void FileDecoder::feed(std::string_view bytes, EventBatch& out) {
 }
 
 void FileDecoder::finish(EventBatch& out) {
-  if (impl_->encoding == Impl::Encoding::gzip && !impl_->prefix.decided()) {
-    impl_->end_of_contents(out);
-  }
-  if (impl_->format == &kUndecidedFormat) {
-    const std::string begun = std::exchange(impl_->head, {});
-    impl_->decided(detect_whole_file(impl_->formats, begun, impl_->context.path), begun, out);
-  }
+  // Inside a stream that repeats a plain file so far, more may come.
+  const bool undecided = impl_->encoding == Impl::Encoding::gzip && !impl_->prefix.decided();
+  if (undecided && !impl_->prefix.seems_repeated()) impl_->end_of_contents(out);
+  if (impl_->format == &kUndecidedFormat) impl_->decide_by_end(out);
   if (impl_->decoder != nullptr) impl_->decoder->finish(out);
 }
 
@@ -283,6 +307,7 @@ void FileDecoder::state(StateIo& io) {
   io(format);
   io(impl.damage_reported);
   io(impl.hole_reported);
+  io(impl.decided_by_end);
   io(impl.head);
   io(impl.prefix);
   io(impl.records_before);

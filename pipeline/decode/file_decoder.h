@@ -32,7 +32,7 @@ class FileDecoder {
   // The next bytes of the file, compressed or not, at any cut.
   void feed(std::string_view bytes, EventBatch& out);
 
-  // See Decoder::finish. May be called twice.
+  // See Decoder::finish. May be called twice, and feed() after it.
   void finish(EventBatch& out);
 
   // The writer renamed the file; node, rank or timestamps may be known only now.

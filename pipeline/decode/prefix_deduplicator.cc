@@ -23,8 +23,7 @@ void PrefixDeduplicator::feed(std::string_view contents) {
 }
 
 void PrefixDeduplicator::finish() {
-  const bool alike = !candidates_.empty() && let_go_ + held_.size() >= Fingerprint::kBlock;
-  if (alike) held_.clear();
+  if (seems_repeated()) held_.clear();
   candidates_.clear();
 }
 

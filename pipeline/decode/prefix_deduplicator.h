@@ -40,6 +40,10 @@ class PrefixDeduplicator {
   // Not decided yet, and `file` is still a candidate.
   bool may_repeat(FileId file) const;
   void feed(std::string_view contents);
+  // What there is of the contents began like a candidate: if they end here, none of it is new.
+  bool seems_repeated() const {
+    return !candidates_.empty() && let_go_ + held_.size() >= Fingerprint::kBlock;
+  }
   // The contents have ended. If they began like a candidate they are part of it, and not new.
   void finish();
 

@@ -2,6 +2,9 @@
 // rejected by itself.
 #pragma once
 
+#include <memory>
+#include <utility>
+
 #include "pipeline/decode/decoder.h"
 #include "pipeline/decode/record_splitter.h"
 
@@ -9,7 +12,10 @@ namespace trainwatch {
 
 class TraceDocumentDecoder : public Decoder, private RecordSink {
  public:
-  void cut_back(std::size_t bytes) override { splitter_.cut_back(bytes); }
+  void cut_back(std::size_t bytes) override {
+    go_on();
+    splitter_.cut_back(bytes);
+  }
   bool complete() const override { return splitter_.closed(); }
   bool mid_record() const override { return splitter_.mid_record(); }
   std::uint64_t records() const override { return records_; }
@@ -24,15 +30,24 @@ class TraceDocumentDecoder : public Decoder, private RecordSink {
   virtual void read_member(std::string_view, std::string_view) {}
 
   // Both call the two above.
-  void read_document(std::string_view bytes) { splitter_.feed(bytes, *this); }
-  void finish_document() { splitter_.finish(*this); }
+  void read_document(std::string_view bytes) {
+    go_on();
+    splitter_.feed(bytes, *this);
+  }
+  void finish_document() {
+    const std::uint64_t records = records_;
+    const bool first = before_end_ == nullptr && !splitter_.closed();
+    if (first) before_end_ = std::make_unique<RecordSplitter>(splitter_);
+    splitter_.finish(*this);
+    if (records_ != records) before_end_.reset();  // nothing is read twice
+  }
   // What comes does not belong to this document: it ended before.
   bool document_ended() const { return splitter_.ended(); }
   // Its end was read.
   bool document_closed() const { return splitter_.closed() || splitter_.ended(); }
 
   void document_state(StateIo& io) {
-    splitter_.state(io);
+    io(before_end_ != nullptr ? *before_end_ : splitter_);
     io(records_);
   }
 
@@ -49,7 +64,13 @@ class TraceDocumentDecoder : public Decoder, private RecordSink {
     context_.diagnostics.reject(context_.file, reason, sample);
   }
 
+  // What the end of the document cut off is continued.
+  void go_on() {
+    if (before_end_ != nullptr) splitter_ = std::move(*std::exchange(before_end_, nullptr));
+  }
+
   RecordSplitter splitter_;
+  std::unique_ptr<RecordSplitter> before_end_;  // until more comes; null: the end changed nothing
   std::uint64_t records_ = 0;
 };
 

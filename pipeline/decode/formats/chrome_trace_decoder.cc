@@ -7,7 +7,8 @@
 // writer would: the waits of a step, then the step. SourceNote::cycle_complete follows.
 //
 // If somebody takes cycles, a CycleTrace is built on the way and emitted right before the spans. It
-// is not part of the state, because it may be as large as the document.
+// is not part of the state, because it may be as large as the document. What follows the end of a
+// document that was finished before it was closed is a cycle of its own, of the same rank and base.
 //
 // Other programs write Chrome traces too. A document in which nothing is PyTorch's (no category, no
 // step, no operator, no member of the root object) is read to its end and is no cycle.
@@ -50,7 +51,9 @@ class ChromeTraceDecoder final : public TraceDocumentDecoder {
   void feed(std::string_view bytes, EventBatch& out) override;
   void finish(EventBatch& out) override;
   void state(StateIo& io) override;
-  bool needs_replay() const override { return context_.cycles != nullptr && cycle_lost_; }
+  bool needs_replay() const override {
+    return context_.cycles != nullptr && cycle_lost_ && records_emitted_ == 0;
+  }
   void take_unsaved(Decoder& old) override;
   std::optional<ProvisionalCycle> provisional() const override;
 
@@ -83,8 +86,9 @@ class ChromeTraceDecoder final : public TraceDocumentDecoder {
   std::int64_t last_end_ns_ = 0;  // of all events without a category and all held ones, as written
   std::unique_ptr<CycleBuilder> cycle_;  // once there is something for it
   bool cycle_lost_ = false;              // its first part is, as the state was loaded
-  bool emitted_ = false;
-  bool from_profiler_ = false;  // something in the document is PyTorch's
+  std::uint64_t records_emitted_ = 0;    // with their cycle
+  bool emitted_ = false;                 // all of the document
+  bool from_profiler_ = false;           // something in the document is PyTorch's
 };
 
 // The cycle is emitted when the document is complete: what looks like its end may be damage.
@@ -193,8 +197,9 @@ Rejection ChromeTraceDecoder::hold(const Tokens& tokens, SpanKind kind, std::int
 }
 
 void ChromeTraceDecoder::emit_cycle(EventBatch& out) {
-  if (emitted_ || records() == 0) return;
-  emitted_ = true;
+  if (emitted_ || records() == records_emitted_) return;
+  emitted_ = document_closed();
+  records_emitted_ = records();
   if (!from_profiler_) return cycle_.reset();
   marks_.complete();
   const Subject subject = metadata_.subject(context_, marks_.process());
@@ -206,6 +211,7 @@ void ChromeTraceDecoder::emit_cycle(EventBatch& out) {
   }
   const std::int64_t base = metadata_.time_base(context_.path, last_end_ns_);
   if (context_.cycles != nullptr && !cycle_lost_) emit_cycle(*who, base);
+  cycle_lost_ = false;
   emit_spans(*who, base, out);
 }
 
@@ -231,7 +237,7 @@ void ChromeTraceDecoder::emit_cycle(SubjectId subject, std::int64_t base_ns) {
 }
 
 std::optional<ProvisionalCycle> ChromeTraceDecoder::provisional() const {
-  if (emitted_ || records() == 0) return std::nullopt;
+  if (emitted_ || records() == records_emitted_) return std::nullopt;
   ProvisionalCycle found = marks_.provisional();
   found.device_rows = cycle_ != nullptr ? cycle_->device_rows() : 0;
   return found;
@@ -248,9 +254,12 @@ void ChromeTraceDecoder::state(StateIo& io) {
   io(marks_);
   io(metadata_);
   io(last_end_ns_);
+  io(records_emitted_);
   io(emitted_);
   io(from_profiler_);
-  if (io.is_loading()) cycle_lost_ = !emitted_;
+  if (!io.is_loading()) return;
+  const bool begun = records() != records_emitted_ || (records() == 0 && bytes().rejected > 0);
+  cycle_lost_ = !emitted_ && begun;
 }
 
 // The events of PyTorch have a category or, from builds without Kineto, a thread; those of

@@ -39,7 +39,7 @@ class TensorflowTraceDecoder final : public TraceDocumentDecoder {
   Rejection read_event(std::string_view text) override;
   void read_path();
   std::optional<std::int64_t> find_start() const;
-  void release(EventBatch& out);
+  void release(std::int64_t start_ns, EventBatch& out);
   void end_of_document(EventBatch& out);
 
   TraceEventReader reader_;
@@ -48,10 +48,10 @@ class TensorflowTraceDecoder final : public TraceDocumentDecoder {
   std::optional<SubjectId> subject_;  // nullopt: there is no room for it
   std::map<std::int64_t, Symbol> processes_;
   std::optional<std::int64_t> start_ns_;
-  std::vector<Span> waiting_;  // with times as written
-  bool looked_ = false;        // for the start time
-  bool ended_ = false;
-  std::int64_t last_end_ns_ = 0;  // as written
+  std::vector<Span> waiting_;        // with times as written
+  bool looked_ = false;              // for the start time
+  std::uint64_t records_ended_ = 0;  // those before the last note of the end
+  std::int64_t last_end_ns_ = 0;     // as written
 };
 
 void TensorflowTraceDecoder::feed(std::string_view bytes, EventBatch& out) {
@@ -63,7 +63,7 @@ void TensorflowTraceDecoder::feed(std::string_view bytes, EventBatch& out) {
   read_document(bytes);
   // Rather spans on a wrong axis than memory without bounds.
   if (!start_ns_ && waiting_.size() > kMaxWaiting) start_ns_ = find_start().value_or(0);
-  if (start_ns_) release(out);
+  if (start_ns_) release(*start_ns_, out);
 }
 
 // Behind a restart this may be all there is to read: what a broken record at the end swallowed.
@@ -126,20 +126,21 @@ Rejection TensorflowTraceDecoder::read_event(std::string_view text) {
   return std::nullopt;
 }
 
-void TensorflowTraceDecoder::release(EventBatch& out) {
+void TensorflowTraceDecoder::release(std::int64_t start_ns, EventBatch& out) {
   for (Span& span : waiting_) {
-    span.start = time_from_ns(saturating_add(to_ns(span.start), *start_ns_));
+    span.start = time_from_ns(saturating_add(to_ns(span.start), start_ns));
     out.push_back(span);
   }
   waiting_.clear();
 }
 
 void TensorflowTraceDecoder::end_of_document(EventBatch& out) {
-  if (ended_ || records() == 0) return;
-  ended_ = true;
-  if (!start_ns_) start_ns_ = find_start().value_or(0);
-  release(out);
-  out.push_back(SourceNote{time_from_ns(saturating_add(last_end_ns_, *start_ns_)), context_.lane,
+  if (records() == records_ended_) return;
+  records_ended_ = records();
+  if (!start_ns_) start_ns_ = find_start();
+  const std::int64_t start_ns = start_ns_.value_or(0);  // more may follow, and be dated then
+  release(start_ns, out);
+  out.push_back(SourceNote{time_from_ns(saturating_add(last_end_ns_, start_ns)), context_.lane,
                            SourceNote::Kind::cycle_complete});
 }
 
@@ -149,7 +150,7 @@ void TensorflowTraceDecoder::state(StateIo& io) {
   io(start_ns_);
   io(waiting_);
   io(looked_);
-  io(ended_);
+  io(records_ended_);
   io(last_end_ns_);
 }
 

@@ -81,6 +81,37 @@ TEST(Restart, BeforeTheEndOfADamagedFileGivesTheSame) {
   }
 }
 
+// As far as it can be: what is held until the end of a document is then known as far as it was
+// read.
+TEST(Pause, AFileThatSeemedFinishedGoesOn) {
+  for (const SampleFile& file : sample_files()) {
+    Outcome whole = decode(file.path, file.content);
+    const bool held = whole.format == "chrome_trace";
+    const auto without_notes = [](Outcome& outcome) {
+      std::erase_if(outcome.events, [](const std::string& event) { return event[0] == 'n'; });
+    };
+    without_notes(whole);
+    for (const bool restart : {false, true}) {
+      for (std::size_t cut = 0; cut <= file.content.size(); ++cut) {
+        SCOPED_TRACE(file.name + " at " + std::to_string(cut) + (restart ? ", restart" : ""));
+        DecodeRun run{file.path};
+        run.feed(std::string_view{file.content}.substr(0, cut));
+        run.finish();
+        if (restart) run.restart();
+        run.feed(std::string_view{file.content}.substr(cut));
+        Outcome paused = run.finish();
+        without_notes(paused);
+        if (!held) {
+          ASSERT_EQ(paused.events, whole.events);
+        }
+        ASSERT_EQ(paused.events.size(), whole.events.size());
+        ASSERT_EQ(paused.records, whole.records);
+        ASSERT_EQ(run.decoder().bytes().total(), file.content.size());
+      }
+    }
+  }
+}
+
 TEST(Restart, ManyRandomCutsAndRestarts) {
   std::mt19937 random{20261121};
   for (const SampleFile& file : sample_files()) {
