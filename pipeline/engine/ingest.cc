@@ -35,7 +35,10 @@ Interval extent(const CycleTrace& cycle) {
 }  // namespace
 
 Ingest::Ingest(Engine& engine, IngestOptions options)
-    : engine_(engine), options_(std::move(options)), filter_(options_.time) {
+    : engine_(engine),
+      options_(std::move(options)),
+      contexts_(options_.contexts),
+      filter_(options_.time) {
   engine_.interner().set_limits(options_.names);
 }
 
@@ -66,8 +69,9 @@ std::unique_ptr<FileDecoder> Ingest::supersede(FileId id) {
   file.superseded = true;
   file.changed = true;
   times_.superseded(id, decoding_);
+  if (file.decoder == nullptr) go_on(id, file);
   std::unique_ptr<FileDecoder> decoder = std::move(file.decoder);
-  forget_decoder(file);
+  forget_decoder(id, file);
   return decoder;
 }
 
@@ -88,6 +92,7 @@ void Ingest::opened(const KnownFile& known, const std::string& lane,
   if (is_new) ++its_lane.files;
   if (is_new) times_.clear(known.file);
   File& file = entry->second;
+  forget_decoder(known.file, file);
   file.known = known;
   file.changed = true;
   file.seen_in = engine_.last_seen().round();
@@ -114,11 +119,21 @@ void Ingest::data(FileId id, std::string_view bytes) {
   file.seen_in = engine_.last_seen().round();
   sources_[file.known.source].bytes += bytes.size();
   if (file.superseded) return;
-  // A file that grew after it seemed finished continues with a new decoder; lines stay whole.
-  if (file.decoder == nullptr) {
-    file.decoder = make_decoder(id, file);
-    file.decoder_begins = offset;
+  if (file.decoder != nullptr || go_on(id, file)) return feed(id, file, bytes);
+  grown_unknown(id, file, offset, bytes);
+}
+
+// Nothing was kept of what was known of the file: without that, times and names would be wrong,
+// unless a line says all that there is to know.
+void Ingest::grown_unknown(FileId id, File& file, std::uint64_t offset, std::string_view bytes) {
+  const Format* const format = find_format(format_catalog(), file.format);
+  if (format == nullptr || !format->lines) {
+    sources_[file.known.source].skipped += bytes.size();
+    return reject(id, RejectReason::cardinality, bytes);
   }
+  forget_decoder(id, file);
+  file.decoder = make_decoder(id, file);
+  file.decoder_begins = offset;
   feed(id, file, bytes);
 }
 
@@ -143,10 +158,11 @@ void Ingest::deliver(FileId id, File& file) {
   file.records += read;
   Source& source = sources_[file.known.source];
   source.records += read;
-  const std::uint64_t skipped = file.decoder->skipped() - file.decoder_skipped;
-  file.decoder_skipped += skipped;
-  source.skipped += skipped;
-  note_times(id, file);
+  // What the end of the file cut off is skipped no more once the file goes on.
+  const std::uint64_t all_skipped = std::max(file.decoder->skipped(), file.decoder_skipped);
+  source.skipped += all_skipped - std::exchange(file.decoder_skipped, all_skipped);
+  // Not at the end of a file that breaks off in a record, which may go on.
+  if (read > 0 || !batch_.empty()) note_times(id, file);
   if (batch_.empty()) return;
   filter_.filter(file.known.lane, batch_, rejected_events_);
   evaluate(id);
@@ -155,7 +171,6 @@ void Ingest::deliver(FileId id, File& file) {
 // As written: what the filter rejects is in the file all the same.
 void Ingest::note_times(FileId id, File& file) {
   const FileDecoder& decoder = *file.decoder;
-  if (decoder.records() == 0 && batch_.empty()) return;
   const std::uint64_t definitions = std::exchange(file.definitions, decoder.definitions());
   TimeIndex::Piece piece;
   piece.whole = !decoder.has_parts();
@@ -183,12 +198,14 @@ void Ingest::renamed(const KnownFile& known) {
 void Ingest::cut_back(FileId id, std::uint64_t bytes) {
   File& file = changing(id);
   file.read.cut(bytes);
-  if (file.decoder != nullptr) file.decoder->cut_back(bytes);
+  if (file.superseded) return;
+  if (file.decoder != nullptr || go_on(id, file)) file.decoder->cut_back(bytes);
 }
 
 void Ingest::restarted(FileId id, std::uint64_t lost) {
   File& file = changing(id);
   finish(id, file);
+  forget_decoder(id, file);
   filter_.reread(file.known.lane);
   file.read.clear();
   file.finished = false;
@@ -242,6 +259,7 @@ void Ingest::forgotten(FileId id, bool retired) {
   }
   if (retired) times_.retire(id, window_of(file));
   times_.clear(id);
+  contexts_.drop(id);
   files_.erase(id);
   forgotten_.push_back(id);
 }
@@ -275,11 +293,14 @@ void Ingest::finish(FileId id, File& file) {
   deliver(id, file);
   filter_.end_of_file(file.known.lane, batch_, rejected_events_);
   evaluate(id);
-  forget_decoder(file);  // freeing its buffers is worth more than a quick resumption
+  keep_context(id, *file.decoder);
+  file.decoder.reset();  // freeing its buffers is worth more than a quick resumption
+  file.definitions = 0;
 }
 
-void Ingest::forget_decoder(File& file) {
+void Ingest::forget_decoder(FileId id, File& file) {
   file.decoder.reset();
+  contexts_.drop(id);
   file.decoder_begins = 0;
   file.decoder_records = 0;
   file.decoder_skipped = 0;

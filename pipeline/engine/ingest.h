@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "pipeline/decode/file_decoder.h"
+#include "pipeline/engine/decoder_contexts.h"
 #include "pipeline/engine/engine.h"
 #include "pipeline/engine/time_index.h"
 #include "pipeline/tail/tailer.h"
@@ -31,6 +32,7 @@ struct IngestOptions {
   std::function<std::vector<std::string>(const std::string&)> list_directory;
   TimestampFilterOptions time;
   InternerLimits names{};
+  DecoderContexts::Limits contexts{};
 };
 
 struct RejectedSample {
@@ -53,13 +55,14 @@ class Ingest final : public TailSink, private Diagnostics, private CycleSink {
     std::unique_ptr<FileDecoder> decoder;  // null once the file is finished
     std::string format = "undecided";      // name of the format
     std::uint64_t bytes = 0;
-    std::uint64_t records = 0;          // decoded, before the timestamp filter
-    std::uint64_t decoder_begins = 0;   // offset of the first byte of the current decoder
-    std::uint64_t decoder_records = 0;  // of the current decoder
-    std::uint64_t decoder_skipped = 0;  // bytes, of the current decoder
-    std::uint64_t definitions = 0;      // of the current decoder; not saved
+    std::uint64_t records = 0;  // decoded, before the timestamp filter
+    // Of the current decoder, or of the one that goes on if the file grows.
+    std::uint64_t decoder_begins = 0;  // offset of its first byte
+    std::uint64_t decoder_records = 0;
+    std::uint64_t decoder_skipped = 0;  // bytes
+    std::uint64_t definitions = 0;      // not saved
+    Rejects decoder_rejects{};
     std::uint64_t rejects = 0;
-    Rejects decoder_rejects{};  // of the current decoder
     std::uint32_t seen_in = 0;  // the round of LastSeen in which bytes came last
     std::string error;
   };
@@ -124,8 +127,12 @@ class Ingest final : public TailSink, private Diagnostics, private CycleSink {
   void replay_partial_line(FileId id, File& file);
   void replay_cycle(FileId id, File& file);
   void replay(FileId id, File& file);
-  static void forget_decoder(File& file);
+  void forget_decoder(FileId id, File& file);
   void finish(FileId id, File& file);
+  bool go_on(FileId id, File& file);
+  void grown_unknown(FileId id, File& file, std::uint64_t offset, std::string_view bytes);
+  void keep_context(FileId id, FileDecoder& decoder);
+  bool load_context(FileId id, const File& file, StateIo io);
   void feed(FileId id, File& file, std::string_view bytes);
   // Updates the counters of `file` and passes the batch through the filter to the engine.
   void deliver(FileId id, File& file);
@@ -152,6 +159,7 @@ class Ingest final : public TailSink, private Diagnostics, private CycleSink {
   std::deque<RejectedSample> rejected_;
   std::map<SubjectId, std::int64_t> cycles_emitted_;  // by rank
   TimeIndex times_;
+  DecoderContexts contexts_;
   FileId decoding_{};            // whose cycle it is
   bool cycles_changed_ = false;  // since the last save
   TimestampFilter filter_;

@@ -1,5 +1,6 @@
 // The saved form of Ingest: a row per file, lane and source.
 #include <algorithm>
+#include <cassert>
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -54,11 +55,13 @@ void Ingest::save(StateRows& rows, bool all) {
   for (auto& [id, file] : files_) {
     if (!all && !file.changed) continue;
     file.changed = false;
-    rows.put(id_row(kFile, id), [&file = file](StateIo& io) {
+    rows.put(id_row(kFile, id), [&id = id, &file = file, this](StateIo& io) {
       account(file, io);
       bool decoding = file.decoder != nullptr;
       io(decoding);
-      if (decoding) file.decoder->state(io);
+      if (decoding) return file.decoder->state(io);
+      std::string context = contexts_.of(id);
+      io(context);
     });
   }
   for (const FileId id : forgotten_) rows.remove(id_row(kFile, id));
@@ -90,11 +93,14 @@ bool Ingest::load_rows(const SavedState& saved) {
     bool decoding = false;
     io(decoding);
     if (!io.ok() || file.known.file != *id) return false;
+    std::string context;
     if (decoding) {
       file.decoder = make_decoder(*id, file);
       file.decoder->state(io);
+    } else {
+      io(context);
     }
-    return io.complete();
+    return io.complete() && (context.empty() || load_context(*id, file, saved.open(context)));
   };
   const auto load_lane = [&](std::string_view key, std::string_view value) {
     const auto id = id_in<LaneId>(key);
@@ -115,6 +121,33 @@ bool Ingest::load_rows(const SavedState& saved) {
                       times_.load(saved);
   for (const auto& [id, file] : files_) ++lanes_[file.known.lane].files;
   return loaded;
+}
+
+void Ingest::keep_context(FileId id, FileDecoder& decoder) {
+  StateIo io = StateIo::saving();
+  decoder.state(io);
+  contexts_.keep(id, io.take());
+}
+
+// Through a decoder, so that the ids in it are those of today.
+bool Ingest::load_context(FileId id, const File& file, StateIo io) {
+  const auto decoder = make_decoder(id, file);
+  decoder->state(io);
+  keep_context(id, *decoder);
+  return io.complete();
+}
+
+// A file that grows after it seemed finished goes on as if it had not. False: nothing was kept of
+// what was known of it.
+bool Ingest::go_on(FileId id, File& file) {
+  const std::string& context = contexts_.of(id);
+  if (context.empty()) return false;
+  file.decoder = make_decoder(id, file);
+  StateIo io = StateIo::loading(context);
+  file.decoder->state(io);
+  assert(io.complete());
+  contexts_.drop(id);
+  return true;
 }
 
 bool Ingest::load(const StoredRows& rows) {
@@ -168,7 +201,7 @@ void Ingest::replay(FileId id, File& file) {
   for (std::size_t i = 0; i < file.decoder_rejects.size(); ++i) {
     take_off(file.decoder_rejects[i], file.rejects, source.rejects[i]);
   }
-  forget_decoder(file);
+  forget_decoder(id, file);
   times_.clear(id);
   file.read.clear();
   file.decoder = make_decoder(id, file);

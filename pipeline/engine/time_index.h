@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "pipeline/decode/file_window.h"
+#include "trainwatch/diagnostics.h"
 #include "trainwatch/event.h"
 #include "trainwatch/state_rows.h"
 
