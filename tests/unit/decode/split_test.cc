@@ -112,6 +112,32 @@ TEST(Pause, AFileThatSeemedFinishedGoesOn) {
   }
 }
 
+// What the end of a damaged file made records of is not read twice.
+TEST(Pause, OfADamagedFileEveryByteIsAccountedForOnce) {
+  std::mt19937 random{20261124};
+  for (const SampleFile& file : sample_files()) {
+    for (std::size_t quote = file.content.find('"'); quote != std::string::npos;
+         quote = file.content.find('"', quote + 1)) {
+      std::string damaged = file.content;
+      damaged.erase(quote, 1);
+      const std::size_t records = decode(file.path, damaged).records;
+      for (int round = 0; round < 20; ++round) {
+        const std::size_t cut = random() % damaged.size();
+        SCOPED_TRACE(file.name + " without the quote at " + std::to_string(quote) + ", cut at " +
+                     std::to_string(cut));
+        DecodeRun run{file.path};
+        run.feed(std::string_view{damaged}.substr(0, cut));
+        run.finish();
+        if (round % 2 == 0) run.restart();
+        run.feed(std::string_view{damaged}.substr(cut));
+        const Outcome paused = run.finish();
+        ASSERT_EQ(run.decoder().bytes().total(), damaged.size());
+        ASSERT_LE(paused.records, records + 2);
+      }
+    }
+  }
+}
+
 TEST(Restart, ManyRandomCutsAndRestarts) {
   std::mt19937 random{20261121};
   for (const SampleFile& file : sample_files()) {
