@@ -9,11 +9,9 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <memory>
 #include <optional>
 #include <string>
 #include <unordered_map>
-#include <utility>
 #include <vector>
 
 #include "pipeline/decode/decimal_time.h"
@@ -21,6 +19,7 @@
 #include "pipeline/decode/format.h"
 #include "pipeline/decode/json_cursor.h"
 #include "pipeline/decode/line_splitter.h"
+#include "pipeline/decode/lines_before_end.h"
 #include "pipeline/decode/short_text.h"
 
 namespace trainwatch {
@@ -50,7 +49,7 @@ class SystemMetricsDecoder final : public Decoder {
   void feed(std::string_view bytes, EventBatch& out) override;
   void finish(EventBatch& out) override;
   void cut_back(std::size_t bytes) override {
-    go_on();
+    before_end_.go_on(lines_, account_);
     account_.cut_back(bytes - std::min(bytes, lines_.rest().size()));
     lines_.cut_back(bytes);
   }
@@ -80,13 +79,6 @@ class SystemMetricsDecoder final : public Decoder {
     std::string_view type, name, dimension, node, value, timestamp;
   };
 
-  // What stood behind the last record when the file was finished.
-  struct BeforeEnd {
-    LineSplitter lines;
-    ByteAccount account;
-  };
-
-  void go_on();
   void line(std::string_view text, EventBatch& out);
   void begun_line(EventBatch& out);
   void accept(const Sample& sample, std::size_t size, EventBatch& out);
@@ -111,9 +103,9 @@ class SystemMetricsDecoder final : public Decoder {
   StringReader strings_;
   std::uint64_t records_ = 0;
   ByteAccount account_;
-  std::unique_ptr<BeforeEnd> before_end_;  // until more comes; null: the end changed nothing
-  std::vector<Layout> layouts_;            // one per series
-  std::uint32_t last_ = 0;                 // the layout of the last line
+  LinesBeforeEnd before_end_;
+  std::vector<Layout> layouts_;                                    // one per series
+  std::uint32_t last_ = 0;                                         // the layout of the last line
   std::unordered_map<std::string, std::uint32_t> layout_of_name_;  // by the tokens as written
   std::array<char, 24> time_{};  // as it was last written: samples of one moment repeat it
   std::size_t time_size_ = 0;
@@ -123,7 +115,7 @@ class SystemMetricsDecoder final : public Decoder {
 };
 
 void SystemMetricsDecoder::feed(std::string_view bytes, EventBatch& out) {
-  go_on();
+  before_end_.go_on(lines_, account_);
   lines_.feed(
       bytes,
       [&](std::string_view text) {
@@ -150,20 +142,7 @@ void SystemMetricsDecoder::begun_line(EventBatch& out) {
 }
 
 void SystemMetricsDecoder::finish(EventBatch& out) {
-  if (!lines_.mid_line()) return;
-  const std::uint64_t records = records_;
-  before_end_ = std::make_unique<BeforeEnd>(BeforeEnd{lines_, account_});
-  const std::string rest = lines_.take_rest();
-  line(rest, out);
-  if (records_ != records) before_end_.reset();  // nothing is read twice
-}
-
-// The line that the end of the file cut off is continued.
-void SystemMetricsDecoder::go_on() {
-  if (before_end_ == nullptr) return;
-  lines_ = std::move(before_end_->lines);
-  account_ = before_end_->account;
-  before_end_.reset();
+  before_end_.finish(lines_, account_, records_, [&](std::string_view rest) { line(rest, out); });
 }
 
 // Behind damage, the next object of the line is tried. One reject for all that is damaged in a row.
@@ -341,9 +320,8 @@ void SystemMetricsDecoder::set_layout(std::string_view text, const Tokens& token
 }
 
 void SystemMetricsDecoder::state(StateIo& io) {
-  io(before_end_ != nullptr ? before_end_->lines : lines_);
+  before_end_.state(io, lines_, account_);
   io(records_);
-  io(before_end_ != nullptr ? before_end_->account : account_);
 }
 
 Detection detect_system_metrics(const FormatClue& clue) {

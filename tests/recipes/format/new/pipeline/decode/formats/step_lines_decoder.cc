@@ -7,6 +7,7 @@
 #include "pipeline/decode/format.h"
 #include "pipeline/decode/json_cursor.h"
 #include "pipeline/decode/line_splitter.h"
+#include "pipeline/decode/lines_before_end.h"
 
 namespace trainwatch {
 namespace {
@@ -16,6 +17,7 @@ class StepLinesDecoder final : public Decoder {
   explicit StepLinesDecoder(const FileContext& context) : context_(context) {}
 
   void feed(std::string_view bytes, EventBatch& out) override {
+    before_end_.go_on(lines_, account_);
     lines_.feed(
         bytes,
         [&](std::string_view text) {
@@ -24,8 +26,11 @@ class StepLinesDecoder final : public Decoder {
         },
         [&](std::string_view beginning) { reject(RejectReason::too_long, beginning); });
   }
-  void finish(EventBatch& out) override { line(lines_.take_rest(), out); }
+  void finish(EventBatch& out) override {
+    before_end_.finish(lines_, account_, records_, [&](std::string_view rest) { line(rest, out); });
+  }
   void cut_back(std::size_t bytes) override {
+    before_end_.go_on(lines_, account_);
     account_.cut_back(bytes - std::min(bytes, lines_.rest().size()));
     lines_.cut_back(bytes);
   }
@@ -38,9 +43,8 @@ class StepLinesDecoder final : public Decoder {
     return all;
   }
   void state(StateIo& io) override {
-    lines_.state(io);
+    before_end_.state(io, lines_, account_);
     io(records_);
-    io(account_);
   }
 
  private:
@@ -93,6 +97,7 @@ class StepLinesDecoder final : public Decoder {
   LineSplitter lines_;
   std::uint64_t records_ = 0;
   ByteAccount account_;
+  LinesBeforeEnd before_end_;
 };
 
 Detection detect_step_lines(const FormatClue& clue) {
