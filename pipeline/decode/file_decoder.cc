@@ -12,6 +12,9 @@ namespace {
 
 constexpr std::string_view kGzipMagic = "\x1f\x8b";
 
+// Of a file of no format that was finished: enough for a first record that was cut off.
+constexpr std::size_t kMostKeptHead = 1024;
+
 }  // namespace
 
 struct FileDecoder::Impl {
@@ -178,14 +181,13 @@ void FileDecoder::Impl::decided(const Format& found, std::string_view begun, Eve
   not_decoded(begun);
 }
 
-// Only bytes that may be the beginning of one of our files are kept for the case that more come:
-// an output directory is full of other files.
+// What may be the beginning of one of our files is kept for the case that more come. An output
+// directory is full of other files, so of those it is little.
 void FileDecoder::Impl::decide_by_end(EventBatch& out) {
   std::string begun = std::exchange(head, {});
   decided(detect_whole_file(formats, begun, context.path), begun, out);
   decided_by_end = decoder == nullptr;
-  const bool keeps =
-      encoding == Encoding::undecided || means_nothing(begun) || is_named_as_ours(context.path);
+  const bool keeps = begun.size() <= kMostKeptHead || is_named_as_ours(context.path);
   if (decided_by_end && keeps) head = std::move(begun);
 }
 
