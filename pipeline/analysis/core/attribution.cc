@@ -168,7 +168,10 @@ Cause Attribution::explain(const Verdict& verdict, SubjectId subject) const {
   if (const auto cause = from_system(usage, before)) return *cause;
   if (sure) return verdict.cause;
   if (const auto cause = from_span(verdict, subject, SpanKind::data_init)) return *cause;
-  if (const auto cause = from_phases(verdict, subject)) return *cause;
+  // What still stands has not ended the phase that it stands in: none of it is written yet.
+  if (!verdict.provisional) {
+    if (const auto cause = from_phases(verdict, subject)) return *cause;
+  }
   Cause none;
   if (!usage.cpu) none.missing.emplace_back("cpu samples");
   return none;

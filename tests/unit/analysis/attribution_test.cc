@@ -179,6 +179,9 @@ TEST_F(AttributionTest, TimeOutsideThePhasesOfAStepIsTheHosts) {
   const Cause cause = attribution_.explain(verdict_, rank_);
   EXPECT_EQ(cause.name, CauseName::host_pause);
   EXPECT_GE(cause.coverage, 0.8);
+  verdict_.provisional = true;
+  EXPECT_EQ(attribution_.explain(verdict_, rank_).name, CauseName::unattributed)
+      << "it still stands, and a phase is written when it ends";
 }
 
 TEST_F(AttributionTest, FindsACheckpoint) {
