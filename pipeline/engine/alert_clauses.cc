@@ -1,13 +1,21 @@
 #include "pipeline/engine/alert_clauses.h"
 
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
+#include <set>
+
+#include "pipeline/engine/alert_cost.h"
 #include "pipeline/engine/cause_words.h"
 #include "pipeline/engine/headline_text.h"
+#include "pipeline/engine/reasons.h"
 #include "trainwatch/rank_ranges.h"
 
 namespace trainwatch {
 namespace {
 
 constexpr std::string_view kStallRule = "stall";
+constexpr double kEnough = 0.5;  // of what is lost, to say why
 
 // The rank is the one that all others wait for.
 bool names_culprit(const AlertView& view) {
@@ -44,20 +52,66 @@ bool is_waiting_for_others(CauseName cause) {
   return cause == CauseName::communication || cause == CauseName::straggler;
 }
 
-// The one alert of the incident that says why its rank is slow, where all others only wait.
-const AlertView* culprit_of(const AlertView& speaker, const std::vector<AlertView>& firing) {
-  if (!is_waiting_for_others(speaker.alert->verdict.cause.name)) return nullptr;
-  const AlertView* culprit = nullptr;
-  for (const AlertView& view : firing) {
-    const Alert& alert = *view.alert;
-    const CauseName cause = alert.verdict.cause.name;
-    const bool knows = cause != CauseName::unattributed && !is_waiting_for_others(cause);
-    if (alert.incident != speaker.alert->id || !knows || view.rule->incident.of_one_step) continue;
-    if (alert.subject.rank == kNoRank) continue;
-    if (culprit != nullptr && culprit->alert->subject.rank != alert.subject.rank) return nullptr;
-    culprit = &view;
+// Says why its rank is slow. That no phase was long is found of a rank that waits as well.
+bool knows_why(const AlertView& view) {
+  const Verdict& verdict = view.alert->verdict;
+  const CauseName cause = verdict.cause.name;
+  if (cause == CauseName::host_pause) return verdict.own_cause == cause;
+  return cause != CauseName::unattributed && !is_waiting_for_others(cause);
+}
+
+// Whether `part` says why what `speaker` is about is slow; it may be that one.
+bool explains(const AlertView& part, const AlertView& speaker, const RunView& run, Time now) {
+  if (incident_of(part) != incident_of(speaker) || is_moment(part) || !knows_why(part))
+    return false;
+  if (part.rule->incident.of_one_step != speaker.rule->incident.of_one_step) return false;
+  if (speaker.alert->verdict.cause.name != CauseName::unattributed) return true;
+  const auto known = cost_of(part, run, now);
+  const auto all = cost_of(speaker, run, now);
+  return known && all && known->share && all->share && *known->share >= kEnough * *all->share;
+}
+
+// Some other rank of the same condition does not know why it is slow.
+bool others_wait(const AlertView& speaker, std::int32_t rank, const RunAlerts& alerts) {
+  if (is_waiting_for_others(speaker.alert->verdict.cause.name)) return true;
+  return std::ranges::any_of(alerts.firing, [&](const AlertView& view) {
+    const bool same = view.rule == speaker.rule && incident_of(view) == incident_of(speaker);
+    return same && view.alert->subject.rank != rank && !knows_why(view);
+  });
+}
+
+// What the alerts of the incident that know why say, the one that speaks among them: "the other
+// ranks wait for rank 3, which is computing longer than before" if they are of one rank, else for
+// one that does not know why "every step waits for data on ranks 0-3". Empty: the one that speaks
+// has better words.
+std::string explained_clause(const AlertView& speaker, const RunView& run, const RunAlerts& alerts,
+                             Time now) {
+  std::vector<AlertView> parts;
+  for (const auto* const list : {&alerts.firing, &alerts.info}) {
+    std::ranges::copy_if(*list, std::back_inserter(parts),
+                         [&](const AlertView& part) { return explains(part, speaker, run, now); });
   }
-  return culprit;
+  if (parts.empty()) return {};
+  AlertView first = *std::ranges::max_element(
+      parts, {}, [](const AlertView& part) { return part.rule->incident.specificity; });
+  const CauseName cause = first.alert->verdict.cause.name;
+  std::set<std::int32_t> ranks;
+  std::set<std::int32_t> agree;
+  for (const AlertView& part : parts) {
+    ranks.insert(part.alert->subject.rank);
+    if (part.alert->verdict.cause.name == cause) agree.insert(part.alert->subject.rank);
+  }
+  const std::int32_t rank = *ranks.begin();
+  const bool some = speaker.rule->incident.of_one_step;
+  const bool one = ranks.size() == 1 && rank != kNoRank && !some;
+  if (one && others_wait(speaker, rank, alerts)) {
+    return "the other ranks wait for rank " + std::to_string(rank) + ", which is " +
+           std::string(words_of(cause).spent);
+  }
+  if (speaker.alert->verdict.cause.name != CauseName::unattributed) return {};
+  if (agree.size() > 1 && !agree.contains(kNoRank)) first.ranks = rank_ranges(agree);
+  const CauseWords& words = words_of(cause);
+  return std::string(some ? words.recurring : words.lasting) + place_of(first, run);
 }
 
 }  // namespace
@@ -77,6 +131,7 @@ bool is_moment(const AlertView& view) {
 
 std::string ranks_of(const AlertView& view, const RunView& run) {
   const Alert& alert = *view.alert;
+  if (!view.ranks.empty()) return view.ranks;
   if (!alert.ranks.empty()) return alert.ranks;
   if (alert.subject.rank != kNoRank) return std::to_string(alert.subject.rank);
   if (alert.subject.process != kNoProcess) return {};
@@ -94,14 +149,11 @@ std::string unknown_part(const Cause& cause) {
   return cause.missing.empty() ? text : text + ")";
 }
 
-std::string lasting_clause(const AlertView& view, const RunView& run,
-                           const std::vector<AlertView>& firing) {
+std::string lasting_clause(const AlertView& view, const RunView& run, const RunAlerts& alerts,
+                           Time now) {
   const Cause& cause = view.alert->verdict.cause;
   const CauseWords& words = words_of(cause.name);
-  if (const AlertView* const culprit = culprit_of(view, firing)) {
-    return "the other ranks wait for rank " + std::to_string(culprit->alert->subject.rank) +
-           ", which is " + std::string(words_of(culprit->alert->verdict.cause.name).spent);
-  }
+  if (std::string clause = explained_clause(view, run, alerts, now); !clause.empty()) return clause;
   if (cause.name == CauseName::straggler && names_culprit(view)) {
     return "the other ranks wait for rank " + std::to_string(view.alert->subject.rank);
   }

@@ -4,7 +4,6 @@
 
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "pipeline/engine/headline.h"
 
@@ -22,9 +21,10 @@ std::string ranks_text(std::string_view ranks);
 // ", and the cause is not known (missing: gpu samples)"; empty if it is known.
 std::string unknown_part(const Cause& cause);
 
-// "every step waits for data on ranks 0-7". `firing`: among these is whoever it waits for.
-std::string lasting_clause(const AlertView& view, const RunView& run,
-                           const std::vector<AlertView>& firing);
+// "every step waits for data on ranks 0-7". `alerts`: where the one that speaks does not know why,
+// what fires of its incident may; among these is also whoever its ranks wait for.
+std::string lasting_clause(const AlertView& view, const RunView& run, const RunAlerts& alerts,
+                           Time now);
 // "a step waited for data on ranks 0-7"
 std::string moment_clause(const AlertView& view, const RunView& run);
 // Of what is over: "training stood still for 8 min on rank 3".

@@ -21,11 +21,12 @@ bool knows_cycles_only(const RuleSpec& rule) {
 
 double ranks_concerned(const AlertView& view, const RunView& run) {
   const Alert& alert = *view.alert;
+  const std::string& several = view.ranks.empty() ? alert.ranks : view.ranks;
   std::size_t ranks = 1;
   if (view.rule->scope == Scope::job) {
     ranks = run.rank_count;
-  } else if (!alert.ranks.empty()) {
-    ranks = count_ranks(alert.ranks);
+  } else if (!several.empty()) {
+    ranks = count_ranks(several);
   } else if (view.rule->scope == Scope::node) {
     const auto node = run.nodes.find(alert.subject.node);
     if (node != run.nodes.end()) ranks = node->second.size();

@@ -1,13 +1,12 @@
 #include "pipeline/engine/headline.h"
 
 #include <algorithm>
-#include <optional>
-#include <tuple>
 
 #include "pipeline/engine/alert_clauses.h"
 #include "pipeline/engine/alert_cost.h"
 #include "pipeline/engine/cause_words.h"
 #include "pipeline/engine/headline_text.h"
+#include "pipeline/engine/reasons.h"
 #include "trainwatch/rank_ranges.h"
 
 namespace trainwatch {
@@ -15,40 +14,6 @@ namespace {
 
 constexpr double kLeastShare = 0.005;  // of the time; less is nothing
 constexpr double kMuch = 0.05;         // what an alert that warns of nothing must cost to be said
-
-bool speaks(const AlertView& view) {
-  return view.alert->incident.empty() || view.alert->incident == view.alert->id;
-}
-
-// The most expensive first.
-void sort_by_cost(std::vector<AlertView>& views, const RunView& run, Time now) {
-  const auto rank = [&](const AlertView& view) {
-    const Time until = view.alert->ended_at == kNoTime ? now : view.alert->ended_at;
-    const auto cost = cost_of(view, run, until);
-    return std::tuple(is_stall(view), cost ? cost->gpu_seconds : 0.0, view.alert->severity,
-                      view.rule->incident.specificity);
-  };
-  std::ranges::sort(views, [&](const AlertView& a, const AlertView& b) {
-    const auto first = rank(a);
-    const auto second = rank(b);
-    if (first != second) return first > second;
-    return std::pair(a.alert->began(), a.alert->id) < std::pair(b.alert->began(), b.alert->id);
-  });
-}
-
-// Those that speak; all, if none does. `about_loss`: of rules about lost time, or of the others.
-std::vector<AlertView> choose(const std::vector<AlertView>& views, const RunView& run, Time now,
-                              bool about_loss) {
-  std::vector<AlertView> chosen;
-  for (const bool speakers : {true, false}) {
-    if (!chosen.empty()) break;
-    std::ranges::copy_if(views, std::back_inserter(chosen), [&](const AlertView& view) {
-      return (view.rule->incident.specificity != 0) == about_loss && (!speakers || speaks(view));
-    });
-  }
-  sort_by_cost(chosen, run, now);
-  return chosen;
-}
 
 std::string more_part(std::size_t alerts) {
   if (alerts < 2) return {};
@@ -79,32 +44,33 @@ std::string step_text(const RunView& run) {
 }
 
 // "since {since} ({for}) every step waits for data on ranks 0-7: 31 % ..."
-std::string lasting_text(const AlertView& view, const RunView& run,
-                         const std::vector<AlertView>& firing, Time now) {
+std::string lasting_text(const AlertView& view, const RunView& run, const RunAlerts& alerts,
+                         Time now) {
   const auto cost = cost_of(view, run, now);
-  return "since {since} ({for}) " + lasting_clause(view, run, firing) +
+  return "since {since} ({for}) " + lasting_clause(view, run, alerts, now) +
          (cost ? ": " + cost_text(*cost) : std::string());
 }
 
 Headline slow(const RunView& run, const RunAlerts& alerts, Time now) {
-  const std::vector<AlertView> reasons = choose(alerts.firing, run, now, true);
-  if (reasons.empty()) return {"Slow: since {since} ({for})" + rate_part(run) + ".", run.since};
-  const AlertView& worst = reasons.front();
+  const auto worst_first = reasons(alerts, &RunAlerts::firing, true, run, now);
+  if (worst_first.empty()) return {"Slow: since {since} ({for})" + rate_part(run) + ".", run.since};
+  const AlertView& worst = worst_first.front();
   std::string text = "Slow: ";
   if (is_moment(worst)) {
     const auto cost = cost_of(worst, run, now);
     text += "at {since} ({for} ago) " + moment_clause(worst, run);
     if (cost) text += ": " + gpu_time_words(cost->gpu_seconds) + " lost";
   } else {
-    text += lasting_text(worst, run, alerts.firing, now);
+    text += lasting_text(worst, run, alerts, now);
   }
-  text += rate_part(run) + more_part(reasons.size()) + ".";
+  text += rate_part(run) + more_part(worst_first.size()) + ".";
   return {text, worst.alert->began()};
 }
 
-Headline stalled(const RunView& run, const std::vector<AlertView>& reasons, Time now) {
+Headline stalled(const RunView& run, const RunAlerts& alerts, Time now) {
+  const auto worst_first = reasons(alerts, &RunAlerts::firing, true, run, now);
   const std::string own = rank_ranges(run.ranks());
-  const AlertView* const worst = reasons.empty() ? nullptr : &reasons.front();
+  const AlertView* const worst = worst_first.empty() ? nullptr : &worst_first.front();
   const std::string ranks = worst != nullptr ? ranks_of(*worst, run) : own;
   const bool one = ranks.find_first_of(",-") == std::string::npos;
   std::string text = "Stalled: " + (ranks.empty() ? "training" : ranks_text(ranks)) +
@@ -120,7 +86,7 @@ Headline stalled(const RunView& run, const std::vector<AlertView>& reasons, Time
   }
   const double lost = to_seconds(now - worst->alert->began()) * ranks_concerned(*worst, run);
   text += "; " + gpu_time_words(std::max(lost, 0.0)) + " lost so far";
-  return {text + more_part(reasons.size()) + ".", worst->alert->began()};
+  return {text + more_part(worst_first.size()) + ".", worst->alert->began()};
 }
 
 Headline running(const RunView& run, const RunAlerts& alerts, Time now) {
@@ -129,12 +95,12 @@ Headline running(const RunView& run, const RunAlerts& alerts, Time now) {
   if (run.seconds_per_step > 0) text += ": " + rate_words(run.seconds_per_step);
   if (!step.empty()) text += (run.seconds_per_step > 0 ? ", " : ": ") + step;
   text += "; ";
-  if (const auto others = choose(alerts.firing, run, now, false); !others.empty()) {
+  if (const auto others = reasons(alerts, &RunAlerts::firing, false, run, now); !others.empty()) {
     const AlertView& worst = others.front();
-    text += lasting_text(worst, run, alerts.firing, now) + more_part(others.size()) + ".";
+    text += lasting_text(worst, run, alerts, now) + more_part(others.size()) + ".";
     return {text, worst.alert->began()};
   }
-  if (const auto past = choose(alerts.over, run, now, true); !past.empty()) {
+  if (const auto past = reasons(alerts, &RunAlerts::over, true, run, now); !past.empty()) {
     const AlertView& worst = past.front();
     text += "at {since} ({for} ago) " + past_clause(worst, run);
     if (const auto cost = cost_of(worst, run, worst.alert->ended_at)) {
@@ -142,11 +108,11 @@ Headline running(const RunView& run, const RunAlerts& alerts, Time now) {
     }
     return {text + more_part(past.size()) + ".", worst.alert->began()};
   }
-  if (const auto info = choose(alerts.info, run, now, true); !info.empty()) {
+  if (const auto info = reasons(alerts, &RunAlerts::info, true, run, now); !info.empty()) {
     const AlertView& worst = info.front();
     const auto cost = cost_of(worst, run, now);
     if (cost && cost->share && *cost->share >= kMuch) {
-      return {text + lasting_text(worst, run, alerts.info, now) + ".", worst.alert->began()};
+      return {text + lasting_text(worst, run, alerts, now) + ".", worst.alert->began()};
     }
   }
   return {text + account_text(run, false) + ".", kNoTime};
@@ -192,7 +158,7 @@ Headline headline(const RunView& run, const RunAlerts& alerts, Time now) {
     case RunState::slow:
       return slow(run, alerts, now);
     case RunState::stalled:
-      return stalled(run, choose(alerts.firing, run, now, true), now);
+      return stalled(run, alerts, now);
     case RunState::finished:
       return finished(run);
     case RunState::gone:

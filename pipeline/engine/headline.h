@@ -50,6 +50,8 @@ struct RunView {
 struct AlertView {
   const Alert* alert = nullptr;
   const RuleSpec* rule = nullptr;
+  std::string ranks =
+      {};  // "0-3": those of all alerts that it stands for; empty: as the alert says
 };
 
 // The alerts about one run.
@@ -61,8 +63,8 @@ struct RunAlerts {
   std::vector<AlertView> over;    // of its attempt, over for kRecent at most; were at `warning`
 };
 
-// `now`: the newest event time. Of several alerts the one that costs most is the reason; one for
-// which another speaks is asked only where none speaks.
+// `now`: the newest event time. Of several incidents the one that costs most is the reason. The
+// alert that speaks for it is asked, or what still fires of it (reasons.h).
 Headline headline(const RunView& run, const RunAlerts& alerts, Time now);
 
 }  // namespace trainwatch
