@@ -273,7 +273,7 @@ class ThroughputRegression final : public Rule {
 const RuleSpec& rule() {
   static const RuleSpec spec = make_spec<ThroughputRegression, Params>(
       {.id = "throughput_regression",
-       .version = 3,
+       .version = 4,
        .scope = Scope::rank,
        .summary = "Training has become slower and stays so.",
        .doc = "Per mode and writer: the level of the iteration times rose by 8 % or more and "

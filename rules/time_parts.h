@@ -58,17 +58,21 @@ class Growth {
   // with its forward pass.
   bool hides_computation() const { return before_.between >= kHidden * before_.total; }
 
-  // Forward and backward pass grew in proportion, and what does not depend on the size of a batch
-  // did not: the optimizer, or the time between the steps that holds it.
+  // Forward and backward pass grew in proportion and by most of the growth, and what does not
+  // depend on the size of a batch did not: the optimizer, or the time between the steps that holds
+  // it.
   bool is_of_batches() const {
     const double fixed_before = before_.optimizer > 0 ? before_.optimizer : before_.between;
     const double fixed_now = before_.optimizer > 0 ? now_.optimizer : now_.between;
     if (before_.forward <= 0 || before_.backward <= 0 || hides_computation()) return false;
     if (fixed_before < kLeastPart * before_.total) return false;
-    const double forward = now_.forward / before_.forward - 1;
-    const double backward = now_.backward / before_.backward - 1;
-    return forward > 0 && std::fabs(forward - backward) <= kAlike * std::max(forward, backward) &&
-           fixed_now / fixed_before - 1 <= kFixed * forward;
+    if (forward() + backward() < kHalf * total()) return false;
+    const double forward_more = now_.forward / before_.forward - 1;
+    const double backward_more = now_.backward / before_.backward - 1;
+    return forward_more > 0 &&
+           std::fabs(forward_more - backward_more) <=
+               kAlike * std::max(forward_more, backward_more) &&
+           fixed_now / fixed_before - 1 <= kFixed * forward_more;
   }
 
   // Nothing speaks against longer sequences or larger batches, but the writer gives too few phases
