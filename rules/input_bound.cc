@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "rules/format.h"
+#include "rules/loss_since.h"
 #include "trainwatch/compact_duration.h"
 #include "trainwatch/cycle_summary.h"
 #include "trainwatch/json_writer.h"
@@ -46,6 +47,7 @@ struct Lane {
   Entry longest;           // wait, the first of equal ones
   std::uint32_t seen = 0;  // steps of the attempt, up to kStartingSteps
   bool waited = false;     // some step had a wait
+  LossSince loss;          // of a timeline
 
   void add(Entry entry, std::size_t window) {
     bool longest_left = recent.empty();
@@ -99,6 +101,7 @@ struct Lane {
     io(squares);
     io(seen);
     io(waited);
+    io(loss);
     if (!recent.empty()) find_longest();
   }
 };
@@ -112,6 +115,7 @@ class InputBound final : public Rule {
     if (step.origin != Origin::timeline) return;  // its cycle says more
     Lane& lane = lane_of(Origin::timeline);
     if (step.opens_attempt || step.opens_epoch) lane.seen = 0;
+    if (step.opens_attempt) lane.loss = {};
     // The first steps of a job wait until the loader's workers have filled its queue.
     if (lane.seen < kStartingSteps) {
       ++lane.seen;
@@ -120,6 +124,10 @@ class InputBound final : public Rule {
     lane.waited = lane.waited || step.data_wait > Nanos{};
     lane.add({CompactDuration(step.iteration()), CompactDuration(step.data_wait)},
              static_cast<std::size_t>(params_.window));
+    lane.loss.add(step.begin, to_seconds(step.iteration()), to_seconds(step.data_wait),
+                  kHysteresis * params_.warning_percent / 100,
+                  to_seconds(lane.duration) / static_cast<double>(lane.recent.size()),
+                  out.firings("") > 0);
     judge(Origin::timeline, step.number, step.end(), out);
   }
 
@@ -207,6 +215,10 @@ class InputBound final : public Rule {
     verdict.value = percent;
     verdict.threshold = params_.warning_percent;
     verdict.lost_seconds = to_seconds(lane.wait);
+    if (origin == Origin::timeline) {
+      verdict.since = lane.loss.since();
+      verdict.lost_seconds = lane.loss.lost();
+    }
     verdict.unit = "percent";
     verdict.summary = summary(origin, lane, percent);
     verdict.cause = {CauseName::input_wait,
@@ -217,15 +229,14 @@ class InputBound final : public Rule {
                               ? " passed with nothing left to run until the next batch came."
                               : " was spent waiting for data."),
                      {}};
-    verdict.evidence =
-        JsonWriter{}
-            .begin_object()
-            .field("steps", lane.recent.size())
-            .field("step_seconds", to_seconds(lane.duration))
-            .field("data_wait_seconds", to_seconds(lane.wait))
-            .field("longest_data_wait_seconds", to_seconds(lane.longest.wait.value()))
-            .end_object()
-            .take();
+    JsonWriter json;
+    json.begin_object()
+        .field("steps", lane.recent.size())
+        .field("step_seconds", to_seconds(lane.duration))
+        .field("data_wait_seconds", to_seconds(lane.wait))
+        .field("longest_data_wait_seconds", to_seconds(lane.longest.wait.value()));
+    if (origin == Origin::timeline) json.field("since", to_rfc3339(lane.loss.since()));
+    verdict.evidence = json.end_object().take();
     verdict.next =
         "Load data faster: more loader workers, pinned memory, prefetching, cheaper transforms, or "
         "data closer to the GPU.";
@@ -241,7 +252,7 @@ class InputBound final : public Rule {
 const RuleSpec& rule() {
   static const RuleSpec spec = make_spec<InputBound, Params>(
       {.id = "input_bound",
-       .version = 5,
+       .version = 6,
        .scope = Scope::rank,
        .summary = "Training waits for its data.",
        .doc = "The share of the last `window` training steps spent waiting for the next batch, "

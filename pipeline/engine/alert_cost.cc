@@ -34,7 +34,7 @@ double ranks_concerned(const AlertView& view, const RunView& run) {
   return static_cast<double>(std::max<std::size_t>(ranks, 1));
 }
 
-// A percentage is of the recent steps.
+// A percentage is of the recent steps; what was lost as well, unless since when is known.
 std::optional<AlertCost> cost_of(const AlertView& view, const RunView& run, Time until) {
   const Alert& alert = *view.alert;
   const Verdict& verdict = alert.verdict;
@@ -49,7 +49,8 @@ std::optional<AlertCost> cost_of(const AlertView& view, const RunView& run, Time
   }
   const double elapsed = to_seconds(until - alert.began());
   const double measured = to_seconds(alert.updated_at - alert.began());
-  if (percent) return AlertCost{recent, recent * elapsed * ranks, "about "};
+  if (percent && verdict.since == kNoTime)
+    return AlertCost{recent, recent * elapsed * ranks, "about "};
   const double known = verdict.lost_seconds * ranks;
   if (measured <= 0) return AlertCost{std::nullopt, known, elapsed > 0 ? "at least " : ""};
   const double share = std::min(verdict.lost_seconds / measured, 1.0);

@@ -92,6 +92,10 @@ TEST_F(HeadlineTest, APercentageIsExtrapolatedAndSaysSo) {
   fires(slow, kInputBound);
   EXPECT_THAT(text(),
               HasSubstr("on rank 3: 10 % of the time is lost, about 3.8 GPU minutes so far"));
+  slow.verdict.since = slow.started_at - minutes(2);
+  slow.verdict.lost_seconds = 8 * 60;
+  EXPECT_THAT(text(), HasSubstr("on rank 3: 20 % of the time is lost, 8.0 GPU minutes so far"))
+      << "it is known since when, and all that was lost";
 }
 
 TEST_F(HeadlineTest, AFigureThatIsOldIsExtrapolatedAndSaysSo) {
