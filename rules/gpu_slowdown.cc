@@ -208,6 +208,7 @@ Verdict GpuSlowdown::describe(const Summary& seen) const {
   const double lost = known ? std::max(1 - seen.clock / best_, 0.0) : 0;
   const std::string since = to_rfc3339(since_);
   Verdict verdict;
+  verdict.since = since_;
   verdict.value = seen.clock;
   verdict.threshold = limit();
   verdict.baseline = best_;
@@ -242,6 +243,7 @@ Verdict GpuSlowdown::describe(const Summary& seen) const {
 const RuleSpec& rule() {
   static const RuleSpec spec = make_spec<GpuSlowdown, Params>(
       {.id = "gpu_slowdown",
+       .version = 2,
        .scope = Scope::gpu,
        .summary = "A GPU is busy, and its clocks are held back.",
        .doc = "For hold_seconds, a busy GPU's SM clock is drop_percent below its own best "

@@ -53,6 +53,7 @@ class Level {
 
   ClearTime clear;
   bool critical = false;
+  Time since = kNoTime;  // it had begun to grow when the alert opened
 
  private:
   void begin(Time at);
@@ -108,6 +109,7 @@ void Level::state(StateIo& io) {
   for (MemoryTrend& trend : trends_) io(trend);
   io(clear);
   io(critical);
+  io(since);
   io(began_);
   io(last_);
   io(latest_);
@@ -115,8 +117,9 @@ void Level::state(StateIo& io) {
   io(before_);
   io(restarted_);
   const auto fits = [](double value) { return std::fabs(value) <= MemoryTrend::kLargest; };
-  if (!is_possible(began_) || !is_possible(last_) || (began_ == kNoTime) != (last_ == kNoTime) ||
-      !fits(latest_) || !fits(highest_) || !fits(before_)) {
+  if (!is_possible(since) || !is_possible(began_) || !is_possible(last_) ||
+      (began_ == kNoTime) != (last_ == kNoTime) || !fits(latest_) || !fits(highest_) ||
+      !fits(before_)) {
     io.fail();
   }
 }
@@ -152,7 +155,7 @@ class MemoryCreep final : public Rule {
   }
 
   void judge(const Sample& sample, Level& level, Verdicts& out) const;
-  Verdict describe(const Sample& sample, const Level::Forecast& forecast) const;
+  Verdict describe(const Sample& sample, Time since, const Level::Forecast& forecast) const;
 
   Params params_;
   Level memory_;   // of the host or of the GPU
@@ -170,11 +173,12 @@ void MemoryCreep::judge(const Sample& sample, Level& level, Verdicts& out) const
     level.clear.reset();
     const double minutes = params_.critical_minutes * (level.critical ? kStaysCritical : 1);
     level.critical = forecast->hours * 60 < minutes;
+    if (out.firings(key) == 0) level.since = sample.at - forecast->rise.span;
     return out.fires({.key = key,
                       .at = sample.at,
                       .severity = level.critical ? Severity::critical : Severity::warning,
                       .figure = forecast->hours},
-                     [&] { return describe(sample, *forecast); });
+                     [&] { return describe(sample, level.since, *forecast); });
   }
   if (out.firings(key) > 0 && level.latest() >= kNearlyFull) return out.holds(key);
   if (!level.clear.elapsed(sample.at, kRecovery)) return;
@@ -182,7 +186,8 @@ void MemoryCreep::judge(const Sample& sample, Level& level, Verdicts& out) const
   out.clear(key, sample.at);
 }
 
-Verdict MemoryCreep::describe(const Sample& sample, const Level::Forecast& forecast) const {
+Verdict MemoryCreep::describe(const Sample& sample, Time since,
+                              const Level::Forecast& forecast) const {
   const MemoryTrend::Rise& rise = forecast.rise;
   const bool gpu = sample.resource == Resource::gpu_memory_utilization;
   const std::string what(name_of(sample));
@@ -191,6 +196,7 @@ Verdict MemoryCreep::describe(const Sample& sample, const Level::Forecast& forec
                                 : format::figure(forecast.hours) + " hours";
   const double minutes = to_seconds(rise.span) / 60;
   Verdict verdict;
+  verdict.since = since;
   verdict.value = forecast.hours;
   verdict.threshold = params_.hours;
   verdict.unit = "hours";
@@ -211,6 +217,7 @@ Verdict MemoryCreep::describe(const Sample& sample, const Level::Forecast& forec
                          .field("from_percent", rise.from)
                          .field("level_percent", rise.level)
                          .field("seen_seconds", to_seconds(rise.span))
+                         .field("since", to_rfc3339(since))
                          .end_object()
                          .take();
   verdict.next =
@@ -227,6 +234,7 @@ Verdict MemoryCreep::describe(const Sample& sample, const Level::Forecast& forec
 const RuleSpec& rule() {
   static const RuleSpec spec = make_spec<MemoryCreep, Params>(
       {.id = "memory_creep",
+       .version = 2,
        .scope = Scope::gpu,
        .summary = "Host or GPU memory grows steadily and will be full within hours.",
        .doc = "A robust trend (Theil and Sen) through the lowest levels of 60 stretches of 3, 10, "
