@@ -125,12 +125,13 @@ std::optional<Cause> Attribution::from_span(const Verdict& verdict, SubjectId su
 }
 
 // Where the phases of a step are known and were not longer than usual, the host did something else.
+// A writer that knows the forward pass only leaves the backward pass outside.
 std::optional<Cause> Attribution::from_phases(const Verdict& verdict, SubjectId subject) const {
   double inside = 0;
-  bool known = false;
+  bool known = true;
   for (const SpanKind kind : {SpanKind::forward, SpanKind::backward, SpanKind::optimizer}) {
     const Nanos usual = spans_.usual(subject, kind, verdict.window_start);
-    known = known || usual > Nanos{};
+    known = known && (usual > Nanos{} || kind == SpanKind::optimizer);
     const Nanos took = spans_.overlap(subject, kind, verdict.window_start, verdict.window_end);
     inside += to_seconds(std::max(took - usual, Nanos{}));
   }

@@ -184,6 +184,19 @@ TEST_F(AttributionTest, TimeOutsideThePhasesOfAStepIsTheHosts) {
       << "it still stands, and a phase is written when it ends";
 }
 
+TEST_F(AttributionTest, WhereOnlyTheForwardPassIsKnownTheRestIsNotTheHosts) {
+  for (std::int64_t second = 0; second < 12; ++second) {
+    Span phase;
+    phase.kind = SpanKind::forward;
+    phase.subject = rank_;
+    phase.start = at(second);
+    phase.duration = std::chrono::milliseconds(100);
+    spans_.on(phase);
+  }
+  verdict_.window_lost_seconds = 1.5;
+  EXPECT_EQ(attribution_.explain(verdict_, rank_).name, CauseName::unattributed);
+}
+
 TEST_F(AttributionTest, FindsACheckpoint) {
   Span checkpoint;
   checkpoint.kind = SpanKind::checkpoint;
