@@ -1,6 +1,7 @@
 #include "pipeline/engine/headline.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "pipeline/engine/alert_clauses.h"
 #include "pipeline/engine/alert_cost.h"
@@ -89,6 +90,29 @@ Headline stalled(const RunView& run, const RunAlerts& alerts, Time now) {
   return {text + more_part(worst_first.size()) + ".", worst->alert->began()};
 }
 
+// "at {since} ({for} ago) a step waited for data on rank 0: 3.4 GPU seconds lost"; of several with
+// the same words "3 times since {since} ({for}) a step waited for data ...". `past`: what is over,
+// the most expensive first; not empty.
+Headline past_headline(const std::vector<AlertView>& past, const RunView& run) {
+  const std::string clause = past_clause(past.front(), run);
+  std::optional<AlertCost> lost;
+  Time since = past.front().alert->began();
+  std::size_t times = 0;
+  for (const AlertView& view : past) {
+    if (past_clause(view, run) != clause) continue;
+    ++times;
+    since = std::min(since, view.alert->began());
+    const auto cost = cost_of(view, run, view.alert->ended_at);
+    if (lost && cost) lost->gpu_seconds += cost->gpu_seconds;
+    if (!lost) lost = cost;
+  }
+  std::string text = times == 1 ? "at {since} ({for} ago) "
+                                : std::to_string(times) + " times since {since} ({for}) ";
+  text += clause;
+  if (lost) text += ": " + std::string(lost->how) + gpu_time_words(lost->gpu_seconds) + " lost";
+  return {text + more_part(past.size() - times + 1) + ".", since};
+}
+
 Headline running(const RunView& run, const RunAlerts& alerts, Time now) {
   std::string text = "Running";
   const std::string step = step_text(run);
@@ -101,12 +125,8 @@ Headline running(const RunView& run, const RunAlerts& alerts, Time now) {
     return {text, worst.alert->began()};
   }
   if (const auto past = reasons(alerts, &RunAlerts::over, true, run, now); !past.empty()) {
-    const AlertView& worst = past.front();
-    text += "at {since} ({for} ago) " + past_clause(worst, run);
-    if (const auto cost = cost_of(worst, run, worst.alert->ended_at)) {
-      text += ": " + std::string(cost->how) + gpu_time_words(cost->gpu_seconds) + " lost";
-    }
-    return {text + more_part(past.size()) + ".", worst.alert->began()};
+    const Headline said = past_headline(past, run);
+    return {text + said.text, said.since};
   }
   if (const auto info = reasons(alerts, &RunAlerts::info, true, run, now); !info.empty()) {
     const AlertView& worst = info.front();

@@ -53,6 +53,16 @@ const AlertView& best_of(const std::vector<AlertView>& views) {
   });
 }
 
+// Of one step, many ranks see that it was long, and maybe only one why.
+AlertView with_cause(AlertView one, const RunView& run, const std::vector<AlertView>& incident) {
+  if (knows_cause(one) || !one.rule->incident.of_one_step) return one;
+  const auto known = std::ranges::find_if(
+      incident, [&](const AlertView& other) { return is_like(one, other) && knows_cause(other); });
+  if (known == incident.end()) return one;
+  std::string ranks = ranks_of(one, run);
+  return {known->alert, known->rule, std::move(ranks)};
+}
+
 // The most expensive first.
 void sort_by_cost(std::vector<AlertView>& views, const RunView& run, Time now) {
   const auto rank = [&](const AlertView& view) {
@@ -86,7 +96,7 @@ std::vector<AlertView> reasons(const RunAlerts& alerts, std::vector<AlertView> R
   for (const auto& [id, views] : incidents) {
     AlertView one = best_of(views);
     if (one.alert->id != id) one.ranks = ranks_like(one, alerts, views);
-    chosen.push_back(std::move(one));
+    chosen.push_back(with_cause(std::move(one), run, views));
   }
   sort_by_cost(chosen, run, now);
   return chosen;

@@ -230,6 +230,22 @@ TEST_F(HeadlineTest, RanksThatAreDelayedCountWithTheOneThatIsOver) {
   EXPECT_THAT(text(), HasSubstr("a step took far longer than the others on ranks 3,5"));
 }
 
+TEST_F(HeadlineTest, WhoKnowsWhyOneStepWasSlowSaysIt) {
+  run_.state = RunState::running;
+  Alert stall = alert(CauseName::unattributed, 35);
+  stall.verdict.since = stall.verdict.window_start = now_ - seconds(60);
+  stall.ranks = "0-1";
+  Alert pause = stall;
+  pause.id = "pause";
+  pause.incident = stall.incident = stall.id;
+  pause.ranks = "";
+  pause.verdict.cause.name = CauseName::host_pause;
+  is_over(stall, kStall, now_ - seconds(25));
+  is_over(pause, kStall, now_ - seconds(25));
+  EXPECT_THAT(text(), HasSubstr("training stood still for 35 s, held up by the host on ranks 0-1: "
+                                "70 GPU seconds lost."));
+}
+
 TEST_F(HeadlineTest, APartThatKnowsWhySaysIt) {
   Alert slower = alert(CauseName::unattributed, 0.6 * 38 * 60);
   slower.ranks = "0-1";
@@ -375,6 +391,18 @@ TEST_F(HeadlineTest, RunningSaysWhatIsJustOver) {
   EXPECT_EQ(text(),
             "Running: 4.2 steps/s, step 12,345; at {since} ({for} ago) a step waited for storage "
             "on ranks 0-1: 6.8 GPU seconds lost.");
+  Alert before = spike;
+  before.id = "before";
+  before.verdict.since = before.verdict.window_start = now_ - minutes(8);
+  is_over(before, kSpike, now_ - minutes(8));
+  Alert other = before;
+  other.id = "other";
+  other.verdict.cause.name = CauseName::input_wait;
+  is_over(other, kSpike, now_ - minutes(8));
+  EXPECT_EQ(text(),
+            "Running: 4.2 steps/s, step 12,345; 2 times since {since} ({for}) a step waited for "
+            "storage on ranks 0-1: 14 GPU seconds lost; and 1 more alert.");
+  EXPECT_EQ(since(), now_ - minutes(8));
   given_ = {};
   Alert slow = alert(CauseName::cpu_saturation, 600);
   slow.updated_at = now_ - minutes(8);
