@@ -94,9 +94,10 @@ class Stall final : public Rule {
 
   // The writer has closed its file. Either the training has ended, and the end of its run resolves
   // the alert, or it continues in another file: after a long pause, a writer closes the old file
-  // before it writes the next step.
+  // before it writes the next step. There it may stand still before that step has ended.
   void on_note(const SourceNote& note, Verdicts&) override {
     if (note.kind == SourceNote::Kind::timeline_closed) finished_ = last_end_ != kNoTime;
+    if (note.kind == SourceNote::Kind::timeline_goes_on) finished_ = false;
   }
 
   // Only what was read while it was new can stand still now: a file of last week cannot.
@@ -274,7 +275,7 @@ class Stall final : public Rule {
 const RuleSpec& rule() {
   static const RuleSpec spec = make_spec<Stall, Params>(
       {.id = "stall",
-       .version = 4,
+       .version = 5,
        .scope = Scope::rank,
        .summary = "Training stands still.",
        .doc = "No iteration of a rank has come for five times the longest that is normal for it, "

@@ -160,8 +160,9 @@ enum class LaneId : std::uint32_t {};
 // Something about the source itself that rules and analyses must know.
 struct SourceNote {
   enum class Kind : std::uint8_t {
-    cycle_complete,   // a profiler file is complete; all its spans came before
-    timeline_closed,  // its writer closed a timeline: the end of the training, or of the file
+    cycle_complete,    // a profiler file is complete; all its spans came before
+    timeline_closed,   // its writer closed a timeline: the end of the training, or of the file
+    timeline_goes_on,  // in another file, after it was closed. Made by the engine
   };
   Time at{};
   LaneId lane{};

@@ -57,7 +57,7 @@ class Rule {
   virtual void on_sample(const Sample&, Verdicts&) {}       // of RuleText::samples
   virtual void on_span(const Span&, Verdicts&) {}           // of RuleText::spans
   virtual void on_cycle(const CycleSummary&, Verdicts&) {}  // a rank's profiler cycle, complete
-  virtual void on_note(const SourceNote&, Verdicts&) {}     // timeline_closed
+  virtual void on_note(const SourceNote&, Verdicts&) {}     // of a timeline
   virtual void on_tick(Tick, Verdicts&) {}
   // All files were read to their ends, up to the event time `latest` of the newest of them, and
   // nothing will follow. A daemon never calls it.

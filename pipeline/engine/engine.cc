@@ -52,6 +52,9 @@ void Engine::on(const Span& span) {
   last_seen_.saw(span.subject);
   metrics_.on(span);
   spans_.on(span);
+  if (runs_.goes_on(span)) {
+    host_->on(SourceNote{span.end(), {}, SourceNote::Kind::timeline_goes_on, span.subject});
+  }
   host_->on(span);
   history_.on(span);
   analyses_.on(span);

@@ -45,6 +45,11 @@ Runs::Silence Runs::Run::silence() const {
   return silence;
 }
 
+std::size_t Runs::Run::closed() const {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(ranks, [](const auto& rank) { return rank.second.closed; }));
+}
+
 Runs::Run* Runs::run_of(SubjectId subject) {
   const SubjectId job = jobs_.of(subject);
   if (const auto known = runs_.find(job); known != runs_.end()) return &known->second;
@@ -62,15 +67,20 @@ void Runs::on(const Step& step) {
   Run* const run = run_of(step.subject);
   if (run == nullptr) return;
   if (run->origin == Origin::timeline && step.origin == Origin::profiler) return;
-  if (run->origin != step.origin) *run = Run{};
+  if (run->origin != step.origin) {
+    if (!run->end) closed_ -= run->closed();
+    *run = Run{};
+  }
   run->origin = step.origin;
   Rank& rank = run->ranks[step.subject];
   rank.attempt = step.attempt;
   rank.last_step = step.number;
   rank.last_end = std::max(rank.last_end, step.end());
+  if (rank.closed && !run->end) --closed_;
   rank.closed = rank.gone = false;
   rank.seconds_per_step = step.pace.reference > 0 ? step.pace.recent : step.pace.usual;
   run->quiet = 0;
+  if (run->end) closed_ += run->closed();
   run->end.reset();
   count(*run, step);
 }
@@ -95,7 +105,22 @@ void Runs::on(const SourceNote& note) {
   if (run == runs_.end()) return;
   const auto rank = run->second.ranks.find(note.subject);
   if (rank == run->second.ranks.end()) return;
+  if (!rank->second.closed && !run->second.end) ++closed_;
   rank->second.closed = true;
+}
+
+bool Runs::reopen(const Span& span) {
+  const bool phase = span.kind == SpanKind::step || span.kind == SpanKind::forward ||
+                     span.kind == SpanKind::backward || span.kind == SpanKind::optimizer;
+  if (!phase || span.origin != Origin::timeline) return false;
+  const auto run = runs_.find(jobs_.of(span.subject));
+  if (run == runs_.end() || run->second.end) return false;
+  const auto rank = run->second.ranks.find(span.subject);
+  if (rank == run->second.ranks.end() || !rank->second.closed) return false;
+  rank->second.closed = false;
+  run->second.quiet = 0;
+  --closed_;
+  return true;
 }
 
 void Runs::gone(SubjectId subject) {
@@ -113,6 +138,7 @@ std::vector<Runs::Ended> Runs::tick(Time now) {
     const bool gone = (silence == Silence::gone && run.quiet >= kGoneSeconds) ||
                       now - run.last_end() > kGoneAfter;
     if (silence != Silence::closed && !gone) continue;
+    closed_ -= run.closed();
     const bool closed = silence == Silence::closed;
     run.end = RunEnd{run.last_end(), closed ? EndedBecause::run_ended : EndedBecause::run_gone};
     ended.push_back({job, *run.end});
@@ -208,7 +234,9 @@ void Runs::Run::persist(StateIo& io) {
 void Runs::state(StateIo& io) {
   io(runs_);
   if (runs_.size() > kMost) io.fail();
+  closed_ = 0;
   for (const auto& [job, run] : runs_) {
+    if (!run.end) closed_ += run.closed();
     if (!is_known(interner_, job)) io.fail();
     for (const auto& [subject, rank] : run.ranks) {
       if (!is_known(interner_, subject)) io.fail();

@@ -90,6 +90,7 @@ class Runs {
 
     Time last_end() const;
     Silence silence() const;
+    std::size_t closed() const;  // ranks
     void persist(StateIo& io);
   };
   struct Ended {
@@ -101,6 +102,9 @@ class Runs {
 
   void on(const Step& step);
   void on(const SourceNote& note);
+  // Whether the timeline that has the span was closed and goes on in another file, although no
+  // training step has come: it evaluates, or stands in its first step.
+  bool goes_on(const Span& span) { return closed_ > 0 && reopen(span); }
   // Its process no longer exists.
   void gone(SubjectId rank);
   // One more second of the clock, which shows `now`. Returns the runs that have ended.
@@ -121,11 +125,13 @@ class Runs {
 
  private:
   Run* run_of(SubjectId subject);
+  bool reopen(const Span& span);
   static void count(Run& run, const Step& step);
 
   const Interner& interner_;
   std::map<SubjectId, Run> runs_;
   JobIds jobs_{interner_};
+  std::size_t closed_ = 0;  // ranks whose timeline is, of runs that have not ended
 };
 
 }  // namespace trainwatch

@@ -110,6 +110,29 @@ TEST_F(RunsTest, ATimelineIsTheWholeStory) {
   EXPECT_EQ(run().state, RunState::finished);
 }
 
+TEST_F(RunsTest, ATimelineThatGoesOnInAnotherFileIsNotClosed) {
+  for (int i = 0; i < 100; ++i) step(0, 100 + i, 1 + i);
+  close(0, 200);
+  Span forward;
+  forward.kind = SpanKind::forward;
+  forward.subject = rank_[0];
+  forward.start = Time{seconds(200)};
+  push(forward);
+  ticks(Runs::kQuietSeconds + 1, 201);
+  EXPECT_EQ(run().state, RunState::running) << "its next step has not ended";
+  close(0, 300);
+  forward.kind = SpanKind::data_worker;
+  push(forward);
+  ticks(Runs::kQuietSeconds + 1, 301);
+  EXPECT_EQ(run().state, RunState::finished) << "a worker outlives the training";
+  step(0, 400, 200);
+  close(0, 401);
+  ticks(1, 402);
+  EXPECT_EQ(run().state, RunState::running);
+  ticks(Runs::kQuietSeconds, 403);
+  EXPECT_EQ(run().state, RunState::finished);
+}
+
 TEST_F(RunsTest, AlertsEndWithTheRun) {
   step(0, 100, 1, 5);
   step(1, 100, 1);
