@@ -60,12 +60,14 @@ bool knows_why(const AlertView& view) {
   return cause != CauseName::unattributed && !is_waiting_for_others(cause);
 }
 
-// Whether `part` says why what `speaker` is about is slow; it may be that one.
+// Whether `part` says why what `speaker` is about is slow; it may be that one. It may be of another
+// incident, as one that ended and opened again, if the one that speaks does not know.
 bool explains(const AlertView& part, const AlertView& speaker, const RunView& run, Time now) {
-  if (incident_of(part) != incident_of(speaker) || is_moment(part) || !knows_why(part))
-    return false;
+  if (is_moment(part) || !knows_why(part)) return false;
   if (part.rule->incident.of_one_step != speaker.rule->incident.of_one_step) return false;
-  if (speaker.alert->verdict.cause.name != CauseName::unattributed) return true;
+  if (speaker.alert->verdict.cause.name != CauseName::unattributed) {
+    return incident_of(part) == incident_of(speaker);
+  }
   const auto known = cost_of(part, run, now);
   const auto all = cost_of(speaker, run, now);
   return known && all && known->share && all->share && *known->share >= kEnough * *all->share;

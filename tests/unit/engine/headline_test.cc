@@ -261,6 +261,9 @@ TEST_F(HeadlineTest, APartThatKnowsWhySaysIt) {
   EXPECT_THAT(text(), HasSubstr("every step waits for data on ranks 0-1: 60 % of the time is lost, "
                                 "46 GPU minutes so far; 4.2"));
   also.incident = "of another incident";
+  EXPECT_THAT(text(), HasSubstr("every step waits for data on ranks 0-1: 60 %"))
+      << "it opened again, after the incident";
+  given_.firing.pop_back();
   EXPECT_THAT(text(),
               HasSubstr("the other ranks wait for rank 0, which is waiting for data: 60 %"));
   slower.ranks = "";
