@@ -276,10 +276,10 @@ class ReportTest(harness.JobTest):
         gain = re.search(r'<p class="gain">(.*?)</p>', shown, re.S)
         text = re.sub(r"\s+", " ", re.sub(r"<.*?>", "", gain.group(1)))
         percent = 100 * (run["elapsed_seconds"] / (run["elapsed_seconds"] - lost) - 1)
-        found = re.match(r"Without waiting for data it would have been (\d+) % faster: (\d+) s or [\d.]+ % of the time\. (.+)", text)
+        found = re.match(r"Without waiting for data it would have been (\d+) % faster: ([\d.]+) s or [\d.]+ % of the time\. (.+)", text)
         self.assertIsNotNone(found, text)
         self.assertAlmostEqual(int(found.group(1)), percent, delta=0.51)
-        self.assertAlmostEqual(int(found.group(2)), lost, delta=0.51)
+        self.assertAlmostEqual(float(found.group(2)), lost, delta=0.051)
         nexts = [alert["next"] for alert in self.answers(self.read())["/api/v1/alerts"]["alerts"]
                  if alert.get("cause", {}).get("name") == cause]
         self.assertIn(found.group(3).strip(), nexts)
