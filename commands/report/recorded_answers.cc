@@ -76,6 +76,19 @@ void record_analyses(JsonWriter& json, const Figures& results) {
   }
 }
 
+// Every file has been read to its end.
+TailReport read_files(const Ingest& ingest) {
+  TailReport report;
+  for (const auto& [id, file] : ingest.files()) {
+    TailedFile read;
+    read.file = id;
+    read.path = file.known.path;
+    read.size = read.offset = file.bytes;
+    report.files.push_back(std::move(read));
+  }
+  return report;
+}
+
 }  // namespace
 
 std::string recorded_answers(const RecordedJob& recorded, const std::string& version) {
@@ -86,7 +99,8 @@ std::string recorded_answers(const RecordedJob& recorded, const std::string& ver
   header.version = version;
   header.ready = true;
   json.key("/api/v1/status")
-      .raw(status_json(header, recorded.engine, recorded.ingest, {}, SourceHealthTracker{}));
+      .raw(status_json(header, recorded.engine, recorded.ingest, read_files(recorded.ingest),
+                       SourceHealthTracker{}));
   const std::vector<const Alert*> alerts = most_important(recorded.alerts);
   record_alerts(json, "/api/v1/alerts?state=firing", alerts, Alert::State::firing);
   record_alerts(json, "/api/v1/alerts", alerts, std::nullopt);

@@ -47,7 +47,8 @@ std::optional<HttpResponse> refusal_of(const Status& written, Document& document
     case Document::End::failed:
       break;
   }
-  return error_response(503, "the trace cannot be stored; is the disk full?");
+  return error_response(503,
+                        "the trace cannot be stored: the disk is full, or others wait to be sent");
 }
 
 // From the first event of step `start` until the first one of step `end`, as timelines say it; the

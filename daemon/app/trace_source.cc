@@ -9,7 +9,7 @@
 namespace trainwatch {
 namespace {
 
-constexpr std::size_t kMostStored = 2;  // timelines that are being made or sent
+constexpr std::size_t kMostStored = 8;  // timelines that are being made or sent
 // After an alert, its trace is made when what followed it has been read, or this much later.
 constexpr int kPatienceSeconds = 60;
 constexpr const char* kBusy = "other traces are being made; try again";
@@ -40,7 +40,8 @@ TraceMaker::TraceMaker(boost::asio::io_context& net, const std::unique_ptr<Engin
       workers_(workers),
       responder_(std::move(incidents), directory),
       directory_(std::move(directory)),
-      timer_(net) {
+      timer_(net),
+      room_(std::make_shared<SharedBytes>(StoredDocument::kMostBytes)) {
   timer_.start(std::chrono::seconds(1), [this] { every_second(); });
 }
 
@@ -67,7 +68,7 @@ void TraceMaker::make_timeline(std::shared_ptr<const TraceRequest> request,
                                DeferredResponse::Done done) {
   std::erase_if(stored_, [](const auto& document) { return document.expired(); });
   if (stored_.size() >= kMostStored) return done(error_response(503, kBusy));
-  auto document = std::make_shared<StoredDocument>(directory_, request->query.gzip);
+  auto document = std::make_shared<StoredDocument>(directory_, request->query.gzip, room_);
   stored_.push_back(document);
   workers_.timelines.ask(
       [this, request = std::move(request), document = std::move(document)](RequestFiles& files) {

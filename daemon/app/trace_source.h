@@ -67,6 +67,7 @@ class TraceMaker {
   TraceResponder responder_;  // the workers'
   std::string directory_;
   RepeatingTimer timer_;
+  std::shared_ptr<SharedBytes> room_;  // of all timelines
   std::vector<std::weak_ptr<StoredDocument>> stored_;
   std::deque<Waiting> waiting_;
   bool making_ = false;

@@ -34,10 +34,19 @@ Status MemoryDocument::keep(std::string_view bytes) {
   return success();
 }
 
-StoredDocument::StoredDocument(std::string directory, bool gzip)
-    : Document(gzip, kMostBytes), file_(std::move(directory), kMostBytes) {}
+bool SharedBytes::take(std::uint64_t bytes) {
+  std::uint64_t left = left_;
+  while (left >= bytes) {
+    if (left_.compare_exchange_weak(left, left - bytes)) return true;
+  }
+  return false;
+}
+
+StoredDocument::StoredDocument(std::string directory, bool gzip, std::shared_ptr<SharedBytes> room)
+    : Document(gzip, kMostBytes), file_(std::move(directory)), room_(std::move(room)) {}
 
 Status StoredDocument::keep(std::string_view bytes) {
+  if (!room_->take(bytes.size())) return Error{"other documents wait to be sent"};
   size_ += bytes.size();
   return file_.append(bytes);
 }

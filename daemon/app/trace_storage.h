@@ -3,8 +3,10 @@
 // reading a stored document.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -54,12 +56,28 @@ class MemoryDocument final : public Document {
   std::string text_;
 };
 
+// Bytes on the disk that several documents share; any thread.
+class SharedBytes {
+ public:
+  explicit SharedBytes(std::uint64_t most) : left_(most) {}
+  // False: so many are not left.
+  bool take(std::uint64_t bytes);
+  void give_back(std::uint64_t bytes) { left_ += bytes; }
+
+ private:
+  std::atomic<std::uint64_t> left_;
+};
+
 // Lies in a file without a name, which is gone with it. Another thread may read it after finish().
 class StoredDocument final : public Document, public StoredBody {
  public:
   static constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 30U;
 
-  StoredDocument(std::string directory, bool gzip);
+  // Takes its bytes from `room` for as long as it lasts.
+  StoredDocument(std::string directory, bool gzip, std::shared_ptr<SharedBytes> room);
+  ~StoredDocument() override { room_->give_back(size_); }
+  StoredDocument(const StoredDocument&) = delete;
+  StoredDocument& operator=(const StoredDocument&) = delete;
   std::uint64_t size() const override { return size_; }
   bool read(std::uint64_t offset, std::span<char> buffer) override;
 
@@ -67,6 +85,7 @@ class StoredDocument final : public Document, public StoredBody {
   Status keep(std::string_view bytes) override;
 
   SpillFile file_;
+  std::shared_ptr<SharedBytes> room_;
   std::uint64_t size_ = 0;
 };
 

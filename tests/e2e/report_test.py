@@ -193,6 +193,9 @@ class ReportTest(harness.JobTest):
         sizes = [os.path.getsize(os.path.join(root, name))
                  for root, _, names in os.walk(self.directory) for name in names]
         self.assertEqual(files, len(sizes))
+        status = self.answers(self.read())["/api/v1/status"]
+        self.assertEqual(sum(source["files"] for source in status["sources"]), len(sizes))
+        self.assertEqual(sorted(file["offset"] for file in status["files"]), sorted(sizes))
         self.assertLessEqual(size, sum(sizes))
         self.assertGreater(size, sum(sizes) / 2)
         self.assertGreater(records, 100)

@@ -1,7 +1,9 @@
 """A span of ten seconds out of a large job is served without reading the rest: within 200 ms and 16 MiB. A long span takes
 no more memory. The job has 100 MB; ctest -L long has one of 5 GB."""
 
+import contextlib
 import gzip
+import http.client
 import json
 import os
 import threading
@@ -56,6 +58,7 @@ class TimelineScaleTest(harness.JobTest):
             trainwatch.json("/api/v1/timeline?start=1&end=2")
             self.check_ten_seconds(trainwatch, count)
             self.check_long_span(trainwatch, count)
+            self.check_stop(trainwatch)
 
     def check_ten_seconds(self, trainwatch, count):
         before = process_figures.resident_mib(trainwatch.pid)
@@ -108,6 +111,23 @@ class TimelineScaleTest(harness.JobTest):
         for phase in PHASES:
             self.assertAlmostEqual(events[phase], RANKS * steps_of_span, delta=RANKS * 2)
         self.assertLess(most[0], 16)
+
+    def check_stop(self, trainwatch):
+        """The whole job is asked for, and nobody waits for it when the daemon is to end."""
+        threads = "/proc/%d/task" % trainwatch.pid
+        before = len(os.listdir(threads))
+
+        def ask():
+            with contextlib.suppress(OSError, http.client.HTTPException):
+                trainwatch.get("/api/v1/timeline")
+
+        asking = threading.Thread(target=ask)
+        asking.start()
+        harness.wait_for(lambda: len(os.listdir(threads)) > before, "it is being made")
+        begun = time.monotonic()
+        self.assertEqual(trainwatch.stop(), 0)
+        self.assertLess(time.monotonic() - begun, 2)
+        asking.join()
 
 
 if __name__ == "__main__":

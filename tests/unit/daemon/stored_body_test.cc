@@ -91,8 +91,9 @@ TEST(StoredBody, ThatCannotBeReadIsCut) {
 
 TEST(StoredBody, DocumentIsReadAsWritten) {
   const test::TempDirectory directory;
-  StoredDocument plain(directory.path(), false);
-  StoredDocument compressed(directory.path(), true);
+  const auto room = std::make_shared<SharedBytes>(StoredDocument::kMostBytes);
+  StoredDocument plain(directory.path(), false, room);
+  StoredDocument compressed(directory.path(), true, room);
   const std::string text = long_text();
   for (std::size_t at = 0; at < text.size(); at += 70'001) {
     plain.write(std::string_view(text).substr(at, 70'001));
@@ -117,9 +118,26 @@ TEST(StoredBody, DocumentSaysThatItIsTooLongOrCannotBeKept) {
     document.write(mebibyte);
   document.write("x");
   EXPECT_EQ(document.finish(), Document::End::too_long);
-  StoredDocument nowhere("/nonexistent/directory", false);
+  StoredDocument nowhere("/nonexistent/directory", false,
+                         std::make_shared<SharedBytes>(StoredDocument::kMostBytes));
   nowhere.write("text");
   EXPECT_EQ(nowhere.finish(), Document::End::failed);
+}
+
+TEST(StoredBody, DocumentsShareTheirRoom) {
+  const test::TempDirectory directory;
+  const auto room = std::make_shared<SharedBytes>(1000);
+  const auto written = [&](StoredDocument& document, std::size_t bytes) {
+    document.write(std::string(bytes, 'x'));
+    return document.finish();
+  };
+  auto first = std::make_unique<StoredDocument>(directory.path(), false, room);
+  EXPECT_EQ(written(*first, 600), Document::End::complete);
+  StoredDocument second(directory.path(), false, room);
+  EXPECT_EQ(written(second, 600), Document::End::failed);
+  first.reset();
+  StoredDocument third(directory.path(), false, room);
+  EXPECT_EQ(written(third, 1000), Document::End::complete);
 }
 
 // Of a request whose time is over when the test says so.
