@@ -1,6 +1,7 @@
 #include "pipeline/analysis/history/chart_columns.h"
 
 #include <map>
+#include <vector>
 
 namespace trainwatch {
 namespace {
@@ -56,7 +57,11 @@ ColumnChart<StepColumn> step_chart(const JobHistory& job, const ChartRange& rang
     const bool covers = !level->empty() && level->begin() <= std::max(shown.from, job.first_end());
     if (covers && level->width() < finest->width()) finest = level;
   }
-  return chart_of(*finest, range);
+  ColumnChart<StepColumn> chart = chart_of(*finest, range);
+  // Only a wait has ended there so far.
+  std::erase_if(chart.columns,
+                [](const auto& column) { return column.second.iterations.count() == 0; });
+  return chart;
 }
 
 }  // namespace trainwatch

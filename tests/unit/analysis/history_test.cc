@@ -157,6 +157,20 @@ TEST_F(HistoryTest, IterationsThatLoseTheSameAreChartedTheSame) {
   EXPECT_THAT(numbers(columns["steps"]), Contains(2));
 }
 
+// The wait of a step that has not ended yet.
+TEST_F(HistoryTest, AColumnHasAnIteration) {
+  for (int second = 0; second < 3000; ++second) steps(rank(0), 1, second * 1000);
+  Span wait;
+  wait.subject = rank(0);
+  wait.kind = SpanKind::data_wait;
+  wait.start = Time{seconds(kStart + 3002)};
+  wait.duration = milliseconds(100);
+  history_.on(wait);
+  const auto columns = parsed(steps_json("job", job(), {.columns = 1000}))["columns"];
+  EXPECT_THAT(numbers(columns["steps"]), Each(testing::Ge(1)));
+  EXPECT_THAT(numbers(columns["p50"]), Each(testing::Gt(0)));
+}
+
 // Not in the second in which it began, in which nothing was lost.
 TEST_F(HistoryTest, AStallIsLostWhereItEnds) {
   steps(rank(0), 15);
