@@ -21,7 +21,8 @@ class LossSince {
       lost_ = 0;
     }
     lost_ += lost;
-    beyond_ = std::clamp(beyond_ + lost - level * seconds, 0.0, kForgets * level * usual);
+    const double most = std::max(kForgets * level * usual, 0.0);  // a damaged state may have any
+    beyond_ = std::clamp(beyond_ + lost - level * seconds, 0.0, most);
   }
 
   Time since() const { return since_; }

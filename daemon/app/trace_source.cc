@@ -113,7 +113,7 @@ void TraceMaker::make(const std::string& id) {
       if (waiting_.empty()) return;
       const bool due = request->complete || waiting_.front().seconds >= kPatienceSeconds;
       if (!due) {  // others may be due
-        std::ranges::rotate(waiting_, waiting_.begin() + 1);
+        std::rotate(waiting_.begin(), waiting_.begin() + 1, waiting_.end());
         return;
       }
       waiting_.pop_front();
