@@ -21,11 +21,11 @@
 #include "daemon/app/process_setup.h"
 #include "daemon/app/reader.h"
 #include "daemon/app/repeating_timer.h"
+#include "daemon/app/request_workers.h"
 #include "daemon/app/sandbox.h"
 #include "daemon/app/sd_notify.h"
 #include "daemon/app/self_checks.h"
 #include "daemon/app/thread_options.h"
-#include "daemon/app/trace_source.h"
 #include "daemon/app/watch_roots.h"
 #include "daemon/exit_code.h"
 #include "daemon/log_output.h"
@@ -35,7 +35,6 @@
 #include "daemon/net/http_server.h"
 #include "daemon/net/url.h"
 #include "daemon/version.h"
-#include "pipeline/tail/posix_file_system.h"
 #include "rules/catalog.h"
 
 namespace trainwatch {
@@ -78,12 +77,7 @@ struct App::Impl {
   std::vector<std::string> watched;         // paths
   std::vector<std::string> missing;         // those that do not exist; the reader's
   std::set<SkippedPaths::Skipped> skipped;  // what is not read; the reader's
-  PosixFileSystem profile_files{configured_input(options.config).roots};
-  FileWorker profiles{context, profile_files, profile_worker_options()};
-  PosixFileSystem trace_files{configured_input(options.config).roots};
-  FileWorker trace_worker{context, trace_files, trace_worker_options()};
-  PosixFileSystem timeline_files{configured_input(options.config).roots};
-  FileWorker timeline_worker{context, timeline_files, timeline_worker_options()};
+  RequestWorkers workers{context, configured_input(options.config).roots};
   std::unique_ptr<Logger> log;
   std::unique_ptr<Console> console;  // null: none is wanted
   std::unique_ptr<AlertHub> hub;
@@ -276,16 +270,12 @@ void App::Impl::shut_down() {
   server->store_acknowledged();
   engine->close_inbox();
   const auto deadline = std::chrono::steady_clock::now() + kFileCallPatience;
-  profiles.request_stop();
-  trace_worker.request_stop();
-  timeline_worker.request_stop();
+  workers.request_stop();
   traces->stop();
   const bool reader_hangs = !reader->stop(kFileCallPatience);
   engine->stop();
   if (!reader_hangs) reader.reset();
-  const bool answered = profiles.wait_stopped(deadline) && trace_worker.wait_stopped(deadline) &&
-                        timeline_worker.wait_stopped(deadline);
-  hangs = !answered || reader_hangs;
+  hangs = !workers.wait_stopped(deadline) || reader_hangs;
   // The last alerts have been posted by now; sockets close after them.
   boost::asio::post(context, [this] {
     if (console != nullptr) console->end();
@@ -343,13 +333,12 @@ std::optional<StartFailure> App::start() {
                            {storage.incident_trace_bytes, storage.retention_age});
   if (const Status prepared = incidents.prepare(); !prepared)
     impl.log->warn("traces of incidents cannot be kept", {{"error", prepared.error().message}});
-  impl.traces = std::make_unique<TraceMaker>(
-      impl.context, impl.engine, TraceMaker::Workers{impl.timeline_worker, impl.trace_worker},
-      std::move(incidents), storage.path);
+  impl.traces = std::make_unique<TraceMaker>(impl.context, impl.engine, impl.workers.traces(),
+                                             std::move(incidents), storage.path);
   impl.server = std::make_unique<NetServer>(
       impl.context, affordable(net_options(config, *listen), *impl.log), *impl.hub,
       impl.alert_store(store->acknowledged()),
-      DataSources{analysis_source(impl.context, impl.engine, impl.profiles, impl.watched),
+      DataSources{analysis_source(impl.context, impl.engine, impl.workers.profiles(), impl.watched),
                   chart_source(impl.context, impl.engine),
                   [&impl](TraceQuery query, DeferredResponse::Done done) {
                     impl.traces->answer(std::move(query), std::move(done));

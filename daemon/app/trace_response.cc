@@ -53,7 +53,7 @@ std::optional<HttpResponse> refusal_of(const Status& written, Document& document
 
 // From the first event of step `start` until the first one of step `end`, as timelines say it; the
 // window of the request, which is at least as long, where none does.
-TimeWindow step_window(RequestFiles& files, const TraceRequest& request) {
+TimeWindow exact_step_window(RequestFiles& files, const TraceRequest& request) {
   struct Nowhere final : TimelineSink {
     void event(const TimelineEvent&) override {}
   } nowhere;
@@ -75,7 +75,7 @@ HttpResponse TraceResponder::timeline(RequestFiles& files, const TraceRequest& r
                                       std::shared_ptr<StoredDocument> document) const {
   if (request.refused != 0) return error_response(request.refused);
   const bool of_steps = request.query.unit == TraceQuery::Unit::step;
-  const TimeWindow window = of_steps ? step_window(files, request) : request.window;
+  const TimeWindow window = of_steps ? exact_step_window(files, request) : request.window;
   RequestRuns runs(directory_, files);
   const Status written = write_window_trace(
       files, {window, request.files, request.alerts, kMostReadForTimeline, kMemory}, &runs,
@@ -105,10 +105,12 @@ HttpResponse TraceResponder::annotations(RequestFiles& files, const TraceRequest
 
 HttpResponse TraceResponder::alert_trace(RequestFiles& files, const TraceRequest& request) {
   const TraceQuery& query = request.query;
-  HttpResponse refusal;
   std::optional<std::string> trace = incidents_.read(query.alert);
-  if (!trace) trace = make_alert_trace(files, request, refusal);
-  if (!trace) return refusal;
+  if (!trace) {
+    auto made = make_alert_trace(files, request);
+    if (auto* const refusal = std::get_if<HttpResponse>(&made)) return std::move(*refusal);
+    trace = std::get<std::string>(std::move(made));
+  }
   if (!query.gzip) trace = inflated(*trace);
   if (!trace) return too_long();
   HttpResponse response = trace_response(query.gzip, "trainwatch-" + query.alert + ".json");
@@ -116,13 +118,9 @@ HttpResponse TraceResponder::alert_trace(RequestFiles& files, const TraceRequest
   return response;
 }
 
-std::optional<std::string> TraceResponder::make_alert_trace(RequestFiles& files,
-                                                            const TraceRequest& request,
-                                                            HttpResponse& refusal) {
-  if (!request.about) {
-    refusal = error_response(404);
-    return std::nullopt;
-  }
+std::variant<std::string, HttpResponse> TraceResponder::make_alert_trace(
+    RequestFiles& files, const TraceRequest& request) {
+  if (!request.about) return error_response(404);
   MemoryDocument document(true);
   RequestRuns runs(directory_, files);
   std::vector<AlertMark> alerts = request.alerts;
@@ -132,16 +130,13 @@ std::optional<std::string> TraceResponder::make_alert_trace(RequestFiles& files,
   const Status written = write_window_trace(
       files, {request.window, request.files, std::move(alerts), kMostRead, kMemory}, &runs,
       document);
-  if (auto refused = refusal_of(written, document)) {
-    refusal = std::move(*refused);
-    return std::nullopt;
-  }
+  if (auto refusal = refusal_of(written, document)) return std::move(*refusal);
   std::string text = document.take();
-  if (!request.keep) return text;
-  const Status stored = incidents_.write(request.query.alert, text);
-  if (stored) return text;
-  refusal = error_response(503, stored.error().message);
-  return std::nullopt;
+  if (request.keep) {
+    if (const Status stored = incidents_.write(request.query.alert, text); !stored)
+      return error_response(503, stored.error().message);
+  }
+  return text;
 }
 
 }  // namespace trainwatch

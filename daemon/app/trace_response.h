@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <variant>
 
 #include "daemon/app/incident_traces.h"
 #include "daemon/app/trace_request.h"
@@ -27,9 +28,9 @@ class TraceResponder {
  private:
   HttpResponse annotations(RequestFiles& files, const TraceRequest& request) const;
   HttpResponse alert_trace(RequestFiles& files, const TraceRequest& request);
-  // nullopt: there is none, see `refusal`.
-  std::optional<std::string> make_alert_trace(RequestFiles& files, const TraceRequest& request,
-                                              HttpResponse& refusal);
+  // The trace, compressed, or why it cannot be made.
+  std::variant<std::string, HttpResponse> make_alert_trace(RequestFiles& files,
+                                                           const TraceRequest& request);
 
   IncidentTraces incidents_;
   std::string directory_;

@@ -1,79 +1,18 @@
 // The sentence of every state and every cause.
-#include "pipeline/engine/headline.h"
-
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "pipeline/engine/cause_words.h"
+#include "tests/unit/engine/headline_fixture.h"
 
 namespace trainwatch::headline_test {
 
+using namespace headline_fixture;
 using std::chrono::minutes;
 using std::chrono::seconds;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-constexpr Time kBegin{seconds(1000)};
-
-RuleSpec rule(std::string_view id, Scope scope, IncidentRole role, std::string_view summary = "") {
-  RuleSpec spec;
-  spec.id = id;
-  spec.scope = scope;
-  spec.incident = role;
-  spec.summary = summary;
-  return spec;
-}
-
-const RuleSpec kInputBound = rule("input_bound", Scope::rank, {.specificity = 70});
-const RuleSpec kRegression = rule("throughput_regression", Scope::rank, {.specificity = 65},
-                                  "Training has become slower and stays so.");
-const RuleSpec kSpike = rule("step_spike", Scope::rank, {.specificity = 50, .of_one_step = true});
-const RuleSpec kStall = rule("stall", Scope::rank, {.specificity = 90, .of_one_step = true});
-const RuleSpec kStraggler = rule("straggler", Scope::job, {.specificity = 75});
-const RuleSpec kCpu = rule("cpu_bottleneck", Scope::node, {.specificity = 44},
-                           "GPUs are idle while a CPU core is saturated.");
-const RuleSpec kLowGpu = rule("low_gpu_utilization", Scope::gpu, {.specificity = 20},
-                              "A GPU is never fully used, or alternates between busy and idle.");
-const RuleSpec kCreep = rule("memory_creep", Scope::gpu, {});
-
-class HeadlineTest : public testing::Test {
- protected:
-  HeadlineTest() {
-    run_.state = RunState::slow;
-    run_.begin = kBegin;
-    run_.last_end = now_;
-    run_.since = kBegin + minutes(5);
-    run_.step = 12345;
-    run_.seconds_per_step = 1 / 4.2;
-    run_.rank_count = 8;
-    for (std::int32_t rank = 0; rank < 8; ++rank) run_.nodes["algo-1"].insert(rank);
-    run_.lost.elapsed = 1000;
-  }
-
-  // An alert about rank 3 that has fired for 38 minutes and is as old as that.
-  Alert alert(CauseName cause, double lost) {
-    Alert made;
-    made.id = std::to_string(++alerts_);
-    made.subject = {"bert", "algo-1", 3, ""};
-    made.started_at = now_ - minutes(38);
-    made.updated_at = now_;
-    made.verdict.cause.name = cause;
-    made.verdict.lost_seconds = lost;
-    return made;
-  }
-  std::string text() const { return headline(run_, given_, now_).text; }
-  Time since() const { return headline(run_, given_, now_).since; }
-  void fires(const Alert& one, const RuleSpec& spec) { given_.firing.push_back({&one, &spec}); }
-  void is_over(Alert& one, const RuleSpec& spec, Time at) {
-    one.ended_at = at;
-    given_.over.push_back({&one, &spec});
-  }
-
-  RunView run_;
-  RunAlerts given_;
-  Time now_ = kBegin + minutes(60);
-  int alerts_ = 0;
-};
+class HeadlineTest : public HeadlineFixture {};
 
 TEST_F(HeadlineTest, SlowSaysSinceWhenWhyWhereAndWhatItCosts) {
   Alert slow = alert(CauseName::input_wait, 0.31 * 38 * 60);
@@ -166,142 +105,6 @@ TEST_F(HeadlineTest, OneSlowStepIsAMoment) {
   EXPECT_THAT(text(),
               StartsWith("Slow: since {since} ({for}) some steps wait for data on ranks 0-1"))
       << "a rhythm";
-}
-
-TEST_F(HeadlineTest, TheMostExpensiveSpeaksAndOthersAreCounted) {
-  Alert cheap = alert(CauseName::input_wait, 10);
-  Alert dear = alert(CauseName::compute_growth, 600);
-  Alert part = alert(CauseName::checkpoint, 900);
-  part.incident = dear.id;
-  fires(cheap, kInputBound);
-  fires(part, kSpike);
-  fires(dear, kRegression);
-  EXPECT_THAT(text(), HasSubstr("every step computes longer than before on rank 3"));
-  EXPECT_THAT(text(), HasSubstr("; and 1 more alert."));
-  given_.firing = {{&part, &kSpike}};
-  EXPECT_THAT(text(), HasSubstr("a checkpoint held up a step")) << "none speaks";
-}
-
-TEST_F(HeadlineTest, WhoIsWaitedForIsNamed) {
-  Alert waits = alert(CauseName::communication, 600);
-  waits.ranks = "0-3";
-  Alert works = alert(CauseName::compute_growth, 500);
-  works.incident = waits.id;
-  works.subject.rank = 1;
-  fires(waits, kRegression);
-  fires(works, kRegression);
-  EXPECT_THAT(text(), HasSubstr("since {since} ({for}) the other ranks wait for rank 1, which is "
-                                "computing longer than before: 26 % of the time is lost, 40 GPU "
-                                "minutes so far; 4.2 steps/s."));
-  Alert other = works;
-  other.subject.rank = 2;
-  fires(other, kRegression);
-  EXPECT_THAT(text(), HasSubstr("every step waits for communication between ranks on ranks 0-3"))
-      << "it is not one";
-}
-
-TEST_F(HeadlineTest, WhatStillFiresSpeaksForAnIncidentWhoseVoiceIsOver) {
-  std::vector<Alert> parts;
-  for (std::int32_t rank = 0; rank < 4; ++rank) {
-    parts.push_back(alert(CauseName::unattributed, 600));
-    parts.back().incident = "a stall that is over";
-    parts.back().subject.rank = rank;
-  }
-  Alert other = alert(CauseName::input_wait, 10);
-  for (const Alert& part : parts) fires(part, kRegression);
-  fires(other, kInputBound);
-  EXPECT_THAT(text(), HasSubstr("training has become slower and stays so on ranks 0-3, and the "
-                                "cause is not known: 26 % of the time is lost, 40 GPU minutes"));
-  EXPECT_THAT(text(), HasSubstr("; and 1 more alert."));
-  parts[2].verdict.cause.name = CauseName::host_pause;
-  EXPECT_THAT(text(), HasSubstr("the host holds up every step on ranks 0-3")) << "one knows";
-}
-
-TEST_F(HeadlineTest, RanksThatAreDelayedCountWithTheOneThatIsOver) {
-  Alert stall = alert(CauseName::unattributed, 1.2);
-  stall.subject.rank = 3;
-  stall.verdict.since = stall.verdict.window_start = now_ - seconds(2);
-  Alert delayed = stall;
-  delayed.id = "delayed";
-  delayed.subject.rank = 5;
-  delayed.incident = stall.incident = stall.id;
-  fires(delayed, kSpike);
-  is_over(stall, kSpike, now_ - seconds(1));
-  EXPECT_THAT(text(), HasSubstr("a step took far longer than the others on ranks 3,5"));
-}
-
-TEST_F(HeadlineTest, WhoKnowsWhyOneStepWasSlowSaysIt) {
-  run_.state = RunState::running;
-  Alert stall = alert(CauseName::unattributed, 35);
-  stall.verdict.since = stall.verdict.window_start = now_ - seconds(60);
-  stall.ranks = "0-1";
-  Alert pause = stall;
-  pause.id = "pause";
-  pause.incident = stall.incident = stall.id;
-  pause.ranks = "";
-  pause.verdict.cause.name = CauseName::host_pause;
-  is_over(stall, kStall, now_ - seconds(25));
-  is_over(pause, kStall, now_ - seconds(25));
-  EXPECT_THAT(text(), HasSubstr("training stood still for 35 s, held up by the host on ranks 0-1: "
-                                "70 GPU seconds lost."));
-}
-
-TEST_F(HeadlineTest, APartThatKnowsWhySaysIt) {
-  Alert slower = alert(CauseName::unattributed, 0.6 * 38 * 60);
-  slower.ranks = "0-1";
-  Alert waits = alert(CauseName::input_wait, 0.5 * 38 * 60);
-  waits.incident = slower.id;
-  waits.subject.rank = 0;
-  Alert also = waits;
-  also.id = "also";
-  also.subject.rank = 1;
-  fires(slower, kRegression);
-  fires(waits, kInputBound);
-  fires(also, kInputBound);
-  EXPECT_THAT(text(), HasSubstr("every step waits for data on ranks 0-1: 60 % of the time is lost, "
-                                "46 GPU minutes so far; 4.2"));
-  also.incident = "of another incident";
-  EXPECT_THAT(text(), HasSubstr("every step waits for data on ranks 0-1: 60 %"))
-      << "it opened again, after the incident";
-  given_.firing.pop_back();
-  EXPECT_THAT(text(),
-              HasSubstr("the other ranks wait for rank 0, which is waiting for data: 60 %"));
-  slower.ranks = "";
-  slower.subject.rank = 0;
-  EXPECT_THAT(text(), HasSubstr("every step waits for data on rank 0: 60 %"));
-  waits.verdict.lost_seconds = 60;
-  EXPECT_THAT(text(), HasSubstr("training has become slower and stays so on rank 0, and the cause "
-                                "is not known"))
-      << "it explains little";
-}
-
-TEST_F(HeadlineTest, WhoAloneKnowsWhyIsWaitedFor) {
-  Alert works = alert(CauseName::compute_growth, 600);
-  works.ranks = "2-3";
-  Alert waits = alert(CauseName::unattributed, 600);
-  waits.subject.rank = 2;
-  waits.incident = works.id;
-  fires(works, kRegression);
-  fires(waits, kRegression);
-  EXPECT_THAT(text(), HasSubstr("the other ranks wait for rank 3, which is computing longer than "
-                                "before: 26 %"));
-  works.verdict.cause.name = CauseName::host_pause;
-  EXPECT_THAT(text(), HasSubstr("the host holds up every step on ranks 2-3"))
-      << "of a rank that waits no phase is long either";
-  waits.verdict.cause.name = works.verdict.cause.name = CauseName::compute_growth;
-  EXPECT_THAT(text(), HasSubstr("every step computes longer than before on ranks 2-3"));
-}
-
-TEST_F(HeadlineTest, WhoIsWaitedForNeedNotBeWarnedOf) {
-  Alert slower = alert(CauseName::unattributed, 600);
-  slower.ranks = "0-3";
-  Alert works = alert(CauseName::compute_growth, 500);
-  works.incident = slower.id;
-  works.subject.rank = 1;
-  fires(slower, kRegression);
-  given_.info.push_back({&works, &kRegression});
-  EXPECT_THAT(text(), HasSubstr("the other ranks wait for rank 1, which is computing longer than "
-                                "before: 26 %"));
 }
 
 TEST_F(HeadlineTest, PlacesOfNodesGpusAndJobs) {
