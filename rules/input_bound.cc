@@ -96,13 +96,19 @@ struct Lane {
 
   void state(StateIo& io) {
     io(recent);
-    io(duration);
-    io(wait);
-    io(squares);
+    io(squares);  // rounded as they came and left, so a new sum would differ
     io(seen);
     io(waited);
     io(loss);
+    if (io.is_loading()) add_up();
     if (!recent.empty()) find_longest();
+  }
+  void add_up() {
+    duration = wait = Nanos{};
+    for (const Entry& entry : recent) {
+      duration += entry.duration.value();
+      wait += entry.wait.value();
+    }
   }
 };
 

@@ -13,16 +13,15 @@ namespace trainwatch {
 class LossSince {
  public:
   // A step: from where the one before it ended, how long it took, and how much of that is lost.
-  // `level`: the share of the time from which it counts. `usual`: length of a step. `known`: the
-  // beginning has been reported and stays as it is.
+  // `level`: the share of the time from which it counts. `usual`: length of a step, not negative.
+  // `known`: the beginning has been reported and stays as it is.
   void add(Time begin, double seconds, double lost, double level, double usual, bool known) {
     if (!known && beyond_ <= 0) {
       since_ = begin;
       lost_ = 0;
     }
     lost_ += lost;
-    const double most = std::max(kForgets * level * usual, 0.0);  // a damaged state may have any
-    beyond_ = std::clamp(beyond_ + lost - level * seconds, 0.0, most);
+    beyond_ = std::clamp(beyond_ + lost - level * seconds, 0.0, kForgets * level * usual);
   }
 
   Time since() const { return since_; }
