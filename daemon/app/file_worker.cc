@@ -11,7 +11,7 @@ namespace {
 
 using SteadyClock = std::chrono::steady_clock;
 
-// A call that fails soon ends any walk over files.
+// Work that walks over files ends soon once every call fails.
 class LimitedFileSystem final : public RequestFiles {
  public:
   LimitedFileSystem(FileSystem& files, std::stop_token stop, SteadyClock::time_point deadline)

@@ -16,10 +16,10 @@
 
 namespace trainwatch {
 
-// The files as a request sees them: after a stop, or when its time is over, every call fails.
+// The files as a request sees them: every call fails after a stop or a timeout.
 class RequestFiles : public FileSystem {
  public:
-  // It is so far: what is still read or made is for nobody.
+  // The request was stopped or has timed out; nobody waits for its result.
   virtual bool ended() = 0;
 };
 

@@ -23,8 +23,8 @@ TimeWindow time_window(const TraceQuery& query) {
   return {bound_ns(query.start, always.from_ns), bound_ns(query.end, always.to_ns)};
 }
 
-// From the beginning of step `start` until that of step `end`, both at least: the history knows in
-// which columns steps ended, and a step begins at the earliest in that of the step before.
+// Covers at least the time from the beginning of step `start` to that of step `end`. The history
+// knows in which column each step ended; a step begins no earlier than the column before that.
 TimeWindow step_window(const JobHistory& job, const TraceQuery& query) {
   TimeWindow window;
   std::optional<std::int64_t> from;

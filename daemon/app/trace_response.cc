@@ -17,7 +17,7 @@ constexpr std::size_t kMemory = std::size_t{4} << 20U;  // for sorting events
 constexpr std::uint64_t kMostRead = std::uint64_t{256} << 20U;
 constexpr std::uint64_t kMostReadForTimeline = std::uint64_t{512} << 20U;
 
-// As configured or as the trace says, else as the name of the file does.
+// From the configuration or the trace, else from the name of the file.
 std::int32_t rank_of(const FileWindow& file) {
   return file.rank != kNoRank ? file.rank : timeline_path_metadata(file.path).rank;
 }
@@ -36,7 +36,7 @@ HttpResponse too_long() {
                         "'trainwatch timeline', which has no limit");
 }
 
-// nullopt: all of it was written.
+// nullopt: the document is complete.
 std::optional<HttpResponse> refusal_of(const Status& written, Document& document) {
   if (!written) return error_response(503, written.error().message);
   switch (document.finish()) {
@@ -51,8 +51,8 @@ std::optional<HttpResponse> refusal_of(const Status& written, Document& document
                         "the trace cannot be stored: the disk is full, or others wait to be sent");
 }
 
-// From the first event of step `start` until the first one of step `end`, as timelines say it; the
-// window of the request, which is at least as long, where none does.
+// From the first event of step `start` to the first event of step `end`, according to the
+// timelines; without timelines, the window of the request, which covers at least that.
 TimeWindow exact_step_window(RequestFiles& files, const TraceRequest& request) {
   struct Nowhere final : TimelineSink {
     void event(const TimelineEvent&) override {}

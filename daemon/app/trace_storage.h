@@ -1,6 +1,6 @@
-// What a trace needs while it is made: where its document is collected, in memory or on disk, and
-// where events wait that do not fit into memory. On the thread of a request (FileWorker), but for
-// reading a stored document.
+// Storage for a trace that is being made: its document, in memory or on disk, and events that do
+// not fit into memory. Used on the thread of a request (FileWorker), except for reading a stored
+// document.
 #pragma once
 
 #include <atomic>
@@ -20,7 +20,7 @@
 
 namespace trainwatch {
 
-// Collects a document, compressed or not, up to a number of bytes as sent.
+// Collects a document, optionally compressed, up to a maximum size as sent.
 class Document : public TextSink {
  public:
   enum class End : std::uint8_t { complete, too_long, failed };
@@ -56,11 +56,11 @@ class MemoryDocument final : public Document {
   std::string text_;
 };
 
-// Bytes on the disk that several documents share; any thread.
+// A budget of bytes on disk, shared by several documents. Thread-safe.
 class SharedBytes {
  public:
   explicit SharedBytes(std::uint64_t most) : left_(most) {}
-  // False: so many are not left.
+  // False: not enough bytes are left.
   bool take(std::uint64_t bytes);
   void give_back(std::uint64_t bytes) { left_ += bytes; }
 
@@ -68,12 +68,13 @@ class SharedBytes {
   std::atomic<std::uint64_t> left_;
 };
 
-// Lies in a file without a name, which is gone with it. Another thread may read it after finish().
+// Stored in a nameless file, which is deleted with this object. Any thread may read it after
+// finish().
 class StoredDocument final : public Document, public StoredBody {
  public:
   static constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 30U;
 
-  // Takes its bytes from `room` for as long as it lasts.
+  // Takes its bytes from `room` and returns them when destroyed.
   StoredDocument(std::string directory, bool gzip, std::shared_ptr<SharedBytes> room);
   ~StoredDocument() override { room_->give_back(size_); }
   StoredDocument(const StoredDocument&) = delete;
@@ -89,7 +90,7 @@ class StoredDocument final : public Document, public StoredBody {
   std::uint64_t size_ = 0;
 };
 
-// Events that wait, at most 1 GiB. Fails when the request has ended, and with it whoever sorts.
+// Spilled events, at most 1 GiB. Fails once the request has ended, which also ends the sorting.
 class RequestRuns final : public RunStore {
  public:
   static constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 30U;
@@ -106,7 +107,7 @@ class RequestRuns final : public RunStore {
   RequestFiles& files_;
 };
 
-// The contents of a gzip document; nullopt if they are too much for memory.
+// The contents of a gzip document; nullopt if they are too large for memory.
 std::optional<std::string> inflated(std::string_view compressed);
 
 }  // namespace trainwatch

@@ -12,7 +12,7 @@
 namespace trainwatch {
 
 struct HttpLimits {
-  // Bytes a second by which `request` is longer for what is sent from disk.
+  // Extends `request` for bodies that are sent from disk: one second for so many bytes.
   static constexpr std::uint64_t kStoredRate = std::uint64_t{256} << 10U;
 
   std::size_t connections = 256;  // open at a time; WebSockets have their own limit

@@ -216,7 +216,7 @@ bool HttpConnection::reads_too_slowly() const {
   return sent_ - sent_before_ < std::max<std::uint64_t>(wanted, 1);
 }
 
-// A stored body costs little memory, and may be large.
+// Stored bodies may be large, and hold little memory while they are sent.
 std::chrono::milliseconds HttpConnection::time_to_send(std::uint64_t bytes) const {
   return limits_.request + milliseconds(1000 * bytes / HttpLimits::kStoredRate);
 }

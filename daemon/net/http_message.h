@@ -89,7 +89,7 @@ class DeferredResponse {
   virtual ~DeferredResponse() = default;
   // Makes the request. `done` is called once, later; never within the call.
   virtual void later(Done done) = 0;
-  // How long the client waits for it; then it gets status 503.
+  // How long the client waits before it gets status 503.
   virtual std::chrono::milliseconds patience(const HttpLimits& limits) const {
     return limits.answer;
   }

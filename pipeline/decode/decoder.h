@@ -54,8 +54,8 @@ class Decoder {
   virtual void feed(std::string_view bytes, EventBatch& out) = 0;
 
   // The file is complete: complete() is true behind all bytes there are, or no more are expected.
-  // Emits what had to wait for that, such as a profiler cycle whose rank was unknown. If bytes come
-  // all the same, feed() goes on with all that is known, and with the record that was cut off.
+  // Emits what had to wait for that, such as a profiler cycle whose rank was unknown. If more bytes
+  // arrive later, feed() continues with the state from before, including a truncated record.
   virtual void finish(EventBatch& out) = 0;
 
   // See FileDecoder::cut_back.

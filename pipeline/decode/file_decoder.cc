@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view kGzipMagic = "\x1f\x8b";
 
-// Of a file of no format that was finished: enough for a first record that was cut off.
+// Kept of a finished file without a recognised format: enough for a truncated first record.
 constexpr std::size_t kMostKeptHead = 1024;
 
 }  // namespace
@@ -47,7 +47,7 @@ struct FileDecoder::Impl {
   const Format* format = &kUndecidedFormat;
   bool damage_reported = false;
   bool hole_reported = false;
-  bool decided_by_end = false;             // that there is no format: what comes decides again
+  bool decided_by_end = false;             // no format was found; more bytes reopen the question
   std::string head;                        // before the format is known
   std::unique_ptr<InflateStream> inflate;  // gzip only
   std::unique_ptr<Decoder> decoder;        // none before the format is known
@@ -181,8 +181,8 @@ void FileDecoder::Impl::decided(const Format& found, std::string_view begun, Eve
   not_decoded(begun);
 }
 
-// What may be the beginning of one of our files is kept for the case that more come. An output
-// directory is full of other files, so of those it is little.
+// Keeps the beginning of the file in case it grows: all of it if the name is one of ours, otherwise
+// little, because output directories are full of unrelated files.
 void FileDecoder::Impl::decide_by_end(EventBatch& out) {
   std::string begun = std::exchange(head, {});
   decided(detect_whole_file(formats, begun, context.path), begun, out);
@@ -216,7 +216,7 @@ void FileDecoder::feed(std::string_view bytes, EventBatch& out) {
 }
 
 void FileDecoder::finish(EventBatch& out) {
-  // Inside a stream that repeats a plain file so far, more may come.
+  // A stream that so far repeats a plain file may continue.
   const bool undecided = impl_->encoding == Impl::Encoding::gzip && !impl_->prefix.decided();
   if (undecided && !impl_->prefix.seems_repeated()) impl_->end_of_contents(out);
   if (impl_->format == &kUndecidedFormat) impl_->decide_by_end(out);

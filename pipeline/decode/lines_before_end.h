@@ -1,5 +1,5 @@
-// Where a decoder of lines stood before its file was finished. If the file grows all the same, the
-// line that the end cut off goes on.
+// The state of a line decoder from before its file was finished, so that a truncated last line can
+// be completed if the file grows again.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@ namespace trainwatch {
 
 class LinesBeforeEnd {
  public:
-  // Takes the rest of `lines` and calls read(rest), which may change `account` and `records`. What
-  // it made records of is not read again.
+  // Takes the rest of `lines` and calls read(rest), which may change `account` and `records`. If it
+  // produced records, the rest is not kept, so that nothing is read twice.
   template <class Read>
   void finish(LineSplitter& lines, ByteAccount& account, const std::uint64_t& records,
               Read&& read) {
@@ -26,7 +26,7 @@ class LinesBeforeEnd {
     if (records != records_before) before_.reset();
   }
 
-  // More comes, or the writer takes something back.
+  // Call before more bytes are read or bytes are taken back.
   void go_on(LineSplitter& lines, ByteAccount& account) {
     if (before_ == nullptr) return;
     lines = std::move(before_->lines);
@@ -34,7 +34,7 @@ class LinesBeforeEnd {
     before_.reset();
   }
 
-  // Of both, as they will go on.
+  // Saves or loads both, as they were before the end.
   void state(StateIo& io, LineSplitter& lines, ByteAccount& account) {
     io(before_ != nullptr ? before_->lines : lines);
     io(before_ != nullptr ? before_->account : account);
@@ -46,7 +46,7 @@ class LinesBeforeEnd {
     ByteAccount account;
   };
 
-  std::unique_ptr<Before> before_;  // null: the end changed nothing, or more came since
+  std::unique_ptr<Before> before_;  // null: nothing to go back to
 };
 
 }  // namespace trainwatch

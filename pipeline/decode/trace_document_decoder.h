@@ -64,7 +64,7 @@ class TraceDocumentDecoder : public Decoder, private RecordSink {
     context_.diagnostics.reject(context_.file, reason, sample);
   }
 
-  // What the end of the document cut off is continued.
+  // Continues with a record that the end of the document truncated.
   void go_on() {
     if (before_end_ != nullptr) splitter_ = std::move(*std::exchange(before_end_, nullptr));
   }

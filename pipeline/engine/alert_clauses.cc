@@ -15,7 +15,7 @@ namespace trainwatch {
 namespace {
 
 constexpr std::string_view kStallRule = "stall";
-constexpr double kEnough = 0.5;  // of what is lost, to say why
+constexpr double kEnough = 0.5;  // share of the loss that a cause must explain
 
 // The rank is the one that all others wait for.
 bool names_culprit(const AlertView& view) {
@@ -52,7 +52,8 @@ bool is_waiting_for_others(CauseName cause) {
   return cause == CauseName::communication || cause == CauseName::straggler;
 }
 
-// Says why its rank is slow. That no phase was long is found of a rank that waits as well.
+// Knows why its own rank is slow. host_pause inferred from short phases does not count, because it
+// is inferred for waiting ranks, too.
 bool knows_why(const AlertView& view) {
   const Verdict& verdict = view.alert->verdict;
   const CauseName cause = verdict.cause.name;
@@ -60,8 +61,8 @@ bool knows_why(const AlertView& view) {
   return cause != CauseName::unattributed && !is_waiting_for_others(cause);
 }
 
-// Whether `part` says why what `speaker` is about is slow; it may be that one. It may be of another
-// incident, as one that ended and opened again, if the one that speaks does not know.
+// Whether `part`, which may be `speaker` itself, explains what `speaker` reports. If the speaker
+// does not know the cause, an alert of another incident may explain it: incidents end and reopen.
 bool explains(const AlertView& part, const AlertView& speaker, const RunView& run, Time now) {
   if (is_moment(part) || !knows_why(part)) return false;
   if (part.rule->incident.of_one_step != speaker.rule->incident.of_one_step) return false;
@@ -73,7 +74,7 @@ bool explains(const AlertView& part, const AlertView& speaker, const RunView& ru
   return known && all && known->share && all->share && *known->share >= kEnough * *all->share;
 }
 
-// Some other rank of the same condition does not know why it is slow.
+// Whether another rank with the same alert does not know why it is slow.
 bool others_wait(const AlertView& speaker, std::int32_t rank, const RunAlerts& alerts) {
   if (is_waiting_for_others(speaker.alert->verdict.cause.name)) return true;
   return std::ranges::any_of(alerts.firing, [&](const AlertView& view) {
@@ -82,10 +83,9 @@ bool others_wait(const AlertView& speaker, std::int32_t rank, const RunAlerts& a
   });
 }
 
-// What the alerts of the incident that know why say, the one that speaks among them: "the other
-// ranks wait for rank 3, which is computing longer than before" if they are of one rank, else for
-// one that does not know why "every step waits for data on ranks 0-3". Empty: the one that speaks
-// has better words.
+// The clause of the alerts that explain `speaker`: "the other ranks wait for rank 3, which is
+// computing longer than before" if all are about one rank; otherwise, if the speaker does not know
+// the cause, "every step waits for data on ranks 0-3". Empty: the speaker's own clause is better.
 std::string explained_clause(const AlertView& speaker, const RunView& run, const RunAlerts& alerts,
                              Time now) {
   std::vector<AlertView> parts;

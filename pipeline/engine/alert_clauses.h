@@ -21,8 +21,8 @@ std::string ranks_text(std::string_view ranks);
 // ", and the cause is not known (missing: gpu samples)"; empty if it is known.
 std::string unknown_part(const Cause& cause);
 
-// "every step waits for data on ranks 0-7". `alerts`: where the one that speaks does not know why,
-// what fires of its incident may; among these is also whoever its ranks wait for.
+// "every step waits for data on ranks 0-7". `alerts` supply the cause if `view` does not know it,
+// and the rank that the others wait for.
 std::string lasting_clause(const AlertView& view, const RunView& run, const RunAlerts& alerts,
                            Time now);
 // "a step waited for data on ranks 0-7"

@@ -34,7 +34,7 @@ double ranks_concerned(const AlertView& view, const RunView& run) {
   return static_cast<double>(std::max<std::size_t>(ranks, 1));
 }
 
-// A percentage is of the recent steps; what was lost as well, unless since when is known.
+// Percentages refer to recent steps, and so does lost time unless `since` is known.
 std::optional<AlertCost> cost_of(const AlertView& view, const RunView& run, Time until) {
   const Alert& alert = *view.alert;
   const Verdict& verdict = alert.verdict;

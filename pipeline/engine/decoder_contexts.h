@@ -1,8 +1,8 @@
-// What the decoders of finished files knew: the base of their times, the names of phases, the
-// record that was cut off. A file that grows all the same goes on with it.
+// The saved decoder states of finished files: time base, names of phases, a truncated record. A
+// file that grows again continues with its state.
 //
-// Bounded: what is too large, or finds no room, is not kept, and its file must not go on without.
-// Large ones, of which a few files could make many, leave half of the room to the others.
+// Bounded: a state that is too large or does not fit is not kept, and its file must not be decoded
+// without it. Large states may use half of the memory only.
 #pragma once
 
 #include <cstddef>

@@ -63,8 +63,8 @@ struct RunAlerts {
   std::vector<AlertView> over;    // of its attempt, over for kRecent at most; were at `warning`
 };
 
-// `now`: the newest event time. Of several incidents the one that costs most is the reason. The
-// alert that speaks for it is asked, or what still fires of it (reasons.h).
+// `now`: the newest event time. The headline gives the incident that costs most, in the words of
+// the alert that speaks for it or of its alerts that still fire (reasons.h).
 Headline headline(const RunView& run, const RunAlerts& alerts, Time now);
 
 }  // namespace trainwatch

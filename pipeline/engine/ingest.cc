@@ -123,8 +123,8 @@ void Ingest::data(FileId id, std::string_view bytes) {
   grown_unknown(id, file, offset, bytes);
 }
 
-// Nothing was kept of what was known of the file: without that, times and names would be wrong,
-// unless a line says all that there is to know.
+// The decoder state of the file was not kept. Without it, times and names would be wrong, except in
+// formats whose lines are self-contained.
 void Ingest::grown_unknown(FileId id, File& file, std::uint64_t offset, std::string_view bytes) {
   const Format* const format = find_format(format_catalog(), file.format);
   if (format == nullptr || !format->lines) {
@@ -158,10 +158,10 @@ void Ingest::deliver(FileId id, File& file) {
   file.records += read;
   Source& source = sources_[file.known.source];
   source.records += read;
-  // What the end of the file cut off is skipped no more once the file goes on.
+  // A truncated record no longer counts as skipped once the file continues.
   const std::uint64_t all_skipped = std::max(file.decoder->skipped(), file.decoder_skipped);
   source.skipped += all_skipped - std::exchange(file.decoder_skipped, all_skipped);
-  // Not at the end of a file that breaks off in a record, which may go on.
+  // Not at the end of a file that ends within a record, which may be completed.
   if (read > 0 || !batch_.empty()) note_times(id, file);
   if (batch_.empty()) return;
   filter_.filter(file.known.lane, batch_, rejected_events_);

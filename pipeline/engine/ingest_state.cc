@@ -129,7 +129,7 @@ void Ingest::keep_context(FileId id, FileDecoder& decoder) {
   contexts_.keep(id, io.take());
 }
 
-// Through a decoder, so that the ids in it are those of today.
+// Through a decoder, so that saved ids become current ones.
 bool Ingest::load_context(FileId id, const File& file, StateIo io) {
   const auto decoder = make_decoder(id, file);
   decoder->state(io);
@@ -137,8 +137,7 @@ bool Ingest::load_context(FileId id, const File& file, StateIo io) {
   return io.complete();
 }
 
-// A file that grows after it seemed finished goes on as if it had not. False: nothing was kept of
-// what was known of it.
+// Restores the decoder of a finished file that grows again. False: its state was not kept.
 bool Ingest::go_on(FileId id, File& file) {
   const std::string& context = contexts_.of(id);
   if (context.empty()) return false;

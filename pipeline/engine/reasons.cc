@@ -18,8 +18,8 @@ bool knows_cause(const AlertView& view) {
   return view.alert->verdict.cause.name != CauseName::unattributed;
 }
 
-// The same condition on another rank. What many ranks see of one step ends on each with its next
-// one, so those that are just over count as well.
+// The same alert on another rank. One slow step resolves on each rank with its next step, so alerts
+// that have just ended count, too.
 bool is_like(const AlertView& view, const AlertView& other) {
   return incident_of(view) == incident_of(other) && view.rule == other.rule &&
          is_moment(view) == is_moment(other);
@@ -37,7 +37,7 @@ std::string ranks_like(const AlertView& view, const RunAlerts& alerts,
   return ranks.size() < 2 ? std::string() : rank_ranges(ranks);
 }
 
-// `views`: those of one incident. Not empty.
+// `views`: the alerts of one incident; not empty.
 const AlertView& best_of(const std::vector<AlertView>& views) {
   const auto rank = [](const AlertView& view) {
     const bool speaks = view.alert->id == incident_of(view);
@@ -53,7 +53,7 @@ const AlertView& best_of(const std::vector<AlertView>& views) {
   });
 }
 
-// Of one step, many ranks see that it was long, and maybe only one why.
+// Many ranks may report the same slow step while only one knows its cause.
 AlertView with_cause(AlertView one, const RunView& run, const std::vector<AlertView>& incident) {
   if (knows_cause(one) || !one.rule->incident.of_one_step) return one;
   const auto known = std::ranges::find_if(

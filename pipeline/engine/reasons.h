@@ -1,4 +1,4 @@
-// Which alerts the sentence on top (headline.h) speaks of: one for each incident.
+// Selects the alerts for the headline (headline.h): one per incident.
 #pragma once
 
 #include <string>
@@ -8,11 +8,11 @@
 
 namespace trainwatch {
 
-// The most expensive first, a stall before all others. Of each incident in `list` the alert that
-// speaks for it. Where that one is over, the most severe of those in the list, among these the most
-// specific, and among these one that knows its cause: with the ranks of all that are like it. If
-// it is about one step and does not know why, another one that is like it and does stands for it.
-// `about_loss`: alerts of rules about lost time, or of all others.
+// Sorted by cost, stalls first. Each incident in `list` is represented by the alert that speaks for
+// it or, if that has ended, by its most severe alert in the list (ties: the most specific one, then
+// one that knows its cause), with the ranks of all alerts like it. An alert about one step that
+// does not know its cause is replaced by one like it that does. `about_loss`: alerts of rules about
+// lost time, or of all other rules.
 std::vector<AlertView> reasons(const RunAlerts& alerts, std::vector<AlertView> RunAlerts::*list,
                                bool about_loss, const RunView& run, Time now);
 

@@ -46,7 +46,7 @@ export function iterationSpec(answer, alerts, logarithmic) {
   });
 }
 
-// Lists on top of each other, the first at the bottom. `whole` of a layer is its value while there is no cursor.
+// Stacked lists, the first at the bottom. The legend shows `whole` of a layer while there is no cursor.
 function stackedSpec(key, answer, layers, format, topOf) {
   const sums = [];
   for (const {values} of layers) {
@@ -78,8 +78,8 @@ export function phasesSpec(answer) {
   return layers.length ? stackedSpec('phases', answer, layers, seconds, (totals) => usualTop(totals) * 1.05) : null;
 }
 
-// Share of the training time lost, by cause; the scale reaches 100 % only if so much is lost. What the latest iterations
-// lost is not known before it is explained, so the legend has the share of all that is shown.
+// Share of the training time lost, by cause; the scale reaches 100 % only if so much is lost. The loss of the
+// latest iterations is not known yet, so without a cursor the legend shows the share over the whole span.
 export function lostSpec(answer, shares) {
   const all = Object.entries(answer.columns.lost || {})
     .map(([name, values]) => ({label: words(name), colour: causeColour(name), values, whole: percent(shares[name]), share: shares[name]}))

@@ -48,7 +48,7 @@ function joinMarks(older = [], newer = []) {
   return [...byStart.values()];
 }
 
-// Means over all columns: {steps, p50, p99, phases} weighted by their steps, and lost by their training time.
+// Means over all columns: p50, p99 and phases weighted by steps, lost by training time; and the number of steps.
 export function summary(answer) {
   const {steps = [], phases = {}, lost = {}, p50 = [], p99 = []} = answer.columns;
   const total = steps.reduce((sum, n) => sum + n, 0);

@@ -69,7 +69,7 @@ function withDay(text, ms, now) {
 // "14:02 CET", with the day unless that is today.
 export const clock = (ms, now) => withDay(toTheMinute.format(ms), ms, now);
 export const clockSeconds = (ms, now) => withDay(toTheSecond.format(ms), ms, now);
-// With as many digits as times that are `apart` milliseconds need.
+// With enough digits to distinguish times that are `apart` milliseconds apart.
 export const axisTime = (ms, apart = 1000) => onTheAxis[apart >= 1000 ? 0 : apart >= 100 ? 1 : apart >= 10 ? 2 : 3].format(ms);
 
 export function zone() {

@@ -125,7 +125,7 @@ std::optional<Cause> Attribution::from_span(const Verdict& verdict, SubjectId su
 }
 
 // Where the phases of a step are known and were not longer than usual, the host did something else.
-// A writer that knows the forward pass only leaves the backward pass outside.
+// Writers that record only the forward pass leave the backward pass outside of all phases.
 std::optional<Cause> Attribution::from_phases(const Verdict& verdict, SubjectId subject) const {
   double inside = 0;
   bool known = true;
@@ -169,7 +169,7 @@ Cause Attribution::explain(const Verdict& verdict, SubjectId subject) const {
   if (const auto cause = from_system(usage, before)) return *cause;
   if (sure) return verdict.cause;
   if (const auto cause = from_span(verdict, subject, SpanKind::data_init)) return *cause;
-  // What still stands has not ended the phase that it stands in: none of it is written yet.
+  // Phases are written when they end, so the phase that an ongoing stall is in is not known yet.
   if (!verdict.provisional) {
     if (const auto cause = from_phases(verdict, subject)) return *cause;
   }

@@ -58,7 +58,7 @@ ColumnChart<StepColumn> step_chart(const JobHistory& job, const ChartRange& rang
     if (covers && level->width() < finest->width()) finest = level;
   }
   ColumnChart<StepColumn> chart = chart_of(*finest, range);
-  // Only a wait has ended there so far.
+  // Columns in which only waits have ended so far.
   std::erase_if(chart.columns,
                 [](const auto& column) { return column.second.iterations.count() == 0; });
   return chart;

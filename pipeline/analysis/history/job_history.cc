@@ -6,9 +6,10 @@
 namespace trainwatch {
 namespace {
 
-// Adds what was lost to the columns of its interval in which iterations ended, by their training
-// time, `elapsed` seconds: in columns that are hardly wider than an iteration one or two end by
-// turns, and lost the same share of it. What touches a column in part has so much of its time.
+// Distributes lost time over the columns in which its iterations ended, in proportion to the
+// training time of each column (`elapsed`, seconds), scaled by the part of the column that the
+// interval covers. Columns about as wide as an iteration hold one or two of them; weighting by
+// their width would make equal losses look different.
 template <class Column, class Elapsed, class Add>
 void spread(const LostInterval& lost, TimeColumns<Column>& columns, Elapsed&& elapsed, Add&& add) {
   const auto inside = [&](Time start, const Column& column) {
