@@ -16,6 +16,7 @@ NetOptions net_options(const Config& config, const ListenAddress& listen) {
   options.host = listen.host;
   options.port = listen.port;
   options.allowed_hosts = config.web.allowed_hosts;
+  for (const RuleEntry& rule : config.rules) options.rules.emplace_back(rule.config.spec->id);
   options.limits = config.clients;
   options.limits.ws.heartbeat = std::chrono::duration_cast<milliseconds>(config.stream.heartbeat);
   return options;

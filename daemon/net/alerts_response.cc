@@ -36,12 +36,12 @@ bool apply_parameter(AlertQuery& query, std::string_view name, const std::string
 
 }  // namespace
 
-std::optional<AlertQuery> parse_alert_query(std::string_view query) {
+Result<AlertQuery> parse_alert_query(std::string_view query) {
   const auto parameters = parse_query(query);
-  if (!parameters) return std::nullopt;
+  if (!parameters) return parameters.error();
   AlertQuery result;
   for (const auto& [name, value] : *parameters) {
-    if (!apply_parameter(result, name, value)) return std::nullopt;
+    if (!apply_parameter(result, name, value)) return invalid_parameter(name);
   }
   return result;
 }
@@ -100,6 +100,10 @@ void AlertsResponse::answered(AlertStoreClient::Page page) {
   ask();
 }
 
+std::uint64_t AlertsResponse::next() const {
+  return asks_for_now() ? hub_.last_seq() : std::min(query_.after, hub_.last_seq());
+}
+
 HttpResponse AlertsResponse::response() const {
   JsonWriter json;
   json.begin_object()
@@ -108,7 +112,7 @@ HttpResponse AlertsResponse::response() const {
       .field("last_seq", hub_.last_seq());
   json.key("alerts").begin_array();
   for (const auto& alert : found_) json.raw(alert->json);
-  json.end_array().end_object();
+  json.end_array().field("next", next()).end_object();
   HttpResponse response;
   response.body = json.take() + "\n";
   return response;

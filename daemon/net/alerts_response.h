@@ -11,6 +11,7 @@
 
 #include "daemon/net/engine_client.h"
 #include "daemon/net/http_message.h"
+#include "trainwatch/result.h"
 
 namespace trainwatch {
 
@@ -20,8 +21,8 @@ struct AlertQuery {
   AlertFilter filter{};
 };
 
-// nullopt if a parameter is unknown or its value is not allowed.
-std::optional<AlertQuery> parse_alert_query(std::string_view query);
+// Fails, with the name of the parameter, if one is unknown or its value is not allowed.
+Result<AlertQuery> parse_alert_query(std::string_view query);
 
 class AlertsResponse final : public DeferredResponse,
                              public std::enable_shared_from_this<AlertsResponse> {
@@ -43,6 +44,7 @@ class AlertsResponse final : public DeferredResponse,
   void ask();
   void answered(AlertStoreClient::Page page);
   HttpResponse response() const;
+  std::uint64_t next() const;  // the `after` of the request for what follows
 
   const AlertHub& hub_;
   const AlertStoreClient& store_;

@@ -63,13 +63,12 @@ bool apply_parameter(std::string_view path, ChartQuery& query, const std::string
 
 Result<ChartQuery> parse_chart_query(std::string_view path, std::string_view text) {
   const auto parameters = parse_query(text);
-  if (!parameters) return Error{"the query is malformed"};
+  if (!parameters) return parameters.error();
   ChartQuery query;
   if (path == kHeatmap) query.view = ChartView::usage_map;
   if (path == kHistogram) query.view = ChartView::step_histogram;
   for (const auto& [name, value] : *parameters) {
-    if (!apply_parameter(path, query, name, value))
-      return Error{"a parameter is unknown, or its value is not valid"};
+    if (!apply_parameter(path, query, name, value)) return invalid_parameter(name);
   }
   if (query.range.to <= query.range.from) return Error{"'end' must be later than 'start'"};
   return query;

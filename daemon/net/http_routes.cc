@@ -57,7 +57,7 @@ std::string_view type_of(std::string_view name) {
   constexpr std::pair<std::string_view, std::string_view> kTypes[] = {
       {".html", "text/html; charset=utf-8"},     {".css", "text/css; charset=utf-8"},
       {".js", "text/javascript; charset=utf-8"}, {".svg", "image/svg+xml"},
-      {".md", "text/plain; charset=utf-8"},
+      {".md", "text/plain; charset=utf-8"},      {".yaml", "application/yaml"},
   };
   for (const auto& [ending, type] : kTypes) {
     if (name.ends_with(ending)) return type;
@@ -142,7 +142,9 @@ Answer runs(NetState& net, const HttpRequest&) {
 
 Answer alerts(NetState& net, const HttpRequest& request) {
   auto query = parse_alert_query(request.query());
-  if (!query) return error_response(400);
+  if (!query) return error_response(400, query.error().message);
+  if (const std::string unknown = unknown_rule(net.options.rules, query->filter); !unknown.empty())
+    return error_response(400, unknown);
   auto waiting = std::make_shared<AlertsResponse>(net.hub, net.alert_store, std::move(*query));
   if (auto response = waiting->now()) return std::move(*response);
   return waiting;
@@ -153,10 +155,10 @@ constexpr std::string_view kAnalyses = "/api/v1/analyses/";
 Answer analysis(NetState& net, const HttpRequest& request) {
   if (!net.sources.analyses) return error_response(404);
   const auto parameters = parse_query(request.query());
-  if (!parameters) return error_response(400);
+  if (!parameters) return error_response(400, parameters.error().message);
   AnalysisQuery query{std::string(request.path().substr(kAnalyses.size())), std::nullopt};
   for (const auto& [name, value] : *parameters) {
-    if (name != "job") return error_response(400);
+    if (name != "job") return error_response(400, invalid_parameter(name).message);
     query.job = value;
   }
   return std::make_shared<SourceResponse<AnalysisSource, AnalysisQuery>>(net.sources.analyses,
@@ -220,6 +222,9 @@ Answer stream(NetState& net, const HttpRequest& request) {
   if (!net.guard.origin_allowed(request)) return error_response(403);
   const auto subscription = subscription_from_query(request.query());
   if (!subscription) return error_response(400, subscription.error().message);
+  if (const std::string unknown = unknown_rule(net.options.rules, subscription->filter);
+      !unknown.empty())
+    return error_response(400, unknown);
   if (net.closing || net.sessions.size() >= net.options.limits.ws.subscribers) {
     net.counters.hit(Limit::subscribers);
     return error_response(503);
@@ -241,10 +246,12 @@ constexpr Route kRoutes[] = {
     {"/-/healthy", healthy, true},
     {"/-/ready", ready, true},
     {"/api/v1/alerts", alerts},
+    {"/api/v1/asyncapi.yaml", asset},
     {kAlertTraces, trace},
     {kAnnotationsPath, trace},
     {"/api/v1/heatmap", chart},
     {"/api/v1/histogram", chart},
+    {"/api/v1/openapi.yaml", asset},
     {"/api/v1/runs", runs},
     {"/api/v1/status", status},
     {"/api/v1/steps", chart},

@@ -2,12 +2,14 @@
 
 #include <simdjson.h>
 
+#include <algorithm>
 #include <cassert>
 #include <vector>
 
 #include "daemon/net/named_subscribers.h"
 #include "daemon/net/url.h"
 #include "trainwatch/json_writer.h"
+#include "trainwatch/valid_text.h"
 
 namespace trainwatch {
 namespace {
@@ -174,12 +176,22 @@ JsonWriter message(std::string_view op) {
 
 Result<Subscription> subscription_from_query(std::string_view query) {
   const auto parameters = parse_query(query);
-  if (!parameters) return Error{"malformed query"};
+  if (!parameters) return parameters.error();
   Subscription subscription;
   for (const auto& [name, value] : *parameters) {
     if (!apply_parameter(subscription, name, value)) return Error{wanted(name)};
   }
   return subscription;
+}
+
+std::string unknown_rule(const std::vector<std::string>& known, const AlertFilter& filter) {
+  for (const std::string& rule : filter.rules) {
+    const bool known_here = known.empty() || rule.starts_with("_self/") ||
+                            std::ranges::find(known, rule) != known.end();
+    if (!known_here)
+      return is_valid_text(rule) ? "there is no rule '" + rule + "'" : "there is no such rule";
+  }
+  return {};
 }
 
 ClientMessage parse_client_message(std::string_view text) {

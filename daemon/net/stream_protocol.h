@@ -33,6 +33,10 @@ struct Subscription {
 // its value is not allowed.
 Result<Subscription> subscription_from_query(std::string_view query);
 
+// What to say about the first rule that `filter` names and `known` lacks; empty if there is none.
+// Alerts of trainwatch about itself ("_self/...") have no rule. `known` may be empty: any will do.
+std::string unknown_rule(const std::vector<std::string>& known, const AlertFilter& filter);
+
 struct Ack {
   std::uint64_t seq;
 };

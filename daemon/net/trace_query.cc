@@ -48,7 +48,7 @@ std::string alert_of(std::string_view path) {
 
 Result<TraceQuery> parse_trace_query(std::string_view path, std::string_view text) {
   const auto parameters = parse_query(text);
-  if (!parameters) return Error{"the query is malformed"};
+  if (!parameters) return parameters.error();
   TraceQuery query;
   if (path == kAnnotationsPath) query.view = TraceView::annotations;
   if (path.starts_with(kAlertTraces)) {
@@ -56,8 +56,7 @@ Result<TraceQuery> parse_trace_query(std::string_view path, std::string_view tex
     query.alert = alert_of(path);
   }
   for (const auto& [name, value] : *parameters) {
-    if (!take_parameter(query, name, value))
-      return Error{"a parameter is unknown, or its value is not valid"};
+    if (!take_parameter(query, name, value)) return invalid_parameter(name);
   }
   if (query.start && query.end && *query.end <= *query.start)
     return Error{"'end' must be later than 'start'"};

@@ -3,6 +3,8 @@
 #include <boost/asio/ip/address.hpp>
 #include <charconv>
 
+#include "trainwatch/valid_text.h"
+
 namespace trainwatch {
 namespace {
 
@@ -62,7 +64,7 @@ bool is_loopback(std::string_view host) {
   return !error && address.is_loopback();
 }
 
-std::optional<QueryParameters> parse_query(std::string_view query) {
+Result<QueryParameters> parse_query(std::string_view query) {
   QueryParameters parameters;
   while (!query.empty()) {
     auto value = take_part(query, '&');
@@ -70,10 +72,16 @@ std::optional<QueryParameters> parse_query(std::string_view query) {
     const auto name = take_part(value, '=');
     auto decoded_name = decode(name);
     auto decoded_value = decode(value);
-    if (!decoded_name || !decoded_value) return std::nullopt;
+    if (!decoded_name || !decoded_value)
+      return Error{"the query has an invalid escape or a control character"};
     parameters.emplace_back(std::move(*decoded_name), std::move(*decoded_value));
   }
   return parameters;
+}
+
+Error invalid_parameter(std::string_view name) {
+  const std::string quoted = is_valid_text(name) ? " '" + std::string(name) + "'" : "";
+  return {"the parameter" + quoted + " is unknown, or its value is not valid"};
 }
 
 std::optional<std::uint64_t> parse_unsigned(std::string_view text) {

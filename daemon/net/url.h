@@ -28,8 +28,11 @@ bool is_loopback(std::string_view host);
 // What follows the '?' of a request: names and values, percent-decoded.
 using QueryParameters = std::vector<std::pair<std::string, std::string>>;
 
-// Nothing when an escape is malformed or decodes to a control character.
-std::optional<QueryParameters> parse_query(std::string_view query);
+// Fails if an escape is malformed or decodes to a control character.
+Result<QueryParameters> parse_query(std::string_view query);
+
+// Why a query is refused. The name of the parameter is quoted if it is valid text.
+Error invalid_parameter(std::string_view name);
 
 // All of `text` as a decimal number without sign.
 std::optional<std::uint64_t> parse_unsigned(std::string_view text);

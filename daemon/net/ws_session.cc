@@ -189,7 +189,10 @@ void Session::received() {
   if (std::holds_alternative<NotJson>(message)) {
     return end(websocket::close_code::bad_payload, Disconnect::protocol);
   }
-  if (const auto* subscription = std::get_if<Subscription>(&message)) apply(*subscription);
+  if (const auto* subscription = std::get_if<Subscription>(&message)) {
+    const std::string unknown = unknown_rule(net_->options.rules, subscription->filter);
+    unknown.empty() ? apply(*subscription) : feed_.refuse(unknown);
+  }
   if (const auto* ack = std::get_if<Ack>(&message)) feed_.acknowledge(ack->seq);
   if (const auto* refusal = std::get_if<Refusal>(&message)) feed_.refuse(refusal->message);
   pump();

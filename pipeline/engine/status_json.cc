@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <map>
 
+#include "pipeline/engine/alert_json.h"
 #include "pipeline/engine/pipeline_report.h"
 #include "pipeline/engine/self_alerts.h"
 #include "trainwatch/json_writer.h"
@@ -135,7 +136,7 @@ std::string status_json(const StatusHeader& header, const Engine& engine, const 
   JsonWriter json;
   json.begin_object().field("version", header.version).field("ready", header.ready);
   json.field("started_at", to_rfc3339(header.started_at));
-  json.field("latest_event_at", to_rfc3339(engine.latest()));
+  write_time(json, "latest_event_at", engine.latest());
   json.field("lag_seconds", tail.lag_seconds);
   json.field("watch_degraded", tail.watch_degraded);
   json.key("missing_roots").begin_array();

@@ -4,6 +4,7 @@ Every test is `python3 NAME_test.py BINARY`; exit code 77 says "skipped".
 """
 
 import asyncio
+import io
 import json
 import os
 import re
@@ -24,6 +25,7 @@ JOB = os.path.join(ROOT, "tests", "data", "recorded-job")
 PATIENCE_SECONDS = 30
 
 sys.path.insert(0, os.path.join(ROOT, "scripts"))
+import api_schema  # noqa: E402
 import play  # noqa: E402,F401
 
 
@@ -70,8 +72,16 @@ def wait_for(question, what, seconds=PATIENCE_SECONDS):
 
 
 def fetch(url):
-    with urllib.request.urlopen(url, timeout=10) as answer:
-        return answer.read().decode()
+    """The body; that and errors are as the documents of the API say."""
+    try:
+        with urllib.request.urlopen(url, timeout=10) as answer:
+            body = answer.read()
+            api_schema.check_response(url, answer.status, answer.headers["Content-Type"] or "", body)
+            return body.decode()
+    except urllib.error.HTTPError as refused:
+        body = refused.read()
+        api_schema.check_response(url, refused.code, refused.headers["Content-Type"] or "", body)
+        raise urllib.error.HTTPError(url, refused.code, refused.msg, refused.headers, io.BytesIO(body)) from None
 
 
 def run(*arguments, **options):
@@ -212,6 +222,7 @@ class Listener:
         self._url = url + query
         self.frames = []
         self.close_code = None
+        self.undocumented = None
         self._stop = None
         self._connected = threading.Event()
         self._thread = threading.Thread(target=lambda: asyncio.run(self._listen()))
@@ -225,6 +236,8 @@ class Listener:
     def __exit__(self, *_):
         self._loop.call_soon_threadsafe(self._stop.set)
         self._thread.join()
+        if self.undocumented:
+            raise AssertionError(self.undocumented)
 
     def alerts(self):
         return [frame for frame in self.frames if frame["op"] == "alert"]
@@ -250,8 +263,15 @@ class Listener:
                 self.close_code = stream.close_code
         await self._stop.wait()
 
+    def _check(self, frame):
+        try:
+            api_schema.check_message(frame)
+        except AssertionError as wrong:
+            self.undocumented = self.undocumented or str(wrong)
+
     async def _read(self, stream):
         async for text in stream:
             self.frames.append(json.loads(text))
+            self._check(self.frames[-1])
             if self.frames[-1]["op"] == "hello":
                 self._connected.set()

@@ -14,6 +14,7 @@ std::string head(std::uint64_t first, std::uint64_t last) {
          std::to_string(last) + R"(,"alerts":[)";
 }
 
+// Without alerts (`last` < `first`), everything has been examined.
 std::string body(std::uint64_t first_stored, std::uint64_t last_stored, std::uint64_t first,
                  std::uint64_t last) {
   std::string text = head(first_stored, last_stored);
@@ -21,7 +22,7 @@ std::string body(std::uint64_t first_stored, std::uint64_t last_stored, std::uin
     if (seq > first) text += ",";
     text += make_alert(seq)->json;
   }
-  return text + "]}\n";
+  return text + "],\"next\":" + std::to_string(last < first ? last_stored : last) + "}\n";
 }
 
 bool asked(const MemoryAlertStore& store) {

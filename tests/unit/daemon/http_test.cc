@@ -197,18 +197,23 @@ TEST(HttpServer, Alerts) {
   server.prune(2);
   const std::string head = R"({"epoch":"epoch-1","first_seq":2,"last_seq":5,"alerts":[)";
   const auto json = [](std::uint64_t seq, const char* rule) { return make_alert(seq, rule)->json; };
-  const std::pair<const char*, std::string> cases[] = {
-      {"?after=5", ""},
-      {"?after=0&limit=1", json(2, "step_spike")},
-      {"?after=3", json(4, "a") + "," + json(5, "b")},
-      {"?rule=a&state=firing", json(3, "a")},
-      {"?rule=b,step_spike", json(2, "step_spike") + "," + json(5, "b")},
-      {"?state=resolved", json(4, "a")},
-      {"?limit=0", ""},
+  struct Case {
+    const char* query;
+    std::string alerts;
+    int next;
   };
-  for (const auto& [query, alerts] : cases) {
+  const Case cases[] = {
+      {"?after=5", "", 5},
+      {"?after=0&limit=1", json(2, "step_spike"), 2},
+      {"?after=3", json(4, "a") + "," + json(5, "b"), 5},
+      {"?rule=a&state=firing", json(3, "a"), 5},
+      {"?rule=b,step_spike", json(2, "step_spike") + "," + json(5, "b"), 5},
+      {"?state=resolved", json(4, "a"), 5},
+      {"?limit=0", "", 0},
+  };
+  for (const auto& [query, alerts, next] : cases) {
     EXPECT_EQ(get(server.port(), std::string("/api/v1/alerts") + query).body,
-              head + alerts + "]}\n")
+              head + alerts + "],\"next\":" + std::to_string(next) + "}\n")
         << query;
   }
   for (const char* query : {"?after=x", "?limit=-1", "?state=maybe", "?rules=a", "?after=%"}) {
