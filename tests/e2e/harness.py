@@ -24,7 +24,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 JOB = os.path.join(ROOT, "tests", "data", "recorded-job")
 PATIENCE_SECONDS = 30
 
-sys.path.insert(0, os.path.join(ROOT, "scripts"))
+sys.path[:0] = [os.path.join(ROOT, "scripts"), os.path.join(ROOT, "tests", "support")]
 import api_schema  # noqa: E402
 import play  # noqa: E402,F401
 
@@ -169,6 +169,10 @@ class Trainwatch:
         """Sum of all series of one metric."""
         found = re.findall(r"^%s(?:\{.*\})? (\S+)" % re.escape(name), self.get("/metrics"), re.M)
         return sum(map(float, found))
+
+    def wait_for_metric(self, text):
+        """Returns when /metrics has this text."""
+        wait_for(lambda: text in self.get("/metrics"), text + " on /metrics")
 
     def wait_until_read(self, but=()):
         """Returns when every byte below the watched directory was read, but for the files at some paths."""
