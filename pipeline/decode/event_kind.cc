@@ -1,6 +1,8 @@
 #include "pipeline/decode/event_kind.h"
 
+#include <algorithm>
 #include <charconv>
+#include <iterator>
 
 namespace trainwatch {
 namespace {
@@ -122,6 +124,14 @@ Resource resource_of(std::string_view type, std::string_view name, std::string_v
     }
   }
   return Resource::other;
+}
+
+std::string_view device_of(Resource resource, std::string_view name, std::string_view dimension) {
+  const auto* const rule = std::ranges::find(kResources, resource, &ResourceRule::resource);
+  if (rule == std::end(kResources) || name != rule->measure) return name;
+  if (rule->type != "network") return dimension;
+  if (dimension == "Algorithm") return "external";
+  return dimension == "Platform" ? "internal" : dimension;
 }
 
 std::string_view trailing_digits(std::string_view name) {

@@ -38,6 +38,11 @@ class SpanClassifier {
 
 Resource resource_of(std::string_view type, std::string_view name, std::string_view dimension);
 
+// The device that a series of a known resource is about: "cpu3", "gpu0"; for network traffic
+// "external", with other machines, or "internal", of the platform and of the host with itself.
+// Empty: the whole node.
+std::string_view device_of(Resource resource, std::string_view name, std::string_view dimension);
+
 // "cpu12" -> "12", "gpu" -> "".
 std::string_view trailing_digits(std::string_view name);
 std::uint32_t device_number(std::string_view name);  // of the same; 0 when there is none

@@ -137,6 +137,7 @@ std::uint64_t AlertBook::firings(const Source& source, std::string_view name) co
 void AlertBook::open(std::uint32_t rule, const RuleSpec& spec, Episode& episode) {
   episode.phase = Episode::Phase::firing;
   --waiting_;
+  episode.alert.reached = episode.alert.severity;  // while it was pending nobody heard of it
   ++opened_[{rule, episode.alert.severity}];
   assign(spec, episode.alert);
   emit(episode);

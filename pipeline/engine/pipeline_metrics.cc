@@ -200,7 +200,8 @@ Labels labels_of(const RuleSpec& rule, Severity severity) {
 void collect_alerts(const Engine& engine, std::vector<MetricFamily>& out) {
   const auto& rules = engine.rules();
   MetricFamily opened =
-      family("trainwatch_alerts_total", "Alerts that reached the severity.", MetricType::counter);
+      family("trainwatch_alerts_total", "Alerts that opened with the severity, or rose to it.",
+             MetricType::counter);
   for (std::uint32_t rule = 0; rule < rules.size(); ++rule) {
     for (const Severity severity : kSeverities) {
       const auto count = static_cast<double>(engine.book().opened_total(rule, severity));

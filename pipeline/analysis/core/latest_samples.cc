@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <optional>
 #include <string>
 #include <utility>
+
+#include "pipeline/decode/event_kind.h"
 
 namespace trainwatch {
 namespace {
@@ -27,7 +30,8 @@ struct SystemMetric {
 constexpr std::string_view kRatio = "trainwatch_system_utilization_ratio";
 constexpr std::string_view kRatioHelp = "Last sampled utilisation, 0 to 1.";
 constexpr std::string_view kNetwork = "trainwatch_network_bytes_per_second";
-constexpr std::string_view kNetworkHelp = "Last sampled network throughput.";
+constexpr std::string_view kNetworkHelp =
+    "Last sampled network throughput; external: with other machines, internal: loopback.";
 constexpr std::string_view kDisk = "trainwatch_disk_bytes_per_second";
 constexpr std::string_view kDiskHelp = "Last sampled disk throughput.";
 
@@ -92,9 +96,21 @@ std::optional<std::uint8_t> metric_of(Resource resource) {
 
 }  // namespace
 
+std::string_view LatestSamples::device_of(const Series& series) const {
+  return trainwatch::device_of(series.resource, interner_.text(series.name),
+                               interner_.text(series.dimension));
+}
+
 bool LatestSamples::show(SeriesId series, std::uint8_t metric, double value) {
   std::size_t& size = family_sizes_[kSystemMetrics[metric].name];
   if (size >= kMaxSeries) return false;
+  const Series& shown = interner_.series[series];
+  const std::uint64_t hash = std::hash<std::string_view>{}(device_of(shown)) +
+                             static_cast<std::uint64_t>(shown.subject) * 0x9E3779B97F4A7C15ULL;
+  std::vector<std::uint64_t>& labels = labels_[metric];
+  const auto place = std::ranges::lower_bound(labels, hash);
+  if (place != labels.end() && *place == hash) return false;
+  labels.insert(place, hash);
   ++size;
   places_[static_cast<std::size_t>(series)] = static_cast<std::uint32_t>(shown_.size());
   shown_.push_back({series, value, metric});
@@ -121,9 +137,8 @@ void LatestSamples::collect(std::vector<MetricFamily>& out) const {
       const Series& series = interner_.series[shown.series];
       Labels own = labels_of(interner_, series.subject);
       if (!metric.label.empty()) own = with(own, metric.label, metric.value);
-      const std::string_view dimension = interner_.text(series.dimension);
-      const bool by_interface = metric.name == kNetwork && !dimension.empty();
-      own = with(own, "device", by_interface ? dimension : interner_.text(series.name));
+      const std::string_view device = device_of(series);
+      if (!device.empty()) own = with(own, "device", device);
       out.back().points.push_back({std::move(own), shown.value * metric.scale, {}, 0});
     }
   }

@@ -55,7 +55,8 @@ class LatestSamples {
 
   // Knows the first `count` series from now on; those that do not fit their family are counted.
   void add_series(std::size_t count);
-  // False: its family is full.
+  std::string_view device_of(const Series& series) const;
+  // False: its family is full, or has a series with the same labels.
   bool show(SeriesId series, std::uint8_t metric, double value);
   // After a load; `known` is how many series were. False: that cannot be.
   bool restore(const std::vector<Shown>& shown, std::size_t known);
@@ -65,6 +66,8 @@ class LatestSamples {
   std::vector<Shown> shown_;
   std::vector<std::uint32_t> places_;                     // in it, or kNotShown; by SeriesId
   std::map<std::string_view, std::size_t> family_sizes_;  // how many are shown
+  // Hashes of the labels that are shown, sorted, by metric: files may spell one device in two ways.
+  std::map<std::uint8_t, std::vector<std::uint64_t>> labels_;
   std::uint64_t dropped_ = 0;
   bool changed_ = false;
 };

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,11 +12,12 @@ namespace trainwatch::latest_samples_test {
 class LatestSamplesTest : public testing::Test {
  protected:
   static Sample sample(Interner& interner, Resource resource, const std::string& device,
-                       double value) {
+                       double value, const std::string& dimension = "") {
     Series series;
     series.subject = interner.subjects.intern({"", "node", kNoRank, ""}).value();
     series.resource = resource;
     series.name = interner.symbols.intern(device);
+    series.dimension = interner.symbols.intern(dimension);
     return {Time{std::chrono::seconds(1)}, value, *interner.series.intern(series), resource};
   }
   Sample sample(Resource resource, const std::string& device, double value) {
@@ -64,6 +66,32 @@ TEST_F(LatestSamplesTest, TheLastValueOfASeriesInBaseUnits) {
   ASSERT_EQ(points(latest_, kRatio).size(), 1U);
   EXPECT_DOUBLE_EQ(points(latest_, kRatio)[0].value, 0.4);
   EXPECT_DOUBLE_EQ(points(latest_, "trainwatch_disk_operations_per_second")[0].value, 7);
+}
+
+TEST_F(LatestSamplesTest, DevicesHaveNamesOfDevices) {
+  using Device = std::optional<std::string>;
+  const auto device = [this](std::string_view name) {
+    Device found;
+    const std::vector<MetricPoint> shown = points(latest_, name);
+    for (const auto& [label, value] : shown.at(0).labels) {
+      if (label == "device") found = std::string(value);
+    }
+    return found;
+  };
+  latest_.on(sample(Resource::memory_used, "MemoryUsedPercent", 10));
+  EXPECT_EQ(device(kRatio), std::nullopt) << "of the whole node";
+  latest_.on(sample(interner_, Resource::network_receive, "ReceiveBytesPerSecond", 7, "Algorithm"));
+  EXPECT_EQ(device("trainwatch_network_bytes_per_second"), "external");
+}
+
+TEST_F(LatestSamplesTest, TwoSpellingsOfOneDeviceAreOneSeries) {
+  const auto disk = [this](const std::string& name, const std::string& dimension) {
+    latest_.on(sample(interner_, Resource::io_operations, name, 7, dimension));
+  };
+  disk("IOPS", "sda");
+  disk("sda", "IOPS");
+  EXPECT_EQ(points(latest_, "trainwatch_disk_operations_per_second").size(), 1U);
+  EXPECT_EQ(latest_.series_dropped(), 1U);
 }
 
 // What had no room on the page was once left out without a word.

@@ -42,6 +42,16 @@ TEST(SystemMetrics, ResourcesByTypeNameAndDimension) {
   EXPECT_EQ(resource_of("cpu", "cpu3", "Temperature"), Resource::other);
 }
 
+TEST(SystemMetrics, DevicesInTheFieldsWords) {
+  EXPECT_EQ(device_of(Resource::cpu_utilization, "cpu3", "CPUUtilization"), "cpu3");
+  EXPECT_EQ(device_of(Resource::memory_used, "MemoryUsedPercent", ""), "");
+  EXPECT_EQ(device_of(Resource::io_read, "ReadThroughputInBytesPerSecond", "sda"), "sda");
+  EXPECT_EQ(device_of(Resource::network_receive, "ReceiveBytesPerSecond", "Algorithm"), "external");
+  EXPECT_EQ(device_of(Resource::network_transmit, "TransmitBytesPerSecond", "Platform"),
+            "internal");
+  EXPECT_EQ(device_of(Resource::network_receive, "ReceiveBytesPerSecond", "eth0"), "eth0");
+}
+
 // The same lines whether they come in the expected order (fast path) or not, in any layout.
 TEST(SystemMetrics, OrderOfSeriesDoesNotMatter) {
   const auto line = [](int core, int value, bool spaced) {

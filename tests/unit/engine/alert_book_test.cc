@@ -95,6 +95,31 @@ TEST_F(AlertBookTest, ChangeOfSeverityOrCauseIsEmittedAtOnce) {
   EXPECT_THAT(book_.take_emitted(), SizeIs(3));
 }
 
+TEST_F(AlertBookTest, EverySeverityThatAnAlertReachesIsCountedOnce) {
+  firing(1, Severity::info);
+  firing(2, Severity::warning);
+  firing(100, Severity::info);
+  firing(200, Severity::warning);
+  EXPECT_EQ(book_.opened_total(0, Severity::info), 1U);
+  EXPECT_EQ(book_.opened_total(0, Severity::warning), 1U);
+  EXPECT_EQ(book_.opened_total(0, Severity::critical), 0U);
+  ok(201);
+  firing(202, Severity::critical);
+  EXPECT_EQ(book_.opened_total(0, Severity::warning), 1U) << "it never was a warning";
+  EXPECT_EQ(book_.opened_total(0, Severity::critical), 1U);
+}
+
+TEST_F(AlertBookTest, WhatAnAlertReachedWhilePendingCountsWhenItFires) {
+  config_.hold = std::chrono::seconds(70);
+  firing(10, Severity::critical);
+  firing(75, Severity::warning);
+  book_.advance(source_, at(80));
+  EXPECT_EQ(book_.opened_total(0, Severity::warning), 1U);
+  EXPECT_EQ(book_.opened_total(0, Severity::critical), 0U) << "nobody has heard of that";
+  firing(140, Severity::critical);
+  EXPECT_EQ(book_.opened_total(0, Severity::critical), 1U);
+}
+
 TEST_F(AlertBookTest, OneAtATimeEndsTheFirstBeforeItOpensTheSecond) {
   source_.lifecycle = {.recover_after = 2, .one_at_a_time = true};
   firing(1, Severity::warning, "few");
