@@ -17,7 +17,7 @@ struct SpanClass {
   Mode mode = Mode::unknown;
 };
 
-// Knows SageMaker's timelines, those the PyTorch hook in python/trainwatch.py and
+// Knows SageMaker's timelines, those of the PyTorch hook in python/trainwatch, and
 // TensorFlow's profiler.
 SpanClass classify_span(std::string_view phase, std::string_view name);
 

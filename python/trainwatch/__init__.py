@@ -1,0 +1,385 @@
+"""Two lines in a PyTorch training loop, and trainwatch sees every step of it.
+
+    import trainwatch
+    watch = trainwatch.Watch("/path/out")
+
+    for batch in watch.batches(loader):
+        with watch.step():
+            with watch.phase("Forward"):        # optional, as are all phases:
+                loss = model(batch)             # "Forward", "Backward", "Optimizer", "Checkpoint"
+            ...
+
+Each step, phase, wait for a batch and construction of a loader iterator becomes one line of
+`/path/out/framework/<rank>-<host>_pythontimeline.json.tmp`, written at once, in the format of
+SageMaker's profiler. Every 60 seconds or 10 MB, and at the end, the file is closed and moved to
+`framework/pevents/<hour>/`. `trainwatch run --watch=/path/out` reads both.
+
+A step begins when the loop began to wait for its batch, so it covers the wait and the body. Pauses
+of Python's garbage collector of a millisecond or more are recorded as well.
+
+The training never notices: nothing here raises (a failed write switches the hook off with one
+warning), forked DataLoader workers write nothing, threads may share a Watch. Standard library only,
+Python 3.8 or later. python/README.md states the cost.
+"""
+
+import atexit
+import gc
+import json
+import logging
+import os
+import socket
+import threading
+import time
+
+try:
+    import fcntl
+except ImportError:  # not a Unix: leftovers of crashed runs are then never taken over
+    fcntl = None
+
+__all__ = ["Watch"]
+
+_SHORTEST_PAUSE_US = 1000
+_MOST_PAUSES = 100  # between two events
+
+_RANK_VARIABLES = ("RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK")
+
+
+class Watch:
+    """Writes the timeline of one training process below the directory `out`.
+
+    rank  -- of this process; by default from RANK, SLURM_PROCID or OMPI_COMM_WORLD_RANK, else 0
+    node  -- name of this machine; by default its host name
+    """
+
+    def __init__(self, out, rank=None, node=None, rotate_seconds=60, rotate_bytes=10485760):
+        rank = _rank() if rank is None else int(rank)
+        node = str(node or socket.gethostname()).replace("_", "-").replace(".", "-")
+        self._timeline = _Timeline(str(out), "%d-%s" % (rank, node), rotate_seconds, rotate_bytes)
+        self._next_step = {}            # mode -> number of its next step
+        self._here = threading.local()  # .waiting_since, .step: what this thread is doing
+        gc.callbacks.append(self._timeline.on_collection)
+        atexit.register(self.close)
+
+    def batches(self, loader, mode="TRAIN"):
+        """Iterates over `loader` (any iterable), recording how long each batch was waited for."""
+        return _Batches(self, loader, mode.upper())
+
+    def step(self, mode=None, number=None):
+        """Context manager around one step. `mode` ("TRAIN", "EVAL", "PREDICT") is by default that
+        of batches(); steps of each mode are counted from 0 unless `number` says otherwise."""
+        return _Step(self, mode, number)
+
+    def phase(self, name):
+        """Context manager around a part of a step, or around work between steps."""
+        return _Phase(self, str(name))
+
+    def close(self):
+        """Closes the file; what is recorded afterwards is ignored. Called at exit."""
+        if self._timeline.on_collection in gc.callbacks:
+            gc.callbacks.remove(self._timeline.on_collection)
+        self._timeline.close()
+        atexit.unregister(self.close)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+
+class _Batches:
+    def __init__(self, watch, loader, mode):
+        self._watch, self._loader, self._mode = watch, loader, mode
+
+    def __len__(self):
+        return len(self._loader)
+
+    def __iter__(self):
+        watch, timeline, here = self._watch, self._watch._timeline, self._watch._here
+        began = timeline.now()
+        iterator = iter(self._loader)
+        kind = _kind(iterator)
+        timeline.span("DataLoaderIterInitialize", kind + ".__init__", began,
+                      _init_arguments(self._loader))
+        name = kind + "::GetNext"
+        try:
+            while True:
+                worker = _worker_of_next(iterator)
+                began = timeline.now()
+                try:
+                    batch = next(iterator)
+                except StopIteration:
+                    return
+                number = watch._next_step.get(self._mode, 0)
+                timeline.span("DataLoaderIter", name, began,
+                              '%s, "step_num": "%d"' % (worker, number))
+                here.waiting_since, here.mode = began, self._mode
+                yield batch
+        finally:
+            here.waiting_since = here.mode = None
+
+
+class _Step:
+    __slots__ = ("_watch", "_mode", "_number", "_began", "_outer")
+
+    def __init__(self, watch, mode, number):
+        self._watch, self._mode, self._number = watch, mode, number
+
+    def __enter__(self):
+        watch, here = self._watch, self._watch._here
+        since = getattr(here, "waiting_since", None)
+        self._mode = (self._mode or getattr(here, "mode", None) or "TRAIN").upper()
+        self._began = watch._timeline.now() if since is None else since
+        here.waiting_since = None  # a second step on the same batch did not wait for it
+        if self._number is None:
+            self._number = watch._next_step.get(self._mode, 0)
+        watch._next_step[self._mode] = self._number + 1
+        self._outer = getattr(here, "step", None)
+        here.step = self._number
+        return self._number
+
+    def __exit__(self, *_):
+        self._watch._here.step = self._outer
+        phase = "Step:ModeKeys." + self._mode
+        self._watch._timeline.span(phase, phase, self._began, ', "step_num": "%d"' % self._number)
+
+
+class _Phase:
+    __slots__ = ("_watch", "_name", "_began")
+
+    def __init__(self, watch, name):
+        self._watch, self._name = watch, name
+
+    def __enter__(self):
+        self._began = self._watch._timeline.now()
+
+    def __exit__(self, *_):
+        step = getattr(self._watch._here, "step", None)
+        self._watch._timeline.span(self._name, self._name, self._began,
+                                   "" if step is None else ', "step_num": "%d"' % step)
+
+
+class _Timeline:
+    """The growing file of one process, and its closed predecessors."""
+
+    def __init__(self, out, node, rotate_seconds, rotate_bytes):
+        self._directory = os.path.join(out, "framework")
+        self._node = node
+        self._rotate_us = int(rotate_seconds * 1e6)
+        self._rotate_bytes = rotate_bytes
+        self._lock = threading.Lock()
+        self._process = os.getpid()
+        self._fd = None
+        self._active = True
+        self._warned = False
+        self._phases = {}        # (phase, name) -> how the lines of its events begin
+        self._phase_ids = {}     # phase -> its number in this writer, from 1
+        self._collecting_since = None
+        self._pauses = []        # of the garbage collector: (began, end, generation), not yet written
+        self._offset_ns = 0
+        self._set_clock()
+        self._base = self._last_close = self._last_end = self.now()
+
+    def now(self):
+        """Unix time in microseconds; runs evenly even when the system clock is set."""
+        return (time.monotonic_ns() + self._offset_ns) // 1000
+
+    def span(self, phase, name, began, arguments):
+        """Records what began at `began` and ends now. `arguments` is JSON, `, "key": value`..."""
+        end = self.now()
+        if not self._active or os.getpid() != self._process:  # a forked worker is not the training
+            return
+        try:
+            with self._lock:
+                if self._pauses:
+                    self._write_pauses()
+                self._write(phase, name, began, end, arguments)
+        except Exception as failure:  # the training matters more than its record
+            self._give_up(failure)
+
+    def on_collection(self, moment, info):
+        """Called by the garbage collector, at any allocation: also of this class, with its lock
+        held. So the pause is only noted, and written with the next event."""
+        if moment == "start":
+            self._collecting_since = self.now()
+        elif self._collecting_since is not None:
+            began, end = self._collecting_since, self.now()
+            if end - began >= _SHORTEST_PAUSE_US and len(self._pauses) < _MOST_PAUSES:
+                self._pauses.append((began, end, info.get("generation", 0)))
+
+    def close(self):
+        if os.getpid() != self._process:
+            return
+        try:
+            with self._lock:
+                self._active = False
+                self._close_file()
+        except Exception as failure:
+            self._give_up(failure)
+
+    def _write(self, phase, name, began, end, arguments):
+        if not self._active:
+            return
+        if self._fd is not None and (end - self._last_close > self._rotate_us
+                                     or self._size > self._rotate_bytes):
+            self._close_file()
+        if self._fd is None:
+            self._open_file()
+        begin = self._phases.get((phase, name)) or self._introduce(phase, name)
+        self._append('%s%d, "dur": %d, "args": {"pid": %d%s}},\n' % (
+            begin, began - self._base, max(0, end - began), self._process, arguments))
+        if end > self._last_end:
+            self._last_end = end
+
+    def _write_pauses(self):
+        pauses, self._pauses = self._pauses, []
+        for began, end, generation in pauses:
+            self._write("GarbageCollection", "gc", began, end, ', "generation": %d' % generation)
+
+    def _append(self, text):
+        data = text.encode()
+        written = os.write(self._fd, data)
+        if written != len(data):
+            os.ftruncate(self._fd, self._size)
+            raise OSError("the disk is full")
+        self._size += written
+
+    def _introduce(self, phase, name):
+        """Names the phase, once per file, and returns how the lines of its events begin."""
+        number = self._phase_ids.setdefault(phase, len(self._phase_ids) + 1)
+        if not any(known == phase for known, _ in self._phases):
+            self._append(_metadata(number, {"name": phase}))
+        begin = '{"name": %s, "pid": %d, "ph": "X", "ts": ' % (json.dumps(name), number)
+        self._phases[phase, name] = begin
+        return begin
+
+    def _open_file(self):
+        os.makedirs(self._directory, exist_ok=True)
+        self._set_clock()
+        self._fd = self._create(self._node)
+        if self._fd is None:  # in use by another process, or not ours to judge
+            self._node += "-%d" % self._process
+            self._fd = self._create(self._node)
+        if self._fd is None:
+            raise OSError("%s exists" % self._open_path(self._node))
+        self._size = 0
+        self._phases.clear()
+        self._append("[\n" + _metadata(0, {"start_time_since_epoch_in_micros": self._base}, 0))
+
+    def _create(self, node):
+        """Opens a new file for `node`. None: the name is taken by a process that is alive."""
+        path = self._open_path(node)
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+        try:
+            fd = os.open(path, flags, 0o644)
+        except FileExistsError:
+            if not self._close_leftover(path, node):
+                return None
+            fd = os.open(path, flags, 0o644)
+        if fcntl:
+            fcntl.lockf(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)  # ends with this process, not its forks
+        return fd
+
+    def _close_leftover(self, path, node):
+        """Closes the file that a crashed process left open, as it would have done itself. False:
+        it did not crash."""
+        if not fcntl:
+            return False
+        with open(path, "r+b") as leftover:
+            try:
+                fcntl.lockf(leftover, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                return False
+            end = int(os.fstat(leftover.fileno()).st_mtime * 1e6)
+            os.ftruncate(leftover.fileno(), _length_of_whole_lines(leftover))
+            self._finish(leftover.fileno(), path, node, end)
+        return True
+
+    def _close_file(self):
+        if self._fd is None:
+            return
+        fd, self._fd = self._fd, None
+        try:
+            self._finish(fd, self._open_path(self._node), self._node, self._last_end)
+            self._last_close = self.now()
+        finally:
+            os.close(fd)
+
+    def _finish(self, fd, path, node, end):
+        """Makes the file a complete JSON array and moves it to where finished files are."""
+        size = os.fstat(fd).st_size
+        if size <= len("[\n"):  # a crash before the first line
+            os.unlink(path)
+            return
+        os.ftruncate(fd, size - len(",\n"))
+        os.lseek(fd, 0, os.SEEK_END)
+        os.write(fd, b"\n]")
+        while True:
+            folder = os.path.join(self._directory, "pevents",
+                                  time.strftime("%Y%m%d%H", time.gmtime(end / 1e6)))
+            final = os.path.join(folder, "%d_%s_pythontimeline.json" % (end, node))
+            if not os.path.exists(final):
+                break
+            end += 1
+        os.makedirs(folder, exist_ok=True)
+        os.rename(path, final)
+
+    def _open_path(self, node):
+        return os.path.join(self._directory, node + "_pythontimeline.json.tmp")
+
+    def _set_clock(self):
+        self._offset_ns = time.time_ns() - time.monotonic_ns()
+
+    def _give_up(self, failure):
+        with self._lock:
+            self._active = False
+            warned, self._warned = self._warned, True
+            fd, self._fd = self._fd, None
+        if fd is not None:
+            os.close(fd)
+        if not warned:
+            logging.getLogger("trainwatch").warning(
+                "no longer recording the training in %s: %s", self._directory, failure)
+
+
+def _metadata(number, arguments, sort_index=None):
+    return "".join(
+        json.dumps({"name": name, "ph": "M", "pid": number, "args": args}) + ",\n"
+        for name, args in (("process_name", arguments), ("process_sort_index", {
+            "sort_index": number if sort_index is None else sort_index})))
+
+
+def _length_of_whole_lines(file):
+    """How much of an open timeline is complete lines; a crash may have cut the last one."""
+    file.seek(0)
+    return file.read().rfind(b"\n") + 1
+
+
+def _rank():
+    for variable in _RANK_VARIABLES:
+        value = os.environ.get(variable, "")
+        if value.isdigit():
+            return int(value)
+    return 0
+
+
+def _kind(iterator):
+    name = type(iterator).__name__
+    return name if name.endswith("DataLoaderIter") else "DataLoaderIter"
+
+
+def _init_arguments(loader):
+    workers = getattr(loader, "num_workers", None)
+    pinned = getattr(loader, "pin_memory", None)
+    text = ', "num_workers": %d' % workers if isinstance(workers, int) else ""
+    if isinstance(pinned, bool):
+        text += ', "pin_memory": ' + ("true" if pinned else "false")
+    return text
+
+
+def _worker_of_next(iterator):
+    """Which loader worker the next batch comes from, as torch's own table says; else nothing."""
+    try:
+        return ', "worker_id": %d' % iterator._task_info[iterator._rcvd_idx][0]
+    except Exception:  # another iterator, or another torch
+        return ""
