@@ -22,8 +22,9 @@ ConnectionTable::Admission ConnectionTable::admit(const ClientAddress& from,
   }
   std::optional<Id> other;
   if (entries_.size() >= limits_.connections + limits_.reserved) {
-    other = take_oldest(Phase::fresh);
-    if (!other) other = take_oldest(Phase::idle);
+    other = take_oldest(Phase::closing);
+    if (!other && in(Phase::fresh) < quarter()) other = take_oldest(Phase::idle);
+    if (!other) other = take_oldest(Phase::fresh);
     if (!other) return {std::nullopt};
   }
   const Id id = ++last_;

@@ -1,12 +1,15 @@
 // Who may connect and ask, and who gives way when places are short. No sockets.
 //
 // Connections without a complete request and those with one are counted apart: a quarter of the
-// places is left for the former, where the oldest gives way to a new one, those that never asked
-// before those between two requests. So what a new client wants is always heard. If too many
+// places is left for the former, where the oldest gives way to a new one: those that have been
+// answered for the last time before those that never asked, and these before those between two
+// requests, unless they have less than that quarter. So what a new client wants is always heard. If
+// too many
 // requests are in work, a response that its client does not read gives way; and what loopback asks
 // to watch trainwatch itself is always served.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdint>
@@ -36,6 +39,7 @@ class ConnectionTable {
     idle,       // between requests
     answering,  // the response is being sent
     waiting,    // for the engine thread; never gives way
+    closing,    // the last response is sent
     count_
   };
 
@@ -82,6 +86,7 @@ class ConnectionTable {
   };
 
   std::list<Id>& list_of(Phase phase) { return phases_[static_cast<std::size_t>(phase)]; }
+  std::size_t quarter() const { return std::max<std::size_t>(1, limits_.connections / 4); }
   std::optional<Id> take_oldest(Phase phase);
 
   HttpLimits limits_;

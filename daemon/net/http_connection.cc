@@ -243,7 +243,7 @@ void HttpConnection::sent() {
 void HttpConnection::linger() {
   ErrorCode ignored;
   socket_.shutdown(asio::ip::tcp::socket::shutdown_send, ignored);
-  enter(Phase::idle);
+  enter(Phase::closing);
   set_deadline(kLinger, Limit::idle_time);
   discard();
 }

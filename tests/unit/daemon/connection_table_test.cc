@@ -52,6 +52,30 @@ TEST_F(ConnectionTableTest, WhoNeverAskedGivesWayFirst) {
   EXPECT_EQ(admit().gives_way, idle);
 }
 
+TEST_F(ConnectionTableTest, WhoWasAnsweredForTheLastTimeGivesWayBeforeAllOthers) {
+  add(Phase::fresh);
+  add(Phase::idle);
+  const auto answered = add(Phase::closing);
+  add(Phase::fresh);
+  add(Phase::fresh);
+  EXPECT_EQ(admit().gives_way, answered);
+}
+
+// Else a connection would give way to those that are accepted with it, before anything is read.
+TEST_F(ConnectionTableTest, WhoHasNotAskedHasAQuarterOfThePlaces) {
+  add(Phase::waiting);
+  add(Phase::answering);
+  const auto first = add(Phase::idle);
+  const auto second = add(Phase::idle);
+  add(Phase::answering);
+  EXPECT_EQ(admit().gives_way, first);
+  const auto fresh = admit();
+  EXPECT_NE(fresh.gives_way, second);
+  table_.remove(*fresh.id);
+  add(Phase::idle);
+  EXPECT_EQ(admit().gives_way, second);
+}
+
 // The time since the last request counts, not the age of the connection.
 TEST_F(ConnectionTableTest, WhoAskedLastGivesWayLast) {
   const auto first = add(Phase::idle);
