@@ -27,7 +27,7 @@ Histograms end in `_bucket`, `_sum` and `_count`:
 
 # A family belongs to the first group whose pattern its name begins with.
 GROUPS = (
-    ("Training", "trainwatch_(run|step|steps|last_step|lost_gpu|getnext|batch_time|dataloader)_"),
+    ("Training", "trainwatch_(run|step|steps|last_step|lost_gpu|getnext|batch_time|dataloader|training)_"),
     ("System", "trainwatch_(system|network|disk)_"),
     ("GPU activity, from profiler traces", "trainwatch_(gpu|comm_comp|data_wait|kernel_launch)_"),
     ("Rules and alerts", "trainwatch_(rule|alert|alerts|incident)_"),

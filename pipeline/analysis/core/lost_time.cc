@@ -152,14 +152,19 @@ void LostTime::collect(std::vector<MetricFamily>& out) const {
              "Training time lost, by cause: of timelines waits and what takes longer "
              "than usual; otherwise time in profiled steps without computation.",
              MetricType::counter);
+  MetricFamily training = family(
+      "trainwatch_training_seconds_total",
+      "Training time of which trainwatch_lost_gpu_seconds_total is a part.", MetricType::counter);
   for (const auto& [subject, rank] : ranks_) {
     const Labels own = labels_of(interner_, subject);
     const Account& shown = *account(subject);
+    training.points.push_back({own, shown.elapsed, {}, 0});
     for (const CauseName cause : kShown) {
       lost.points.push_back({with(own, "cause", to_string(cause)), shown.of(cause), {}, 0});
     }
   }
   out.push_back(std::move(lost));
+  out.push_back(std::move(training));
 }
 
 void LostTime::Stretch::state(StateIo& io) {

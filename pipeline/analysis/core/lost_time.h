@@ -66,7 +66,7 @@ class LostTime {
 
   // Null: nothing is known of the rank.
   const Account* account(SubjectId rank) const;
-  // Appends the family.
+  // Appends the families of what was lost and of the time of which it is a part.
   void collect(std::vector<MetricFamily>& out) const;
 
   void state(StateIo& io);

@@ -111,6 +111,18 @@ TEST_F(LostTimeTest, ARankWithoutATimelineLosesWhatItsCyclesShow) {
   EXPECT_NEAR(settled().total(), 0.09, 1e-3) << "the timeline has all of the time";
 }
 
+TEST_F(LostTimeTest, MetricsSayOfWhatTheLossIsAPart) {
+  steps(200);
+  const auto& account = settled();
+  std::vector<MetricFamily> families;
+  account_.collect(families);
+  ASSERT_EQ(families.size(), 2);
+  EXPECT_EQ(families[0].name, "trainwatch_lost_gpu_seconds_total");
+  EXPECT_EQ(families[1].name, "trainwatch_training_seconds_total");
+  ASSERT_EQ(families[1].points.size(), 1);
+  EXPECT_EQ(families[1].points[0].value, account.elapsed);
+}
+
 TEST_F(LostTimeTest, StateSurvives) {
   steps(150);
   now_ms_ += 2000;
