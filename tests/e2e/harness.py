@@ -120,9 +120,9 @@ class JobTest(unittest.TestCase):
 
 
 class Trainwatch:
-    """`trainwatch run` on a free port, watching `directory`; stopped at the end of the block.
+    """`trainwatch run` on a free port, watching `directory`, or what its configuration says (None).
 
-    It keeps its state in `state`, which stays, and is run by the command `prefix`."""
+    It is stopped at the end of the block, keeps its state in `state`, which stays, and is run by the command `prefix`."""
 
     def __init__(self, directory, *arguments, env=None, state=None, prefix=(), patience=PATIENCE_SECONDS):
         self.directory = directory
@@ -130,7 +130,7 @@ class Trainwatch:
         self._log = tempfile.NamedTemporaryFile("w+", suffix=".log")
         self._state = tempfile.TemporaryDirectory(prefix="trainwatch-state-")
         self._process = subprocess.Popen(
-            [*prefix, binary(), "run", "--watch=" + directory, "--web.listen-address=127.0.0.1:0",
+            [*prefix, binary(), "run", *(["--watch=" + directory] if directory else []), "--web.listen-address=127.0.0.1:0",
              "--storage.path=" + (state or self._state.name), *arguments],
             stdout=subprocess.DEVNULL, stderr=self._log, env=dict(os.environ, **(env or {})))
         self.pid = self._process.pid  # of `prefix`, where there is one

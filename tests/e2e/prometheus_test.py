@@ -1,57 +1,12 @@
 """A real Prometheus scrapes a running trainwatch, and promtool has nothing to say against the page."""
 
-import json
-import os
 import shutil
 import subprocess
 import tempfile
 import unittest
-import urllib.error
-import urllib.parse
 
 import harness
-
-CONFIG = """
-global: {scrape_interval: 200ms, scrape_timeout: 200ms}
-scrape_configs:
-  - job_name: trainwatch
-    static_configs: [{targets: ['%s']}]
-"""
-
-
-class Prometheus:
-    """The Debian package's server on a free port, with its data in a temporary directory."""
-
-    def __init__(self, target):
-        self._scratch = tempfile.TemporaryDirectory()
-        config = os.path.join(self._scratch.name, "prometheus.yml")
-        with open(config, "w") as file:
-            file.write(CONFIG % target)
-        self._log = open(os.path.join(self._scratch.name, "log"), "w")
-        address = "127.0.0.1:%d" % harness.free_port()
-        self._url = "http://" + address
-        self._process = subprocess.Popen(
-            ["prometheus", "--config.file=" + config, "--web.listen-address=" + address,
-             "--storage.tsdb.path=" + os.path.join(self._scratch.name, "data")], stderr=self._log)
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self._process.terminate()
-        self._process.wait()
-        self._log.close()
-        self._scratch.cleanup()
-
-    def value(self, query):
-        """Of a query that gives one number; None: not yet."""
-        try:
-            answer = json.loads(harness.fetch(
-                self._url + "/api/v1/query?" + urllib.parse.urlencode({"query": query})))
-        except (urllib.error.URLError, ConnectionError):
-            return None
-        result = answer["data"]["result"]
-        return float(result[0]["value"][1]) if result else None
+from prometheus_server import Prometheus
 
 
 class PrometheusTest(unittest.TestCase):

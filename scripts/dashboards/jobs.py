@@ -1,0 +1,117 @@
+"""Which job is slow, stalled or finished, what that costs, and what fires."""
+
+from dashboards import panels as p
+from dashboards import queries as q
+
+STATE_WORDS = p.words(("finished", p.IDLE), ("starting", p.NOTE), ("running", p.GOOD), ("slow", p.WARN),
+                      ("gone", "purple"), ("stalled", p.BAD))
+SEVERITY_WORDS = p.words(("info", p.NOTE), ("warning", p.WARN), ("critical", p.BAD))
+STEPS = "sum by (train_job, instance, node, rank) (rate(trainwatch_steps_total{RANK, mode=\"train\"}[$__rate_interval]))"
+SINCE_LAST_STEP = "time() - max by (run) (%s)" % q.by_run('trainwatch_last_step_timestamp_seconds{RANK, mode="train"}')
+ADDRESS = "${scheme}://${__data.fields.instance}"
+
+
+def runs_that_are(state):
+    return "count(max by (run) (%s) == 1) or vector(0)" % q.by_run('trainwatch_run_state{JOB, state="%s"}' % state)
+
+
+def firing(severity):
+    return 'sum(trainwatch_alert_active{JOB, severity="%s"}) or vector(0)' % severity
+
+
+def step_time(share):
+    return ("histogram_quantile(%s, sum by (run, le) (%s))"
+            % (share, q.by_run('rate(trainwatch_step_duration_seconds_bucket{RANK, mode="train"}[$__rate_interval])')))
+
+
+RUNS_TABLE = p.table(
+    "Runs", "One row for each run, the worst state first. A run is a training job, or the address of the trainwatch that "
+    "watches it where the job has no name. The rate is that of the training loop, not a sum over ranks.", "none",
+    [{"expr": q.run_state(), "legendFormat": ""},
+     {"expr": "avg by (run) (%s)" % q.by_run(STEPS), "legendFormat": ""},
+     {"expr": step_time(0.5), "legendFormat": ""},
+     {"expr": step_time(0.95), "legendFormat": ""},
+     {"expr": SINCE_LAST_STEP, "legendFormat": ""},
+     {"expr": q.lost_share_by_run(), "legendFormat": ""},
+     {"expr": 'sum by (run) (%s)' % q.by_run('trainwatch_alert_active{JOB, severity=~"warning|critical"}'),
+      "legendFormat": ""}],
+    order=("run", *("Value #" + letter for letter in "ABCDEFG")), sort="State",
+    overrides=[
+        p.override("run", displayName="Run"),
+        p.override("Value #A", displayName="State", mappings=STATE_WORDS,
+                   custom_cellOptions={"type": "color-background", "mode": "basic"}),
+        p.override("Value #B", displayName="Steps/s", unit="none", decimals=2),
+        p.override("Value #C", displayName="Step, median", unit="s"),
+        p.override("Value #D", displayName="Step, p95", unit="s"),
+        p.override("Value #E", displayName="Since last step", unit="s"),
+        p.override("Value #F", displayName="GPU time lost", unit="percentunit", decimals=1,
+                   thresholds=p.thresholds((0.05, p.WARN), (0.3, p.BAD), start=p.IDLE),
+                   custom_cellOptions={"type": "color-text"}),
+        p.override("Value #G", displayName="Alerts", unit="none",
+                   thresholds=p.thresholds((1, p.WARN), start=p.IDLE), custom_cellOptions={"type": "color-text"})])
+
+ALERTS_TABLE = p.table(
+    "What fires", "Alerts that fire now, the most severe first. The rule opens its page: what it means and what to do. The "
+    "instance opens trainwatch's own page with the cause and the numbers.", "none",
+    [{"expr": q.firing(), "legendFormat": ""}],
+    hide=("job", "severity"), order=("Value", "rule", "train_job", "node", "rank", "instance"), sort="Severity",
+    no_value="nothing fires",
+    overrides=[
+        p.override("Value", displayName="Severity", mappings=SEVERITY_WORDS, custom_width=110,
+                   custom_cellOptions={"type": "color-background", "mode": "basic"}),
+        p.override("rule", displayName="Rule", links=[
+            {"title": "What it means and what to do", "url": ADDRESS + "/docs/rules/${__value.raw}", "targetBlank": True}]),
+        p.override("train_job", displayName="Training job"),
+        p.override("node", displayName="Node"),
+        p.override("rank", displayName="Rank", custom_width=80),
+        p.override("instance", displayName="Instance", links=[
+            {"title": "trainwatch's page", "url": ADDRESS + "/", "targetBlank": True}])])
+
+PANELS = [
+    p.stat("Stalled", "Runs without a step for far longer than usual.", "none", [(runs_that_are("stalled"), "stalled")],
+           steps=[(1, p.BAD)], start=p.IDLE, width=3),
+    p.stat("Slow", "Runs that lose training time now.", "none", [(runs_that_are("slow"), "slow")],
+           steps=[(1, p.WARN)], start=p.IDLE, width=3),
+    p.stat("Running", "Runs that train as usual.", "none", [(runs_that_are("running"), "running")],
+           start=p.GOOD, width=3),
+    p.stat("Finished", "Runs that have ended. Those whose process disappeared are not counted here.", "none",
+           [(runs_that_are("finished"), "finished")], start=p.IDLE, width=3),
+    p.stat("Gone", "Runs whose process disappeared without an end.", "none", [(runs_that_are("gone"), "gone")],
+           steps=[(1, "purple")], start=p.IDLE, width=3),
+    p.stat("Critical alerts", "What has stopped or ruined the training.", "none", [(firing("critical"), "critical")],
+           steps=[(1, p.BAD)], start=p.IDLE, width=3),
+    p.stat("Warnings", "What costs training time now.", "none", [(firing("warning"), "warnings")],
+           steps=[(1, p.WARN)], start=p.IDLE, width=3),
+    p.stat("GPU time lost", "Over the time that the dashboard shows, summed over ranks.", "s",
+           [("sum(increase(trainwatch_lost_gpu_seconds_total{RANK}[$__range]))", "lost")], start=p.IDLE, width=3,
+           graph="none"),
+    p.state_timeline("What each run was doing", "The worst state that any trainwatch reports for the run.",
+                     [(q.run_state(), "{{run}}")], STATE_WORDS, height=6, legend=False),
+    RUNS_TABLE,
+    ALERTS_TABLE,
+    p.row("Pace"),
+    p.timeseries("Steps per second", "Training steps per second of the loop: the mean over ranks, not their sum.", "none",
+                 [("avg by (run) (%s)" % q.by_run(STEPS), "{{run}}")], decimals=2),
+    p.timeseries("Step time", "Half of the training steps take less than the median, one in twenty longer than p95.", "s",
+                 [(step_time(0.95), "p95 {{run}}"), (step_time(0.5), "median {{run}}")], exemplars=True),
+    p.row("Lost GPU time"),
+    p.timeseries("GPU time lost, by cause", "Share of the time of all selected ranks. The sum is what training could be "
+                 "faster by.", "percentunit", [(q.lost_share("cause"), "{{cause}}")], stack=True, width=16),
+    p.bar_gauge("GPU time lost in this range, by cause", "Seconds, summed over ranks.", "s",
+                [(q.lost_seconds("cause"), "{{cause}}")]),
+    p.timeseries("GPU time lost, by run", "Share of the time of the ranks of each run.", "percentunit",
+                 [(q.lost_share_by_run(), "{{run}}")], steps=[(0.05, p.WARN)]),
+    p.timeseries("Time since the last step", "Grows while a run stands still or has finished.", "s",
+                 [(SINCE_LAST_STEP, "{{run}}")]),
+    p.row("Alerts"),
+    p.timeseries("Alerts firing", "By rule. Info is worth knowing, warnings cost training time, critical alerts have "
+                 "stopped it.", "none",
+                 [("sum by (rule, severity) (trainwatch_alert_active{JOB}) > 0", "{{rule}} ({{severity}})")],
+                 stack=True, bars=True, decimals=0),
+    p.timeseries("Alerts opened", "Alerts that reached the severity.", "none",
+                 [("sum by (rule, severity) (increase(trainwatch_alerts_total{SELF}[$__rate_interval])) > 0",
+                   "{{rule}} ({{severity}})")], bars=True, stack=True, decimals=0),
+]
+
+DASHBOARD = p.dashboard("trainwatch-jobs", "Jobs", "Which job is slow, stalled or finished, what that costs, and what "
+                        "fires.", PANELS)

@@ -1,0 +1,59 @@
+"""A real Prometheus that scrapes what a test runs."""
+
+import json
+import os
+import subprocess
+import tempfile
+import urllib.error
+import urllib.parse
+
+import harness
+
+CONFIG = """
+global: {scrape_interval: 200ms, scrape_timeout: 200ms}
+scrape_configs:
+  - job_name: trainwatch
+    static_configs: [{targets: ['%s']}]
+"""
+
+
+class Prometheus:
+    """The Debian package's server on a free port, with its data in a temporary directory."""
+
+    def __init__(self, target):
+        self._scratch = tempfile.TemporaryDirectory()
+        config = os.path.join(self._scratch.name, "prometheus.yml")
+        with open(config, "w") as file:
+            file.write(CONFIG % target)
+        self._log = open(os.path.join(self._scratch.name, "log"), "w")
+        address = "127.0.0.1:%d" % harness.free_port()
+        self._url = "http://" + address
+        self._process = subprocess.Popen(
+            ["prometheus", "--config.file=" + config, "--web.listen-address=" + address,
+             "--storage.tsdb.path=" + os.path.join(self._scratch.name, "data")], stderr=self._log)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self._process.terminate()
+        self._process.wait()
+        self._log.close()
+        self._scratch.cleanup()
+
+    def ask(self, path, **parameters):
+        """`data` of an answer of the HTTP API; None: it does not answer yet."""
+        try:
+            answer = harness.fetch(self._url + path + "?" + urllib.parse.urlencode(parameters))
+        except (urllib.error.URLError, ConnectionError):
+            return None
+        return json.loads(answer)["data"]
+
+    def values(self, query):
+        """Of each series, now."""
+        data = self.ask("/api/v1/query", query=query)
+        return [float(series["value"][1]) for series in data["result"]] if data else []
+
+    def value(self, query):
+        """Of a query that gives one number; None: not yet."""
+        return next(iter(self.values(query)), None)
