@@ -4,9 +4,8 @@
 // places is left for the former, where the oldest gives way to a new one: those that have been
 // answered for the last time before those that never asked, and these before those between two
 // requests, unless they have less than that quarter. So what a new client wants is always heard. If
-// too many
-// requests are in work, a response that its client does not read gives way; and what loopback asks
-// to watch trainwatch itself is always served.
+// too many requests are in work, a response that its client does not read gives way; and what
+// loopback asks to watch trainwatch itself is always served.
 #pragma once
 
 #include <algorithm>
