@@ -14,6 +14,7 @@
 
 #include "daemon/app/analysis_source.h"
 #include "daemon/app/chart_source.h"
+#include "daemon/app/drain.h"
 #include "daemon/app/engine_thread.h"
 #include "daemon/app/guarded_thread.h"
 #include "daemon/app/open_store.h"
@@ -27,6 +28,7 @@
 #include "daemon/app/self_checks.h"
 #include "daemon/app/thread_options.h"
 #include "daemon/app/watch_roots.h"
+#include "daemon/config/config_text.h"
 #include "daemon/exit_code.h"
 #include "daemon/log_output.h"
 #include "daemon/logging.h"
@@ -43,8 +45,11 @@ namespace {
 // An engine that shows no sign of life for this long is stuck, and the watchdog is no longer fed.
 constexpr auto kEngineSilence = std::chrono::seconds(10);
 
-// A stop takes 2 s at most, even if a file call hangs.
+// How long a stop waits for file calls to return; half a second if one is known to hang.
 constexpr auto kFileCallPatience = std::chrono::seconds(1);
+
+// What a stop takes beside draining, at most.
+constexpr auto kClosing = std::chrono::seconds(5);
 
 }  // namespace
 
@@ -61,7 +66,10 @@ struct App::Impl {
   void print(const PublishedAlerts& alerts);
   void show(std::shared_ptr<Snapshot> snapshot);
   Status reload();
-  void shut_down();
+  Drain::Stages drain_stages();
+  void drain();
+  void drained(Drain::Outcome outcome);
+  void shut_down(std::chrono::milliseconds patience = kFileCallPatience);
 
   RunOptions options;
   boost::asio::io_context context{1};  // of the net thread
@@ -73,6 +81,7 @@ struct App::Impl {
   bool shutting_down = false;
   bool hangs = false;  // a thread is stuck in a file call
   int code = exit_code::done;
+  Drain draining{context, drain_stages()};
 
   std::vector<std::string> watched;         // paths
   std::vector<std::string> missing;         // those that do not exist; the reader's
@@ -210,7 +219,9 @@ void App::Impl::passed(TailReport report) {
 void App::Impl::wait_for_signals() {
   signals.async_wait([this](boost::system::error_code failure, int signal) {
     if (failure || shutting_down) return;
-    if (signal != SIGHUP) return shut_down();
+    wait_for_signals();
+    if (signal != SIGHUP) return draining.begun() ? shut_down() : drain();
+    if (draining.begun()) return;
     service.reloading();
     if (const Status reloaded = reload(); reloaded.ok()) {
       log->info("configuration reloaded");
@@ -219,7 +230,6 @@ void App::Impl::wait_for_signals() {
                  {{"error", reloaded.error().message}});
     }
     service.ready("watching");
-    wait_for_signals();
   });
 }
 
@@ -227,7 +237,8 @@ void App::Impl::feed_watchdog() {
   const auto interval = watchdog_interval();
   if (!interval) return;
   watchdog.start(*interval / 2, [this] {
-    if (std::chrono::steady_clock::now() - engine->last_heartbeat() < kEngineSilence) {
+    const auto silence = std::chrono::steady_clock::now() - engine->last_heartbeat();
+    if (draining.begun() || silence < kEngineSilence) {
       service.watchdog();
     }
   });
@@ -260,19 +271,49 @@ Status App::Impl::reload() {
   return success();
 }
 
-// Stops reading, drains what was read, emits what is held back, closes sockets.
-void App::Impl::shut_down() {
+Drain::Stages App::Impl::drain_stages() {
+  Drain::Stages stages;
+  stages.read = [this](Drain::Done done) { reader->read_to_end(std::move(done)); };
+  stages.judge = [this](Drain::Done done) {
+    engine->conclude(options.config.process.ends_with_job, std::move(done));
+  };
+  stages.file_call = [this] { return reader->call_duration(); };
+  stages.delivered = [this] { return !server->needs_store(); };
+  stages.finished = [this](Drain::Outcome outcome) { drained(outcome); };
+  return stages;
+}
+
+void App::Impl::drain() {
+  if (shutting_down || draining.begun()) return;
+  const Nanos timeout = options.config.process.drain_timeout;
+  if (timeout == Nanos{}) return shut_down();
+  service.stopping(timeout + kClosing);
+  log->info("reading the files to their end before stopping");
+  draining.begin(timeout);
+}
+
+void App::Impl::drained(Drain::Outcome outcome) {
+  if (outcome == Drain::Outcome::too_long) {
+    log->warn("stopping before the end of the files; the next start resumes there",
+              {{"process.drain_timeout", print_duration(options.config.process.drain_timeout)}});
+  }
+  shut_down(outcome == Drain::Outcome::hangs ? kFileCallPatience / 2 : kFileCallPatience);
+}
+
+// Stops reading, processes what was read, emits what is held back, closes sockets.
+void App::Impl::shut_down(std::chrono::milliseconds patience) {
   if (std::exchange(shutting_down, true)) return;
-  service.stopping();
+  draining.stop();
+  service.stopping(kClosing);
   log->info("stopping");
   signals.cancel();
   watchdog.stop();
   server->store_acknowledged();
   engine->close_inbox();
-  const auto deadline = std::chrono::steady_clock::now() + kFileCallPatience;
+  const auto deadline = std::chrono::steady_clock::now() + patience;
   workers.request_stop();
   traces->stop();
-  const bool reader_hangs = !reader->stop(kFileCallPatience);
+  const bool reader_hangs = !reader->stop(patience);
   engine->stop();
   if (!reader_hangs) reader.reset();
   hangs = !workers.wait_stopped(deadline) || reader_hangs;
@@ -373,7 +414,7 @@ std::uint16_t App::port() const {
 }
 
 void App::stop() {
-  boost::asio::post(impl_->context, [&impl = *impl_] { impl.shut_down(); });
+  boost::asio::post(impl_->context, [&impl = *impl_] { impl.drain(); });
 }
 
 Status App::reload() {

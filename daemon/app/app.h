@@ -36,7 +36,7 @@ class App {
   int run();
 
   std::uint16_t port() const;
-  // Any thread: starts the shutdown.
+  // Any thread: as SIGTERM does, reads the files to their end and then stops.
   void stop();
   // Net thread: reloads the configuration. On an error nothing changes.
   Status reload();

@@ -358,6 +358,17 @@ std::chrono::steady_clock::time_point EngineThread::last_heartbeat() const {
   return SteadyClock::time_point{SteadyClock::duration{impl_->heartbeat.load()}};
 }
 
+void EngineThread::conclude(bool job_over, std::function<void()> done) {
+  boost::asio::post(impl_->context, [&impl = *impl_, job_over, done = std::move(done)] {
+    impl.timer.stop();
+    if (job_over) impl.pipeline.ingest().end_of_input();
+    impl.pipeline.engine().flush();
+    impl.commit();
+    impl.show();
+    done();
+  });
+}
+
 void EngineThread::close_inbox() {
   impl_->closed = true;
 }

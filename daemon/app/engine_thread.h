@@ -88,6 +88,10 @@ class EngineThread {
 
   // Makes data() return at once; later data is dropped. Call before joining the reader.
   void close_inbox();
+  // For any thread. Processes the queued messages, judges what was read to its end (`job_over`: as
+  // no more will follow, see Ingest::end_of_input), and commits; then calls `done` on the engine
+  // thread. The clock stands still from then on; requests are answered until stop().
+  void conclude(bool job_over, std::function<void()> done);
   // Processes the queued messages, emits what is held back, commits, and joins. The store is then
   // closed: another process may use it.
   void stop();

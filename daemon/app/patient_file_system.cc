@@ -12,19 +12,42 @@ namespace {
 
 using SharedFile = std::shared_ptr<OpenFile>;
 
+using SteadyClock = std::chrono::steady_clock;
+
+class TimedCall {
+ public:
+  explicit TimedCall(PatientFileSystem::CallBegan& began) : began_(began) {
+    began_ = SteadyClock::now().time_since_epoch().count();
+  }
+  ~TimedCall() { began_ = 0; }
+  TimedCall(const TimedCall&) = delete;
+  TimedCall& operator=(const TimedCall&) = delete;
+
+ private:
+  PatientFileSystem::CallBegan& began_;
+};
+
 class PatientFile final : public OpenFile {
  public:
-  PatientFile(std::shared_ptr<RootThread> thread, SharedFile file)
-      : thread_(std::move(thread)), file_(std::move(file)) {}
-  ~PatientFile() override { thread_->close(std::move(file_)); }
+  // `thread` is null where calls do not hang.
+  PatientFile(std::shared_ptr<RootThread> thread, SharedFile file,
+              std::shared_ptr<PatientFileSystem::CallBegan> began)
+      : thread_(std::move(thread)), file_(std::move(file)), began_(std::move(began)) {}
+  ~PatientFile() override {
+    if (thread_ != nullptr) thread_->close(std::move(file_));
+  }
   PatientFile(const PatientFile&) = delete;
   PatientFile& operator=(const PatientFile&) = delete;
 
   Result<FileStat> stat() override {
+    const TimedCall timed(*began_);
+    if (thread_ == nullptr) return file_->stat();
     return thread_->call([file = file_](FileSystem&) { return file->stat(); });
   }
   // Into bytes of its own: `buffer` may be gone when a call returns that was given up.
   Result<std::size_t> read(std::uint64_t offset, std::span<char> buffer) override {
+    const TimedCall timed(*began_);
+    if (thread_ == nullptr) return file_->read(offset, buffer);
     const auto bytes = std::make_shared<std::vector<char>>(buffer.size());
     auto size = thread_->call(
         [file = file_, offset, bytes](FileSystem&) { return file->read(offset, *bytes); });
@@ -35,6 +58,7 @@ class PatientFile final : public OpenFile {
  private:
   std::shared_ptr<RootThread> thread_;
   SharedFile file_;
+  std::shared_ptr<PatientFileSystem::CallBegan> began_;
 };
 
 // What lies beside a root that is a file belongs to it as well.
@@ -72,24 +96,28 @@ const std::shared_ptr<RootThread>* PatientFileSystem::thread_of(const std::strin
 }
 
 Result<std::vector<DirectoryEntry>> PatientFileSystem::list(const std::string& directory) {
+  const TimedCall timed(*began_);
   const auto* const thread = thread_of(directory);
   if (thread == nullptr) return direct_->list(directory);
   return (*thread)->call([directory](FileSystem& files) { return files.list(directory); });
 }
 
 Result<FileStat> PatientFileSystem::stat(const std::string& path) {
+  const TimedCall timed(*began_);
   const auto* const thread = thread_of(path);
   if (thread == nullptr) return direct_->stat(path);
   return (*thread)->call([path](FileSystem& files) { return files.stat(path); });
 }
 
 Result<std::unique_ptr<OpenFile>> PatientFileSystem::open(const std::string& path) {
+  const TimedCall timed(*began_);
   const auto* const thread = thread_of(path);
-  if (thread == nullptr) return direct_->open(path);
-  auto opened = (*thread)->call([path](FileSystem& files) { return files.open(path); });
+  auto opened = thread == nullptr
+                    ? direct_->open(path)
+                    : (*thread)->call([path](FileSystem& files) { return files.open(path); });
   if (!opened) return opened;
-  return std::unique_ptr<OpenFile>(
-      std::make_unique<PatientFile>(*thread, SharedFile(std::move(*opened))));
+  return std::unique_ptr<OpenFile>(std::make_unique<PatientFile>(
+      thread == nullptr ? nullptr : *thread, SharedFile(std::move(*opened)), began_));
 }
 
 bool PatientFileSystem::answers(const std::string& root) const {
@@ -103,6 +131,12 @@ std::chrono::steady_clock::duration PatientFileSystem::silence() const {
     if (thread != nullptr) longest = std::max(longest, thread->silence());
   }
   return longest;
+}
+
+std::chrono::steady_clock::duration PatientFileSystem::call_duration() const {
+  const SteadyClock::duration began{began_->load()};
+  if (began == began.zero()) return began;
+  return SteadyClock::now().time_since_epoch() - began;
 }
 
 }  // namespace trainwatch

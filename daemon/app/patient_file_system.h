@@ -2,9 +2,11 @@
 // are made by a thread of its own, and one that does not answer in time is given up: from then on,
 // until it does return, calls below that root fail at once and the other roots are read on.
 //
-// For one thread. A thread that hangs outlives this object, and ends when its call returns.
+// For one thread, but for call_duration(). A thread that hangs outlives this object, and ends when
+// its call returns.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <functional>
 #include <memory>
@@ -36,6 +38,11 @@ class PatientFileSystem final : public FileSystem {
 
   // How long the call that hangs longest has been waited for; zero if none does.
   std::chrono::steady_clock::duration silence() const;
+  // Any thread: for how long the call in progress has been waited for; zero if there is none.
+  std::chrono::steady_clock::duration call_duration() const;
+
+  // When the call in progress began; zero if there is none.
+  using CallBegan = std::atomic<std::chrono::steady_clock::rep>;
 
  private:
   // Null: its calls do not hang.
@@ -44,6 +51,7 @@ class PatientFileSystem final : public FileSystem {
   std::vector<WatchRoot> roots_;
   std::vector<std::shared_ptr<RootThread>> threads_;  // of each root; null: none
   std::unique_ptr<FileSystem> direct_;
+  std::shared_ptr<CallBegan> began_ = std::make_shared<CallBegan>(0);  // shared with open files
 };
 
 }  // namespace trainwatch

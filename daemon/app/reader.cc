@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include <algorithm>
+#include <atomic>
 #include <future>
 #include <stop_token>
 #include <thread>
@@ -75,7 +76,11 @@ struct Reader::Impl {
     while (!stop.stop_requested()) {
       const auto now = SteadyClock::now();
       if (complete) behind_since = now;
-      if (now >= polls.next() || (names_changed && now >= scans.next())) {
+      const bool ending = to_end;
+      if (ending && needs_last_scan(names_changed)) {
+        last_scan(now);
+        names_changed = watch_directories();
+      } else if (now >= polls.next() || (names_changed && now >= scans.next())) {
         scan(now);
         names_changed = watch_directories();
       } else if (!refresh(now)) {
@@ -83,7 +88,9 @@ struct Reader::Impl {
       }
       complete = read(stop);
       if (complete && !names_changed) read_until.complete_pass(now, files.silence());
-      report(complete);
+      const bool last = ending && complete && !needs_last_scan(names_changed);
+      report(complete, last);
+      if (last) return at_end();
       const auto until = complete ? next_pass(names_changed) : now;
       const bool names = wait(until) == InotifyHint::Wake::directories_changed;
       names_changed = names_changed || names;
@@ -102,6 +109,18 @@ struct Reader::Impl {
       pace->done(now, cost.elapsed());
   }
 
+  // Files beyond the limit come in once others have been read.
+  bool needs_last_scan(bool names_changed) const {
+    return names_changed || !last_scanned || (read_since && tailer.files_dropped() > 0);
+  }
+
+  void last_scan(SteadyClock::time_point now) {
+    tailer.look_at_all();
+    read_since = false;
+    last_scanned = true;
+    scan(now);
+  }
+
   // False: a scan is needed.
   bool refresh(SteadyClock::time_point now) {
     if (const auto changed = hint.take_changed(); changed && now < refreshes.next()) {
@@ -117,7 +136,8 @@ struct Reader::Impl {
   bool read(const std::stop_token& stop) {
     const auto turn_ends = SteadyClock::now() + kTurn;
     while (!stop.stop_requested() && tailer.read(sink)) {
-      report(false);
+      read_since = true;
+      report(false, false);
       if (SteadyClock::now() < turn_ends) continue;
       tailer.end_turn();
       return false;
@@ -144,12 +164,12 @@ struct Reader::Impl {
     return any;
   }
 
-  // Reports on the files to the engine, at most once a second. What is unread in the middle of a
-  // pass was already unread at `behind_since`.
-  void report(bool complete) {
+  // Reports on the files to the engine, once a second and at the end. What is unread in the middle
+  // of a pass was already unread at `behind_since`.
+  void report(bool complete, bool last) {
     const auto now = SteadyClock::now();
     const bool first_pass = complete && !std::exchange(passed, true);
-    if (now < next_report && !first_pass) return;
+    if (now < next_report && !first_pass && !last) return;
     next_report = now + std::chrono::seconds(1);
     TailReport made;
     made.files = tailer.files();
@@ -178,11 +198,15 @@ struct Reader::Impl {
   AdaptiveInterval polls{options.poll_interval, 20, std::chrono::seconds(10)};
   AdaptiveInterval scans{std::chrono::seconds(0), 4, std::chrono::seconds(1)};
   AdaptiveInterval refreshes{options.poll_interval, 10, std::chrono::seconds(1)};
-  bool passed = false;  // the first pass is over
+  bool passed = false;        // the first pass is over
+  bool last_scanned = false;  // since the end was asked for
+  bool read_since = false;    // that scan
   ReadUntil read_until{SteadyClock::now()};
   SteadyClock::time_point behind_since = SteadyClock::now();  // the first pass since a complete one
   SteadyClock::time_point next_report{};
   SteadyClock::time_point missing_since = SteadyClock::now();
+  std::function<void()> at_end;  // set before to_end
+  std::atomic<bool> to_end{false};
   std::promise<void> ended;
   std::future<void> end = ended.get_future();
   std::jthread thread;  // last: it uses all of the above
@@ -194,6 +218,16 @@ Reader::Reader(ReaderOptions options, TailSink& sink, std::function<void(TailRep
 Reader::~Reader() {
   impl_->thread.request_stop();
   impl_->hint.wake();
+}
+
+void Reader::read_to_end(std::function<void()> at_end) {
+  impl_->at_end = std::move(at_end);
+  impl_->to_end = true;
+  impl_->hint.wake();
+}
+
+std::chrono::steady_clock::duration Reader::call_duration() const {
+  return impl_->files.call_duration();
 }
 
 bool Reader::stop(std::chrono::milliseconds patience) {

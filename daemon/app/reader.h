@@ -26,6 +26,13 @@ class Reader {
   Reader(ReaderOptions options, TailSink& sink, std::function<void(TailReport)> pass_done);
   ~Reader();  // waits for the thread
 
+  // Once, from the thread that also calls stop(). The reader looks for everything that is there,
+  // reads it to its end, calls `at_end` on its thread, and reads no more. A file system that does
+  // not answer is left out.
+  void read_to_end(std::function<void()> at_end);
+  // Any thread: for how long the file call in progress has been waited for; zero if there is none.
+  std::chrono::steady_clock::duration call_duration() const;
+
   // Asks the thread to end, and waits this long for it. False: it hangs in a file call, and may
   // still call `sink` and `pass_done` when that returns.
   bool stop(std::chrono::milliseconds patience);

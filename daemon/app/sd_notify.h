@@ -19,7 +19,8 @@ class ServiceNotifier {
   void ready(std::string_view status) const;
   // A reload begins; ready() ends it.
   void reloading() const;
-  void stopping() const;
+  // The stop may take this long, whatever TimeoutStopSec= says.
+  void stopping(Nanos at_most) const;
   void status(std::string_view text) const;
   void watchdog() const;
 

@@ -53,6 +53,8 @@ struct StorageConfig {
 struct ProcessConfig {
   std::string user;  // whom root becomes; empty: stays who it is
   bool sandbox = true;
+  Nanos drain_timeout = std::chrono::seconds{10};  // 0: stops at once
+  bool ends_with_job = false;                      // a stop means that the job is over
 };
 
 enum class LogLevel : std::uint8_t { debug, info, warn, error };

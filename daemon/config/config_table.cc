@@ -124,6 +124,15 @@ std::vector<ConfigField<Config>> make_settings() {
           "process.sandbox", [](auto& c) -> auto& { return c.process.sandbox; },
           "After the start, give up access to other files and dangerous system calls, as far as "
           "the kernel allows."),
+      duration_field<Config>(
+          "process.drain_timeout", [](auto& c) -> auto& { return c.process.drain_timeout; },
+          seconds{0}, hours{1},
+          "On SIGTERM or SIGINT, first read the files to their end, but for no longer than this; a "
+          "second signal stops at once."),
+      boolean_field<Config>(
+          "process.ends_with_job", [](auto& c) -> auto& { return c.process.ends_with_job; },
+          "trainwatch is stopped when its job is over: what the files end with is judged as "
+          "in a replay."),
       choice_field<Config>(
           "log.level", [](auto& c) -> auto& { return c.log.level; },
           {"debug", "info", "warn", "error"}, "Lowest severity to log."),

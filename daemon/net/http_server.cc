@@ -1,5 +1,6 @@
 #include "daemon/net/http_server.h"
 
+#include <algorithm>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -201,6 +202,11 @@ void NetServer::show(std::shared_ptr<const Snapshot> snapshot) {
   for (const auto& session : impl_->net->sessions) session->steps_closed(impl_->net->snapshot);
   if (Clock::now() < impl_->next_status) return impl_->send_status_later();
   impl_->send_status();
+}
+
+bool NetServer::needs_store() const {
+  return std::ranges::any_of(impl_->net->sessions,
+                             [](const auto& session) { return session->needs_store(); });
 }
 
 void NetServer::store_acknowledged() {

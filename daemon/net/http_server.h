@@ -43,6 +43,9 @@ class NetServer {
   // at once to clients that want them. Call about once a second.
   void show(std::shared_ptr<const Snapshot> snapshot);
 
+  // Whether a WebSocket client still takes alerts that only the store has; close() would cut it.
+  bool needs_store() const;
+
   // Stores what subscribers have acknowledged so far; call before the store closes.
   void store_acknowledged();
 

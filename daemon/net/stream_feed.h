@@ -52,6 +52,9 @@ class StreamFeed {
   void take_page(AlertStoreClient::Page page);
   bool waits_for_page() const { return asked_.has_value(); }
 
+  // True if alerts that it has not taken yet have left the window, so that it needs the store.
+  bool needs_store() const { return subscription_.alerts && !hub_.covers(cursor_); }
+
   // True if the client once had everything. Only from then on can it be too slow.
   bool was_live() const { return live_; }
   // Bytes published and not yet taken; the maximum for a client behind the window.

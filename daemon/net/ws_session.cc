@@ -76,6 +76,10 @@ class Session final : public WsSession, public std::enable_shared_from_this<Sess
     feed_.offer_steps(snapshot);
     pump();
   }
+  bool needs_store() const override {
+    const bool stuck = writing_ && Clock::now() - write_start_ > limits_.close;
+    return open_ && !ending_ && !stuck && feed_.needs_store();
+  }
   void shut_down() override;
 
  private:

@@ -14,7 +14,7 @@ class WsSession {
  public:
   virtual ~WsSession() = default;
 
-  // None of these four ends the session within the call.
+  // None of the next four ends the session within the call.
   // The hub has new alerts.
   virtual void alerts_published() = 0;
   // Provisional alerts, which cannot be fetched later.
@@ -23,6 +23,8 @@ class WsSession {
   virtual void status_changed() = 0;
   // `snapshot` has steps, which are in no other snapshot.
   virtual void steps_closed(const std::shared_ptr<const Snapshot>& snapshot) = 0;
+  // Whether alerts that it is being sent come from the store, and it takes them.
+  virtual bool needs_store() const = 0;
   // Closes with 1001, as trainwatch is stopping.
   virtual void shut_down() = 0;
 };

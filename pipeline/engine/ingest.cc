@@ -315,7 +315,10 @@ void Ingest::read_error(FileId id, const std::string& what) {
 }
 
 void Ingest::end_of_input() {
-  for (auto& [id, file] : files_) finish(id, file);
+  for (auto& [id, file] : files_) {
+    file.changed = file.changed || file.decoder != nullptr;
+    finish(id, file);
+  }
   for (const auto& [id, file] : files_) {
     filter_.end_of_input(file.known.lane, batch_, rejected_events_);
     evaluate(id);

@@ -38,8 +38,8 @@ def cpu_seconds(pid):
 
 
 class StopTest(harness.JobTest):
-    def trainwatch(self, prefix=()):
-        return harness.Trainwatch(self.directory, *spiky_job.RULES, state=self.state, prefix=prefix)
+    def trainwatch(self, *arguments, prefix=()):
+        return harness.Trainwatch(self.directory, *spiky_job.RULES, *arguments, state=self.state, prefix=prefix)
 
     def check(self, alerts):
         found = judge.judge(alerts, harness.replay(self.directory, *spiky_job.RULES))
@@ -47,7 +47,7 @@ class StopTest(harness.JobTest):
 
     def test_stops_in_the_middle_of_work(self):
         job = spiky_job.SpikyJob(self.directory, 3000, seed=1)
-        with self.trainwatch() as trainwatch, \
+        with self.trainwatch("--process.drain-timeout=0s") as trainwatch, \
                 harness.Listener(trainwatch.stream, "?after=0") as listener:
             job.write_all()
             harness.wait_for(listener.alerts, "it is at work")
@@ -113,7 +113,7 @@ class StopTest(harness.JobTest):
 
     def test_connections_do_not_take_the_files_descriptors(self):
         job = spiky_job.SpikyJob(self.directory, 100, seed=1)
-        with self.trainwatch(["prlimit", "--nofile=64"]) as trainwatch:
+        with self.trainwatch(prefix=["prlimit", "--nofile=64"]) as trainwatch:
             address = trainwatch.url.rsplit("/", 1)[1].split(":")
             log = os.path.join(self.state, "state.db-wal")
             size = os.path.getsize(log)

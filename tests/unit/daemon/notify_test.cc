@@ -49,8 +49,8 @@ void sends_everything(const std::string& name) {
   EXPECT_EQ(supervisor.next(), "WATCHDOG=1");
   notifier.status("lag 0 s");
   EXPECT_EQ(supervisor.next(), "STATUS=lag 0 s");
-  notifier.stopping();
-  EXPECT_EQ(supervisor.next(), "STOPPING=1");
+  notifier.stopping(std::chrono::seconds(15));
+  EXPECT_EQ(supervisor.next(), "STOPPING=1\nEXTEND_TIMEOUT_USEC=15000000");
 }
 
 TEST(ServiceNotifier, SpeaksToASocketInTheFileSystem) {

@@ -136,6 +136,20 @@ TEST_F(PatientFileSystemTest, AReadThatHangsNeverWritesToTheBufferOfItsCaller) {
   EXPECT_STREQ(bytes, "---");
 }
 
+TEST_F(PatientFileSystemTest, AnotherThreadSeesHowLongACallTakes) {
+  EXPECT_EQ(files_.call_duration().count(), 0);
+  for (const std::string path : {"/far/a.json", "/near/a.json"}) {
+    auto file = files_.open(path);
+    ASSERT_TRUE(file);
+    gate_->close();
+    std::thread reader([&] { content(**file); });
+    while (files_.call_duration() < std::chrono::milliseconds(20)) std::this_thread::yield();
+    gate_->open();
+    reader.join();
+    EXPECT_EQ(files_.call_duration().count(), 0);
+  }
+}
+
 // Who stops does not wait for it either.
 TEST(PatientFileSystem, ACallThatHangsMayOutliveIt) {
   auto gate = std::make_shared<Gate>();

@@ -69,6 +69,34 @@ TEST(Reader, AFileMadeWhileItsDirectoryIsBeingAddedNeedsNoPoll) {
   EXPECT_TRUE(reader.stop(std::chrono::seconds(20)));
 }
 
+// Files that nothing else would show before the next poll, an hour away, in directories that are
+// new as well; and of what comes after the end nothing is read.
+TEST(Reader, ReadsToTheEndAndNoFurther) {
+  TempDirectory dir;
+  CountingSink sink;
+  ReaderOptions options;
+  options.roots = {{dir.path(), "r"}};
+  options.poll_interval = std::chrono::hours(1);
+  options.limits.longest_gap = std::chrono::hours(2);
+  options.limits.chunk_bytes = 1000;
+  Reader reader(std::move(options), sink, [](const TailReport&) {});
+  constexpr int kFiles = 30;
+  constexpr std::size_t kBytes = 20'000;
+  for (int i = 0; i < kFiles; ++i) {
+    const std::string path = "d" + std::to_string(i) + "/e";
+    std::filesystem::create_directories(dir / path);
+    dir.append(path + "/a.json", std::string(kBytes, 'x'));
+  }
+  std::promise<void> end;
+  reader.read_to_end([&] { end.set_value(); });
+  ASSERT_EQ(end.get_future().wait_for(std::chrono::seconds(20)), std::future_status::ready);
+  EXPECT_TRUE(sink.wait_for(kFiles * kBytes));
+  dir.append("d0/e/a.json", "x");
+  EXPECT_TRUE(reader.stop(std::chrono::seconds(20)));
+  EXPECT_TRUE(sink.wait_for(kFiles * kBytes));
+  EXPECT_EQ(reader.call_duration(), std::chrono::steady_clock::duration{});
+}
+
 // Takes a millisecond for each chunk of the first file, and appends to another one at the start.
 class SlowSink final : public TailSink {
  public:
