@@ -1,9 +1,9 @@
 #!/bin/bash
-# Builds and runs all tests but those labelled "long". Missing packages are named, then installed by
+# Builds and runs all tests but those labelled "long" or "peers". Missing packages are named, then installed by
 # scripts/setup.sh.
 #   scripts/test.sh [--preset=NAME] [CTEST OPTION...]    for example: scripts/test.sh -R step_spike
 #   scripts/test.sh -L 'unit|rules'     builds only what these labels need: unit, rules, scenario,
-#                                       model, differential, e2e, lint, long
+#                                       model, differential, e2e, lint, long, peers
 # The fast loop while working on a rule (the cases of all rules, in seconds):
 #   ninja -C build/release rule_cases && build/release/tests/rule_cases
 set -euo pipefail
@@ -31,7 +31,7 @@ targets() {
     echo all
     return
   fi
-  for label in unit rules scenario model differential e2e long; do
+  for label in unit rules scenario model differential e2e long peers; do
     if [[ $label =~ $wanted ]]; then echo "tests_$label"; fi
   done
 }
@@ -55,6 +55,6 @@ step "building ${targets[*]:-nothing} ($preset)"
 cmake --preset "$preset" --log-level=WARNING
 if [ ${#targets[@]} -gt 0 ]; then ninja -C "build/$preset" "${targets[@]}"; fi
 step "running the tests"
-without_long=(-LE '^long$')
-case " $* " in *long*) without_long=() ;; esac
-ctest --preset "$preset" -j "$(nproc)" "${without_long[@]}" "$@"
+without=(-LE '^(long|peers)$')
+case " $* " in *long* | *peers*) without=() ;; esac
+ctest --preset "$preset" -j "$(nproc)" "${without[@]}" "$@"

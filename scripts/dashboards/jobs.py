@@ -3,7 +3,7 @@
 from dashboards import panels as p
 from dashboards import queries as q
 
-STATE_WORDS = p.words(("finished", p.IDLE), ("starting", p.NOTE), ("running", p.GOOD), ("slow", p.WARN),
+STATE_WORDS = p.words(("finished", p.OVER), ("starting", p.NOTE), ("running", p.GOOD), ("slow", p.WARN),
                       ("gone", "purple"), ("stalled", p.BAD))
 SEVERITY_WORDS = p.words(("info", p.NOTE), ("warning", p.WARN), ("critical", p.BAD))
 STEPS = "sum by (train_job, instance, node, rank) (rate(trainwatch_steps_total{RANK, mode=\"train\"}[$__rate_interval]))"
@@ -12,32 +12,39 @@ ADDRESS = "${scheme}://${__data.fields.instance}"
 
 
 def runs_that_are(state):
-    return "count(max by (run) (%s) == 1) or vector(0)" % q.by_run('trainwatch_run_state{JOB, state="%s"}' % state)
+    return q.or_zero("count(max by (run) (%s) == 1)" % q.by_run('trainwatch_run_state{JOB, state="%s"}' % state))
 
 
 def firing(severity):
-    return 'sum(trainwatch_alert_active{JOB, severity="%s"}) or vector(0)' % severity
+    return q.or_zero('sum(trainwatch_alert_active{JOB, severity="%s"})' % severity)
 
 
 def step_time(share):
-    return ("histogram_quantile(%s, sum by (run, le) (%s))"
-            % (share, q.by_run('rate(trainwatch_step_duration_seconds_bucket{RANK, mode="train"}[$__rate_interval])')))
+    return q.quantile_by_run(share, "step_duration_seconds", '{RANK, mode="train"}')
+
+
+ALIVE = "max by (run) (%s) == 1" % q.by_run('trainwatch_run_state{JOB, state=~"starting|running|slow|stalled"}')
+BLIND = q.or_zero('count((up{SELF}%s) == 0 or max by (job, instance) (trainwatch_source_lag_seconds{SELF}) > 60'
+                  ' or trainwatch_state_degraded{SELF} == 1)' % q.OURS)
 
 
 RUNS_TABLE = p.table(
     "Runs", "One row for each run, the worst state first. A run is a training job, or the address of the trainwatch that "
     "watches it where the job has no name. The rate is that of the training loop, not a sum over ranks.", "none",
-    [{"expr": q.run_state(), "legendFormat": ""},
+    [{"expr": q.run_state_with_choice(), "legendFormat": ""},
      {"expr": "avg by (run) (%s)" % q.by_run(STEPS), "legendFormat": ""},
      {"expr": step_time(0.5), "legendFormat": ""},
      {"expr": step_time(0.95), "legendFormat": ""},
      {"expr": SINCE_LAST_STEP, "legendFormat": ""},
      {"expr": q.lost_share_by_run(), "legendFormat": ""},
-     {"expr": 'sum by (run) (%s)' % q.by_run('trainwatch_alert_active{JOB, severity=~"warning|critical"}'),
+     {"expr": "sum by (run) (%s) > 0" % q.by_run('trainwatch_alert_active{JOB, severity=~"warning|critical"}'),
       "legendFormat": ""}],
     order=("run", *("Value #" + letter for letter in "ABCDEFG")), sort="State",
     overrides=[
-        p.override("run", displayName="Run"),
+        p.override("run", displayName="Run", links=[
+            {"title": "Ranks of this run", "url": "/d/trainwatch-ranks?${__url_time_range}&${datasource:queryparam}"
+             "&${job:queryparam}&${instance:queryparam}&var-train_job=${__data.fields.choice}"}]),
+        p.override("choice", custom_hidden=True),
         p.override("Value #A", displayName="State", mappings=STATE_WORDS,
                    custom_cellOptions={"type": "color-background", "mode": "basic"}),
         p.override("Value #B", displayName="Steps/s", unit="none", decimals=2),
@@ -74,14 +81,16 @@ PANELS = [
            steps=[(1, p.WARN)], start=p.IDLE, width=3),
     p.stat("Running", "Runs that train as usual.", "none", [(runs_that_are("running"), "running")],
            start=p.GOOD, width=3),
-    p.stat("Finished", "Runs that have ended. Those whose process disappeared are not counted here.", "none",
-           [(runs_that_are("finished"), "finished")], start=p.IDLE, width=3),
     p.stat("Gone", "Runs whose process disappeared without an end.", "none", [(runs_that_are("gone"), "gone")],
            steps=[(1, "purple")], start=p.IDLE, width=3),
     p.stat("Critical alerts", "What has stopped or ruined the training.", "none", [(firing("critical"), "critical")],
            steps=[(1, p.BAD)], start=p.IDLE, width=3),
     p.stat("Warnings", "What costs training time now.", "none", [(firing("warning"), "warnings")],
            steps=[(1, p.WARN)], start=p.IDLE, width=3),
+    p.stat("Monitors blind", "Instances of trainwatch that Prometheus cannot reach, that lag by more than a minute, or that "
+           "cannot store alerts: what they watch may be worse than it looks.", "none", [(BLIND, "blind")],
+           steps=[(1, p.BAD)], start=p.IDLE, width=3,
+           links=[p.link("trainwatch itself", "/d/trainwatch-self")]),
     p.stat("GPU time lost", "Over the time that the dashboard shows, summed over ranks.", "s",
            [("sum(increase(trainwatch_lost_gpu_seconds_total{RANK}[$__range]))", "lost")], start=p.IDLE, width=3,
            graph="none"),
@@ -93,16 +102,17 @@ PANELS = [
     p.timeseries("Steps per second", "Training steps per second of the loop: the mean over ranks, not their sum.", "none",
                  [("avg by (run) (%s)" % q.by_run(STEPS), "{{run}}")], decimals=2),
     p.timeseries("Step time", "Half of the training steps take less than the median, one in twenty longer than p95.", "s",
-                 [(step_time(0.95), "p95 {{run}}"), (step_time(0.5), "median {{run}}")], exemplars=True),
+                 [(step_time(0.95), "p95 {{run}}"), (step_time(0.5), "median {{run}}")], exemplars=True,
+                 log=True),
     p.row("Lost GPU time"),
-    p.timeseries("GPU time lost, by cause", "Share of the time of all selected ranks. The sum is what training could be "
-                 "faster by.", "percentunit", [(q.lost_share("cause"), "{{cause}}")], stack=True, width=16),
+    p.timeseries("GPU time lost, by cause", "Share of the time of all selected ranks. A loss is counted when its step ends: "
+                 "a long stall is more than 100 % in the moment after it.", "percentunit", [(q.lost_share("cause"), "{{cause}}")], stack=True, bars=True, width=16),
     p.bar_gauge("GPU time lost in this range, by cause", "Seconds, summed over ranks.", "s",
                 [(q.lost_seconds("cause"), "{{cause}}")]),
     p.timeseries("GPU time lost, by run", "Share of the time of the ranks of each run.", "percentunit",
                  [(q.lost_share_by_run(), "{{run}}")], steps=[(0.05, p.WARN)]),
-    p.timeseries("Time since the last step", "Grows while a run stands still or has finished.", "s",
-                 [(SINCE_LAST_STEP, "{{run}}")]),
+    p.timeseries("Time since the last step", "Grows while a run stands still. Runs that are over are not shown.", "s",
+                 [("%s and on (run) %s" % (SINCE_LAST_STEP, ALIVE), "{{run}}")], log=True),
     p.row("Alerts"),
     p.timeseries("Alerts firing", "By rule. Info is worth knowing, warnings cost training time, critical alerts have "
                  "stopped it.", "none",

@@ -6,8 +6,6 @@ from dashboards import queries as q
 SOURCE = "{{source}} {{instance}}"
 
 
-# A selector of Prometheus' own series by job would also find those of other exporters.
-OURS = " and on (job) group by (job) (last_over_time(trainwatch_build_info{SELF}[$__range]))"
 PROCESS = " and on (job, instance) trainwatch_build_info{SELF}"
 
 
@@ -17,7 +15,7 @@ def events(family, by="instance", matchers=""):
 
 
 PANELS = [
-    p.stat("Scraped", "Instances that Prometheus reaches, of those it knows.", "percentunit", [("avg(up{SELF}%s)" % OURS, "up")],
+    p.stat("Scraped", "Instances that Prometheus reaches, of those it knows.", "percentunit", [("avg(up{SELF}%s)" % q.OURS, "up")],
            steps=[(1, p.GOOD)], start=p.BAD, width=3, decimals=0),
     p.stat("Lag", "How long the oldest unread bytes have been waiting, the worst source. Alerts are late by so much.", "s",
            [("max(trainwatch_source_lag_seconds{SELF})", "lag")], steps=[(5, p.WARN), (60, p.BAD)], width=3),
@@ -35,7 +33,7 @@ PANELS = [
            [("sum(increase(trainwatch_limit_hits_total{SELF}[$__range]))", "hits")], steps=[(1, p.WARN)], start=p.IDLE,
            width=3, decimals=0, graph="none"),
     p.stat("Bad configuration", "Instances whose last reload failed and that run with the old settings.", "none",
-           [("count(trainwatch_config_last_reload_successful{SELF} == 0) or vector(0)", "instances")], steps=[(1, p.WARN)],
+           [(q.or_zero("count(trainwatch_config_last_reload_successful{SELF} == 0)"), "instances")], steps=[(1, p.WARN)],
            start=p.IDLE, width=3),
     p.row("Input"),
     p.timeseries("Lag in seconds", "How long the oldest unread bytes have been waiting.", "s",
@@ -84,13 +82,13 @@ PANELS = [
                  [("sum by (rule) (trainwatch_rule_warming{SELF}) > 0", "{{rule}}")], decimals=0, width=8),
     p.row("Clients"),
     p.timeseries("HTTP requests", "Answered per second, by status class.", "reqps",
-                 [("sum by (code_class) (rate(trainwatch_http_requests_total{SELF}[$__rate_interval]))", "{{code_class}}")],
+                 [("sum by (code_class) (rate(trainwatch_http_requests_total{SELF}[$__rate_interval])) > 0", "{{code_class}}")],
                  stack=True, width=8),
     p.timeseries("WebSocket clients", "Connected now, and closed connections by reason.", "none",
                  [("sum(trainwatch_ws_subscribers{SELF})", "connected"),
                   (events("ws_disconnects_total", "reason"), "closed: {{reason}}")], decimals=0, width=8),
     p.timeseries("Scrape", "How long Prometheus took to read /metrics.", "s",
-                 [("max by (instance) (scrape_duration_seconds{SELF}%s)" % OURS, "{{instance}}")], width=8),
+                 [("max by (instance) (scrape_duration_seconds{SELF}%s)" % q.OURS, "{{instance}}")], width=8),
     p.row("Process"),
     p.timeseries("Memory", "Resident. It does not grow with the length of a job.", "bytes",
                  [("max by (instance) (process_resident_memory_bytes{SELF}%s)" % PROCESS,
@@ -98,7 +96,7 @@ PANELS = [
     p.timeseries("CPU", "Cores in use.", "percentunit",
                  [("sum by (instance) (rate(process_cpu_seconds_total{SELF}[$__rate_interval])%s)" % PROCESS, "{{instance}}")], width=8),
     p.timeseries("Series", "Scraped from each instance.", "none",
-                 [("max by (instance) (scrape_samples_scraped{SELF}%s)" % OURS, "{{instance}}")], decimals=0, width=8),
+                 [("max by (instance) (scrape_samples_scraped{SELF}%s)" % q.OURS, "{{instance}}")], decimals=0, width=8),
     p.timeseries("Open files", "Of those that the process may open.", "percentunit",
                  [("max by (instance) (process_open_fds{SELF} / process_max_fds{SELF}%s)" % PROCESS, "{{instance}}")], high=1, width=8),
     p.timeseries("Clock jumps", "The host's clock was set by more than 2 s.", "none",

@@ -11,7 +11,7 @@ TAG = "trainwatch"
 COLUMNS = 24
 
 # Grafana's named colours; red and green never differ in colour alone, values are mapped to words.
-GOOD, NOTE, WARN, BAD, IDLE = "green", "blue", "orange", "red", "text"
+GOOD, NOTE, WARN, BAD, IDLE, OVER = "green", "blue", "orange", "red", "text", "#6e7280"
 
 
 def _targets(queries, **options):
@@ -94,13 +94,14 @@ def timeseries(title, description, unit, queries, *, stack=False, bars=False, lo
                   width=width, height=height, custom=custom, defaults=defaults, **rest)
 
 
-def heatmap(title, description, unit, query, *, width=12, height=9, buckets=False, scheme="Inferno", high=None,
+def heatmap(title, description, unit, query, *, width=12, height=9, buckets=False, low=0, high=None, diverging=False,
             row_unit="short"):
-    """A row for each series, coloured by its value, or (`buckets`) a row for each bucket of a histogram."""
-    color = {"mode": "scheme", "scheme": scheme, "steps": 64, "fill": "dark-orange", "exponent": 0.5, "scale": "exponential",
-             "reverse": False}
+    """A row for each series, coloured by its value, or (`buckets`) a row for each bucket of a histogram. A fixed scale
+    from `low` to `high` keeps noise dark."""
+    color = {"mode": "scheme", "scheme": "RdYlBu" if diverging else "Inferno", "reverse": diverging, "steps": 64,
+             "fill": "dark-orange", "exponent": 0.5, "scale": "exponential"}
     if high is not None:
-        color.update({"min": 0, "max": high})
+        color.update({"min": low, "max": high})
     options = {"calculate": False, "cellGap": 1, "color": color, "showValue": "never",
                "cellValues": {"unit": unit}, "rowsFrame": {"layout": "auto", "value": title},
                "yAxis": {"axisPlacement": "left", "reverse": not buckets, "unit": row_unit},
@@ -114,9 +115,9 @@ def state_timeline(title, description, queries, mappings, *, width=24, height=8,
     """A bar for each series that changes colour with its state."""
     return _panel("state-timeline", title, description, "none", _targets(queries),
                   {"mergeValues": True, "showValue": "auto", "alignValue": "left", "rowHeight": 0.85, "perPage": 20,
-                   "legend": {"displayMode": "list", "placement": "bottom", "showLegend": legend},
+                   "legend": {"displayMode": "list", "placement": "bottom", "showLegend": legend, "calcs": []},
                    "tooltip": {"mode": "single", "sort": "none"}},
-                  width=width, height=height, custom={"lineWidth": 0, "fillOpacity": 75, "spanNulls": False},
+                  width=width, height=height, custom={"lineWidth": 0, "fillOpacity": 75},
                   defaults={"mappings": mappings, "color": {"mode": "thresholds"}, "thresholds": thresholds(start=IDLE)})
 
 
@@ -127,7 +128,7 @@ def table(title, description, unit, queries, *, width=24, height=8, overrides=()
         "excludeByName": {name: True for name in ("Time", "__name__", *hide)},
         "indexByName": {name: place for place, name in enumerate(order)}, "renameByName": {}}}
     return _panel("table", title, description, unit, _targets(queries, instant=True, range=False, format="table"),
-                  {"showHeader": True, "cellHeight": "sm", "footer": {"show": False, "reducer": ["sum"], "fields": ""},
+                  {"showHeader": True, "cellHeight": "sm",
                    "sortBy": [{"displayName": sort, "desc": True}] if sort else []},
                   width=width, height=height, custom={"align": "auto", "cellOptions": {"type": "auto"}, "filterable": True},
                   defaults={"thresholds": thresholds(start=IDLE), "noValue": no_value}, overrides=overrides,
@@ -162,6 +163,12 @@ def bar_chart(title, description, unit, query, row, column, *, width=12, height=
                       {"id": "sortBy", "options": {"sort": [{"field": row + "\\" + column, "desc": False}]}}])
 
 
+def link(title, url="", tags=()):
+    """To an address, or to all dashboards with these tags, with their time and variables."""
+    return {"title": title, "type": "dashboards" if tags else "link", "url": url, "tags": list(tags), "asDropdown": False,
+            "includeVars": True, "keepTime": True, "targetBlank": False, "icon": "external link", "tooltip": ""}
+
+
 def row(title):
     return {"type": "row", "title": title, "collapsed": False, "panels": [],
             "gridPos": {"w": COLUMNS, "h": 1, "x": 0, "y": 0}}
@@ -184,7 +191,7 @@ ALL = {"selected": True, "text": ["All"], "value": ["$__all"]}
 
 
 def _query_variable(name, label, query, all_value):
-    return {"type": "query", "name": name, "label": label, "datasource": DATASOURCE, "definition": query,
+    return {"type": "query", "name": name, "label": label, "datasource": DATASOURCE,
             "query": query, "refresh": 2, "includeAll": True, "multi": True, "allValue": all_value, "sort": 7,
             "regex": "", "options": [], "current": ALL, "hide": 0, "skipUrlSync": False}
 
@@ -195,7 +202,7 @@ def _variables():
                 'job=~"$job", instance=~"$instance", train_job=~"$train_job"%s}, %s)')
     return [
         {"type": "datasource", "name": "datasource", "label": "Data source", "query": "prometheus", "regex": "",
-         "refresh": 1, "multi": False, "includeAll": False, "options": [], "current": {}, "hide": 0, "skipUrlSync": False},
+         "refresh": 1, "multi": False, "includeAll": False, "options": [], "hide": 0, "skipUrlSync": False},
         _query_variable("job", "Job", "label_values(trainwatch_build_info, job)", ".+"),
         _query_variable("instance", "Instance", 'label_values(trainwatch_build_info{job=~"$job"}, instance)', ".+"),
         _query_variable("train_job", "Training job",
@@ -219,11 +226,9 @@ def _annotations():
 
 def dashboard(name, title, description, panels):
     """`name` is the file's name without its ending, and the uid that links and bookmarks rely on."""
-    link = {"title": "trainwatch", "type": "dashboards", "tags": [TAG], "asDropdown": False, "includeVars": True,
-            "keepTime": True, "targetBlank": False, "icon": "external link", "tooltip": "", "url": ""}
     return name, {
         "uid": name, "title": "trainwatch / " + title, "description": description, "tags": [TAG], "schemaVersion": 39,
         "version": 1, "editable": False, "graphTooltip": 1, "fiscalYearStartMonth": 0, "liveNow": False, "weekStart": "",
         "timezone": "", "time": {"from": "now-1h", "to": "now"}, "refresh": "30s",
-        "timepicker": {"refresh_intervals": ["10s", "30s", "1m", "5m", "15m"]}, "links": [link],
+        "timepicker": {"refresh_intervals": ["10s", "30s", "1m", "5m", "15m"]}, "links": [link("trainwatch", tags=[TAG])],
         "annotations": {"list": _annotations()}, "templating": {"list": _variables()}, "panels": _arranged(panels)}

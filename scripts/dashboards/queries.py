@@ -22,6 +22,11 @@ def promql(template):
     return _LEVEL.sub(lambda found: "{" + matchers[found.group(1)], template)
 
 
+def or_zero(count):
+    """0 instead of nothing, but only where a trainwatch is seen: a monitor that is down must not look like a healthy job."""
+    return "%s or 0 * count(trainwatch_build_info{SELF})" % count
+
+
 def by_run(vector):
     """With the label `run`: the training job, or the trainwatch's address where the job has no name."""
     return ('label_replace(label_replace(%s, "run", "$1", "instance", "(.+)"), "run", "$1", "train_job", "(.+)")'
@@ -34,8 +39,19 @@ def of_ranks(aggregate, vector, by=""):
 
 def mean_of_ranks(histogram, matchers="{RANK}"):
     """Mean of what a histogram observed, for each rank."""
-    return " / ".join(of_ranks("sum", "rate(trainwatch_%s_%s%s[$__rate_interval])" % (histogram, part, matchers))
-                      for part in ("sum", "count"))
+    return ratio(*(of_ranks("sum", "rate(trainwatch_%s_%s%s[$__rate_interval])" % (histogram, part, matchers))
+                   for part in ("sum", "count")))
+
+
+def against_median(vector):
+    """Of a vector by run and rank: its share of that of the median rank of the run."""
+    return "(%s) / on (run) group_left () quantile by (run) (0.5, %s)" % (vector, vector)
+
+
+def spread(vector, names=("highest", "median", "lowest")):
+    """Queries for the highest, median and lowest rank of each run."""
+    return [(form % vector, name + " {{run}}") for form, name in zip(
+        ("max by (run) (%s)", "quantile by (run) (0.5, %s)", "min by (run) (%s)"), names)]
 
 
 def padded(vector):
@@ -45,7 +61,17 @@ def padded(vector):
 
 def run_state():
     """Position in STATES, from 1, of what each run is doing."""
-    return "max by (run) (%s)" % by_run("(%s)" % _numbered("trainwatch_run_state", "state", STATES, "%d * %s"))
+    return "max by (run) (%s)" % by_run(_states())
+
+
+def run_state_with_choice():
+    """Also with the label `choice`: the value of the variable for training jobs that selects the run."""
+    choice = 'label_replace(label_replace(%s, "choice", ".*", "", ""), "choice", "$1", "train_job", "(.+)")'
+    return "max by (run, choice) (%s)" % choice % by_run(_states())
+
+
+def _states():
+    return "(%s)" % _numbered("trainwatch_run_state", "state", STATES, "%d * %s")
 
 
 def firing(matchers=""):
@@ -59,16 +85,25 @@ def _numbered(family, label, values, form, matchers=""):
                        for number, value in reversed(list(enumerate(values, 1))))
 
 
-def quantile(share, histogram, matchers="{RANK}", by=""):
-    """Of a classic histogram, over the selected ranks together or for each value of the labels `by`."""
-    labels = ", ".join(filter(None, ("le", by)))
-    return ("histogram_quantile(%s, sum by (%s) (rate(trainwatch_%s_bucket%s[$__rate_interval])))"
-            % (share, labels, histogram, matchers))
+def quantile(share, histogram, matchers="{RANK}"):
+    """Of a classic histogram of what takes time, over the selected ranks together; nothing where nothing was observed."""
+    return ("histogram_quantile(%s, sum by (le) (rate(trainwatch_%s_bucket%s[$__rate_interval]))) > 0"
+            % (share, histogram, matchers))
+
+
+def quantile_by_run(share, histogram, matchers="{RANK}"):
+    return ("histogram_quantile(%s, sum by (run, le) (%s)) > 0"
+            % (share, by_run("rate(trainwatch_%s_bucket%s[$__rate_interval])" % (histogram, matchers))))
+
+
+def ratio(numerator, denominator, matching=""):
+    """Nothing, instead of NaN, where there is nothing to divide by."""
+    return "%s /%s (%s > 0)" % (numerator, matching, denominator)
 
 
 def mean(histogram, by, matchers="{RANK}"):
     rates = "sum by (%s) (rate(trainwatch_%s_%s%s[$__rate_interval]))"
-    return " / ".join(rates % (by, histogram, part, matchers) for part in ("sum", "count"))
+    return ratio(*(rates % (by, histogram, part, matchers) for part in ("sum", "count")))
 
 
 _LOST = "rate(trainwatch_lost_gpu_seconds_total{RANK}[$__rate_interval])"
@@ -77,7 +112,7 @@ _LOSERS = "count by (train_job, instance, node, rank) (%s)" % _LOST
 
 def lost_share(by, causes=".*"):
     """Lost GPU time by the label `by`, as a share of the time of all selected ranks."""
-    return ('sum by (%s) (%s) / scalar(count(%s))'
+    return ('sum by (%s) (%s) / scalar(count(%s)) > 0'
             % (by, _LOST.replace("{RANK", '{RANK, cause=~"%s"' % causes if causes != ".*" else "{RANK"), _LOSERS))
 
 
@@ -93,3 +128,8 @@ def lost_share_of_ranks():
 def lost_seconds(by):
     """Over the range of time that the dashboard shows."""
     return "sort_desc(sum by (%s) (increase(trainwatch_lost_gpu_seconds_total{RANK}[$__range])) > 0)" % by
+
+
+# Prometheus' own series of targets that are trainwatches, also of those that are down now: a selector by job alone would
+# find those of other exporters too.
+OURS = " and on (job) group by (job) (last_over_time(trainwatch_build_info{SELF}[$__range]))"

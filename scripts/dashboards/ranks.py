@@ -7,53 +7,53 @@ from dashboards import queries as q
 TRAIN = '{RANK, mode="train"}'
 STEPS = q.of_ranks("sum", "rate(trainwatch_steps_total%s[$__rate_interval])" % TRAIN)
 STEP = q.mean_of_ranks("step_duration_seconds", TRAIN)
-OWN_WORK = q.of_ranks("sum", 'rate(trainwatch_step_phase_seconds_sum{RANK, phase=~"forward|backward|optimizer"}'
-                      "[$__rate_interval])") + " / " + STEPS
-PHASES = (q.of_ranks("sum", "rate(trainwatch_step_phase_seconds_sum{RANK}[$__rate_interval])", "phase")
-          + " / on (run, rank) group_left " + STEPS)
+OWN_WORK = q.ratio(q.of_ranks("sum", 'rate(trainwatch_step_phase_seconds_sum{RANK, phase=~"forward|backward|optimizer"}'
+                              "[$__rate_interval])"), STEPS)
+PHASES = q.ratio(q.of_ranks("sum", "rate(trainwatch_step_phase_seconds_sum{RANK}[$__rate_interval])", "phase"), STEPS,
+                 " on (run, rank) group_left ()")
 WAITS = q.of_ranks("sum", "rate(trainwatch_getnext_duration_seconds_sum{RANK}[$__rate_interval])")
-COMMUNICATION = " / ".join(q.of_ranks("sum", "rate(trainwatch_gpu_time_seconds_total{RANK%s}[$__rate_interval])" % kind)
-                           for kind in (', kind="communication"', ""))
+COMMUNICATION = q.ratio(*(q.of_ranks("sum", "increase(trainwatch_gpu_time_seconds_total{RANK%s}[$__range])" % kind)
+                          for kind in (', kind="communication"', "")))
+LOST = q.lost_share_of_ranks()
 NAME = "{{run}} {{rank}}"
-
-
-def over_ranks(aggregate, vector):
-    return "%s by (run) (%s)" % (aggregate, vector)
+SLOWEST = "topk(20, %s or %s)" % (OWN_WORK, STEP)
 
 
 PANELS = [
     p.stat("Ranks", "Ranks with training steps in the last interval.", "none",
            [("count(%s > 0)" % STEPS, "ranks")],
            start=p.NOTE, width=3),
-    p.stat("Most own work", "The rank whose forward, backward and optimizer phases take longest: the one the others wait "
-           "for, if it stands out. Needs phases in the timeline.", "s", [("topk(1, %s)" % OWN_WORK, "rank " + NAME)],
-           text="value_and_name", start=p.IDLE, width=6, graph="none"),
+    p.stat("Most own work", "How much longer than on the median rank forward, backward and optimizer take on the rank "
+           "where they take longest: the one the others wait for. Needs phases in the timeline.", "percentunit",
+           [("topk(1, %s - 1)" % q.against_median(OWN_WORK), "rank " + NAME)], text="value_and_name",
+           steps=[(0.1, p.WARN)], start=p.IDLE, width=6, graph="none"),
     p.stat("Most waiting for data", "The rank that spends the largest share of its time in the data loader.", "percentunit",
            [("topk(1, %s)" % WAITS, "rank " + NAME)], text="value_and_name", steps=[(0.06, p.WARN)], start=p.IDLE, width=5,
            graph="none"),
-    p.stat("Least GPU communication", "The rank that waits least in collectives, where a profiler trace says so: the others "
-           "wait for it.", "percentunit",
+    p.stat("Least GPU communication", "The rank that waits least in collectives, where profiler traces were written in the "
+           "time that the dashboard shows: the others wait for it.", "percentunit",
            [("bottomk(1, %s)" % COMMUNICATION, "rank " + NAME)], text="value_and_name", start=p.IDLE, width=5, graph="none"),
     p.stat("Most time lost", "The rank that loses the largest share of its time, for whatever cause.", "percentunit",
-           [("topk(1, %s)" % q.lost_share_of_ranks(), "rank " + NAME)], text="value_and_name", steps=[(0.05, p.WARN)],
+           [("topk(1, %s)" % LOST, "rank " + NAME)], text="value_and_name", steps=[(0.05, p.WARN)],
            start=p.IDLE, width=5, graph="none"),
     p.row("Rank by rank over time"),
-    p.heatmap("Step time", "Mean training step. A row that is brighter than the others is one slow rank; a bright column is "
-              "a moment at which all of them were slow.", "s", (q.padded(STEP), NAME)),
-    p.heatmap("Own work per step", "Forward, backward and optimizer, without waiting. A bright row is the straggler, also "
-              "where all steps take equally long.", "s", (q.padded(OWN_WORK), NAME)),
-    p.heatmap("Waiting for data", "Share of the time spent in the data loader.", "percentunit", (q.padded(WAITS), NAME)),
-    p.heatmap("GPU time lost", "Share of the time of each rank, all causes together.", "percentunit",
-              (q.padded(q.lost_share_of_ranks()), NAME)),
+    p.heatmap("Own work, against the median rank", "Forward, backward and optimizer, without waiting: 1 is as long as on the "
+              "median rank of the run. A red row is the straggler, also where all steps take equally long.", "none",
+              (q.padded(q.against_median(OWN_WORK)), NAME), low=0.5, high=1.5, diverging=True),
+    p.heatmap("Step time, against the median rank", "As before, of whole steps. All alike: the ranks wait for each other, and "
+              "own work tells them apart.", "none",
+              (q.padded(q.against_median(STEP)), NAME), low=0.5, high=1.5, diverging=True),
+    p.heatmap("Waiting for data", "Share of the time spent in the data loader; brightest from 30 % on.", "percentunit",
+              (q.padded(WAITS), NAME), high=0.3),
+    p.heatmap("GPU time lost", "Share of the time of each rank, all causes together; brightest from 30 % on. A bright column "
+              "is a moment at which all were slow.", "percentunit", (q.padded(LOST), NAME), high=0.3),
     p.row("Rank against rank"),
     p.bar_chart("Phases of a step, by rank", "Mean seconds of each phase per training step. Compare the lengths of one "
-                "colour.", "s", q.padded(PHASES), "rank", "phase"),
+                "colour.", "s", 'label_join(%s, "row", " ", "run", "rank")' % q.padded("(%s)" % PHASES), "row",
+                "phase"),
     p.table("Slowest ranks", "The 20 ranks with the longest own work, or with the longest steps where phases are not "
             "recorded.", "s",
-            [{"expr": "topk(20, %s)" % STEP, "legendFormat": ""},
-             {"expr": OWN_WORK, "legendFormat": ""},
-             {"expr": WAITS, "legendFormat": ""},
-             {"expr": q.lost_share_of_ranks(), "legendFormat": ""}],
+            [{"expr": "%s and %s" % (vector, SLOWEST), "legendFormat": ""} for vector in (STEP, OWN_WORK, WAITS, LOST)],
             width=12, height=9, order=("run", "rank", *("Value #" + letter for letter in "ABCD")), sort="Own work",
             overrides=[p.override("run", displayName="Run"), p.override("rank", displayName="Rank"),
                        p.override("Value #A", displayName="Step", unit="s"),
@@ -61,16 +61,10 @@ PANELS = [
                        p.override("Value #C", displayName="Waiting for data", unit="percentunit", decimals=1),
                        p.override("Value #D", displayName="Time lost", unit="percentunit", decimals=1)]),
     p.row("Spread"),
-    p.timeseries("Step time over ranks", "Fastest, median and slowest rank. Far apart: one rank alone is slow. All up "
-                 "together: all are slow.", "s",
-                 [(over_ranks("max", STEP), "slowest {{run}}"),
-                  ("quantile by (run) (0.5, %s)" % STEP, "median {{run}}"),
-                  (over_ranks("min", STEP), "fastest {{run}}")]),
+    p.timeseries("Step time over ranks", "Slowest, median and fastest rank. Far apart: one rank alone is slow. All up "
+                 "together: all are slow.", "s", q.spread(STEP, ("slowest", "median", "fastest")), log=True),
     p.timeseries("Own work over ranks", "As before, without waiting: a straggler shows here although all steps take equally "
-                 "long.", "s",
-                 [(over_ranks("max", OWN_WORK), "most {{run}}"),
-                  ("quantile by (run) (0.5, %s)" % OWN_WORK, "median {{run}}"),
-                  (over_ranks("min", OWN_WORK), "least {{run}}")]),
+                 "long.", "s", q.spread(OWN_WORK, ("most", "median", "least")), log=True),
     p.timeseries("Phases of a step", "Mean seconds per training step, over the selected ranks.", "s",
                  [("avg by (phase) (%s)" % PHASES, "{{phase}}")], stack=True),
     p.timeseries("Checkpoints and communication", "Mean seconds of one. Phases that do not occur are not shown.", "s",

@@ -24,7 +24,7 @@ RATE_SECONDS, RANGE_SECONDS, LIVE_SECONDS = 4, 30, 9
 # What Prometheus itself writes.
 OF_PROMETHEUS = {"up", "scrape_duration_seconds", "scrape_samples_scraped"}
 TARGET_LABELS = {"job", "instance"}
-MADE_LABELS = {"run"}  # by label_replace()
+MADE_LABELS = {"run", "choice", "row", "gpu"}  # by label_replace() and label_join()
 
 
 
@@ -177,7 +177,7 @@ def unknown_names(expression, exported, rules):
                 known = rules if label == "rule" else labels[label]
                 yield from ('no %s="%s" of %s' % (label, one, metric) for one in value.split("|") if one not in known)
     for names in re.findall(r"\b(?:by|on|ignoring|without|group_left|group_right) \(([^)]*)\)", plain):
-        yield from ("no label %s to group by" % name for name in names.split(", ") if name not in seen)
+        yield from ("no label %s to group by" % name for name in filter(None, names.split(", ")) if name not in seen)
 
 
 if __name__ == "__main__":
