@@ -44,7 +44,7 @@ RUNS_TABLE = p.table(
         p.override("run", displayName="Run", links=[
             {"title": "Ranks of this run", "url": "/d/trainwatch-ranks?${__url_time_range}&${datasource:queryparam}"
              "&${job:queryparam}&${instance:queryparam}&var-train_job=${__data.fields.choice}"}]),
-        p.override("choice", custom_hidden=True),
+        p.override("choice", custom_hidden=True, custom_hideFrom_viz=True),  # before and from Grafana 12.2
         p.override("Value #A", displayName="State", mappings=STATE_WORDS,
                    custom_cellOptions={"type": "color-background", "mode": "basic"}),
         p.override("Value #B", displayName="Steps/s", unit="none", decimals=2),

@@ -38,7 +38,7 @@ def words(*pairs, numbers_from=1):
 def override(name, **properties):
     """Of the field `name`. Property names have `_` for `.`, such as custom_width."""
     return {"matcher": {"id": "byName", "options": name},
-            "properties": [{"id": key.replace("_", ".", 1), "value": value} for key, value in properties.items()]}
+            "properties": [{"id": key.replace("_", "."), "value": value} for key, value in properties.items()]}
 
 
 def _panel(kind, title, description, unit, targets, options, *, width, height, custom=None, defaults=None,
