@@ -1,17 +1,19 @@
-"""python/trainwatch.py writes SageMaker's timeline format, and never disturbs the training."""
+"""python/trainwatch writes SageMaker's timeline format, and never disturbs the training."""
 
 import gc
-import glob
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
 import threading
 import unittest
+import unittest.mock
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.join(ROOT, "python"))
+import timeline_files  # noqa: E402
 import trainwatch  # noqa: E402
 
 
@@ -63,22 +65,13 @@ class HookTest(unittest.TestCase):
         return os.path.join(self.out, "framework", node + "_pythontimeline.json.tmp")
 
     def closed_files(self):
-        return sorted(glob.glob(os.path.join(self.out, "framework", "pevents", "*", "*.json")))
+        return timeline_files.closed_files(self.out)
 
     def records(self):
         return [record for path in self.closed_files() for record in json.loads(read(path))]
 
     def spans(self, phase=None):
-        """All recorded spans, `ts` made absolute and `pid` replaced by the phase's name."""
-        spans, base, phases = [], None, {}
-        for path in self.closed_files():
-            for record in json.loads(read(path)):
-                if record["ph"] == "M" and record["name"] == "process_name":
-                    base = record["args"].get("start_time_since_epoch_in_micros", base)
-                    phases[record["pid"]] = record["args"].get("name")
-                elif record["ph"] == "X":
-                    spans.append(dict(record, ts=record["ts"] + base, pid=phases[record["pid"]]))
-        return [span for span in spans if phase in (None, span["pid"])]
+        return timeline_files.spans(self.out, phase)
 
     def test_pauses_of_the_garbage_collector_are_recorded(self):
         watch = self.watch()
@@ -371,6 +364,83 @@ class HookTest(unittest.TestCase):
                 pass
         with watch.step():
             pass
+
+    def test_a_file_copied_alone(self):
+        shutil.copy(os.path.join(ROOT, "python", "trainwatch.py"), self.out)
+        script = ("import trainwatch; watch = trainwatch.Watch('.', node='a')\n"
+                  "with watch.step(): pass\n")
+        subprocess.run([sys.executable, "-c", script], cwd=self.out, check=True)
+        self.assertEqual(timeline_files.steps(self.out), [0])
+
+    def test_two_watches_of_one_process_keep_apart(self):
+        watches = [self.watch() for _ in range(3)]
+        for watch in watches:
+            with watch.step():
+                pass
+        self.assertEqual(len(timeline_files.open_files(self.out)), 3)
+        for watch in watches:
+            watch.close()
+        self.assertEqual(len(self.spans()), 3)
+
+    def test_spans_without_a_block(self):
+        watch = self.watch()
+        began = watch.now()
+        watch.record("Checkpoint", began, began + 5)
+        watch.record("Step:ModeKeys.TRAIN", began, step=17)
+        watch.close()
+        checkpoint, step = self.spans()
+        self.assertEqual((checkpoint["ts"], checkpoint["dur"]), (began, 5))
+        self.assertEqual(step["args"]["step_num"], "17")
+
+    def test_rest_closes_the_file_and_the_next_event_opens_another(self):
+        watch = self.watch()
+        for _ in range(2):
+            with watch.step():
+                pass
+            watch.rest()
+            self.assertEqual(timeline_files.open_files(self.out), [])
+        watch.close()
+        self.assertEqual(len(self.closed_files()), 2)
+        self.assertEqual(timeline_files.steps(self.out), [0, 1])
+
+    def test_what_launchers_say(self):
+        nothing = trainwatch.place({})
+        self.assertEqual(nothing, (None, None, None, "", "", ""))
+        torchrun = {"RANK": "5", "LOCAL_RANK": "1", "WORLD_SIZE": "8", "TORCHELASTIC_RUN_ID": "abc"}
+        slurm = {"SLURM_PROCID": "3", "SLURM_LOCALID": "1", "SLURM_NTASKS": "4", "SLURM_JOB_ID": "99",
+                 "SLURM_JOB_NAME": "gpt", "SLURM_NODEID": "1"}
+        cases = {
+            "torchrun": (torchrun, (5, 1, 8, "", "", "abc")),
+            "slurm": (slurm, (3, 1, 4, "", "gpt", "99")),
+            "torchrun in a job of Slurm": ({**slurm, **torchrun}, (5, 1, 8, "", "gpt", "abc")),
+            "static torchrun in one": ({**slurm, **torchrun, "TORCHELASTIC_RUN_ID": "none"},
+                                       (5, 1, 8, "", "gpt", "99")),
+            "Open MPI": ({"OMPI_COMM_WORLD_RANK": "2", "OMPI_COMM_WORLD_LOCAL_RANK": "0",
+                          "OMPI_COMM_WORLD_SIZE": "4"}, (2, 0, 4, "", "", "")),
+            "MPICH": ({"PMI_RANK": "1", "PMI_SIZE": "2", "MPI_LOCALRANKID": "1"},
+                      (1, 1, 2, "", "", "")),
+            "Kubernetes": ({"JOB_COMPLETION_INDEX": "6"}, (6, None, None, "", "", "")),
+            "SageMaker": ({"SM_CURRENT_HOST": "algo-2", "SM_HOSTS": '["algo-1","algo-2"]',
+                           "TRAINING_JOB_NAME": "bert-7"}, (1, None, 2, "algo-2", "bert-7", "bert-7")),
+            "a broken list of hosts": ({"SM_CURRENT_HOST": "algo-2", "SM_HOSTS": "["},
+                                       (None, None, None, "algo-2", "", "")),
+            "a rank that is none": ({"RANK": "-1", "SLURM_PROCID": "x"}, nothing),
+        }
+        for name, (environment, expected) in cases.items():
+            with self.subTest(name):
+                self.assertEqual(tuple(trainwatch.place(environment)), tuple(expected))
+
+    def test_job_and_run_are_in_the_file(self):
+        with unittest.mock.patch.dict(os.environ, {"SLURM_PROCID": "0", "SLURM_NTASKS": "2",
+                                                   "SLURM_JOB_NAME": 'a "b"', "SLURM_JOB_ID": "7"}):
+            watch = self.watch(rotate_seconds=0)
+        for _ in range(2):
+            with watch.step():
+                pass
+        watch.close()
+        labels = [record["args"] for record in self.records() if record["name"] == "process_labels"]
+        self.assertEqual(labels, 2 * [{"job": 'a "b"', "run": "7", "world_size": 2,
+                                       "labels": 'job a "b", run 7, world size 2'}])
 
     def test_rank_and_host_from_the_surroundings(self):
         environment = dict(os.environ, RANK="12")
