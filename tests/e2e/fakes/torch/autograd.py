@@ -1,0 +1,5 @@
+import time
+
+
+def backward(tensor):
+    time.sleep(0.001)
