@@ -1,0 +1,199 @@
+"""python -m trainwatch run: a training that nobody edited, watched."""
+
+import atexit
+import importlib.util
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import types
+from typing import Any, List, NamedTuple, Optional
+
+from . import place
+from ._autoload import install
+from ._session import DIRECTORY
+
+SUMMARY_SECONDS = 20  # for the summary at the end, at most
+PASSED_ON = ("SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2", "SIGCONT")
+
+USAGE = """python -m trainwatch run [--watch-dir=DIR] [--listen=ADDRESS] SCRIPT.py ARGUMENT...
+       python -m trainwatch run [...] -m MODULE ARGUMENT...
+       python -m trainwatch run [...] COMMAND ARGUMENT...      for example torchrun, accelerate
+  --watch-dir=DIR    where the files of the training go; by default a new directory below ./trainwatch-runs
+  --listen=ADDRESS   of the page, or a free port of 127.0.0.1 if that is taken (127.0.0.1:9797)"""
+
+
+def say(text: str) -> None:
+    try:
+        sys.stderr.write("trainwatch: %s\n" % text)
+        sys.stderr.flush()
+    except (OSError, ValueError):
+        pass
+
+
+class Wanted(NamedTuple):
+    """What the command line asks for."""
+    watch_dir: str
+    listen: str
+    module: bool
+    argv: List[str]  # of the script
+
+
+def parse(arguments: List[str]) -> Optional[Wanted]:
+    """None: it cannot be understood. What follows the script is the script's, whatever it is."""
+    values = {"--watch-dir": "", "--listen": "127.0.0.1:9797"}
+    rest = list(arguments)
+    while rest and rest[0].startswith("--"):
+        name, equals, value = rest.pop(0).partition("=")
+        if name not in values or not (equals or rest):
+            return None
+        values[name] = value if equals else rest.pop(0)
+    module = rest[:1] == ["-m"]
+    rest = rest[1:] if module else rest
+    if not rest or rest[0].startswith("-"):
+        return None
+    return Wanted(values["--watch-dir"], values["--listen"], module, rest)
+
+
+def run(arguments: List[str]) -> None:
+    """Runs what the command line names, as Python itself would, and ends as it does."""
+    wanted = parse(arguments)
+    if wanted is None:
+        print("usage: " + USAGE, file=sys.stderr)
+        sys.exit(2)
+    script = wanted.argv[0]
+    try:
+        prepare(wanted.watch_dir, wanted.listen, script)
+    except Exception as failure:
+        say("does not watch: %s; the training runs on" % failure)
+    if not wanted.module and not os.path.exists(script) and shutil.which(script):
+        sys.exit(run_command(wanted.argv))
+    run_python(wanted.argv, wanted.module)
+
+
+def prepare(watch_dir: str, listen: str, script: str) -> None:
+    """Sets up the environment of the training, and on the first rank of a node its sidecar."""
+    if os.environ.get(DIRECTORY):  # launched by a `trainwatch run` around this one
+        install()
+        return
+    directory = os.path.abspath(watch_dir or default_directory(script))
+    os.makedirs(directory, exist_ok=True)
+    os.environ[DIRECTORY] = directory
+    site = os.path.join(os.path.dirname(os.path.abspath(__file__)), "_site")
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [site, os.environ.get("PYTHONPATH")]))
+    install()
+    if not place().local_rank:
+        start_sidecar(directory, listen)
+
+
+def default_directory(script: str) -> str:
+    """New for each launch, and the same for all ranks of it."""
+    here = place()
+    name = os.path.splitext(os.path.basename(script.rstrip("/")))[0]
+    if here.run:
+        launch = here.run
+    elif here.rank is not None:
+        launch = "launch-%d" % os.getppid()
+    else:
+        launch = time.strftime("%Y%m%d-%H%M%S")
+    return os.path.join("trainwatch-runs", "%s-%s" % (name, launch.replace(os.sep, "-")))
+
+
+def binary_path() -> str:
+    """$TRAINWATCH_BINARY, the one in the wheel, or the one on PATH."""
+    packaged = os.path.join(os.path.dirname(os.path.abspath(__file__)), "bin", "trainwatch")
+    for candidate in (os.environ.get("TRAINWATCH_BINARY"), packaged, shutil.which("trainwatch")):
+        if candidate and os.access(candidate, os.X_OK):
+            return os.path.abspath(candidate)
+    raise FileNotFoundError("there is no program trainwatch in $TRAINWATCH_BINARY, in the package, "
+                            "or on PATH")
+
+
+def start_sidecar(directory: str, listen: str) -> None:
+    """In a session of its own: what the terminal sends to the training is not for it."""
+    script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "_sidecar.py")
+    environment = {name: value for name, value in os.environ.items() if name != DIRECTORY}
+    sidecar = subprocess.Popen([sys.executable, script, directory, listen, binary_path()],
+                               stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, env=environment,
+                               start_new_session=True)
+    atexit.register(end_sidecar, sidecar, os.getpid())  # the first registered is the last to run
+
+
+def end_sidecar(sidecar: subprocess.Popen, launcher: int) -> None:
+    if os.getpid() != launcher:  # a fork of the training
+        return
+    try:
+        assert sidecar.stdin is not None
+        sidecar.stdin.close()
+        sidecar.wait(SUMMARY_SECONDS)
+    except (OSError, subprocess.TimeoutExpired) as failure:
+        say("no summary: %s" % failure)
+
+
+def run_command(argv: List[str]) -> int:
+    """Runs another program, passes signals on to it, and returns its exit code; dies as it died."""
+    child = subprocess.Popen(argv)
+    for name in PASSED_ON:
+        number = getattr(signal, name, None)
+        if number is not None:
+            signal.signal(number, lambda received, _: child.send_signal(received))
+    code = child.wait()
+    if code < 0:
+        atexit._run_exitfuncs()
+        signal.signal(-code, signal.SIG_DFL)
+        os.kill(os.getpid(), -code)
+    return code
+
+
+def run_python(argv: List[str], is_module: bool) -> None:
+    """In this process, as `python argv` or `python -m argv` would: as __main__, for good."""
+    main = types.ModuleType("__main__")
+    main.__dict__["__builtins__"] = __builtins__
+    try:
+        code = load_module(main, argv) if is_module else load_script(main, argv[0])
+    except (OSError, ImportError, SyntaxError) as failure:
+        if isinstance(failure, SyntaxError):
+            end_with(failure, None)
+        say("cannot run %s: %s" % (argv[0], failure))
+        sys.exit(2)
+    sys.argv[:] = [getattr(main, "__file__", argv[0]) if is_module else argv[0], *argv[1:]]
+    sys.modules["__main__"] = main
+    try:
+        exec(code, main.__dict__)
+    except Exception as failure:
+        end_with(failure, failure.__traceback__.tb_next if failure.__traceback__ else None)
+
+
+def end_with(failure: Exception, traceback: Optional[types.TracebackType]) -> None:
+    """As the interpreter would, without frames of this file."""
+    sys.excepthook(type(failure), failure.with_traceback(traceback), traceback)
+    sys.exit(1)
+
+
+def load_script(main: types.ModuleType, path: str) -> Any:
+    if os.path.isdir(path):
+        sys.path[0] = path
+        return load_module(main, ["__main__"])
+    with open(path, "rb") as file:
+        source = file.read()
+    sys.path[0] = os.path.dirname(os.path.realpath(path))
+    if sys.version_info >= (3, 9):
+        path = os.path.abspath(path)
+    main.__file__ = path
+    main.__dict__["__cached__"] = None
+    return compile(source, path, "exec", dont_inherit=True)
+
+
+def load_module(main: types.ModuleType, argv: List[str]) -> Any:
+    name = argv[0]
+    spec = importlib.util.find_spec(name)
+    if spec is not None and spec.submodule_search_locations is not None:
+        spec = importlib.util.find_spec(name + ".__main__")
+    if spec is None or spec.loader is None:
+        raise ImportError("no module named %s" % name)
+    code = spec.loader.get_code(spec.name)  # type: ignore[attr-defined]
+    main.__spec__, main.__loader__, main.__package__ = spec, spec.loader, spec.parent
+    main.__file__ = spec.origin
+    return code

@@ -1,0 +1,224 @@
+"""The process beside a training that _launch.py starts: it keeps the daemon and the sampler.
+
+    _sidecar.py DIRECTORY LISTEN BINARY
+
+Its standard input is a pipe from the training. A line, or the end of the pipe however the training
+ended, and this process waits until the daemon has read everything, prints a summary of the lost
+time, and ends both. They die with this process, also if it is killed. It needs no other file.
+"""
+
+import ctypes
+import json
+import os
+import re
+import select
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+from datetime import datetime, timezone
+from typing import Any, Callable, Dict, List, Optional
+
+START_SECONDS = 20
+DRAIN_SECONDS = 10
+SNAPSHOT_SECONDS = 1.1  # the API's answers are up to a second old
+PR_SET_PDEATHSIG = 1
+LOG = "trainwatch.log"
+SEVERITIES = ("warning", "critical")
+MOST_ALERTS = 10
+
+
+def say(text: str) -> None:
+    try:
+        sys.stderr.write("trainwatch: %s\n" % text)
+        sys.stderr.flush()
+    except (OSError, ValueError):  # nobody listens any more
+        pass
+
+
+def main() -> int:
+    directory, listen, binary = sys.argv[1:4]
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the training
+    trainer = os.getppid()
+    state = tempfile.mkdtemp(prefix="trainwatch-")  # a local disk, which `directory` need not be
+    children: List[subprocess.Popen] = []
+    try:
+        with open(os.path.join(directory, LOG), "ab") as log:
+            daemon = start(daemon_command(binary, directory, listen, state), log)
+            children.append(daemon)
+            children.append(start([binary, "sample", "--out=" + directory, "--interval=500ms"], log))
+            url = address(daemon, log.name, log.tell())
+            if url is None and daemon.poll() is not None:  # the port is taken, most likely
+                at = os.fstat(log.fileno()).st_size
+                daemon = start(daemon_command(binary, directory, "127.0.0.1:0", state), log)
+                children[0] = daemon
+                url = address(daemon, log.name, at)
+        if url is None:
+            say("does not watch, %s says why; the training runs on" % os.path.join(directory, LOG))
+            return 1
+        say("%s shows this training; its files are in %s" % (url, directory))
+        wait_for_end(trainer)
+        summarise(url, directory)
+    except Exception as failure:
+        say("does not watch: %s; the training runs on" % failure)
+        return 1
+    finally:
+        stop(children)
+        shutil.rmtree(state, ignore_errors=True)
+    return 0
+
+
+def daemon_command(binary: str, directory: str, listen: str, state: str) -> List[str]:
+    return [binary, "run", "--watch=" + directory, "--web.listen-address=" + listen,
+            "--storage.path=" + state]
+
+
+def start(command: List[str], log: Any) -> subprocess.Popen:
+    return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=log,
+                            preexec_fn=die_with_parent)
+
+
+def die_with_parent() -> None:
+    try:
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+    except (OSError, AttributeError):  # not Linux
+        pass
+
+
+def address(daemon: subprocess.Popen, log: str, at: int) -> Optional[str]:
+    """Where it listens, as its log says from the position `at` on; None: it does not."""
+    def found() -> Optional[str]:
+        with open(log, "rb") as file:
+            file.seek(at)
+            text = file.read().decode(errors="replace")
+        match = re.search(r"msg=listening address=\"?([^\s\"]+)", text)
+        return "http://" + match.group(1) if match else None
+    return poll(lambda: found() or (daemon.poll() is not None and ""), START_SECONDS) or None
+
+
+def poll(question: Callable[[], Any], seconds: float) -> Any:
+    """Asks until the answer is neither None nor False, for so long at most."""
+    deadline = time.monotonic() + seconds
+    while True:
+        answer = question()
+        if (answer is not None and answer is not False) or time.monotonic() > deadline:
+            return answer
+        time.sleep(0.05)
+
+
+def wait_for_end(trainer: int) -> None:
+    while os.getppid() == trainer:
+        readable, _, _ = select.select([sys.stdin], [], [], 1.0)
+        if readable:
+            return
+
+
+def fetch(url: str) -> Dict[str, Any]:
+    with urllib.request.urlopen(url, timeout=5) as answer:
+        return json.loads(answer.read().decode())
+
+
+def summarise(url: str, directory: str) -> None:
+    poll(lambda: is_read(url, directory), DRAIN_SECONDS)
+    read = time.time()
+    poll(lambda: unix_time(fetch(url + "/api/v1/runs")["now"]) > read + SNAPSHOT_SECONDS, DRAIN_SECONDS)
+    runs = fetch(url + "/api/v1/runs")["runs"]
+    alerts = fetch(url + "/api/v1/alerts?limit=1000")["alerts"]
+    for line in summary(runs, alerts):
+        say(line)
+
+
+def is_read(url: str, directory: str) -> bool:
+    """All timelines were read to their end."""
+    try:
+        offsets = {file["path"]: file["offset"] for file in fetch(url + "/api/v1/status")["files"]}
+        return all(offsets.get(path, 0) >= os.path.getsize(path) for path in timelines(directory))
+    except (OSError, urllib.error.URLError, ValueError, KeyError):
+        return False
+
+
+def timelines(directory: str) -> List[str]:
+    return [os.path.join(folder, name)
+            for folder, _, names in os.walk(os.path.join(os.path.abspath(directory), "framework"))
+            for name in names]
+
+
+def summary(runs: List[Dict[str, Any]], alerts: List[Dict[str, Any]]) -> List[str]:
+    """What it cost, why, and what was reported, worst first."""
+    if not runs:
+        return ["no step of a training was seen"]
+    lines = []
+    for run in runs:
+        lines.append(("%s: " % run["job"] if run["job"] else "") + headline(run))
+        elapsed = run["elapsed_seconds"]
+        lost = sorted(((seconds, cause) for cause, seconds in run["lost_seconds"].items()
+                       if elapsed and seconds >= 0.001 * elapsed), reverse=True)
+        if lost:
+            lines.append("lost time: " + ", ".join(
+                "%s %.1f s (%.1f %%)" % (cause, seconds, 100 * seconds / elapsed)
+                for seconds, cause in lost))
+    latest = {alert["id"]: alert for alert in alerts}.values()  # the last state of each
+    spoken = [alert for alert in latest
+              if alert["severity"] in SEVERITIES and alert["incident"] == alert["id"]]
+    spoken.sort(key=lambda alert: -(alert.get("lost_seconds") or 0))
+    for alert in spoken[:MOST_ALERTS]:
+        rank = alert["subject"].get("ranks", alert["subject"].get("rank"))
+        lines.append("%s%s: %s (%s)" % (alert["severity"], "" if rank is None else " on rank %s" % rank,
+                                        alert["summary"], alert["cause"]["name"]))
+    if len(spoken) > MOST_ALERTS:
+        lines.append("and %d more alerts" % (len(spoken) - MOST_ALERTS))
+    return lines
+
+
+def headline(run: Dict[str, Any]) -> str:
+    """The daemon's sentence, if it knows already that the run is over; it waits half a minute for
+    another file before it says so."""
+    if run["state"] not in ("finished", "gone"):
+        lost = max(run["lost_seconds"].items(), key=lambda item: item[1], default=("", 0))[0]
+        share = 100 * (run["lost_share"] or 0)
+        return "ended at step %s after %s (rank%s %s); %s" % (
+            format(run["step"], ","), duration(run["elapsed_seconds"]),
+            "s" if re.search("[-,]", run["ranks"]) else "", run["ranks"],
+            "%.0f %% of the time was lost, mostly %s" % (share, lost) if share >= 1
+            else "less than 1 % of the time was lost")
+    text, since = run["headline"]["text"], run["headline"].get("since")
+    if not since:
+        return text
+    clock = datetime.fromtimestamp(unix_time(since), timezone.utc).strftime("%H:%M:%S UTC")
+    return text.replace("{since}", clock).replace("{for}", duration(time.time() - unix_time(since)))
+
+
+def unix_time(text: str) -> float:
+    """Of RFC 3339 in UTC, to the microsecond."""
+    moment = datetime.strptime(text.rstrip("Z")[:26], "%Y-%m-%dT%H:%M:%S.%f" if "." in text
+                               else "%Y-%m-%dT%H:%M:%S")
+    return moment.replace(tzinfo=timezone.utc).timestamp()
+
+
+def duration(length: float) -> str:
+    seconds = int(length)
+    if seconds < 120:
+        return "%d s" % seconds
+    if seconds < 7200:
+        return "%d min" % (seconds // 60)
+    return "%d h %d min" % (seconds // 3600, seconds // 60 % 60)
+
+
+def stop(children: List[subprocess.Popen]) -> None:
+    for child in children:
+        if child.poll() is None:
+            child.terminate()
+    for child in children:
+        try:
+            child.wait(5)
+        except subprocess.TimeoutExpired:
+            child.kill()
+            child.wait()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
