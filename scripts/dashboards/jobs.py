@@ -105,11 +105,11 @@ PANELS = [
                  [(step_time(0.95), "p95 {{run}}"), (step_time(0.5), "median {{run}}")], exemplars=True,
                  log=True),
     p.row("Lost GPU time"),
-    p.timeseries("GPU time lost, by cause", "Share of the time of all selected ranks. A loss is counted when its step ends: "
-                 "a long stall is more than 100 % in the moment after it.", "percentunit", [(q.lost_share("cause"), "{{cause}}")], stack=True, bars=True, width=16),
+    p.timeseries("GPU time lost, by cause", "Share of the training time of all selected ranks. A loss is counted when its "
+                 "step ends: a long stall shows after it.", "percentunit", [(q.lost_share("cause"), "{{cause}}")], stack=True, bars=True, width=16),
     p.bar_gauge("GPU time lost in this range, by cause", "Seconds, summed over ranks.", "s",
                 [(q.lost_seconds("cause"), "{{cause}}")]),
-    p.timeseries("GPU time lost, by run", "Share of the time of the ranks of each run.", "percentunit",
+    p.timeseries("GPU time lost, by run", "Share of the training time of the ranks of each run.", "percentunit",
                  [(q.lost_share_by_run(), "{{run}}")], steps=[(0.05, p.WARN)]),
     p.timeseries("Time since the last step", "Grows while a run stands still. Runs that are over are not shown.", "s",
                  [("%s and on (run) %s" % (SINCE_LAST_STEP, ALIVE), "{{run}}")], log=True),

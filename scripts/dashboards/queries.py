@@ -106,23 +106,22 @@ def mean(histogram, by, matchers="{RANK}"):
     return ratio(*(rates % (by, histogram, part, matchers) for part in ("sum", "count")))
 
 
-_LOST = "rate(trainwatch_lost_gpu_seconds_total{RANK}[$__rate_interval])"
-_LOSERS = "count by (train_job, instance, node, rank) (%s)" % _LOST
+_LOST = "rate(trainwatch_lost_gpu_seconds_total{RANK%s}[$__rate_interval])"
+_TRAINING = "rate(trainwatch_training_seconds_total{RANK}[$__rate_interval])"
 
 
-def lost_share(by, causes=".*"):
-    """Lost GPU time by the label `by`, as a share of the time of all selected ranks."""
-    return ('sum by (%s) (%s) / scalar(count(%s)) > 0'
-            % (by, _LOST.replace("{RANK", '{RANK, cause=~"%s"' % causes if causes != ".*" else "{RANK"), _LOSERS))
+def lost_share(by, causes=""):
+    """Lost GPU time by the label `by`, as a share of the training time of all selected ranks."""
+    lost = _LOST % (', cause=~"%s"' % causes if causes else "")
+    return ratio("sum by (%s) (%s)" % (by, lost), "sum(%s)" % _TRAINING, " on () group_left ()") + " > 0"
 
 
 def lost_share_by_run():
-    return "sum by (run) (%s) / count by (run) (%s)" % (by_run(_LOST), by_run(_LOSERS))
+    return ratio("sum by (run) (%s)" % by_run(_LOST % ""), "sum by (run) (%s)" % by_run(_TRAINING))
 
 
 def lost_share_of_ranks():
-    """A rank loses so many GPU seconds in each second."""
-    return of_ranks("sum", _LOST)
+    return ratio(of_ranks("sum", _LOST % ""), of_ranks("sum", _TRAINING))
 
 
 def lost_seconds(by):
