@@ -168,7 +168,7 @@ class Watch:
         return number
 
     def rest(self) -> None:
-        """Closes the file, which tells its readers that the training is over or pauses; the next
+        """Closes the file, by which readers know that the training is over or pauses; the next
         event opens another."""
         self._timeline.close(for_good=False)
 

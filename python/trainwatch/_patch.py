@@ -1,4 +1,4 @@
-"""Replaces functions of libraries by ones that also tell trainwatch, once they are imported.
+"""Replaces functions of libraries by ones that trainwatch hears of, once they are imported.
 
 Nothing here imports a library, and nothing raises: what cannot be patched stays as it is.
 """

@@ -51,7 +51,7 @@ def main() -> int:
             daemon = start(daemon_command(binary, directory, listen, state), log)
             children.append(daemon)
             children.append(start([binary, "sample", "--out=" + directory, "--interval=500ms"], log))
-            url = address(daemon, log.name, log.tell())
+            url = address(daemon, log.name, os.fstat(log.fileno()).st_size)
             if url is None and daemon.poll() is not None:  # the port is taken, most likely
                 at = os.fstat(log.fileno()).st_size
                 daemon = start(daemon_command(binary, directory, "127.0.0.1:0", state), log)
