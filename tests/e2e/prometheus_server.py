@@ -18,22 +18,30 @@ scrape_configs:
 
 
 class Prometheus:
-    """The Debian package's server on a free port, with its data in a temporary directory."""
+    """The Debian package's server on a free port, with its data in a temporary directory. It scrapes `target`, or does as
+    the file `config` says."""
 
-    def __init__(self, target):
+    def __init__(self, target=None, *arguments, config=None):
         self._scratch = tempfile.TemporaryDirectory()
-        config = os.path.join(self._scratch.name, "prometheus.yml")
-        with open(config, "w") as file:
-            file.write(CONFIG % target)
+        if config is None:
+            config = os.path.join(self._scratch.name, "prometheus.yml")
+            with open(config, "w") as file:
+                file.write(CONFIG % target)
         self._log = open(os.path.join(self._scratch.name, "log"), "w")
         address = "127.0.0.1:%d" % harness.free_port()
         self._url = "http://" + address
         self._process = subprocess.Popen(
             ["prometheus", "--config.file=" + config, "--web.listen-address=" + address,
-             "--storage.tsdb.path=" + os.path.join(self._scratch.name, "data")], stderr=self._log)
+             "--storage.tsdb.path=" + os.path.join(self._scratch.name, "data"), *arguments], stderr=self._log)
+        self.pid = self._process.pid
 
     def __enter__(self):
         return self
+
+    def data_bytes(self):
+        """What it has on disk."""
+        return sum(os.path.getsize(os.path.join(folder, name))
+                   for folder, _, names in os.walk(os.path.join(self._scratch.name, "data")) for name in names)
 
     def __exit__(self, *_):
         self._process.terminate()

@@ -37,7 +37,7 @@ class Cluster:
             self._record(cycle)
         self._begin = time.time()
         self._fault = fault or waiting_rank
-        self._ranks = [_Rank(self._system, rank, "trainer-%d" % (rank * nodes // ranks), self._begin)
+        self._ranks = [Rank(self._system, rank, "trainer-%d" % (rank * nodes // ranks), self._begin)
                        for rank in range(ranks)]
         self._nodes = ["trainer-%d" % node for node in range(nodes)]
         self._samples = self._cycles = 0
@@ -81,7 +81,9 @@ def waiting_rank(rank, _):
     return {"DataLoaderIter" if rank == 1 else "NcclManager": 0.06}
 
 
-class _Rank:
+class Rank:
+    """The timeline of one rank below `directory`, whose steps follow each other from `begin` on."""
+
     def __init__(self, directory, rank, node, begin):
         self._rank, self._step, self._at, self._begin = rank, 0, begin, begin
         self._random = random.Random(rank)

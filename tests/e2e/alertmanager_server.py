@@ -1,0 +1,69 @@
+"""A real Alertmanager, and a receiver of what it sends."""
+
+import http.server
+import json
+import os
+import subprocess
+import tempfile
+import threading
+
+import harness
+
+
+class Alertmanager:
+    """The Debian package's server on a free port, with the configuration `text`; `address` is HOST:PORT."""
+
+    def __init__(self, text):
+        self._scratch = tempfile.TemporaryDirectory()
+        config = os.path.join(self._scratch.name, "alertmanager.yml")
+        with open(config, "w") as file:
+            file.write(text)
+        self._log = open(os.path.join(self._scratch.name, "log"), "w")
+        self.address = "127.0.0.1:%d" % harness.free_port()
+        self._process = subprocess.Popen(
+            ["prometheus-alertmanager", "--config.file=" + config, "--web.listen-address=" + self.address,
+             "--cluster.listen-address=", "--storage.path=" + os.path.join(self._scratch.name, "data")], stderr=self._log)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self._process.terminate()
+        self._process.wait()
+        self._log.close()
+        self._scratch.cleanup()
+
+
+class Webhook:
+    """Receives the messages of webhook_configs: `messages` has (path, message)."""
+
+    def __init__(self):
+        self.messages = []
+        outer = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_POST(self):
+                body = self.rfile.read(int(self.headers["Content-Length"]))
+                outer.messages.append((self.path, json.loads(body)))
+                self.send_response(200)
+                self.end_headers()
+
+            def log_message(self, *_):
+                pass
+
+        self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.address = "127.0.0.1:%d" % self._server.server_address[1]
+        self._thread = threading.Thread(target=self._server.serve_forever)
+
+    def __enter__(self):
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self._server.shutdown()
+        self._thread.join()
+        self._server.server_close()
+
+    def alerts(self):
+        """(path, alert) of each message, in the order of arrival."""
+        return [(path, alert) for path, message in self.messages for alert in message["alerts"]]
