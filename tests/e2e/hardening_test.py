@@ -29,7 +29,7 @@ class HardeningTest(harness.unittest.TestCase):
         self.assertEqual(loads[0], ("LOAD", "R"))
 
     def test_calls_and_stacks_are_checked(self):
-        symbols = readelf("--dyn-syms")
+        symbols = readelf("--syms")
         for name in ("__stack_chk_fail", "__memcpy_chk", "__snprintf_chk", "__glibcxx_assert_fail"):
             self.assertIn(name, symbols)
 
