@@ -21,7 +21,7 @@ PANELS = [
     p.stat("Ranks that wait", "Ranks that spend more than 6 % of their time waiting for data, where input_bound warns.", "none",
            [(q.or_zero("count(%s > 0.06)" % WAITS), "ranks")], steps=[(1, p.WARN)], start=p.IDLE, width=4),
     p.stat("Worst rank", "The rank that waits longest. If it is alone, look at its node.", "percentunit",
-           [("topk(1, %s)" % WAITS, "rank " + NAME)], text="value_and_name", steps=[(0.06, p.WARN)], start=p.IDLE, width=6,
+           [("topk(1, %s)" % q.by_run(WAITS), "rank " + NAME)], text="value_and_name", steps=[(0.06, p.WARN)], start=p.IDLE, width=6,
            graph="none"),
     p.stat("Workers per rank", "Data-loading workers that were seen.", "none",
            [("avg(trainwatch_dataloader_workers{RANK})", "workers")], start=p.IDLE, width=5, decimals=0, graph="none"),
@@ -30,9 +30,9 @@ PANELS = [
                  [(q.quantile(share, "getnext_duration_seconds"), name)
                   for share, name in ((0.99, "p99"), (0.95, "p95"), (0.5, "median"))], exemplars=True, log=True),
     p.timeseries("Share of time waiting, worst ranks", "The five ranks that wait most, at each moment.", "percentunit",
-                 [("topk(5, %s)" % WAITS, NAME)], steps=[(0.06, p.WARN)]),
+                 [(q.by_run("topk(5, %s)" % WAITS), NAME)], steps=[(0.06, p.WARN)]),
     p.heatmap("Waiting for data, by rank", "Share of the time. A bright row is one rank or its node; a bright column is the "
-              "storage that all of them share. Brightest from 30 % on.", "percentunit", (q.padded(WAITS), NAME), high=0.3),
+              "storage that all of them share. Brightest from 30 % on.", "percentunit", (q.rows(q.by_run(WAITS)), NAME), high=0.3),
     p.heatmap("Distribution of waits", "How many batches were waited for how long. A second band far above the first is a "
               "loader that runs dry now and then.", "short",
               ("sum by (le) (increase(trainwatch_getnext_duration_seconds_bucket{RANK}[$__rate_interval]))", "{{le}}"),

@@ -6,8 +6,8 @@ from dashboards import queries as q
 STATE_WORDS = p.words(("finished", p.OVER), ("starting", p.NOTE), ("running", p.GOOD), ("slow", p.WARN),
                       ("gone", "purple"), ("stalled", p.BAD))
 SEVERITY_WORDS = p.words(("info", p.NOTE), ("warning", p.WARN), ("critical", p.BAD))
-STEPS = "sum by (train_job, instance, node, rank) (rate(trainwatch_steps_total{RANK, mode=\"train\"}[$__rate_interval]))"
-SINCE_LAST_STEP = "time() - max by (run) (%s)" % q.by_run('trainwatch_last_step_timestamp_seconds{RANK, mode="train"}')
+STEPS = q.of_runs("avg", 'rate(trainwatch_steps_total{RANK, mode="train"}[$__rate_interval])')
+SINCE_LAST_STEP = "time() - " + q.of_runs("max", 'trainwatch_last_step_timestamp_seconds{RANK, mode="train"}')
 ADDRESS = "${scheme}://${__data.fields.instance}"
 
 
@@ -32,7 +32,7 @@ RUNS_TABLE = p.table(
     "Runs", "One row for each run, the worst state first. A run is a training job, or the address of the trainwatch that "
     "watches it where the job has no name. The rate is that of the training loop, not a sum over ranks.", "none",
     [{"expr": q.run_state_with_choice(), "legendFormat": ""},
-     {"expr": "avg by (run) (%s)" % q.by_run(STEPS), "legendFormat": ""},
+     {"expr": STEPS, "legendFormat": ""},
      {"expr": step_time(0.5), "legendFormat": ""},
      {"expr": step_time(0.95), "legendFormat": ""},
      {"expr": SINCE_LAST_STEP, "legendFormat": ""},
@@ -100,7 +100,7 @@ PANELS = [
     ALERTS_TABLE,
     p.row("Pace"),
     p.timeseries("Steps per second", "Training steps per second of the loop: the mean over ranks, not their sum.", "none",
-                 [("avg by (run) (%s)" % q.by_run(STEPS), "{{run}}")], decimals=2),
+                 [(STEPS, "{{run}}")], decimals=2),
     p.timeseries("Step time", "Half of the training steps take less than the median, one in twenty longer than p95.", "s",
                  [(step_time(0.95), "p95 {{run}}"), (step_time(0.5), "median {{run}}")], exemplars=True,
                  log=True),

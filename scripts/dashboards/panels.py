@@ -108,7 +108,8 @@ def heatmap(title, description, unit, query, *, width=12, height=9, buckets=Fals
                "legend": {"show": True}, "tooltip": {"mode": "single", "showColorScale": True, "yHistogram": False},
                "exemplars": {"color": "rgba(255,255,255,0.7)"}, "filterValues": {"le": 1e-9} if buckets else {}}
     targets = _targets([query], **({"format": "heatmap"} if buckets else {}))
-    return _panel("heatmap", title, description, unit, targets, options, width=width, height=height)
+    panel = _panel("heatmap", title, description, unit, targets, options, width=width, height=height)
+    return {**panel, "maxDataPoints": 100}  # what thousands of ranks cost Prometheus grows with it
 
 
 def state_timeline(title, description, queries, mappings, *, width=24, height=8, legend=True):

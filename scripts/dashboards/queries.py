@@ -33,8 +33,18 @@ def by_run(vector):
             % vector)
 
 
+# What identifies a rank; `run` is added to results only, because label_replace() is dear for thousands of ranks.
+RANK = "train_job, instance, rank"
+
+
 def of_ranks(aggregate, vector, by=""):
-    return "%s by (run, rank%s) (%s)" % (aggregate, by and ", " + by, by_run(vector))
+    return "%s by (%s%s) (%s)" % (aggregate, RANK, by and ", " + by, vector)
+
+
+def of_runs(aggregate, vector, by=""):
+    """Aggregated for each run, in two steps."""
+    by = by and ", " + by
+    return "%s by (run%s) (%s)" % (aggregate, by, by_run("%s by (train_job, instance%s) (%s)" % (aggregate, by, vector)))
 
 
 def mean_of_ranks(histogram, matchers="{RANK}"):
@@ -44,14 +54,20 @@ def mean_of_ranks(histogram, matchers="{RANK}"):
 
 
 def against_median(vector):
-    """Of a vector by run and rank: its share of that of the median rank of the run."""
-    return "(%s) / on (run) group_left () quantile by (run) (0.5, %s)" % (vector, vector)
+    """Of a vector by rank: with `run`, its share of that of the median rank of the run."""
+    named = by_run(vector)
+    return "%s / on (run) group_left () quantile by (run) (0.5, %s)" % (named, named)
 
 
 def spread(vector, names=("highest", "median", "lowest")):
     """Queries for the highest, median and lowest rank of each run."""
-    return [(form % vector, name + " {{run}}") for form, name in zip(
+    return [(form % by_run(vector), name + " {{run}}") for form, name in zip(
         ("max by (run) (%s)", "quantile by (run) (0.5, %s)", "min by (run) (%s)"), names)]
+
+
+def rows(vector):
+    """For a heatmap: a row for each rank, of very many those that are highest at each moment."""
+    return padded("topk(64, %s)" % vector)
 
 
 def padded(vector):
@@ -93,7 +109,8 @@ def quantile(share, histogram, matchers="{RANK}"):
 
 def quantile_by_run(share, histogram, matchers="{RANK}"):
     return ("histogram_quantile(%s, sum by (run, le) (%s)) > 0"
-            % (share, by_run("rate(trainwatch_%s_bucket%s[$__rate_interval])" % (histogram, matchers))))
+            % (share, by_run("sum by (train_job, instance, le) (rate(trainwatch_%s_bucket%s[$__rate_interval]))"
+                             % (histogram, matchers))))
 
 
 def ratio(numerator, denominator, matching=""):
@@ -117,7 +134,7 @@ def lost_share(by, causes=""):
 
 
 def lost_share_by_run():
-    return ratio("sum by (run) (%s)" % by_run(_LOST % ""), "sum by (run) (%s)" % by_run(_TRAINING))
+    return ratio(of_runs("sum", _LOST % ""), of_runs("sum", _TRAINING))
 
 
 def lost_share_of_ranks():

@@ -10,7 +10,9 @@ STEP = q.mean_of_ranks("step_duration_seconds", TRAIN)
 OWN_WORK = q.ratio(q.of_ranks("sum", 'rate(trainwatch_step_phase_seconds_sum{RANK, phase=~"forward|backward|optimizer"}'
                               "[$__rate_interval])"), STEPS)
 PHASES = q.ratio(q.of_ranks("sum", "rate(trainwatch_step_phase_seconds_sum{RANK}[$__rate_interval])", "phase"), STEPS,
-                 " on (run, rank) group_left ()")
+                 " on (%s) group_left ()" % q.RANK)
+MEAN_PHASES = q.ratio("sum by (phase) (rate(trainwatch_step_phase_seconds_sum{RANK}[$__rate_interval]))",
+                      "sum(rate(trainwatch_steps_total%s[$__rate_interval]))" % TRAIN, " on () group_left ()")
 WAITS = q.of_ranks("sum", "rate(trainwatch_getnext_duration_seconds_sum{RANK}[$__rate_interval])")
 COMMUNICATION = q.ratio(*(q.of_ranks("sum", "increase(trainwatch_gpu_time_seconds_total{RANK%s}[$__range])" % kind)
                           for kind in (', kind="communication"', "")))
@@ -28,33 +30,33 @@ PANELS = [
            [("topk(1, %s - 1)" % q.against_median(OWN_WORK), "rank " + NAME)], text="value_and_name",
            steps=[(0.1, p.WARN)], start=p.IDLE, width=6, graph="none"),
     p.stat("Most waiting for data", "The rank that spends the largest share of its time in the data loader.", "percentunit",
-           [("topk(1, %s)" % WAITS, "rank " + NAME)], text="value_and_name", steps=[(0.06, p.WARN)], start=p.IDLE, width=5,
+           [("topk(1, %s)" % q.by_run(WAITS), "rank " + NAME)], text="value_and_name", steps=[(0.06, p.WARN)], start=p.IDLE, width=5,
            graph="none"),
     p.stat("Least GPU communication", "The rank that waits least in collectives, where profiler traces were written in the "
            "time that the dashboard shows: the others wait for it.", "percentunit",
-           [("bottomk(1, %s)" % COMMUNICATION, "rank " + NAME)], text="value_and_name", start=p.IDLE, width=5, graph="none"),
+           [("bottomk(1, %s)" % q.by_run(COMMUNICATION), "rank " + NAME)], text="value_and_name", start=p.IDLE, width=5, graph="none"),
     p.stat("Most time lost", "The rank that loses the largest share of its time, for whatever cause.", "percentunit",
-           [("topk(1, %s)" % LOST, "rank " + NAME)], text="value_and_name", steps=[(0.05, p.WARN)],
+           [("topk(1, %s)" % q.by_run(LOST), "rank " + NAME)], text="value_and_name", steps=[(0.05, p.WARN)],
            start=p.IDLE, width=5, graph="none"),
     p.row("Rank by rank over time"),
     p.heatmap("Own work, against the median rank", "Forward, backward and optimizer, without waiting: 1 is as long as on the "
               "median rank of the run. A red row is the straggler, also where all steps take equally long.", "none",
-              (q.padded(q.against_median(OWN_WORK)), NAME), low=0.5, high=1.5, diverging=True),
+              (q.rows(q.against_median(OWN_WORK)), NAME), low=0.5, high=1.5, diverging=True),
     p.heatmap("Step time, against the median rank", "As before, of whole steps. All alike: the ranks wait for each other, and "
               "own work tells them apart.", "none",
-              (q.padded(q.against_median(STEP)), NAME), low=0.5, high=1.5, diverging=True),
+              (q.rows(q.against_median(STEP)), NAME), low=0.5, high=1.5, diverging=True),
     p.heatmap("Waiting for data", "Share of the time spent in the data loader; brightest from 30 % on.", "percentunit",
-              (q.padded(WAITS), NAME), high=0.3),
+              (q.rows(q.by_run(WAITS)), NAME), high=0.3),
     p.heatmap("GPU time lost", "Share of the time of each rank, all causes together; brightest from 30 % on. A bright column "
-              "is a moment at which all were slow.", "percentunit", (q.padded(LOST), NAME), high=0.3),
+              "is a moment at which all were slow.", "percentunit", (q.rows(q.by_run(LOST)), NAME), high=0.3),
     p.row("Rank against rank"),
-    p.bar_chart("Phases of a step, by rank", "Mean seconds of each phase per training step. Compare the lengths of one "
-                "colour.", "s", 'label_join(%s, "row", " ", "run", "rank")' % q.padded("(%s)" % PHASES), "row",
-                "phase"),
+    p.bar_chart("Phases of a step, by rank", "Mean seconds of each phase per training step, on the 20 slowest ranks. Compare the "
+                "lengths of one colour.", "s", 'label_join(%s, "row", " ", "run", "rank")' % q.padded(q.by_run(
+                    "(%s and on (%s) %s)" % (PHASES, q.RANK, SLOWEST))), "row", "phase"),
     p.table("Slowest ranks", "The 20 ranks with the longest own work, or with the longest steps where phases are not "
             "recorded.", "s",
-            [{"expr": "%s and %s" % (vector, SLOWEST), "legendFormat": ""} for vector in (STEP, OWN_WORK, WAITS, LOST)],
-            width=12, height=9, order=("run", "rank", *("Value #" + letter for letter in "ABCD")), sort="Own work",
+            [{"expr": q.by_run("(%s and %s)" % (vector, SLOWEST)), "legendFormat": ""} for vector in (STEP, OWN_WORK, WAITS, LOST)],
+            width=12, height=9, hide=("train_job", "instance"), order=("run", "rank", *("Value #" + letter for letter in "ABCD")), sort="Own work",
             overrides=[p.override("run", displayName="Run"), p.override("rank", displayName="Rank"),
                        p.override("Value #A", displayName="Step", unit="s"),
                        p.override("Value #B", displayName="Own work", unit="s"),
@@ -66,7 +68,7 @@ PANELS = [
     p.timeseries("Own work over ranks", "As before, without waiting: a straggler shows here although all steps take equally "
                  "long.", "s", q.spread(OWN_WORK, ("most", "median", "least")), log=True),
     p.timeseries("Phases of a step", "Mean seconds per training step, over the selected ranks.", "s",
-                 [("avg by (phase) (%s)" % PHASES, "{{phase}}")], stack=True),
+                 [(MEAN_PHASES, "{{phase}}")], stack=True),
     p.timeseries("Checkpoints and communication", "Mean seconds of one. Phases that do not occur are not shown.", "s",
                  [(q.mean("step_phase_seconds", "phase", '{RANK, phase=~"checkpoint|communication"}'), "{{phase}}")]),
 ]

@@ -24,6 +24,7 @@ RATE_SECONDS, RANGE_SECONDS, LIVE_SECONDS = 4, 30, 9
 # What Prometheus itself writes.
 OF_PROMETHEUS = {"up", "scrape_duration_seconds", "scrape_samples_scraped"}
 TARGET_LABELS = {"job", "instance"}
+JOB_LABEL = {"train_job"}  # only where the job has a name
 MADE_LABELS = {"run", "choice", "row", "gpu"}  # by label_replace() and label_join()
 
 
@@ -162,14 +163,14 @@ def unknown_names(expression, exported, rules):
     plain = re.sub(r'"[^"]*"', '""', expression)
     for metric in re.findall(r"\b(?:trainwatch|process|scrape)_\w+\b(?!\{)", plain):
         yield "%s without a selector" % metric
-    seen = set(MADE_LABELS | TARGET_LABELS)
+    seen = MADE_LABELS | TARGET_LABELS | JOB_LABEL
     for metric, matchers, _ in dashboard_lint.SELECTOR.findall(expression):
         if metric not in exported and metric not in OF_PROMETHEUS and metric:
             yield "no metric " + metric
         labels = exported.get(metric, {})
         seen |= set(labels)
         for label, operator, value in re.findall(r'(\w+)(=~|=|!=|!~)"([^"]*)"', matchers):
-            if label in TARGET_LABELS | {"train_job"} or not metric:
+            if label in TARGET_LABELS | JOB_LABEL or not metric:
                 continue
             if label not in labels:
                 yield "no label %s of %s" % (label, metric)
