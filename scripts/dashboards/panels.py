@@ -42,11 +42,13 @@ def override(name, **properties):
 
 
 def _panel(kind, title, description, unit, targets, options, *, width, height, custom=None, defaults=None,
-           overrides=(), transformations=(), links=()):
+           overrides=(), transformations=(), links=(), points=None):
     made = {"type": kind, "title": title, "description": description, "datasource": DATASOURCE, "targets": targets,
             "fieldConfig": {"defaults": {"unit": unit, "custom": custom or {}, **(defaults or {})},
                             "overrides": list(overrides)},
             "options": options, "gridPos": {"w": width, "h": height, "x": 0, "y": 0}}
+    if points:  # in time; what thousands of ranks cost Prometheus grows with it
+        made["maxDataPoints"] = points
     if transformations:
         made["transformations"] = list(transformations)
     if links:
@@ -108,8 +110,7 @@ def heatmap(title, description, unit, query, *, width=12, height=9, buckets=Fals
                "legend": {"show": True}, "tooltip": {"mode": "single", "showColorScale": True, "yHistogram": False},
                "exemplars": {"color": "rgba(255,255,255,0.7)"}, "filterValues": {"le": 1e-9} if buckets else {}}
     targets = _targets([query], **({"format": "heatmap"} if buckets else {}))
-    panel = _panel("heatmap", title, description, unit, targets, options, width=width, height=height)
-    return {**panel, "maxDataPoints": 100}  # what thousands of ranks cost Prometheus grows with it
+    return _panel("heatmap", title, description, unit, targets, options, width=width, height=height, points=100)
 
 
 def state_timeline(title, description, queries, mappings, *, width=24, height=8, legend=True):
@@ -225,11 +226,11 @@ def _annotations():
              "useValueForTime": False}]
 
 
-def dashboard(name, title, description, panels):
+def dashboard(name, title, description, panels, refresh="30s"):
     """`name` is the file's name without its ending, and the uid that links and bookmarks rely on."""
     return name, {
         "uid": name, "title": "trainwatch / " + title, "description": description, "tags": [TAG], "schemaVersion": 39,
         "version": 1, "editable": False, "graphTooltip": 1, "fiscalYearStartMonth": 0, "liveNow": False, "weekStart": "",
-        "timezone": "", "time": {"from": "now-1h", "to": "now"}, "refresh": "30s",
+        "timezone": "", "time": {"from": "now-1h", "to": "now"}, "refresh": refresh,
         "timepicker": {"refresh_intervals": ["10s", "30s", "1m", "5m", "15m"]}, "links": [link("trainwatch", tags=[TAG])],
         "annotations": {"list": _annotations()}, "templating": {"list": _variables()}, "panels": _arranged(panels)}

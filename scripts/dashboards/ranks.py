@@ -64,13 +64,14 @@ PANELS = [
                        p.override("Value #D", displayName="Time lost", unit="percentunit", decimals=1)]),
     p.row("Spread"),
     p.timeseries("Step time over ranks", "Slowest, median and fastest rank. Far apart: one rank alone is slow. All up "
-                 "together: all are slow.", "s", q.spread(STEP, ("slowest", "median", "fastest")), log=True),
+                 "together: all are slow.", "s", q.spread(STEP, ("slowest", "median", "fastest")), log=True, points=100),
     p.timeseries("Own work over ranks", "As before, without waiting: a straggler shows here although all steps take equally "
-                 "long.", "s", q.spread(OWN_WORK, ("most", "median", "least")), log=True),
+                 "long.", "s", q.spread(OWN_WORK, ("most", "median", "least")), log=True, points=100),
     p.timeseries("Phases of a step", "Mean seconds per training step, over the selected ranks.", "s",
                  [(MEAN_PHASES, "{{phase}}")], stack=True),
     p.timeseries("Checkpoints and communication", "Mean seconds of one. Phases that do not occur are not shown.", "s",
                  [(q.mean("step_phase_seconds", "phase", '{RANK, phase=~"checkpoint|communication"}'), "{{phase}}")]),
 ]
 
-DASHBOARD = p.dashboard("trainwatch-ranks", "Ranks", "Which rank is slow, and which one the others wait for.", PANELS)
+DASHBOARD = p.dashboard("trainwatch-ranks", "Ranks", "Which rank is slow, and which one the others wait for.", PANELS,
+                        refresh="1m")
