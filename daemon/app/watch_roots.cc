@@ -69,8 +69,10 @@ IngestOptions configured_input(const Config& config) {
   IngestOptions input = no_roots(config);
   for (const WatchConfig& watch : config.watch) {
     const std::string path = resolved_path(watch.path);
-    input.roots.push_back({path, watch.source.empty() ? path : watch.source, watch.job,
-                           watch.rank.value_or(kNoRank),
+    input.roots.push_back({path, watch.source.empty() ? path : watch.source,
+                           watch.job.empty() ? config.environment.job : watch.job,
+                           watch.rank.value_or(kNoRank), config.environment.node,
+                           config.environment.rank,
                            watch.follow_symlinks == FollowSymlinks::within_root});
   }
   list_below(input);
@@ -81,7 +83,8 @@ IngestOptions replay_input(const std::vector<std::string>& paths, const Config& 
   const std::vector<WatchRoot> configured = configured_input(config).roots;
   IngestOptions input = no_roots(config);
   for (const std::string& name : paths) {
-    WatchRoot root{resolved_path(name), name};
+    const EnvironmentNames& names = config.environment;
+    WatchRoot root{resolved_path(name), name, names.job, kNoRank, names.node, names.rank};
     if (const WatchRoot* const around = root_of(root.path, configured)) {
       root.job = around->job;
       root.rank = around->rank;

@@ -113,6 +113,7 @@ Result<Config> load_config(const std::string& path, const ConfigFlags& flags, Ru
   Result<Config> config = path.empty() ? Config(catalog) : load_config_file(path, catalog);
   if (!config) return config;
   if (Status applied = apply_flags(flags, *config); !applied) return applied.error();
+  if (config->input.environment_names) config->environment = environment_names(process_variable);
   return config;
 }
 

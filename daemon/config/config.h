@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "daemon/config/environment_names.h"
 #include "daemon/net/client_limits.h"
 #include "trainwatch/analysis.h"
 #include "trainwatch/interner.h"
@@ -79,6 +80,7 @@ struct InputConfig {
   Nanos min_hold{0};
   InternerLimits names;
   Nanos forget_after = std::chrono::hours{24};
+  bool environment_names = true;
 };
 
 struct StreamConfig {
@@ -107,6 +109,7 @@ struct Config {
   bool rules_default_enabled = true;
   RulePreset rules_preset = RulePreset::trainwatch;
   std::vector<RuleEntry> rules;  // all of the catalog, in its order
+  EnvironmentNames environment;  // nothing if `input` does not want it
 
   explicit Config(RuleCatalog catalog);
   // The rules that run, with the preset's parameters where none are set by name.
@@ -136,7 +139,8 @@ Result<Config> parse_config(const std::string& text, const std::string& name, Ru
 // Puts flags on top. The error names the flag.
 Status apply_flags(const ConfigFlags& flags, Config& config);
 
-// Both; an empty `path` means the defaults. This is what a reload calls again.
+// Both, and the names in the environment; an empty `path` means the defaults. This is what a reload
+// calls again.
 Result<Config> load_config(const std::string& path, const ConfigFlags& flags, RuleCatalog catalog);
 
 }  // namespace trainwatch

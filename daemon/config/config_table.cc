@@ -183,6 +183,10 @@ std::vector<ConfigField<Config>> make_settings() {
           hours{8760},
           "Forget jobs, nodes, ranks, GPUs and series of which nothing was read for so long, and "
           "names that nobody uses any more."),
+      boolean_field<Config>(
+          "input.environment_names", [](auto& c) -> auto& { return c.input.environment_names; },
+          "Name job, node and rank by the variables of Kubernetes, Slurm, SageMaker, torchrun and "
+          "MPI where neither settings nor files do."),
       duration_field<Config>(
           "stream.heartbeat", [](auto& c) -> auto& { return c.stream.heartbeat; }, seconds{1},
           hours{1}, "Time between heartbeats on a WebSocket."),

@@ -33,6 +33,14 @@ struct FileContext {
   // Returns nothing if the directory cannot be read.
   std::function<std::vector<std::string>(const std::string& directory)> list_directory;
   CycleSink* cycles = nullptr;  // null: nobody takes cycles, so none are built
+  // Where neither file nor path says them.
+  std::string default_node{};
+  std::int32_t default_rank = kNoRank;
+
+  void fill_in(Subject& subject) const {
+    if (subject.node.empty()) subject.node = default_node;
+    if (subject.rank == kNoRank) subject.rank = default_rank;
+  }
 };
 
 // What an incomplete profiler document has shown so far. More steps may follow, earlier ones too,

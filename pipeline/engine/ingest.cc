@@ -49,10 +49,17 @@ FileContext Ingest::context_of(FileId id, const File& file) {
   static const WatchRoot kNone;
   const WatchRoot* const found = root_of(known.path, options_.roots);
   const WatchRoot& root = found == nullptr ? kNone : *found;
-  return FileContext{
-      id,        known.lane,         known.path, job_of(known.path, root.path, root.job),
-      root.rank, engine_.interner(), *this,      options_.list_directory,
-      this};
+  return FileContext{id,
+                     known.lane,
+                     known.path,
+                     job_of(known.path, root.path, root.job),
+                     root.rank,
+                     engine_.interner(),
+                     *this,
+                     options_.list_directory,
+                     this,
+                     root.default_node,
+                     root.default_rank};
 }
 
 std::unique_ptr<FileDecoder> Ingest::make_decoder(FileId id, const File& file) {

@@ -21,7 +21,10 @@ struct WatchRoot {
   std::string source;           // its name in metrics and status
   std::string job{};            // empty: as the files say
   std::int32_t rank = kNoRank;  // for files that do not name one
-  bool follow_links = false;    // to files below the root; a link out of it is never followed
+  // For files that name neither themselves nor in their path.
+  std::string default_node{};
+  std::int32_t default_rank = kNoRank;
+  bool follow_links = false;  // to files below the root; a link out of it is never followed
 };
 
 inline bool lies_in(std::string_view path, const WatchRoot& root) {

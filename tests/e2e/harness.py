@@ -90,9 +90,9 @@ def run(*arguments, **options):
                           text=True, timeout=120, **options)
 
 
-def replay(*arguments):
+def replay(*arguments, **options):
     """The alerts that `trainwatch replay` prints, in its order."""
-    done = run("replay", *arguments)
+    done = run("replay", *arguments, **options)
     if done.returncode != 0:
         raise AssertionError("replay failed: " + done.stderr)
     return [json.loads(line) for line in done.stdout.splitlines()]

@@ -302,8 +302,9 @@ std::optional<SubjectId> SystemMetricsDecoder::subject_of(Symbol node, Symbol gp
   if (known != subjects_.end()) return known->second;
   const std::string_view device = context_.interner.text(gpu);
   const std::string_view digits = trailing_digits(device);
-  const Subject subject{context_.job, std::string{context_.interner.text(node)}, kNoRank,
-                        std::string{digits.empty() ? device : digits}};
+  Subject subject{context_.job, std::string{context_.interner.text(node)}, kNoRank,
+                  std::string{digits.empty() ? device : digits}};
+  if (subject.node.empty()) subject.node = context_.default_node;
   const auto id = context_.interner.subjects.intern(subject);
   if (id) subjects_.emplace(std::pair{node, gpu}, *id);
   return id;

@@ -74,8 +74,9 @@ void TensorflowTraceDecoder::finish(EventBatch& out) {
 }
 
 void TensorflowTraceDecoder::read_path() {
-  subject_ = context_.interner.subjects.intern(
-      {context_.job, tensorflow_node(context_.path), context_.rank, ""});
+  Subject subject{context_.job, tensorflow_node(context_.path), context_.rank, ""};
+  context_.fill_in(subject);
+  subject_ = context_.interner.subjects.intern(subject);
 }
 
 std::optional<std::int64_t> TensorflowTraceDecoder::find_start() const {

@@ -136,6 +136,7 @@ void TimelineDecoder::read_path() {
   const NodeRank source = timeline_path_metadata(path_);
   Subject subject{context_.job, source.node, source.rank, ""};
   if (context_.rank != kNoRank) subject.rank = context_.rank;
+  context_.fill_in(subject);
   if (subject.rank == kNoRank) subject.process = source.process;
   subject_ = context_.interner.subjects.intern(subject);
   fallback_ = is_communication_timeline(path_) ? SpanKind::communication : SpanKind::other;

@@ -38,6 +38,7 @@ Subject TraceMetadata::subject(const FileContext& context, std::int64_t process)
     subject.rank = static_cast<std::int32_t>(*rank_);
   }
   if (subject.rank == kNoRank) subject.rank = source.rank;
+  context.fill_in(subject);
   if (subject.rank == kNoRank)
     subject.process = source.process == kNoProcess ? process : source.process;
   return subject;
