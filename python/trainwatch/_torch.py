@@ -27,9 +27,14 @@ def attach(sink: Recorder) -> None:
 
 
 def detach(sink: Optional[Recorder]) -> None:
-    global _sink
     if sink is _sink:
-        _sink = None
+        silence()
+
+
+def silence() -> None:
+    """Nobody hears until the next attach()."""
+    global _sink
+    _sink = None
 
 
 def _install() -> None:

@@ -38,6 +38,9 @@ class TrainwatchCallback(Callback):
         self._batch_began = 0
         _torch.patch_saving(Trainer, "save_checkpoint")
 
+    def on_sanity_check_start(self, trainer: Any, pl_module: Any) -> None:
+        _torch.silence()  # it is no evaluation of the training
+
     def on_train_start(self, trainer: Any, pl_module: Any) -> None:
         self._optimizer_steps = trainer.global_step
         self._recorder = Recorder(shared_watch(self._out), first_step=trainer.global_step)

@@ -1,0 +1,2 @@
+class GeneralTracker:
+    main_process_only = True

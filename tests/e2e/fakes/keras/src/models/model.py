@@ -1,0 +1,32 @@
+import types
+
+
+class Model:
+    def __init__(self, accumulated=None):
+        self.optimizer = types.SimpleNamespace(gradient_accumulation_steps=accumulated)
+
+    def fit(self, batches, callbacks=None):
+        callbacks = callbacks or []
+        for callback in callbacks:
+            callback.model = self
+            callback.on_train_begin()
+        for number in range(batches):
+            for callback in callbacks:
+                callback.on_train_batch_begin(number)
+            for callback in callbacks:
+                callback.on_train_batch_end(number)
+        self.evaluate(callbacks)
+        self.save("/dev/null")
+        for callback in callbacks:
+            callback.on_train_end()
+
+    def evaluate(self, callbacks):
+        for callback in callbacks:
+            callback.on_test_begin()
+            for number in range(3):
+                callback.on_test_batch_begin(number)
+                callback.on_test_batch_end(number)
+            callback.on_test_end()
+
+    def save(self, path):
+        pass
