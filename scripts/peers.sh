@@ -1,0 +1,49 @@
+#!/bin/bash
+# Libraries from PyPI for the tests of label "peers", in a virtual environment of their own below
+# $XDG_CACHE_HOME. Prints the path of its Python as the only line on standard output.
+#   scripts/peers.sh NAME           torch (5.7 GB: PyPI has no smaller one) or tensorflow (1.6 GB)
+#   scripts/peers.sh --lock NAME    writes tests/peers/python/NAME.txt anew from NAME.in
+# For Python 3.11 on x86_64. What is installed is what NAME.txt names, by hash.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+lock=false
+[ "${1:-}" != --lock ] || { lock=true; shift; }
+name=${1:-}
+wanted=tests/peers/python/$name
+if [ $# -ne 1 ] || [ ! -e "$wanted.in" ]; then
+  sed -n '2,6s/^# \{0,1\}//p' "$0" >&2
+  exit 2
+fi
+cache=${XDG_CACHE_HOME:-$HOME/.cache}/trainwatch-peers
+
+if $lock; then
+  report=$(mktemp)
+  trap 'rm -f "$report"' EXIT
+  /usr/bin/python3 -m venv "$cache/lock" >&2
+  "$cache/lock/bin/pip" install --quiet --dry-run --ignore-installed --only-binary=:all: --report "$report" -r "$wanted.in" >&2
+  python3 - "$report" >"$wanted.txt" <<'PYTHON'
+import json
+import sys
+
+with open(sys.argv[1]) as file:
+    installed = json.load(file)["install"]
+for name, version, found in sorted(
+        (one["metadata"]["name"].lower(), one["metadata"]["version"], one["download_info"]["archive_info"])
+        for one in installed):
+    print("%s==%s --hash=sha256:%s" % (name, version, found["hash"].split("=")[1]))
+PYTHON
+  exit
+fi
+
+place=$cache/$name-$(sha256sum <"$wanted.txt" | cut -c1-12)
+if [ ! -e "$place/complete" ]; then
+  {
+    echo "peers: installing $name into $place"
+    rm -rf "$place"
+    /usr/bin/python3 -m venv "$place"
+    "$place/bin/pip" install --quiet --no-cache-dir --no-deps --require-hashes -r "$wanted.txt"
+    touch "$place/complete"
+  } >&2
+fi
+echo "$place/bin/python"
