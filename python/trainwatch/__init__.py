@@ -46,6 +46,7 @@ __all__ = ["Place", "Watch", "place"]
 
 _SHORTEST_PAUSE_US = 1000
 _MOST_PAUSES = 100  # between two events
+_MOST_HELD = 4096  # characters
 
 
 class _Launcher(NamedTuple):
@@ -154,12 +155,14 @@ class Watch:
         return self._timeline.now()
 
     def record(self, phase: str, began: int, ended: Optional[int] = None,
-               step: Optional[int] = None, name: str = "", arguments: str = "") -> None:
+               step: Optional[int] = None, name: str = "", arguments: str = "",
+               hold: bool = False) -> None:
         """Records a span that no with-block can enclose; without `ended` it ends now. `arguments`
-        is JSON: `, "key": value`."""
+        is JSON: `, "key": value`. With `hold` it is written together with the next that is not
+        held."""
         if step is not None:
             arguments += ', "step_num": "%d"' % step
-        self._timeline.span(phase, name or phase, began, arguments, ended)
+        self._timeline.span(phase, name or phase, began, arguments, ended, hold)
 
     def next_number(self, mode: str) -> int:
         """Takes the number of the next step of this mode, for record()."""
@@ -280,6 +283,7 @@ class _Timeline:
         self._phase_ids: Dict[str, int] = {}           # phase -> its number, from 1
         self._collecting_since: Optional[int] = None
         self._pauses: list = []  # of the garbage collector: (began, end, generation), not yet written
+        self._held = ""          # whole lines that the next write takes along
         self._offset_ns = 0
         self._set_clock()
         self._base = self._last_close = self._last_end = self.now()
@@ -289,7 +293,7 @@ class _Timeline:
         return (time.monotonic_ns() + self._offset_ns) // 1000
 
     def span(self, phase: str, name: str, began: int, arguments: str,
-             ended: Optional[int] = None) -> None:
+             ended: Optional[int] = None, hold: bool = False) -> None:
         """Records what began at `began` and ends now, or ended at `ended`. `arguments` is JSON,
         `, "key": value`..."""
         end = self.now() if ended is None else ended
@@ -299,7 +303,7 @@ class _Timeline:
             with self._lock:
                 if self._pauses:
                     self._write_pauses()
-                self._write(phase, name, began, end, arguments)
+                self._write(phase, name, began, end, arguments, hold)
         except Exception as failure:  # the training matters more than its record
             self._give_up(failure)
 
@@ -323,7 +327,7 @@ class _Timeline:
         except Exception as failure:
             self._give_up(failure)
 
-    def _write(self, phase, name, began, end, arguments):
+    def _write(self, phase, name, began, end, arguments, hold=False):
         if not self._active:
             return
         if self._fd is not None and (end - self._last_close > self._rotate_us
@@ -333,7 +337,7 @@ class _Timeline:
             self._open_file()
         begin = self._phases.get((phase, name)) or self._introduce(phase, name)
         self._append('%s%d, "dur": %d, "args": {"pid": %d%s}},\n' % (
-            begin, began - self._base, max(0, end - began), self._process, arguments))
+            begin, began - self._base, max(0, end - began), self._process, arguments), hold)
         if end > self._last_end:
             self._last_end = end
 
@@ -342,8 +346,11 @@ class _Timeline:
         for began, end, generation in pauses:
             self._write("GarbageCollection", "gc", began, end, ', "generation": %d' % generation)
 
-    def _append(self, text):
-        data = text.encode()
+    def _append(self, text, hold=False):
+        self._held += text
+        if hold and len(self._held) < _MOST_HELD:
+            return
+        data, self._held = self._held.encode(), ""
         written = os.write(self._fd, data)
         if written != len(data):
             os.ftruncate(self._fd, self._size)
@@ -410,6 +417,8 @@ class _Timeline:
     def _close_file(self):
         if self._fd is None:
             return
+        if self._held:
+            self._append("")
         fd, self._fd = self._fd, None
         try:
             self._finish(fd, self._open_path(self._node), self._node, self._last_end)

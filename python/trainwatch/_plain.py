@@ -21,7 +21,7 @@ class _NoWatch:
     def now() -> int:
         return time.time_ns() // 1000
 
-    def record(self, *_: Any) -> None:
+    def record(self, *_: Any, **__: Any) -> None:
         pass
 
 

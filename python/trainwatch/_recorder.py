@@ -75,7 +75,7 @@ class Recorder:
         if self._began is None:
             self._began = pending[0][0]
         for began, ended, name, worker in pending:
-            self.watch.record("DataLoaderIter", began, ended, self.number, name, worker)
+            self.watch.record("DataLoaderIter", began, ended, self.number, name, worker, hold=True)
 
     def computes(self) -> None:
         """The forward pass of a batch begins."""
@@ -85,7 +85,8 @@ class Recorder:
             self._began = self._computing_since
 
     def phase(self, name: str, began: int, ended: Optional[int] = None) -> None:
-        self.watch.record(name, began, ended, self.number)
+        """A part of the step; it is written with the step."""
+        self.watch.record(name, began, ended, self.number, hold=True)
 
     def step_ended(self, ended: Optional[int] = None) -> None:
         """A training step ended: the optimizer's, however many batches it took."""

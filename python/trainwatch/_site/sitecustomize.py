@@ -30,15 +30,34 @@ def _load():
     module = module_from_spec(spec)
     sys.modules["trainwatch"] = module
     spec.loader.exec_module(module)
-    from trainwatch._autoload import install
-    install()
+
+
+class _Trigger(object):
+    """Loads trainwatch when a framework is imported: the other Pythons start as fast as ever."""
+
+    FRAMEWORKS = ("torch", "keras", "tensorflow", "transformers", "lightning", "pytorch_lightning")
+
+    def find_spec(self, name, path=None, target=None):
+        if name not in self.FRAMEWORKS or self not in sys.meta_path:
+            return None
+        sys.meta_path.remove(self)
+        try:
+            if "trainwatch" not in sys.modules:
+                _load()
+            from trainwatch._autoload import install
+            install()
+        except Exception:
+            sys.stderr.write("trainwatch: this process is not observed: %r\n" % (sys.exc_info()[1],))
+        for finder in list(sys.meta_path):  # the one that install() put in front among them
+            found = getattr(finder, "find_spec", None)
+            spec = found(name, path, target) if found else None
+            if spec is not None:
+                return spec
+        return None
 
 
 try:
     _run_the_hidden_one()
 finally:
     if os.environ.get("TRAINWATCH_AUTOLOAD") and sys.version_info >= (3, 8):
-        try:
-            _load()
-        except Exception:
-            sys.stderr.write("trainwatch: this process is not observed: %r\n" % (sys.exc_info()[1],))
+        sys.meta_path.insert(0, _Trigger())
