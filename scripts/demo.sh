@@ -1,6 +1,7 @@
 #!/bin/bash
-# Builds trainwatch and plays a recorded training job to it at live speed: about 70 seconds, in which
-# one batch comes late. Prints the address of the page and each alert as it comes.
+# Plays a recorded training job to trainwatch at live speed: about 70 seconds, in which one batch comes
+# late. Prints the address of the page and each alert as it comes. The program is that of a package in
+# dist/ (scripts/package.sh) if there is one, else it is built.
 #   scripts/demo.sh [--keep] [--speed=N]
 # --keep leaves trainwatch running at the end, --speed=4 plays four times as fast.
 set -euo pipefail
@@ -11,12 +12,10 @@ for option in "$@"; do
   case $option in
     --keep) keep=true ;;
     --speed=*) speed=${option#*=} ;;
-    *) sed -n '2,5s/^# \{0,1\}//p' "$0"; exit 2 ;;
+    *) sed -n '2,6s/^# \{0,1\}//p' "$0"; exit 2 ;;
   esac
 done
 
-echo "demo: building (a few minutes the first time)"
-trainwatch=$(scripts/build.sh)
 job=tests/data/recorded-job
 scratch=$(mktemp -d)
 pids=()
@@ -28,6 +27,24 @@ finish() {
 trap finish EXIT
 trap 'exit 130' INT TERM
 
+# The program in the newest wheel or Debian package of dist/, unpacked.
+packaged() {
+  local package
+  package=$(ls -t dist/*.whl dist/*.deb 2>/dev/null | head -n 1)
+  case $package in
+    *.whl) python3 -m zipfile -e "$package" "$scratch/package" && echo "$scratch/package/trainwatch/bin/trainwatch" ;;
+    *.deb) dpkg-deb -x "$package" "$scratch/package" && echo "$scratch/package/usr/bin/trainwatch" ;;
+  esac
+}
+
+trainwatch=$(packaged)
+if [ -n "$trainwatch" ]; then
+  echo "demo: taking the program from dist/"
+  chmod +x "$trainwatch"
+else
+  echo "demo: building (a few minutes the first time)"
+  trainwatch=$(scripts/build.sh)
+fi
 mkdir "$scratch/job"
 port=$(python3 scripts/demo.py port 9797)
 url=http://127.0.0.1:$port

@@ -1,0 +1,22 @@
+#!/bin/bash
+# Builds the Debian package and the Python wheel, and prints their paths as the last two lines, the only ones on standard
+# output. Both are in dist/. Missing packages are named, then installed by scripts/setup.sh.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+# One commit gives the same files, wherever and whenever it is built.
+SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || date +%s)}
+export SOURCE_DATE_EPOCH
+umask 022
+{
+  binary=$(scripts/build.sh)
+  if ! grep -q '^TRAINWATCH_PORTABLE:BOOL=ON' build/release/CMakeCache.txt || readelf -d "$binary" | grep -q 'libstdc++'; then
+    echo "package: the program needs shared libraries of this machine; the build says why"
+    exit 1
+  fi
+  ninja -C build/release package_files
+  rm -rf dist
+  mkdir dist
+  (cd build/release && cpack -B "$PWD/cpack" -D CPACK_OUTPUT_FILE_PREFIX="$OLDPWD/dist")
+  packaging/wheel.sh "$binary" dist
+} >&2
+ls "$PWD"/dist/*.deb "$PWD"/dist/*.whl
