@@ -36,6 +36,9 @@ PYTHON
   exit
 fi
 
+mkdir -p "$cache"
+exec 9>"$cache/lock-$name"  # two at once would undo each other's work
+flock 9
 place=$cache/$name-$(sha256sum <"$wanted.txt" | cut -c1-12)
 if [ ! -e "$place/complete" ]; then
   {

@@ -64,8 +64,15 @@ class LaunchTest(harness.JobTest):
         process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=self.directory,
             env={**known, "PYTHONPATH": path, "TRAINWATCH_BINARY": os.path.abspath(harness.binary()), **environment})
-        self.addCleanup(lambda: [os.kill(one, signal.SIGKILL) for one in processes(self.out)])
+        self.addCleanup(self.kill_what_is_left)
         return process
+
+    def kill_what_is_left(self):
+        for one in processes(self.out):
+            try:
+                os.kill(one, signal.SIGKILL)
+            except ProcessLookupError:  # it ended just now
+                pass
 
     def run_it(self, *arguments, **options):
         """Exit code, standard output and error of a training, and what of the latter is trainwatch's."""

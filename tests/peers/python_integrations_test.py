@@ -73,7 +73,7 @@ class Job(harness.JobTest):
         self.assertEqual(timeline_files.open_files(self.out), [])
         late = [alert for alert in self.said() if alert.get("step") == SLOW_STEP]
         self.assertTrue(late, json.dumps(self.said(), indent=1))
-        self.assertEqual({alert["cause"]["name"] for alert in late}, {cause})
+        self.assertEqual({alert["cause"]["name"] for alert in late}, {cause}, json.dumps(late, indent=1))
         others = [alert["summary"] for alert in self.said() if alert not in late
                   if alert["cause"]["name"] in ("checkpoint", "evaluation") or "stood still" in alert["summary"]]
         self.assertEqual(others, [])

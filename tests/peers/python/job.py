@@ -1,4 +1,4 @@
-"""What the small trainings here have in common: 300 steps of some 30 ms, of which one waits 3 s for its data.
+"""What the small trainings here have in common: 300 steps of some 30 ms, of which one waits 6 s for its data.
 
     FRAMEWORK_job.py OUT [--plain]      with trainwatch's two lines, or as somebody without it wrote it
 """
@@ -8,7 +8,7 @@ import sys
 import time
 import warnings
 
-STEPS, SLOW_STEP, SLOW_SECONDS, STEP_SECONDS = 300, 220, 3.0, 0.03
+STEPS, SLOW_STEP, SLOW_SECONDS, STEP_SECONDS = 300, 220, 6.0, 0.03
 EVALUATED = 20   # batches of each of the two evaluations
 ACCUMULATED = 2  # batches of a step
 BATCH = 2        # samples of a batch
