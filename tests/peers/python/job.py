@@ -1,6 +1,6 @@
 """What the small trainings here have in common: 300 steps of some 30 ms, of which one waits 6 s for its data.
 
-    FRAMEWORK_job.py OUT [--plain]      with trainwatch's two lines, or as somebody without it wrote it
+    python3 JOB OUT [--plain]      with trainwatch's two lines, or as somebody without it wrote it
 """
 
 import os
