@@ -11,15 +11,15 @@ import harness
 
 
 class Alertmanager:
-    """The Debian package's server on a free port, with the configuration `text`; `address` is HOST:PORT."""
+    """The Debian package's server with the configuration `text` at `address`, HOST:PORT; by default on a free port."""
 
-    def __init__(self, text):
+    def __init__(self, text, address=None):
         self._scratch = tempfile.TemporaryDirectory()
         config = os.path.join(self._scratch.name, "alertmanager.yml")
         with open(config, "w") as file:
             file.write(text)
         self._log = open(os.path.join(self._scratch.name, "log"), "w")
-        self.address = "127.0.0.1:%d" % harness.free_port()
+        self.address = address or "127.0.0.1:%d" % harness.free_port()
         self._process = subprocess.Popen(
             ["prometheus-alertmanager", "--config.file=" + config, "--web.listen-address=" + self.address,
              "--cluster.listen-address=", "--storage.path=" + os.path.join(self._scratch.name, "data")], stderr=self._log)

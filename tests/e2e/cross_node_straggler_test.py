@@ -5,7 +5,6 @@ the shipped files is divided by 60."""
 import contextlib
 import glob
 import os
-import re
 import shutil
 import tempfile
 import threading
@@ -14,16 +13,11 @@ import time
 import harness  # before what its path leads to
 import live_cluster
 from alertmanager_server import Alertmanager, Webhook
-from prometheus_server import Prometheus
+from prometheus_server import Prometheus, scaled
 
 CONFIG = os.path.join(harness.ROOT, "config")
-MILLISECONDS = {"s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
-DURATION = re.compile(r"(?<![\w:.])(\d+)([smhd])(?!\w)")
+SPEED = 60
 STRAGGLER = 2  # on the second node
-
-
-def scaled(text):
-    return DURATION.sub(lambda found: "%dms" % (int(found.group(1)) * MILLISECONDS[found.group(2)] / 60), text)
 
 
 def read(*path):
@@ -74,7 +68,7 @@ class CrossNodeStragglerTest(harness.JobTest):
         folder = shutil.copytree(os.path.join(CONFIG, "prometheus"), os.path.join(scratch.name, "prometheus"))
         for path in glob.glob(os.path.join(folder, "**", "*.yml"), recursive=True):
             with open(path) as file:
-                text = scaled(file.read())
+                text = scaled(file.read(), SPEED)
             with open(path, "w") as file:
                 file.write(text.replace("'127.0.0.1:9797'", ", ".join(targets)).replace("127.0.0.1:9093", alertmanager))
         return Prometheus(None, "--rules.alert.resend-delay=500ms", config=os.path.join(folder, "prometheus.yml"))
@@ -82,12 +76,16 @@ class CrossNodeStragglerTest(harness.JobTest):
     def test_exactly_that_alert_arrives_and_resolves(self):
         with contextlib.ExitStack() as stack:
             webhook = stack.enter_context(Webhook())
-            alertmanager = stack.enter_context(Alertmanager(
-                scaled(read("alertmanager", "alertmanager.yml")).replace("127.0.0.1:9080", webhook.address)))
             job = stack.enter_context(Job(self.directory))
             watchers = [stack.enter_context(self.trainwatch(node)) for node in ("node-a", "node-b")]
+            alertmanager = "127.0.0.1:%d" % harness.free_port()
             prometheus = stack.enter_context(
-                self.prometheus([each.url[len("http://"):] for each in watchers], alertmanager.address))
+                self.prometheus([each.url[len("http://"):] for each in watchers], alertmanager))
+            # Service discovery takes five seconds: on a slow machine, no trainwatch is seen for the scaled ten minutes.
+            harness.wait_for(lambda: prometheus.value("sum(up)") == len(watchers), "Prometheus has scraped both")
+            stack.enter_context(Alertmanager(
+                scaled(read("alertmanager", "alertmanager.yml"), SPEED).replace("127.0.0.1:9080", webhook.address),
+                alertmanager))
 
             began = time.monotonic()
             harness.wait_for(webhook.alerts, "an alert arrives")
@@ -108,7 +106,7 @@ class CrossNodeStragglerTest(harness.JobTest):
             self.assertEqual(prometheus.values('ALERTS{alertstate="firing"}'), [])
 
     def test_durations_are_scaled_and_names_are_not(self):
-        self.assertEqual(scaled("x:mean5m[5m] offset 90m for: 30s long: 3d 127.0.0.1 0.05 ratio_rate1h"),
+        self.assertEqual(scaled("x:mean5m[5m] offset 90m for: 30s long: 3d 127.0.0.1 0.05 ratio_rate1h", SPEED),
                          "x:mean5m[5000ms] offset 90000ms for: 500ms long: 4320000ms 127.0.0.1 0.05 ratio_rate1h")
 
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import tempfile
 import urllib.error
@@ -16,6 +17,14 @@ scrape_configs:
     static_configs: [{targets: ['%s']}]
 """
 
+MILLISECONDS = {"s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
+DURATION = re.compile(r"(?<![\w:.])(\d+)([smhd])(?!\w)")
+
+
+def scaled(text, speed):
+    """A file of rules or configuration in which each duration is divided by `speed`, so that a test need not wait."""
+    return DURATION.sub(lambda found: "%dms" % (int(found.group(1)) * MILLISECONDS[found.group(2)] / speed), text)
+
 
 class Prometheus:
     """The Debian package's server on a free port, with its data in a temporary directory. It scrapes `target`, or does as
@@ -29,7 +38,7 @@ class Prometheus:
                 file.write(CONFIG % target)
         self._log = open(os.path.join(self._scratch.name, "log"), "w")
         address = "127.0.0.1:%d" % harness.free_port()
-        self._url = "http://" + address
+        self.url = "http://" + address
         self._process = subprocess.Popen(
             ["prometheus", "--config.file=" + config, "--web.listen-address=" + address,
              "--storage.tsdb.path=" + os.path.join(self._scratch.name, "data"), *arguments], stderr=self._log)
@@ -52,7 +61,7 @@ class Prometheus:
     def ask(self, path, **parameters):
         """`data` of an answer of the HTTP API; None: it does not answer yet."""
         try:
-            answer = harness.fetch(self._url + path + "?" + urllib.parse.urlencode(parameters))
+            answer = harness.fetch(self.url + path + "?" + urllib.parse.urlencode(parameters))
         except (urllib.error.URLError, ConnectionError):
             return None
         return json.loads(answer)["data"]

@@ -34,7 +34,7 @@ class Cluster:
         self._staged = os.path.join(directory, "staged")
         os.mkdir(self._traces)
         for cycle in range(cycles):
-            self._record(cycle)
+            record_traces(os.path.join(self._staged, str(cycle)), cycle, ranks=2)
         self._begin = time.time()
         self._fault = fault or waiting_rank
         self._ranks = [Rank(self._system, rank, "trainer-%d" % (rank * nodes // ranks), self._begin)
@@ -64,16 +64,18 @@ class Cluster:
                     file.write(json.dumps({"Type": kind, "Name": name, "Dimension": dimension, "Value": round(value, 2),
                                            "NodeId": node, "Timestamp": at}) + "\n")
 
-    def _record(self, cycle):
-        subprocess.run([sys.executable, os.path.join(rich_job.SUPPORT, "kineto_gen.py"), "--scenario", "comm_bound",
-                        "--out", os.path.join(self._staged, str(cycle)), "--ranks", "2", "--steps", "3",
-                        "--kernels-per-step", "30", "--cycle", str(cycle)], check=True, stdout=subprocess.DEVNULL)
-
     def _export(self):
         folder = os.path.join(self._staged, str(self._cycles))
         if os.path.isdir(folder):
             shutil.move(folder, self._traces)
         self._cycles += 1
+
+
+def record_traces(directory, cycle, ranks):
+    """The profiler traces of one cycle."""
+    subprocess.run([sys.executable, os.path.join(rich_job.SUPPORT, "kineto_gen.py"), "--scenario", "comm_bound",
+                    "--out", directory, "--ranks", str(ranks), "--steps", "3", "--kernels-per-step", "30",
+                    "--cycle", str(cycle)], check=True, stdout=subprocess.DEVNULL)
 
 
 def waiting_rank(rank, _):
