@@ -37,5 +37,5 @@ if [ "$(id -u)" -eq 0 ]; then
   own=(-o "$SLURM_JOB_USER")
 fi
 
-# By which a process is told from a later one with its number; nothing if there is none.
+# By which a process is distinguished from a later one with its number; nothing if there is none.
 start_time() { sed -E 's/^.*\) ([^ ]+ ){19}([0-9]+) .*$/\2/' "/proc/$1/stat" 2>/dev/null; }

@@ -1,7 +1,7 @@
 #!/bin/bash
 # Slurm: starts one trainwatch on each node of a job, as the job's user and outside the job's cgroup (docs/slurm.md).
 #   slurm.conf:  Prolog=/etc/slurm/prolog.sh  TaskProlog=/etc/slurm/prolog.sh  Epilog=/etc/slurm/epilog.sh
-# As TaskProlog it tells the tasks where to write. It never fails: a Prolog that does takes the node out of service.
+# As TaskProlog it sets the directory to which tasks write. It never fails: a Prolog that does takes the node out of service.
 set -u
 # shellcheck source=config/slurm/common.sh
 . "${BASH_SOURCE[0]%/*}/common.sh" || exit 0

@@ -5,6 +5,8 @@ import json
 import os
 import re
 import shutil
+import subprocess
+import unittest
 
 try:
     import jsonschema
@@ -16,6 +18,8 @@ import harness
 
 MANIFESTS = os.path.join(harness.ROOT, "config", "kubernetes")
 CHART = os.path.join(harness.ROOT, "config", "helm", "trainwatch")
+YAMLLINT = ("{extends: default, rules: {line-length: {max: 150}, document-start: disable, "
+            "comments: {min-spaces-from-content: 1}, comments-indentation: disable}}")
 # Values that the schema refuses.
 BAD_VALUES = [
     {"sidecar": {"watch": "relative", "volume": "job", "port": 9797}},
@@ -47,6 +51,12 @@ class KubernetesTest(harness.JobTest):
 
     def probe(self, name):
         return self.sidecar[name]["httpGet"]["path"]
+
+    @unittest.skipIf(shutil.which("yamllint") is None, "yamllint is not installed")
+    def test_yamllint(self):
+        done = subprocess.run(["yamllint", "-d", YAMLLINT, MANIFESTS, CHART + "/values.yaml", CHART + "/Chart.yaml"],
+                              stdout=subprocess.PIPE, text=True, check=False)
+        self.assertEqual(done.stdout, "")
 
     def test_a_native_sidecar_that_may_do_nothing_else(self):
         self.assertEqual(self.sidecar["restartPolicy"], "Always")
@@ -82,7 +92,7 @@ class KubernetesTest(harness.JobTest):
         self.assertEqual(policy["ingress"][1]["ports"][0]["port"], port["containerPort"])
         self.assertEqual(self.template["metadata"]["annotations"]["prometheus.io/port"], str(port["containerPort"]))
 
-    def test_the_binary_does_what_the_sidecar_is_told(self):
+    def test_the_binary_takes_the_arguments_of_the_sidecar(self):
         """On loopback and a free port, watching a directory of this machine."""
         arguments = [argument for argument in self.sidecar["args"][1:]
                      if not argument.startswith(("--watch=", "--web.listen-address="))]

@@ -10,6 +10,7 @@ import socket
 import subprocess
 import tempfile
 import time
+import unittest
 
 import harness
 
@@ -53,6 +54,12 @@ class SlurmTest(harness.JobTest):
 
     def ended(self, pid):
         return not os.path.exists("/proc/%d" % pid)
+
+    @unittest.skipIf(shutil.which("shellcheck") is None, "shellcheck is not installed")
+    def test_shellcheck(self):
+        done = subprocess.run(["shellcheck", "-x", "config/slurm/prolog.sh", "config/slurm/epilog.sh", "packaging/rootfs.sh"],
+                              cwd=harness.ROOT, stdout=subprocess.PIPE, text=True, check=False)
+        self.assertEqual(done.stdout, "")
 
     def test_a_job_from_its_prolog_to_its_epilog(self):
         self.assertEqual(self.call("prolog.sh"), "")
