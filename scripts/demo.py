@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""The parts of demo.sh that talk to trainwatch.
+"""The parts of demo.sh and measure_install.sh that talk to trainwatch.
 
     demo.py port PREFERRED           prints a free TCP port
     demo.py ready URL                waits until trainwatch is ready
+    demo.py alert URL                waits until the page is served and has an alert to show
     demo.py show                     prints the alerts on standard input for a person to read
     demo.py verdict URL TRUTH.json   compares what it reported with what happened
 """
@@ -55,6 +56,11 @@ def ready(url):
     return poll(ask) is not None
 
 
+def alert(url):
+    fetch(url + "/")
+    return poll(lambda: json.loads(fetch(url + "/api/v1/alerts?after=0"))["alerts"] or None) is not None
+
+
 def show():
     for line in sys.stdin:
         alert = json.loads(line)
@@ -94,7 +100,8 @@ def verdict(url, truth_path):
 
 
 if __name__ == "__main__":
-    command = {"port": port, "ready": ready, "show": show, "verdict": verdict}.get("".join(sys.argv[1:2]))
+    command = {"port": port, "ready": ready, "alert": alert, "show": show,
+               "verdict": verdict}.get("".join(sys.argv[1:2]))
     if command is None:
         sys.exit(__doc__)
     sys.exit(0 if command(*sys.argv[2:]) else 1)

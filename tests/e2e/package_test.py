@@ -6,7 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
-import tempfile
+import time
 
 import harness
 
@@ -57,6 +57,7 @@ class PackageTest(harness.JobTest):
     def test_the_wheel_watches_a_job(self):
         wheel = build_wheel(self.out)
         self.assertRegex(wheel, r"/trainwatch-[\d.]+-py3-none-manylinux_2_27_x86_64\.whl$")
+        start = time.monotonic()
         environment = os.path.join(self.out, "venv")
         do("/usr/bin/python3", "-m", "venv", environment)
         do(environment + "/bin/pip", "install", "--no-index", "--disable-pip-version-check", wheel)
@@ -70,6 +71,7 @@ class PackageTest(harness.JobTest):
         try:
             with harness.Trainwatch(self.directory) as trainwatch:
                 harness.wait_for(lambda: trainwatch.json("/api/v1/alerts?after=0")["alerts"], "an alert")
+                self.assertLess(time.monotonic() - start, 60)  # scripts/measure_install.sh says how long it takes alone
                 harness.wait_for(lambda: trainwatch.metric("trainwatch_steps_total") >= 601, "all steps are read")
         finally:
             sys.argv[1] = here

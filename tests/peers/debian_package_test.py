@@ -4,7 +4,6 @@ purged."""
 import glob
 import os
 import re
-import shlex
 import shutil
 import subprocess
 import sys
@@ -47,7 +46,7 @@ class DebianPackageTest(harness.unittest.TestCase):
         self.shared = scratch.name + "/shared"
         os.mkdir(self.shared)
         os.mkdir(self.shared + "/job")
-        systems.make("bookworm", self.root, variant="apt", include=("init-system-helpers", "systemd", "man-db"))
+        systems.make("bookworm", self.root, variant="apt", include=("init-system-helpers", "procps", "systemd", "man-db"))
         self.prefix = systems.inside(self.root, self.shared)
 
     def there(self, *command, code=0):
@@ -60,11 +59,16 @@ class DebianPackageTest(harness.unittest.TestCase):
         return self.root + name
 
     def start(self):
-        """What systemd would start, by hand: there is none."""
+        """What the unit starts, by hand: there is no systemd."""
         with open(self.path("/usr/lib/systemd/system/trainwatch.service")) as file:
             line = re.search(r"^ExecStart=(.*)$", file.read(), re.M).group(1)
-        command = [word.replace("%S", "/var/lib") for word in shlex.split(line)]
-        return Service([*self.prefix, *command, "--web.listen-address=127.0.0.1:0"])
+        self.assertEqual(line, "/usr/bin/trainwatch run --config.file=%s --storage.path=%%S/trainwatch" % CONFIGURATION)
+        installed = ["sh", "-c", 'shift; exec /usr/bin/trainwatch "$@"', "sh"]
+        return harness.Trainwatch(None, "--config.file=" + CONFIGURATION, state="/var/lib/trainwatch",
+                                  prefix=[*self.prefix, *installed])
+
+    def alerts(self, service):
+        return service.json("/api/v1/alerts?after=0")["alerts"]
 
     def test_a_life(self):
         new = build(self.shared)
@@ -86,7 +90,7 @@ class DebianPackageTest(harness.unittest.TestCase):
         shutil.copytree(harness.JOB, self.shared + "/job/recorded")
         with self.start() as service:
             harness.wait_for(lambda: service.metric("trainwatch_steps_total") >= 600, "all steps are read")
-            alerts = service.alerts()
+            alerts = self.alerts(service)
         self.assertTrue(alerts)
 
         # An upgrade keeps what was edited, lays the new one beside it, and goes on with the state.
@@ -96,7 +100,7 @@ class DebianPackageTest(harness.unittest.TestCase):
         with open(self.path(CONFIGURATION + ".dpkg-dist")) as file:
             self.assertNotIn("An older one", file.read())
         with self.start() as service:
-            self.assertEqual(service.alerts()[:len(alerts)], alerts)
+            self.assertEqual(self.alerts(service)[:len(alerts)], alerts)
 
         self.there("apt-get", "remove", "-qy", "trainwatch")
         self.assertFalse(os.path.exists(self.path("/usr/bin/trainwatch")))
@@ -110,18 +114,6 @@ class DebianPackageTest(harness.unittest.TestCase):
         for path in ("/etc/trainwatch", "/var/lib/trainwatch", "/var/lib/private/trainwatch", "/usr/share/doc/trainwatch"):
             self.assertFalse(os.path.lexists(self.path(path)), path)
         self.assertEqual(self.there("sh", "-c", "dpkg-query -W -f '${Status}' trainwatch 2>/dev/null || true"), "")
-
-
-class Service(harness.Trainwatch):
-    """A trainwatch that another command line starts."""
-
-    def __init__(self, command):
-        super().__init__("/", prefix=("true",))
-        self.wait()
-        self._process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=self._log)
-
-    def alerts(self):
-        return self.json("/api/v1/alerts?after=0")["alerts"]
 
 
 if __name__ == "__main__":
