@@ -85,6 +85,11 @@ class Stall final : public Rule {
     armed_ = false;
   }
 
+  // A pause on purpose, now that it is over.
+  void on_span(const Span& span, Verdicts&) override {
+    if (span.origin == Origin::timeline) paused_to_ = std::max(paused_to_, span.end());
+  }
+
   // Its waits may be in another file.
   void on_complete_step(const Step& step, Verdicts&) override {
     for (Gap& gap : undecided_) {
@@ -130,6 +135,7 @@ class Stall final : public Rule {
 
   void state(StateIo& io) override {
     io(last_end_);
+    io(paused_to_);
     io(last_step_);
     io(patience_);
     io(finished_);
@@ -138,9 +144,10 @@ class Stall final : public Rule {
     io(steps_);
     io(at_round_);
     io(undecided_);
-    const bool possible =
-        undecided_.size() <= kMostUndecided && std::ranges::all_of(undecided_, &Gap::possible) &&
-        std::ranges::all_of(patience_, is_patience) && is_possible(last_end_) && began_ >= Time{};
+    const bool possible = undecided_.size() <= kMostUndecided &&
+                          std::ranges::all_of(undecided_, &Gap::possible) &&
+                          std::ranges::all_of(patience_, is_patience) && is_possible(last_end_) &&
+                          is_possible(paused_to_) && began_ >= Time{};
     if (!possible) io.fail();
   }
 
@@ -193,10 +200,12 @@ class Stall final : public Rule {
     out.clear_all(gap.to);
   }
   Gap lasting(Time from, Time now) const { return {from, now, patience(), last_step_, Nanos{}}; }
-  // When the last step ended, or since then a checkpoint file was last written to.
+  // When the last step ended, or since then an evaluation or a checkpoint, or a checkpoint file was
+  // last written to.
   Time last_active(Time now) const {
-    if (checkpoints_ == nullptr) return last_end_;
-    return std::max(last_end_, checkpoints_->latest(rank_, last_end_, now));
+    const Time active = std::max(last_end_, std::min(paused_to_, now));
+    if (checkpoints_ == nullptr) return active;
+    return std::max(active, checkpoints_->latest(rank_, last_end_, now));
   }
 
   // The longest of all modes: an evaluation may begin at any time. After a round number of steps
@@ -261,6 +270,7 @@ class Stall final : public Rule {
   const CheckpointActivity* checkpoints_;
   RingQueue<Gap> undecided_;  // the oldest first
   Time last_end_ = kNoTime;
+  Time paused_to_ = kNoTime;  // by a span of an evaluation or a checkpoint
   std::int64_t last_step_ = kNoStep;
   std::array<Nanos, static_cast<std::size_t>(Mode::count_)> patience_{};  // of modes that are known
   Time began_{};                                                          // the attempt
@@ -275,7 +285,7 @@ class Stall final : public Rule {
 const RuleSpec& rule() {
   static const RuleSpec spec = make_spec<Stall, Params>(
       {.id = "stall",
-       .version = 5,
+       .version = 6,
        .scope = Scope::rank,
        .summary = "Training stands still.",
        .doc = "No iteration of a rank has come for five times the longest that is normal for it, "
@@ -283,6 +293,7 @@ const RuleSpec& rule() {
               "Writing a "
               "checkpoint file counts as progress. Closing the timeline ends the training; it does "
               "not stand still then.",
+       .spans = {SpanKind::checkpoint, SpanKind::evaluation},
        .incident = {.specificity = 90, .slack = std::chrono::seconds(5), .of_one_step = true}},
       {field("least_seconds", &Params::least_seconds, 1, 86400,
              "Shorter pauses are never a stall.")});

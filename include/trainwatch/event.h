@@ -37,6 +37,7 @@ enum class SpanKind : std::uint8_t {
   kernel,
   memory_copy,  // device copies and fills
   annotation,   // any other user annotation
+  evaluation,   // all of an evaluation between two training steps, its own steps included
   count_,
 };
 

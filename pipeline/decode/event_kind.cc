@@ -26,6 +26,7 @@ constexpr PhaseRule kPhases[] = {
     {"Backward(post-forward)", false, SpanKind::backward},
     {"Optimizer", true, SpanKind::optimizer},
     {"Checkpoint", true, SpanKind::checkpoint},
+    {"Evaluation", true, SpanKind::evaluation},
     {"GarbageCollection", false, SpanKind::garbage_collection},
     {"NcclManager", false, SpanKind::communication},
     {"cpu_functions", true, SpanKind::cpu_op},

@@ -66,7 +66,7 @@ def _patch_lightning(module: ModuleType) -> None:
 
 def _patch_keras(module: ModuleType) -> None:
     def observed(original: Callable) -> Callable:
-        def fit(self: Any, *arguments: Any, **options: Any) -> Any:
+        def called(self: Any, *arguments: Any, **options: Any) -> Any:
             try:
                 callbacks = options.get("callbacks")
                 if len(arguments) < 6 and (callbacks is None or isinstance(callbacks, (list, tuple))):
@@ -76,5 +76,6 @@ def _patch_keras(module: ModuleType) -> None:
             except Exception as failure:
                 _complain(self, failure)
             return original(self, *arguments, **options)
-        return fit
-    wrap(module.Model, "fit", observed)  # type: ignore[attr-defined]
+        return called
+    for name in ("fit", "evaluate"):
+        wrap(module.Model, name, observed)  # type: ignore[attr-defined]

@@ -32,7 +32,9 @@ LIGHTNING = """
 KERAS = """
     from keras import Model
     {import keras}
-    Model(accumulated=2).fit(20, {callbacks})
+    model = Model(accumulated=2)
+    model.fit(20, {callbacks})
+    model.evaluate({callbacks})
     """
 
 
@@ -103,7 +105,7 @@ class CallbacksTest(unittest.TestCase):
         self.assertEqual(timeline_files.steps(self.out), list(range(5)))
 
     def test_keras(self):
-        self.check(KERAS, {"Step:ModeKeys.TRAIN": 10, "Step:ModeKeys.EVAL": 3, "Evaluation": 1, "Checkpoint": 1}, 3)
+        self.check(KERAS, {"Step:ModeKeys.TRAIN": 10, "Step:ModeKeys.EVAL": 6, "Evaluation": 2, "Checkpoint": 1}, 6)
 
     def test_accelerate(self):
         self.run_it(textwrap.dedent("""

@@ -148,10 +148,15 @@ std::optional<Step> IterationTracker::on(const Span& span) {
   completed_.clear();  // keeps its memory
   const bool phase = span.kind == SpanKind::forward || span.kind == SpanKind::backward ||
                      span.kind == SpanKind::optimizer;
-  if (!phase && span.kind != SpanKind::data_wait && span.kind != SpanKind::step) {
+  const bool evaluation = span.kind == SpanKind::evaluation;
+  if (!phase && !evaluation && span.kind != SpanKind::data_wait && span.kind != SpanKind::step) {
     return std::nullopt;
   }
   Lane& lane = lane_of(span);
+  if (evaluation) {
+    lane.evaluated_to = std::max(lane.evaluated_to, span.end());
+    return std::nullopt;
+  }
   if (phase) {
     lane.add_phase(span);
     return std::nullopt;
@@ -267,7 +272,7 @@ Step IterationTracker::close(Lane& lane, const Span& span) {
   const bool follows = !step.opens_attempt && !step.opens_epoch && track.end < step.end() &&
                        (trains || !returns) && span.origin == Origin::timeline;
   step.begin = follows ? std::min(track.end, step.end()) : step.start;
-  if (follows && returns && lane.evaluated_to > track.end) {
+  if (follows && lane.evaluated_to > track.end) {
     step.evaluation = std::min(lane.evaluated_to, step.end()) - track.end;
   }
   step.data_wait = lane.waited(step);

@@ -2,7 +2,7 @@
 // to the end of the next one of the same mode. It holds the step, the wait for its batch, whether
 // that lies inside the step (Keras, trainwatch.py) or before it (PyTorch), and what the loop does
 // between steps: optimizer, logging, checkpoint. Steps of other modes in between are evaluation,
-// which is not part of the iteration.
+// which is not part of the iteration; so is what lies in a span of that kind.
 //
 // An attempt begins when the numbers of the steps go back, or with another process: the training
 // was started again. Nothing is known of the time before its first step. Numbers that begin anew in
@@ -37,8 +37,8 @@ namespace trainwatch {
 
 class IterationTracker {
  public:
-  // Takes a span of kind step or data_wait; other kinds are ignored. Returns the step it closed,
-  // with the waits that were read so far.
+  // Takes a span of kind step, data_wait, evaluation, or of a phase of a step; other kinds are
+  // ignored. Returns the step it closed, with the waits that were read so far.
   std::optional<Step> on(const Span& span);
 
   // The steps that became complete with the last call, with all their waits. Valid until the next.

@@ -36,5 +36,5 @@ class Batches(keras.utils.PyDataset):
 model = keras.Sequential([keras.layers.Dense(10)])
 model.compile("sgd", keras.losses.SparseCategoricalCrossentropy(from_logits=True))
 model.fit(Batches(job.STEPS, True), validation_data=Batches(job.EVALUATED, False), callbacks=[Slow(), *callbacks],
-          verbose=0)
+          shuffle=False, verbose=0)
 model.evaluate(Batches(job.EVALUATED, False), callbacks=callbacks[1:], verbose=0)

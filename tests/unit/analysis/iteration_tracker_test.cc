@@ -80,6 +80,19 @@ TEST(IterationTracker, EvaluationIsNoPartOfAnIteration) {
   EXPECT_EQ(next->iteration(), std::chrono::milliseconds(130));
 }
 
+TEST(IterationTracker, AnEvaluationMayBeOneSpan) {
+  IterationTracker tracker;
+  tracker.on(span(SpanKind::step, 0, 100, 0));
+  Span evaluation = span(SpanKind::step, 200, 100, 0);
+  evaluation.mode = Mode::eval;
+  tracker.on(evaluation);
+  tracker.on(span(SpanKind::evaluation, 150, 450));  // its metrics are computed after its steps
+  const std::optional<Step> next = tracker.on(span(SpanKind::step, 650, 100, 1));
+  ASSERT_TRUE(next);
+  EXPECT_EQ(next->evaluation, std::chrono::milliseconds(500));
+  EXPECT_EQ(next->iteration(), std::chrono::milliseconds(150));
+}
+
 TEST(IterationTracker, ANumberThatGoesBackOrAnotherProcessBeginsAnAttempt) {
   IterationTracker tracker;
   const auto step = [&](std::int64_t at, std::int64_t number, std::int64_t process) {

@@ -15,12 +15,12 @@ class Model:
                 callback.on_train_batch_begin(number)
             for callback in callbacks:
                 callback.on_train_batch_end(number)
-        self.evaluate(callbacks)
+        self.evaluate(callbacks=tuple(callbacks))
         self.save("/dev/null")
         for callback in callbacks:
             callback.on_train_end()
 
-    def evaluate(self, callbacks):
+    def evaluate(self, callbacks=None):
         for callback in callbacks:
             callback.on_test_begin()
             for number in range(3):
