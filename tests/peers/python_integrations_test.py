@@ -91,7 +91,8 @@ class Job(harness.JobTest):
 
 class TorchTest(Job):
     def test_huggingface(self):
-        self.both_ways("huggingface_job.py", phases=("Forward", "Backward", "Optimizer", "Evaluation"))
+        self.both_ways("huggingface_job.py", phases=("Forward", "Backward", "Optimizer", "Evaluation"),
+                       evaluated=3 * EVALUATED)  # once more at the end
 
     def test_lightning(self):
         self.both_ways("lightning_job.py", phases=("Forward", "Backward", "Optimizer", "Evaluation"))
