@@ -54,22 +54,20 @@ class _Launcher(NamedTuple):
     rank: str
     local_rank: str
     world_size: str
-    job: str
-    run: str
 
 
 # The first whose rank is set counts: a launcher that runs inside of another comes before it.
 _LAUNCHERS = (
-    _Launcher("RANK", "LOCAL_RANK", "WORLD_SIZE", "", "TORCHELASTIC_RUN_ID"),  # torchrun, accelerate
-    _Launcher("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_SIZE", "", ""),
-    _Launcher("SLURM_PROCID", "SLURM_LOCALID", "SLURM_NTASKS", "SLURM_JOB_NAME", "SLURM_JOB_ID"),
-    _Launcher("PMI_RANK", "MPI_LOCALRANKID", "PMI_SIZE", "", ""),              # MPICH, Intel MPI
-    _Launcher("PMIX_RANK", "", "", "", "PMIX_NAMESPACE"),
-    _Launcher("JOB_COMPLETION_INDEX", "", "", "", ""),                         # Kubernetes
+    _Launcher("RANK", "LOCAL_RANK", "WORLD_SIZE"),  # torchrun, accelerate
+    _Launcher("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_SIZE"),
+    _Launcher("SLURM_PROCID", "SLURM_LOCALID", "SLURM_NTASKS"),
+    _Launcher("PMI_RANK", "MPI_LOCALRANKID", "PMI_SIZE"),  # MPICH, Intel MPI
+    _Launcher("PMIX_RANK", "", ""),
+    _Launcher("JOB_COMPLETION_INDEX", "", ""),  # Kubernetes
 )
-# Names of job and run that are there whoever started the process.
-_JOB_VARIABLES = ("SLURM_JOB_NAME", "TRAINING_JOB_NAME")
-_RUN_VARIABLES = ("SLURM_JOB_ID", "TRAINING_JOB_NAME", "TORCHELASTIC_RUN_ID")
+# Of job and run, the first that is set; the daemon reads the same (docs/environment.md).
+_JOB_VARIABLES = ("TRAINWATCH_LABEL_JOB", "TRAINING_JOB_NAME", "SLURM_JOB_NAME")
+_RUN_VARIABLES = ("TRAINWATCH_LABEL_RUN", "SLURM_JOB_ID", "TORCHELASTIC_RUN_ID")
 
 
 class Place(NamedTuple):
@@ -86,14 +84,13 @@ def place(environment: Optional[Mapping[str, str]] = None) -> Place:
     """Reads the variables of torchrun, Open MPI, Slurm, MPICH, Kubernetes and SageMaker."""
     env = os.environ if environment is None else environment
     launcher = next((one for one in _LAUNCHERS if env.get(one.rank, "").isdigit()), None)
-    numbers = [_number(env, name) for name in launcher[:3]] if launcher else [None] * 3
+    numbers = [_number(env, name) for name in launcher] if launcher else [None] * 3
     node = env.get("SM_CURRENT_HOST", "")
     if launcher is None and node:
         hosts = _list(env.get("SM_HOSTS", ""))
         numbers = [hosts.index(node) if node in hosts else None, None, len(hosts) or None]
-    jobs = ([launcher.job] if launcher else []) + list(_JOB_VARIABLES)
-    runs = ([launcher.run] if launcher else []) + list(_RUN_VARIABLES)
-    return Place(*numbers, node=node, job=_first(env, jobs), run=_first(env, runs))
+    return Place(*numbers, node=node, job=_first(env, _JOB_VARIABLES),
+                 run=_first(env, _RUN_VARIABLES))
 
 
 def _number(env: Mapping[str, str], name: str) -> Optional[int]:
@@ -102,7 +99,7 @@ def _number(env: Mapping[str, str], name: str) -> Optional[int]:
 
 
 def _first(env: Mapping[str, str], names: Iterable[str]) -> str:
-    values = (env.get(name, "") for name in names if name)
+    values = (env.get(name, "") for name in names)
     return next((value for value in values if value and value != "none"), "")
 
 

@@ -92,12 +92,15 @@ def default_directory(script: str) -> str:
     """New for each launch, and the same for all ranks of it."""
     here = place()
     name = os.path.splitext(os.path.basename(script.rstrip("/")))[0]
-    if here.run:
-        launch = here.run
-    elif here.rank is not None:
-        launch = "launch-%d" % os.getppid()
-    else:
+    names = [os.environ.get(name, "") for name in ("TORCHELASTIC_RUN_ID", "SLURM_JOB_ID", "SLURM_STEP_ID")]
+    if here.rank is None:
         launch = time.strftime("%Y%m%d-%H%M%S")
+    elif names[0] not in ("", "none"):
+        launch = names[0]
+    elif names[1] and names[2]:  # a job may launch more than once
+        launch = "-".join(names[1:])
+    else:
+        launch = "launch-%d" % os.getppid()
     return os.path.join("trainwatch-runs", "%s-%s" % (name, launch.replace(os.sep, "-")))
 
 

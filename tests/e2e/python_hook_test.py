@@ -412,7 +412,7 @@ class HookTest(unittest.TestCase):
         cases = {
             "torchrun": (torchrun, (5, 1, 8, "", "", "abc")),
             "slurm": (slurm, (3, 1, 4, "", "gpt", "99")),
-            "torchrun in a job of Slurm": ({**slurm, **torchrun}, (5, 1, 8, "", "gpt", "abc")),
+            "torchrun in a job of Slurm": ({**slurm, **torchrun}, (5, 1, 8, "", "gpt", "99")),
             "static torchrun in one": ({**slurm, **torchrun, "TORCHELASTIC_RUN_ID": "none"},
                                        (5, 1, 8, "", "gpt", "99")),
             "Open MPI": ({"OMPI_COMM_WORLD_RANK": "2", "OMPI_COMM_WORLD_LOCAL_RANK": "0",
@@ -421,9 +421,11 @@ class HookTest(unittest.TestCase):
                       (1, 1, 2, "", "", "")),
             "Kubernetes": ({"JOB_COMPLETION_INDEX": "6"}, (6, None, None, "", "", "")),
             "SageMaker": ({"SM_CURRENT_HOST": "algo-2", "SM_HOSTS": '["algo-1","algo-2"]',
-                           "TRAINING_JOB_NAME": "bert-7"}, (1, None, 2, "algo-2", "bert-7", "bert-7")),
+                           "TRAINING_JOB_NAME": "bert-7"}, (1, None, 2, "algo-2", "bert-7", "")),
             "a broken list of hosts": ({"SM_CURRENT_HOST": "algo-2", "SM_HOSTS": "["},
                                        (None, None, None, "algo-2", "", "")),
+            "labels of a pod": ({**slurm, "TRAINWATCH_LABEL_JOB": "bert", "TRAINWATCH_LABEL_RUN": "2"},
+                                (3, 1, 4, "", "bert", "2")),
             "a rank that is none": ({"RANK": "-1", "SLURM_PROCID": "x"}, nothing),
         }
         for name, (environment, expected) in cases.items():
