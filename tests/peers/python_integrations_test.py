@@ -59,10 +59,11 @@ class Job(harness.JobTest):
             "-m", "trainwatch", "run", "--watch-dir=" + self.out, "--listen=127.0.0.1:0"])
 
     def said(self):
-        """The incidents above info, by the timelines alone: this machine's load is not the question."""
+        """The alerts above info, by the timelines alone. Parts of incidents are among them: where this machine is
+        busy, a slowdown may speak for the late batch."""
         alerts = harness.final(harness.replay(os.path.join(self.out, "framework"))).values()
         self.assertNotIn("stall", {alert["rule"] for alert in alerts})
-        return [alert for alert in alerts if alert["severity"] != "info" and alert["incident"] == alert["id"]]
+        return [alert for alert in alerts if alert["severity"] != "info"]
 
     def check(self, evaluated=2 * EVALUATED, cause="input_wait", waits=2 * STEPS, phases=("Backward", "Optimizer"), ahead=1):
         """`ahead`: so many steps before its own the late batch may be waited for."""
@@ -72,7 +73,7 @@ class Job(harness.JobTest):
         self.assertEqual(counts.get("DataLoaderIter", 0), waits)
         self.assertLessEqual({*phases, "Checkpoint"}, set(counts))
         self.assertEqual(timeline_files.open_files(self.out), [])
-        late = [alert for alert in self.said() if SLOW_STEP - ahead <= alert.get("step", -1) <= SLOW_STEP]
+        late = [alert for alert in self.said() if alert["rule"] == "step_spike" and SLOW_STEP - ahead <= alert.get("step", -1) <= SLOW_STEP]
         self.assertTrue(late, json.dumps(self.said(), indent=1))
         self.assertEqual({alert["cause"]["name"] for alert in late}, {cause}, json.dumps(late, indent=1))
         others = [alert["summary"] for alert in self.said() if alert not in late
