@@ -34,9 +34,9 @@ SelectType=select/cons_tres
 JobAcctGatherType=jobacct_gather/none
 AccountingStorageType=accounting_storage/none
 ReturnToService=2
-Prolog=%(scripts)s/prolog.sh
-Epilog=%(scripts)s/epilog.sh
-TaskProlog=%(scripts)s/prolog.sh
+Prolog=%(prolog)s
+Epilog=%(epilog)s
+TaskProlog=%(prolog)s
 PrologFlags=Alloc
 NodeName=%(host)s NodeAddr=127.0.0.1 CPUs=1 State=UNKNOWN
 PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP
@@ -64,7 +64,8 @@ class SlurmTest(harness.JobTest):
         scripts = self.path("scripts")
         for name in ("prolog.sh", "epilog.sh", "common.sh"):
             shutil.copy(os.path.join(harness.ROOT, "config", "slurm", name), scripts)
-        self.names = {"scratch": self.scratch, "host": socket.gethostname().split(".")[0], "scripts": scripts,
+        self.names = {"scratch": self.scratch, "host": socket.gethostname().split(".")[0],
+                      "prolog": scripts + "/prolog.sh", "epilog": scripts + "/epilog.sh",
                       "controller": harness.free_port(), "daemon": harness.free_port(), "recorded": recorded}
         self.write("slurm.conf", CONF % self.names)
         self.write("trainwatch.conf", "".join("%s=%s\n" % pair for pair in {
@@ -77,6 +78,7 @@ class SlurmTest(harness.JobTest):
             text = file.read()
         self.write("scripts/common.sh", text.replace("/etc/slurm/trainwatch.conf", self.path("trainwatch.conf")))
         self.env = dict(os.environ, SLURM_CONF=self.path("slurm.conf"))
+        self.addCleanup(self.write, "out/end", "")  # ends the job's step, which outlives slurmd
 
     def path(self, name):
         return os.path.join(self.scratch, name)
@@ -126,8 +128,9 @@ class SlurmTest(harness.JobTest):
         self.assertEqual(group["labels"]["slurm_user"], USER)
         alerts = harness.wait_for(
             lambda: json.loads(harness.fetch("http://127.0.0.1:%d/api/v1/alerts?after=0" % port))["alerts"], "alerts")
-        print("jobs:", {alert["subject"].get("job") for alert in alerts})
-        self.assertTrue(all(alert["subject"]["job"].endswith(number) for alert in alerts))
+        jobs = {alert["subject"]["job"] for alert in alerts}
+        self.assertIn(jobs, [{number}, {"bert/" + number}])  # as far as this Slurm gives the prolog the job's name
+        print("job %s, an alert of %s" % (number, jobs))
 
         self.write("out/end", "")
         report = os.path.join(watched, "trainwatch-report.html")
