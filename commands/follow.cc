@@ -7,6 +7,7 @@
 #include "commands/commands.h"
 #include "commands/status_stream.h"
 #include "daemon/app/daemon_clock.h"
+#include "daemon/config/http_config_file.h"
 #include "daemon/net/stream_client.h"
 #include "daemon/net/stream_protocol.h"
 #include "daemon/terminal/alert_news.h"
@@ -33,16 +34,16 @@ TextStyle line_style(const FollowOptions& options) {
 // text, it also shows what the runs are doing.
 class AlertFollower final : public StreamReader {
  public:
-  AlertFollower(const FollowOptions& options, const StreamUrl& url, std::ostream& out,
+  AlertFollower(const FollowOptions& options, const StreamClientOptions& server, std::ostream& out,
                 std::ostream& err)
       : options_(options),
-        path_(url.path),
+        path_(server.url.path),
         out_(out),
         err_(err),
         status_(terminal_of(options, out, err), line_style(options)),
         news_(options.least),
         after_(options.after),
-        client_({url, options.first_wait, options.last_wait}, *this) {}
+        client_(server, *this) {}
 
   int run() {
     client_.run(options_.stop);
@@ -52,7 +53,8 @@ class AlertFollower final : public StreamReader {
   std::string target() override;
   bool received(const std::string& message) override;
   void refused(unsigned status) override {
-    end("the server refused the subscription with status " + std::to_string(status));
+    end("the server refused the subscription with status " + std::to_string(status) +
+        (status == 401 ? ": user or password is missing or wrong" : ""));
   }
   // What the state line says may have changed by the time that there is a connection again.
   void failed(const std::string& why) override {
@@ -198,17 +200,40 @@ bool AlertFollower::print(const std::string& message, std::uint64_t seq) {
   return true;
 }
 
+// The server of the options, and how to log in there.
+Result<StreamClientOptions> server_of(const FollowOptions& options) {
+  auto url = parse_stream_url(options.url);
+  if (!url) return url.error();
+  HttpClientConfig config;
+  if (!options.http_config_file.empty()) {
+    auto loaded = load_http_config(options.http_config_file);
+    if (!loaded) return loaded.error();
+    config = std::move(*loaded);
+  }
+  if (!url->user.empty()) config.credentials = {.username = url->user, .password = url->password};
+  const auto login = authorization(config.credentials);
+  if (!login) return login.error();
+  StreamClientOptions server{
+      *url, nullptr, *login, config.tls.server_name, options.first_wait, options.last_wait};
+  if (url->tls) {
+    auto tls = make_tls_context(config.tls);
+    if (!tls) return tls.error();
+    server.tls = std::move(*tls);
+  }
+  return server;
+}
+
 }  // namespace
 
 int follow(const FollowOptions& options) {
   std::ostream& out = options.out != nullptr ? *options.out : std::cout;
   std::ostream& err = options.err != nullptr ? *options.err : std::cerr;
-  const auto url = parse_stream_url(options.url);
-  if (!url) {
-    err << "trainwatch follow: " << url.error().message << std::endl;
+  const auto server = server_of(options);
+  if (!server) {
+    err << "trainwatch follow: " << server.error().message << std::endl;
     return 2;
   }
-  return AlertFollower(options, *url, out, err).run();
+  return AlertFollower(options, *server, out, err).run();
 }
 
 }  // namespace trainwatch

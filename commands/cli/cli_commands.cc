@@ -299,8 +299,14 @@ Action define_timeline(CLI::App& app, const CliSession& session) {
 
 Action define_follow(CLI::App& app, const CliSession& session) {
   auto options = std::make_shared<FollowOptions>();
-  app.add_option("URL", options->url, "A running trainwatch, such as http://127.0.0.1:9797")
+  app.add_option(
+         "URL", options->url,
+         "A running trainwatch, such as http://127.0.0.1:9797 or https://user:password@host")
       ->required();
+  with_variable(app.add_option("--http.config.file", options->http_config_file,
+                               "Login and TLS, as promtool and amtool take them: basic_auth, "
+                               "tls_config"))
+      ->type_name("FILE");
   with_variable(app.add_option("--after", options->after, "Start after this sequence number"))
       ->type_name("SEQ")
       ->check(CLI::NonNegativeNumber);
@@ -385,8 +391,8 @@ Action define_check_config(CLI::App& app, const CliSession& session) {
   return [file, &session] {
     const auto config = load_config_file(*file, session.commands.catalog);
     if (!config) return refuse(session, config.error(), exit_code::bad_config);
-    if (const Status exposed = check_exposure(config->web); !exposed) {
-      return refuse(session, exposed.error(), exit_code::bad_config);
+    if (const auto access = load_access(config->web); !access) {
+      return refuse(session, access.error(), exit_code::bad_config);
     }
     session.out << *file << ": ok; rules enabled: " << config->enabled_rules().size()
                 << ", paths watched: " << config->watch.size() << std::endl;

@@ -61,7 +61,8 @@ struct TimelineOptions : OfflineOptions {
 };
 
 struct FollowOptions {
-  std::string url;  // ws:// or http://, without a path: /api/v1/stream
+  std::string url;  // ws://, wss://, http:// or https://, without a path: /api/v1/stream
+  std::string http_config_file;  // login and TLS; empty: what the URL says
   // Print alerts after this one. Absent: new alerts only, or those that `name` has not
   // acknowledged.
   std::optional<std::uint64_t> after;

@@ -12,6 +12,8 @@
 #include <filesystem>
 #include <set>
 
+#include "daemon/access/server_tls.h"
+#include "daemon/app/access_watch.h"
 #include "daemon/app/analysis_source.h"
 #include "daemon/app/chart_source.h"
 #include "daemon/app/drain.h"
@@ -58,6 +60,8 @@ struct App::Impl {
 
   Status start_engine(const Config& config, OpenedStore opened);
   void enter_sandbox();
+  void watch_access();
+  void access_changed(Result<LoadedAccess> loaded);
   EngineThread::Callbacks callbacks();
   AlertStoreClient alert_store(Acknowledged acknowledged);
   void passed(TailReport report);
@@ -93,7 +97,9 @@ struct App::Impl {
   std::unique_ptr<NetServer> server;
   std::unique_ptr<EngineThread> engine;
   std::unique_ptr<TraceMaker> traces;
-  std::unique_ptr<Reader> reader;  // last: it feeds the engine
+  LoadedAccess access;                        // at the start
+  std::unique_ptr<AccessWatch> access_watch;  // null: there is no file
+  std::unique_ptr<Reader> reader;             // last: it feeds the engine
 };
 
 // Passes everything that the engine thread publishes to the net thread.
@@ -190,6 +196,11 @@ void App::Impl::enter_sandbox() {
     std::error_code broken;
     paths.read.push_back(std::filesystem::weakly_canonical(options.config_file, broken).string());
   }
+  for (const std::string& file : access.files) {
+    for (std::string& place : places_of(file)) paths.read.push_back(std::move(place));
+  }
+  if (const std::string authorities = system_ca_file(); access.access->tls && !authorities.empty())
+    paths.read.push_back(authorities);
   const Sandbox sandbox = trainwatch::enter_sandbox(paths);
   const std::string enforced = sandbox.enforced.empty() ? "nothing" : sandbox.enforced;
   if (sandbox.missing.empty()) {
@@ -199,6 +210,35 @@ void App::Impl::enter_sandbox() {
               {{"enforced", enforced}, {"missing", sandbox.missing}});
   }
   engine->show_sandbox(enforced);
+}
+
+void App::Impl::watch_access() {
+  const WebConfig& web = options.config.web;
+  if (web.config_file.empty()) return;
+  const auto listen = parse_listen_address(web.listen_address);
+  if (!access.access->tls && listen.ok() && !is_loopback(listen->host)) {
+    log->warn("passwords can be read on their way: there is no tls_server_config",
+              {{"file", web.config_file}});
+  }
+  access_watch = std::make_unique<AccessWatch>(
+      context, web, access,
+      [this](Result<LoadedAccess> loaded) { access_changed(std::move(loaded)); });
+}
+
+void App::Impl::access_changed(Result<LoadedAccess> loaded) {
+  if (shutting_down) return;
+  reloads.web_successful = loaded.ok();
+  if (!loaded.ok()) {
+    return log->error("web configuration not reloaded; keeping the old one",
+                      {{"error", loaded.error().message}});
+  }
+  reloads.last_success = std::chrono::system_clock::now();
+  if (static_cast<bool>(loaded->access->tls) != static_cast<bool>(access.access->tls)) {
+    log->warn(loaded->access->tls ? "TLS is on from now on" : "TLS is off from now on");
+  }
+  log->info("web configuration reloaded", {{"file", options.config.web.config_file}});
+  access = std::move(*loaded);
+  server->set_access(access.access);
 }
 
 // On the reader's thread.
@@ -312,11 +352,13 @@ void App::Impl::shut_down(std::chrono::milliseconds patience) {
   engine->close_inbox();
   const auto deadline = std::chrono::steady_clock::now() + patience;
   workers.request_stop();
+  if (access_watch != nullptr) access_watch->request_stop();
   traces->stop();
   const bool reader_hangs = !reader->stop(patience);
   engine->stop();
   if (!reader_hangs) reader.reset();
-  hangs = !workers.wait_stopped(deadline) || reader_hangs;
+  const bool access_hangs = access_watch != nullptr && !access_watch->wait_stopped(deadline);
+  hangs = !workers.wait_stopped(deadline) || reader_hangs || access_hangs;
   // The last alerts have been posted by now; sockets close after them.
   boost::asio::post(context, [this] {
     if (console != nullptr) console->end();
@@ -342,9 +384,9 @@ std::optional<StartFailure> App::start() {
   const Config& config = impl.options.config;
   const auto listen = parse_listen_address(config.web.listen_address);
   if (!listen.ok()) return failed(listen.error(), exit_code::bad_config);
-  if (const Status exposed = check_exposure(config.web); !exposed.ok()) {
-    return failed(exposed.error(), exit_code::bad_config);
-  }
+  auto access = load_access(config.web);
+  if (!access.ok()) return failed(access.error(), exit_code::bad_config);
+  impl.access = std::move(*access);
 
   const std::optional<ConsoleOptions>& console = impl.options.console;
   const bool shared = console && console->shares_terminal();
@@ -376,24 +418,27 @@ std::optional<StartFailure> App::start() {
     impl.log->warn("traces of incidents cannot be kept", {{"error", prepared.error().message}});
   impl.traces = std::make_unique<TraceMaker>(impl.context, impl.engine, impl.workers.traces(),
                                              std::move(incidents), storage.path);
+  NetOptions net = affordable(net_options(config, *listen), *impl.log);
+  net.access = impl.access.access;
   impl.server = std::make_unique<NetServer>(
-      impl.context, affordable(net_options(config, *listen), *impl.log), *impl.hub,
-      impl.alert_store(store->acknowledged()),
+      impl.context, std::move(net), *impl.hub, impl.alert_store(store->acknowledged()),
       DataSources{analysis_source(impl.context, impl.engine, impl.workers.profiles(), impl.watched),
                   chart_source(impl.context, impl.engine),
                   [&impl](TraceQuery query, DeferredResponse::Done done) {
                     impl.traces->answer(std::move(query), std::move(done));
                   }});
   if (Status bound = impl.server->listen(); !bound.ok()) return failed(bound.error());
-  impl.reloads = {true, std::chrono::system_clock::now()};
+  impl.reloads.last_success = std::chrono::system_clock::now();
   if (Status started = impl.start_engine(config, std::move(state)); !started.ok()) {
     return failed(started.error());
   }
+  impl.watch_access();
   impl.wait_for_signals();
   impl.feed_watchdog();
   if (impl.console != nullptr)
     impl.console->started(
-        "http://" + StreamUrl{listen->host, std::to_string(port()), ""}.authority() + "/",
+        StreamUrl{listen->host, std::to_string(port()), "", impl.access.access->tls != nullptr}
+            .page(),
         impl.watched);
   impl.log->info("listening",
                  {{"address", listen->host + ":" + std::to_string(port())}, {"epoch", epoch}});
@@ -402,10 +447,11 @@ std::optional<StartFailure> App::start() {
 
 int App::run() {
   run_guarded("net", [this] { impl_->context.run(); });
-  if (!impl_->hangs) return impl_->code;
+  const bool hashes = impl_->server->checks_password();
+  if (!impl_->hangs && !hashes) return impl_->code;
   // Everything is stored and published. Only the process can be ended, not the thread; on FUSE not
   // even the process, before the call returns, but the state is free for another process by now.
-  impl_->log->warn("a file system call hangs; exiting without waiting for it");
+  if (impl_->hangs) impl_->log->warn("a file system call hangs; exiting without waiting for it");
   std::_Exit(impl_->code);
 }
 

@@ -127,7 +127,8 @@ void app_metrics(const ReloadState& reloads, const LogLosses& log, std::vector<M
       {{"version", version()}, {"revision", version_revision()}, {"compiler", version_compiler()}},
       1);
   gauge("trainwatch_config_last_reload_successful",
-        "1 if the last reload of the configuration succeeded.", {}, reloads.successful ? 1 : 0);
+        "1 if the last reloads of the configuration and of the web configuration succeeded.", {},
+        reloads.successful && reloads.web_successful ? 1 : 0);
   gauge("trainwatch_config_last_reload_success_timestamp_seconds",
         "Unix time of the last successful reload of the configuration.", {},
         std::chrono::duration<double>(reloads.last_success.time_since_epoch()).count());

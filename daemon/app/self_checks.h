@@ -54,6 +54,7 @@ std::optional<SelfCondition> missing_roots(const TailReport& tail);
 
 struct ReloadState {
   bool successful = true;
+  bool web_successful = true;  // of the web configuration file
   std::chrono::system_clock::time_point last_success{};
 };
 

@@ -53,13 +53,24 @@ Status set_from_text(const std::string& text, Config& config) {
 
 }  // namespace
 
-Status check_exposure(const WebConfig& web) {
+Status check_exposure(const WebConfig& web, const Access& access) {
   const auto listen = parse_listen_address(web.listen_address);
   if (!listen) return listen.error();
-  if (web.insecure || is_loopback(listen->host)) return success();
+  if (web.insecure || access.needs_login() || is_loopback(listen->host)) return success();
   return Error{"web.listen_address: other hosts could connect to " + web.listen_address +
-               ", and there is neither TLS nor a login; listen on 127.0.0.1, or allow it with "
-               "--web.insecure (web.insecure: true)"};
+               " without a login; name users in --web.config.file, listen on 127.0.0.1, or allow "
+               "it with --web.insecure (web.insecure: true)"};
+}
+
+Result<LoadedAccess> load_access(const WebConfig& web) {
+  LoadedAccess loaded{std::make_shared<const Access>(), {}, {}};
+  if (!web.config_file.empty()) {
+    auto read = load_web_config(web.config_file);
+    if (!read) return read.error();
+    loaded = std::move(*read);
+  }
+  if (const Status exposed = check_exposure(web, *loaded.access); !exposed) return exposed.error();
+  return loaded;
 }
 
 Config::Config(RuleCatalog catalog) {

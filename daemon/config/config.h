@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "daemon/config/environment_names.h"
+#include "daemon/config/web_config_file.h"
 #include "daemon/net/client_limits.h"
 #include "trainwatch/analysis.h"
 #include "trainwatch/interner.h"
@@ -38,8 +39,9 @@ struct WatchConfig {
 
 struct WebConfig {
   std::string listen_address = "127.0.0.1:9797";
+  std::string config_file;                 // TLS and login (web_config_file.h); empty: neither
   std::vector<std::string> allowed_hosts;  // beside the loopback names
-  bool insecure = false;                   // serve other hosts, without TLS and login
+  bool insecure = false;                   // serve other hosts without a login
   bool debug = false;                      // show what was rejected
 };
 
@@ -118,8 +120,12 @@ struct Config {
   std::vector<const AnalysisSpec*> enabled_analyses() const;
 };
 
-// Fails if other hosts could connect and `insecure` does not allow it.
-Status check_exposure(const WebConfig& web);
+// Fails if other hosts could connect without a login and `insecure` does not allow it.
+Status check_exposure(const WebConfig& web, const Access& access);
+
+// What the web configuration file of `web` says, which must not be too little; without one,
+// Access(). Blocks.
+Result<LoadedAccess> load_access(const WebConfig& web);
 
 // What overrides the file: flags and environment variables, as text.
 struct ConfigFlags {

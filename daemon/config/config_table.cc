@@ -52,6 +52,20 @@ ConfigField<Config> allowed_hosts_field() {
           [](const Config& config) { return print_list(config.web.allowed_hosts); }};
 }
 
+ConfigField<Config> web_config_field() {
+  return {"web.config.file",
+          "text",
+          "",
+          "File with TLS, login and headers, in the format of Prometheus' exporter-toolkit. Empty: "
+          "none.",
+          false,
+          [](Config& config, Values values) -> Status {
+            config.web.config_file = values[0];
+            return success();
+          },
+          [](const Config& config) { return config.web.config_file; }};
+}
+
 ConfigField<Config> analyses_field() {
   return {
       "analyses.run",
@@ -94,10 +108,11 @@ std::vector<ConfigField<Config>> make_settings() {
   constexpr std::uint64_t kMiB = 1024 * kKiB;
   std::vector<ConfigField<Config>> settings = {
       listen_address_field(),
+      web_config_field(),
       allowed_hosts_field(),
       boolean_field<Config>(
           "web.insecure", [](auto& c) -> auto& { return c.web.insecure; },
-          "Serve other hosts, without TLS and login; without it only loopback can be listened on."),
+          "Serve other hosts without a login; otherwise that needs users in web.config.file."),
       boolean_field<Config>(
           "web.debug", [](auto& c) -> auto& { return c.web.debug; },
           "Show the first bytes of rejected records, which may be confidential, in "

@@ -1,12 +1,8 @@
 // The YAML file: walks the document, passes every value to its row of the tables, and reports the
 // position of each mistake.
-#include <yaml-cpp/yaml.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <functional>
-#include <set>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -14,13 +10,14 @@
 #include "daemon/config/config.h"
 #include "daemon/config/config_table.h"
 #include "daemon/config/config_text.h"
+#include "daemon/config/yaml_reader.h"
 
 namespace trainwatch {
 namespace {
 
-class YamlReader {
+class ConfigReader : public YamlReader {
  public:
-  YamlReader(std::string file, Config& config) : file_(std::move(file)), config_(config) {}
+  ConfigReader(std::string file, Config& config) : YamlReader(std::move(file)), config_(config) {}
 
   void read(const YAML::Node& root) {
     if (root.IsNull()) return;  // nothing but comments: the defaults
@@ -36,39 +33,7 @@ class YamlReader {
              });
   }
 
-  const std::string& errors() const { return errors_; }
-  void fail(const YAML::Mark& mark, const std::string& path, const std::string& what) {
-    if (!errors_.empty()) errors_ += '\n';
-    errors_ += file_ + ":" + std::to_string(mark.line + 1) + ": ";
-    if (!path.empty()) errors_ += path + ": ";
-    errors_ += what;
-  }
-
  private:
-  using OnKey =
-      std::function<void(const std::string&, const YAML::Node& where, const YAML::Node& value)>;
-
-  void fail(const YAML::Node& node, const std::string& path, const std::string& what) {
-    fail(node.Mark(), path, what);
-  }
-
-  // Calls back for each key of a map; a wrong type and a duplicate key are errors.
-  void each_key(const YAML::Node& map, const std::string& path, const OnKey& on_key) {
-    if (!map.IsMap()) return fail(map, path, "must be a map of keys and values");
-    std::set<std::string> seen;
-    for (const auto& entry : map) {
-      const YAML::Node& where = entry.first;
-      if (!where.IsScalar()) {
-        fail(where, path, "a key must be a scalar");
-      } else if (const std::string& key = where.Scalar(); !seen.insert(key).second) {
-        fail(where, path.empty() ? key : std::string(path).append(".").append(key),
-             "appears twice");
-      } else {
-        on_key(key, where, entry.second);
-      }
-    }
-  }
-
   // The text of a value: one for a scalar, several for a list of scalars, none for anything else.
   static std::vector<std::string> texts(const YAML::Node& value, bool list) {
     if (value.IsScalar()) return {value.Scalar()};
@@ -175,9 +140,7 @@ class YamlReader {
              });
   }
 
-  std::string file_;
   Config& config_;
-  std::string errors_;
 };
 
 }  // namespace
@@ -192,7 +155,7 @@ Result<Config> load_config_file(const std::string& path, RuleCatalog catalog) {
 
 Result<Config> parse_config(const std::string& text, const std::string& name, RuleCatalog catalog) {
   Config config(catalog);
-  YamlReader reader(name, config);
+  ConfigReader reader(name, config);
   try {
     reader.read(YAML::Load(text));
   } catch (const YAML::Exception& error) {

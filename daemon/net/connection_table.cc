@@ -36,7 +36,7 @@ ConnectionTable::Admission ConnectionTable::admit(const ClientAddress& from,
 
 ConnectionTable::Start ConnectionTable::start(Id id, bool vital, Clock::time_point now) {
   const std::size_t most = std::max<std::size_t>(1, limits_.connections - limits_.connections / 4);
-  const std::size_t busy = in(Phase::answering) + in(Phase::waiting);
+  const std::size_t busy = in(Phase::answering) + in(Phase::waiting) + in(Phase::login);
   Start start{busy < most};
   if (!start.allowed) {
     start.gives_way = drop_reader(false, id, now);

@@ -38,6 +38,7 @@ class ConnectionTable {
     idle,       // between requests
     answering,  // the response is being sent
     waiting,    // for the engine thread; never gives way
+    login,      // the password is being checked
     closing,    // the last response is sent
     count_
   };

@@ -1,5 +1,8 @@
 #include "daemon/net/http_connection.h"
 
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+
 #include <algorithm>
 #include <array>
 #include <boost/asio/buffer.hpp>
@@ -20,28 +23,28 @@ constexpr milliseconds kLinger{1000};
 
 }  // namespace
 
-HttpConnection::HttpConnection(std::shared_ptr<NetState> net, asio::ip::tcp::socket socket,
+HttpConnection::HttpConnection(std::shared_ptr<NetState> net, ClientStream stream,
                                ClientAddress from, ConnectionTable::Id id)
     : net_(std::move(net)),
       limits_(net_->options.limits.http),
-      socket_(std::move(socket)),
+      stream_(std::move(stream)),
       from_(std::move(from)),
       id_(id),
-      timer_(socket_.get_executor()) {}
+      timer_(stream_.get_executor()) {}
 
 void HttpConnection::start() {
   net_->connections.emplace(id_, shared_from_this());
   ErrorCode ignored;
-  socket_.set_option(asio::ip::tcp::no_delay(true), ignored);
-  read_head();
+  stream_.socket().set_option(asio::ip::tcp::no_delay(true), ignored);
+  stream_.tls() != nullptr ? shake_hands() : read_head();
 }
 
 void HttpConnection::close() {
-  ErrorCode ignored;
-  socket_.close(ignored);
+  stream_.close();
   ++deadline_;
   timer_.cancel();
   waiting_.reset();
+  login_.reset();
   net_->unsent_bytes -= std::exchange(output_, {}).memory();
   net_->table.remove(id_);
   net_->connections.erase(id_);
@@ -66,16 +69,40 @@ void HttpConnection::expired() {
   refuse(503);
 }
 
+void HttpConnection::shake_hands() {
+  set_deadline(limits_.header, Limit::header_time);
+  stream_.tls()->async_handshake(
+      asio::ssl::stream_base::server,
+      [self = shared_from_this()](const ErrorCode& error) { self->hands_shaken(error); });
+}
+
+void HttpConnection::hands_shaken(const ErrorCode& error) {
+  if (!stream_.is_open()) return;
+  if (!error) {
+    enter(Phase::fresh);  // it has come so far: others give way before it
+    return read_head();
+  }
+  ++net_->counters.tls_handshakes_failed;
+  const bool speaks_http = error.category() == asio::error::get_ssl_category() &&
+                           ERR_GET_REASON(error.value()) == SSL_R_HTTP_REQUEST;
+  if (!speaks_http) return close();
+  stream_.drop_tls();
+  keep_alive_ = false;
+  request_end_ = Clock::now() + limits_.request;
+  respond(error_response(400, "the server speaks TLS: use https://"), false, false);
+}
+
 void HttpConnection::wait_for_request() {
   enter(Phase::idle);
   if (!input_.empty()) return wait_for_turn();  // pipelined
   pipelined_ = 0;
   set_deadline(limits_.idle, Limit::idle_time);
-  socket_.async_wait(asio::socket_base::wait_read,
-                     [self = shared_from_this()](const ErrorCode& error) {
-                       if (error) return self->close();
-                       self->read_head();
-                     });
+  stream_.async_read_some(asio::buffer(piece_),
+                          [self = shared_from_this()](const ErrorCode& error, std::size_t n) {
+                            if (error || !self->stream_.is_open()) return self->close();
+                            self->input_.assign(self->piece_.data(), n);
+                            self->read_head();
+                          });
 }
 
 // Pipelined requests of all connections are served one by one, each after what else there is to do:
@@ -84,13 +111,13 @@ void HttpConnection::wait_for_turn() {
   set_deadline(limits_.idle, Limit::idle_time);
   net_->pipelined.push_back(shared_from_this());
   if (net_->pipelined.size() == 1) {
-    asio::post(socket_.get_executor(), [net = net_] { next_turn(net); });
+    asio::post(stream_.get_executor(), [net = net_] { next_turn(net); });
   }
 }
 
 void HttpConnection::next_turn(const std::shared_ptr<NetState>& net) {
   const auto self = net->pipelined.front();
-  if (self->socket_.is_open()) self->read_head();
+  if (self->stream_.is_open()) self->read_head();
   net->pipelined.pop_front();
   if (net->pipelined.empty()) return;
   asio::post(net->pipelined.front()->timer_.get_executor(), [net] { next_turn(net); });
@@ -98,7 +125,7 @@ void HttpConnection::next_turn(const std::shared_ptr<NetState>& net) {
 
 void HttpConnection::read_head() {
   set_deadline(limits_.header, Limit::header_time);
-  asio::async_read_until(socket_, asio::dynamic_buffer(input_, limits_.head_bytes), "\r\n\r\n",
+  asio::async_read_until(stream_, asio::dynamic_buffer(input_, limits_.head_bytes), "\r\n\r\n",
                          [self = shared_from_this()](const ErrorCode& error, std::size_t size) {
                            self->head_received(error, size);
                          });
@@ -106,7 +133,7 @@ void HttpConnection::read_head() {
 
 void HttpConnection::head_received(const ErrorCode& error, std::size_t size) {
   // A read that completed before close() is reported afterwards.
-  if (!socket_.is_open()) return;
+  if (!stream_.is_open()) return;
   request_end_ = Clock::now() + limits_.request;
   if (error == asio::error::not_found) {
     const bool target = input_.find('\n') == std::string::npos;
@@ -114,22 +141,60 @@ void HttpConnection::head_received(const ErrorCode& error, std::size_t size) {
     return refuse(target ? 414 : 431);
   }
   if (error) return close();
-  const auto parsed = parse_request(std::string_view(input_).substr(0, size), limits_);
+  auto parsed = parse_request(std::string_view(input_).substr(0, size), limits_);
   input_.erase(0, size);
   if (const auto* refusal = std::get_if<RequestRefusal>(&parsed)) {
     if (refusal->limit) net_->counters.hit(*refusal->limit);
     return refuse(refusal->status);
   }
   ++pipelined_;
-  serve(std::get<HttpRequest>(parsed));
+  serve(std::move(std::get<HttpRequest>(parsed)));
 }
 
-void HttpConnection::serve(const HttpRequest& request) {
+void HttpConnection::serve(HttpRequest request) {
   vital_ = from_.loopback && is_vital(request);
   const auto start = net_->table.start(id_, vital_, Clock::now());
   if (start.gives_way) net_->drop(*start.gives_way);
   if (start.gives_way || !start.allowed) net_->counters.hit(Limit::connections);
   if (!start.allowed) return refuse(503);
+  if (!net_->rate.take(Clock::now())) {
+    return respond(error_response(429), request.method == "HEAD", request.keep_alive);
+  }
+  net_->access->users.empty() ? answer_request(request) : log_in(std::move(request));
+}
+
+void HttpConnection::log_in(HttpRequest request) {
+  const auto& users = net_->access->users;
+  const std::string header(request.count("Authorization") == 1 ? request.header("Authorization")
+                                                               : std::string_view{});
+  if (const auto known = net_->login.known(users, header)) return logged_in(*known, request);
+  enter(Phase::login);
+  set_deadline(limits_.request, Limit::request_time);
+  // The connection owns the ticket, so this is never called after its end.
+  login_ = net_->login.check(users, header, from_.group,
+                             [this, request = std::move(request)](LoginAnswer answer) {
+                               const auto self = shared_from_this();
+                               const auto kept = std::exchange(login_, nullptr);
+                               enter(Phase::answering);
+                               logged_in(answer, request);
+                             });
+}
+
+void HttpConnection::logged_in(LoginAnswer login, const HttpRequest& request) {
+  if (login == LoginAnswer::allowed) return answer_request(request);
+  if (login == LoginAnswer::refused && request.count("Authorization") > 0) {
+    ++net_->counters.logins_refused;
+  }
+  auto response = error_response(login == LoginAnswer::busy ? 503 : 401);
+  if (login == LoginAnswer::busy) {
+    response.headers.emplace_back("Retry-After", "1");
+  } else {
+    response.headers.emplace_back("WWW-Authenticate", "Basic realm=\"trainwatch\"");
+  }
+  respond(std::move(response), request.method == "HEAD", request.keep_alive);
+}
+
+void HttpConnection::answer_request(const HttpRequest& request) {
   auto answered = answer(*net_, request);
   if (auto* waiting = std::get_if<std::shared_ptr<DeferredResponse>>(&answered)) {
     return wait_for(std::move(*waiting), request);
@@ -160,10 +225,10 @@ void HttpConnection::wait_for(std::shared_ptr<DeferredResponse> response,
 }
 
 void HttpConnection::upgrade(const HttpRequest& request) {
-  auto socket = std::move(socket_);
+  auto stream = std::move(stream_);
   const bool sent_early = !input_.empty();  // a client may not send before it has our response
   close();
-  if (!sent_early) start_ws_session(net_, std::move(socket), from_, request);
+  if (!sent_early) start_ws_session(net_, std::move(stream), from_, request);
 }
 
 void HttpConnection::refuse(int status) {
@@ -182,6 +247,8 @@ void HttpConnection::respond(HttpResponse response, bool head_only, bool keep_al
   }
   net_->counters.count_response(response.status);
   if (response.stored_body) request_end_ = Clock::now() + time_to_send(size);
+  const auto& configured = net_->access->headers;
+  response.headers.insert(response.headers.end(), configured.begin(), configured.end());
   output_ = SerializedResponse(std::move(response), head_only, keep_alive_);
   net_->unsent_bytes += output_.memory();
   sent_ = 0;
@@ -225,9 +292,9 @@ void HttpConnection::send_rest() {
   const auto next = output_.after(sent_);
   if (!next) return close();
   const std::array rest{asio::buffer((*next)[0]), asio::buffer((*next)[1])};
-  socket_.async_write_some(rest,
+  stream_.async_write_some(rest,
                            [self = shared_from_this()](const ErrorCode& error, std::size_t n) {
-                             if (error || !self->socket_.is_open()) return self->close();
+                             if (error || !self->stream_.is_open()) return self->close();
                              self->sent_ += n;
                              if (self->sent_ < self->output_.size()) return self->send_rest();
                              self->sent();
@@ -241,15 +308,18 @@ void HttpConnection::sent() {
 
 // Closing with unread input would reset the connection, and the client could lose our response.
 void HttpConnection::linger() {
-  ErrorCode ignored;
-  socket_.shutdown(asio::ip::tcp::socket::shutdown_send, ignored);
   enter(Phase::closing);
   set_deadline(kLinger, Limit::idle_time);
+  if (stream_.tls() != nullptr) {
+    return stream_.async_shutdown([self = shared_from_this()](const ErrorCode&) { self->close(); });
+  }
+  ErrorCode ignored;
+  stream_.socket().shutdown(asio::ip::tcp::socket::shutdown_send, ignored);
   discard();
 }
 
 void HttpConnection::discard() {
-  socket_.async_read_some(asio::buffer(discarded_),
+  stream_.async_read_some(asio::buffer(piece_),
                           [self = shared_from_this()](const ErrorCode& error, std::size_t n) {
                             if (error || n >= self->discard_left_) return self->close();
                             self->discard_left_ -= n;

@@ -3,13 +3,14 @@
 #pragma once
 
 #include <array>
-#include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
 
+#include "daemon/access/login.h"
+#include "daemon/net/client_stream.h"
 #include "daemon/net/http_message.h"
 #include "daemon/net/net_state.h"
 #include "daemon/net/serialized_response.h"
@@ -21,8 +22,8 @@ class DeferredResponse;
 class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
  public:
   // `id` is its place in NetState::table, for a client at `from`.
-  HttpConnection(std::shared_ptr<NetState> net, boost::asio::ip::tcp::socket socket,
-                 ClientAddress from, ConnectionTable::Id id);
+  HttpConnection(std::shared_ptr<NetState> net, ClientStream stream, ClientAddress from,
+                 ConnectionTable::Id id);
 
   void start();
   void close();
@@ -31,12 +32,17 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   using ErrorCode = boost::system::error_code;
   using Clock = ConnectionTable::Clock;
 
+  void shake_hands();
+  void hands_shaken(const ErrorCode& error);
   void wait_for_request();
   void wait_for_turn();
   static void next_turn(const std::shared_ptr<NetState>& net);
   void read_head();
   void head_received(const ErrorCode& error, std::size_t size);
-  void serve(const HttpRequest& request);
+  void serve(HttpRequest request);
+  void log_in(HttpRequest request);
+  void logged_in(LoginAnswer answer, const HttpRequest& request);
+  void answer_request(const HttpRequest& request);
   void wait_for(std::shared_ptr<DeferredResponse> response, const HttpRequest& request);
   void respond(HttpResponse response, bool head_only, bool keep_alive);
   void upgrade(const HttpRequest& request);
@@ -58,7 +64,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
 
   std::shared_ptr<NetState> net_;
   const HttpLimits& limits_;
-  boost::asio::ip::tcp::socket socket_;
+  ClientStream stream_;
   ClientAddress from_;
   ConnectionTable::Id id_;
   bool vital_ = false;  // the request is one for which places are reserved
@@ -73,7 +79,8 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   Clock::time_point request_end_;  // of the request being answered, at the latest
   bool keep_alive_ = true;
   std::shared_ptr<DeferredResponse> waiting_;  // not ready yet
-  std::array<char, 1024> discarded_{};
+  Login::Ticket login_;                        // the password is being checked
+  std::array<char, 1024> piece_{};             // of a request, or of what is discarded
   std::size_t discard_left_ = std::size_t{64} * 1024;
 };
 

@@ -23,12 +23,14 @@ constexpr StatusText kStatusTexts[] = {
     {200, "OK"},
     {304, "Not Modified"},
     {400, "Bad Request"},
+    {401, "Unauthorized"},
     {403, "Forbidden"},
     {404, "Not Found"},
     {405, "Method Not Allowed"},
     {413, "Content Too Large"},
     {414, "URI Too Long"},
     {426, "Upgrade Required"},
+    {429, "Too Many Requests"},
     {431, "Request Header Fields Too Large"},
     {503, "Service Unavailable"},
     {505, "HTTP Version Not Supported"},
@@ -91,6 +93,12 @@ std::string http_date() {
   std::array<char, 40> text{};
   const auto n = std::strftime(text.data(), text.size(), "%a, %d %b %Y %H:%M:%S GMT", &utc);
   return {text.data(), n};
+}
+
+bool has_header(const HttpResponse& response, std::string_view name) {
+  return std::ranges::any_of(response.headers, [name](const auto& header) {
+    return equals_ignoring_case(header.first, name);
+  });
 }
 
 }  // namespace
@@ -187,9 +195,13 @@ std::string serialize_head(const HttpResponse& response, bool keep_alive) {
   out.append(reason_phrase(response.status)).append("\r\n");
   header("Date", http_date());
   header("Server", "trainwatch");
-  for (const auto& [name, value] : security_headers()) header(name, value);
+  for (const auto& [name, value] : security_headers()) {
+    if (!has_header(response, name)) header(name, value);
+  }
   header("Cache-Control", cache_control(response.caching));
-  for (const auto& [name, value] : response.headers) header(name, value);
+  for (const auto& [name, value] : response.headers) {
+    if (!value.empty()) header(name, value);
+  }
   if (response.status != 304) {
     header("Content-Type", response.content_type);
     header("Content-Length", std::to_string(response.content_size()));

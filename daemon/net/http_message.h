@@ -59,6 +59,7 @@ struct HttpResponse {
   std::string body;
   std::shared_ptr<const std::string> shared_body = nullptr;  // if any: sent instead of `body`
   std::shared_ptr<StoredBody> stored_body = nullptr;         // if any: sent instead of both
+  // In place of a security header of the same name; an empty value leaves it out.
   std::vector<std::pair<std::string, std::string>> headers;
   Caching caching = Caching::none;
 

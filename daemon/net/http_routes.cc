@@ -219,7 +219,7 @@ Answer stream(NetState& net, const HttpRequest& request) {
       request.count("Sec-WebSocket-Key") == 1 && request.count("Sec-WebSocket-Version") == 1;
   if (!one_key || !is_websocket_key(request.header("Sec-WebSocket-Key")))
     return error_response(400, "Sec-WebSocket-Key must be 16 bytes in base64");
-  if (!net.guard.origin_allowed(request)) return error_response(403);
+  if (!net.guard.origin_allowed(request, net.access->needs_login())) return error_response(403);
   const auto subscription = subscription_from_query(request.query());
   if (!subscription) return error_response(400, subscription.error().message);
   if (const std::string unknown = unknown_rule(net.options.rules, subscription->filter);
@@ -281,7 +281,9 @@ bool is_vital(const HttpRequest& request) {
 }
 
 Answer answer(NetState& net, const HttpRequest& request) {
-  if (!net.guard.host_allowed(request)) return error_response(403);
+  if (!net.guard.host_allowed(request)) {
+    return error_response(403, "the name in Host is not in web.allowed_hosts");
+  }
   const Route* route = find_route(request.path());
   if (route == nullptr) return error_response(404);
   if (request.method == "GET" || request.method == "HEAD") return route->answer(net, request);

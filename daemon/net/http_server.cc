@@ -53,7 +53,8 @@ struct NetServer::Impl : std::enable_shared_from_this<NetServer::Impl> {
        DataSources sources)
       : address(address_of(options.host)),
         net(std::make_shared<NetState>(std::move(options), hub, std::move(alert_store),
-                                       std::move(sources), address && address->is_loopback())),
+                                       std::move(sources), address && address->is_loopback(),
+                                       make_hasher(io))),
         acceptor(io),
         rest(io),
         status_timer(io),
@@ -120,7 +121,9 @@ void NetServer::Impl::admit(tcp::socket socket) {
   socket.set_option(
       asio::socket_base::send_buffer_size(static_cast<int>(net->options.limits.http.send_buffer)),
       gone);
-  std::make_shared<HttpConnection>(net, std::move(socket), std::move(from), *admission.id)->start();
+  std::make_shared<HttpConnection>(net, ClientStream(std::move(socket), net->access->tls),
+                                   std::move(from), *admission.id)
+      ->start();
 }
 
 void NetServer::Impl::send_status() {
@@ -209,6 +212,16 @@ bool NetServer::needs_store() const {
                              [](const auto& session) { return session->needs_store(); });
 }
 
+void NetServer::set_access(std::shared_ptr<const Access> access) {
+  auto& net = *impl_->net;
+  if (net.rate.limit() != access->rate) net.rate = TokenBucket(access->rate);
+  net.access = std::move(access);
+}
+
+bool NetServer::checks_password() const {
+  return impl_->net->login.busy();
+}
+
 void NetServer::store_acknowledged() {
   impl_->net->names.store();
 }
@@ -222,6 +235,7 @@ void NetServer::close() {
   impl_->status_timer.cancel();
   impl_->acks_timer.cancel();
   net.names.store();
+  net.login.close();
   const auto sessions = net.sessions;  // sessions leave the set during the loop
   for (const auto& session : sessions) session->shut_down();
   const auto connections = net.connections;

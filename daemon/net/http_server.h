@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "daemon/access/access.h"
 #include "daemon/net/alert_hub.h"
 #include "daemon/net/client_limits.h"
 #include "daemon/net/engine_client.h"
@@ -25,6 +26,7 @@ struct NetOptions {
   std::vector<std::string> allowed_hosts;  // names accepted in Host besides loopback's own
   std::vector<std::string> rules;          // that a client may ask for; empty: any
   ClientLimits limits;
+  std::shared_ptr<const Access> access = std::make_shared<const Access>();  // not null
 };
 
 class NetServer {
@@ -45,6 +47,10 @@ class NetServer {
 
   // Whether a WebSocket client still takes alerts that only the store has; close() would cut it.
   bool needs_store() const;
+  // TLS for new connections, and everything else for new requests.
+  void set_access(std::shared_ptr<const Access> access);
+  // A password is being checked, which cannot be interrupted: destroying this waits for it.
+  bool checks_password() const;
 
   // Stores what subscribers have acknowledged so far; call before the store closes.
   void store_acknowledged();

@@ -29,6 +29,8 @@ struct NetCounters {
   std::uint64_t connections_refused = 0;
   std::array<std::uint64_t, static_cast<std::size_t>(Limit::count_)> limit_hits{};
   std::uint64_t provisional_dropped = 0;
+  std::uint64_t tls_handshakes_failed = 0;
+  std::uint64_t logins_refused = 0;
   std::uint64_t durable_subscribers = 0;
   std::uint64_t durable_subscribers_refused = 0;
 

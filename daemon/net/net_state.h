@@ -7,6 +7,9 @@
 #include <memory>
 #include <set>
 
+#include "daemon/access/access.h"
+#include "daemon/access/login.h"
+#include "daemon/access/token_bucket.h"
 #include "daemon/net/alert_hub.h"
 #include "daemon/net/connection_table.h"
 #include "daemon/net/engine_client.h"
@@ -23,8 +26,11 @@ class WsSession;
 
 struct NetState {
   NetState(NetOptions chosen, AlertHub& alerts, AlertStoreClient older, DataSources others,
-           bool loopback)
+           bool loopback, std::unique_ptr<PasswordHasher> hasher)
       : options(std::move(chosen)),
+        access(options.access),
+        login(std::move(hasher)),
+        rate(access->rate),
         hub(alerts),
         alert_store(std::move(older)),
         sources(std::move(others)),
@@ -34,6 +40,9 @@ struct NetState {
         pages(options.limits.http.metrics) {}
 
   NetOptions options;
+  std::shared_ptr<const Access> access;  // never null; that of `options` is the first
+  Login login;
+  TokenBucket rate;
   AlertHub& hub;
   AlertStoreClient alert_store;
   DataSources sources;

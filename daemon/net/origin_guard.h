@@ -31,10 +31,10 @@ class OriginGuard {
   }
 
   // For an upgrade. The Origin must be this very host; a client without one is not a browser and is
-  // allowed on loopback.
-  bool origin_allowed(const HttpRequest& request) const {
+  // allowed on loopback, and if it has logged in.
+  bool origin_allowed(const HttpRequest& request, bool logged_in = false) const {
     const auto origins = request.count("Origin");
-    if (origins == 0) return loopback_;
+    if (origins == 0) return loopback_ || logged_in;
     const auto origin = request.header("Origin");
     const auto scheme_end = origin.find("://");
     if (origins > 1 || scheme_end == std::string_view::npos) return false;

@@ -7,6 +7,7 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/signal_set.hpp>
+#include <boost/asio/ssl/host_name_verification.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/beast/core/buffers_to_string.hpp>
@@ -14,6 +15,7 @@
 #include <boost/beast/websocket.hpp>
 #include <utility>
 
+#include "daemon/net/client_stream.h"
 #include "daemon/net/stream_protocol.h"
 
 namespace trainwatch {
@@ -23,7 +25,7 @@ namespace asio = boost::asio;
 namespace beast = boost::beast;
 namespace websocket = boost::beast::websocket;
 using asio::ip::tcp;
-using ClientSocket = websocket::stream<tcp::socket, false>;
+using ClientSocket = websocket::stream<ClientStream, false>;
 using boost::system::error_code;
 constexpr auto kTuple = asio::as_tuple(asio::use_awaitable);
 
@@ -56,6 +58,7 @@ class StreamClient::Impl {
   asio::awaitable<void> connect_until_done();
   asio::awaitable<void> serve_connection();
   asio::awaitable<error_code> open(ClientSocket& socket);
+  asio::awaitable<error_code> secure(ClientStream::Tls& tls);
   void opening_failed(const error_code& error, unsigned status);
 
   StreamClientOptions options_;
@@ -120,7 +123,8 @@ asio::awaitable<void> StreamClient::Impl::connect_until_done() {
 }
 
 asio::awaitable<void> StreamClient::Impl::serve_connection() {
-  const auto socket = std::make_shared<ClientSocket>(io_);
+  const auto socket = std::make_shared<ClientSocket>(
+      ClientStream(tcp::socket(io_), options_.url.tls ? options_.tls : nullptr));
   if (co_await open(*socket)) co_return;
   acks_ = std::make_shared<AckWriter>(socket);
   beast::flat_buffer buffer;
@@ -145,19 +149,28 @@ asio::awaitable<error_code> StreamClient::Impl::open(ClientSocket& socket) {
     opening_failed(unknown, 0);
     co_return unknown;
   }
-  auto& connection = beast::get_lowest_layer(socket);
-  const auto [unreachable, place] = co_await asio::async_connect(connection, places, kTuple);
+  ClientStream& stream = socket.next_layer();
+  const auto [unreachable, place] = co_await asio::async_connect(stream.socket(), places, kTuple);
   if (unreachable) {
     opening_failed(unreachable, 0);
     co_return unreachable;
   }
-  connection.set_option(tcp::no_delay(true));
+  stream.socket().set_option(tcp::no_delay(true));
+  if (stream.tls() != nullptr) {
+    const error_code untrusted = co_await secure(*stream.tls());
+    if (untrusted) {
+      opening_failed(untrusted, 0);
+      co_return untrusted;
+    }
+  }
   socket.set_option(websocket::stream_base::timeout{kSilence, kSilence, true});
   socket.read_message_max(4U << 20U);
-  const std::string origin = "http://" + url.authority();
-  socket.set_option(websocket::stream_base::decorator([origin](websocket::request_type& request) {
+  socket.set_option(websocket::stream_base::decorator([this](websocket::request_type& request) {
     request.set(beast::http::field::sec_websocket_protocol, beast::string_view(kStreamProtocol));
-    request.set(beast::http::field::origin, origin);
+    request.set(beast::http::field::origin, options_.url.origin());
+    if (!options_.authorization.empty()) {
+      request.set(beast::http::field::authorization, options_.authorization);
+    }
   }));
   websocket::response_type response;
   const auto [refused] =
@@ -165,6 +178,24 @@ asio::awaitable<error_code> StreamClient::Impl::open(ClientSocket& socket) {
   const bool declined = refused == websocket::error::upgrade_declined;
   if (refused) opening_failed(refused, declined ? response.result_int() : 0);
   co_return refused;
+}
+
+// A silent server is given up after kSilence.
+asio::awaitable<error_code> StreamClient::Impl::secure(ClientStream::Tls& tls) {
+  const std::string& name = options_.server_name.empty() ? options_.url.host : options_.server_name;
+  error_code not_a_name;
+  asio::ip::make_address(name, not_a_name);
+  if (not_a_name) SSL_set_tlsext_host_name(tls.native_handle(), name.c_str());
+  if (SSL_get_verify_mode(tls.native_handle()) != SSL_VERIFY_NONE) {
+    tls.set_verify_callback(asio::ssl::host_name_verification(name));
+  }
+  asio::steady_timer silence(io_, kSilence);
+  silence.async_wait([&tls](const error_code& stopped) {
+    error_code ignored;
+    if (!stopped) tls.next_layer().close(ignored);
+  });
+  const auto [error] = co_await tls.async_handshake(asio::ssl::stream_base::client, kTuple);
+  co_return error;
 }
 
 // `status` is 0 where the server did not answer with one.

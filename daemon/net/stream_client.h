@@ -9,10 +9,18 @@
 
 #include "daemon/net/url.h"
 
+namespace boost::asio::ssl {
+class context;
+}
+
 namespace trainwatch {
 
 struct StreamClientOptions {
   StreamUrl url;
+  // For wss://: whom to trust, and as whom to appear; null: as the system does.
+  std::shared_ptr<boost::asio::ssl::context> tls;
+  std::string authorization;  // the value of the header; empty: none
+  std::string server_name;    // that is expected in the certificate; empty: the host of the URL
   std::chrono::milliseconds first_wait;  // before a reconnection; doubles up to ...
   std::chrono::milliseconds last_wait;
 };

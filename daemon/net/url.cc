@@ -8,11 +8,12 @@
 namespace trainwatch {
 namespace {
 
-std::optional<std::string> decode(std::string_view text) {
+// `form`: as in a query, where '+' is a space.
+std::optional<std::string> decode(std::string_view text, bool form = true) {
   std::string out;
   for (std::size_t i = 0; i < text.size(); ++i) {
     char c = text[i];
-    if (c == '+') c = ' ';
+    if (c == '+' && form) c = ' ';
     if (c == '%') {
       unsigned code = 0;
       if (i + 2 >= text.size()) return std::nullopt;
@@ -32,6 +33,22 @@ std::string_view take_part(std::string_view& rest, char separator) {
   const auto part = rest.substr(0, rest.find(separator));
   rest.remove_prefix(std::min(rest.size(), part.size() + 1));
   return part;
+}
+
+std::string_view default_port(bool tls) {
+  return tls ? "443" : "80";
+}
+
+// "user:password" or "user"; false if it cannot be decoded.
+bool take_user(std::string_view text, StreamUrl& parts) {
+  const auto colon = text.find(':');
+  const auto user = decode(text.substr(0, colon), false);
+  const auto password =
+      decode(colon == std::string_view::npos ? "" : text.substr(colon + 1), false);
+  if (!user || user->empty() || !password) return false;
+  parts.user = *user;
+  parts.password = *password;
+  return true;
 }
 
 }  // namespace
@@ -103,31 +120,38 @@ std::vector<std::string> split_list(std::string_view text) {
 
 std::string StreamUrl::authority() const {
   const std::string name = host.find(':') == std::string::npos ? host : "[" + host + "]";
-  return port == "80" ? name : name + ":" + port;
+  return port == default_port(tls) ? name : name + ":" + port;
+}
+
+std::string StreamUrl::origin() const {
+  return (tls ? "https://" : "http://") + authority();
 }
 
 Result<StreamUrl> parse_stream_url(std::string_view url) {
   std::string_view rest = url;
+  StreamUrl parts;
   if (const auto end = rest.find("://"); end != std::string_view::npos) {
     const auto scheme = rest.substr(0, end);
-    if (scheme == "wss" || scheme == "https") {
-      return Error{"TLS is not supported: use ws:// or http://"};
-    }
-    if (scheme != "ws" && scheme != "http")
-      return Error{"the URL must begin with ws:// or http://"};
+    parts.tls = scheme == "wss" || scheme == "https";
+    if (!parts.tls && scheme != "ws" && scheme != "http")
+      return Error{"the URL must begin with ws://, wss://, http:// or https://"};
     rest.remove_prefix(end + 3);
   }
   const auto slash = rest.find('/');
-  const auto authority = rest.substr(0, slash);
-  StreamUrl parts;
+  auto authority = rest.substr(0, slash);
   parts.path = slash == std::string_view::npos ? "" : rest.substr(slash);
   if (parts.path.empty() || parts.path == "/") parts.path = "/api/v1/stream";
 
+  if (const auto at = authority.rfind('@'); at != std::string_view::npos) {
+    if (!take_user(authority.substr(0, at), parts)) return Error{"the URL has an invalid user"};
+    authority.remove_prefix(at + 1);
+  }
   const auto bracket = authority.find(']');
   const bool bracketed = authority.starts_with('[') && bracket != std::string_view::npos;
   const auto colon = authority.find(':', bracketed ? bracket : 0);
   parts.host = bracketed ? authority.substr(1, bracket - 1) : authority.substr(0, colon);
-  parts.port = colon == std::string_view::npos ? "80" : authority.substr(colon + 1);
+  parts.port =
+      colon == std::string_view::npos ? default_port(parts.tls) : authority.substr(colon + 1);
   const auto port = parse_unsigned(parts.port);
   if (parts.host.empty()) return Error{"the URL has no host"};
   if (!port || *port == 0 || *port > 65535) return Error{"the URL has an invalid port"};

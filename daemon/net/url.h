@@ -44,11 +44,18 @@ std::vector<std::string> split_list(std::string_view text);
 struct StreamUrl {
   std::string host;  // "localhost", "::1"
   std::string port;
-  std::string path;               // with the query, if any; "/api/v1/stream" when the URL has none
-  std::string authority() const;  // for Host: and Origin:
+  std::string path;  // with the query, if any; "/api/v1/stream" when the URL has none
+  bool tls = false;
+  std::string user{};  // empty: none
+  std::string password{};
+
+  std::string authority() const;  // for Host:
+  std::string origin() const;     // "https://localhost:9797"
+  std::string page() const { return origin() + "/"; }
 };
 
-// ws://host[:port][/path] or http://...; without a scheme ws:// is meant.
+// ws://[user:password@]host[:port][/path], wss://, http:// or https://; without a scheme ws:// is
+// meant. User and password are percent-decoded.
 Result<StreamUrl> parse_stream_url(std::string_view url);
 
 }  // namespace trainwatch

@@ -45,12 +45,12 @@ bool offers_our_protocol(const HttpRequest& request) {
 
 class Session final : public WsSession, public std::enable_shared_from_this<Session> {
  public:
-  Session(std::shared_ptr<NetState> net, asio::ip::tcp::socket socket, ClientAddress from,
+  Session(std::shared_ptr<NetState> net, ClientStream stream, ClientAddress from,
           const Subscription& subscription)
       : net_(std::move(net)),
         from_(std::move(from)),
         limits_(net_->options.limits.ws),
-        ws_(std::move(socket)),
+        ws_(std::move(stream)),
         timer_(ws_.get_executor()),
         feed_(net_->hub, net_->names, subscription) {
     if (subscription.status) feed_.offer_status(net_->snapshot);
@@ -104,7 +104,7 @@ class Session final : public WsSession, public std::enable_shared_from_this<Sess
   std::shared_ptr<NetState> net_;
   ClientAddress from_;
   WsLimits limits_;
-  websocket::stream<asio::ip::tcp::socket, false> ws_;
+  websocket::stream<ClientStream, false> ws_;
   asio::steady_timer timer_;  // the tick, then the timeout of draining and closing
   StreamFeed feed_;
   beast::flat_buffer input_;
@@ -128,9 +128,13 @@ class Session final : public WsSession, public std::enable_shared_from_this<Sess
 void Session::configure(bool answer_protocol) {
   ws_.set_option(websocket::stream_base::timeout{std::chrono::seconds(5),
                                                  websocket::stream_base::none(), false});
-  ws_.set_option(websocket::stream_base::decorator([answer_protocol](auto& response) {
+  ws_.set_option(websocket::stream_base::decorator([answer_protocol,
+                                                    access = net_->access](auto& response) {
     response.set(beast::http::field::server, "trainwatch");
     for (const auto& [name, value] : security_headers()) response.set(name, value);
+    for (const auto& [name, value] : access->headers) {
+      value.empty() ? void(response.erase(name)) : response.set(name, value);
+    }
     if (answer_protocol) {
       response.set(beast::http::field::sec_websocket_protocol, beast::string_view(kStreamProtocol));
     }
@@ -231,10 +235,12 @@ void Session::refuse_close_code() {
   constexpr std::uint16_t kLastCode = 4999;
   if (ws_.reason().code <= kLastCode) return;
   error_code ignored;
-  auto& socket = beast::get_lowest_layer(ws_);
+  ClientStream& stream = ws_.next_layer();
   static constexpr unsigned char kProtocolError[] = {0x88, 0x02, 0x03, 0xEA};
-  if (!writing_ && !pinging_) socket.write_some(asio::buffer(kProtocolError), ignored);
-  socket.shutdown(asio::ip::tcp::socket::shutdown_send, ignored);
+  if (!writing_ && !pinging_ && stream.tls() == nullptr) {
+    stream.socket().write_some(asio::buffer(kProtocolError), ignored);
+  }
+  stream.socket().shutdown(asio::ip::tcp::socket::shutdown_send, ignored);
 }
 
 void Session::pump() {
@@ -348,8 +354,7 @@ void Session::finish(Disconnect why) {
   if (std::exchange(finished_, true)) return;
   ending_ = true;
   timer_.cancel();
-  error_code ignored;
-  beast::get_lowest_layer(ws_).close(ignored);
+  ws_.next_layer().close();
   if (open_) {
     --net_->counters.ws_subscribers;
     net_->counters.count_disconnect(why);
@@ -360,11 +365,11 @@ void Session::finish(Disconnect why) {
 
 }  // namespace
 
-void start_ws_session(std::shared_ptr<NetState> net, asio::ip::tcp::socket socket,
-                      ClientAddress from, const HttpRequest& request) {
+void start_ws_session(std::shared_ptr<NetState> net, ClientStream stream, ClientAddress from,
+                      const HttpRequest& request) {
   const auto subscription = subscription_from_query(request.query());
   if (!subscription) return;
-  std::make_shared<Session>(std::move(net), std::move(socket), std::move(from), *subscription)
+  std::make_shared<Session>(std::move(net), std::move(stream), std::move(from), *subscription)
       ->accept(request);
 }
 

@@ -1,10 +1,10 @@
 // One WebSocket client of /api/v1/stream.
 #pragma once
 
-#include <boost/asio/ip/tcp.hpp>
 #include <memory>
 #include <vector>
 
+#include "daemon/net/client_stream.h"
 #include "daemon/net/http_message.h"
 #include "daemon/net/net_state.h"
 
@@ -32,7 +32,7 @@ class WsSession {
 // Accepts the upgrade `request`, whose query is valid, and serves the client, which counts for its
 // address `from`, until it disconnects.
 // The session keeps itself alive and is in NetState::sessions during that time.
-void start_ws_session(std::shared_ptr<NetState> net, boost::asio::ip::tcp::socket socket,
-                      ClientAddress from, const HttpRequest& request);
+void start_ws_session(std::shared_ptr<NetState> net, ClientStream stream, ClientAddress from,
+                      const HttpRequest& request);
 
 }  // namespace trainwatch

@@ -30,7 +30,7 @@ class Browser:
     """Shows one page; stopped at the end of the block."""
 
     def __init__(self, url, *flags):
-        self._url = url
+        self._url = re.sub("//[^/]*@", "//", url)  # without the login
         self._profile = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
         self._log = os.path.join(self._profile.name, "log")
         with open(self._log, "w") as log:

@@ -4,6 +4,7 @@ Every test is `python3 NAME_test.py BINARY`; exit code 77 says "skipped".
 """
 
 import asyncio
+import base64
 import io
 import json
 import os
@@ -71,10 +72,13 @@ def wait_for(question, what, seconds=PATIENCE_SECONDS):
         time.sleep(0.02)
 
 
-def fetch(url):
-    """The body; that and errors are as the documents of the API say."""
+def fetch(url, context=None, login=None):
+    """The body; that and errors are as the documents of the API say. `context` is of TLS, `login` is user:password."""
+    request = urllib.request.Request(url)
+    if login is not None:
+        request.add_header("Authorization", "Basic " + base64.b64encode(login.encode()).decode())
     try:
-        with urllib.request.urlopen(url, timeout=10) as answer:
+        with urllib.request.urlopen(request, timeout=10, context=context) as answer:
             body = answer.read()
             api_schema.check_response(url, answer.status, answer.headers["Content-Type"] or "", body)
             return body.decode()
@@ -122,10 +126,13 @@ class JobTest(unittest.TestCase):
 class Trainwatch:
     """`trainwatch run` on a free port, watching `directory`, or what its configuration says (None).
 
-    It is stopped at the end of the block, keeps its state in `state`, which stays, and is run by the command `prefix`."""
+    It is stopped at the end of the block, keeps its state in `state`, which stays, and is run by the command `prefix`.
+    With a web configuration file, `context` is of TLS and `login` is user:password."""
 
-    def __init__(self, directory, *arguments, env=None, state=None, prefix=(), patience=PATIENCE_SECONDS):
+    def __init__(self, directory, *arguments, env=None, state=None, prefix=(), patience=PATIENCE_SECONDS, context=None,
+                 login=None):
         self.directory = directory
+        self._context, self._login = context, login
         self._patience = patience
         self._log = tempfile.NamedTemporaryFile("w+", suffix=".log")
         self._state = tempfile.TemporaryDirectory(prefix="trainwatch-state-")
@@ -138,8 +145,9 @@ class Trainwatch:
     def __enter__(self):
         try:
             address = wait_for(self._listening, "trainwatch listens")
-            self.url = "http://" + address
-            self.stream = "ws://%s/api/v1/stream" % address
+            self.address = address
+            self.url = ("https://" if self._context else "http://") + address
+            self.stream = "%s://%s/api/v1/stream" % ("wss" if self._context else "ws", address)
             wait_for(self._ready, "trainwatch is ready", self._patience)
         except BaseException:
             self.__exit__()
@@ -160,7 +168,7 @@ class Trainwatch:
         return self._process.poll() is None
 
     def get(self, path):
-        return fetch(self.url + path)
+        return fetch(self.url + path, self._context, self._login)
 
     def json(self, path):
         return json.loads(self.get(path))

@@ -122,7 +122,7 @@ class ProcessLimitsTest(harness.JobTest):
         self.assertIn(1, ends)
 
     def test_memory_is_too_little_from_the_start(self):
-        for limit in (16, 20, 24, 28, 32, 40):  # with less, not even the libraries are loaded
+        for limit in (24, 28, 32, 40, 48):  # with less, not even the libraries are loaded
             process = self.start(limit=(resource.RLIMIT_AS, (limit * MIB, limit * MIB)))
             try:
                 _, text = process.communicate(timeout=1)

@@ -14,7 +14,7 @@ CONFIG = """
 global: {scrape_interval: 200ms, scrape_timeout: 200ms}
 scrape_configs:
   - job_name: trainwatch
-    static_configs: [{targets: ['%s']}]
+    static_configs: [{targets: ['%s']}]%s
 """
 
 MILLISECONDS = {"s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
@@ -27,15 +27,15 @@ def scaled(text, speed):
 
 
 class Prometheus:
-    """The Debian package's server on a free port, with its data in a temporary directory. It scrapes `target`, or does as
-    the file `config` says."""
+    """The Debian package's server on a free port, with its data in a temporary directory. It scrapes `target`, with
+    `more` lines in that part of the configuration, or does as the file `config` says."""
 
-    def __init__(self, target=None, *arguments, config=None):
+    def __init__(self, target=None, *arguments, config=None, more=""):
         self._scratch = tempfile.TemporaryDirectory()
         if config is None:
             config = os.path.join(self._scratch.name, "prometheus.yml")
             with open(config, "w") as file:
-                file.write(CONFIG % target)
+                file.write(CONFIG % (target, more))
         self._log = open(os.path.join(self._scratch.name, "log"), "w")
         address = "127.0.0.1:%d" % harness.free_port()
         self.url = "http://" + address

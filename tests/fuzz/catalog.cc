@@ -22,6 +22,7 @@ void serve_http(std::string_view input);
 void serve_frames(std::string_view input);
 void apply_stream_messages(std::string_view input);
 void render_metrics(std::string_view input);
+void read_web_config(std::string_view input);
 
 std::span<const FuzzTarget> fuzz_targets() {
   static constexpr std::array kTargets = {
@@ -42,6 +43,7 @@ std::span<const FuzzTarget> fuzz_targets() {
       FuzzTarget{.name = "ws_frames", .run = serve_frames},
       FuzzTarget{.name = "stream_messages", .run = apply_stream_messages},
       FuzzTarget{.name = "metrics_text", .run = render_metrics},
+      FuzzTarget{.name = "web_config", .run = read_web_config},
   };
   return kTargets;
 }

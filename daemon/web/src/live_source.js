@@ -4,19 +4,20 @@
 //   link(path)              what an <a> may refer to; null if to nothing
 //   problem(path)           resolves with why it cannot be had, in a sentence; '' if it can
 // embedded_source.js has the same interface.
+// Addresses are made from the origin: the page's own may have user and password in it, which neither takes.
 
 const PATIENCE_MS = 20000;
 const SILENCE_MS = 15000;  // three missed heartbeats
 
 export function liveSource(place = window.location) {
   async function get(path) {
-    const answer = await fetch(path, {signal: AbortSignal.timeout(PATIENCE_MS)});
+    const answer = await fetch(place.origin + path, {signal: AbortSignal.timeout(PATIENCE_MS)});
     if (answer.ok) return answer.json();
     throw Object.assign(new Error(await reason(answer)), {status: answer.status});
   }
 
   function subscribe(query, on) {
-    const url = new URL('/api/v1/stream', place.href);
+    const url = new URL('/api/v1/stream', place.origin);
     url.protocol = place.protocol === 'https:' ? 'wss:' : 'ws:';
     url.search = new URLSearchParams(query);
     const socket = new WebSocket(url, 'trainwatch.v1.json');
@@ -47,7 +48,7 @@ export function liveSource(place = window.location) {
   async function problem(path) {
     const stop = new AbortController();
     try {
-      const answer = await fetch(path, {signal: stop.signal});
+      const answer = await fetch(place.origin + path, {signal: stop.signal});
       if (answer.ok) return '';
       return answer.status === 404 ? 'This server does not have it.' : `It could not be read: ${await reason(answer)}.`;
     } catch (error) {

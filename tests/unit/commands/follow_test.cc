@@ -191,7 +191,7 @@ TEST(Follow, SaysWhatItCannotDo) {
   FollowOptions options;
   options.out = &out;
   options.err = &err;
-  for (const char* url : {"https://x", "ftp://x", "", "ws://", "ws://x:0", "ws://x:a"}) {
+  for (const char* url : {"ftp://x", "", "ws://", "wss://", "ws://x:0", "ws://x:a"}) {
     options.url = url;
     EXPECT_EQ(follow(options), 2) << url;
   }
@@ -215,6 +215,13 @@ TEST(StreamUrl, TakesApart) {
   check("ws://[::1]", "::1", "80", "/api/v1/stream");
   EXPECT_EQ(parse_stream_url("ws://[::1]:9797")->authority(), "[::1]:9797");
   EXPECT_EQ(parse_stream_url("ws://box")->authority(), "box");
+  check("https://al%40ice:a+b%3A@box", "box", "443", "/api/v1/stream");
+  const auto secure = parse_stream_url("wss://al%40ice:a+b%3A@box");
+  EXPECT_TRUE(secure->tls);
+  EXPECT_EQ(secure->user, "al@ice");
+  EXPECT_EQ(secure->password, "a+b:");
+  EXPECT_EQ(secure->origin(), "https://box");
+  EXPECT_FALSE(parse_stream_url("ws://:secret@box"));
 }
 
 // What a person sees: alerts above a line that says what the run is doing.

@@ -27,13 +27,17 @@ TEST(Exposure, KnowsLoopback) {
 
 TEST(Exposure, OtherHostsNeedTheFlag) {
   WebConfig web;
-  EXPECT_TRUE(check_exposure(web).ok());
+  Access open;
+  Access with_login;
+  with_login.users["alice"] = "a hash";
+  EXPECT_TRUE(check_exposure(web, open).ok());
   for (const char* address : {"0.0.0.0:9797", ":9797", "[::]:9797", "192.0.2.1:80"}) {
-    web = {.listen_address = address, .allowed_hosts = {}};
-    EXPECT_THAT(check_exposure(web).error().message, testing::HasSubstr("--web.insecure"))
+    web = {.listen_address = address, .config_file = "", .allowed_hosts = {}};
+    EXPECT_TRUE(check_exposure(web, with_login).ok()) << address;
+    EXPECT_THAT(check_exposure(web, open).error().message, testing::HasSubstr("--web.insecure"))
         << address;
     web.insecure = true;
-    EXPECT_TRUE(check_exposure(web).ok()) << address;
+    EXPECT_TRUE(check_exposure(web, open).ok()) << address;
   }
 }
 
