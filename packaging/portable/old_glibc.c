@@ -1,5 +1,6 @@
-/* What programs compiled with the headers of a new glibc call and glibc 2.27 does not have. Linked into the portable
-   program (portable.cmake), and hidden in it: libraries that it opens use those of the glibc they find. */
+/* What programs compiled with the headers of a new glibc call and glibc 2.27 does not have. Linked
+   into the portable program (link.py), and hidden in it: libraries that it opens use those
+   of the glibc they find. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -18,8 +19,8 @@
 
 /* What every glibc has, and the headers of a new one do not declare. */
 typedef int Main(int, char**, char**);
-extern int __libc_start_main(Main*, int, char**, void (*init)(int, char**, char**), void (*fini)(void),
-                             void (*rtld_fini)(void), void* stack_end);
+extern int __libc_start_main(Main*, int, char**, void (*init)(int, char**, char**),
+                             void (*fini)(void), void (*rtld_fini)(void), void* stack_end);
 extern int __xstat(int version, const char* path, struct stat* out);
 extern int __lxstat(int version, const char* path, struct stat* out);
 extern int __fxstat(int version, int fd, struct stat* out);
@@ -27,8 +28,8 @@ extern int __fxstatat(int version, int fd, const char* path, struct stat* out, i
 
 #pragma GCC visibility push(hidden)
 
-/* Until 2.33 a program called the constructors of its own, with a function from libc_nonshared.a: with none given, a
-   newer glibc does it, an older one does not. */
+/* Until 2.33 a program called the constructors of its own, with a function from libc_nonshared.a:
+   with none given, a newer glibc does it, an older one does not. */
 extern void (*__preinit_array_start[])(int, char**, char**);
 extern void (*__preinit_array_end[])(int, char**, char**);
 extern void (*__init_array_start[])(int, char**, char**);
@@ -46,8 +47,8 @@ static void call_constructors(int argc, char** argv, char** environment) {
 }
 
 /* Scrt1.o calls it as __libc_start_main; glibc_stubs.py renames that. */
-int start_main(Main* main, int argc, char** argv, void (*init)(int, char**, char**), void (*fini)(void),
-               void (*rtld_fini)(void), void* stack_end) {
+int start_main(Main* main, int argc, char** argv, void (*init)(int, char**, char**),
+               void (*fini)(void), void (*rtld_fini)(void), void* stack_end) {
   (void)init;
   return __libc_start_main(main, argc, argv, call_constructors, fini, rtld_fini, stack_end);
 }
@@ -58,16 +59,23 @@ char __libc_single_threaded = 0;
 /* stat() and its relatives were inline functions around those of glibc. */
 enum { kStatVersion = 1 }; /* of the structure */
 
-int stat(const char* path, struct stat* out) { return __xstat(kStatVersion, path, out); }
-int lstat(const char* path, struct stat* out) { return __lxstat(kStatVersion, path, out); }
-int fstat(int fd, struct stat* out) { return __fxstat(kStatVersion, fd, out); }
+int stat(const char* path, struct stat* out) {
+  return __xstat(kStatVersion, path, out);
+}
+int lstat(const char* path, struct stat* out) {
+  return __lxstat(kStatVersion, path, out);
+}
+int fstat(int fd, struct stat* out) {
+  return __fxstat(kStatVersion, fd, out);
+}
 int fstatat(int fd, const char* path, struct stat* out, int flags) {
   return __fxstatat(kStatVersion, fd, path, out, flags);
 }
 int stat64(const char* path, struct stat64* out) __attribute__((alias("stat")));
 int lstat64(const char* path, struct stat64* out) __attribute__((alias("lstat")));
 int fstat64(int fd, struct stat64* out) __attribute__((alias("fstat")));
-int fstatat64(int fd, const char* path, struct stat64* out, int flags) __attribute__((alias("fstatat")));
+int fstatat64(int fd, const char* path, struct stat64* out, int flags)
+    __attribute__((alias("fstatat")));
 
 int statx(int directory, const char* path, int flags, unsigned mask, struct statx* out) {
   return (int)syscall(SYS_statx, directory, path, flags, mask, out);
@@ -82,8 +90,8 @@ int fcntl64(int fd, int command, ...) {
   return fcntl(fd, command, argument);
 }
 
-/* A wait on any clock, for std::condition_variable. The fallback wakes at the right time unless the wall clock is set
-   meanwhile; who waits looks at its own clock and waits again. */
+/* A wait on any clock, for std::condition_variable. The fallback wakes at the right time unless the
+   wall clock is set meanwhile; who waits looks at its own clock and waits again. */
 int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex, clockid_t clock,
                            const struct timespec* until) {
   typedef int ClockWait(pthread_cond_t*, pthread_mutex_t*, clockid_t, const struct timespec*);
