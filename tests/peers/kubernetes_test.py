@@ -17,7 +17,7 @@ import kubernetes_test  # noqa: E402
 HELM = "helm.sh/helm/v3/cmd/helm@v3.16.4"
 VERSIONS = ["1.29", "1.31", "1.33"]
 JOB = ["--set=job.enabled=true", "--set=job.image=registry.example/bert:1", "--set=job.completions=2"]
-TEMPLATE = ["template", "watch", "--kube-version=1.33.0"]  # a helm from the module proxy believes in 1.20
+TEMPLATE = ["template", "watch", "--kube-version=1.33.0"]  # a helm from the module proxy assumes 1.20
 VALIDATE = """
 import json, sys
 import kubernetes_validate
