@@ -62,14 +62,17 @@ class Hasher final : public PasswordHasher {
   explicit Hasher(boost::asio::io_context& net) : net_(net) {}
   Hasher(const Hasher&) = delete;
   Hasher& operator=(const Hasher&) = delete;
-  ~Hasher() override { work_.stop(); }
+  ~Hasher() override {
+    work_.stop();
+    if (thread_.joinable()) thread_.join();
+  }
 
   void check(const std::string& hash, const std::string& password,
              std::function<void(bool)> done) override {
     busy_ = true;
     // Not before it is needed, nor before the sandbox, which threads inherit.
     if (!thread_.joinable()) {
-      thread_ = std::jthread([this] { work_.run(); });
+      thread_ = std::thread([this] { work_.run(); });
     }
     boost::asio::post(work_, [this, hash, password, done = std::move(done)]() mutable {
       const auto begin = std::chrono::steady_clock::now();
@@ -95,7 +98,7 @@ class Hasher final : public PasswordHasher {
   boost::asio::io_context work_{1};
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> more_{
       work_.get_executor()};
-  std::jthread thread_;
+  std::thread thread_;
 };
 
 }  // namespace

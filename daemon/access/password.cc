@@ -9,10 +9,10 @@
 namespace trainwatch {
 namespace {
 
-constexpr std::size_t kSize = 60;       // of a hash
-constexpr std::size_t kShortest = 59;   // what Go accepts: without the letter
-constexpr std::size_t kHashBytes = 31;  // behind prefix, cost and salt
-constexpr std::size_t kMostBytes = 72;  // of a password
+constexpr std::size_t kSize = 60;          // of a hash
+constexpr std::size_t kShortest = 59;      // what Go accepts: without the letter
+constexpr std::size_t kHashBytes = 31;     // behind prefix, cost and salt
+constexpr std::size_t kCountedBytes = 72;  // of a password
 
 bool is_digit(char c) {
   return c >= '0' && c <= '9';
@@ -41,7 +41,7 @@ Status check_bcrypt(std::string_view hash) {
 bool bcrypt_matches(std::string_view hash, std::string_view password) {
   const std::string wanted = canonical(hash);
   const bool cut = password.find('\0') != std::string_view::npos;  // crypt() would end there
-  const std::string counted(password.substr(0, kMostBytes));
+  const std::string counted(password.substr(0, kCountedBytes));
   const auto data = std::make_unique<crypt_data>();
   const char* found = crypt_r(counted.c_str(), wanted.c_str(), data.get());
   const bool same =

@@ -56,6 +56,17 @@ int start_main(Main* main, int argc, char** argv, void (*init)(int, char**, char
 /* libstdc++ counts references without atomic instructions while this is true: never. */
 char __libc_single_threaded = 0;
 
+/* Of libcrypt: random bytes for new salts. glibc has it since 2.36. */
+void arc4random_buf(void* buffer, size_t size) {
+  for (char* at = buffer; size > 0;) {
+    const ssize_t got = getrandom(at, size, 0);
+    if (got < 0 && errno != EINTR) abort();
+    if (got < 0) continue;
+    at += got;
+    size -= (size_t)got;
+  }
+}
+
 /* stat() and its relatives were inline functions around those of glibc. */
 enum { kStatVersion = 1 }; /* of the structure */
 
@@ -150,15 +161,6 @@ int _dl_find_object(void* address, struct dl_find_object* result) {
 /* For std::random_device. */
 uint32_t arc4random(void) {
   uint32_t number;
-  char* at = (char*)&number;
-  size_t left = sizeof number;
-  while (left > 0) {
-    const ssize_t got = getrandom(at, left, 0);
-    if (got < 0 && errno != EINTR) abort();
-    if (got > 0) {
-      at += got;
-      left -= (size_t)got;
-    }
-  }
+  arc4random_buf(&number, sizeof number);
   return number;
 }
