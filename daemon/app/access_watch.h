@@ -10,8 +10,8 @@
 #include <string>
 #include <thread>
 
-#include "daemon/app/repeating_timer.h"
 #include "daemon/config/config.h"
+#include "daemon/repeating_timer.h"
 
 namespace trainwatch {
 

@@ -16,6 +16,7 @@
 #include "daemon/app/access_watch.h"
 #include "daemon/app/analysis_source.h"
 #include "daemon/app/chart_source.h"
+#include "daemon/app/daemon_clock.h"
 #include "daemon/app/drain.h"
 #include "daemon/app/engine_thread.h"
 #include "daemon/app/guarded_thread.h"
@@ -23,7 +24,6 @@
 #include "daemon/app/privileges.h"
 #include "daemon/app/process_setup.h"
 #include "daemon/app/reader.h"
-#include "daemon/app/repeating_timer.h"
 #include "daemon/app/request_workers.h"
 #include "daemon/app/sandbox.h"
 #include "daemon/app/sd_notify.h"
@@ -38,6 +38,9 @@
 #include "daemon/net/engine_client.h"
 #include "daemon/net/http_server.h"
 #include "daemon/net/url.h"
+#include "daemon/notify/notifier.h"
+#include "daemon/notify/silence_api.h"
+#include "daemon/repeating_timer.h"
 #include "daemon/version.h"
 #include "rules/catalog.h"
 
@@ -64,6 +67,9 @@ struct App::Impl {
   void access_changed(Result<LoadedAccess> loaded);
   EngineThread::Callbacks callbacks();
   AlertStoreClient alert_store(Acknowledged acknowledged);
+  Status start_notifier(const Config& config, const Acknowledged& acknowledged, const Notes& notes);
+  NotifierOptions notifier_options(const Config& config) const;
+  HttpResponse answer_silences(const HttpRequest& request);
   void passed(TailReport report);
   void wait_for_signals();
   void feed_watchdog();
@@ -83,7 +89,8 @@ struct App::Impl {
   ReloadState reloads;
   bool reported_ready = false;
   bool shutting_down = false;
-  bool hangs = false;  // a thread is stuck in a file call
+  bool hangs = false;  // a thread is stuck in a file call or a lookup
+  bool sandboxed = false;
   int code = exit_code::done;
   Drain draining{context, drain_stages()};
 
@@ -95,6 +102,7 @@ struct App::Impl {
   std::unique_ptr<Console> console;  // null: none is wanted
   std::unique_ptr<AlertHub> hub;
   std::unique_ptr<NetServer> server;
+  std::unique_ptr<Notifier> notifier;
   std::unique_ptr<EngineThread> engine;
   std::unique_ptr<TraceMaker> traces;
   LoadedAccess access;                        // at the start
@@ -140,6 +148,8 @@ EngineThread::Callbacks App::Impl::callbacks() {
 // The engine thread owns the store; its responses come back to the net thread.
 AlertStoreClient App::Impl::alert_store(Acknowledged acknowledged) {
   AlertStoreClient client;
+  std::erase_if(acknowledged,
+                [](const auto& entry) { return entry.first.starts_with(kReceiverPrefix); });
   client.acknowledged = std::move(acknowledged);
   const auto back_here = [this](AlertStoreClient::Done done) {
     return [this, done = std::move(done)](Result<PublishedAlerts> page) mutable {
@@ -157,6 +167,9 @@ AlertStoreClient App::Impl::alert_store(Acknowledged acknowledged) {
   };
   client.acknowledge = [this](const std::string& name, std::uint64_t seq) {
     if (engine != nullptr) engine->acknowledge(name, seq);
+  };
+  client.keep = [this](KeptDelivery kept) {
+    if (engine != nullptr) engine->keep(std::move(kept));
   };
   return client;
 }
@@ -185,11 +198,45 @@ Status App::Impl::start_engine(const Config& config, OpenedStore opened) {
   return success();
 }
 
+Status App::Impl::start_notifier(const Config& config, const Acknowledged& acknowledged,
+                                 const Notes& notes) {
+  notifier = std::make_unique<Notifier>(
+      Notifier::Surroundings{context, *hub, *log, wall_clock,
+                             "trainwatch/" + std::string(version()),
+                             [this](std::vector<SelfCondition> found) {
+                               engine->notify_conditions(std::move(found));
+                             }},
+      alert_store({}), acknowledged, notes);
+  if (Status configured = notifier->configure(notifier_options(config)); !configured) {
+    return configured;
+  }
+  notifier->start();
+  return success();
+}
+
+NotifierOptions App::Impl::notifier_options(const Config& config) const {
+  NotifierOptions chosen{config.receivers, config.silences, config.web.external_url};
+  if (chosen.base_url.empty()) {
+    const std::string host = parse_listen_address(options.config.web.listen_address)->host;
+    chosen.base_url =
+        StreamUrl{host, std::to_string(server->port()), "", access.access->tls != nullptr}.origin();
+  }
+  return chosen;
+}
+
+HttpResponse App::Impl::answer_silences(const HttpRequest& request) {
+  if (notifier == nullptr) return error_response(503);
+  return trainwatch::answer_silences(notifier->silences(), request, wall_clock());
+}
+
 // Before the threads that read hostile bytes are started. A reload reads the configuration again.
 void App::Impl::enter_sandbox() {
   const ProcessConfig& wanted = options.config.process;
   if (!options.own_process || !wanted.sandbox) return engine->show_sandbox("off");
-  SandboxPaths paths{watched, {options.config.storage.path}};
+  SandboxPaths paths{watched, {options.config.storage.path}, !options.config.receivers.empty()};
+  for (const ReceiverConfig& receiver : options.config.receivers) {
+    for (const std::string& file : files_of(receiver)) paths.read.push_back(file);
+  }
   paths.read.push_back("/proc/self");  // so all of /proc
   if (!options.config_file.empty()) {
     paths.read.push_back(options.config_file);
@@ -202,6 +249,7 @@ void App::Impl::enter_sandbox() {
   if (const std::string authorities = system_ca_file(); access.access->tls && !authorities.empty())
     paths.read.push_back(authorities);
   const Sandbox sandbox = trainwatch::enter_sandbox(paths);
+  sandboxed = true;
   const std::string enforced = sandbox.enforced.empty() ? "nothing" : sandbox.enforced;
   if (sandbox.missing.empty()) {
     log->info("sandbox entered", {{"enforced", enforced}});
@@ -293,6 +341,7 @@ void App::Impl::show(std::shared_ptr<Snapshot> snapshot) {
   log->flush();
   app_metrics(reloads, log->losses(), snapshot->metrics);
   traces->collect(snapshot->metrics);
+  notifier->collect(snapshot->metrics);
   if (snapshot->ready && !std::exchange(reported_ready, true)) {
     service.ready("watching");
     log->info("first scan done", {{"active_alerts", std::to_string(snapshot->active.size())}});
@@ -303,8 +352,15 @@ void App::Impl::show(std::shared_ptr<Snapshot> snapshot) {
 
 Status App::Impl::reload() {
   auto config = load_config(options.config_file, options.flags, rule_catalog());
-  reloads.successful = config.ok();
+  reloads.successful = false;
   if (!config.ok()) return config.error();
+  if (options.config.receivers.empty() && !config->receivers.empty() && sandboxed) {
+    return Error{
+        "receivers: the sandbox of a trainwatch that was started without receivers allows "
+        "no connections; restart it"};
+  }
+  if (Status changed = notifier->configure(notifier_options(*config)); !changed) return changed;
+  reloads.successful = true;
   reloads.last_success = std::chrono::system_clock::now();
   log->configure(config->log);
   engine->reconfigure(config->enabled_rules());
@@ -318,7 +374,7 @@ Drain::Stages App::Impl::drain_stages() {
     engine->conclude(options.config.process.ends_with_job, std::move(done));
   };
   stages.file_call = [this] { return reader->call_duration(); };
-  stages.delivered = [this] { return !server->needs_store(); };
+  stages.delivered = [this] { return !server->needs_store() && notifier->delivered(); };
   stages.finished = [this](Drain::Outcome outcome) { drained(outcome); };
   return stages;
 }
@@ -349,6 +405,7 @@ void App::Impl::shut_down(std::chrono::milliseconds patience) {
   signals.cancel();
   watchdog.stop();
   server->store_acknowledged();
+  notifier->stop();
   engine->close_inbox();
   const auto deadline = std::chrono::steady_clock::now() + patience;
   workers.request_stop();
@@ -358,7 +415,7 @@ void App::Impl::shut_down(std::chrono::milliseconds patience) {
   engine->stop();
   if (!reader_hangs) reader.reset();
   const bool access_hangs = access_watch != nullptr && !access_watch->wait_stopped(deadline);
-  hangs = !workers.wait_stopped(deadline) || reader_hangs || access_hangs;
+  hangs = !workers.wait_stopped(deadline) || reader_hangs || access_hangs || notifier->hangs();
   // The last alerts have been posted by now; sockets close after them.
   boost::asio::post(context, [this] {
     if (console != nullptr) console->end();
@@ -410,6 +467,9 @@ std::optional<StartFailure> App::start() {
   for (const std::string& note : state.notes) impl.log->warn(note);
   const StateStore* const store = state.store.get();
   const std::string epoch = store->epoch();
+  const Acknowledged acknowledged = store->acknowledged();
+  const Result<Notes> notes = state.store->load_notes();
+  if (!notes.ok()) return failed(notes.error());
   impl.hub = std::make_unique<AlertHub>(epoch, store->first_seq(), store->last_seq());
   const StorageConfig& storage = config.storage;
   IncidentTraces incidents(storage.path + "/incidents",
@@ -421,18 +481,23 @@ std::optional<StartFailure> App::start() {
   NetOptions net = affordable(net_options(config, *listen), *impl.log);
   net.access = impl.access.access;
   impl.server = std::make_unique<NetServer>(
-      impl.context, std::move(net), *impl.hub, impl.alert_store(store->acknowledged()),
+      impl.context, std::move(net), *impl.hub, impl.alert_store(acknowledged),
       DataSources{analysis_source(impl.context, impl.engine, impl.workers.profiles(), impl.watched),
                   chart_source(impl.context, impl.engine),
                   [&impl](TraceQuery query, DeferredResponse::Done done) {
                     impl.traces->answer(std::move(query), std::move(done));
-                  }});
+                  },
+                  [&impl](const HttpRequest& request) { return impl.answer_silences(request); },
+                  config.web.enable_admin_api});
   if (Status bound = impl.server->listen(); !bound.ok()) return failed(bound.error());
   impl.reloads.last_success = std::chrono::system_clock::now();
   if (Status started = impl.start_engine(config, std::move(state)); !started.ok()) {
     return failed(started.error());
   }
   impl.watch_access();
+  if (Status started = impl.start_notifier(config, acknowledged, *notes); !started.ok()) {
+    return failed(started.error(), exit_code::bad_config);
+  }
   impl.wait_for_signals();
   impl.feed_watchdog();
   if (impl.console != nullptr)

@@ -7,7 +7,7 @@
 #include <chrono>
 #include <functional>
 
-#include "daemon/app/repeating_timer.h"
+#include "daemon/repeating_timer.h"
 #include "trainwatch/time.h"
 
 namespace trainwatch {

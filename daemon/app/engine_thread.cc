@@ -16,9 +16,9 @@
 #include "daemon/app/commit_pace.h"
 #include "daemon/app/daemon_clock.h"
 #include "daemon/app/guarded_thread.h"
-#include "daemon/app/repeating_timer.h"
 #include "daemon/app/self_checks.h"
 #include "daemon/app/writer_thread.h"
+#include "daemon/repeating_timer.h"
 #include "pipeline/engine/alert_json.h"
 
 namespace trainwatch {
@@ -203,6 +203,7 @@ struct EngineThread::Impl {
     const auto silence = awake - reported;
     std::ranges::move(self_checks({health, report, state_lost, silence}),
                       std::back_inserter(conditions));
+    conditions.insert(conditions.end(), notifying.begin(), notifying.end());
   }
 
   // A path that has just been found missing is no alert yet.
@@ -254,6 +255,7 @@ struct EngineThread::Impl {
   CommitHealth health;
   SourceHealthTracker watch;
   std::vector<SelfCondition> conditions;  // that hold now
+  std::vector<SelfCondition> notifying;   // the net thread's
   std::string state_lost;                 // at the start; empty: no
   Time reported = clock.awake();          // the last report of the reader
   CommitPace pace;
@@ -351,6 +353,24 @@ void EngineThread::acknowledge(const std::string& name, std::uint64_t seq) {
   boost::asio::post(impl_->context, [&impl = *impl_, name, seq] {
     impl.pipeline.acknowledge(name, seq);
     impl.commit();
+  });
+}
+
+void EngineThread::keep(KeptDelivery kept) {
+  boost::asio::post(impl_->context, [&impl = *impl_, kept = std::move(kept)]() mutable {
+    impl.pipeline.keep(std::move(kept.notes));
+    if (kept.forget) {
+      impl.pipeline.forget_subscriber(kept.name);
+    } else if (!kept.name.empty()) {
+      impl.pipeline.acknowledge(kept.name, kept.seq);
+    }
+    impl.commit();
+  });
+}
+
+void EngineThread::notify_conditions(std::vector<SelfCondition> found) {
+  boost::asio::post(impl_->context, [&impl = *impl_, found = std::move(found)]() mutable {
+    impl.notifying = std::move(found);
   });
 }
 

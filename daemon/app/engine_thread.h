@@ -82,6 +82,10 @@ class EngineThread {
   void ask(Question question, std::function<void(HttpResponse)> done);
   // For any thread. Stores the position of a named subscriber, with the next successful commit.
   void acknowledge(const std::string& name, std::uint64_t seq);
+  // For any thread. Stores what a receiver of notifications has got, in one commit; or silences.
+  void keep(KeptDelivery kept);
+  // For any thread. What is wrong with notifying, for self-alerts, until the next call.
+  void notify_conditions(std::vector<SelfCondition> conditions);
 
   // Steady-clock time of the last sign of life, for the watchdog.
   std::chrono::steady_clock::time_point last_heartbeat() const;

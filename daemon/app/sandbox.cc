@@ -28,7 +28,8 @@ std::string reason_of(const std::string& what, int code) {
 
 // Headers of the oldest supported system do not have all of this.
 constexpr std::uint64_t kTruncate = 1ULL << 14U;
-constexpr std::uint64_t kConnectAndBind = 3;
+constexpr std::uint64_t kBind = 1;
+constexpr std::uint64_t kConnect = 2;
 struct RulesetAttributes {
   std::uint64_t handled_files = 0;
   std::uint64_t handled_network = 0;
@@ -47,6 +48,18 @@ std::uint64_t handled_files(long version) {
   return rights;
 }
 
+// Resolver and certificate authorities: their configuration, and libraries that glibc loads for
+// other sources of names. Those that do not exist are left out.
+constexpr std::array kConnecting{"/etc",
+                                 "/run/systemd/resolve",
+                                 "/run/nscd",
+                                 "/lib",
+                                 "/lib64",
+                                 "/usr/lib",
+                                 "/usr/lib64",
+                                 "/usr/share/ca-certificates",
+                                 "/usr/local/share/ca-certificates"};
+
 // The path itself, or the nearest directory above it.
 FileHandle open_existing(std::filesystem::path path) {
   while (true) {
@@ -58,8 +71,8 @@ FileHandle open_existing(std::filesystem::path path) {
 
 class Ruleset {
  public:
-  Ruleset(long version, std::uint64_t files) : files_(files) {
-    RulesetAttributes attributes{files, kConnectAndBind};
+  Ruleset(long version, std::uint64_t files, std::uint64_t network) : files_(files) {
+    RulesetAttributes attributes{files, network};
     const std::size_t size = version >= 4 ? sizeof attributes : sizeof attributes.handled_files;
     rules_ =
         FileHandle(static_cast<int>(syscall(SYS_landlock_create_ruleset, &attributes, size, 0U)));
@@ -84,8 +97,14 @@ std::optional<std::string> restrict_files(const SandboxPaths& paths, long& versi
   version = syscall(SYS_landlock_create_ruleset, nullptr, std::size_t{0},
                     LANDLOCK_CREATE_RULESET_VERSION);
   if (version < 1) return reason_of("landlock", errno);
-  const Ruleset rules(version, handled_files(version));
+  const Ruleset rules(version, handled_files(version), paths.connect ? kBind : kBind | kConnect);
   if (!rules.valid()) return reason_of("landlock", errno);
+  for (const char* path : kConnecting) {
+    if (!paths.connect) break;
+    if (const FileHandle tree(open(path, O_PATH | O_CLOEXEC)); tree.valid()) {
+      if (!rules.allow(tree, kRead)) return reason_of(std::string("landlock: ") + path, errno);
+    }
+  }
   for (const std::string& path : paths.read) {
     const std::filesystem::path absolute = std::filesystem::absolute(path).lexically_normal();
     if (!rules.allow(open_existing(absolute.parent_path()), kRead)) {

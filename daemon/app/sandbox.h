@@ -14,6 +14,8 @@ struct SandboxPaths {
   std::vector<std::string> read;
   std::vector<std::string>
       write;  // trees with files that are written, made and removed; they exist
+  // Connections to others are made: also what looking up names and checking certificates reads.
+  bool connect = false;
 };
 
 struct Sandbox {
@@ -21,8 +23,8 @@ struct Sandbox {
   std::string missing;   // why a part is not enforced; empty: all is
 };
 
-// Files and network (no connection to anywhere, no further listener) for the calling thread and
-// those it starts; system calls for all threads of the process.
+// Files and network (no connection to anywhere unless `connect`, no further listener) for the
+// calling thread and those it starts; system calls for all threads of the process.
 Sandbox enter_sandbox(const SandboxPaths& paths);
 
 }  // namespace trainwatch

@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "daemon/app/file_worker.h"
-#include "daemon/app/repeating_timer.h"
 #include "daemon/app/trace_response.h"
 #include "daemon/net/engine_client.h"
+#include "daemon/repeating_timer.h"
 #include "trainwatch/snapshot.h"
 
 namespace trainwatch {

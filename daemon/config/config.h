@@ -14,6 +14,8 @@
 #include <vector>
 
 #include "daemon/config/environment_names.h"
+#include "daemon/config/receiver_config.h"
+#include "daemon/config/silence.h"
 #include "daemon/config/web_config_file.h"
 #include "daemon/net/client_limits.h"
 #include "trainwatch/analysis.h"
@@ -43,6 +45,8 @@ struct WebConfig {
   std::vector<std::string> allowed_hosts;  // beside the loopback names
   bool insecure = false;                   // serve other hosts without a login
   bool debug = false;                      // show what was rejected
+  std::string external_url;                // where people find the page; empty: the address above
+  bool enable_admin_api = false;           // silences may be set
 };
 
 struct StorageConfig {
@@ -106,6 +110,8 @@ struct Config {
   TailConfig tail;
   InputConfig input;
   StreamConfig stream;
+  std::vector<ReceiverConfig> receivers;
+  std::vector<Silence> silences;
   ClientLimits clients;                         // of `web` and `stream`
   std::vector<std::string> analyses = {"all"};  // names, or "all"
   bool rules_default_enabled = true;

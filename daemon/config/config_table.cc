@@ -8,6 +8,7 @@
 #include "daemon/config/client_limit_field.h"
 #include "daemon/config/config_fields.h"
 #include "daemon/config/config_text.h"
+#include "daemon/http_client/http_target.h"
 #include "daemon/net/url.h"
 #include "pipeline/analysis/catalog.h"
 
@@ -86,6 +87,25 @@ ConfigField<Config> analyses_field() {
       [](const Config& config) { return print_list(config.analyses); }};
 }
 
+ConfigField<Config> external_url_field() {
+  return {"web.external_url",
+          "URL",
+          "",
+          "Where people find the page, for links in notifications. Empty: the address that is "
+          "listened on.",
+          false,
+          [](Config& config, Values values) -> Status {
+            std::string url = values[0];
+            while (url.ends_with('/')) url.pop_back();
+            if (!url.empty()) {
+              if (const auto target = parse_http_url(url); !target) return target.error();
+            }
+            config.web.external_url = std::move(url);
+            return success();
+          },
+          [](const Config& config) { return config.web.external_url; }};
+}
+
 ConfigField<Config> user_field() {
   return {"process.user",
           "text",
@@ -117,6 +137,10 @@ std::vector<ConfigField<Config>> make_settings() {
           "web.debug", [](auto& c) -> auto& { return c.web.debug; },
           "Show the first bytes of rejected records, which may be confidential, in "
           "/api/v1/status."),
+      external_url_field(),
+      boolean_field<Config>(
+          "web.enable_admin_api", [](auto& c) -> auto& { return c.web.enable_admin_api; },
+          "Allow clients to set and remove silences: POST and DELETE /api/v1/silences."),
       text_field<Config>(
           "storage.path", [](auto& c) -> auto& { return c.storage.path; },
           "Directory of the state: read positions, rule state and alerts. A restart resumes from "

@@ -29,6 +29,9 @@ struct ConfigField {
 const std::vector<ConfigField<Config>>& settings_table();
 // Keys of an entry of `watch`.
 const std::vector<ConfigField<WatchConfig>>& watch_table();
+// Keys of an entry of `receivers`, and of `silences`.
+const std::vector<ConfigField<ReceiverConfig>>& receiver_table();
+const std::vector<ConfigField<Silence>>& silence_table();
 // Keys that every rule has beside its own parameters.
 const std::vector<ConfigField<RuleEntry>>& rule_table();
 

@@ -25,6 +25,8 @@ class ConfigReader : public YamlReader {
              [&](const std::string& key, const YAML::Node& where, const YAML::Node& value) {
                if (key == "watch") return read_watch(value);
                if (key == "rules") return read_rules(value);
+               if (key == "receivers") return read_receivers(value);
+               if (key == "silences") return read_silences(value);
                const std::vector<std::string_view> known = sections();
                if (std::find(known.begin(), known.end(), key) == known.end()) {
                  return fail(where, key, "unknown key" + did_you_mean(key, known));
@@ -61,7 +63,7 @@ class ConfigReader : public YamlReader {
   }
 
   static std::vector<std::string_view> sections() {
-    std::vector<std::string_view> names = {"watch", "rules"};
+    std::vector<std::string_view> names = {"watch", "rules", "receivers", "silences"};
     for (const auto& field : settings_table()) {
       const std::string_view name = field.key.substr(0, field.key.find('.'));
       if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
@@ -95,21 +97,61 @@ class ConfigReader : public YamlReader {
     }
   }
 
+  // A map whose keys are rows of `table`.
+  template <class Target>
+  void read_entry(const std::vector<ConfigField<Target>>& table, Target& target,
+                  const YAML::Node& node, const std::string& path) {
+    each_key(node, path,
+             [&](const std::string& key, const YAML::Node& where, const YAML::Node& value) {
+               if (const auto* field = find_field(table, key)) {
+                 return set(*field, target, value, path + "." + key);
+               }
+               std::vector<std::string_view> known;
+               for (const auto& field : table) known.push_back(field.key);
+               fail(where, path + "." + key, "unknown key" + did_you_mean(key, known));
+             });
+  }
+
+  // A list of such maps; `check` says what is wrong with one as a whole.
+  template <class Target, class Check>
+  void read_list(const std::string& name, const std::vector<ConfigField<Target>>& table,
+                 const YAML::Node& node, std::vector<Target>& list, const Check& check) {
+    if (node.IsNull()) return;
+    if (!node.IsSequence()) return fail(node, name, "must be a list");
+    for (std::size_t i = 0; i < node.size(); ++i) {
+      const std::string path = name + "[" + std::to_string(i) + "]";
+      const std::size_t before = errors_.size();
+      Target target;
+      read_entry(table, target, node[i], path);
+      const Status sound = check(target);
+      if (errors_.size() == before && !sound) fail(node[i], path, sound.error().message);
+      list.push_back(std::move(target));
+    }
+  }
+
+  void read_receivers(const YAML::Node& node) {
+    read_list("receivers", receiver_table(), node, config_.receivers,
+              [this](const ReceiverConfig& receiver) -> Status {
+                if (receiver.name.empty()) return Error{"name is missing"};
+                for (const ReceiverConfig& other : config_.receivers) {
+                  if (other.name == receiver.name) return Error{"another one has this name"};
+                }
+                if (config_.receivers.size() >= kMostReceivers) return Error{"is one too many"};
+                return check_receiver(receiver);
+              });
+  }
+
+  void read_silences(const YAML::Node& node) {
+    read_list("silences", silence_table(), node, config_.silences, check_silence);
+  }
+
   void read_watch_entry(const YAML::Node& node, const std::string& path) {
     WatchConfig watch;
     if (node.IsScalar()) {
       watch.path = node.Scalar();
       if (watch.path.empty()) fail(node, path, "is empty");
     } else {
-      each_key(node, path,
-               [&](const std::string& key, const YAML::Node& where, const YAML::Node& value) {
-                 if (const auto* field = find_field(watch_table(), key)) {
-                   return set(*field, watch, value, path + "." + key);
-                 }
-                 std::vector<std::string_view> known;
-                 for (const auto& field : watch_table()) known.push_back(field.key);
-                 fail(where, path + "." + key, "unknown key" + did_you_mean(key, known));
-               });
+      read_entry(watch_table(), watch, node, path);
       if (node.IsMap() && !node["path"]) fail(node, path + ".path", "is missing");
     }
     config_.watch.push_back(std::move(watch));

@@ -17,6 +17,8 @@
 #include <boost/beast/ssl/ssl_stream.hpp>
 #include <utility>
 
+#include "daemon/http_client/tls_context.h"
+
 namespace trainwatch {
 namespace {
 

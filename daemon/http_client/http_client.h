@@ -17,7 +17,7 @@
 #include "daemon/http_client/host_resolver.h"
 #include "daemon/http_client/http_credentials.h"
 #include "daemon/http_client/http_target.h"
-#include "daemon/http_client/tls_context.h"
+#include "daemon/http_client/tls_client_config.h"
 #include "trainwatch/result.h"
 
 namespace trainwatch {

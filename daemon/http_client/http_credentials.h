@@ -15,6 +15,8 @@ struct HttpCredentials {
   std::string password_file{};
   std::string bearer_token{};
   std::string bearer_token_file{};
+
+  bool operator==(const HttpCredentials&) const = default;
 };
 
 // The content of a file with a secret. Fails if it is unreadable, empty, larger than 64 KiB or has

@@ -13,12 +13,21 @@
 #include "daemon/net/chart_query.h"
 #include "daemon/net/http_message.h"
 #include "daemon/net/trace_query.h"
+#include "pipeline/state/state_store.h"
 #include "trainwatch/result.h"
 
 namespace trainwatch {
 
 // At most this many stored alerts are requested at once.
 inline constexpr std::size_t kAlertPage = 256;
+
+// What a receiver of notifications has got, or other notes of the net thread: one commit.
+struct KeptDelivery {
+  std::string name;       // of the receiver as a subscriber; empty: only the notes
+  std::uint64_t seq = 0;  // it needs nothing up to this one any more
+  Notes notes;            // see Commit
+  bool forget = false;    // the receiver is gone
+};
 
 struct AlertStoreClient {
   // The oldest alerts with a higher number than requested, or why the store cannot be read.
@@ -35,6 +44,8 @@ struct AlertStoreClient {
   // Stores the position of a named subscriber: nothing newer is dropped by age or number, up to the
   // store's hard limit.
   std::function<void(const std::string& name, std::uint64_t seq)> acknowledge;
+
+  std::function<void(KeptDelivery kept)> keep{};
 
   // The named subscribers at the start.
   std::map<std::string, std::uint64_t> acknowledged{};
@@ -60,6 +71,9 @@ struct DataSources {
   AnalysisSource analyses{};
   ChartSource charts{};
   TraceSource traces{};
+  // Of /api/v1/silences: any method.
+  std::function<HttpResponse(const HttpRequest& request)> silences{};
+  bool may_change = false;  // silences
 };
 
 }  // namespace trainwatch

@@ -7,6 +7,7 @@
 #include <array>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/post.hpp>
+#include <boost/asio/read.hpp>
 #include <boost/asio/read_until.hpp>
 #include <utility>
 
@@ -148,7 +149,25 @@ void HttpConnection::head_received(const ErrorCode& error, std::size_t size) {
     return refuse(refusal->status);
   }
   ++pipelined_;
-  serve(std::move(std::get<HttpRequest>(parsed)));
+  read_body(std::move(std::get<HttpRequest>(parsed)));
+}
+
+void HttpConnection::read_body(HttpRequest request) {
+  const std::size_t size = body_size(request);
+  if (input_.size() >= size) {
+    request.body = input_.substr(0, size);
+    input_.erase(0, size);
+    return serve(std::move(request));
+  }
+  // Within the deadline of the head.
+  asio::async_read(stream_, asio::dynamic_buffer(input_),
+                   asio::transfer_exactly(size - input_.size()),
+                   [self = shared_from_this(), request = std::move(request)](const ErrorCode& error,
+                                                                             std::size_t) mutable {
+                     if (!self->stream_.is_open()) return;
+                     if (error) return self->close();
+                     self->read_body(std::move(request));
+                   });
 }
 
 void HttpConnection::serve(HttpRequest request) {

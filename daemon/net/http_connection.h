@@ -39,6 +39,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   static void next_turn(const std::shared_ptr<NetState>& net);
   void read_head();
   void head_received(const ErrorCode& error, std::size_t size);
+  void read_body(HttpRequest request);
   void serve(HttpRequest request);
   void log_in(HttpRequest request);
   void logged_in(LoginAnswer answer, const HttpRequest& request);

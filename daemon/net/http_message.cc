@@ -5,6 +5,7 @@
 #include <boost/asio/buffer.hpp>
 #include <boost/beast/http/empty_body.hpp>
 #include <boost/beast/http/parser.hpp>
+#include <charconv>
 #include <ctime>
 
 #include "trainwatch/json_writer.h"
@@ -21,6 +22,7 @@ struct StatusText {
 
 constexpr StatusText kStatusTexts[] = {
     {200, "OK"},
+    {201, "Created"},
     {304, "Not Modified"},
     {400, "Bad Request"},
     {401, "Unauthorized"},
@@ -28,6 +30,7 @@ constexpr StatusText kStatusTexts[] = {
     {404, "Not Found"},
     {405, "Method Not Allowed"},
     {413, "Content Too Large"},
+    {415, "Unsupported Media Type"},
     {414, "URI Too Long"},
     {426, "Upgrade Required"},
     {429, "Too Many Requests"},
@@ -58,6 +61,13 @@ bool announces_body(const HttpRequest& request) {
   return lengths > 1 || (lengths == 1 && request.header("Content-Length") != "0");
 }
 
+// One length and nothing else: two parsers must not see two bodies.
+bool has_plain_length(const HttpRequest& request) {
+  const std::string_view length = request.header("Content-Length");
+  return request.count("Transfer-Encoding") == 0 && request.count("Content-Length") == 1 &&
+         length.size() <= 9 && length.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
 // Status 0: it is served.
 RequestRefusal refusal(const HttpRequest& request, const HttpLimits& limits) {
   if (request.target.size() > limits.target_bytes) return RequestRefusal{414, Limit::target_bytes};
@@ -67,7 +77,11 @@ RequestRefusal refusal(const HttpRequest& request, const HttpLimits& limits) {
       return RequestRefusal{431, Limit::header_bytes};
     }
   }
-  if (announces_body(request)) return RequestRefusal{400};
+  const bool takes_body = request.method == "POST" && request.path() == kSilencesPath;
+  if (announces_body(request) && (!takes_body || !has_plain_length(request))) {
+    return RequestRefusal{400};
+  }
+  if (takes_body && body_size(request) > kMostBodyBytes) return RequestRefusal{413};
   const auto hosts = request.count("Host");
   if (hosts > 1 || (hosts == 0 && request.version == 11)) return RequestRefusal{400};
   if (request.target.empty() || request.target.front() != '/') return RequestRefusal{400};
@@ -102,6 +116,13 @@ bool has_header(const HttpResponse& response, std::string_view name) {
 }
 
 }  // namespace
+
+std::size_t body_size(const HttpRequest& request) {
+  std::size_t size = 0;
+  const std::string_view length = request.header("Content-Length");
+  std::from_chars(length.data(), length.data() + length.size(), size);
+  return size;
+}
 
 std::string_view HttpRequest::path() const {
   return std::string_view(target).substr(0, target.find('?'));

@@ -1,5 +1,5 @@
 // HTTP/1.x messages as plain values: parses and checks a request head, and serialises the head of a
-// response, which may come later. No sockets; request bodies are never accepted.
+// response, which may come later. No sockets; request bodies are accepted at one path only.
 #pragma once
 
 #include <chrono>
@@ -27,6 +27,7 @@ struct HttpRequest {
   unsigned version = 11;
   bool keep_alive = true;
   std::vector<std::pair<std::string, std::string>> headers;
+  std::string body{};  // see body_size()
 
   std::string_view path() const;   // up to '?'
   std::string_view query() const;  // after '?'
@@ -35,6 +36,13 @@ struct HttpRequest {
   std::size_t count(std::string_view name) const;
 };
 
+// Where bodies are accepted, of at most so many bytes.
+inline constexpr std::string_view kSilencesPath = "/api/v1/silences";
+inline constexpr std::size_t kMostBodyBytes = 16384;
+
+// Bytes of the body that follows the head of a request which parse_request() has accepted.
+std::size_t body_size(const HttpRequest& request);
+
 // Why a request is refused.
 struct RequestRefusal {
   int status = 0;                // 400, 414, 431, 505
@@ -42,7 +50,7 @@ struct RequestRefusal {
 };
 
 // Parses one request head, which ends with an empty line. Refuses it if it is malformed, ambiguous,
-// too large or announces a body.
+// too large or announces a body, but for a POST to kSilencesPath.
 std::variant<HttpRequest, RequestRefusal> parse_request(std::string_view head,
                                                         const HttpLimits& limits = {});
 

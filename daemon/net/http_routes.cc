@@ -232,10 +232,32 @@ Answer stream(NetState& net, const HttpRequest& request) {
   return HttpResponse{.status = 101, .body = "", .headers = {}};
 }
 
+// Everybody may read; who may change is up to the configuration, and no page of another site may.
+Answer silences(NetState& net, const HttpRequest& request) {
+  if (!net.sources.silences) return error_response(404);
+  const bool changes = request.method == "POST" || request.method == "DELETE";
+  if (!changes) return net.sources.silences(request);
+  if (!net.sources.may_change) {
+    return error_response(403,
+                          "setting silences is switched off: start trainwatch with "
+                          "--web.enable-admin-api (web.enable_admin_api: true)");
+  }
+  if (request.count("Origin") > 0 && !net.guard.origin_allowed(request)) {
+    return error_response(403, "requests from pages of other sites are refused");
+  }
+  const std::string_view type = request.header("Content-Type");
+  if (request.method == "POST" &&
+      !equals_ignoring_case(type.substr(0, type.find(';')), "application/json")) {
+    return error_response(415, "Content-Type must be application/json");
+  }
+  return net.sources.silences(request);
+}
+
 struct Route {
   std::string_view path;  // one that ends in '/' covers everything below it
   Answer (*answer)(NetState&, const HttpRequest&);
-  bool vital = false;  // see is_vital()
+  bool vital = false;               // see is_vital()
+  std::string_view more_methods{};  // besides GET and HEAD
 };
 
 constexpr Route kRoutes[] = {
@@ -253,6 +275,8 @@ constexpr Route kRoutes[] = {
     {"/api/v1/histogram", chart},
     {"/api/v1/openapi.yaml", asset},
     {"/api/v1/runs", runs},
+    {kSilencesPath, silences, false, "POST"},
+    {"/api/v1/silences/", silences, false, "DELETE"},
     {"/api/v1/status", status},
     {"/api/v1/steps", chart},
     {"/api/v1/stream", stream},
@@ -287,8 +311,11 @@ Answer answer(NetState& net, const HttpRequest& request) {
   const Route* route = find_route(request.path());
   if (route == nullptr) return error_response(404);
   if (request.method == "GET" || request.method == "HEAD") return route->answer(net, request);
+  const std::string_view more = route->more_methods;
+  if (!more.empty() && request.method == more) return route->answer(net, request);
   auto response = error_response(405);
-  response.headers.emplace_back("Allow", "GET, HEAD");
+  response.headers.emplace_back("Allow",
+                                "GET, HEAD" + (more.empty() ? "" : ", " + std::string(more)));
   return response;
 }
 

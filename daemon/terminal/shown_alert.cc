@@ -113,13 +113,6 @@ std::string placed(const ShownAlert& alert) {
   return (alert.place.empty() ? "" : " on " + alert.place) + ": " + alert.summary;
 }
 
-// Why it is over, after how long.
-std::string end_of(const ShownAlert& alert) {
-  std::string why = alert.ended_because;
-  std::ranges::replace(why, '_', ' ');
-  return duration_words(alert.ended - alert.since) + (why.empty() ? why : "; " + why);
-}
-
 // The first line, its first word in colour.
 void append_first(std::string& text, const std::string& line, const TextStyle& style,
                   std::string_view colour) {
@@ -139,6 +132,12 @@ void append_reasons(std::string& text, const ShownAlert& alert, const TextStyle&
 }
 
 }  // namespace
+
+std::string end_of(const ShownAlert& alert) {
+  std::string why = alert.ended_because;
+  std::ranges::replace(why, '_', ' ');
+  return duration_words(alert.ended - alert.since) + (why.empty() ? why : "; " + why);
+}
 
 Result<ShownAlert> shown_alert(std::string_view json) {
   simdjson::dom::parser parser;

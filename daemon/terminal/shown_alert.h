@@ -36,6 +36,9 @@ inline constexpr Nanos kBrief = std::chrono::seconds(10);
 // An Error for what is no alert.
 Result<ShownAlert> shown_alert(std::string_view json);
 
+// After how long it was over, and why: "12 s; recovered".
+std::string end_of(const ShownAlert& alert);
+
 // Its lines, each ended by a newline and at most `style.width` wide: how severe, since when, where,
 // what, why, what to do; of one that is over the first two. The severity is a word; colour only
 // repeats it.

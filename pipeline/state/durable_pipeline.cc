@@ -103,8 +103,18 @@ void DurablePipeline::raise_self_alerts(Time now, const std::vector<SelfConditio
 }
 
 void DurablePipeline::acknowledge(const std::string& name, std::uint64_t seq) {
+  std::erase(waiting_.forgotten, name);
   std::uint64_t& known = waiting_.acknowledged[name];
   known = std::max(known, seq);
+}
+
+void DurablePipeline::keep(Notes notes) {
+  for (auto& [key, value] : notes) waiting_.notes[key] = std::move(value);
+}
+
+void DurablePipeline::forget_subscriber(const std::string& name) {
+  waiting_.acknowledged.erase(name);
+  waiting_.forgotten.push_back(name);
 }
 
 void DurablePipeline::put_rows(StateRows& rows) {

@@ -53,6 +53,9 @@ class DurablePipeline {
 
   // A named subscriber has received everything up to `seq`. Part of the next commit.
   void acknowledge(const std::string& name, std::uint64_t seq);
+  // See Commit. Part of the next commit.
+  void keep(Notes notes);
+  void forget_subscriber(const std::string& name);
 
   // Makes everything since the last commit durable, and returns the alerts that may be published
   // now. After a failure, all of it is part of the next commit.
@@ -76,7 +79,7 @@ class DurablePipeline {
   SelfAlerts self_;
   std::string dropped_;
   bool all_ = true;  // the next commit compares every row and removes obsolete ones
-  Commit waiting_;   // alerts and cursors, not committed yet
+  Commit waiting_;   // alerts, cursors and notes, not committed yet
   StoredHashes stored_;
 };
 

@@ -66,6 +66,7 @@ std::string Repaired::text() const {
   add(alerts, "kept alerts", "cannot be shown any more");
   add(versions, "alerts", "may be published once more");
   add(subscribers, "subscribers", "have lost their position");
+  add(notes, "silences and notifications", "are forgotten");
   return said;
 }
 
@@ -73,16 +74,19 @@ Result<Repaired> repair(SqliteTables& tables, std::string_view epoch) {
   SqliteDatabase& database = tables.database();
   const std::string versions = "told" + wrong(kLastPublishedChecksum);
   const std::string subscribers = "subscriber" + wrong(kSubscriberChecksum);
+  const std::string notes = "note" + wrong(kNoteChecksum);
   const auto alerts = damaged_alerts(database);
   if (!alerts) return alerts.error();
   const auto lost_versions = count(database, versions);
   if (!lost_versions) return lost_versions.error();
   const auto lost_subscribers = count(database, subscribers);
   if (!lost_subscribers) return lost_subscribers.error();
-  const Repaired done{alerts->size(), *lost_versions, *lost_subscribers};
+  const auto lost_notes = count(database, notes);
+  if (!lost_notes) return lost_notes.error();
+  const Repaired done{alerts->size(), *lost_versions, *lost_subscribers, *lost_notes};
   if (done.text().empty()) return done;
-  if (Status begun =
-          database.run("BEGIN IMMEDIATE; DELETE FROM " + versions + "; DELETE FROM " + subscribers);
+  if (Status begun = database.run("BEGIN IMMEDIATE; DELETE FROM " + versions + "; DELETE FROM " +
+                                  subscribers + "; DELETE FROM " + notes);
       !begun) {
     return begun.error();
   }

@@ -1,5 +1,5 @@
-// Repairs what a store can do without: kept alerts, the newest version of each, and subscribers.
-// Damage of anything else ends the store (SqliteTables::damage()).
+// Repairs what a store can do without: kept alerts, the newest version of each, subscribers and
+// notes. Damage of anything else ends the store (SqliteTables::damage()).
 #pragma once
 
 #include <cstdint>
@@ -16,6 +16,7 @@ struct Repaired {
   std::uint64_t alerts = 0;       // in their place stands an alert that says so
   std::uint64_t versions = 0;     // forgotten: such an alert may be published once more
   std::uint64_t subscribers = 0;  // forgotten: such a name begins anew
+  std::uint64_t notes = 0;        // forgotten
 
   // For the log; empty: nothing.
   std::string text() const;

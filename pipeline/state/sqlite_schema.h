@@ -14,7 +14,7 @@ namespace trainwatch {
 
 inline constexpr std::uint32_t kApplicationId = 0x54575331;  // 'TWS1'
 inline constexpr std::uint32_t kFirstSchemaVersion = 1;
-inline constexpr std::uint32_t kSchemaVersion = 3;
+inline constexpr std::uint32_t kSchemaVersion = 4;
 // No version will ever be larger: such a number is a flipped bit.
 inline constexpr std::uint32_t kLargestSchemaVersion = 0xFFFF;
 
@@ -30,6 +30,7 @@ inline constexpr std::string_view kAlertChecksum =
 inline constexpr std::string_view kLastPublishedChecksum =
     "row_checksum(id, seq, state, updated_at, content)";
 inline constexpr std::string_view kSubscriberChecksum = "row_checksum(name, acked_seq, seen)";
+inline constexpr std::string_view kNoteChecksum = "row_checksum(key, value)";
 
 // Creates the tables and sets application id and version, in one transaction, in an empty database.
 Status create_schema(SqliteDatabase& database);

@@ -164,6 +164,13 @@ Result<PublishedAlerts> SqliteStore::latest(const std::string& id) {
   return found;
 }
 
+Result<Notes> SqliteStore::load_notes() {
+  if (tables_ == nullptr) return closed();
+  Result<Notes> found = tables_->notes();
+  if (!found) return give_up(found.error());
+  return found;
+}
+
 Result<PublishedAlerts> SqliteStore::commit(const Commit& commit) {
   if (broken_) return closed();
   if (tables_ == nullptr) {
@@ -206,14 +213,16 @@ class SqliteStore::Transaction final : public StateRowWriter {
 Result<SqliteStore::Written> SqliteStore::write(const Commit& commit) {
   Written written{numbers_, {}};
   Transaction transaction(*tables_);
-  const bool may_be_empty =
-      commit.write_rows && commit.alerts.empty() && commit.acknowledged.empty();
+  const bool may_be_empty = commit.write_rows && commit.alerts.empty() &&
+                            commit.acknowledged.empty() && commit.notes.empty() &&
+                            commit.forgotten.empty();
   if (!may_be_empty) {
     if (Status begun = transaction.begin(); !begun) return begun.error();
   }
   if (Status done = write_rows(commit, transaction); !done) return done.error();
   if (!transaction.begun()) return written;
   if (Status done = write_cursors(commit, written); !done) return done.error();
+  if (Status done = write_notes(commit); !done) return done.error();
   for (const Alert& alert : commit.alerts) {
     if (Status done = publish(alert, commit.now, written); !done) return done.error();
   }
@@ -238,11 +247,25 @@ Status SqliteStore::write_cursors(const Commit& commit, Written& written) {
     if (Status done = tables_->acknowledge(name, seq, commit.now); !done) return done;
     written.numbers.acknowledged[name] = seq;
   }
-  while (written.numbers.acknowledged.size() > kMostSubscribers) {
+  for (const std::string& name : commit.forgotten) {
+    if (Status done = tables_->forget_subscriber(name); !done) return done;
+    written.numbers.acknowledged.erase(name);
+  }
+  while (subscribers(written.numbers.acknowledged) > kMostSubscribers) {
     const Result<std::string> forgotten = tables_->drop_oldest_subscriber();
     if (!forgotten) return forgotten.error();
     written.numbers.acknowledged.erase(*forgotten);
     ++written.numbers.subscribers_forgotten;
+  }
+  return success();
+}
+
+Status SqliteStore::write_notes(const Commit& commit) {
+  for (const auto& [key, value] : commit.notes) {
+    if (Status done = value.empty() ? tables_->erase_note(key) : tables_->put_note(key, value);
+        !done) {
+      return done;
+    }
   }
   return success();
 }

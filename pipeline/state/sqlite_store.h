@@ -59,6 +59,7 @@ class SqliteStore final : public StateStore {
   std::uint64_t first_seq() const override { return numbers_.first; }
   std::uint64_t last_seq() const override { return numbers_.last; }
   const Acknowledged& acknowledged() const override { return numbers_.acknowledged; }
+  Result<Notes> load_notes() override;
   std::uint64_t subscribers_forgotten() const override { return numbers_.subscribers_forgotten; }
 
  private:
@@ -89,6 +90,7 @@ class SqliteStore final : public StateStore {
   Result<Written> write(const Commit& commit);
   static Status write_rows(const Commit& commit, StateRowWriter& writer);
   Status write_cursors(const Commit& commit, Written& written);
+  Status write_notes(const Commit& commit);
   Status publish(Alert alert, Time now, Written& written);
   Status write_numbers(Written& written);
   Status prune(Time now, Written& written);

@@ -29,6 +29,10 @@ enum class SqliteTables::Query : std::size_t {
   all_subscribers,
   put_subscriber,
   drop_subscriber,
+  forget_subscriber,
+  all_notes,
+  put_note,
+  erase_note,
   count,
 };
 
@@ -66,7 +70,12 @@ constexpr std::array kSql{
     "SELECT name, acked_seq FROM subscriber",
     "INSERT OR REPLACE INTO subscriber VALUES(?1, ?2, ?3, row_checksum(?1, ?2, ?3))",
     "DELETE FROM subscriber WHERE name = "
-    "(SELECT name FROM subscriber ORDER BY seen, name LIMIT 1) RETURNING name",
+    "(SELECT name FROM subscriber WHERE name NOT LIKE 'receiver/%' ORDER BY seen, name LIMIT 1) "
+    "RETURNING name",
+    "DELETE FROM subscriber WHERE name = ?1",
+    "SELECT key, value FROM note",
+    "INSERT OR REPLACE INTO note VALUES(?1, ?2, row_checksum(?1, ?2))",
+    "DELETE FROM note WHERE key = ?1",
 };
 
 template <class Enum>
@@ -261,6 +270,29 @@ Result<Acknowledged> SqliteTables::acknowledged() {
 
 Status SqliteTables::acknowledge(const std::string& name, std::uint64_t seq, Time seen) {
   return query(Query::put_subscriber).with(name, stored_as(seq), to_ns(seen)).run();
+}
+
+Status SqliteTables::forget_subscriber(const std::string& name) {
+  return query(Query::forget_subscriber).with(name).run();
+}
+
+Result<Notes> SqliteTables::notes() {
+  Notes found;
+  SqliteStatement& row = query(Query::all_notes).with();
+  while (true) {
+    const Result<bool> more = row.next();
+    if (!more) return more.error();
+    if (!*more) return found;
+    found[row.text(0)] = row.text(1);
+  }
+}
+
+Status SqliteTables::put_note(const std::string& key, const std::string& value) {
+  return query(Query::put_note).with(key, Blob{value}).run();
+}
+
+Status SqliteTables::erase_note(const std::string& key) {
+  return query(Query::erase_note).with(key).run();
 }
 
 Result<std::string> SqliteTables::drop_oldest_subscriber() {

@@ -53,8 +53,14 @@ class SqliteTables {
 
   Result<Acknowledged> acknowledged();
   Status acknowledge(const std::string& name, std::uint64_t seq, Time seen);
-  // The name of the one that has not acknowledged for the longest time, which is gone now.
+  // The name of the one that has not acknowledged for the longest time, which is gone now. Never a
+  // receiver.
   Result<std::string> drop_oldest_subscriber();
+  Status forget_subscriber(const std::string& name);
+
+  Result<Notes> notes();
+  Status put_note(const std::string& key, const std::string& value);
+  Status erase_note(const std::string& key);
 
  private:
   enum class Query : std::size_t;

@@ -4,6 +4,7 @@
 // SqliteStore keeps it on disk; tests have a store in memory. Used by the engine thread.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -31,6 +32,13 @@ struct StateRow {
 // How far each named subscriber has acknowledged.
 using Acknowledged = std::map<std::string, std::uint64_t>;
 
+// What the daemon itself has to remember, by key: silences, and of which alerts receivers know.
+using Notes = std::map<std::string, std::string>;
+
+// Receivers of notifications have a position as named subscribers do. No client can take their
+// names, and they are never forgotten for others.
+inline constexpr std::string_view kReceiverPrefix = "receiver/";
+
 // Takes rows of state during a commit.
 class StateRowWriter {
  public:
@@ -40,11 +48,13 @@ class StateRowWriter {
 };
 
 struct Commit {
-  Time now{};                        // processing time, for retention
-  std::vector<StateRow> changed;     // inserted or replaced
-  std::vector<std::string> removed;  // keys; unknown ones are ignored
-  std::vector<Alert> alerts;         // in order
-  Acknowledged acknowledged;         // cursors that moved
+  Time now{};                            // processing time, for retention
+  std::vector<StateRow> changed;         // inserted or replaced
+  std::vector<std::string> removed;      // keys; unknown ones are ignored
+  std::vector<Alert> alerts;             // in order
+  Acknowledged acknowledged;             // cursors that moved
+  Notes notes{};                         // inserted or replaced; erased where the value is empty
+  std::vector<std::string> forgotten{};  // subscribers; unknown ones are ignored
   // Writes further rows, which need not all be in memory at once. Called once at most. A commit
   // that has nothing else, and for which nothing is written, changes nothing.
   std::function<Status(StateRowWriter&)> write_rows{};
@@ -52,6 +62,12 @@ struct Commit {
 
 // Beyond this, the subscriber that has not acknowledged for the longest time is forgotten.
 inline constexpr std::size_t kMostSubscribers = 64;
+
+// Those that count for kMostSubscribers.
+inline std::size_t subscribers(const Acknowledged& acknowledged) {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      acknowledged, [](const auto& entry) { return !entry.first.starts_with(kReceiverPrefix); }));
+}
 
 // Alerts are kept within both limits; those that a named subscriber has not acknowledged, up to
 // twice `alerts`.
@@ -90,6 +106,7 @@ class StateStore {
   virtual std::uint64_t last_seq() const = 0;
 
   virtual const Acknowledged& acknowledged() const = 0;
+  virtual Result<Notes> load_notes() = 0;
   // Since it was opened; see kMostSubscribers.
   virtual std::uint64_t subscribers_forgotten() const { return 0; }
 

@@ -84,7 +84,8 @@ def operations():
     for path, item in document("openapi.yaml")["paths"].items():
         pattern = re.compile("".join(
             "[^/]+" if part.startswith("{") else re.escape(part) for part in re.split(r"(\{\w+\})", path)))
-        rows.append((pattern, path, item["get"]))
+        if "get" in item:  # what is changed is checked by its own tests
+            rows.append((pattern, path, item["get"]))
     return sorted(rows, key=lambda row: row[1].count("{"))
 
 

@@ -26,6 +26,7 @@ class StoreAround : public StateStore {
   std::uint64_t first_seq() const override { return inner_.first_seq(); }
   std::uint64_t last_seq() const override { return inner_.last_seq(); }
   const Acknowledged& acknowledged() const override { return inner_.acknowledged(); }
+  Result<Notes> load_notes() override { return inner_.load_notes(); }
 
   // The process dies: what was not written is lost.
   virtual void die() {}

@@ -33,6 +33,7 @@ struct Seen {
   std::uint64_t first = 0;
   std::uint64_t last = 0;
   Acknowledged acknowledged;
+  Notes notes;
   bool operator==(const Seen&) const = default;
 };
 
@@ -45,7 +46,8 @@ std::vector<std::string> lines(const PublishedAlerts& alerts) {
 }
 
 Seen look(StateStore& store) {
-  Seen seen{store.epoch(), {}, {}, store.first_seq(), store.last_seq(), store.acknowledged()};
+  Seen seen{store.epoch(),      {}, {}, store.first_seq(), store.last_seq(), store.acknowledged(),
+            *store.load_notes()};
   const auto rows = store.load();
   for (const StateRow& row : *rows) seen.rows[row.key] = row.value;
   seen.alerts = lines(*store.alerts_after(0, 1000));
@@ -69,6 +71,8 @@ class Script {
     if (below(4) == 0) commit.removed.push_back(row());
     for (std::uint64_t n = below(3); n > 0; --n) commit.alerts.push_back(alert());
     if (below(5) == 0) commit.acknowledged["pager"] = below(100);
+    if (below(5) == 0) commit.notes["note"] = std::string(below(3), 'n');
+    if (below(20) == 0) commit.forgotten.push_back("pager");
     return commit;
   }
   std::uint64_t below(std::uint64_t bound) { return random_() % bound; }

@@ -23,6 +23,7 @@ class MemoryStore final : public StateStore {
   std::uint64_t first_seq() const override;
   std::uint64_t last_seq() const override { return last_seq_; }
   const Acknowledged& acknowledged() const override { return acknowledged_; }
+  Result<Notes> load_notes() override { return notes_; }
   std::uint64_t subscribers_forgotten() const override { return subscribers_forgotten_; }
 
   // While not empty, every commit fails with this message.
@@ -43,6 +44,7 @@ class MemoryStore final : public StateStore {
   std::deque<Kept> alerts_;
   std::uint64_t last_seq_ = 0;
   Acknowledged acknowledged_;
+  Notes notes_;
   std::map<std::string, Time> seen_;  // when each acknowledged
   std::uint64_t subscribers_forgotten_ = 0;
   std::string failure_;
@@ -62,9 +64,17 @@ inline Result<PublishedAlerts> MemoryStore::commit(const Commit& commit) {
     acknowledged_[name] = seq;
     seen_[name] = commit.now;
   }
-  while (acknowledged_.size() > kMostSubscribers) {
-    const auto oldest = std::ranges::min_element(
-        seen_, {}, [](const auto& entry) { return std::pair(entry.second, entry.first); });
+  for (const std::string& name : commit.forgotten) {
+    acknowledged_.erase(name);
+    seen_.erase(name);
+  }
+  for (const auto& [key, value] : commit.notes) {
+    value.empty() ? static_cast<void>(notes_.erase(key)) : static_cast<void>(notes_[key] = value);
+  }
+  while (subscribers(acknowledged_) > kMostSubscribers) {
+    const auto oldest = std::ranges::min_element(seen_, {}, [](const auto& entry) {
+      return std::tuple(entry.first.starts_with(kReceiverPrefix), entry.second, entry.first);
+    });
     acknowledged_.erase(oldest->first);
     seen_.erase(oldest);
     ++subscribers_forgotten_;

@@ -32,7 +32,7 @@ TEST(Exposure, OtherHostsNeedTheFlag) {
   with_login.users["alice"] = "a hash";
   EXPECT_TRUE(check_exposure(web, open).ok());
   for (const char* address : {"0.0.0.0:9797", ":9797", "[::]:9797", "192.0.2.1:80"}) {
-    web = {.listen_address = address, .config_file = "", .allowed_hosts = {}};
+    web = {.listen_address = address, .config_file = "", .allowed_hosts = {}, .external_url = {}};
     EXPECT_TRUE(check_exposure(web, with_login).ok()) << address;
     EXPECT_THAT(check_exposure(web, open).error().message, testing::HasSubstr("--web.insecure"))
         << address;

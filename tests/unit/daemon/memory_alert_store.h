@@ -93,7 +93,7 @@ struct MemoryAlertStore {
           acknowledged[name] = seq;
           ++acknowledgements;
         },
-        acknowledged};
+        nullptr, acknowledged};
   }
 };
 

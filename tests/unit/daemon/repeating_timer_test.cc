@@ -1,4 +1,4 @@
-#include "daemon/app/repeating_timer.h"
+#include "daemon/repeating_timer.h"
 
 #include <gtest/gtest.h>
 

@@ -86,11 +86,46 @@ TEST_F(SqliteRepair, ASubscriberWithoutItsPositionIsForgotten) {
   EXPECT_EQ(store->acknowledged().size(), 1U);
 }
 
+TEST_F(SqliteRepair, NotesAreKeptErasedAndForgottenIfDamaged) {
+  Commit commit;
+  commit.notes = {{"silence/a", "one"}, {"silence/b", "two"}, {"silence/c", "three"}};
+  ASSERT_TRUE(reopened()->commit(commit));
+  commit.notes = {{"silence/b", ""}};
+  ASSERT_TRUE(reopened()->commit(commit));
+  EXPECT_EQ(*reopened()->load_notes(), (Notes{{"silence/a", "one"}, {"silence/c", "three"}}));
+  run_sql("UPDATE note SET value = x'00' WHERE key = 'silence/a'");
+  const auto store = reopened();
+  EXPECT_EQ(store->repaired(), "1 silences and notifications are forgotten");
+  EXPECT_EQ(*store->load_notes(), (Notes{{"silence/c", "three"}}));
+}
+
+TEST_F(SqliteRepair, ReceiversAreForgottenOnlyOnRequest) {
+  Commit commit;
+  commit.acknowledged["receiver/oncall"] = 1;
+  ASSERT_TRUE(reopened()->commit(commit));
+  commit.acknowledged.clear();
+  for (int i = 0; i < 100; ++i) commit.acknowledged["client" + std::to_string(i)] = 1;
+  ASSERT_TRUE(reopened()->commit(commit));
+  EXPECT_TRUE(reopened()->acknowledged().contains("receiver/oncall"));
+  EXPECT_EQ(subscribers(reopened()->acknowledged()), kMostSubscribers);
+  commit.acknowledged.clear();
+  commit.forgotten = {"receiver/oncall"};
+  ASSERT_TRUE(reopened()->commit(commit));
+  EXPECT_FALSE(reopened()->acknowledged().contains("receiver/oncall"));
+}
+
+TEST_F(SqliteRepair, AStoreOfVersionThreeGetsNotes) {
+  run_sql("DROP TABLE note; PRAGMA user_version = 3");
+  const auto store = reopened();
+  EXPECT_EQ(store->last_seq(), 3U);
+  EXPECT_TRUE(store->load_notes()->empty());
+}
+
 // Version 2 had checksums of state and numbers only.
 TEST_F(SqliteRepair, AStoreOfVersionTwoGetsChecksums) {
   run_sql(
       "ALTER TABLE outbox DROP COLUMN crc; ALTER TABLE told DROP COLUMN crc;"
-      "ALTER TABLE subscriber DROP COLUMN crc; PRAGMA user_version = 2;"
+      "ALTER TABLE subscriber DROP COLUMN crc; DROP TABLE note; PRAGMA user_version = 2;"
       "UPDATE outbox SET body = 'no JSON' WHERE seq = 3");
   {
     const auto store = reopened();

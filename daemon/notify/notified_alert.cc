@@ -1,0 +1,43 @@
+#include "daemon/notify/notified_alert.h"
+
+#include <simdjson.h>
+
+#include <utility>
+
+namespace trainwatch {
+namespace {
+
+std::string member_text(const simdjson::dom::element& object, const char* name) {
+  std::string_view text;
+  if (object[name].get_string().get(text) == simdjson::SUCCESS) return std::string(text);
+  std::int64_t number = 0;
+  if (object[name].get_int64().get(number) == simdjson::SUCCESS) return std::to_string(number);
+  return {};
+}
+
+}  // namespace
+
+Result<NotifiedAlertPtr> notified_alert(PublishedAlertPtr published) {
+  auto shown = shown_alert(published->json);
+  if (!shown) return shown.error();
+  auto alert = std::make_shared<NotifiedAlert>();
+  alert->shown = std::move(*shown);
+  simdjson::dom::parser parser;
+  simdjson::dom::element root;
+  if (parser.parse(published->json).get(root) != simdjson::SUCCESS) return Error{"not JSON"};
+  if (simdjson::dom::element subject; root["subject"].get(subject) == simdjson::SUCCESS) {
+    alert->job = member_text(subject, "job");
+    alert->node = member_text(subject, "node");
+    alert->rank = member_text(subject, "rank");
+    alert->ranks = member_text(subject, "ranks");
+    alert->gpu = member_text(subject, "gpu");
+  }
+  if (simdjson::dom::element evidence; root["evidence"].get(evidence) == simdjson::SUCCESS) {
+    alert->evidence = simdjson::minify(evidence);
+  }
+  alert->runbook = member_text(root, "runbook");
+  alert->published = std::move(published);
+  return NotifiedAlertPtr(std::move(alert));
+}
+
+}  // namespace trainwatch
