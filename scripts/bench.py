@@ -9,6 +9,7 @@ latency          the time from appending a slow step to a growing timeline until
 """
 
 import asyncio
+import contextlib
 import json
 import os
 import re
@@ -17,6 +18,8 @@ import subprocess
 import sys
 import tempfile
 import time
+
+import bench_scrape
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 SUPPORT = os.path.join(ROOT, "tests", "support")
@@ -158,27 +161,34 @@ async def latencies(folder, address):
     return sorted(seconds)
 
 
+@contextlib.contextmanager
+def daemon(trainwatch, folder, watched, arguments=()):
+    """Runs trainwatch with its log and state in `folder`; its address."""
+    log_path = os.path.join(folder, "log")
+    with open(log_path, "w") as log:
+        process = subprocess.Popen([trainwatch, "run", "--watch=" + watched,
+                                    "--storage.path=" + os.path.join(folder, "state"),
+                                    "--web.listen-address=127.0.0.1:0", *arguments],
+                                   stdout=subprocess.DEVNULL, stderr=log)
+    try:
+        address = None
+        while address is None and process.poll() is None:
+            time.sleep(0.05)
+            with open(log_path) as log:
+                found = re.search(r'listening.*address="?([\d.]+:\d+)', log.read())
+            address = found and found.group(1)
+        yield address
+    finally:
+        process.terminate()
+        process.wait()
+
+
 def latency(trainwatch, scratch):
     with tempfile.TemporaryDirectory(dir=scratch) as folder:
-        log_path = os.path.join(folder, "log")
         watched = os.path.join(folder, "job")
         os.mkdir(watched)
-        with open(log_path, "w") as log:
-            process = subprocess.Popen([trainwatch, "run", "--watch=" + watched,
-                                        "--storage.path=" + os.path.join(folder, "state"),
-                                        "--web.listen-address=127.0.0.1:0"],
-                                       stdout=subprocess.DEVNULL, stderr=log)
-        try:
-            address = None
-            while address is None and process.poll() is None:
-                time.sleep(0.05)
-                with open(log_path) as log:
-                    found = re.search(r'listening.*address="?([\d.]+:\d+)', log.read())
-                address = found and found.group(1)
+        with daemon(trainwatch, folder, watched) as address:
             seconds = asyncio.run(latencies(watched, address))
-        finally:
-            process.terminate()
-            process.wait()
     print("latency: append to WebSocket alert, %d alerts, %d growing files: p50 %.2f ms, "
           "p99 %.2f ms" % (ALERTS, ALERTS, seconds[len(seconds) // 2] * 1e3,
                            seconds[len(seconds) * 99 // 100] * 1e3), flush=True)
@@ -195,6 +205,10 @@ def main():
             throughput(name, kineto_trace(scratch), trainwatch, decode_bench)
         elif name == "latency":
             latency(trainwatch, scratch)
+        elif name == "scrape":
+            for kind in bench_scrape.TYPES:
+                bench_scrape.measure(trainwatch, daemon, kind, encoding=False)
+            bench_scrape.measure(trainwatch, daemon, "text", encoding=True)
         else:
             sys.exit("bench: no benchmark is named " + name)
 

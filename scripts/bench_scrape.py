@@ -1,0 +1,89 @@
+"""How long a scrape takes while trainwatch reads as fast as it can: a real daemon, a writer that is never slower than it, and an HTTP
+client that keeps its connection. What bench.py runs as "scrape"."""
+
+import http.client
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+RANKS, CORES, SCRAPES = 8, 48, 400
+PAUSE_SECONDS = 0.05  # between two scrapes; every one is rendered anew
+TYPES = {"text": "text/plain;version=0.0.4", "openmetrics": "application/openmetrics-text;version=1.0.0",
+         "protobuf": "application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=delimited"}
+BEGIN = 1_700_000_000
+
+
+class Writer(threading.Thread):
+    """Appends steps and system metrics, a second of the job at a time, until it is stopped."""
+
+    def __init__(self, directory):
+        super().__init__(daemon=True)
+        self.stopped, self.bytes = threading.Event(), 0
+        os.makedirs(os.path.join(directory, "framework"))
+        self._files = [open(os.path.join(directory, "framework", "%d-bench_pythontimeline.json.tmp" % rank), "ab", buffering=0)
+                       for rank in range(RANKS)]
+        header = '[\n{"name": "process_name", "ph": "M", "pid": 0, "args": {"start_time_since_epoch_in_micros": %d000000}},\n' % BEGIN
+        for pid, phase in enumerate(("Step:ModeKeys.TRAIN", "Forward", "Backward", "Optimizer"), 1):
+            header += '{"name": "process_name", "ph": "M", "pid": %d, "args": {"name": "%s"}},\n' % (pid, phase)
+        for file in self._files:
+            file.write(header.encode())
+        self._system = open(os.path.join(directory, "%d.bench.json" % BEGIN), "ab", buffering=0)
+        lines = [("cpu", "cpu%d" % core, name) for core in range(CORES) for name in ("CPUUtilization", "I/OWaitPercentage")]
+        self._sample = "".join('{"Type":"%s","Name":"%s","Dimension":"%s","Value":12.5,"NodeId":"bench","Timestamp":@.5}\n' % line
+                               for line in lines).encode()
+
+    def run(self):
+        second = 0
+        while not self.stopped.is_set():
+            self._system.write(self._sample.replace(b"@", b"%d" % (BEGIN + second)))
+            steps = "".join(self.step(second * 1_000_000 + at, second * 10 + at // 100_000) for at in range(0, 1_000_000, 100_000))
+            for file in self._files:
+                file.write(steps.encode())
+            self.bytes += len(self._sample) + RANKS * len(steps)
+            second += 1
+
+    @staticmethod
+    def step(at, number):
+        """A step with its phases."""
+        spans = ((2, 100, 30_000), (3, 31_000, 40_000), (4, 72_000, 10_000), (1, 0, 90_000 + number % 7 * 1000))
+        return "".join('{"name": "s", "ph": "X", "pid": %d, "ts": %d, "dur": %d, "args": {"pid": 1, "step_num": "%d"}},\n'
+                       % (pid, at + begin, lasts, number) for pid, begin, lasts in spans)
+
+
+def scrape(connection, headers):
+    """Seconds, and the body."""
+    began = time.perf_counter()
+    connection.request("GET", "/metrics", headers=headers)
+    body = connection.getresponse().read()
+    return time.perf_counter() - began, body
+
+
+def measure(trainwatch, start, name, encoding, arguments=()):
+    """`start(folder, arguments)` runs a daemon; see bench.py."""
+    with tempfile.TemporaryDirectory() as folder:
+        watched = os.path.join(folder, "job")
+        os.mkdir(watched)
+        writer = Writer(watched)
+        with start(trainwatch, folder, watched, ["--web.metrics-interval=0s", *arguments]) as address:
+            writer.start()
+            time.sleep(3)
+            connection = http.client.HTTPConnection(address, timeout=10)
+            headers = {"Accept": TYPES[name], **({"Accept-Encoding": "gzip"} if encoding else {})}
+            before, seconds, body = writer.bytes, [], b""
+            began = time.perf_counter()
+            for _ in range(SCRAPES):
+                time.sleep(PAUSE_SECONDS)
+                took, body = scrape(connection, headers)
+                seconds.append(took)
+            rate = (writer.bytes - before) / (time.perf_counter() - began)
+            _, text = scrape(connection, {"Accept": TYPES["text"]})
+            writer.stopped.set()
+            writer.join()
+    seconds.sort()
+    series = sum(1 for line in text.splitlines() if not line.startswith(b"#"))
+    print("scrape %s%s: %d series, %d bytes, %d scrapes while %.0f MB/s are written: p50 %.2f ms, p99 %.2f ms, longest %.2f ms" % (
+        name, " gzip" if encoding else "", series, len(body), SCRAPES, rate / 1e6, seconds[len(seconds) // 2] * 1e3,
+        seconds[len(seconds) * 99 // 100] * 1e3, seconds[-1] * 1e3), flush=True)
