@@ -44,7 +44,7 @@ ONE_ROOM = ["commands"]
 # Headers of libraries: beginning -> folders that may use them. What is not listed is C++, C or
 # POSIX, which everyone may use but include/. The longest beginning counts.
 LIBRARIES = {
-    "boost/": ["daemon"], "boost/pfr": ["include/trainwatch"], "boost/iterator/": ["include/trainwatch"], "prometheus/": ["daemon"],
+    "boost/": ["daemon"], "boost/pfr": ["include/trainwatch"], "boost/iterator/": ["include/trainwatch"], "protozero": ["daemon"],
     "yaml-cpp/": ["daemon"], "CLI/": ["commands"], "openssl/": ["daemon", "commands"], "systemd/": ["daemon"],
     "zlib.h": ["pipeline/decode"], "isa-l": ["pipeline/decode"], "igzip": ["pipeline/decode"],
     "simdjson": ["pipeline/decode", "pipeline/profile", "daemon", "commands"], "sqlite3": ["pipeline/state"],

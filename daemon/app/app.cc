@@ -185,7 +185,7 @@ Status App::Impl::start_engine(const Config& config, OpenedStore opened) {
   engine = std::make_unique<EngineThread>(
       EngineThreadOptions{std::string(version()), config.enabled_rules(), std::move(input),
                           std::move(opened.lost), config.enabled_analyses(), config.web.debug,
-                          config.input.forget_after},
+                          config.input.forget_after, config.metrics},
       std::move(opened.store), callbacks());
   enter_sandbox();
   if (Status started = engine->start(); !started.ok()) return started;

@@ -105,12 +105,14 @@ struct EngineThread::Impl {
 
   Impl(EngineThreadOptions options, std::unique_ptr<StateStore> state, Callbacks out)
       : round(options.forget_after / LastSeen::kPatience),
+        cardinality(options.metrics.cardinality),
         header{std::move(options.version), wall_clock(), false, {}, {}, options.rejected_samples},
         writers(options.ingest.roots),
         store(std::move(state)),
         pipeline(std::move(options.rules), std::move(options.ingest), *store,
                  std::move(options.analyses)),
         callbacks(std::move(out)),
+        budget(options.metrics),
         state_lost(std::move(options.state_lost)),
         timer(context),
         work(boost::asio::make_work_guard(context)) {}
@@ -225,13 +227,13 @@ struct EngineThread::Impl {
     snapshot->taken = wall_clock();
     snapshot->ready = header.ready;
     snapshot->lag_seconds = report.lag_seconds;
-    engine.metrics().collect(snapshot->metrics);
-    engine.latest_samples().collect(snapshot->metrics);
-    engine.gpu_metrics().collect(snapshot->metrics);
-    engine.lost_time().collect(snapshot->metrics);
-    collect_pipeline_metrics(engine, pipeline.ingest(), report, watch, snapshot->metrics);
+    pipeline.engine().second_passed();
+    engine.collect_metrics(cardinality, snapshot->metrics);
+    collect_pipeline_metrics(engine, pipeline.ingest(), report, watch, budget.left_out(),
+                             snapshot->metrics);
     health.collect(*store, snapshot->metrics);
     clock.collect(snapshot->metrics);
+    budget.apply(snapshot->metrics);
     snapshot->active = engine.book().active();
     header.storing = health.failure();
     snapshot->status_json = status_json(header, engine, pipeline.ingest(), report, watch);
@@ -240,6 +242,7 @@ struct EngineThread::Impl {
   }
 
   const Nanos round;
+  const Cardinality cardinality;
 
   // Engine thread only, once it runs.
   SteadyClock::time_point round_began = SteadyClock::now();
@@ -254,6 +257,7 @@ struct EngineThread::Impl {
   Callbacks callbacks;
   CommitHealth health;
   SourceHealthTracker watch;
+  SeriesBudget budget;                    // of /metrics
   std::vector<SelfCondition> conditions;  // that hold now
   std::vector<SelfCondition> notifying;   // the net thread's
   std::string state_lost;                 // at the start; empty: no

@@ -13,6 +13,7 @@
 
 #include "daemon/net/engine_client.h"
 #include "pipeline/engine/pipeline_report.h"
+#include "pipeline/engine/series_budget.h"
 #include "pipeline/state/durable_pipeline.h"
 #include "trainwatch/rule.h"
 #include "trainwatch/snapshot.h"
@@ -27,6 +28,7 @@ struct EngineThreadOptions {
   AnalysisList analyses{};
   bool rejected_samples = false;                // in the status
   Nanos forget_after = std::chrono::hours{24};  // see DurablePipeline::next_round
+  MetricsConfig metrics{};
 };
 
 class EngineThread {

@@ -36,12 +36,10 @@ bool CommitHealth::provisional_due(Clock::time_point now) const {
 }
 
 void CommitHealth::collect(const StateStore& store, std::vector<MetricFamily>& out) const {
-  MetricFamily durations{"trainwatch_state_commit_seconds",
-                         "Time to make state and alerts durable.",
-                         MetricType::histogram,
-                         {Histogram::kBounds.begin(), Histogram::kBounds.end()},
-                         {}};
-  durations.points.push_back(durations_.point({}));
+  const HistogramBounds bounds = WaitHistogram::bounds(Cardinality::normal);
+  MetricFamily durations =
+      bounds.family("trainwatch_state_commit_seconds", "Time to make state and alerts durable.");
+  durations.points.push_back(durations_.point({}, bounds));
   out.push_back(std::move(durations));
   const auto add = [&out](const char* name, const char* help, MetricType type, double value) {
     out.push_back({name, help, type, {}, {{{}, value, {}, 0}}});

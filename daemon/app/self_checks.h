@@ -33,7 +33,7 @@ class CommitHealth {
   void collect(const StateStore& store, std::vector<MetricFamily>& out) const;
 
  private:
-  Histogram durations_;
+  WaitHistogram durations_;
   std::uint64_t failures_ = 0;
   std::string failure_;  // the last one; empty after a successful commit
   Clock::time_point failing_since_{};

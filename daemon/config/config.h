@@ -18,6 +18,7 @@
 #include "daemon/config/silence.h"
 #include "daemon/config/web_config_file.h"
 #include "daemon/net/client_limits.h"
+#include "pipeline/engine/series_budget.h"
 #include "trainwatch/analysis.h"
 #include "trainwatch/interner.h"
 #include "trainwatch/result.h"
@@ -112,6 +113,7 @@ struct Config {
   StreamConfig stream;
   std::vector<ReceiverConfig> receivers;
   std::vector<Silence> silences;
+  MetricsConfig metrics;
   ClientLimits clients;                         // of `web` and `stream`
   std::vector<std::string> analyses = {"all"};  // names, or "all"
   bool rules_default_enabled = true;

@@ -229,6 +229,16 @@ std::vector<ConfigField<Config>> make_settings() {
       duration_field<Config>(
           "stream.heartbeat", [](auto& c) -> auto& { return c.stream.heartbeat; }, seconds{1},
           hours{1}, "Time between heartbeats on a WebSocket."),
+      choice_field<Config>(
+          "metrics.cardinality", [](auto& c) -> auto& { return c.metrics.cardinality; },
+          {"low", "default", "full"},
+          "How much /metrics shows: low has no detail by phase and device, full has buckets of "
+          "4.4 %. A change needs a restart."),
+      count_field<Config>(
+          "metrics.max_series", [](auto& c) -> auto& { return c.metrics.max_series; }, 1000,
+          10'000'000,
+          "Series on /metrics, each bucket counted; what has no room is summed as __other__. A "
+          "change needs a restart."),
       analyses_field(),
       boolean_field<Config>(
           "rules.default_enabled", [](auto& c) -> auto& { return c.rules_default_enabled; },

@@ -36,6 +36,12 @@ double quality(std::string_view text) {
 
 }  // namespace
 
+std::string_view AcceptedRange::parameter(std::string_view name) const {
+  const auto found = std::ranges::find(
+      parameters, name, [](const auto& each) { return std::string_view(each.first); });
+  return found == parameters.end() ? std::string_view{} : std::string_view(found->second);
+}
+
 std::vector<AcceptedRange> parse_accept(std::string_view header) {
   std::vector<AcceptedRange> ranges;
   while (!header.empty()) {
@@ -45,9 +51,12 @@ std::vector<AcceptedRange> parse_accept(std::string_view header) {
     range.type = lower(take_trimmed(parameters, ';'));
     while (!parameters.empty()) {
       auto value = take_trimmed(parameters, ';');
-      const auto name = lower(take_trimmed(value, '='));
-      if (name == "version") range.version = trimmed(value);
-      if (name == "q") range.quality = quality(trimmed(value));
+      auto name = lower(take_trimmed(value, '='));
+      if (name == "q") {
+        range.quality = quality(trimmed(value));
+      } else {
+        range.parameters.emplace_back(std::move(name), trimmed(value));
+      }
     }
     ranges.push_back(std::move(range));
   }

@@ -3,14 +3,17 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace trainwatch {
 
 struct AcceptedRange {
-  std::string type;     // lower case: "text/plain", "gzip"
-  std::string version;  // the parameter "version", if any
-  double quality = 1;   // 0..1; 0 for what is malformed
+  std::string type;    // lower case: "text/plain", "gzip"
+  double quality = 1;  // 0..1; 0 for what is malformed
+  std::vector<std::pair<std::string, std::string>> parameters{};  // but "q"; names in lower case
+
+  std::string_view parameter(std::string_view name) const;  // empty: it has none
 };
 
 std::vector<AcceptedRange> parse_accept(std::string_view header);

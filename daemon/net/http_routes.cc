@@ -106,9 +106,11 @@ Answer metrics(NetState& net, const HttpRequest& request) {
   response.content_type = content_type(format);
   std::span<const MetricFamily> families;
   if (net.snapshot) families = net.snapshot->metrics;
-  response.shared_body = net.pages.page(format, std::chrono::steady_clock::now(), families,
+  const bool gzip = accepts_gzip(request.header("Accept-Encoding"));
+  response.shared_body = net.pages.page(format, gzip, std::chrono::steady_clock::now(), families,
                                         [&net] { return own_families(net); });
-  response.headers.emplace_back("Vary", "Accept");
+  if (gzip) response.headers.emplace_back("Content-Encoding", "gzip");
+  response.headers.emplace_back("Vary", "Accept, Accept-Encoding");
   return response;
 }
 

@@ -3,10 +3,13 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "trainwatch/alert.h"
+#include "trainwatch/event.h"
 #include "trainwatch/labels.h"
 #include "trainwatch/time.h"
 
@@ -14,11 +17,32 @@ namespace trainwatch {
 
 enum class MetricType : std::uint8_t { counter, gauge, histogram };
 
-// One series of a family. Counters and gauges use `value`; histograms the other three.
+// How many values fell into one bucket of the family and one of the native histogram.
+struct HistogramCell {
+  std::uint64_t count = 0;
+  std::int16_t native = 0;   // see stats/exponential_buckets.h; kZero: zero
+  std::uint16_t bucket = 0;  // index of its upper bound; that behind the last is +Inf
+};
+
+// An observation, or an alert, that stands for what was counted with it.
+struct Exemplar {
+  double value = 0;
+  Time at = kNoTime;
+  std::int64_t step = kNoStep;
+  std::string alert;  // its id; empty: none speaks of it
+};
+
+struct MetricDetails {
+  std::vector<HistogramCell> cells;  // ascending by value
+  std::vector<Exemplar> exemplars;   // of a histogram by value; of a counter at most one
+  std::int8_t schema = 0;            // of `native`
+};
+
+// One series of a family. Counters and gauges use `value`; histograms `details` and `sum`.
 struct MetricPoint {
   Labels labels;
   double value = 0;
-  std::vector<std::uint64_t> cumulative;  // per bound of the family, then +Inf
+  std::shared_ptr<const MetricDetails> details;  // null: none
   double sum = 0;
 };
 
@@ -28,6 +52,9 @@ struct MetricFamily {
   MetricType type = MetricType::gauge;
   std::vector<double> bounds;  // histogram upper bounds, without +Inf
   std::vector<MetricPoint> points;
+  // The bounds are those of the native histogram at schema 4, from this bucket on. A series of a
+  // lower schema has only those that its schema has, too.
+  std::optional<std::int16_t> first_native{};
 };
 
 struct Snapshot {

@@ -98,9 +98,10 @@ void InflateStream::state(StateIo& io) {
 }
 
 struct DeflateStream::Impl {
-  explicit Impl(Take to) : take(std::move(to)), output(kOutputBytes) {
-    if (deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, kGzipWindow, kMemoryLevel,
-                     Z_DEFAULT_STRATEGY) != Z_OK) {
+  Impl(Take to, Effort effort) : take(std::move(to)), output(kOutputBytes) {
+    const int level = effort == Effort::fast ? Z_BEST_SPEED : Z_DEFAULT_COMPRESSION;
+    if (deflateInit2(&stream, level, Z_DEFLATED, kGzipWindow, kMemoryLevel, Z_DEFAULT_STRATEGY) !=
+        Z_OK) {
       throw std::bad_alloc();
     }
   }
@@ -125,7 +126,8 @@ struct DeflateStream::Impl {
   std::vector<char> output;
 };
 
-DeflateStream::DeflateStream(Take take) : impl_(std::make_unique<Impl>(std::move(take))) {}
+DeflateStream::DeflateStream(Take take, Effort effort)
+    : impl_(std::make_unique<Impl>(std::move(take), effort)) {}
 DeflateStream::~DeflateStream() = default;
 
 void DeflateStream::write(std::string_view contents) {

@@ -66,7 +66,10 @@ class DeflateStream {
   // Receives the compressed bytes in order; each piece is valid during the call only.
   using Take = std::function<void(std::string_view)>;
 
-  explicit DeflateStream(Take take);
+  // `fast`: a third of the time, an eighth more bytes.
+  enum class Effort : std::uint8_t { usual, fast };
+
+  explicit DeflateStream(Take take, Effort effort = Effort::usual);
   ~DeflateStream();
 
   void write(std::string_view contents);

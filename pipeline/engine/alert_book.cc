@@ -67,7 +67,7 @@ const Alert& AlertBook::apply(const Source& source, Verdict verdict) {
   alert.severity = verdict.severity;
   if (alert.severity > alert.reached) {
     alert.reached = alert.severity;
-    if (episode.phase != Episode::Phase::pending) ++opened_[{source.rule, alert.reached}];
+    if (episode.phase != Episode::Phase::pending) count_reached(source.rule, alert);
   }
   alert.updated_at = at;
   if (!verdict.provisional && !alert.verdict.provisional) ++alert.count;
@@ -138,7 +138,7 @@ void AlertBook::open(std::uint32_t rule, const RuleSpec& spec, Episode& episode)
   episode.phase = Episode::Phase::firing;
   --waiting_;
   episode.alert.reached = episode.alert.severity;  // while it was pending nobody heard of it
-  ++opened_[{rule, episode.alert.severity}];
+  count_reached(rule, episode.alert);
   assign(spec, episode.alert);
   emit(episode);
 }
@@ -262,9 +262,16 @@ std::size_t AlertBook::active_count(std::uint32_t rule, Severity severity) const
   return count;
 }
 
-std::uint64_t AlertBook::opened_total(std::uint32_t rule, Severity severity) const {
-  const auto found = opened_.find({rule, severity});
-  return found == opened_.end() ? 0 : found->second;
+AlertBook::Reached AlertBook::reached(std::uint32_t rule, Severity severity) const {
+  const auto found = reached_.find({rule, severity});
+  return found == reached_.end() ? Reached{} : found->second;
+}
+
+void AlertBook::count_reached(std::uint32_t rule, const Alert& alert) {
+  Reached& reached = reached_[{rule, alert.severity}];
+  ++reached.total;
+  reached.latest = alert.id;
+  reached.at = alert.verdict.at;
 }
 
 }  // namespace trainwatch

@@ -90,7 +90,20 @@ class AlertBook {
   }
   std::vector<Alert> active() const;  // firing, oldest first
   std::size_t active_count(std::uint32_t rule, Severity severity) const;
-  std::uint64_t opened_total(std::uint32_t rule, Severity severity) const;
+  // How many alerts of a rule opened with a severity, or rose to it.
+  struct Reached {
+    std::uint64_t total = 0;
+    std::string latest;  // its id
+    Time at = kNoTime;   // when the latest did
+
+    void state(StateIo& io) {
+      io(total);
+      io(latest);
+      io(at);
+      if (!is_possible(at)) io.fail();
+    }
+  };
+  Reached reached(std::uint32_t rule, Severity severity) const;
 
   // Puts the alerts that changed since the last call; `all`: every one. Rows name rules by id.
   void save(StateRows& rows, std::span<const RuleConfig> rules, bool all);
@@ -149,6 +162,8 @@ class AlertBook {
   void end(Episode& episode, Time at, EndedBecause why);
   void open(std::uint32_t rule, const RuleSpec& spec, Episode& episode);
   void resolve(Episodes::iterator entry, Time at, EndedBecause why = EndedBecause::recovered);
+  // The alert has its severity, which it did not have before.
+  void count_reached(std::uint32_t rule, const Alert& alert);
   void emit(Episode& episode);
   void emit(Alert& alert);
   // Says which incident the alert belongs to, and emits others for which that has changed.
@@ -160,7 +175,7 @@ class AlertBook {
   std::deque<Closed> closed_;  // recently resolved; their cause may still be refined
   std::vector<Alert> emitted_;
   std::size_t waiting_ = 0;  // pending or recovering episodes
-  std::map<std::pair<std::uint32_t, Severity>, std::uint64_t> opened_;
+  std::map<std::pair<std::uint32_t, Severity>, Reached> reached_;
   std::uint64_t closed_total_ = 0;
   // Since the last save.
   std::set<Key, Less> removed_;

@@ -66,14 +66,14 @@ void AlertBook::save(StateRows& rows, std::span<const RuleConfig> rules, bool al
   }
   rows.put(std::string(kCounts), [&](StateIo& io) {
     io(closed_total_);
-    auto count = static_cast<std::uint32_t>(opened_.size());
+    auto count = static_cast<std::uint32_t>(reached_.size());
     io(count);
-    for (auto& [key, opened] : opened_) {
+    for (auto& [key, reached] : reached_) {
       std::string rule(rules[key.first].spec->id);
       Severity severity = key.second;
       io(rule);
       io(severity);
-      io(opened);
+      io(reached);
     }
   });
 }
@@ -82,7 +82,7 @@ bool AlertBook::load(const SavedState& saved, std::span<const RuleConfig> rules,
                      const std::vector<bool>& kept, Time at) {
   episodes_.clear();
   closed_.clear();
-  opened_.clear();
+  reached_.clear();
   waiting_ = 0;
   const bool counted = load_row(saved, kCounts, [&](StateIo& io) {
     std::uint32_t count = 0;
@@ -91,13 +91,13 @@ bool AlertBook::load(const SavedState& saved, std::span<const RuleConfig> rules,
     for (std::uint32_t i = 0; i < count && io.ok(); ++i) {
       std::string id;
       Severity severity{};
-      std::uint64_t opened = 0;
+      Reached reached;
       io(id);
       io(severity);
-      io(opened);
+      io(reached);
       const std::size_t rule = rule_number(rules, id);
       if (rule < rules.size() && kept[rule]) {
-        opened_[{static_cast<std::uint32_t>(rule), severity}] = opened;
+        reached_[{static_cast<std::uint32_t>(rule), severity}] = std::move(reached);
       }
     }
   });

@@ -34,6 +34,16 @@ void Engine::push(std::span<const Event> events) {
   });
 }
 
+void Engine::collect_metrics(Cardinality cardinality, std::vector<MetricFamily>& out) const {
+  MetricsView view{cardinality};
+  book_.each_closed([&view](const Alert& alert) { view.alerted.add(alert); });
+  book_.each_firing([&view](std::uint32_t, const Alert& alert) { view.alerted.add(alert); });
+  metrics_.collect(view, out);
+  latest_samples_.collect(view, out);
+  gpu_metrics_.collect(view, out);
+  lost_time_.collect(out);
+}
+
 void Engine::on(const Sample& sample) {
   latest_ = std::max(latest_, sample.at);
   last_seen_.saw(sample.series);

@@ -80,12 +80,15 @@ class Engine final : RuleHost::Outputs {
   const std::vector<RuleConfig>& rules() const { return host_->rules(); }
   const RuleHost& host() const { return *host_; }
   const AlertBook& book() const { return book_; }
-  const TrainingMetrics& metrics() const { return metrics_; }
-  const LatestSamples& latest_samples() const { return latest_samples_; }
+  // A second of processing time is over: only for metrics.
+  void second_passed() { latest_samples_.second_passed(); }
+  // Appends the families about the job.
+  void collect_metrics(Cardinality cardinality, std::vector<MetricFamily>& out) const;
   const GpuMetrics& gpu_metrics() const { return gpu_metrics_; }
   // Of /metrics, for lack of room in their family.
   std::uint64_t series_dropped() const {
-    return metrics_.series_dropped() + latest_samples_.series_dropped();
+    return metrics_.series_dropped() + latest_samples_.series_dropped() +
+           gpu_metrics_.ranks_dropped();
   }
   const Runs& runs() const { return runs_; }
   const LostTime& lost_time() const { return lost_time_; }

@@ -2,6 +2,7 @@
 #include <array>
 #include <iterator>
 #include <map>
+#include <memory>
 #include <string_view>
 
 #include "pipeline/analysis/core/metric_families.h"
@@ -145,7 +146,8 @@ void collect_tail(const Ingest& ingest, const TailReport& tail, std::vector<Metr
     out.push_back(std::move(*made));
 }
 
-void collect_limits(const Engine& engine, const TailReport& tail, std::vector<MetricFamily>& out) {
+void collect_limits(const Engine& engine, const TailReport& tail, std::uint64_t left_out,
+                    std::vector<MetricFamily>& out) {
   const Interner& interner = engine.interner();
   struct Limit {
     std::string_view name;
@@ -177,8 +179,7 @@ void collect_limits(const Engine& engine, const TailReport& tail, std::vector<Me
   MetricFamily dropped =
       family("trainwatch_series_dropped_total",
              "Series left out of /metrics because a family was full.", MetricType::counter);
-  const std::uint64_t left_out = engine.series_dropped() + engine.gpu_metrics().ranks_dropped();
-  dropped.points.push_back({{}, static_cast<double>(left_out), {}, 0});
+  dropped.points.push_back({{}, static_cast<double>(engine.series_dropped() + left_out), {}, 0});
   for (MetricFamily* made : {&values, &hits, &dropped}) out.push_back(std::move(*made));
 }
 
@@ -204,8 +205,11 @@ void collect_alerts(const Engine& engine, std::vector<MetricFamily>& out) {
              MetricType::counter);
   for (std::uint32_t rule = 0; rule < rules.size(); ++rule) {
     for (const Severity severity : kSeverities) {
-      const auto count = static_cast<double>(engine.book().opened_total(rule, severity));
-      opened.points.push_back({labels_of(*rules[rule].spec, severity), count, {}, 0});
+      const AlertBook::Reached reached = engine.book().reached(rule, severity);
+      auto details = std::make_shared<MetricDetails>();
+      if (reached.total > 0) details->exemplars = {{1, reached.at, kNoStep, reached.latest}};
+      opened.points.push_back({labels_of(*rules[rule].spec, severity),
+                               static_cast<double>(reached.total), std::move(details), 0});
     }
   }
   out.push_back(std::move(opened));
@@ -223,7 +227,7 @@ void collect_active(const Engine& engine, std::vector<MetricFamily>& out) {
     Labels labels = plain;
     labels.add(labels_of(alert.subject));
     if (active.size() >= most && !active.contains(labels)) {
-      labels = with(plain, "train_job", "__other__");
+      labels = with(plain, "train_job", kOther);
     }
     if (const auto none = active.find(plain); none != active.end() && none->second == 0) {
       active.erase(none);
@@ -252,11 +256,12 @@ void collect_runs(const Engine& engine, std::vector<MetricFamily>& out) {
 }  // namespace
 
 void collect_pipeline_metrics(const Engine& engine, const Ingest& ingest, const TailReport& tail,
-                              const SourceHealthTracker& watch, std::vector<MetricFamily>& out) {
+                              const SourceHealthTracker& watch, std::uint64_t left_out,
+                              std::vector<MetricFamily>& out) {
   collect_sources(ingest, out);
   collect_health(watch, out);
   collect_tail(ingest, tail, out);
-  collect_limits(engine, tail, out);
+  collect_limits(engine, tail, left_out, out);
   collect_rules(engine, out);
   collect_alerts(engine, out);
   collect_active(engine, out);

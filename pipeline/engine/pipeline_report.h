@@ -31,9 +31,10 @@ struct TailReport {
   ScanTime read_until{};
 };
 
-// Appends the families about the pipeline.
+// Appends the families about the pipeline. `left_out`: series for which the page has no room.
 void collect_pipeline_metrics(const Engine& engine, const Ingest& ingest, const TailReport& tail,
-                              const SourceHealthTracker& tracker, std::vector<MetricFamily>& out);
+                              const SourceHealthTracker& tracker, std::uint64_t left_out,
+                              std::vector<MetricFamily>& out);
 
 struct StatusHeader {
   std::string version;

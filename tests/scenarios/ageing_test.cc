@@ -70,6 +70,18 @@ IngestOptions options_of(const std::string& directory) {
   return replay_input({directory}, Config(rule_catalog()));
 }
 
+int series_of_old(const Engine& engine) {
+  std::vector<MetricFamily> families;
+  engine.collect_metrics(Cardinality::full, families);
+  int found = 0;
+  for (const MetricFamily& family : families) {
+    for (const MetricPoint& point : family.points) {
+      for (const auto& [name, value] : point.labels) found += value.starts_with("old-") ? 1 : 0;
+    }
+  }
+  return found;
+}
+
 class Ageing : public testing::TestWithParam<unsigned> {};
 
 // In each round of the job something older is forgotten, so that everything known of the job goes
@@ -83,6 +95,7 @@ TEST_P(Ageing, OfOthersChangesNoAlert) {
         "old/" + std::to_string(1591160000 + node) + ".old-" + std::to_string(node) + ".json",
         metrics_of(node));
     watcher.look();
+    EXPECT_GT(series_of_old(watcher.pipeline().engine()), node);
     EXPECT_EQ(watcher.next_round(), node == kRounds);
   }
   LivePlayer player(kRecordedJob, target.path(), GetParam());
@@ -109,6 +122,7 @@ TEST_P(Ageing, OfOthersChangesNoAlert) {
   for (std::size_t i = 0; i < subjects.size(); ++i) {
     EXPECT_FALSE(subjects[static_cast<SubjectId>(i)].node.starts_with("old-"));
   }
+  EXPECT_EQ(series_of_old(watcher.pipeline().engine()), 0) << "on /metrics";
 }
 INSTANTIATE_TEST_SUITE_P(Seeds, Ageing, testing::Range(1U, 11U));
 

@@ -77,16 +77,15 @@ void GpuMetrics::Rank::state(StateIo& io) {
 void GpuMetrics::on(const SelectedCycle& selected, const CycleSummary& summary) {
   const CycleTrace& cycle = selected.cycle();
   const auto known = ranks_.find(cycle.subject);
-  if (known == ranks_.end() && ranks_.size() == kMaxRanks) {
-    ++dropped_;
-    return;
-  }
-  Rank& rank = known == ranks_.end() ? ranks_[cycle.subject] : known->second;
+  const bool full = known == ranks_.end() && ranks_.size() == kMaxRanks;
+  if (full && left_out_.add(cycle.subject)) ++dropped_;
+  Rank& rank = full ? other_ : known == ranks_.end() ? ranks_[cycle.subject] : known->second;
   rank.add(summary);
   for (const LaunchedActivity& activity : launched_activities(cycle, selected.rows())) {
     const std::int64_t delay = activity.first_start_ns - cycle.launches[activity.launch].end_ns();
     rank.launch_delay.observe(seconds(std::max<std::int64_t>(delay, 0)));
   }
+  if (full) return;
   rank.longest_queue = longest_queue(selected);
   rank.bytes_per_second.clear();
   for (const CopyBandwidth& copies : memory_bandwidth(cycle, selected.rows())) {
@@ -126,18 +125,19 @@ void GpuMetrics::collect_totals(std::vector<MetricFamily>& out) const {
   MetricFamily time = family("trainwatch_gpu_time_seconds_total",
                              "GPU time in profiler cycles, by kind of activity; kinds overlap.",
                              MetricType::counter);
-  for (const auto& [subject, rank] : ranks_) {
-    const Labels own = labels_of(interner_, subject);
+  const auto add = [&](const Labels& own, const Rank& rank) {
     for (std::size_t i = 0; i < kIdleCauses; ++i) {
       idle.points.push_back({with(own, "cause", kCauses[i]), seconds(rank.idle_ns[i]), {}, 0});
     }
-    const auto add = [&](std::string_view kind, std::int64_t ns) {
+    const auto add_time = [&](std::string_view kind, std::int64_t ns) {
       time.points.push_back({with(own, "kind", kind), seconds(ns), {}, 0});
     };
-    add("computation", rank.computation_ns);
-    add("communication", rank.communication_ns);
-    add("memory", rank.memory_ns);
-  }
+    add_time("computation", rank.computation_ns);
+    add_time("communication", rank.communication_ns);
+    add_time("memory", rank.memory_ns);
+  };
+  for (const auto& [subject, rank] : ranks_) add(labels_of(interner_, subject), rank);
+  if (other_.window_ns > 0) add({{"train_job", kOther}}, other_);
   out.push_back(std::move(idle));
   out.push_back(std::move(time));
 }
@@ -155,32 +155,33 @@ void GpuMetrics::collect_bandwidth(std::vector<MetricFamily>& out) const {
   out.push_back(std::move(bandwidth));
 }
 
-void GpuMetrics::collect_launches(std::vector<MetricFamily>& out) const {
-  MetricFamily delay = histogram_family<BasicHistogram<kLaunchBounds>>(
-      "trainwatch_kernel_launch_delay_seconds",
-      "From the end of the launching call to the start of the GPU activity.");
+void GpuMetrics::collect_launches(const MetricsView& view, std::vector<MetricFamily>& out) const {
+  const HistogramBounds bounds = LaunchHistogram::bounds(view.cardinality);
+  MetricFamily delay =
+      bounds.family("trainwatch_kernel_launch_delay_seconds",
+                    "From the end of the launching call to the start of the GPU activity.");
   MetricFamily queue =
       family("trainwatch_gpu_queue_length_max",
              "Longest launch queue of a stream, latest profiler cycle.", MetricType::gauge);
   for (const auto& [subject, rank] : ranks_) {
     const Labels own = labels_of(interner_, subject);
-    delay.points.push_back(rank.launch_delay.point(own));
+    delay.points.push_back(rank.launch_delay.point(own, bounds));
     queue.points.push_back({own, static_cast<double>(rank.longest_queue), {}, 0});
   }
   out.push_back(std::move(delay));
   out.push_back(std::move(queue));
 }
 
-void GpuMetrics::collect(std::vector<MetricFamily>& out) const {
+void GpuMetrics::collect(const MetricsView& view, std::vector<MetricFamily>& out) const {
   collect_ratios(out);
   collect_totals(out);
-  collect_launches(out);
+  collect_launches(view, out);
   collect_bandwidth(out);
 }
 
 void GpuMetrics::state(StateIo& io) {
   io(ranks_);
-  io(dropped_);
+  io(other_);
   if (ranks_.size() > kMaxRanks) io.fail();
   for (const auto& [subject, rank] : ranks_) {
     if (!is_known(interner_, subject)) io.fail();

@@ -28,8 +28,9 @@ class GpuMetrics {
   void on(const SelectedCycle& selected, const CycleSummary& summary);
 
   // Appends the families.
-  void collect(std::vector<MetricFamily>& out) const;
+  void collect(const MetricsView& view, std::vector<MetricFamily>& out) const;
 
+  // Ranks that had no room.
   std::uint64_t ranks_dropped() const { return dropped_; }
 
   void state(StateIo& io);
@@ -50,7 +51,7 @@ class GpuMetrics {
     std::int64_t computation_ns = 0;
     std::int64_t communication_ns = 0;
     std::int64_t memory_ns = 0;
-    BasicHistogram<kLaunchBounds> launch_delay;
+    LaunchHistogram launch_delay;
 
     void add(const CycleSummary& summary);
     void state(StateIo& io);
@@ -58,12 +59,14 @@ class GpuMetrics {
 
   void collect_ratios(std::vector<MetricFamily>& out) const;
   void collect_totals(std::vector<MetricFamily>& out) const;
-  void collect_launches(std::vector<MetricFamily>& out) const;
+  void collect_launches(const MetricsView& view, std::vector<MetricFamily>& out) const;
   void collect_bandwidth(std::vector<MetricFamily>& out) const;
 
   const Interner& interner_;
   std::map<SubjectId, Rank> ranks_;
-  std::uint64_t dropped_ = 0;  // cycles of ranks beyond kMaxRanks
+  Rank other_;        // the totals of ranks beyond kMaxRanks
+  LeftOut left_out_;  // since the start; which they were is not saved
+  std::uint64_t dropped_ = 0;
 };
 
 }  // namespace trainwatch

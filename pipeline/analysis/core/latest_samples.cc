@@ -5,6 +5,7 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -94,6 +95,24 @@ std::optional<std::uint8_t> metric_of(Resource resource) {
   return static_cast<std::uint8_t>(metric - kSystemMetrics.begin());
 }
 
+// Of the series with the same labels.
+class Means {
+ public:
+  void add(const Labels& labels, double value) {
+    auto& [sum, count] = sums_[labels];
+    sum += value;
+    ++count;
+  }
+  void collect(MetricFamily& family) const {
+    for (const auto& [labels, sum] : sums_) {
+      family.points.push_back({labels, sum.first / static_cast<double>(sum.second), {}, 0});
+    }
+  }
+
+ private:
+  std::map<Labels, std::pair<double, std::size_t>> sums_;
+};
+
 }  // namespace
 
 std::string_view LatestSamples::device_of(const Series& series) const {
@@ -126,21 +145,35 @@ void LatestSamples::add_series(std::size_t count) {
   }
 }
 
-void LatestSamples::collect(std::vector<MetricFamily>& out) const {
+void LatestSamples::second_passed() {
+  for (Shown& shown : shown_) {
+    if (shown.silent_seconds <= kPatience) ++shown.silent_seconds;
+  }
+}
+
+void LatestSamples::collect(const MetricsView& view, std::vector<MetricFamily>& out) const {
+  const bool by_device = view.cardinality != Cardinality::low;
   for (std::size_t row = 0; row < kSystemMetrics.size(); ++row) {
     const SystemMetric& metric = kSystemMetrics[row];
     if (out.empty() || out.back().name != metric.name) {
       out.push_back(family(metric.name, metric.help, MetricType::gauge));
     }
+    Means means;
     for (const Shown& shown : shown_) {
       if (shown.metric != row || std::isnan(shown.value)) continue;
+      if (shown.silent_seconds > kPatience) continue;
       const Series& series = interner_.series[shown.series];
       Labels own = labels_of(interner_, series.subject);
       if (!metric.label.empty()) own = with(own, metric.label, metric.value);
       const std::string_view device = device_of(series);
+      if (!device.empty() && metric.name == kRatio && !by_device) {
+        means.add(own, shown.value * metric.scale);
+        continue;
+      }
       if (!device.empty()) own = with(own, "device", device);
       out.back().points.push_back({std::move(own), shown.value * metric.scale, {}, 0});
     }
+    means.collect(out.back());
   }
 }
 

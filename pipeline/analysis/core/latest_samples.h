@@ -26,11 +26,18 @@ class LatestSamples {
     if (index >= places_.size()) add_series(index + 1);
     if (places_[index] == kNotShown) return;
     shown_[places_[index]].value = sample.value;
+    shown_[places_[index]].silent_seconds = 0;
     changed_ = true;
   }
 
-  // Appends the families; cost is proportional to the number of series.
-  void collect(std::vector<MetricFamily>& out) const;
+  // A second of processing time is over. Only a daemon calls it: a value is no longer shown when
+  // its series has been silent for kPatience.
+  void second_passed();
+  static constexpr std::uint16_t kPatience = 300;  // seconds: what Prometheus takes for stale, too
+
+  // Appends the families; cost is proportional to the number of series. At the lowest level ratios
+  // are means over the devices of a node.
+  void collect(const MetricsView& view, std::vector<MetricFamily>& out) const;
 
   // Series that had no room in their family.
   std::uint64_t series_dropped() const { return dropped_; }
@@ -46,6 +53,7 @@ class LatestSamples {
     SeriesId series{};
     double value = 0;  // NaN: not sampled since there is room for it
     std::uint8_t metric = 0;
+    std::uint16_t silent_seconds = 0;  // not saved
 
     void state(StateIo& io) {
       io(series);

@@ -1,7 +1,9 @@
 #include "pipeline/analysis/core/training_metrics.h"
 
 #include <algorithm>
+#include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 #include "pipeline/analysis/core/metric_families.h"
@@ -10,6 +12,7 @@ namespace trainwatch {
 namespace {
 
 constexpr std::size_t kMaxWorkers = 1024;
+const Subject kOthers{std::string(kOther), "", kNoRank, ""};
 
 // The phases of a step that are measured; the others are too fine for a metric.
 std::string_view phase_label(SpanKind kind) {
@@ -33,83 +36,109 @@ std::string_view phase_label(SpanKind kind) {
 
 }  // namespace
 
-template <class Map, class Key>
-typename Map::mapped_type* TrainingMetrics::entry(Map& map, const Key& key) {
+template <class Map>
+typename Map::mapped_type* TrainingMetrics::entry(Map& map, LeftOut& left_out,
+                                                  const typename Map::key_type& key) {
   changed_ = true;
   if (const auto known = map.find(key); known != map.end()) return &known->second;
-  if (map.size() >= kMaxSeries) {
+  if (map.size() < kMaxSeries) return &map[key];
+  if constexpr (std::is_same_v<typename Map::key_type, SubjectId>) {
+    if (left_out.add(key)) ++dropped_;
+  } else if (left_out.add(key.first, static_cast<std::size_t>(key.second) % 16)) {
     ++dropped_;
-    return nullptr;
   }
-  return &map[key];
+  return nullptr;
 }
 
 void TrainingMetrics::on(const Span& span) {
+  const double seconds = to_seconds(span.duration);
   if (!phase_label(span.kind).empty()) {
-    if (Histogram* phase = entry(phases_, std::pair{span.subject, span.kind})) {
-      phase->observe(to_seconds(span.duration));
-    }
+    DurationHistogram* phase = entry(phases_, left_out_phases_, {span.subject, span.kind});
+    if (phase == nullptr) phase = &other_phases_[span.kind];
+    phase->observe(seconds, span.step, span.end());
   }
   if (span.kind == SpanKind::data_wait) {
-    if (Histogram* waits = entry(getnext_, span.subject)) {
-      waits->observe(to_seconds(span.duration));
-    }
+    WaitHistogram* waits = entry(getnext_, left_out_getnext_, span.subject);
+    if (waits == nullptr) waits = &other_getnext_;
+    waits->observe(seconds, span.step, span.end());
   }
-  if (span.kind == SpanKind::data_worker || span.kind == SpanKind::data_wait) {
-    auto* workers = span.worker == kNoWorker ? nullptr : entry(workers_, span.subject);
-    if (workers != nullptr && workers->size() < kMaxWorkers) (*workers)[span.worker] = 1;
-  }
+  const bool by_worker = span.kind == SpanKind::data_worker || span.kind == SpanKind::data_wait;
+  if (!by_worker || span.worker == kNoWorker) return;
+  auto* const workers = entry(workers_, left_out_workers_, span.subject);
+  if (workers != nullptr && workers->size() < kMaxWorkers) (*workers)[span.worker] = 1;
 }
 
 void TrainingMetrics::on(const Step& step) {
   // A job that reports its steps itself is not counted a second time from its profiler traces.
   if (step.origin == Origin::timeline) timeline_seen_ = true;
   if (step.origin == Origin::profiler && timeline_seen_) return;
-  if (Steps* steps = entry(steps_, std::pair{step.subject, step.mode})) {
-    steps->duration.observe(to_seconds(step.duration));
-    steps->last = std::max(steps->last, step.end());
-    ++steps->count;
-  }
-  Batches* batches = entry(batches_, step.subject);
+  Steps* steps = entry(steps_, left_out_steps_, {step.subject, step.mode});
+  if (steps == nullptr) steps = &other_steps_[step.mode];
+  steps->duration.observe(to_seconds(step.duration), step.number, step.end());
+  steps->last = std::max(steps->last, step.end());
+  ++steps->count;
+  Batches* batches = entry(batches_, left_out_batches_, step.subject);
   if (batches == nullptr) return;
   if (batches->previous_start != kNoTime && step.start > batches->previous_start) {
-    batches->between.observe(to_seconds(step.start - batches->previous_start));
+    batches->between.observe(to_seconds(step.start - batches->previous_start),
+                             batches->previous_step, step.start);
   }
   batches->previous_start = step.start;
+  batches->previous_step = step.number;
 }
 
-void TrainingMetrics::collect_steps(std::vector<MetricFamily>& out) const {
+void TrainingMetrics::collect_steps(const MetricsView& view, std::vector<MetricFamily>& out) const {
+  const HistogramBounds bounds = DurationHistogram::bounds(view.cardinality);
   MetricFamily duration =
-      histogram_family("trainwatch_step_duration_seconds", "Duration of training steps.");
+      bounds.family("trainwatch_step_duration_seconds", "Duration of training steps.");
   MetricFamily total =
       family("trainwatch_steps_total", "Training steps seen.", MetricType::counter);
   MetricFamily last = family("trainwatch_last_step_timestamp_seconds",
                              "Unix time at which the latest step ended.", MetricType::gauge);
-  for (const auto& [key, steps] : steps_) {
-    const Labels own = with(labels_of(interner_, key.first), "mode", to_string(key.second));
-    duration.points.push_back(steps.duration.point(own));
+  const auto add = [&](const Subject& rank, Mode mode, const Steps& steps) {
+    const Labels own = with(labels_of(rank), "mode", to_string(mode));
+    duration.points.push_back(steps.duration.point(own, bounds, view.alerted, rank));
     total.points.push_back({own, static_cast<double>(steps.count), {}, 0});
     last.points.push_back({own, to_seconds(steps.last), {}, 0});
-  }
-  MetricFamily phase =
-      histogram_family("trainwatch_step_phase_seconds", "Duration of the phases of a step.");
-  for (const auto& [key, histogram] : phases_) {
-    phase.points.push_back(
-        histogram.point(with(labels_of(interner_, key.first), "phase", phase_label(key.second))));
-  }
-  for (MetricFamily* made : {&duration, &total, &last, &phase}) out.push_back(std::move(*made));
+  };
+  for (const auto& [key, steps] : steps_) add(interner_.subjects[key.first], key.second, steps);
+  for (const auto& [mode, steps] : other_steps_) add(kOthers, mode, steps);
+  for (MetricFamily* made : {&duration, &total, &last}) out.push_back(std::move(*made));
 }
 
-void TrainingMetrics::collect_data_loading(std::vector<MetricFamily>& out) const {
-  MetricFamily getnext = histogram_family("trainwatch_getnext_duration_seconds",
-                                          "Time the training loop waited for each batch.");
-  for (const auto& [subject, histogram] : getnext_) {
-    getnext.points.push_back(histogram.point(labels_of(interner_, subject)));
+void TrainingMetrics::collect_phases(const MetricsView& view,
+                                     std::vector<MetricFamily>& out) const {
+  const HistogramBounds bounds = DurationHistogram::bounds(view.cardinality);
+  MetricFamily phase =
+      bounds.family("trainwatch_step_phase_seconds", "Duration of the phases of a step.");
+  const auto add = [&](const Subject& rank, SpanKind kind, const DurationHistogram& histogram) {
+    Labels own = with(labels_of(rank), "phase", phase_label(kind));
+    phase.points.push_back(histogram.point(std::move(own), bounds, view.alerted, rank));
+  };
+  for (const auto& [key, histogram] : phases_) {
+    add(interner_.subjects[key.first], key.second, histogram);
   }
-  MetricFamily batch = histogram_family("trainwatch_batch_time_seconds",
-                                        "Time from the start of a batch to the start of the next.");
+  for (const auto& [kind, histogram] : other_phases_) add(kOthers, kind, histogram);
+  out.push_back(std::move(phase));
+}
+
+void TrainingMetrics::collect_data_loading(const MetricsView& view,
+                                           std::vector<MetricFamily>& out) const {
+  const HistogramBounds bounds = WaitHistogram::bounds(view.cardinality);
+  MetricFamily getnext = bounds.family("trainwatch_getnext_duration_seconds",
+                                       "Time the training loop waited for each batch.");
+  for (const auto& [subject, histogram] : getnext_) {
+    const Subject& rank = interner_.subjects[subject];
+    getnext.points.push_back(histogram.point(labels_of(rank), bounds, view.alerted, rank));
+  }
+  if (other_getnext_.count() > 0) {
+    getnext.points.push_back(other_getnext_.point(labels_of(kOthers), bounds));
+  }
+  MetricFamily batch = bounds.family("trainwatch_batch_time_seconds",
+                                     "Time from the start of a batch to the start of the next.");
   for (const auto& [subject, batches] : batches_) {
-    batch.points.push_back(batches.between.point(labels_of(interner_, subject)));
+    const Subject& rank = interner_.subjects[subject];
+    batch.points.push_back(batches.between.point(labels_of(rank), bounds, view.alerted, rank));
   }
   MetricFamily workers = family("trainwatch_dataloader_workers",
                                 "Distinct data-loading workers seen.", MetricType::gauge);
@@ -120,9 +149,10 @@ void TrainingMetrics::collect_data_loading(std::vector<MetricFamily>& out) const
   for (MetricFamily* made : {&getnext, &batch, &workers}) out.push_back(std::move(*made));
 }
 
-void TrainingMetrics::collect(std::vector<MetricFamily>& out) const {
-  collect_steps(out);
-  collect_data_loading(out);
+void TrainingMetrics::collect(const MetricsView& view, std::vector<MetricFamily>& out) const {
+  collect_steps(view, out);
+  collect_phases(view, out);
+  collect_data_loading(view, out);
 }
 
 void TrainingMetrics::state(StateIo& io) {
@@ -131,10 +161,15 @@ void TrainingMetrics::state(StateIo& io) {
   io(getnext_);
   io(batches_);
   io(workers_);
-  io(dropped_);
+  io(other_steps_);
+  io(other_phases_);
+  io(other_getnext_);
   io(timeline_seen_);
   for (const auto& [key, steps] : steps_) {
     if (key.second >= Mode::count_) io.fail();
+  }
+  for (const auto& [mode, steps] : other_steps_) {
+    if (mode >= Mode::count_) io.fail();
   }
 }
 

@@ -2,7 +2,7 @@
 // read them; alerts do not depend on them.
 //
 // Labels are only train_job, node, rank and closed sets (mode, phase), never text taken from a file
-// without a cap: each family holds at most `kMaxSeries` series.
+// without a cap: each family holds at most `kMaxSeries` series, and the others are summed.
 #pragma once
 
 #include <cstdint>
@@ -25,8 +25,9 @@ class TrainingMetrics {
   void on(const Step& step);
 
   // Appends the families; cost is proportional to the number of series.
-  void collect(std::vector<MetricFamily>& out) const;
+  void collect(const MetricsView& view, std::vector<MetricFamily>& out) const;
 
+  // Series that had no room in their family.
   std::uint64_t series_dropped() const { return dropped_; }
 
   // True if the state changed since the last call.
@@ -35,7 +36,7 @@ class TrainingMetrics {
 
  private:
   struct Steps {
-    Histogram duration;
+    DurationHistogram duration;
     Time last{};
     std::uint64_t count = 0;
     void state(StateIo& io) {
@@ -46,26 +47,36 @@ class TrainingMetrics {
   };
   struct Batches {
     Time previous_start = kNoTime;
-    Histogram between;
+    std::int64_t previous_step = kNoStep;
+    WaitHistogram between;
     void state(StateIo& io) {
       io(previous_start);
+      io(previous_step);
       io(between);
     }
   };
 
   // The entry of `key`, or null when the family is full.
-  template <class Map, class Key>
-  typename Map::mapped_type* entry(Map& map, const Key& key);
+  template <class Map>
+  typename Map::mapped_type* entry(Map& map, LeftOut& left_out, const typename Map::key_type& key);
 
-  void collect_steps(std::vector<MetricFamily>& out) const;
-  void collect_data_loading(std::vector<MetricFamily>& out) const;
+  void collect_steps(const MetricsView& view, std::vector<MetricFamily>& out) const;
+  void collect_phases(const MetricsView& view, std::vector<MetricFamily>& out) const;
+  void collect_data_loading(const MetricsView& view, std::vector<MetricFamily>& out) const;
 
   const Interner& interner_;
   std::map<std::pair<SubjectId, Mode>, Steps> steps_;
-  std::map<std::pair<SubjectId, SpanKind>, Histogram> phases_;
-  std::map<SubjectId, Histogram> getnext_;
+  std::map<std::pair<SubjectId, SpanKind>, DurationHistogram> phases_;
+  std::map<SubjectId, WaitHistogram> getnext_;
   std::map<SubjectId, Batches> batches_;
   std::map<SubjectId, std::map<std::int32_t, std::uint8_t>> workers_;
+  // What has no room in its family, all together.
+  std::map<Mode, Steps> other_steps_;
+  std::map<SpanKind, DurationHistogram> other_phases_;
+  WaitHistogram other_getnext_;
+  // Since the start; which they were is not saved.
+  LeftOut left_out_steps_, left_out_phases_, left_out_getnext_, left_out_batches_,
+      left_out_workers_;
   std::uint64_t dropped_ = 0;
   bool timeline_seen_ = false;
   bool changed_ = false;

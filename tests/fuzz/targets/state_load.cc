@@ -86,8 +86,7 @@ void load_damaged_state(std::string_view input) {
     if (!input.empty() && pipeline.dropped().empty()) return;
     read_job(pipeline, 1);
     std::vector<MetricFamily> metrics;
-    pipeline.engine().metrics().collect(metrics);
-    pipeline.engine().latest_samples().collect(metrics);
+    pipeline.engine().collect_metrics(Cardinality::full, metrics);
     expect(pipeline.commit(Time{}).ok(), "what follows is stored");
   }
   DurablePipeline pipeline(all_rules(), {}, store, analysis_catalog());

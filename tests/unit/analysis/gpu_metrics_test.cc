@@ -25,7 +25,7 @@ class GpuMetricsTest : public testing::Test {
   // The values of a family in the order of its points.
   std::vector<double> values(const std::string& name) const {
     std::vector<MetricFamily> families;
-    metrics_.collect(families);
+    metrics_.collect({}, families);
     std::vector<double> found;
     for (const MetricFamily& family : families) {
       if (family.name != "trainwatch_" + name) continue;

@@ -30,7 +30,7 @@ class LatestSamplesTest : public testing::Test {
   }
   static std::vector<MetricPoint> points(const LatestSamples& latest, std::string_view name) {
     std::vector<MetricFamily> all;
-    latest.collect(all);
+    latest.collect({}, all);
     const auto found = std::ranges::find(all, name, &MetricFamily::name);
     return found == all.end() ? std::vector<MetricPoint>{} : found->points;
   }
@@ -82,6 +82,32 @@ TEST_F(LatestSamplesTest, DevicesHaveNamesOfDevices) {
   EXPECT_EQ(device(kRatio), std::nullopt) << "of the whole node";
   latest_.on(sample(interner_, Resource::network_receive, "ReceiveBytesPerSecond", 7, "Algorithm"));
   EXPECT_EQ(device("trainwatch_network_bytes_per_second"), "external");
+}
+
+TEST_F(LatestSamplesTest, ASilentSeriesIsNoLongerShown) {
+  latest_.on(sample(Resource::cpu_utilization, "cpu0", 10));
+  latest_.on(sample(Resource::cpu_utilization, "cpu1", 10));
+  for (int second = 0; second < LatestSamples::kPatience; ++second) latest_.second_passed();
+  latest_.on(sample(Resource::cpu_utilization, "cpu1", 20));
+  EXPECT_EQ(points(latest_, kRatio).size(), 2U);
+  latest_.second_passed();
+  ASSERT_EQ(points(latest_, kRatio).size(), 1U);
+  EXPECT_DOUBLE_EQ(points(latest_, kRatio)[0].value, 0.2);
+  latest_.on(sample(Resource::cpu_utilization, "cpu0", 30));
+  EXPECT_EQ(points(latest_, kRatio).size(), 2U) << "it is back";
+}
+
+TEST_F(LatestSamplesTest, LowShowsTheMeanOverDevices) {
+  latest_.on(sample(Resource::cpu_utilization, "cpu0", 10));
+  latest_.on(sample(Resource::cpu_utilization, "cpu1", 30));
+  latest_.on(sample(Resource::memory_used, "MemoryUsedPercent", 50));
+  std::vector<MetricFamily> all;
+  latest_.collect({Cardinality::low}, all);
+  const auto found = std::ranges::find(all, kRatio, &MetricFamily::name);
+  ASSERT_EQ(found->points.size(), 2U);
+  EXPECT_EQ(found->points[0].labels, (Labels{{"node", "node"}, {"resource", "cpu"}}));
+  EXPECT_DOUBLE_EQ(found->points[0].value, 0.2);
+  EXPECT_DOUBLE_EQ(found->points[1].value, 0.5);
 }
 
 TEST_F(LatestSamplesTest, TwoSpellingsOfOneDeviceAreOneSeries) {

@@ -14,28 +14,32 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kHuge = 1e308;
 
 TEST(Histogram, CountsWhatIsFiniteAndItsSumStaysSo) {
-  Histogram histogram;
+  WaitHistogram histogram;
   for (const double seconds : {0.5, kNaN, kInfinity, -kInfinity, kHuge, kHuge, 0.5}) {
     histogram.observe(seconds);
   }
-  const MetricPoint point = histogram.point({});
-  EXPECT_EQ(point.cumulative.front(), 0U) << "NaN is not the smallest value";
-  EXPECT_EQ(point.cumulative.back(), 3U) << "the second 1e308 would be too much";
+  EXPECT_EQ(histogram.count(), 3U) << "the second 1e308 would be too much";
+  const MetricPoint point = histogram.point({}, WaitHistogram::bounds(Cardinality::normal));
+  ASSERT_EQ(point.details->cells.size(), 2U) << "NaN is not the smallest value";
+  EXPECT_EQ(point.details->cells[0].count, 2U);
   EXPECT_TRUE(std::isfinite(point.sum));
 }
 
 TEST(Histogram, CountsStopAtTheGreatest) {
   constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
-  std::vector<std::uint64_t> words(Histogram::kBounds.size() + 3, kMost);
-  words.end()[-1] = words.end()[-2] = 0;  // the sum
-  const std::string_view bytes(reinterpret_cast<const char*>(words.data()),
-                               words.size() * sizeof words[0]);
-  Histogram histogram;
+  StateIo saving = StateIo::saving();
+  std::vector<HistogramCell> cells = {{kMost, -16, 8}, {kMost, 0, 9}};  // 0.5 s and 1 s
+  auto schema = static_cast<std::int8_t>(exponential_buckets::kFinest);
+  saving(cells);
+  saving(schema);
+  const std::string bytes = saving.take();
+  HistogramCells histogram;
   StateIo loading = StateIo::loading(bytes);
   loading(histogram);
   ASSERT_TRUE(loading.complete());
-  histogram.observe(0.5);
-  for (const std::uint64_t count : histogram.point({}).cumulative) EXPECT_EQ(count, kMost);
+  histogram.add(0.5, 8);
+  EXPECT_EQ(histogram.cells()[0].count, kMost);
+  EXPECT_EQ(histogram.count(), kMost);
 }
 
 TEST(SystemHistory, IsNotSpoiledByImpossibleValues) {

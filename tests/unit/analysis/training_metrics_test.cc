@@ -37,7 +37,7 @@ class TrainingMetricsTest : public testing::Test {
   }
   static MetricFamily family(const TrainingMetrics& metrics, const std::string& name) {
     std::vector<MetricFamily> all;
-    metrics.collect(all);
+    metrics.collect({}, all);
     const auto found = std::ranges::find(all, "trainwatch_" + name, &MetricFamily::name);
     return found == all.end() ? MetricFamily{} : *found;
   }
@@ -51,7 +51,10 @@ class TrainingMetricsTest : public testing::Test {
   // How many values the only histogram of a family has seen.
   std::uint64_t count(const std::string& name) const {
     const auto points = family(metrics_, name).points;
-    return points.size() == 1 ? points[0].cumulative.back() : 0;
+    if (points.size() != 1) return 0;
+    std::uint64_t sum = 0;
+    for (const HistogramCell& cell : points[0].details->cells) sum += cell.count;
+    return sum;
   }
 
   Interner interner_;
@@ -84,11 +87,39 @@ TEST_F(TrainingMetricsTest, PhasesAndWaits) {
 
 TEST_F(TrainingMetricsTest, AFullFamilyCountsWhatItLeavesOut) {
   const auto limit = static_cast<std::int32_t>(kMaxSeries);
-  for (std::int32_t of_rank = 0; of_rank < limit + 3; ++of_rank) {
-    metrics_.on(span(SpanKind::forward, milliseconds(1), of_rank));
+  for (int round = 0; round < 2; ++round) {
+    for (std::int32_t of_rank = 0; of_rank < limit + 3; ++of_rank) {
+      metrics_.on(span(SpanKind::forward, milliseconds(1), of_rank));
+    }
   }
-  EXPECT_EQ(family(metrics_, "step_phase_seconds").points.size(), kMaxSeries);
   EXPECT_EQ(metrics_.series_dropped(), 3U);
+  const auto points = family(metrics_, "step_phase_seconds").points;
+  ASSERT_EQ(points.size(), kMaxSeries + 1);
+  EXPECT_EQ((*points.back().labels.begin()), Labels::Label("train_job", "__other__"));
+  EXPECT_EQ(points.back().details->cells.at(0).count, 6U) << "the others together";
+}
+
+TEST_F(TrainingMetricsTest, ExemplarsNameTheStepAndItsAlert) {
+  Alert alert;
+  alert.id = "a1";
+  alert.subject = interner_.subjects[rank(0)];
+  alert.verdict.step = 2;
+  MetricsView view;
+  view.alerted.add(alert);
+  metrics_.on(step(1));
+  Step slow = step(2);
+  slow.duration = seconds(3);
+  metrics_.on(slow);
+  std::vector<MetricFamily> all;
+  metrics_.collect(view, all);
+  const auto& exemplars = all.at(0).points.at(0).details->exemplars;
+  ASSERT_EQ(exemplars.size(), 2U);
+  EXPECT_EQ(exemplars[0].step, 1);
+  EXPECT_EQ(exemplars[0].alert, "");
+  EXPECT_EQ(exemplars[1].step, 2);
+  EXPECT_EQ(exemplars[1].value, 3);
+  EXPECT_EQ(exemplars[1].at, slow.end());
+  EXPECT_EQ(exemplars[1].alert, "a1");
 }
 
 TEST_F(TrainingMetricsTest, SurvivesARestart) {

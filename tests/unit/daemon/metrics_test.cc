@@ -8,11 +8,32 @@
 #include "daemon/net/metrics_page.h"
 #include "daemon/net/net_metrics.h"
 #include "daemon/net/process_metrics.h"
+#include "pipeline/decode/gzip_stream.h"
 
 namespace trainwatch::metrics_test {
 
 using testing::HasSubstr;
 using testing::Not;
+
+std::string inflated(std::string_view bytes) {
+  InflateStream stream;
+  stream.push(bytes);
+  std::string out;
+  while (true) {
+    const auto piece = stream.pull();
+    if (piece.empty()) return out;
+    out += piece;
+  }
+}
+
+// So many in each bucket, and as many in native buckets of their own.
+std::shared_ptr<const MetricDetails> counted(const std::vector<std::uint64_t>& counts) {
+  auto details = std::make_shared<MetricDetails>();
+  for (std::uint16_t bucket = 0; bucket < counts.size(); ++bucket) {
+    details->cells.push_back({counts[bucket], static_cast<std::int16_t>(2 * bucket), bucket});
+  }
+  return details;
+}
 
 std::vector<MetricFamily> sample() {
   return {
@@ -26,7 +47,7 @@ std::vector<MetricFamily> sample() {
        "Steps.",
        MetricType::histogram,
        {0.5, 1, 1000000},
-       {{{{"mode", "train"}}, 0, {1, 3, 4, 5}, 12.25}}},
+       {{{{"mode", "train"}}, 0, counted({1, 2, 1, 1}), 12.25}}},
   };
 }
 
@@ -36,7 +57,7 @@ TEST(Metrics, Text) {
                               "trainwatch_steps_total{train_job=\"a \\\"b\\\"\\\\\\n\"} 12\n"));
   EXPECT_THAT(page, HasSubstr("trainwatch_gpu_busy_ratio 0.1\n"));
   EXPECT_THAT(page,
-              HasSubstr("trainwatch_step_duration_seconds_bucket{mode=\"train\",le=\"1\"} 3\n"));
+              HasSubstr("trainwatch_step_duration_seconds_bucket{mode=\"train\",le=\"1.0\"} 3\n"));
   EXPECT_THAT(page,
               HasSubstr("trainwatch_step_duration_seconds_bucket{mode=\"train\",le=\"+Inf\"} 5\n"));
   EXPECT_THAT(page, HasSubstr("trainwatch_step_duration_seconds_count{mode=\"train\"} 5\n"));
@@ -55,7 +76,7 @@ TEST(Metrics, OpenMetrics) {
             "# HELP trainwatch_step_duration_seconds Steps.\n"
             "trainwatch_step_duration_seconds_bucket{mode=\"train\",le=\"0.5\"} 1\n"
             "trainwatch_step_duration_seconds_bucket{mode=\"train\",le=\"1.0\"} 3\n"
-            "trainwatch_step_duration_seconds_bucket{mode=\"train\",le=\"1e+06\"} 4\n"
+            "trainwatch_step_duration_seconds_bucket{mode=\"train\",le=\"1000000.0\"} 4\n"
             "trainwatch_step_duration_seconds_bucket{mode=\"train\",le=\"+Inf\"} 5\n"
             "trainwatch_step_duration_seconds_count{mode=\"train\"} 5\n"
             "trainwatch_step_duration_seconds_sum{mode=\"train\"} 12.25\n"
@@ -72,6 +93,7 @@ TEST(Metrics, OpenMetricsNumbers) {
 TEST(Metrics, NegotiatesByQuality) {
   constexpr auto text = MetricsFormat::prometheus_text;
   constexpr auto open = MetricsFormat::open_metrics;
+  constexpr auto protobuf = MetricsFormat::protobuf;
   const std::pair<const char*, MetricsFormat> cases[] = {
       {"", text},
       {"*/*", text},
@@ -87,10 +109,33 @@ TEST(Metrics, NegotiatesByQuality) {
       {"application/openmetrics-text;version=1.0.0;escaping=allow-utf-8;q=0.6,text/plain;"
        "version=0.0.4;q=0.5",
        open},
+      // with native histograms
+      {"application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=delimited,"
+       "application/openmetrics-text;version=1.0.0;q=0.8,application/openmetrics-text;"
+       "version=0.0.1;q=0.75,text/plain;version=0.0.4;q=0.5,*/*;q=0.1",
+       protobuf},
+      {"application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=text",
+       text},
+      {"application/vnd.google.protobuf;proto=other.Family;encoding=delimited", text},
+      {"application/vnd.google.protobuf", text},
+      {"application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;"
+       "encoding=delimited;q=0.2,text/plain",
+       text},
       {"application/openmetrics-text;q=0.3,text/plain;q=0.7", text},
       {"application/openmetrics-text;q=0, */*", text},
+      // The most exact range counts.
+      {"*/*;q=1,text/plain;q=0.1,application/openmetrics-text;q=0.5", open},
+      {"text/*;q=0.9,*/*;q=0.1,application/openmetrics-text;q=0.5", text},
       {"Application/OpenMetrics-Text ; Q=0.9 , text/*;q=0.5", open},
       {"application/openmetrics-text;q=nonsense", text},
+      {"application/openmetrics-text;q=2", text},
+      {"application/openmetrics-text;q=-1", text},
+      {"application/openmetrics-text;q=nan", text},
+      {"application/openmetrics-text;q=", text},
+      {"application/openmetrics-text;;;version=1.0.0;", open},
+      {";version=1.0.0", text},
+      {"\"", text},
+      {"application/openmetrics-text;version=\"1.0.0", open},
       {",;,=;q", text},
   };
   for (const auto& [accept, format] : cases) EXPECT_EQ(negotiate(accept), format) << accept;
@@ -106,18 +151,32 @@ TEST(Metrics, APageIsRenderedOnceInAnInterval) {
   RenderedPages pages(std::chrono::milliseconds(250));
   for (int ms = 0; ms < 1000; ++ms) {
     const RenderedPages::Clock::time_point now{std::chrono::milliseconds(ms)};
-    EXPECT_EQ(*pages.page(MetricsFormat::open_metrics, now, {}, collect),
+    EXPECT_EQ(*pages.page(MetricsFormat::open_metrics, false, now, {}, collect),
               render(MetricsFormat::open_metrics, sample()));
-    pages.page(MetricsFormat::prometheus_text, now, {}, collect);
+    pages.page(MetricsFormat::prometheus_text, true, now, {}, collect);
   }
   EXPECT_EQ(rendered, 8);
+}
+
+TEST(Metrics, ThePlainPageIsCompressedIfItIsThere) {
+  RenderedPages pages(std::chrono::milliseconds(250));
+  const auto page = [&pages](bool gzip, int ms, const auto& collect) {
+    const RenderedPages::Clock::time_point at{std::chrono::milliseconds(ms)};
+    return pages.page(MetricsFormat::prometheus_text, gzip, at, {}, collect);
+  };
+  const auto nothing = [] { return std::vector<MetricFamily>{}; };
+  const auto plain = page(false, 0, sample);
+  const auto small = page(true, 100, nothing);
+  EXPECT_EQ(inflated(*small), *plain);
+  EXPECT_EQ(page(true, 249, nothing), small);
+  EXPECT_EQ(inflated(*page(true, 250, nothing)), "") << "as old as the page it was made from";
 }
 
 TEST(Metrics, AnOldPageIsForgottenUnlessItIsBeingSent) {
   RenderedPages pages(std::chrono::milliseconds(250));
   const RenderedPages::Clock::time_point start{};
   const auto page = [&](std::chrono::milliseconds after) {
-    return pages.page(MetricsFormat::open_metrics, start + after, {}, sample);
+    return pages.page(MetricsFormat::open_metrics, false, start + after, {}, sample);
   };
   const auto sent = page(std::chrono::milliseconds(0));
   pages.forget_old(start + std::chrono::milliseconds(249));

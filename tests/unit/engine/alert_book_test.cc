@@ -84,7 +84,7 @@ TEST_F(AlertBookTest, KeysAreSeparateEpisodes) {
   firing(2, Severity::warning, "eval");
   ok(3, "train");
   EXPECT_THAT(book_.active(), SizeIs(1));
-  EXPECT_EQ(book_.opened_total(0, Severity::warning), 2U);
+  EXPECT_EQ(book_.reached(0, Severity::warning).total, 2U);
   EXPECT_EQ(book_.active_count(0, Severity::warning), 1U);
 }
 
@@ -100,13 +100,13 @@ TEST_F(AlertBookTest, EverySeverityThatAnAlertReachesIsCountedOnce) {
   firing(2, Severity::warning);
   firing(100, Severity::info);
   firing(200, Severity::warning);
-  EXPECT_EQ(book_.opened_total(0, Severity::info), 1U);
-  EXPECT_EQ(book_.opened_total(0, Severity::warning), 1U);
-  EXPECT_EQ(book_.opened_total(0, Severity::critical), 0U);
+  EXPECT_EQ(book_.reached(0, Severity::info).total, 1U);
+  EXPECT_EQ(book_.reached(0, Severity::warning).total, 1U);
+  EXPECT_EQ(book_.reached(0, Severity::critical).total, 0U);
   ok(201);
   firing(202, Severity::critical);
-  EXPECT_EQ(book_.opened_total(0, Severity::warning), 1U) << "it never was a warning";
-  EXPECT_EQ(book_.opened_total(0, Severity::critical), 1U);
+  EXPECT_EQ(book_.reached(0, Severity::warning).total, 1U) << "it never was a warning";
+  EXPECT_EQ(book_.reached(0, Severity::critical).total, 1U);
 }
 
 TEST_F(AlertBookTest, WhatAnAlertReachedWhilePendingCountsWhenItFires) {
@@ -114,10 +114,10 @@ TEST_F(AlertBookTest, WhatAnAlertReachedWhilePendingCountsWhenItFires) {
   firing(10, Severity::critical);
   firing(75, Severity::warning);
   book_.advance(source_, at(80));
-  EXPECT_EQ(book_.opened_total(0, Severity::warning), 1U);
-  EXPECT_EQ(book_.opened_total(0, Severity::critical), 0U) << "nobody has heard of that";
+  EXPECT_EQ(book_.reached(0, Severity::warning).total, 1U);
+  EXPECT_EQ(book_.reached(0, Severity::critical).total, 0U) << "nobody has heard of that";
   firing(140, Severity::critical);
-  EXPECT_EQ(book_.opened_total(0, Severity::critical), 1U);
+  EXPECT_EQ(book_.reached(0, Severity::critical).total, 1U);
 }
 
 TEST_F(AlertBookTest, OneAtATimeEndsTheFirstBeforeItOpensTheSecond) {

@@ -16,7 +16,7 @@ TEST(Checkpoints, AreCountedByRank) {
   metrics.on(span);
   metrics.on(span);
   std::vector<MetricFamily> families;
-  metrics.collect(families);
+  metrics.collect({}, families);
   const auto total =
       std::ranges::find(families, "trainwatch_checkpoints_total", &MetricFamily::name);
   ASSERT_NE(total, families.end());

@@ -14,7 +14,7 @@ TEST(GpuFan, IsShown) {
   series.name = interner.symbols.intern("gpu0");
   latest.on(Sample{Time{}, 25, *interner.series.intern(series), series.resource});
   std::vector<MetricFamily> families;
-  latest.collect(families);
+  latest.collect({}, families);
   EXPECT_EQ(families.back().name, "trainwatch_system_gpu_fan_ratio");
   ASSERT_EQ(families.back().points.size(), 1U);
   EXPECT_EQ(families.back().points[0].value, 0.25);
