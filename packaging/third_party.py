@@ -14,7 +14,7 @@ import sys
 # The packages with the static and the header-only libraries.
 PACKAGES = ("libboost1.81-dev", "libcli11-dev", "libcrypt-dev", "libfmt-dev", "libisal-dev", "libprotozero-dev", "libsimdjson-dev",
             "libspdlog-dev", "libsqlite3-dev", "libssl-dev", "libstdc++-12-dev", "libxxhash-dev", "libyaml-cpp-dev",
-            "prometheus-cpp-dev", "zlib1g-dev")
+            "zlib1g-dev")
 PAGE = ("htm", "preact", "uplot")  # daemon/web/package.json
 
 

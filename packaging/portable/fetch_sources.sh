@@ -3,8 +3,7 @@
 # development packages, into DIR/SOURCE. Needs no root; apt checks the signatures. Does nothing for what is there.
 #   fetch_sources.sh DIR
 set -euo pipefail
-libraries=(fmtlib:libfmt-dev libisal:libisal-dev prometheus-cpp:prometheus-cpp-dev simdjson:libsimdjson-dev
-  spdlog:libspdlog-dev)
+libraries=(fmtlib:libfmt-dev libisal:libisal-dev simdjson:libsimdjson-dev spdlog:libspdlog-dev)
 
 mkdir -p "$1"
 cd "$1"
