@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""What bench.sh runs: bench.py TRAINWATCH DECODE_BENCH SCRATCH [metrics|kineto|latency]
+"""What bench.sh runs: bench.py TRAINWATCH DECODE_BENCH SCRATCH [metrics|kineto|latency|scrape]
 
 metrics, kineto  the CPU time of `trainwatch replay` on 200 MB, and that of a plain simdjson on-demand
                  pass which reads the same fields and does nothing else (decode_bench, before and
                  after the replays), and their ratio
 latency          the time from appending a slow step to a growing timeline until a WebSocket client
                  on this machine holds the alert
+scrape           how long GET /metrics takes in each format while trainwatch reads as fast as it can, and the CPU time of
+                 the thread that answers; not among those that run without a name
 """
 
 import asyncio
@@ -163,7 +165,7 @@ async def latencies(folder, address):
 
 @contextlib.contextmanager
 def daemon(trainwatch, folder, watched, arguments=()):
-    """Runs trainwatch with its log and state in `folder`; its address."""
+    """Runs trainwatch with its log and state in `folder`; its address and pid."""
     log_path = os.path.join(folder, "log")
     with open(log_path, "w") as log:
         process = subprocess.Popen([trainwatch, "run", "--watch=" + watched,
@@ -177,7 +179,7 @@ def daemon(trainwatch, folder, watched, arguments=()):
             with open(log_path) as log:
                 found = re.search(r'listening.*address="?([\d.]+:\d+)', log.read())
             address = found and found.group(1)
-        yield address
+        yield address, process.pid
     finally:
         process.terminate()
         process.wait()
@@ -187,7 +189,7 @@ def latency(trainwatch, scratch):
     with tempfile.TemporaryDirectory(dir=scratch) as folder:
         watched = os.path.join(folder, "job")
         os.mkdir(watched)
-        with daemon(trainwatch, folder, watched) as address:
+        with daemon(trainwatch, folder, watched) as (address, _):
             seconds = asyncio.run(latencies(watched, address))
     print("latency: append to WebSocket alert, %d alerts, %d growing files: p50 %.2f ms, "
           "p99 %.2f ms" % (ALERTS, ALERTS, seconds[len(seconds) // 2] * 1e3,

@@ -1,6 +1,6 @@
 #!/bin/bash
 # Measures trainwatch on this machine and prints one line per figure.
-#   scripts/bench.sh [metrics|kineto|latency]      all three without a name
+#   scripts/bench.sh [metrics|kineto|latency|scrape]      the first three without a name
 #   scripts/bench.sh detection [OPTION...]         are the alerts right: tests/bench/detection/README.md
 set -euo pipefail
 cd "$(dirname "$0")/.."

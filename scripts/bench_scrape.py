@@ -9,7 +9,7 @@ import tempfile
 import threading
 import time
 
-RANKS, CORES, SCRAPES = 8, 48, 400
+RANKS, CORES, SCRAPES = 8, 24, 400
 PAUSE_SECONDS = 0.05  # between two scrapes; every one is rendered anew
 TYPES = {"text": "text/plain;version=0.0.4", "openmetrics": "application/openmetrics-text;version=1.0.0",
          "protobuf": "application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=delimited"}
@@ -61,29 +61,37 @@ def scrape(connection, headers):
     return time.perf_counter() - began, body
 
 
-def measure(trainwatch, start, name, encoding, arguments=()):
+def run_seconds(pid):
+    """CPU time of the main thread, which answers."""
+    with open("/proc/%d/task/%d/schedstat" % (pid, pid)) as file:
+        return int(file.read().split()[0]) / 1e9
+
+
+def measure(trainwatch, start, name, encoding):
     """`start(folder, arguments)` runs a daemon; see bench.py."""
     with tempfile.TemporaryDirectory() as folder:
         watched = os.path.join(folder, "job")
         os.mkdir(watched)
         writer = Writer(watched)
-        with start(trainwatch, folder, watched, ["--web.metrics-interval=0s", *arguments]) as address:
+        with start(trainwatch, folder, watched, ["--web.metrics-interval=0s"]) as (address, pid):
             writer.start()
             time.sleep(3)
             connection = http.client.HTTPConnection(address, timeout=10)
             headers = {"Accept": TYPES[name], **({"Accept-Encoding": "gzip"} if encoding else {})}
             before, seconds, body = writer.bytes, [], b""
-            began = time.perf_counter()
+            began, ran = time.perf_counter(), run_seconds(pid)
             for _ in range(SCRAPES):
                 time.sleep(PAUSE_SECONDS)
                 took, body = scrape(connection, headers)
                 seconds.append(took)
+            ran = run_seconds(pid) - ran
             rate = (writer.bytes - before) / (time.perf_counter() - began)
             _, text = scrape(connection, {"Accept": TYPES["text"]})
             writer.stopped.set()
             writer.join()
     seconds.sort()
     series = sum(1 for line in text.splitlines() if not line.startswith(b"#"))
-    print("scrape %s%s: %d series, %d bytes, %d scrapes while %.0f MB/s are written: p50 %.2f ms, p99 %.2f ms, longest %.2f ms" % (
+    print("scrape %s%s: %d series, %d bytes, %d scrapes while %.0f MB/s are written: p50 %.2f ms, p99 %.2f ms, longest %.2f ms, "
+          "CPU time %.2f ms" % (
         name, " gzip" if encoding else "", series, len(body), SCRAPES, rate / 1e6, seconds[len(seconds) // 2] * 1e3,
-        seconds[len(seconds) * 99 // 100] * 1e3, seconds[-1] * 1e3), flush=True)
+        seconds[len(seconds) * 99 // 100] * 1e3, seconds[-1] * 1e3, ran / SCRAPES * 1e3), flush=True)
