@@ -120,11 +120,11 @@ class ConfigReader : public YamlReader {
     if (!node.IsSequence()) return fail(node, name, "must be a list");
     for (std::size_t i = 0; i < node.size(); ++i) {
       const std::string path = name + "[" + std::to_string(i) + "]";
-      const std::size_t before = errors_.size();
+      const std::size_t before = errors().size();
       Target target;
       read_entry(table, target, node[i], path);
       const Status sound = check(target);
-      if (errors_.size() == before && !sound) fail(node[i], path, sound.error().message);
+      if (errors().size() == before && !sound) fail(node[i], path, sound.error().message);
       list.push_back(std::move(target));
     }
   }

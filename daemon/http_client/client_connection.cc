@@ -31,7 +31,7 @@ constexpr auto kAsTuple = asio::as_tuple(asio::use_awaitable);
 constexpr std::size_t kMostAddresses = 4;
 constexpr std::uint32_t kMostHeaderBytes = 16384;
 
-std::string text_of(const error_code& error) {
+std::string error_text(const error_code& error) {
   if (error == beast::error::timeout) return "timed out";
   if (error == http::error::end_of_stream) return "the connection was closed";
   return error.message();
@@ -68,7 +68,7 @@ class ConnectionOver final : public ClientConnection {
       last = error;
       if (!error || error == asio::error::operation_aborted) break;
     }
-    if (last) co_return failed("cannot connect to", text_of(last));
+    if (last) co_return failed("cannot connect to", error_text(last));
     error_code ignored;
     tcp().socket().set_option(asio::ip::tcp::no_delay(true), ignored);
     if constexpr (kTls) {
@@ -84,7 +84,7 @@ class ConnectionOver final : public ClientConnection {
   asio::awaitable<Exchange> exchange(const Request& request) override {
     tcp().expires_after(options_.limits.send);
     const auto [unsent, written] = co_await http::async_write(stream_, request, kAsTuple);
-    if (unsent) co_return Exchange{failed("cannot send to", text_of(unsent)), false, true};
+    if (unsent) co_return Exchange{failed("cannot send to", error_text(unsent)), false, true};
     tcp().expires_after(options_.limits.response);
     http::response_parser<http::string_body> parser;
     parser.header_limit(kMostHeaderBytes);
@@ -94,7 +94,7 @@ class ConnectionOver final : public ClientConnection {
     // The status counts even if the rest does not come.
     if (!parser.is_header_done()) {
       const bool no_answer = !parser.got_some() && error != beast::error::timeout;
-      co_return Exchange{failed("no response from", text_of(error)), false, no_answer};
+      co_return Exchange{failed("no response from", error_text(error)), false, no_answer};
     }
     const bool reusable = !error && parser.keep_alive();
     co_return Exchange{response_of(parser), reusable, false};
@@ -121,14 +121,14 @@ class ConnectionOver final : public ClientConnection {
     if (options_.tls.insecure_skip_verify) return success();
     error_code error;
     stream_.set_verify_callback(asio::ssl::host_name_verification(name), error);
-    if (error) return failed("no TLS with", text_of(error));
+    if (error) return failed("no TLS with", error_text(error));
     return success();
   }
 
   std::string handshake_failure(const error_code& error) {
     const long verified = SSL_get_verify_result(stream_.native_handle());
     if (error.category() != asio::error::get_ssl_category() || verified == X509_V_OK) {
-      return text_of(error);
+      return error_text(error);
     }
     // What host_name_verification refuses has no reason of OpenSSL's.
     if (verified == X509_V_ERR_UNSPECIFIED) return "its certificate is for another name";

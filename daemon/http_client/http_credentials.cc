@@ -8,7 +8,7 @@
 namespace trainwatch {
 namespace {
 
-constexpr std::size_t kMostBytes = 65536;
+constexpr std::size_t kMostSecretBytes = 65536;
 
 std::string base64(const std::string& text) {
   std::string out(4 * ((text.size() + 2) / 3) + 1, '\0');  // OpenSSL ends it with a null byte
@@ -27,12 +27,12 @@ Result<std::string> secret_of(const std::string& text, const std::string& file) 
 
 Result<std::string> read_secret(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
-  std::string text(kMostBytes + 1, '\0');
+  std::string text(kMostSecretBytes + 1, '\0');
   if (!file) return Error{path + ": cannot be read"};
   file.read(text.data(), static_cast<std::streamsize>(text.size()));
   text.resize(static_cast<std::size_t>(file.gcount()));
   if (file.bad()) return Error{path + ": cannot be read"};
-  if (text.size() > kMostBytes) return Error{path + ": is too large for a secret"};
+  if (text.size() > kMostSecretBytes) return Error{path + ": is too large for a secret"};
   text.resize(text.find_last_not_of(" \t\r\n") + 1);
   if (text.empty()) return Error{path + ": is empty"};
   const auto control = [](char c) { return static_cast<unsigned char>(c) < ' ' || c == '\x7f'; };

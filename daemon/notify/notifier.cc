@@ -246,10 +246,12 @@ void Notifier::collect(std::vector<MetricFamily>& out) const {
     }
     out.push_back(std::move(family));
   }
-  MetricFamily latency = histogram_family<>("trainwatch_notification_latency_seconds",
-                                            "Time of requests to receivers.");
+  const HistogramBounds bounds = WaitHistogram::bounds(Cardinality::normal);
+  MetricFamily latency =
+      bounds.family("trainwatch_notification_latency_seconds", "Time of requests to receivers.");
   for (const auto& [name, entry] : receivers_) {
-    latency.points.push_back(entry.receiver->counters().latency.point(labels(*entry.receiver)));
+    latency.points.push_back(
+        entry.receiver->counters().latency.point(labels(*entry.receiver), bounds));
   }
   out.push_back(std::move(latency));
 }

@@ -24,7 +24,7 @@
 #include "daemon/notify/delivery.h"
 #include "daemon/notify/outbox_reader.h"
 #include "daemon/notify/silence_book.h"
-#include "pipeline/analysis/core/metric_families.h"
+#include "pipeline/analysis/core/histogram.h"
 
 namespace trainwatch {
 
@@ -56,7 +56,7 @@ class Receiver {
     std::uint64_t sent = 0;     // requests that were accepted
     std::uint64_t failed = 0;   // that were not, tries included
     std::uint64_t refused = 0;  // notifications given up because the receiver refused them
-    Histogram latency;          // of requests
+    WaitHistogram latency;      // of requests
   };
 
   // `target` is config.url, or what url_file says. `base_url` is for links.
