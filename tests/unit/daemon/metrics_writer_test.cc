@@ -15,6 +15,7 @@
 #include <sstream>
 
 #include "daemon/net/metrics_page.h"
+#include "trainwatch/stats/exponential_buckets.h"
 
 namespace trainwatch::metrics_writer_test {
 

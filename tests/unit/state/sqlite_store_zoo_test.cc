@@ -10,6 +10,7 @@
 #include <iostream>
 #include <random>
 
+#include "pipeline/state/sqlite_schema.h"
 #include "support/open_store.h"
 #include "support/state_commits.h"
 #include "support/temp_directory.h"
@@ -221,7 +222,7 @@ TEST_F(Zoo, ADatabaseOfSomethingElseIsRefusedUntouched) {
 
 TEST_F(Zoo, AStoreOfALaterVersionIsRefusedUntouched) {
   make_store();
-  run_sql("PRAGMA user_version = 4");
+  run_sql(("PRAGMA user_version = " + std::to_string(kSchemaVersion + 1)).c_str());
   const std::string before = bytes();
   const OpenFailure failure = refusal(store_options(directory_.path()));
   EXPECT_EQ(failure.why, Why::newer);
@@ -234,7 +235,8 @@ TEST_F(Zoo, AVersionThatIsOnlyInTheLogIsRefusedUntouched) {
   const test::TempDirectory other;
   sqlite3* database = nullptr;
   ASSERT_EQ(sqlite3_open(path().c_str(), &database), SQLITE_OK);
-  sqlite3_exec(database, "PRAGMA user_version = 4", nullptr, nullptr, nullptr);
+  const std::string later = "PRAGMA user_version = " + std::to_string(kSchemaVersion + 1);
+  sqlite3_exec(database, later.c_str(), nullptr, nullptr, nullptr);
   for (const char* name : {"state.db", "state.db-wal"}) other.append(name, directory_.read(name));
   sqlite3_close(database);
   const std::string before = other.read("state.db");
