@@ -14,7 +14,7 @@ using namespace std::chrono_literals;
 using testing::HasSubstr;
 using testing::Not;
 
-const Time kStart = time_from_rfc3339("2026-01-01T01:00:00Z");
+const Time kStart = time_from_rfc3339("2026-01-01T01:00:00.000000Z");
 
 class AlertmanagerAlertsTest : public testing::Test {
  protected:
@@ -36,17 +36,17 @@ TEST_F(AlertmanagerAlertsTest, SendsAnAlertAsTheApiWantsIt) {
       R"("train_job":"bert","node":"algo-1","rank":"3"},"annotations":{"summary":"slow",)"
       R"("description":"Cause: It waited. (input_wait, 90 %) Add workers.",)"
       R"("runbook_url":"https://watch.example/docs/rules/step_spike","evidence":"{\"n\":3}",)"
-      R"("alert_id":"a1"},"startsAt":"2026-01-01T00:00:00Z","endsAt":"2026-01-01T01:04:00Z",)"
+      R"("alert_id":"a1"},"startsAt":"2026-01-01T00:00:00.000000Z","endsAt":"2026-01-01T01:04:00.000000Z",)"
       R"("generatorURL":"https://watch.example/"}])"
       "\n");
 }
 
 TEST_F(AlertmanagerAlertsTest, SendsFiringOnesEveryMinute) {
   alerts_.fires(notified({}), Severity::warning, kStart);
-  EXPECT_THAT(sent(0s), HasSubstr("01:04:00Z"));
+  EXPECT_THAT(sent(0s), HasSubstr("01:04:00.000000Z"));
   EXPECT_EQ(sent(59s), "");
   alerts_.update(notified({.seq = 2, .summary = "slower"}));
-  EXPECT_THAT(sent(60s), AllOf(HasSubstr("slower"), HasSubstr("01:05:00Z")));
+  EXPECT_THAT(sent(60s), AllOf(HasSubstr("slower"), HasSubstr("01:05:00.000000Z")));
 }
 
 TEST_F(AlertmanagerAlertsTest, SendsResolvedOnesForAQuarterOfAnHour) {
@@ -58,7 +58,7 @@ TEST_F(AlertmanagerAlertsTest, SendsResolvedOnesForAQuarterOfAnHour) {
     const std::string body = sent(after);
     if (body.empty()) continue;
     ++times;
-    EXPECT_THAT(body, HasSubstr(R"("endsAt":"2026-01-01T01:00:10Z")"));
+    EXPECT_THAT(body, HasSubstr(R"("endsAt":"2026-01-01T01:00:10.000000Z")"));
   }
   EXPECT_EQ(times, 16);
 }
@@ -77,9 +77,9 @@ TEST_F(AlertmanagerAlertsTest, AlertsWithTheSameLabelsAreOne) {
   alerts_.fires(notified({.id = "a2", .seq = 2}), Severity::warning, kStart);
   EXPECT_THAT(sent(0s), AllOf(HasSubstr(R"("alerts":"2")"), Not(HasSubstr("},{"))));
   alerts_.ends(notified({.seq = 3, .firing = false}), Severity::warning, kStart + 70s);
-  EXPECT_THAT(sent(70s), AllOf(HasSubstr("01:05:10Z"), HasSubstr("a2")));  // still fires
+  EXPECT_THAT(sent(70s), AllOf(HasSubstr("01:05:10.000000Z"), HasSubstr("a2")));  // still fires
   alerts_.ends(notified({.id = "a2", .seq = 4, .firing = false}), Severity::warning, kStart + 80s);
-  EXPECT_THAT(sent(80s), HasSubstr(R"("endsAt":"2026-01-01T01:01:20Z")"));
+  EXPECT_THAT(sent(80s), HasSubstr(R"("endsAt":"2026-01-01T01:01:20.000000Z")"));
 }
 
 TEST_F(AlertmanagerAlertsTest, ARisingSeverityEndsTheOldLabels) {
@@ -90,21 +90,21 @@ TEST_F(AlertmanagerAlertsTest, ARisingSeverityEndsTheOldLabels) {
   const std::string body = sent(5s);
   EXPECT_THAT(body, HasSubstr(R"("severity":"critical")"));
   EXPECT_THAT(body, HasSubstr(R"("severity":"warning")"));
-  EXPECT_THAT(body, HasSubstr(R"("endsAt":"2026-01-01T01:00:05Z")"));
-  EXPECT_THAT(body, HasSubstr(R"("endsAt":"2026-01-01T01:04:05Z")"));
+  EXPECT_THAT(body, HasSubstr(R"("endsAt":"2026-01-01T01:00:05.000000Z")"));
+  EXPECT_THAT(body, HasSubstr(R"("endsAt":"2026-01-01T01:04:05.000000Z")"));
 }
 
 TEST_F(AlertmanagerAlertsTest, EndsAnAlertOfBeforeARestart) {
   alerts_.ends(notified({.seq = 2, .firing = false}), Severity::warning, kStart);
-  EXPECT_THAT(sent(0s), HasSubstr(R"("endsAt":"2026-01-01T01:00:00Z")"));
+  EXPECT_THAT(sent(0s), HasSubstr(R"("endsAt":"2026-01-01T01:00:00.000000Z")"));
   EXPECT_EQ(alerts_.firing(), 0U);
 }
 
 TEST_F(AlertmanagerAlertsTest, StartsNeverInTheFuture) {
   alerts_.fires(notified({}), Severity::warning, kStart);
-  const auto bodies = alerts_.due(time_from_rfc3339("2025-01-01T00:00:00Z"), 64);
+  const auto bodies = alerts_.due(time_from_rfc3339("2025-01-01T00:00:00.000000Z"), 64);
   ASSERT_EQ(bodies.size(), 1U);
-  EXPECT_THAT(bodies[0], HasSubstr(R"("startsAt":"2025-01-01T00:00:00Z")"));
+  EXPECT_THAT(bodies[0], HasSubstr(R"("startsAt":"2025-01-01T00:00:00.000000Z")"));
 }
 
 TEST_F(AlertmanagerAlertsTest, SplitsLargeBatches) {

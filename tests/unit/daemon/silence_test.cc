@@ -56,7 +56,7 @@ TEST_F(SilenceTest, IsSetListedAndRemoved) {
           R"({"rule":"step_spike","subject":{"rank":3},"duration":"2h","comment":"x"})");
   ASSERT_EQ(made.status, 201) << made.body;
   EXPECT_THAT(made.body, HasSubstr(R"("rule":"step_spike","subject":{"rank":"3"},"from":null,)"
-                                   R"("until":"2026-01-01T14:00:00Z","comment":"x"})"));
+                                   R"("until":"2026-01-01T14:00:00.000000Z","comment":"x"})"));
   const std::string id = made.body.substr(made.body.find("\"id\":\"") + 6, 32);
   EXPECT_TRUE(book_.covers(*notified({}), kToday));
   EXPECT_FALSE(book_.covers(*notified({}), kToday + 2h));
