@@ -41,7 +41,7 @@ class Documents(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stdout)
 
     def test_every_route_is_documented(self):
-        documented = [path for _, path, _ in api_schema.operations()]
+        documented = list(api_schema.document("openapi.yaml")["paths"])
         documented += [channel["address"] for channel in api_schema.document("asyncapi.yaml")["channels"].values()]
         for route in routes():
             if route == "/icon.svg" or route == "/assets/":
