@@ -76,6 +76,7 @@ struct App::Impl {
   void print(const PublishedAlerts& alerts);
   void show(std::shared_ptr<Snapshot> snapshot);
   Status reload();
+  Status reload_now();  // and tells log and service manager
   Drain::Stages drain_stages();
   void drain();
   void drained(Drain::Outcome outcome);
@@ -203,6 +204,7 @@ Status App::Impl::start_notifier(const Config& config, const Acknowledged& ackno
   notifier = std::make_unique<Notifier>(
       Notifier::Surroundings{context, *hub, *log, wall_clock,
                              "trainwatch/" + std::string(version()),
+                             [this] { return server->metrics(); },
                              [this](std::vector<SelfCondition> found) {
                                engine->notify_conditions(std::move(found));
                              }},
@@ -309,16 +311,21 @@ void App::Impl::wait_for_signals() {
     if (failure || shutting_down) return;
     wait_for_signals();
     if (signal != SIGHUP) return draining.begun() ? shut_down() : drain();
-    if (draining.begun()) return;
-    service.reloading();
-    if (const Status reloaded = reload(); reloaded.ok()) {
-      log->info("configuration reloaded");
-    } else {
-      log->error("configuration not reloaded; keeping the old one",
-                 {{"error", reloaded.error().message}});
-    }
-    service.ready("watching");
+    if (!draining.begun()) (void)reload_now();  // it is in the log
   });
+}
+
+Status App::Impl::reload_now() {
+  service.reloading();
+  Status reloaded = reload();
+  if (reloaded) {
+    log->info("configuration reloaded");
+  } else {
+    log->error("configuration not reloaded; keeping the old one",
+               {{"error", reloaded.error().message}});
+  }
+  service.ready("watching");
+  return reloaded;
 }
 
 void App::Impl::feed_watchdog() {
@@ -347,6 +354,7 @@ void App::Impl::show(std::shared_ptr<Snapshot> snapshot) {
     log->info("first scan done", {{"active_alerts", std::to_string(snapshot->active.size())}});
   }
   if (console != nullptr) console->show(*snapshot);
+  notifier->show(snapshot, draining.begun());
   server->show(std::move(snapshot));
 }
 
@@ -488,7 +496,9 @@ std::optional<StartFailure> App::start() {
                     impl.traces->answer(std::move(query), std::move(done));
                   },
                   [&impl](const HttpRequest& request) { return impl.answer_silences(request); },
-                  config.web.enable_admin_api});
+                  config.web.enable_admin_api,
+                  config.web.enable_lifecycle ? [&impl] { return impl.reload_now(); }
+                                              : std::function<Status()>()});
   if (Status bound = impl.server->listen(); !bound.ok()) return failed(bound.error());
   impl.reloads.last_success = std::chrono::system_clock::now();
   if (Status started = impl.start_engine(config, std::move(state)); !started.ok()) {

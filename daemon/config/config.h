@@ -48,6 +48,7 @@ struct WebConfig {
   bool debug = false;                      // show what was rejected
   std::string external_url;                // where people find the page; empty: the address above
   bool enable_admin_api = false;           // silences may be set
+  bool enable_lifecycle = false;           // POST /-/reload
 };
 
 struct StorageConfig {

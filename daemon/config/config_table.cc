@@ -141,6 +141,9 @@ std::vector<ConfigField<Config>> make_settings() {
       boolean_field<Config>(
           "web.enable_admin_api", [](auto& c) -> auto& { return c.web.enable_admin_api; },
           "Allow clients to set and remove silences: POST and DELETE /api/v1/silences."),
+      boolean_field<Config>(
+          "web.enable_lifecycle", [](auto& c) -> auto& { return c.web.enable_lifecycle; },
+          "Allow clients to have the configuration read again: POST /-/reload."),
       text_field<Config>(
           "storage.path", [](auto& c) -> auto& { return c.storage.path; },
           "Directory of the state: read positions, rule state and alerts. A restart resumes from "

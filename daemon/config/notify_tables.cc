@@ -56,11 +56,12 @@ const std::vector<ConfigField<ReceiverConfig>>& receiver_table() {
   static const std::vector<ConfigField<R>> table = {
       name_field(),
       choice_field<R>(
-          "type", [](auto& r) -> auto& { return r.type; }, {"alertmanager", "webhook", "slack"},
-          "What the receiver understands."),
+          "type", [](auto& r) -> auto& { return r.type; },
+          {"alertmanager", "webhook", "slack", "otlp"}, "What the receiver understands."),
       text_row<R>(
           "url", [](auto& r) -> auto& { return r.url; },
-          "Where to send; of an Alertmanager without /api/v2/alerts."),
+          "Where to send; of an Alertmanager without /api/v2/alerts, of an OpenTelemetry collector "
+          "without /v1/metrics and /v1/logs."),
       text_row<R>(
           "url_file", [](auto& r) -> auto& { return r.url_file; },
           "File with the URL instead, where that is a secret."),
@@ -70,6 +71,9 @@ const std::vector<ConfigField<ReceiverConfig>>& receiver_table() {
       duration_field<R>(
           "resend", [](auto& r) -> auto& { return r.resend; }, std::chrono::seconds(1),
           std::chrono::hours(1), "Alertmanager: how often firing alerts are sent again."),
+      duration_field<R>(
+          "interval", [](auto& r) -> auto& { return r.interval; }, Nanos{0}, std::chrono::hours(1),
+          "OTLP: how often metrics are pushed. 0s: alerts only."),
       text_row<R>(
           "username", [](auto& r) -> auto& { return r.credentials.username; },
           "User name of basic authentication."),

@@ -16,20 +16,21 @@
 
 namespace trainwatch {
 
-enum class ReceiverType : std::uint8_t { alertmanager, webhook, slack };
+enum class ReceiverType : std::uint8_t { alertmanager, webhook, slack, otlp };
 
 inline std::string_view to_string(ReceiverType type) {
-  constexpr std::string_view kNames[] = {"alertmanager", "webhook", "slack"};
+  constexpr std::string_view kNames[] = {"alertmanager", "webhook", "slack", "otlp"};
   return kNames[static_cast<std::size_t>(type)];
 }
 
 struct ReceiverConfig {
   std::string name;  // its position in the log of alerts is kept under it
   ReceiverType type = ReceiverType::webhook;
-  std::string url;       // for an Alertmanager without /api/v2/alerts
+  std::string url;       // for an Alertmanager without /api/v2/alerts, for OTLP without /v1/...
   std::string url_file;  // read at the start and on reload, where the URL is a secret
   Severity min_severity = Severity::info;
-  Nanos resend = std::chrono::minutes(1);  // Alertmanager: firing alerts are sent again
+  Nanos resend = std::chrono::minutes(1);     // Alertmanager: firing alerts are sent again
+  Nanos interval = std::chrono::seconds(15);  // OTLP: metrics are pushed; zero: never
   HttpCredentials credentials;
   TlsClientConfig tls;
 

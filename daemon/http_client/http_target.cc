@@ -52,4 +52,10 @@ Result<HttpTarget> parse_http_url(std::string_view url) {
   return target;
 }
 
+HttpTarget below(HttpTarget target, std::string_view path) {
+  while (target.path.ends_with('/')) target.path.pop_back();
+  target.path += path;
+  return target;
+}
+
 }  // namespace trainwatch

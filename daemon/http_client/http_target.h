@@ -18,6 +18,9 @@ struct HttpTarget {
   std::string authority() const;
 };
 
+// The target whose path is `path` below that of `target`.
+HttpTarget below(HttpTarget target, std::string_view path);
+
 // Fails for other schemes, user names in the URL, fragments, and bytes that do not belong into a
 // URL. The error does not repeat the URL, which may contain a secret.
 Result<HttpTarget> parse_http_url(std::string_view url);

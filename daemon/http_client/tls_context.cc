@@ -1,8 +1,18 @@
 #include "daemon/http_client/tls_context.h"
 
 #include <openssl/ssl.h>
+#include <unistd.h>
+
+#include <array>
 
 namespace trainwatch {
+namespace {
+
+// Where systems other than Debian keep their authorities: an OpenSSL that is linked statically
+// knows Debian's place only.
+constexpr std::array kElsewhere{"/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/ca-bundle.pem"};
+
+}  // namespace
 
 Result<std::shared_ptr<boost::asio::ssl::context>> make_tls_context(const TlsClientConfig& config) {
   namespace ssl = boost::asio::ssl;
@@ -16,6 +26,10 @@ Result<std::shared_ptr<boost::asio::ssl::context>> make_tls_context(const TlsCli
     if (context->load_verify_file(config.ca_file, error)) return failed(config.ca_file);
   } else if (context->set_default_verify_paths(error)) {
     return failed("the system's certificate authorities");
+  } else {
+    for (const char* const file : kElsewhere) {
+      if (access(file, R_OK) == 0 && context->load_verify_file(file, error)) return failed(file);
+    }
   }
   if (!config.cert_file.empty()) {
     if (context->use_certificate_chain_file(config.cert_file, error)) {

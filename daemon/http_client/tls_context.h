@@ -10,7 +10,7 @@
 namespace trainwatch {
 
 // TLS 1.2 or later. The error names the file that cannot be used. The system's authorities are
-// those of OpenSSL, which SSL_CERT_FILE and SSL_CERT_DIR move.
+// those of OpenSSL, which SSL_CERT_FILE and SSL_CERT_DIR move, and the bundles of Red Hat and SUSE.
 Result<std::shared_ptr<boost::asio::ssl::context>> make_tls_context(const TlsClientConfig& config);
 
 }  // namespace trainwatch

@@ -74,6 +74,8 @@ struct DataSources {
   // Of /api/v1/silences: any method.
   std::function<HttpResponse(const HttpRequest& request)> silences{};
   bool may_change = false;  // silences
+  // Reads the configuration again; empty: clients may not ask for it.
+  std::function<Status()> reload{};
 };
 
 }  // namespace trainwatch

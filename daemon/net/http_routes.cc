@@ -85,21 +85,6 @@ Answer asset(NetState&, const HttpRequest& request) {
   return response;
 }
 
-// Of this thread and the process.
-std::vector<MetricFamily> own_families(const NetState& net) {
-  auto counters = net.counters;
-  counters.connections = net.connections.size();
-  counters.durable_subscribers = net.names.count();
-  counters.durable_subscribers_refused = net.names.refused();
-  counters.limit_hits[static_cast<std::size_t>(Limit::names)] =
-      net.names.refused() + net.names.forgotten();
-  std::vector<MetricFamily> families;
-  add_client_limits(net.options.limits, counters, families);
-  std::ranges::move(net_metrics(counters), std::back_inserter(families));
-  std::ranges::move(process_metrics(), std::back_inserter(families));
-  return families;
-}
-
 Answer metrics(NetState& net, const HttpRequest& request) {
   const auto format = negotiate(request.header("Accept"));
   HttpResponse response;
@@ -234,6 +219,30 @@ Answer stream(NetState& net, const HttpRequest& request) {
   return HttpResponse{.status = 101, .body = "", .headers = {}};
 }
 
+bool comes_from_elsewhere(const NetState& net, const HttpRequest& request) {
+  return request.count("Origin") > 0 && !net.guard.origin_allowed(request);
+}
+
+HttpResponse from_elsewhere() {
+  return error_response(403, "requests from pages of other sites are refused");
+}
+
+Answer reload(NetState& net, const HttpRequest& request) {
+  if (request.method != "POST") {
+    auto response = error_response(405);
+    response.headers.emplace_back("Allow", "POST");
+    return response;
+  }
+  if (!net.sources.reload) {
+    return error_response(403,
+                          "reloading over HTTP is switched off: start trainwatch with "
+                          "--web.enable-lifecycle (web.enable_lifecycle: true)");
+  }
+  if (comes_from_elsewhere(net, request)) return from_elsewhere();
+  const Status reloaded = net.sources.reload();
+  return reloaded ? text(200, "reloaded\n") : error_response(500, reloaded.error().message);
+}
+
 // Everybody may read; who may change is up to the configuration, and no page of another site may.
 Answer silences(NetState& net, const HttpRequest& request) {
   if (!net.sources.silences) return error_response(404);
@@ -244,9 +253,7 @@ Answer silences(NetState& net, const HttpRequest& request) {
                           "setting silences is switched off: start trainwatch with "
                           "--web.enable-admin-api (web.enable_admin_api: true)");
   }
-  if (request.count("Origin") > 0 && !net.guard.origin_allowed(request)) {
-    return error_response(403, "requests from pages of other sites are refused");
-  }
+  if (comes_from_elsewhere(net, request)) return from_elsewhere();
   const std::string_view type = request.header("Content-Type");
   if (request.method == "POST" &&
       !equals_ignoring_case(type.substr(0, type.find(';')), "application/json")) {
@@ -269,6 +276,7 @@ constexpr Route kRoutes[] = {
     {"/metrics", metrics, true},
     {"/-/healthy", healthy, true},
     {"/-/ready", ready, true},
+    {"/-/reload", reload, false, "POST"},
     {"/api/v1/alerts", alerts},
     {"/api/v1/asyncapi.yaml", asset},
     {kAlertTraces, trace},
@@ -300,6 +308,20 @@ const Route* find_route(std::string_view path) {
 }
 
 }  // namespace
+
+std::vector<MetricFamily> own_families(const NetState& net) {
+  auto counters = net.counters;
+  counters.connections = net.connections.size();
+  counters.durable_subscribers = net.names.count();
+  counters.durable_subscribers_refused = net.names.refused();
+  counters.limit_hits[static_cast<std::size_t>(Limit::names)] =
+      net.names.refused() + net.names.forgotten();
+  std::vector<MetricFamily> families;
+  add_client_limits(net.options.limits, counters, families);
+  std::ranges::move(net_metrics(counters), std::back_inserter(families));
+  std::ranges::move(process_metrics(), std::back_inserter(families));
+  return families;
+}
 
 bool is_vital(const HttpRequest& request) {
   const Route* route = find_route(request.path());

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <variant>
+#include <vector>
 
 #include "daemon/net/http_message.h"
 #include "daemon/net/net_state.h"
@@ -15,6 +16,9 @@ using Answer = std::variant<HttpResponse, std::shared_ptr<DeferredResponse>>;
 // Status 101 means that the request may become a WebSocket session. `net` must outlive the
 // response.
 Answer answer(NetState& net, const HttpRequest& request);
+
+// Metrics of this thread and the process, which the snapshot lacks.
+std::vector<MetricFamily> own_families(const NetState& net);
 
 // Whether the request is one by which trainwatch itself is watched, for which places are reserved.
 bool is_vital(const HttpRequest& request);

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "daemon/net/http_connection.h"
+#include "daemon/net/http_routes.h"
 #include "daemon/net/net_state.h"
 #include "daemon/net/ws_session.h"
 
@@ -205,6 +206,10 @@ void NetServer::show(std::shared_ptr<const Snapshot> snapshot) {
   for (const auto& session : impl_->net->sessions) session->steps_closed(impl_->net->snapshot);
   if (Clock::now() < impl_->next_status) return impl_->send_status_later();
   impl_->send_status();
+}
+
+std::vector<MetricFamily> NetServer::metrics() const {
+  return own_families(*impl_->net);
 }
 
 bool NetServer::needs_store() const {

@@ -52,6 +52,9 @@ class NetServer {
   // A password is being checked, which cannot be interrupted: destroying this waits for it.
   bool checks_password() const;
 
+  // Metrics of this thread and the process, which the snapshot lacks.
+  std::vector<MetricFamily> metrics() const;
+
   // Stores what subscribers have acknowledged so far; call before the store closes.
   void store_acknowledged();
 

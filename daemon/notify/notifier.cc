@@ -107,9 +107,10 @@ Status Notifier::configure(NotifierOptions options) {
                        running->second.receiver->base_url() == options.base_url &&
                        same_endpoint(running->second.receiver->target(), target->http);
     if (stays) continue;
-    chosen[config.name] = {std::make_unique<Receiver>(shared_, config, std::move(target->http),
-                                                      options.base_url, position_of(config.name)),
-                           generation_, false};
+    auto receiver = std::make_unique<Receiver>(shared_, config, std::move(target->http),
+                                               options.base_url, position_of(config.name));
+    auto exporter = make_exporter(*receiver);
+    chosen[config.name] = {std::move(receiver), std::move(exporter), generation_, false};
   }
   // No error from here on.
   for (auto& [name, entry] : receivers_) {
@@ -128,6 +129,28 @@ Status Notifier::configure(NotifierOptions options) {
   silences_.configure(std::move(options.silences));
   if (running_) start_new();
   return success();
+}
+
+std::unique_ptr<OtlpExporter> Notifier::make_exporter(const Receiver& receiver) {
+  const ReceiverConfig& config = receiver.config();
+  if (config.type != ReceiverType::otlp || config.interval == Nanos{}) return nullptr;
+  return std::make_unique<OtlpExporter>(
+      surroundings_.io, resolver_,
+      OtlpOptions{{.target = below(receiver.target(), "/v1/metrics"),
+                   .credentials = config.credentials,
+                   .tls = config.tls,
+                   .user_agent = surroundings_.user_agent},
+                  std::chrono::duration_cast<std::chrono::milliseconds>(config.interval),
+                  otlp_resource(receiver.base_url())},
+      surroundings_.more_metrics, surroundings_.log);
+}
+
+void Notifier::show(const std::shared_ptr<const Snapshot>& snapshot, bool before_stop) {
+  for (auto& [name, entry] : receivers_) {
+    if (entry.exporter == nullptr) continue;
+    entry.exporter->show(snapshot, Receiver::Clock::now());
+    if (before_stop) entry.exporter->push_last();
+  }
 }
 
 void Notifier::forget(const std::string& name, const ReceiverPosition& position) {
@@ -198,6 +221,7 @@ std::vector<SelfCondition> Notifier::conditions() const {
 bool Notifier::delivered() const {
   return std::ranges::all_of(receivers_, [](const auto& entry) {
     const Receiver& receiver = *entry.second.receiver;
+    if (entry.second.exporter != nullptr && entry.second.exporter->busy()) return false;
     return receiver.failing_since() || (!receiver.busy() && receiver.behind() == 0);
   });
 }
@@ -254,6 +278,36 @@ void Notifier::collect(std::vector<MetricFamily>& out) const {
         entry.receiver->counters().latency.point(labels(*entry.receiver), bounds));
   }
   out.push_back(std::move(latency));
+  collect_exporters(out);
+}
+
+void Notifier::collect_exporters(std::vector<MetricFamily>& out) const {
+  MetricFamily requests{"trainwatch_otlp_requests_total",
+                        "Requests with metrics to OpenTelemetry collectors, by result.",
+                        MetricType::counter,
+                        {},
+                        {}};
+  MetricFamily rejected{"trainwatch_otlp_points_rejected_total",
+                        "Data points that OpenTelemetry collectors rejected.",
+                        MetricType::counter,
+                        {},
+                        {}};
+  for (const auto& [name, entry] : receivers_) {
+    if (entry.exporter == nullptr) continue;
+    const OtlpExporter::Counters& counted = entry.exporter->counters();
+    const auto add = [&name = name](MetricFamily& family, std::uint64_t count,
+                                    std::string_view result = {}) {
+      Labels labels{{"receiver", name}};
+      if (!result.empty()) labels = Labels{{"receiver", name}, {"result", result}};
+      family.points.push_back({std::move(labels), static_cast<double>(count), {}, 0});
+    };
+    add(requests, counted.accepted, "accepted");
+    add(requests, counted.failed, "failed");
+    add(rejected, counted.points_rejected);
+  }
+  if (requests.points.empty()) return;
+  out.push_back(std::move(requests));
+  out.push_back(std::move(rejected));
 }
 
 }  // namespace trainwatch

@@ -10,6 +10,7 @@
 
 #include "daemon/notify/receiver.h"
 #include "daemon/notify/silence_book.h"
+#include "daemon/otlp/otlp_exporter.h"
 #include "daemon/repeating_timer.h"
 #include "pipeline/engine/self_alerts.h"
 #include "trainwatch/snapshot.h"
@@ -30,6 +31,8 @@ class Notifier {
     Logger& log;
     std::function<Time()> now;
     std::string user_agent;
+    // Metrics that snapshots lack, for those who push them.
+    std::function<std::vector<MetricFamily>()> more_metrics;
     // What is wrong, for self-alerts; called once a second while there is something.
     std::function<void(std::vector<SelfCondition>)> conditions;
   };
@@ -51,6 +54,10 @@ class Notifier {
   // All receivers have everything, but for those that cannot be reached.
   bool delivered() const;
 
+  // The latest snapshot, about once a second, for OpenTelemetry collectors. Before a stop it is
+  // pushed at once, as it may be the last.
+  void show(const std::shared_ptr<const Snapshot>& snapshot, bool before_stop);
+
   SilenceBook& silences() { return silences_; }
   void collect(std::vector<MetricFamily>& out) const;
   // A lookup of a host name has not returned: the process should exit without waiting for it.
@@ -59,12 +66,15 @@ class Notifier {
  private:
   struct Entry {
     std::unique_ptr<Receiver> receiver;
-    std::uint64_t generation = 0;  // of configure()
+    std::unique_ptr<OtlpExporter> exporter;  // of metrics; null: none
+    std::uint64_t generation = 0;            // of configure()
     bool started = false;
   };
 
+  std::unique_ptr<OtlpExporter> make_exporter(const Receiver& receiver);
   void start_new();
   void every_second();
+  void collect_exporters(std::vector<MetricFamily>& out) const;
   std::vector<SelfCondition> conditions() const;
   ReceiverPosition position_of(const std::string& name) const;
   void forget(const std::string& name, const ReceiverPosition& position);

@@ -8,6 +8,7 @@
 
 #include "daemon/http_client/retry_after.h"
 #include "daemon/notify/notification_text.h"
+#include "daemon/notify/otlp_log.h"
 
 namespace trainwatch {
 namespace {
@@ -22,10 +23,16 @@ bool is_refusal(int status) {
   return status >= 400 && status < 500 && status != 408 && status != 429;
 }
 
-HttpTarget endpoint_of(const ReceiverConfig& config, HttpTarget target) {
-  if (config.type != ReceiverType::alertmanager) return target;
-  while (target.path.ends_with('/')) target.path.pop_back();
-  target.path += "/api/v2/alerts";
+HttpTarget endpoint_of(const ReceiverConfig& config, const HttpTarget& target) {
+  switch (config.type) {
+    case ReceiverType::alertmanager:
+      return below(target, "/api/v2/alerts");
+    case ReceiverType::otlp:
+      return below(target, "/v1/logs");
+    case ReceiverType::webhook:
+    case ReceiverType::slack:
+      break;
+  }
   return target;
 }
 
@@ -136,10 +143,15 @@ void Receiver::gather() {
     bodies_ = alertmanager_->due(now, kAlertsOfRequest);
     if (bodies_.empty() && !batch_.empty()) delivered();
   } else if (!batch_.empty()) {
-    const Notification& next = batch_.front();
-    bodies_ = {config_.type == ReceiverType::slack ? slack_body(next, base_url_)
-                                                   : webhook_body(next, config_.name, base_url_)};
+    bodies_ = {body_of(batch_.front())};
   }
+}
+
+std::string Receiver::body_of(const Notification& notification) const {
+  if (config_.type == ReceiverType::slack) return slack_body(notification, base_url_);
+  if (config_.type == ReceiverType::webhook)
+    return webhook_body(notification, config_.name, base_url_);
+  return otlp_log_request(notification, otlp_resource(base_url_), base_url_, surroundings_.now());
 }
 
 void Receiver::send_next() {

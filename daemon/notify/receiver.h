@@ -97,6 +97,7 @@ class Receiver {
   void retry(const std::string& why, std::optional<std::chrono::seconds> retry_after);
   void store_soon();
   bool silenced(const NotifiedAlert& alert) const;
+  std::string body_of(const Notification& notification) const;
   std::string note_key(const std::string& id) const;
 
   const ReceiverSurroundings& surroundings_;

@@ -7,6 +7,8 @@ import socket
 import tempfile
 import threading
 import unittest
+import urllib.error
+import urllib.request
 
 import harness
 
@@ -69,6 +71,37 @@ class ReloadTest(unittest.TestCase):
             self.reload(trainwatch, successful=1)
             harness.wait_for(lambda: self.factor(trainwatch) == 5, "the new factor holds")
             self.assertEqual(trainwatch.stop(), 0)
+
+    def post(self, trainwatch, **headers):
+        """The status of POST /-/reload, and what it says."""
+        request = urllib.request.Request(trainwatch.url + "/-/reload", method="POST", headers=headers)
+        try:
+            with urllib.request.urlopen(request, timeout=10) as answer:
+                return answer.status, answer.read().decode()
+        except urllib.error.HTTPError as refused:
+            return refused.code, refused.read().decode()
+
+    def test_over_http(self):
+        self.write("rules:\n  getnext_outlier:\n    factor: 3\n")
+        with harness.Trainwatch(self.watched, "--config.file=" + self.config, "--web.enable-lifecycle") as trainwatch:
+            self.write("rules:\n  getnext_outlier:\n    factor: 5\n")
+            self.assertEqual(self.post(trainwatch, Origin="http://elsewhere.example")[0], 403)
+            self.assertEqual(self.post(trainwatch), (200, "reloaded\n"))
+            harness.wait_for(lambda: self.factor(trainwatch) == 5, "the new factor holds")
+            self.write("rules:\n  getnext_outlier:\n    factor: much\n")
+            status, text = self.post(trainwatch)
+            self.assertEqual(status, 500)
+            self.assertIn(self.config + ":3", text)
+            with self.assertRaises(urllib.error.HTTPError) as refused:
+                trainwatch.get("/-/reload")
+            self.assertEqual(refused.exception.code, 405)
+
+    def test_over_http_only_where_it_is_allowed(self):
+        self.write("rules:\n  getnext_outlier:\n    factor: 3\n")
+        with harness.Trainwatch(self.watched, "--config.file=" + self.config) as trainwatch:
+            status, text = self.post(trainwatch)
+            self.assertEqual(status, 403)
+            self.assertIn("web.enable_lifecycle", text)
 
     def test_a_start_reads_the_file_once(self):
         os.mkfifo(self.config)  # gives its text to one reader; a second would wait for ever
