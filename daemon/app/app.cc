@@ -76,7 +76,7 @@ struct App::Impl {
   void print(const PublishedAlerts& alerts);
   void show(std::shared_ptr<Snapshot> snapshot);
   Status reload();
-  Status reload_now();  // and tells log and service manager
+  Status reload_now();  // the same, and says so in the log and to systemd
   Drain::Stages drain_stages();
   void drain();
   void drained(Drain::Outcome outcome);

@@ -32,8 +32,7 @@ def members(schema):
         if inner is None:
             return None
         found |= inner
-    has_object = "properties" in schema or "allOf" in schema
-    return None if schema.get("additionalProperties") or not has_object else found
+    return None if schema.get("additionalProperties") else found
 
 
 def closed(schema):
