@@ -24,6 +24,7 @@ import urllib.request
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 JOB = os.path.join(ROOT, "tests", "data", "recorded-job")
 PATIENCE_SECONDS = 30
+CHECKED_FRAMES = 100  # of each kind, by each listener
 
 sys.path[:0] = [os.path.join(ROOT, "scripts"), os.path.join(ROOT, "tests", "support")]
 import api_schema  # noqa: E402
@@ -234,7 +235,6 @@ class Listener:
         self._url = url + query
         self.frames = []
         self.close_code = None
-        self.undocumented = None
         self._stop = None
         self._connected = threading.Event()
         self._thread = threading.Thread(target=lambda: asyncio.run(self._listen()))
@@ -248,8 +248,11 @@ class Listener:
     def __exit__(self, *_):
         self._loop.call_soon_threadsafe(self._stop.set)
         self._thread.join()
-        if self.undocumented:
-            raise AssertionError(self.undocumented)
+        checked = collections.Counter()
+        for frame in self.frames:  # not when they arrive: that would slow down who measures
+            checked[frame["op"]] += 1
+            if checked[frame["op"]] <= CHECKED_FRAMES:
+                api_schema.check_message(frame)
 
     def alerts(self):
         return [frame for frame in self.frames if frame["op"] == "alert"]
@@ -275,15 +278,8 @@ class Listener:
                 self.close_code = stream.close_code
         await self._stop.wait()
 
-    def _check(self, frame):
-        try:
-            api_schema.check_message(frame)
-        except AssertionError as wrong:
-            self.undocumented = self.undocumented or str(wrong)
-
     async def _read(self, stream):
         async for text in stream:
             self.frames.append(json.loads(text))
-            self._check(self.frames[-1])
             if self.frames[-1]["op"] == "hello":
                 self._connected.set()
