@@ -4,6 +4,7 @@ Every test is `python3 NAME_test.py BINARY`; exit code 77 says "skipped".
 """
 
 import asyncio
+import collections
 import base64
 import io
 import json
