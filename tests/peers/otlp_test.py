@@ -1,8 +1,10 @@
 """What is sent to an OpenTelemetry collector is what the protocol's own definitions (opentelemetry-proto, from PyPI by
-scripts/peers.sh) accept in its JSON encoding, without a member that they do not know."""
+scripts/peers.sh) accept in its JSON encoding, without a member that they do not know; and a real collector, built from
+the Go proxy once, takes it."""
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import unittest
@@ -52,6 +54,62 @@ class OtlpPeerTest(harness.JobTest):
         points, records = map(int, read.stdout.split())
         self.assertGreater(points, 1000)
         self.assertEqual(records, len(collector.logs()))
+
+
+BUILDER = "go.opentelemetry.io/collector/cmd/builder@v0.150.0"
+CONFIG = """
+receivers: {otlp: {protocols: {http: {endpoint: "127.0.0.1:%d"}}}}
+exporters: {debug: {verbosity: detailed}}
+service:
+  telemetry: {metrics: {level: none}}
+  pipelines:
+    metrics: {receivers: [otlp], exporters: [debug]}
+    logs: {receivers: [otlp], exporters: [debug]}
+"""
+
+
+def collector():
+    """The path of a real one; built once, in some minutes."""
+    cache = os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "trainwatch-peers", "otelcol")
+    program = os.path.join(cache, "otelcol")
+    if os.path.exists(program):
+        return program
+    if shutil.which("go") is None:
+        raise unittest.SkipTest("go is not installed")
+    os.makedirs(cache, exist_ok=True)
+    manifest = os.path.join(HERE, "otelcol", "manifest.yaml")
+    for command in (["go", "install", BUILDER], [os.path.join(cache, "builder"), "--config=" + manifest]):
+        done = subprocess.run(command, cwd=cache, env={**os.environ, "GOBIN": cache}, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True, check=False)
+        if done.returncode != 0:
+            raise unittest.SkipTest("no collector from the Go proxy: " + done.stdout[-500:])
+    os.rename(os.path.join(cache, "build", "otelcol"), program)
+    return program
+
+
+class RealCollectorTest(harness.JobTest):
+    def test_it_takes_metrics_and_alerts(self):
+        program, port = collector(), harness.free_port()
+        config, log = self.state + ".otelcol.yaml", self.state + ".otelcol.log"
+        with open(config, "w") as file:
+            file.write(CONFIG % port)
+        with open(log, "w") as out:
+            running = subprocess.Popen([program, "--config=" + config], stdout=out, stderr=out)
+        self.addCleanup(running.wait)
+        self.addCleanup(running.kill)
+
+        def taken(text):
+            with open(log) as file:
+                return text in file.read()
+        wait_for(lambda: taken("Everything is ready"), "the collector listens")
+        with open(self.state + ".yaml", "w") as file:
+            file.write("receivers:\n  - {name: otel, type: otlp, url: 'http://127.0.0.1:%d', interval: 1s}\n" % port)
+        with Trainwatch(harness.JOB, "--config.file=" + self.state + ".yaml") as trainwatch:
+            for text in ("Name: trainwatch_steps_total", "Name: trainwatch_step_duration_seconds", "EventName: trainwatch.alert",
+                         "alert_id: Str", "state: Str(resolved)"):
+                wait_for(lambda: taken(text), text + " arrives")
+            self.assertEqual(trainwatch.metric("trainwatch_otlp_points_rejected_total"), 0)
+            self.assertEqual(trainwatch.metric("trainwatch_notifications_refused_total"), 0)
 
 
 if __name__ == "__main__":
