@@ -58,7 +58,8 @@ class Login {
   // Whoever asked keeps it; dropping it withdraws the question.
   using Ticket = std::shared_ptr<const Done>;
 
-  // What is known without a hash. `header` is the value of Authorization, empty if there is none.
+  // The answer if no hash has to be computed, else nullopt. `header` is the value of Authorization,
+  // or empty.
   std::optional<LoginAnswer> known(const Users& users, std::string_view header) const;
   // Everything else. `from` is where the client comes from. `done` is called later; the ticket may
   // be dropped then.

@@ -13,7 +13,7 @@ struct TlsCipher {
   std::string_view openssl;  // empty: of TLS 1.3, where the choice is not configurable
 };
 
-// Null if there is none of that name.
+// Returns null for an unknown name.
 const TlsCipher* find_cipher(std::string_view go);
 // "X25519" -> "X25519", "CurveP256" -> "P-256"; empty: unknown.
 std::string_view find_curve(std::string_view go);

@@ -38,10 +38,10 @@ class PatientFileSystem final : public FileSystem {
 
   // How long the call that hangs longest has been waited for; zero if none does.
   std::chrono::steady_clock::duration silence() const;
-  // Any thread: for how long the call in progress has been waited for; zero if there is none.
+  // Any thread: how long the current call has taken so far; zero without one.
   std::chrono::steady_clock::duration call_duration() const;
 
-  // When the call in progress began; zero if there is none.
+  // The start of the current call; zero without one.
   using CallBegan = std::atomic<std::chrono::steady_clock::rep>;
 
  private:

@@ -30,7 +30,7 @@ class Reader {
   // reads it to its end, calls `at_end` on its thread, and reads no more. A file system that does
   // not answer is left out.
   void read_to_end(std::function<void()> at_end);
-  // Any thread: for how long the file call in progress has been waited for; zero if there is none.
+  // Any thread: how long the current file call has taken so far; zero without one.
   std::chrono::steady_clock::duration call_duration() const;
 
   // Asks the thread to end, and waits this long for it. False: it hangs in a file call, and may

@@ -13,7 +13,7 @@ namespace trainwatch {
 
 class YamlReader {
  public:
-  // `file` stands in messages.
+  // Error messages name the file as `file`.
   explicit YamlReader(std::string file) : file_(std::move(file)) {}
 
   // One line per mistake: "trainwatch.yaml:14: rules.step_spike.sigma: 0.5 is outside 1..50".
