@@ -198,12 +198,7 @@ Result<Config> load_config_file(const std::string& path, RuleCatalog catalog) {
 Result<Config> parse_config(const std::string& text, const std::string& name, RuleCatalog catalog) {
   Config config(catalog);
   ConfigReader reader(name, config);
-  try {
-    reader.read(YAML::Load(text));
-  } catch (const YAML::Exception& error) {
-    reader.fail(error.mark, "", error.msg);
-  }
-  if (!reader.errors().empty()) return Error{reader.errors()};
+  if (const Status read = read_yaml(reader, text); !read) return read.error();
   return config;
 }
 

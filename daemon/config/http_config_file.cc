@@ -78,12 +78,7 @@ Result<HttpClientConfig> load_http_config(const std::string& path) {
   if (!text) return text.error();
   HttpClientConfig config;
   HttpConfigReader reader(path, config);
-  try {
-    reader.read(YAML::Load(*text));
-  } catch (const YAML::Exception& error) {
-    reader.fail(error.mark, "", error.msg);
-  }
-  if (!reader.errors().empty()) return Error{reader.errors()};
+  if (const Status read = read_yaml(reader, *text); !read) return read.error();
   return config;
 }
 

@@ -268,12 +268,7 @@ Status read_named(const std::string& config, const std::string& key, const std::
 Result<WebConfigText> parse_web_config(const std::string& text, const std::string& name) {
   WebConfigText config{};
   WebConfigReader reader(name, config);
-  try {
-    reader.read(YAML::Load(text));
-  } catch (const YAML::Exception& error) {
-    reader.fail(error.mark, "", error.msg);
-  }
-  if (!reader.errors().empty()) return Error{reader.errors()};
+  if (const Status read = read_yaml(reader, text); !read) return read.error();
   return config;
 }
 

@@ -9,6 +9,8 @@
 #include <string>
 #include <utility>
 
+#include "trainwatch/result.h"
+
 namespace trainwatch {
 
 class YamlReader {
@@ -54,5 +56,18 @@ class YamlReader {
   std::string file_;
   std::string errors_;
 };
+
+// Has `reader`, a YamlReader with a method read(), read a document. The error has all mistakes, one
+// per line; a document that is not YAML is one.
+template <class Reader>
+Status read_yaml(Reader& reader, const std::string& text) {
+  try {
+    reader.read(YAML::Load(text));
+  } catch (const YAML::Exception& error) {
+    reader.fail(error.mark, "", error.msg);
+  }
+  if (!reader.errors().empty()) return Error{reader.errors()};
+  return success();
+}
 
 }  // namespace trainwatch
