@@ -3,6 +3,7 @@ scrape has: every query is parsed by promtool and answered by a Prometheus that 
 
 After a change of scripts/dashboards: `scripts/grafana.py --update`."""
 
+import contextlib
 import json
 import math
 import os
@@ -136,17 +137,7 @@ class DashboardsTest(harness.JobTest):
                 self.fail("%s: %s in %s" % (where, complaint, expression))
 
     def test_answered_by_prometheus(self):
-        cluster = live_cluster.Cluster(self.directory, ranks=4, nodes=2)
-        configuration = os.path.join(self.directory, "trainwatch.yaml")
-        with open(configuration, "w") as file:
-            file.write(cluster.configuration())
-        with harness.Trainwatch(None, "--config.file=" + configuration) as trainwatch, \
-                Prometheus(trainwatch.url[len("http://"):]) as prometheus:
-            harness.wait_for(lambda: prometheus.value("up") == 1, "Prometheus has scraped")
-            end = time.time() + LIVE_SECONDS
-            while time.time() < end:
-                cluster.write_until(time.time())
-                time.sleep(0.1)
+        with scraped_cluster(self.directory) as prometheus:
             unanswered = [(where, expression) for where, expression in all_expressions()
                           if not any(map(math.isfinite, prometheus.values(re.sub(r" > 0$", "", expression))))]
             self.assertEqual(unanswered, [])
@@ -154,6 +145,23 @@ class DashboardsTest(harness.JobTest):
                 selector, label = selector_of(variable)
                 self.assertTrue(prometheus.ask("/api/v1/label/%s/values" % label, **{"match[]": filled_in(selector)}),
                                 variable["name"])
+
+
+@contextlib.contextmanager
+def scraped_cluster(directory):
+    """A Prometheus that has scraped a trainwatch while jobs trained for LIVE_SECONDS."""
+    cluster = live_cluster.Cluster(directory, ranks=4, nodes=2)
+    configuration = os.path.join(directory, "trainwatch.yaml")
+    with open(configuration, "w") as file:
+        file.write(cluster.configuration())
+    with harness.Trainwatch(None, "--config.file=" + configuration) as trainwatch, \
+            Prometheus(trainwatch.url[len("http://"):]) as prometheus:
+        harness.wait_for(lambda: prometheus.value("up") == 1, "Prometheus has scraped")
+        end = time.time() + LIVE_SECONDS
+        while time.time() < end:
+            cluster.write_until(time.time())
+            time.sleep(0.1)
+        yield prometheus
 
 
 def unknown_names(expression, exported, rules):

@@ -15,11 +15,8 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(
 import harness  # noqa: E402
 import dashboard_lint  # noqa: E402
 import dashboards_test  # noqa: E402
-import live_cluster  # noqa: E402
-from prometheus_server import Prometheus  # noqa: E402
 
 LIBRARIES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "grafana")
-LIVE_SECONDS = 7
 
 
 def fetch_libraries():
@@ -94,16 +91,7 @@ class GrafanaTest(harness.JobTest):
 
     def answers(self, panels):
         """Of a Prometheus that scraped a running job: the frames of each panel."""
-        cluster = live_cluster.Cluster(self.directory, ranks=4, nodes=2)
-        configuration = os.path.join(self.directory, "trainwatch.yaml")
-        with open(configuration, "w") as file:
-            file.write(cluster.configuration())
-        with harness.Trainwatch(None, "--config.file=" + configuration) as trainwatch, \
-                Prometheus(trainwatch.url[len("http://"):]) as prometheus:
-            end = time.time() + LIVE_SECONDS
-            while time.time() < end:
-                cluster.write_until(time.time())
-                time.sleep(0.1)
+        with dashboards_test.scraped_cluster(self.directory) as prometheus:
             now = time.time()
             return [[frame(target, prometheus.ask("/api/v1/query", time=now, query=dashboards_test.filled_in(
                 target["expr"]))["result"], len(panel["targets"]) == 1) for target in panel["targets"]] for panel in panels]
