@@ -37,15 +37,6 @@ std::unique_ptr<MetricsWriter> make_writer(MetricsFormat format, std::string roo
                                            : make_text_writer(format, std::move(room));
 }
 
-std::string compressed(std::string_view page) {
-  std::string out;
-  DeflateStream deflate([&out](std::string_view piece) { out += piece; },
-                        DeflateStream::Effort::fast);
-  deflate.write(page);
-  deflate.finish();
-  return out;
-}
-
 // How exactly a range names a format, or nothing if it does not: 0 for everything.
 std::optional<int> match(const AcceptedRange& range, MetricsFormat format) {
   const auto is = [&range](std::string_view name, std::string_view wanted, bool needed) {
@@ -142,7 +133,8 @@ RenderedPages::Body RenderedPages::page(MetricsFormat format, bool gzip, Clock::
     const bool known = !is_old(plain, now);
     const Body page =
         known ? plain.text : std::make_shared<const std::string>(render(format, families, more()));
-    wanted = {known ? plain.rendered : now, std::make_shared<const std::string>(compressed(*page))};
+    wanted = {known ? plain.rendered : now,
+              std::make_shared<const std::string>(gzip_member(*page, DeflateStream::Effort::fast))};
   } else {
     wanted = {now, std::make_shared<const std::string>(render(format, families, more()))};
   }

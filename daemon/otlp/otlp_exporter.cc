@@ -14,14 +14,6 @@ namespace {
 
 constexpr std::chrono::seconds kLongestRetryAfter = std::chrono::hours(1);
 
-std::string gzipped(std::string_view text) {
-  std::string out;
-  DeflateStream deflate([&out](std::string_view piece) { out += piece; });
-  deflate.write(text);
-  deflate.finish();
-  return out;
-}
-
 // A 64-bit integer is a string in this encoding, but some collectors write a number.
 std::uint64_t count_of(const simdjson::dom::element& value) {
   std::uint64_t number = 0;
@@ -80,7 +72,9 @@ void OtlpExporter::push(Clock::time_point now) {
 void OtlpExporter::send_next() {
   const std::optional<std::string> body = requests_->next();
   if (!body) return succeeded();
-  client_.post({gzipped(*body), "application/json", {{"Content-Encoding", "gzip"}}},
+  client_.post({gzip_member(*body, DeflateStream::Effort::fast),
+                "application/json",
+                {{"Content-Encoding", "gzip"}}},
                [this](const Result<ReceivedResponse>& response) { answered(response); });
 }
 

@@ -142,4 +142,12 @@ void DeflateStream::finish() {
   impl_->run({}, Z_FINISH);
 }
 
+std::string gzip_member(std::string_view contents, DeflateStream::Effort effort) {
+  std::string out;
+  DeflateStream deflate([&out](std::string_view piece) { out += piece; }, effort);
+  deflate.write(contents);
+  deflate.finish();
+  return out;
+}
+
 }  // namespace trainwatch

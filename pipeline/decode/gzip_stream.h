@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -80,5 +81,8 @@ class DeflateStream {
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };
+
+// One gzip member with all of `contents`.
+std::string gzip_member(std::string_view contents, DeflateStream::Effort effort);
 
 }  // namespace trainwatch
