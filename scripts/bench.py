@@ -208,9 +208,7 @@ def main():
         elif name == "latency":
             latency(trainwatch, scratch)
         elif name == "scrape":
-            for kind in bench_scrape.TYPES:
-                bench_scrape.measure(trainwatch, daemon, kind, encoding=False)
-            bench_scrape.measure(trainwatch, daemon, "text", encoding=True)
+            bench_scrape.run(trainwatch, daemon, scratch)
         else:
             sys.exit("bench: no benchmark is named " + name)
 
