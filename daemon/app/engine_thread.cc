@@ -57,13 +57,14 @@ struct EngineThread::Impl {
                 const std::vector<FileId>& plain) override {
       post([=](TailSink& sink) { sink.opened(file, lane, plain); });
     }
-    void data(FileId file, std::string_view bytes) override {
+    void data(FileId file, std::string_view bytes, Time written) override {
       while (!impl_.slots.try_acquire_for(std::chrono::milliseconds(100))) {
         if (impl_.closed) return;
       }
       auto copy = std::make_unique<std::string>(bytes);
-      boost::asio::post(impl_.context,
-                        [&impl = impl_, file, copy = std::move(copy)] { impl.take(file, *copy); });
+      boost::asio::post(impl_.context, [&impl = impl_, file, written, copy = std::move(copy)] {
+        impl.take(file, *copy, written);
+      });
     }
     void renamed(const KnownFile& file) override {
       post([=](TailSink& sink) { sink.renamed(file); });
@@ -132,8 +133,8 @@ struct EngineThread::Impl {
 
   void beat() { heartbeat = SteadyClock::now().time_since_epoch().count(); }
 
-  void take(FileId file, std::string_view bytes) {
-    pipeline.sink().data(file, bytes);
+  void take(FileId file, std::string_view bytes, Time written) {
+    pipeline.sink().data(file, bytes, written);
     pace.read(bytes.size());
     commit_alerts();
     if (pace.bytes_are_due() && pace.may_commit(SteadyClock::now())) commit();

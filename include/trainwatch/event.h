@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "trainwatch/pace.h"
+#include "trainwatch/scalar.h"
 #include "trainwatch/series.h"
 #include "trainwatch/state_io.h"
 #include "trainwatch/subject.h"
@@ -176,7 +177,7 @@ struct Tick {
   Time now{};
 };
 
-using Event = std::variant<Span, Sample, SourceNote>;
+using Event = std::variant<Span, Sample, SourceNote, Scalar>;
 static_assert(std::is_trivially_copyable_v<Event>);
 
 // Reused between calls, so that decoding allocates nothing in steady state.

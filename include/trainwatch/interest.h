@@ -20,12 +20,13 @@ struct Interest {
   bool cycles = false;
   bool complete_steps = false;
   bool notes = false;
+  bool scalars = false;
   bool ticks = false;
   bool end = false;
   // Who asks for nothing says nothing.
   bool none() const {
     return samples.empty() && spans.empty() && !steps && !complete_steps && !cycles && !notes &&
-           !ticks && !end;
+           !scalars && !ticks && !end;
   }
 };
 

@@ -58,6 +58,7 @@ class Rule {
   virtual void on_span(const Span&, Verdicts&) {}           // of RuleText::spans
   virtual void on_cycle(const CycleSummary&, Verdicts&) {}  // a rank's profiler cycle, complete
   virtual void on_note(const SourceNote&, Verdicts&) {}     // of a timeline
+  virtual void on_scalar(const Scalar&, Verdicts&) {}       // what the job logs about itself
   virtual void on_tick(Tick, Verdicts&) {}
   // All files were read to their ends, up to the event time `latest` of the newest of them, and
   // nothing will follow. A daemon never calls it.
@@ -265,6 +266,7 @@ Interest interest_of(const RuleText& text) {
   interest.steps = overrides(&Rule::on_step, &RuleType::on_step);
   interest.complete_steps = overrides(&Rule::on_complete_step, &RuleType::on_complete_step);
   interest.notes = overrides(&Rule::on_note, &RuleType::on_note);
+  interest.scalars = overrides(&Rule::on_scalar, &RuleType::on_scalar);
   interest.ticks = overrides(&Rule::on_tick, &RuleType::on_tick);
   interest.end = overrides(&Rule::on_end, &RuleType::on_end);
   return interest;

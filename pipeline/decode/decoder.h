@@ -36,6 +36,8 @@ struct FileContext {
   // Where neither file nor path says them.
   std::string default_node{};
   std::int32_t default_rank = kNoRank;
+  // When the file was last written to as these bytes were read: the time of records without one.
+  Time written{};
 
   void fill_in(Subject& subject) const {
     if (subject.node.empty()) subject.node = default_node;

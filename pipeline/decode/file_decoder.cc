@@ -223,6 +223,10 @@ void FileDecoder::finish(EventBatch& out) {
   if (impl_->decoder != nullptr) impl_->decoder->finish(out);
 }
 
+void FileDecoder::written(Time time) {
+  impl_->context.written = time;
+}
+
 void FileDecoder::renamed(std::string path) {
   impl_->context.path = std::move(path);
 }
@@ -315,6 +319,7 @@ void FileDecoder::state(StateIo& io) {
   io(impl.records_before);
   io(impl.bytes_before);
   io(impl.outside);
+  io(impl.context.written);
   const Format* const known = find_format(impl.formats, format);
   if (impl.encoding >= Impl::Encoding::count_ || known == nullptr) return io.fail();
   if (io.is_loading()) {

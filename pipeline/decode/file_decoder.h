@@ -32,6 +32,9 @@ class FileDecoder {
   // The next bytes of the file, compressed or not, at any cut.
   void feed(std::string_view bytes, EventBatch& out);
 
+  // When the file was last written to, for the bytes that are fed from now on.
+  void written(Time time);
+
   // See Decoder::finish. May be called twice, and feed() after it.
   void finish(EventBatch& out);
 

@@ -21,6 +21,8 @@ void Engine::push(std::span<const Event> events) {
       on(*sample);
     } else if (const auto* span = std::get_if<Span>(&event)) {
       on(*span);
+    } else if (const auto* scalar = std::get_if<Scalar>(&event)) {
+      on(*scalar);
     } else if (const auto* note = std::get_if<SourceNote>(&event)) {
       if (note->subject != SubjectId::none) last_seen_.saw(note->subject);
       runs_.on(*note);
@@ -70,6 +72,12 @@ void Engine::on(const Span& span) {
   analyses_.on(span);
   if (const auto step = iterations_.on(span)) on(*step);
   on_complete_steps();
+}
+
+void Engine::on(const Scalar& scalar) {
+  latest_ = std::max(latest_, scalar.at);
+  last_seen_.saw(scalar.subject);
+  host_->on(scalar);
 }
 
 void Engine::on(const Step& step) {

@@ -118,6 +118,7 @@ class Engine final : RuleHost::Outputs {
                                const Lifecycle& lifecycle) override;
   void on(const Sample& sample);
   void on(const Span& span);
+  void on(const Scalar& scalar);
   void on(const Step& step);
   void on_complete_steps();
   void settle_lost_time(bool all);

@@ -28,6 +28,7 @@ class EventRoutes {
   const Takers& cycles() const { return cycles_; }
   const Takers& complete_steps() const { return complete_steps_; }
   const Takers& notes() const { return notes_; }
+  const Takers& scalars() const { return scalars_; }
   const Takers& ticks() const { return ticks_; }
   const Takers& end() const { return end_; }
 
@@ -43,6 +44,7 @@ class EventRoutes {
     if (interest.cycles) cycles_.push_back(place);
     if (interest.complete_steps) complete_steps_.push_back(place);
     if (interest.notes) notes_.push_back(place);
+    if (interest.scalars) scalars_.push_back(place);
     if (interest.ticks) ticks_.push_back(place);
     // The end is event time, too: it promotes or resolves alerts of cycles that wait for it.
     if (interest.end || interest.cycles) end_.push_back(place);
@@ -54,6 +56,7 @@ class EventRoutes {
   Takers cycles_;
   Takers complete_steps_;
   Takers notes_;
+  Takers scalars_;
   Takers ticks_;
   Takers end_;
 };

@@ -116,7 +116,7 @@ void Ingest::opened(const KnownFile& known, const std::string& lane,
   ++sources_[known.source].generations;
 }
 
-void Ingest::data(FileId id, std::string_view bytes) {
+void Ingest::data(FileId id, std::string_view bytes, Time written) {
   File& file = changing(id);
   file.error.clear();
   const std::uint64_t offset = file.read.offset();
@@ -126,13 +126,17 @@ void Ingest::data(FileId id, std::string_view bytes) {
   file.seen_in = engine_.last_seen().round();
   sources_[file.known.source].bytes += bytes.size();
   if (file.superseded) return;
-  if (file.decoder != nullptr || go_on(id, file)) return feed(id, file, bytes);
-  grown_unknown(id, file, offset, bytes);
+  if (file.decoder != nullptr || go_on(id, file)) {
+    file.decoder->written(written);
+    return feed(id, file, bytes);
+  }
+  grown_unknown(id, file, offset, bytes, written);
 }
 
 // The decoder state of the file was not kept. Without it, times and names would be wrong, except in
 // formats whose lines are self-contained.
-void Ingest::grown_unknown(FileId id, File& file, std::uint64_t offset, std::string_view bytes) {
+void Ingest::grown_unknown(FileId id, File& file, std::uint64_t offset, std::string_view bytes,
+                           Time written) {
   const Format* const format = find_format(format_catalog(), file.format);
   if (format == nullptr || !format->lines) {
     sources_[file.known.source].skipped += bytes.size();
@@ -141,6 +145,7 @@ void Ingest::grown_unknown(FileId id, File& file, std::uint64_t offset, std::str
   forget_decoder(id, file);
   file.decoder = make_decoder(id, file);
   file.decoder_begins = offset;
+  file.decoder->written(written);
   feed(id, file, bytes);
 }
 

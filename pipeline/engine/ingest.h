@@ -84,7 +84,7 @@ class Ingest final : public TailSink, private Diagnostics, private CycleSink {
 
   void opened(const KnownFile& file, const std::string& lane,
               const std::vector<FileId>& plain) override;
-  void data(FileId file, std::string_view bytes) override;
+  void data(FileId file, std::string_view bytes, Time written) override;
   void renamed(const KnownFile& file) override;
   void cut_back(FileId file, std::uint64_t bytes) override;
   void restarted(FileId file, std::uint64_t lost) override;
@@ -130,7 +130,8 @@ class Ingest final : public TailSink, private Diagnostics, private CycleSink {
   void forget_decoder(FileId id, File& file);
   void finish(FileId id, File& file);
   bool go_on(FileId id, File& file);
-  void grown_unknown(FileId id, File& file, std::uint64_t offset, std::string_view bytes);
+  void grown_unknown(FileId id, File& file, std::uint64_t offset, std::string_view bytes,
+                     Time written);
   void keep_context(FileId id, FileDecoder& decoder);
   bool load_context(FileId id, const File& file, StateIo io);
   void feed(FileId id, File& file, std::string_view bytes);

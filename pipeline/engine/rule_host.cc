@@ -90,6 +90,12 @@ void RuleHost::on(const SourceNote& note) {
   }
 }
 
+void RuleHost::on(const Scalar& scalar) {
+  for (const std::uint32_t rule : routes_.scalars()) {
+    run<&Rule::on_scalar>(*instance(rule, scalar.subject), scalar.at, scalar);
+  }
+}
+
 void RuleHost::tick(Time now) {
   for (const std::uint32_t rule : routes_.ticks()) {
     for (const auto& made : instances_[rule]) run<&Rule::on_tick>(*made, now, Tick{now});

@@ -48,6 +48,7 @@ class RuleHost {
   void on_complete(const Step& step);
   void on(const CycleSummary& cycle);
   void on(const SourceNote& note);
+  void on(const Scalar& scalar);
   void tick(Time now);
   // Finished files were read to their ends, up to the event time `latest`.
   void end_of_input(Time latest);

@@ -74,7 +74,9 @@ class TailSink {
   // whose content this file, which is compressed, may repeat; the sink must compare.
   virtual void opened(const KnownFile& file, const std::string& lane,
                       const std::vector<FileId>& plain) = 0;
-  virtual void data(FileId file, std::string_view bytes) = 0;
+  // `written`: when the file was last written to, as last seen before it was read; in a file that
+  // grows, about when these bytes came.
+  virtual void data(FileId file, std::string_view bytes, Time written) = 0;
   // The same content has a new name ("x.json.tmp" -> "x.json") or a new inode: it was rewritten,
   // copied before a truncation, or its file system was mounted again.
   virtual void renamed(const KnownFile& file) = 0;

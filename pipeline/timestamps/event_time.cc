@@ -5,7 +5,7 @@
 namespace trainwatch {
 namespace {
 
-enum class Kind : std::uint8_t { span, sample, none };
+enum class Kind : std::uint8_t { span, sample, scalar, none };
 
 template <class Enum>
 void enum_state(StateIo& io, Enum& field, Enum count) {
@@ -42,6 +42,7 @@ void span_state(StateIo& io, Span& span) {
 Kind kind_of(const Event& event) {
   if (std::holds_alternative<Span>(event)) return Kind::span;
   if (std::holds_alternative<Sample>(event)) return Kind::sample;
+  if (std::holds_alternative<Scalar>(event)) return Kind::scalar;
   return Kind::none;
 }
 
@@ -65,6 +66,25 @@ std::string text_of(const Sample& sample, const Interner& interner) {
   return text + " = " + std::to_string(sample.value) + at(sample.at);
 }
 
+std::string text_of(const Scalar& scalar, const Interner& interner) {
+  std::string text = "scalar ";
+  text += interner.text(scalar.tag);
+  text += " = " + std::to_string(scalar.value);
+  if (scalar.step != kNoStep) text += ", step " + std::to_string(scalar.step) + ",";
+  return text + at(scalar.at);
+}
+
+void scalar_state(StateIo& io, Scalar& scalar) {
+  io(scalar.at);
+  io(scalar.value);
+  io(scalar.step);
+  io(scalar.subject);
+  io(scalar.tag);
+  io(scalar.steps);
+  enum_state(io, scalar.kind, ScalarKind::count_);
+  io(scalar.timed);
+}
+
 }  // namespace
 
 void sample_state(StateIo& io, Sample& sample) {
@@ -80,13 +100,16 @@ void event_state(StateIo& io, Event& event) {
   if (!io.ok()) return;
   if (io.is_loading() && kind == Kind::span) event = Span{};
   if (io.is_loading() && kind == Kind::sample) event = Sample{};
+  if (io.is_loading() && kind == Kind::scalar) event = Scalar{};
   if (auto* span = std::get_if<Span>(&event)) span_state(io, *span);
   if (auto* sample = std::get_if<Sample>(&event)) sample_state(io, *sample);
+  if (auto* scalar = std::get_if<Scalar>(&event)) scalar_state(io, *scalar);
 }
 
 std::string event_text(const Event& event, const Interner& interner) {
   if (const auto* span = std::get_if<Span>(&event)) return text_of(*span, interner);
   if (const auto* sample = std::get_if<Sample>(&event)) return text_of(*sample, interner);
+  if (const auto* scalar = std::get_if<Scalar>(&event)) return text_of(*scalar, interner);
   return "event";
 }
 

@@ -31,10 +31,13 @@ inline EventTime interval(Time start, Nanos duration) {
   return {start, fits ? start + lasted : Time::max()};
 }
 
-// nullopt for notes and ticks, which do not describe an event of their lane.
+// nullopt for notes and for scalars without a time of their own: these say nothing about when the
+// events of their lane took place.
 inline std::optional<EventTime> time_of(const Event& event) {
   if (const auto* sample = std::get_if<Sample>(&event)) return EventTime{sample->at, sample->at};
   if (const auto* span = std::get_if<Span>(&event)) return interval(span->start, span->duration);
+  const auto* scalar = std::get_if<Scalar>(&event);
+  if (scalar != nullptr && scalar->timed) return EventTime{scalar->at, scalar->at};
   return std::nullopt;
 }
 
@@ -61,7 +64,7 @@ inline constexpr Nanos kLongestPause = std::chrono::hours{24};
 // Saves and loads an event.
 void sample_state(StateIo& io, Sample& sample);
 
-// Spans and samples; saving any other event fails.
+// Any event but a note; saving one fails.
 void event_state(StateIo& io, Event& event);
 
 // For the list of rejected records:

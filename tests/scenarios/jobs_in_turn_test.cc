@@ -34,7 +34,7 @@ class JobsInTurn : public testing::Test {
     file.path = "/w/job-" + std::to_string(job) + "/system.json";
     file.source = "w";
     pipeline_.sink().opened(file, "lane", {});
-    pipeline_.sink().data(file.file, line_of(job));
+    pipeline_.sink().data(file.file, line_of(job), Time{});
     pipeline_.sink().forgotten(file.file, true);
     pipeline_.ingest().end_of_input();
   }

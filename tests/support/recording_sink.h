@@ -39,7 +39,7 @@ class RecordingSink final : public TailSink {
     files[known.file].plain = plain;
     note("opened", known.file);
   }
-  void data(FileId id, std::string_view bytes) override {
+  void data(FileId id, std::string_view bytes, Time) override {
     at(id).bytes.append(bytes);
     total += bytes.size();
     note("data", id);

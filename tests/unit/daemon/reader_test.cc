@@ -19,7 +19,7 @@ namespace trainwatch::test::reader_test {
 class CountingSink final : public TailSink {
  public:
   void opened(const KnownFile&, const std::string&, const std::vector<FileId>&) override {}
-  void data(FileId, std::string_view bytes) override {
+  void data(FileId, std::string_view bytes, Time) override {
     const std::lock_guard lock(mutex_);
     total_ += bytes.size();
     changed_.notify_all();
@@ -105,7 +105,7 @@ class SlowSink final : public TailSink {
   void opened(const KnownFile& file, const std::string&, const std::vector<FileId>&) override {
     if (file.path.ends_with("b.json")) other_ = file.file;
   }
-  void data(FileId file, std::string_view bytes) override {
+  void data(FileId file, std::string_view bytes, Time) override {
     if (file == other_) {
       other_at_ = chunks_;
       return;

@@ -62,7 +62,7 @@ TEST(SelfAlerts, SurviveARestart) {
 
 class SourceHealthTest : public testing::Test {
  protected:
-  void feed(const std::string& bytes) { ingest_.data(FileId{1}, bytes); }
+  void feed(const std::string& bytes) { ingest_.data(FileId{1}, bytes, Time{}); }
   void rename(const std::string& path) {
     known_.path = path;
     ingest_.renamed(known_);

@@ -33,7 +33,7 @@ void run(StateStore& store, int first_second) {
   file.source = "w";
   pipeline.sink().opened(file, "lane", {});
   for (int second = first_second; second < first_second + 40; ++second) {
-    pipeline.sink().data(file.file, line(second));
+    pipeline.sink().data(file.file, line(second), Time{});
   }
   pipeline.engine().flush();
   const auto committed = pipeline.commit(test::at_second(first_second));

@@ -36,7 +36,7 @@ class DurablePipelineTest : public testing::Test {
     file.path = "/w/system.json";
     file.source = "w";
     pipeline.sink().opened(file, "lane", {});
-    pipeline.sink().data(file.file, kLine);
+    pipeline.sink().data(file.file, kLine, Time{});
     ASSERT_TRUE(pipeline.commit(Time{}));
   }
 
