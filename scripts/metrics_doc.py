@@ -65,6 +65,7 @@ GROUPS = (
     ("Input", "trainwatch_(input|events|file|files|read|records|source|watch)_"),
     ("Limits", "trainwatch_(limit|series_dropped)"),
     ("State", "trainwatch_(state|outbox|clock)_"),
+    ("Notifications, where there are receivers", "trainwatch_(notification|notifications|otlp)_"),
     ("Clients", "trainwatch_(ws|http|tls|durable)_"),
     ("Build and configuration", "trainwatch_(build|config|log)_"),
     ("Process", "process_"),

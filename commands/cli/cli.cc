@@ -23,15 +23,24 @@ constexpr const char* kFooter =
     "Every flag has an environment variable: --log.level is TRAINWATCH_LOG_LEVEL.\n"
     "'trainwatch COMMAND --help' explains a command.";
 
+// `trainwatch help` and `trainwatch help COMMAND`, as git and kubectl have them.
+constexpr std::string_view kHelp = "help";
+
+bool asks_for_help(int argc, const char* const* argv) {
+  return argc > 1 && argv[1] == kHelp;
+}
+
 // The message for an unknown command, better than the parser's; empty if it is known.
 std::string unknown_command(int argc, const char* const* argv) {
-  if (argc < 2 || argv[1][0] == '-') return {};
+  const int place = asks_for_help(argc, argv) ? 2 : 1;
+  if (argc <= place || argv[place][0] == '-') return {};
+  const std::string_view name = argv[place];
   std::vector<std::string_view> known;
   for (const CliCommand& command : cli_commands()) {
-    if (std::string_view(command.name) == argv[1]) return {};
+    if (command.name == name) return {};
     known.emplace_back(command.name);
   }
-  return "no command '" + std::string(argv[1]) + "'" + did_you_mean(argv[1], known);
+  return "no command '" + std::string(name) + "'" + did_you_mean(name, known);
 }
 
 }  // namespace
@@ -45,7 +54,7 @@ int run_command_line(int argc, const char* const* argv, const Commands& commands
   const CliSession session{commands, out, err};
   CLI::App app(kAbout, "trainwatch");
   app.footer(kFooter);
-  app.set_version_flag("--version", [] { return version_text(); });
+  app.set_version_flag("-v,--version", [] { return version_text(); });
   app.require_subcommand(1);
   app.get_formatter()->column_width(34);
   std::map<const CLI::App*, std::function<int()>> actions;
@@ -54,7 +63,11 @@ int run_command_line(int argc, const char* const* argv, const Commands& commands
     actions[sub] = command.define(*sub, session);
   }
   try {
-    app.parse(argc, argv);
+    if (asks_for_help(argc, argv)) {
+      app.parse(argc > 2 ? std::string(argv[2]) + " --help" : "--help");
+    } else {
+      app.parse(argc, argv);
+    }
   } catch (const CLI::ParseError& error) {
     const bool asked_for_text = error.get_exit_code() == 0;  // --help, --version
     app.exit(error, out, err);

@@ -11,6 +11,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 
 SUPPORT = os.path.dirname(os.path.abspath(__file__))
 RECORDED = os.path.join(os.path.dirname(SUPPORT), "data", "recorded-job")
@@ -42,13 +43,22 @@ def write(directory):
         _write_timeline(os.path.join(directory, "distributed"), rank)
 
 
-def scrape(trainwatch, directory, *arguments):
-    """Writes the job, has all of it read by the class `trainwatch` of the harness, and returns /metrics."""
+def scrape(trainwatch, directory):
+    """Writes the job and returns metrics() of it."""
     write(directory)
-    with trainwatch(directory, *arguments) as running:
-        running.wait_until_read()
-        running.wait_for_metric("trainwatch_source_stuck{")
-        return running.get("/metrics")
+    return metrics(trainwatch, directory)
+
+
+def metrics(trainwatch, directory, *arguments):
+    """Has all of the job read by the class `trainwatch` of the harness, and returns /metrics. There is a receiver of alerts, at an
+    address where nobody answers."""
+    with tempfile.NamedTemporaryFile("w", suffix=".yaml") as config:
+        json.dump({"receivers": [{"name": "webhook", "type": "webhook", "url": "http://127.0.0.1:9/"}]}, config)
+        config.flush()
+        with trainwatch(directory, "--config.file=" + config.name, *arguments) as running:
+            running.wait_until_read()
+            running.wait_for_metric("trainwatch_source_stuck{")
+            return running.get("/metrics")
 
 
 def exported(page):

@@ -32,7 +32,7 @@ void set_rule_parameters(std::string_view input) {
     file.file = FileId{id++};
     file.path = sample.path;
     pipeline.sink().opened(file, sample.name, {});
-    pipeline.sink().data(file.file, sample.content);
+    pipeline.sink().data(file.file, sample.content, Time{});
   }
   pipeline.engine().flush();
   expect(pipeline.commit(Time{}).ok(), "what follows is stored");

@@ -35,7 +35,8 @@ void read_job(DurablePipeline& pipeline, std::size_t first) {
     pipeline.sink().opened(file, sample.name, {});
     const std::size_t half = sample.content.size() / 2;
     const std::string_view content = sample.content;
-    pipeline.sink().data(file.file, first == 0 ? content.substr(0, half) : content.substr(half));
+    pipeline.sink().data(file.file, first == 0 ? content.substr(0, half) : content.substr(half),
+                         Time{});
   }
   pipeline.engine().tick(time_from_ns(1'795'236'016'000'000'000));
   pipeline.engine().flush();

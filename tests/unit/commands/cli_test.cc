@@ -271,6 +271,11 @@ TEST_F(CliTest, VersionIsSeveralLines) {
 TEST_F(CliTest, HelpIsOnStandardOutputAndNamesTwinsAndDefaults) {
   EXPECT_EQ(call({"--help"}), 0);
   EXPECT_THAT(out_.str(), HasSubstr("78 bad configuration"));
+  EXPECT_EQ(call({"help"}), 0);
+  EXPECT_THAT(out_.str(), HasSubstr("78 bad configuration"));
+  EXPECT_EQ(call({"help", "run"}), 0);
+  EXPECT_THAT(out_.str(), HasSubstr("--watch"));
+  EXPECT_EQ(call({"help", "rum"}), 2);
   EXPECT_EQ(call({"run", "--help"}), 0);
   EXPECT_THAT(out_.str(), HasSubstr("TRAINWATCH_WEB_LISTEN_ADDRESS"));
   EXPECT_THAT(out_.str(), HasSubstr("127.0.0.1:9797"));
