@@ -9,10 +9,8 @@
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
-#include <filesystem>
 #include <set>
 
-#include "daemon/access/server_tls.h"
 #include "daemon/app/access_watch.h"
 #include "daemon/app/analysis_source.h"
 #include "daemon/app/chart_source.h"
@@ -26,8 +24,10 @@
 #include "daemon/app/reader.h"
 #include "daemon/app/request_workers.h"
 #include "daemon/app/sandbox.h"
+#include "daemon/app/sandbox_paths.h"
 #include "daemon/app/sd_notify.h"
 #include "daemon/app/self_checks.h"
+#include "daemon/app/store_client.h"
 #include "daemon/app/thread_options.h"
 #include "daemon/app/watch_roots.h"
 #include "daemon/config/config_text.h"
@@ -61,12 +61,15 @@ constexpr auto kClosing = std::chrono::seconds(5);
 struct App::Impl {
   explicit Impl(RunOptions wanted) : options(std::move(wanted)) {}
 
+  void open_log();
+  Status change_user();
+  void report(const OpenedStore& state);
+  Status start_server(const ListenAddress& listen, const StateStore& store);
   Status start_engine(const Config& config, OpenedStore opened);
   void enter_sandbox();
   void watch_access();
   void access_changed(Result<LoadedAccess> loaded);
   EngineThread::Callbacks callbacks();
-  AlertStoreClient alert_store(Acknowledged acknowledged);
   Status start_notifier(const Config& config, const Acknowledged& acknowledged, const Notes& notes);
   NotifierOptions notifier_options(const Config& config) const;
   HttpResponse answer_silences(const HttpRequest& request);
@@ -146,33 +149,57 @@ EngineThread::Callbacks App::Impl::callbacks() {
   return callbacks;
 }
 
-// The engine thread owns the store; its responses come back to the net thread.
-AlertStoreClient App::Impl::alert_store(Acknowledged acknowledged) {
-  AlertStoreClient client;
-  std::erase_if(acknowledged,
-                [](const auto& entry) { return entry.first.starts_with(kReceiverPrefix); });
-  client.acknowledged = std::move(acknowledged);
-  const auto back_here = [this](AlertStoreClient::Done done) {
-    return [this, done = std::move(done)](Result<PublishedAlerts> page) mutable {
-      boost::asio::post(context, [done = std::move(done), page = std::move(page)]() mutable {
-        done(std::move(page));
-      });
-    };
-  };
-  client.fetch = [this, back_here](std::uint64_t after, std::size_t limit,
-                                   AlertStoreClient::Done done) {
-    engine->fetch_alerts(after, limit, back_here(std::move(done)));
-  };
-  client.fetch_firing = [this, back_here](std::size_t limit, AlertStoreClient::Done done) {
-    engine->fetch_firing(limit, back_here(std::move(done)));
-  };
-  client.acknowledge = [this](const std::string& name, std::uint64_t seq) {
-    if (engine != nullptr) engine->acknowledge(name, seq);
-  };
-  client.keep = [this](KeptDelivery kept) {
-    if (engine != nullptr) engine->keep(std::move(kept));
-  };
-  return client;
+void App::Impl::open_log() {
+  const std::optional<ConsoleOptions>& wanted = options.console;
+  const bool shared = wanted && wanted->shares_terminal();
+  log = std::make_unique<Logger>(options.config.log, STDERR_FILENO,
+                                 shared ? wanted->err : TextStyle{});
+  if (wanted) console = std::make_unique<Console>(*wanted, *log);
+}
+
+Status App::Impl::change_user() {
+  if (const std::string& user = options.config.process.user; !user.empty()) {
+    return become_user(user);
+  }
+  if (runs_as_root()) {
+    log->warn("running as root, which is not needed; use --process.user or the service");
+  }
+  return success();
+}
+
+void App::Impl::report(const OpenedStore& state) {
+  if (!state.lost.empty()) log->error("state was lost", {{"reason", state.lost}});
+  if (!state.repaired.empty()) {
+    log->error("the state was damaged and is repaired", {{"found", state.repaired}});
+  }
+  for (const std::string& note : state.notes) log->warn(note);
+}
+
+// Binds the listener; nobody is served before run().
+Status App::Impl::start_server(const ListenAddress& listen, const StateStore& store) {
+  const Config& config = options.config;
+  hub = std::make_unique<AlertHub>(store.epoch(), store.first_seq(), store.last_seq());
+  const StorageConfig& storage = config.storage;
+  IncidentTraces incidents(storage.path + "/incidents",
+                           {storage.incident_trace_bytes, storage.retention_age});
+  if (const Status prepared = incidents.prepare(); !prepared)
+    log->warn("traces of incidents cannot be kept", {{"error", prepared.error().message}});
+  traces = std::make_unique<TraceMaker>(context, engine, workers.traces(), std::move(incidents),
+                                        storage.path);
+  NetOptions net = affordable(net_options(config, listen), *log);
+  net.access = access.access;
+  server = std::make_unique<NetServer>(
+      context, std::move(net), *hub, store_client(context, engine, store.acknowledged()),
+      DataSources{analysis_source(context, engine, workers.profiles(), watched),
+                  chart_source(context, engine),
+                  [this](TraceQuery query, DeferredResponse::Done done) {
+                    traces->answer(std::move(query), std::move(done));
+                  },
+                  [this](const HttpRequest& request) { return answer_silences(request); },
+                  config.web.enable_admin_api,
+                  config.web.enable_lifecycle ? [this] { return reload_now(); }
+                                              : std::function<Status()>()});
+  return server->listen();
 }
 
 Status App::Impl::start_engine(const Config& config, OpenedStore opened) {
@@ -208,7 +235,7 @@ Status App::Impl::start_notifier(const Config& config, const Acknowledged& ackno
                              [this](std::vector<SelfCondition> found) {
                                engine->notify_conditions(std::move(found));
                              }},
-      alert_store({}), acknowledged, notes);
+      store_client(context, engine), acknowledged, notes);
   if (Status configured = notifier->configure(notifier_options(config)); !configured) {
     return configured;
   }
@@ -235,22 +262,7 @@ HttpResponse App::Impl::answer_silences(const HttpRequest& request) {
 void App::Impl::enter_sandbox() {
   const ProcessConfig& wanted = options.config.process;
   if (!options.own_process || !wanted.sandbox) return engine->show_sandbox("off");
-  SandboxPaths paths{watched, {options.config.storage.path}, !options.config.receivers.empty()};
-  for (const ReceiverConfig& receiver : options.config.receivers) {
-    for (const std::string& file : files_of(receiver)) paths.read.push_back(file);
-  }
-  paths.read.push_back("/proc/self");  // so all of /proc
-  if (!options.config_file.empty()) {
-    paths.read.push_back(options.config_file);
-    std::error_code broken;
-    paths.read.push_back(std::filesystem::weakly_canonical(options.config_file, broken).string());
-  }
-  for (const std::string& file : access.files) {
-    for (std::string& place : places_of(file)) paths.read.push_back(std::move(place));
-  }
-  if (const std::string authorities = system_ca_file(); access.access->tls && !authorities.empty())
-    paths.read.push_back(authorities);
-  const Sandbox sandbox = trainwatch::enter_sandbox(paths);
+  const Sandbox sandbox = trainwatch::enter_sandbox(sandbox_paths(options, watched, access));
   sandboxed = true;
   const std::string enforced = sandbox.enforced.empty() ? "nothing" : sandbox.enforced;
   if (sandbox.missing.empty()) {
@@ -452,54 +464,20 @@ std::optional<StartFailure> App::start() {
   auto access = load_access(config.web);
   if (!access.ok()) return failed(access.error(), exit_code::bad_config);
   impl.access = std::move(*access);
-
-  const std::optional<ConsoleOptions>& console = impl.options.console;
-  const bool shared = console && console->shares_terminal();
-  impl.log =
-      std::make_unique<Logger>(config.log, STDERR_FILENO, shared ? console->err : TextStyle{});
-  if (console) impl.console = std::make_unique<Console>(*console, *impl.log);
-  if (const std::string& user = config.process.user; !user.empty()) {
-    if (const Status done = become_user(user); !done) {
-      return failed(done.error(), exit_code::bad_config);
-    }
-  } else if (runs_as_root()) {
-    impl.log->warn("running as root, which is not needed; use --process.user or the service");
+  impl.open_log();
+  if (const Status changed = impl.change_user(); !changed) {
+    return failed(changed.error(), exit_code::bad_config);
   }
   auto opened = open_store(config.storage);
   if (auto* failure = std::get_if<StartFailure>(&opened)) return std::move(*failure);
   OpenedStore& state = std::get<OpenedStore>(opened);
-  if (!state.lost.empty()) impl.log->error("state was lost", {{"reason", state.lost}});
-  if (!state.repaired.empty()) {
-    impl.log->error("the state was damaged and is repaired", {{"found", state.repaired}});
-  }
-  for (const std::string& note : state.notes) impl.log->warn(note);
-  const StateStore* const store = state.store.get();
-  const std::string epoch = store->epoch();
-  const Acknowledged acknowledged = store->acknowledged();
+  impl.report(state);
+  const std::string epoch = state.store->epoch();
+  const Acknowledged acknowledged = state.store->acknowledged();
   const Result<Notes> notes = state.store->load_notes();
   if (!notes.ok()) return failed(notes.error());
-  impl.hub = std::make_unique<AlertHub>(epoch, store->first_seq(), store->last_seq());
-  const StorageConfig& storage = config.storage;
-  IncidentTraces incidents(storage.path + "/incidents",
-                           {storage.incident_trace_bytes, storage.retention_age});
-  if (const Status prepared = incidents.prepare(); !prepared)
-    impl.log->warn("traces of incidents cannot be kept", {{"error", prepared.error().message}});
-  impl.traces = std::make_unique<TraceMaker>(impl.context, impl.engine, impl.workers.traces(),
-                                             std::move(incidents), storage.path);
-  NetOptions net = affordable(net_options(config, *listen), *impl.log);
-  net.access = impl.access.access;
-  impl.server = std::make_unique<NetServer>(
-      impl.context, std::move(net), *impl.hub, impl.alert_store(acknowledged),
-      DataSources{analysis_source(impl.context, impl.engine, impl.workers.profiles(), impl.watched),
-                  chart_source(impl.context, impl.engine),
-                  [&impl](TraceQuery query, DeferredResponse::Done done) {
-                    impl.traces->answer(std::move(query), std::move(done));
-                  },
-                  [&impl](const HttpRequest& request) { return impl.answer_silences(request); },
-                  config.web.enable_admin_api,
-                  config.web.enable_lifecycle ? [&impl] { return impl.reload_now(); }
-                                              : std::function<Status()>()});
-  if (Status bound = impl.server->listen(); !bound.ok()) return failed(bound.error());
+  if (Status bound = impl.start_server(*listen, *state.store); !bound.ok())
+    return failed(bound.error());
   impl.reloads.last_success = std::chrono::system_clock::now();
   if (Status started = impl.start_engine(config, std::move(state)); !started.ok()) {
     return failed(started.error());
