@@ -35,7 +35,7 @@ for room, sees in (("core", ["core"]), ("history", ["core", "history"]), ("sagem
     OWN["pipeline/analysis/" + room] = (BEFORE_ANALYSIS + ["pipeline/analysis/FILE"] +
                                         ["pipeline/analysis/%s/" % seen for seen in sees])
 BEFORE_DECODE = ["trainwatch/", "pipeline/tail/", "pipeline/decode/FILE"]
-for room, sees in (("", []), ("/kineto", ["kineto"]), ("/formats", ["kineto", "formats"])):
+for room, sees in (("", []), ("/kineto", ["kineto"]), ("/event_file", ["event_file"]), ("/formats", ["kineto", "event_file", "formats"])):
     OWN["pipeline/decode" + room] = BEFORE_DECODE + ["pipeline/decode/%s/" % seen for seen in sees]
 
 # Folders whose own folders count as one when circles are looked for.
@@ -44,7 +44,7 @@ ONE_ROOM = ["commands"]
 # Headers of libraries: beginning -> folders that may use them. What is not listed is C++, C or
 # POSIX, which everyone may use but include/. The longest beginning counts.
 LIBRARIES = {
-    "boost/": ["daemon"], "boost/pfr": ["include/trainwatch"], "boost/iterator/": ["include/trainwatch"], "protozero": ["daemon"],
+    "boost/": ["daemon"], "boost/pfr": ["include/trainwatch"], "boost/iterator/": ["include/trainwatch"], "protozero": ["pipeline/decode", "daemon"],
     "yaml-cpp/": ["daemon"], "CLI/": ["commands"], "openssl/": ["daemon", "commands"], "systemd/": ["daemon"],
     "zlib.h": ["pipeline/decode"], "isa-l": ["pipeline/decode"], "igzip": ["pipeline/decode"],
     "simdjson": ["pipeline/decode", "pipeline/profile", "daemon", "commands"], "sqlite3": ["pipeline/state"],

@@ -48,6 +48,11 @@ inline std::string describe(const Event& event, const Interner& names) {
   } else if (const auto* note = std::get_if<SourceNote>(&event)) {
     text = "note " + number(note->kind) + " lane=" + number(note->lane) + " at " +
            number(to_ns(note->at));
+  } else if (const auto* scalar = std::get_if<Scalar>(&event)) {
+    text = "scalar " + number(to_ns(scalar->at)) + " '" + std::string{names.text(scalar->tag)} +
+           "' = " + std::to_string(scalar->value) + " step=" + number(scalar->step) + "+" +
+           number(scalar->steps) + " " + subject(scalar->subject) + " " +
+           std::string{to_string(scalar->kind)} + (scalar->timed ? "" : " untimed");
   } else {
     text = "unexpected";
   }

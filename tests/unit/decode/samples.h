@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "support/event_file_writer.h"
+
 namespace trainwatch::testing {
 
 struct SampleFile {
@@ -122,6 +124,21 @@ inline const std::string kDamagedTimeline =
 {"name": "five", "pid": 1, "ph": "X", "ts": 7, "dur": 1}
 ])";
 
+// Both encodings and both checksums of a payload; a damaged record, and one that is cut off.
+inline std::string tensorboard_sample() {
+  std::string damaged = tf_record(event(1.7e9 + 3, 3, simple_value("loss", 3)));
+  damaged[20] = static_cast<char>(damaged[20] ^ 1);
+  const std::string no_time = tf_record(event(-1, 4, simple_value("loss", 3)));
+  const std::string last = tf_record(event(1.7e9 + 9, 9, simple_value("loss", 3)));
+  return tf_record(version_event(1.7e9)) +
+         tf_record(event(1.7e9 + 1.5, 1, simple_value("train/loss", 0.25))) +
+         tf_record(event(1.7e9 + 2, 2, tensor_value("lr", 2, tensor_content(bytes_of(1e-3)))),
+                   0x062DC0B3U) +
+         damaged + no_time + tf_record(event(1.7e9 + 4, 10, simple_value("iteration-time", 0.5))) +
+         tf_record(event(1.7e9 + 5, 20, simple_value("iteration-time", 0.5))) +
+         last.substr(0, last.size() - 5);
+}
+
 inline std::vector<SampleFile> sample_files() {
   return {
       {"system metrics", "/w/system/incremental/2020060305/1591160699.algo-1.json", kSystemMetrics},
@@ -132,6 +149,7 @@ inline std::vector<SampleFile> sample_files() {
       {"kineto array", "/w/worker3.1606910596300.pt.trace.json", kKinetoArray},
       {"debian torch", "/w/vm_8959.1795235697709.pt.trace.json", kDebianTorch},
       {"tensorflow", "/w/a/b/c/d/host-1.local.trace.json", kTensorflow},
+      {"tensorboard", "/w/runs/a/events.out.tfevents.1700000000.host.1.0", tensorboard_sample()},
   };
 }
 

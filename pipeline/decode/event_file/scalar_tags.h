@@ -1,0 +1,21 @@
+// What the tags of scalars mean, as the frameworks' loggers name them.
+#pragma once
+
+#include <string_view>
+
+#include "trainwatch/scalar.h"
+
+namespace trainwatch {
+
+struct ScalarMeaning {
+  ScalarKind kind = ScalarKind::other;
+  double scale = 1;  // to the unit of the kind
+
+  // The value of one record is the mean over the steps since the record before.
+  bool is_mean() const;
+};
+
+// `path` is that of the file: Keras writes the same tags into `train/` and `validation/`.
+ScalarMeaning meaning_of_tag(std::string_view tag, std::string_view path);
+
+}  // namespace trainwatch

@@ -1,0 +1,265 @@
+#include "pipeline/decode/event_file/summary_event.h"
+
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <protozero/pbf_message.hpp>
+
+namespace trainwatch {
+namespace {
+
+using protozero::tag_and_type;
+using WireType = protozero::pbf_wire_type;
+
+// Of event.proto, summary.proto and tensor.proto of TensorFlow: the fields
+// that are read, by their numbers.
+enum class EventField : protozero::pbf_tag_type {
+  wall_time = 1,
+  step = 2,
+  file_version = 3,
+  summary = 5,
+  session_log = 7
+};
+enum class SessionField : protozero::pbf_tag_type { status = 1 };
+enum class SummaryField : protozero::pbf_tag_type { value = 1 };
+enum class ValueField : protozero::pbf_tag_type { tag = 1, simple_value = 2, tensor = 8 };
+enum class TensorField : protozero::pbf_tag_type {
+  dtype = 1,
+  shape = 2,
+  content = 4,
+  floats = 5,
+  doubles = 6,
+  ints = 7,
+  int64s = 10,
+  halves = 13,
+  uint32s = 16,
+  uint64s = 17
+};
+enum class ShapeField : protozero::pbf_tag_type { dimension = 2 };
+enum class DataType : std::int32_t {
+  float32 = 1,
+  float64 = 2,
+  int32 = 3,
+  int64 = 9,
+  bfloat16 = 14,
+  float16 = 19,
+  uint32 = 22,
+  uint64 = 23
+};
+
+constexpr std::int32_t kSessionStart = 1;
+
+std::string_view text(const protozero::data_view& view) {
+  return {view.data(), view.size()};
+}
+
+double of_half(std::uint16_t bits) {
+  const int exponent = (bits >> 10U) & 0x1F;
+  const int fraction = bits & 0x3FF;
+  const double sign = (bits & 0x8000U) != 0 ? -1 : 1;
+  if (exponent == 0x1F) return fraction == 0 ? sign * INFINITY : NAN;
+  return sign *
+         (exponent == 0 ? std::ldexp(fraction, -24) : std::ldexp(fraction + 1024, exponent - 25));
+}
+
+double of_bfloat16(std::uint16_t bits) {
+  return std::bit_cast<float>(std::uint32_t{bits} << 16U);
+}
+
+// The only number of little-endian contents; nullopt: they have another size.
+template <class Number>
+std::optional<double> only_number(std::string_view content) {
+  if (content.size() != sizeof(Number)) return std::nullopt;
+  Number number{};
+  std::memcpy(&number, content.data(), sizeof number);
+  return static_cast<double>(number);
+}
+
+std::optional<double> of_content(DataType type, std::string_view content) {
+  switch (type) {
+    case DataType::float32:
+      return only_number<float>(content);
+    case DataType::float64:
+      return only_number<double>(content);
+    case DataType::int32:
+      return only_number<std::int32_t>(content);
+    case DataType::int64:
+      return only_number<std::int64_t>(content);
+    case DataType::uint32:
+      return only_number<std::uint32_t>(content);
+    case DataType::uint64:
+      return only_number<std::uint64_t>(content);
+    case DataType::bfloat16:
+    case DataType::float16: {
+      if (content.size() != sizeof(std::uint16_t)) return std::nullopt;
+      std::uint16_t bits = 0;
+      std::memcpy(&bits, content.data(), sizeof bits);
+      return type == DataType::float16 ? of_half(bits) : of_bfloat16(bits);
+    }
+  }
+  return std::nullopt;  // text, complex numbers and the like
+}
+
+// Of a repeated field that is packed: a scalar has one value.
+template <class Range>
+std::optional<double> first_of(const Range& range) {
+  if (range.begin() == range.end()) return std::nullopt;
+  return static_cast<double>(*range.begin());
+}
+
+bool has_dimensions(protozero::data_view view) {
+  protozero::pbf_message<ShapeField> shape{view};
+  return shape.next(ShapeField::dimension, WireType::length_delimited);
+}
+
+// Nullopt: it is not one number.
+std::optional<double> scalar_of(protozero::data_view view) {
+  protozero::pbf_message<TensorField> tensor{view};
+  DataType type{};
+  std::optional<double> number;
+  std::string_view content;
+  while (tensor.next()) {
+    switch (tensor.tag_and_type()) {
+      case tag_and_type(TensorField::dtype, WireType::varint):
+        type = DataType{tensor.get_enum()};
+        break;
+      case tag_and_type(TensorField::shape, WireType::length_delimited):
+        if (has_dimensions(tensor.get_view())) return std::nullopt;
+        break;
+      case tag_and_type(TensorField::content, WireType::length_delimited):
+        content = text(tensor.get_view());
+        break;
+      case tag_and_type(TensorField::floats, WireType::length_delimited):
+        number = first_of(tensor.get_packed_float());
+        break;
+      case tag_and_type(TensorField::floats, WireType::fixed32):
+        number = static_cast<double>(tensor.get_float());
+        break;
+      case tag_and_type(TensorField::doubles, WireType::length_delimited):
+        number = first_of(tensor.get_packed_double());
+        break;
+      case tag_and_type(TensorField::doubles, WireType::fixed64):
+        number = static_cast<double>(tensor.get_double());
+        break;
+      case tag_and_type(TensorField::ints, WireType::length_delimited):
+        number = first_of(tensor.get_packed_int32());
+        break;
+      case tag_and_type(TensorField::ints, WireType::varint):
+        number = static_cast<double>(tensor.get_int32());
+        break;
+      case tag_and_type(TensorField::int64s, WireType::length_delimited):
+        number = first_of(tensor.get_packed_int64());
+        break;
+      case tag_and_type(TensorField::int64s, WireType::varint):
+        number = static_cast<double>(tensor.get_int64());
+        break;
+      case tag_and_type(TensorField::halves, WireType::length_delimited):
+        number = first_of(tensor.get_packed_int32());
+        break;
+      case tag_and_type(TensorField::halves, WireType::varint):
+        number = static_cast<double>(tensor.get_int32());
+        break;
+      case tag_and_type(TensorField::uint32s, WireType::length_delimited):
+        number = first_of(tensor.get_packed_uint32());
+        break;
+      case tag_and_type(TensorField::uint32s, WireType::varint):
+        number = static_cast<double>(tensor.get_uint32());
+        break;
+      case tag_and_type(TensorField::uint64s, WireType::length_delimited):
+        number = first_of(tensor.get_packed_uint64());
+        break;
+      case tag_and_type(TensorField::uint64s, WireType::varint):
+        number = static_cast<double>(tensor.get_uint64());
+        break;
+      default:
+        tensor.skip();
+    }
+  }
+  if (!content.empty()) return of_content(type, content);
+  if (!number) return std::nullopt;
+  const auto bits = static_cast<std::uint16_t>(static_cast<std::int64_t>(*number));
+  if (type == DataType::float16) return of_half(bits);
+  if (type == DataType::bfloat16) return of_bfloat16(bits);
+  return number;
+}
+
+void read_value(protozero::data_view view, SummaryEvent& event) {
+  protozero::pbf_message<ValueField> message{view};
+  SummaryEvent::Value value;
+  bool numeric = false;
+  while (message.next()) {
+    switch (message.tag_and_type()) {
+      case tag_and_type(ValueField::tag, WireType::length_delimited):
+        value.tag = text(message.get_view());
+        break;
+      case tag_and_type(ValueField::simple_value, WireType::fixed32):
+        value.number = message.get_float();
+        numeric = true;
+        break;
+      case tag_and_type(ValueField::tensor, WireType::length_delimited):
+        if (const auto number = scalar_of(message.get_view())) {
+          value.number = *number;
+          numeric = true;
+        }
+        break;
+      default:
+        message.skip();
+    }
+  }
+  if (numeric) event.values.push_back(value);
+}
+
+void read_summary(protozero::data_view view, SummaryEvent& event) {
+  protozero::pbf_message<SummaryField> summary{view};
+  while (summary.next(SummaryField::value, WireType::length_delimited))
+    read_value(summary.get_view(), event);
+}
+
+bool is_start(protozero::data_view view) {
+  protozero::pbf_message<SessionField> session{view};
+  return session.next(SessionField::status, WireType::varint) &&
+         session.get_enum() == kSessionStart;
+}
+
+void read_event(std::string_view payload, SummaryEvent& event) {
+  protozero::pbf_message<EventField> message{payload.data(), payload.size()};
+  while (message.next()) {
+    switch (message.tag_and_type()) {
+      case tag_and_type(EventField::wall_time, WireType::fixed64):
+        event.wall_time = message.get_double();
+        break;
+      case tag_and_type(EventField::step, WireType::varint):
+        event.step = message.get_int64();
+        break;
+      case tag_and_type(EventField::file_version, WireType::length_delimited):
+        event.file_version = text(message.get_view());
+        break;
+      case tag_and_type(EventField::summary, WireType::length_delimited):
+        read_summary(message.get_view(), event);
+        break;
+      case tag_and_type(EventField::session_log, WireType::length_delimited):
+        event.is_start = is_start(message.get_view());
+        break;
+      default:
+        message.skip();
+    }
+  }
+}
+
+}  // namespace
+
+bool read_summary_event(std::string_view payload, SummaryEvent& event) {
+  std::vector<SummaryEvent::Value> values = std::move(event.values);
+  values.clear();
+  event = {};
+  event.values = std::move(values);
+  try {
+    read_event(payload, event);
+  } catch (const protozero::exception&) {  // malformed
+    event.values.clear();
+    return false;
+  }
+  return true;
+}
+
+}  // namespace trainwatch
