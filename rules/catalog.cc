@@ -22,6 +22,8 @@ namespace stall { const RuleSpec& rule(); }
 namespace gpu_error { const RuleSpec& rule(); }
 namespace gpu_slowdown { const RuleSpec& rule(); }
 namespace memory_creep { const RuleSpec& rule(); }
+namespace loss_nan { const RuleSpec& rule(); }
+namespace loss_spike { const RuleSpec& rule(); }
 namespace io_bottleneck { const RuleSpec& rule(); }
 namespace batch_size { const RuleSpec& rule(); }
 namespace gpu_memory_increase { const RuleSpec& rule(); }
@@ -52,6 +54,8 @@ const std::vector<const RuleSpec*>& rule_catalog() {
       &gpu_error::rule(),
       &gpu_slowdown::rule(),
       &memory_creep::rule(),
+      &loss_nan::rule(),
+      &loss_spike::rule(),
       &io_bottleneck::rule(),
       &batch_size::rule(),
       &gpu_memory_increase::rule(),

@@ -44,7 +44,11 @@ const Alert& AlertBook::apply(const Source& source, Verdict verdict) {
   if (alert.id.empty()) {
     const RuleSpec& spec = *source.config->spec;
     const bool narrower = verdict.subject != SubjectId::none;
-    alert.id = alert_id(spec, interner_.subjects[source.subject], verdict.key, at);
+    // Scalars have the time of their file where the records have none, and that depends on when
+    // the file was read: their alerts are told apart by key and step.
+    const bool by_step = spec.interest.scalars && verdict.step != kNoStep;
+    const Time moment = by_step ? Time{Nanos{verdict.step}} : at;
+    alert.id = alert_id(spec, interner_.subjects[source.subject], verdict.key, moment);
     alert.rule = std::string(spec.id);
     alert.severity = verdict.severity;
     alert.reached = verdict.severity;

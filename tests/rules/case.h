@@ -22,7 +22,7 @@ struct Cycle {
   const CycleSummary* summary = nullptr;
 };
 struct EndOfInput {};
-using Input = std::variant<Span, Sample, SourceNote, Tick, Cycle, EndOfInput>;
+using Input = std::variant<Span, Sample, SourceNote, Scalar, Tick, Cycle, EndOfInput>;
 
 struct Case {
   explicit Case(const RuleSpec& spec) : rule(spec) {}

@@ -45,6 +45,7 @@ class Driver {
   void push(const Span& span) { push(Event{span}); }
   void push(const Sample& sample) { push(Event{sample}); }
   void push(const SourceNote& note) { push(Event{note}); }
+  void push(const Scalar& scalar) { push(Event{scalar}); }
   void push(const Event& event) { engine_.push({&event, 1}); }
   void push(const Tick& tick) { engine_.tick(tick.now); }
   void push(const Cycle& cycle) { engine_.on(*cycle.summary); }

@@ -6,6 +6,7 @@
 
 #include "rules/cycle_line.h"
 #include "rules/rank_words.h"
+#include "rules/scalar_line.h"
 #include "rules/span_options.h"
 #include "rules/tick_line.h"
 
@@ -20,11 +21,9 @@ Nanos nanos(double seconds) {
 
 Status SeriesBuilder::line(const Words& words) {
   constexpr std::pair<std::string_view, RankLine> kOfRanks[] = {
-      {"steps", &SeriesBuilder::steps},
-      {"calls", &SeriesBuilder::calls},
-      {"loaders", &SeriesBuilder::loaders},
-      {"close", &SeriesBuilder::close},
-      {"cycle", &SeriesBuilder::cycle}};
+      {"steps", &SeriesBuilder::steps},     {"calls", &SeriesBuilder::calls},
+      {"loaders", &SeriesBuilder::loaders}, {"close", &SeriesBuilder::close},
+      {"cycle", &SeriesBuilder::cycle},     {"scalar", &SeriesBuilder::scalar}};
   constexpr std::pair<std::string_view, Status (SeriesBuilder::*)(const Words&)> kOthers[] = {
       {"rank", &SeriesBuilder::ranks},  {"ranks", &SeriesBuilder::ranks},
       {"node", &SeriesBuilder::node},   {"ticks", &SeriesBuilder::ticks},
@@ -150,6 +149,24 @@ Status SeriesBuilder::cycle(const Words& words, SubjectId rank) {
   now_ = time_from_ns(made->end_ns());
   case_.cycles.push_back(std::make_shared<const CycleSummary>(*std::move(made)));
   add(Cycle{case_.cycles.back().get()}, "cycle", cycles_);
+  return success();
+}
+
+Status SeriesBuilder::scalar(const Words& words, SubjectId rank) {
+  const Result<ScalarLine> line = read_scalar_line(words);
+  if (!line.ok()) return line.error();
+  for (std::int64_t number = line->first; number <= line->last; ++number) {
+    Scalar scalar;
+    scalar.at = now_;
+    scalar.value = jittered(line->value(number), line->jitter);
+    scalar.step = line->numbers ? number * line->stride : kNoStep;
+    scalar.subject = rank;
+    scalar.tag = case_.interner.symbols.intern(line->tag);
+    scalar.kind = line->kind;
+    scalar.timed = line->timed;
+    add(scalar, "scalar", ++scalars_);
+    now_ += nanos(line->every);
+  }
   return success();
 }
 

@@ -28,6 +28,7 @@ class SeriesBuilder {
   Status loaders(const Words& words, SubjectId rank);
   Status close(const Words& words, SubjectId rank);
   Status cycle(const Words& words, SubjectId rank);
+  Status scalar(const Words& words, SubjectId rank);
 
   Status ranks(const Words& words);
   Status node(const Words& words);
@@ -50,6 +51,7 @@ class SeriesBuilder {
   std::int64_t seconds_ = 0;
   std::int64_t clock_ = 0;
   std::int64_t cycles_ = 0;
+  std::int64_t scalars_ = 0;
 };
 
 }  // namespace trainwatch::cases

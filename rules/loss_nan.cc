@@ -1,0 +1,211 @@
+// A loss or a gradient norm is not a finite number; see docs/rules/loss_nan.md.
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rules/format.h"
+#include "rules/scalar_track.h"
+#include "trainwatch/json_writer.h"
+#include "trainwatch/rule.h"
+
+namespace trainwatch::loss_nan {
+namespace {
+
+constexpr std::size_t kMostTags = 32;    // of a subject; further ones are not judged
+constexpr std::int64_t kRecovery = 3;    // records in a row that are finite
+constexpr double kNeverByFigure = 1e18;  // updates come when the number of records has doubled
+
+struct Params {
+  std::int64_t skipped_steps = 20;
+};
+
+bool is_judged(ScalarKind kind) {
+  return kind == ScalarKind::loss || kind == ScalarKind::grad_norm || kind == ScalarKind::nan_steps;
+}
+
+// What a tag has said so far.
+struct Tag : ScalarTrack {
+  std::uint64_t records = 0;
+  std::uint64_t in_a_row = 0;  // records that are not finite, up to the latest
+  std::uint64_t bad = 0;       // the same since the alert opened
+  std::int64_t bad_step = kNoStep;
+  Time bad_since = kNoTime;
+  std::int64_t good_step = kNoStep;
+  double good = std::numeric_limits<double>::quiet_NaN();  // the last finite value
+
+  bool possible() const {
+    return ScalarTrack::possible() && bad_step >= kNoStep && good_step >= kNoStep &&
+           is_possible(bad_since) && in_a_row <= records && bad <= records;
+  }
+  void state(StateIo& io) {
+    ScalarTrack::state(io);
+    io(records);
+    io(in_a_row);
+    io(bad);
+    io(bad_step);
+    io(bad_since);
+    io(good_step);
+    io(good);
+  }
+};
+
+std::string_view name_of(ScalarKind kind) {
+  if (kind == ScalarKind::grad_norm) return "The gradient norm";
+  return "The loss";
+}
+
+std::string_view text_of(double value) {
+  if (std::isnan(value)) return "NaN";
+  return value > 0 ? "infinite" : "minus infinity";
+}
+
+class LossNan final : public Rule {
+ public:
+  LossNan(const Params& params, const RuleContext& context)
+      : params_(params), interner_(context.interner) {}
+
+  void on_scalar(const Scalar& scalar, Verdicts& out) override {
+    if (scalar.kind == ScalarKind::loss_scale) scaled_ = scaled_ || scalar.value > 1;
+    if (!is_judged(scalar.kind)) return;
+    Tag* const tag = track_of(tags_, scalar.tag, kMostTags);
+    if (tag == nullptr) return;
+    if (tag->goes_back(scalar)) restart(*tag, scalar, out);
+    tag->advance(scalar);
+    ++tag->records;
+    const bool counts = scalar.kind == ScalarKind::nan_steps;
+    const bool bad = counts ? scalar.value > 0 : !std::isfinite(scalar.value);
+    bad ? on_bad(*tag, scalar, out) : on_good(*tag, scalar, out);
+  }
+
+  void state(StateIo& io) override {
+    io(tags_);
+    io(scaled_);
+    if (tags_.size() > kMostTags ||
+        !std::ranges::all_of(tags_, [](const Tag& tag) { return tag.possible(); })) {
+      io.fail();
+    }
+  }
+  Lifecycle lifecycle() const override {
+    return {.recover_after = kRecovery,
+            .change = Lifecycle::Change::rise,
+            .min_change = kNeverByFigure};
+  }
+  bool warming() const override { return tags_.empty(); }
+  std::vector<std::string_view> missing() const override {
+    if (!tags_.empty()) return {};
+    return {"loss"};
+  }
+
+ private:
+  static void restart(Tag& tag, const Scalar& scalar, Verdicts& out) {
+    tag.begin_attempt(scalar.at, out);
+    tag.records = tag.in_a_row = tag.bad = 0;
+    tag.good_step = kNoStep;
+    tag.good = std::numeric_limits<double>::quiet_NaN();
+  }
+
+  // With a loss scale, steps whose gradients overflow are skipped and do no harm. The scale may
+  // come behind the norm of the same record, so that the first norm is not judged alone.
+  std::uint64_t needed(const Tag& tag, ScalarKind kind) const {
+    if (kind != ScalarKind::grad_norm) return 1;
+    if (scaled_) return static_cast<std::uint64_t>(params_.skipped_steps) + 1;
+    return tag.records == tag.in_a_row ? 2 : 1;
+  }
+
+  void on_bad(Tag& tag, const Scalar& scalar, Verdicts& out) const {
+    ++tag.in_a_row;
+    if (!tag.open) {
+      if (tag.in_a_row == 1) {
+        tag.bad_step = scalar.step;
+        tag.bad_since = scalar.at;
+        tag.bad = 0;
+      }
+      tag.bad = std::max(tag.bad + 1, tag.in_a_row);
+      if (tag.in_a_row < needed(tag, scalar.kind)) return;
+    } else {
+      ++tag.bad;
+    }
+    tag.open = true;
+    const std::string key = tag.key(interner_);
+    out.fires({.key = key, .at = scalar.at, .severity = Severity::critical, .amount = tag.bad},
+              [&] { return describe(tag, scalar); });
+  }
+
+  void on_good(Tag& tag, const Scalar& scalar, Verdicts& out) const {
+    tag.in_a_row = 0;
+    tag.good = scalar.value;
+    tag.good_step = scalar.step;
+    tag.clear(scalar.at, interner_, out);
+  }
+
+  Verdict describe(const Tag& tag, const Scalar& scalar) const;
+
+  Params params_;
+  const Interner& interner_;
+  std::vector<Tag> tags_;
+  bool scaled_ = false;  // a loss scale above 1 was seen
+};
+
+Verdict LossNan::describe(const Tag& tag, const Scalar& scalar) const {
+  const bool counts = scalar.kind == ScalarKind::nan_steps;
+  const std::string name(interner_.text(tag.tag));
+  const std::string what(name_of(scalar.kind));
+  Verdict verdict;
+  verdict.since = tag.bad_since;
+  verdict.step = tag.bad_step;
+  verdict.value = scalar.value;
+  verdict.unit = counts ? "steps" : "";
+  const std::string begun =
+      tag.bad_step == kNoStep ? "" : " since step " + std::to_string(tag.bad_step);
+  if (counts) {
+    verdict.summary = "The job reports steps whose loss is NaN" + begun + " (" +
+                      format::cut(name, 80) + " = " + format::figure(scalar.value) + ").";
+  } else {
+    verdict.summary = what + " is " + std::string(text_of(scalar.value)) + begun + " (" +
+                      format::cut(name, 80) + ")";
+    if (std::isfinite(tag.good)) {
+      verdict.summary += "; the last finite value was " + format::figure(tag.good);
+      if (tag.good_step != kNoStep) {
+        verdict.summary += ", at step " + std::to_string(tag.good_step);
+      }
+    }
+    verdict.summary += ".";
+  }
+  JsonWriter evidence;
+  evidence.begin_object()
+      .field("tag", name)
+      .field("kind", to_string(scalar.kind))
+      .field("value", counts ? format::figure(scalar.value) : std::string(text_of(scalar.value)))
+      .field("records", tag.bad);
+  if (tag.bad_step != kNoStep) evidence.field("first_step", tag.bad_step);
+  if (scalar.step != kNoStep) evidence.field("latest_step", scalar.step);
+  if (!counts && std::isfinite(tag.good)) evidence.field("last_finite", tag.good);
+  if (!counts && tag.good_step != kNoStep) evidence.field("last_finite_step", tag.good_step);
+  verdict.evidence = evidence.end_object().take();
+  verdict.next =
+      "Stop the job and restart it from a checkpoint written before the first such step; look for "
+      "a learning rate that is too high, bad samples, divisions by zero and overflow in half "
+      "precision (torch.autograd.detect_anomaly finds the operation).";
+  return verdict;
+}
+
+}  // namespace
+
+const RuleSpec& rule() {
+  static const RuleSpec spec = make_spec<LossNan, Params>(
+      {.id = "loss_nan",
+       .scope = Scope::rank,
+       .summary = "A loss or a gradient norm that the job logs is NaN or infinite.",
+       .doc = "The first logged loss or gradient norm that is not a finite number, or a count of "
+              "steps with NaN above 0. A gradient norm that overflows under a loss scale belongs "
+              "to a step that is skipped, and counts only after many in a row."},
+      {field("skipped_steps", &Params::skipped_steps, 0, 100000,
+             "With a loss scale, so many gradient norms in a row may be infinite or NaN.")});
+  return spec;
+}
+
+}  // namespace trainwatch::loss_nan
