@@ -58,7 +58,7 @@ has fewer ranks and nodes: what they count is summed as `train_job="__other__"`,
 
 # A family belongs to the first group whose pattern its name begins with.
 GROUPS = (
-    ("Training", "trainwatch_(run|step|steps|last_step|lost_gpu|getnext|batch_time|dataloader|training)_"),
+    ("Training", "trainwatch_(scalar$|(run|step|steps|last_step|lost_gpu|getnext|batch_time|dataloader|training)_)"),
     ("System", "trainwatch_(system|network|disk)_"),
     ("GPU activity, from profiler traces", "trainwatch_(gpu|comm_comp|data_wait|kernel_launch)_"),
     ("Rules and alerts", "trainwatch_(rule|alert|alerts|incident)_"),

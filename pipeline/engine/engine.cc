@@ -42,6 +42,7 @@ void Engine::collect_metrics(Cardinality cardinality, std::vector<MetricFamily>&
   book_.each_firing([&view](std::uint32_t, const Alert& alert) { view.alerted.add(alert); });
   metrics_.collect(view, out);
   latest_samples_.collect(view, out);
+  scalar_metrics_.collect(view, out);
   gpu_metrics_.collect(view, out);
   lost_time_.collect(out);
 }
@@ -77,6 +78,7 @@ void Engine::on(const Span& span) {
 void Engine::on(const Scalar& scalar) {
   latest_ = std::max(latest_, scalar.at);
   last_seen_.saw(scalar.subject);
+  scalar_metrics_.on(scalar);
   host_->on(scalar);
 }
 
@@ -289,6 +291,9 @@ void Engine::save(StateRows& rows, bool all) {
   }
   if (metrics_.take_changed() || all) rows.put("metrics", [&](StateIo& io) { io(metrics_); });
   latest_samples_.save(rows, all);
+  if (scalar_metrics_.take_changed() || all) {
+    rows.put("scalars", [&](StateIo& io) { io(scalar_metrics_); });
+  }
   rows.put("gpu_metrics", [&](StateIo& io) { io(gpu_metrics_); });
   if (cycles_.take_changed() || all) rows.put("cycle_steps", [&](StateIo& io) { io(cycles_); });
   rows.put("latest", [&](StateIo& io) { io(latest_); });
@@ -316,6 +321,7 @@ bool Engine::load_aged(const SavedState& saved) {
       load_row(saved, "checkpoint_writes", [&](StateIo& io) { io(checkpoints_); }) &&
       load_row(saved, "metrics", [&](StateIo& io) { io(metrics_); }) &&
       latest_samples_.load(saved) &&
+      load_row(saved, "scalars", [&](StateIo& io) { io(scalar_metrics_); }) &&
       load_row(saved, "gpu_metrics", [&](StateIo& io) { io(gpu_metrics_); }) &&
       load_row(saved, "cycle_steps", [&](StateIo& io) { io(cycles_); }) &&
       load_row(saved, "latest", [&](StateIo& io) { io(latest_); }) && system_.load(saved) &&

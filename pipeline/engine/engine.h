@@ -19,6 +19,7 @@
 #include "pipeline/analysis/core/iteration_tracker.h"
 #include "pipeline/analysis/core/latest_samples.h"
 #include "pipeline/analysis/core/lost_time.h"
+#include "pipeline/analysis/core/scalar_metrics.h"
 #include "pipeline/analysis/core/span_history.h"
 #include "pipeline/analysis/core/system_history.h"
 #include "pipeline/analysis/core/training_metrics.h"
@@ -88,7 +89,7 @@ class Engine final : RuleHost::Outputs {
   // Of /metrics, for lack of room in their family.
   std::uint64_t series_dropped() const {
     return metrics_.series_dropped() + latest_samples_.series_dropped() +
-           gpu_metrics_.ranks_dropped();
+           scalar_metrics_.series_dropped() + gpu_metrics_.ranks_dropped();
   }
   const Runs& runs() const { return runs_; }
   const LostTime& lost_time() const { return lost_time_; }
@@ -140,6 +141,7 @@ class Engine final : RuleHost::Outputs {
   History history_{interner_};
   TrainingMetrics metrics_{interner_};
   LatestSamples latest_samples_{interner_};
+  ScalarMetrics scalar_metrics_{interner_};
   GpuMetrics gpu_metrics_{interner_};
   AlertBook book_{interner_};
   Runs runs_{interner_};

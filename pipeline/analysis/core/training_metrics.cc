@@ -70,8 +70,9 @@ void TrainingMetrics::on(const Span& span) {
 
 void TrainingMetrics::on(const Step& step) {
   // A job that reports its steps itself is not counted a second time from its profiler traces.
-  if (step.origin == Origin::timeline) timeline_seen_ = true;
-  if (step.origin == Origin::profiler && timeline_seen_) return;
+  const SubjectId job = job_ids_.of(step.subject);
+  if (step.origin == Origin::timeline) with_timeline_.insert(job);
+  if (step.origin == Origin::profiler && with_timeline_.contains(job)) return;
   Steps* steps = entry(steps_, left_out_steps_, {step.subject, step.mode});
   if (steps == nullptr) steps = &other_steps_[step.mode];
   steps->duration.observe(to_seconds(step.duration), step.number, step.end());
@@ -164,7 +165,9 @@ void TrainingMetrics::state(StateIo& io) {
   io(other_steps_);
   io(other_phases_);
   io(other_getnext_);
-  io(timeline_seen_);
+  std::vector<SubjectId> jobs(with_timeline_.begin(), with_timeline_.end());
+  io(jobs);
+  if (io.is_loading()) with_timeline_ = {jobs.begin(), jobs.end()};
   for (const auto& [key, steps] : steps_) {
     if (key.second >= Mode::count_) io.fail();
   }

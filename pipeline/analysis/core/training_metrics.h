@@ -7,10 +7,12 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <utility>
 #include <vector>
 
 #include "pipeline/analysis/core/metric_families.h"
+#include "pipeline/analysis/job_ids.h"
 #include "trainwatch/event.h"
 #include "trainwatch/interner.h"
 #include "trainwatch/snapshot.h"
@@ -19,7 +21,7 @@ namespace trainwatch {
 
 class TrainingMetrics {
  public:
-  explicit TrainingMetrics(const Interner& interner) : interner_(interner) {}
+  explicit TrainingMetrics(const Interner& interner) : interner_(interner), job_ids_(interner) {}
 
   void on(const Span& span);
   void on(const Step& step);
@@ -78,7 +80,8 @@ class TrainingMetrics {
   LeftOut left_out_steps_, left_out_phases_, left_out_getnext_, left_out_batches_,
       left_out_workers_;
   std::uint64_t dropped_ = 0;
-  bool timeline_seen_ = false;
+  JobIds job_ids_;
+  std::set<SubjectId> with_timeline_;  // jobs
   bool changed_ = false;
 };
 

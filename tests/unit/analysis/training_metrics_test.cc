@@ -77,6 +77,14 @@ TEST_F(TrainingMetricsTest, StepsOfAProfilerCountOnlyWhereNobodyElseReportsThem)
   EXPECT_EQ(value("steps_total", "mode", "train"), 2);
 }
 
+TEST_F(TrainingMetricsTest, ATimelineOfAnotherJobDoesNotHideTheStepsOfAProfiler) {
+  metrics_.on(step(1));
+  Step other = step(1, Origin::profiler);
+  other.subject = interner_.subjects.intern({"other", "node", 0, ""}).value();
+  metrics_.on(other);
+  EXPECT_EQ(value("steps_total", "train_job", "other"), 1);
+}
+
 TEST_F(TrainingMetricsTest, PhasesAndWaits) {
   metrics_.on(span(SpanKind::forward, milliseconds(30)));
   metrics_.on(span(SpanKind::other, milliseconds(30)));
