@@ -2,7 +2,7 @@
 """Which folder may include what. All headers share one include path, so the linker does not notice.
 
     include <- rules, include <- pipeline <- daemon <- commands
-    pipeline: tail -> decode -> timestamps -> cycle -> analysis -> engine -> state, a later part sees
+    pipeline: tail -> decode -> timestamps -> cycle -> analysis -> hang -> engine -> state, a later part sees
               the earlier ones; beside the line, profile sees tail and decode, timeline tail, decode and cycle
     decode: what all formats share lies at its root; root <- kineto <- formats, so that a format is
             added without touching what is below
@@ -20,7 +20,7 @@ import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
-PIPELINE = ["tail", "decode", "timestamps", "cycle", "analysis", "engine", "state"]
+PIPELINE = ["tail", "decode", "timestamps", "cycle", "analysis", "hang", "engine", "state"]
 
 # Our own headers: folder -> beginnings of the paths it may include.
 OWN = {"include/trainwatch": ["trainwatch/"], "rules": ["trainwatch/", "rules/"],
@@ -35,7 +35,8 @@ for room, sees in (("core", ["core"]), ("history", ["core", "history"]), ("sagem
     OWN["pipeline/analysis/" + room] = (BEFORE_ANALYSIS + ["pipeline/analysis/FILE"] +
                                         ["pipeline/analysis/%s/" % seen for seen in sees])
 BEFORE_DECODE = ["trainwatch/", "pipeline/tail/", "pipeline/decode/FILE"]
-for room, sees in (("", []), ("/kineto", ["kineto"]), ("/event_file", ["event_file"]), ("/formats", ["kineto", "event_file", "formats"])):
+for room, sees in (("", []), ("/event_file", ["event_file"]), ("/flight_recorder", ["flight_recorder"]), ("/kineto", ["kineto"]),
+                   ("/formats", ["event_file", "flight_recorder", "kineto", "formats"])):
     OWN["pipeline/decode" + room] = BEFORE_DECODE + ["pipeline/decode/%s/" % seen for seen in sees]
 
 # Folders whose own folders count as one when circles are looked for.

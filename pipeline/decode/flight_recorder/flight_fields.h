@@ -1,0 +1,40 @@
+// The members of a dump as its two encodings have them, before they are put together.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "pipeline/decode/flight_recorder/flight_dump.h"
+
+namespace trainwatch {
+
+struct FlightFields {
+  struct Recorded {
+    std::string group_id;  // pg_id: of this process
+    std::string group;     // its name
+    FlightOperation operation;
+  };
+  std::string version;
+  std::map<std::string, FlightGroup> groups;       // by name
+  std::map<std::string, FlightProgress> progress;  // by pg_id
+  std::vector<Recorded> operations;
+};
+
+struct FieldsEnd {
+  FlightDumpResult::End end = FlightDumpResult::End::incomplete;
+  std::size_t bytes = 0;
+  std::string error;
+};
+
+FieldsEnd read_pickle_fields(std::string_view bytes, FlightFields& fields);
+FieldsEnd read_json_fields(std::string_view bytes, FlightFields& fields);
+
+// "[0, 1, 2]" -> sorted ranks; those that are no numbers are left out.
+std::vector<std::int32_t> parse_ranks(std::string_view text);
+// "nccl:all_reduce" -> "all_reduce"
+std::string without_backend(std::string_view name);
+
+}  // namespace trainwatch
