@@ -19,6 +19,7 @@ namespace low_overlap { const RuleSpec& rule(); }
 namespace straggler { const RuleSpec& rule(); }
 namespace throughput_regression { const RuleSpec& rule(); }
 namespace stall { const RuleSpec& rule(); }
+namespace collective_hang { const RuleSpec& rule(); }
 namespace gpu_error { const RuleSpec& rule(); }
 namespace gpu_slowdown { const RuleSpec& rule(); }
 namespace memory_creep { const RuleSpec& rule(); }
@@ -51,6 +52,7 @@ const std::vector<const RuleSpec*>& rule_catalog() {
       &straggler::rule(),
       &throughput_regression::rule(),
       &stall::rule(),
+      &collective_hang::rule(),
       &gpu_error::rule(),
       &gpu_slowdown::rule(),
       &memory_creep::rule(),

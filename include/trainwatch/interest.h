@@ -19,14 +19,15 @@ struct Interest {
   bool steps = false;
   bool cycles = false;
   bool complete_steps = false;
+  bool hangs = false;
   bool notes = false;
   bool scalars = false;
   bool ticks = false;
   bool end = false;
   // Who asks for nothing says nothing.
   bool none() const {
-    return samples.empty() && spans.empty() && !steps && !complete_steps && !cycles && !notes &&
-           !scalars && !ticks && !end;
+    return samples.empty() && spans.empty() && !steps && !complete_steps && !cycles && !hangs &&
+           !notes && !scalars && !ticks && !end;
   }
 };
 

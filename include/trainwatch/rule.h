@@ -43,6 +43,7 @@
 namespace trainwatch {
 
 struct CycleSummary;
+struct HangFinding;
 
 // Events reach a rule only through the methods that it overrides. Nothing in an argument may be
 // kept beyond the call.
@@ -57,6 +58,7 @@ class Rule {
   virtual void on_sample(const Sample&, Verdicts&) {}       // of RuleText::samples
   virtual void on_span(const Span&, Verdicts&) {}           // of RuleText::spans
   virtual void on_cycle(const CycleSummary&, Verdicts&) {}  // a rank's profiler cycle, complete
+  virtual void on_hang(const HangFinding&, Verdicts&) {}    // of a job: its ranks' dumps
   virtual void on_note(const SourceNote&, Verdicts&) {}     // of a timeline
   virtual void on_scalar(const Scalar&, Verdicts&) {}       // what the job logs about itself
   virtual void on_tick(Tick, Verdicts&) {}
@@ -265,6 +267,7 @@ Interest interest_of(const RuleText& text) {
   Interest interest = interest_of<Rule, RuleType>(text.id, text.samples, text.spans);
   interest.steps = overrides(&Rule::on_step, &RuleType::on_step);
   interest.complete_steps = overrides(&Rule::on_complete_step, &RuleType::on_complete_step);
+  interest.hangs = overrides(&Rule::on_hang, &RuleType::on_hang);
   interest.notes = overrides(&Rule::on_note, &RuleType::on_note);
   interest.scalars = overrides(&Rule::on_scalar, &RuleType::on_scalar);
   interest.ticks = overrides(&Rule::on_tick, &RuleType::on_tick);

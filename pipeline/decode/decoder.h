@@ -17,6 +17,8 @@
 
 namespace trainwatch {
 
+class DumpSink;
+
 // Why a record was rejected; nullopt: it is good.
 using Rejection = std::optional<RejectReason>;
 
@@ -38,6 +40,7 @@ struct FileContext {
   std::int32_t default_rank = kNoRank;
   // When the file was last written to as these bytes were read: the time of records without one.
   Time written{};
+  DumpSink* dumps = nullptr;  // null: nobody takes dumps of ranks
 
   void fill_in(Subject& subject) const {
     if (subject.node.empty()) subject.node = default_node;

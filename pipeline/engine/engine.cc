@@ -126,7 +126,20 @@ void Engine::on(const CycleSummary& cycle) {
   host_->on(cycle);
 }
 
+void Engine::on(const std::string& job, RankDump dump) {
+  const auto subject = interner_.subjects.intern({job, "", kNoRank, ""});
+  if (!subject) return;
+  last_seen_.saw(*subject);
+  hangs_.add(*subject, std::move(dump));
+  on_hangs(hangs_.take_complete());
+}
+
+void Engine::on_hangs(const std::vector<HangFinding>& findings) {
+  for (const HangFinding& finding : findings) host_->on(finding);
+}
+
 void Engine::tick(Time now) {
+  on_hangs(hangs_.take_settled(now));
   host_->tick(now);
   end(runs_.tick(now));
   runs_.judge(book_, host_->rules());
@@ -155,6 +168,7 @@ void Engine::end(const std::vector<Runs::Ended>& runs) {
 void Engine::end_of_input() {
   iterations_.finish();
   on_complete_steps();
+  on_hangs(hangs_.take_all());
   host_->end_of_input(latest_);
   end(runs_.end_of_input(latest_));
   flush();
@@ -289,6 +303,7 @@ void Engine::save(StateRows& rows, bool all) {
   if (checkpoints_.take_changed() || all) {
     rows.put("checkpoint_writes", [&](StateIo& io) { io(checkpoints_); });
   }
+  if (hangs_.take_changed() || all) rows.put("hangs", [&](StateIo& io) { io(hangs_); });
   if (metrics_.take_changed() || all) rows.put("metrics", [&](StateIo& io) { io(metrics_); });
   latest_samples_.save(rows, all);
   if (scalar_metrics_.take_changed() || all) {
@@ -319,6 +334,7 @@ bool Engine::load_aged(const SavedState& saved) {
       iterations_.load(saved) && load_row(saved, "runs", [&](StateIo& io) { io(runs_); }) &&
       load_row(saved, "lost_time", [&](StateIo& io) { io(lost_time_); }) && spans_.load(saved) &&
       load_row(saved, "checkpoint_writes", [&](StateIo& io) { io(checkpoints_); }) &&
+      load_row(saved, "hangs", [&](StateIo& io) { io(hangs_); }) &&
       load_row(saved, "metrics", [&](StateIo& io) { io(metrics_); }) &&
       latest_samples_.load(saved) &&
       load_row(saved, "scalars", [&](StateIo& io) { io(scalar_metrics_); }) &&

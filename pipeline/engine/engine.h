@@ -31,6 +31,7 @@
 #include "pipeline/engine/rule_host.h"
 #include "pipeline/engine/runs.h"
 #include "pipeline/engine/step_feed.h"
+#include "pipeline/hang/hang_tracker.h"
 #include "trainwatch/alert.h"
 #include "trainwatch/event.h"
 #include "trainwatch/interner.h"
@@ -55,6 +56,7 @@ class Engine final : RuleHost::Outputs {
   // A cycle that was summarised elsewhere: for the rules only.
   void on(const CycleSummary& cycle);
   void on(CheckpointWrite write) { checkpoints_.on(std::move(write)); }
+  void on(const std::string& job, RankDump dump);
   void tick(Time now);
   // The processes that write the timelines of runs that have not ended.
   std::vector<Runs::Writer> writers() const;
@@ -122,6 +124,7 @@ class Engine final : RuleHost::Outputs {
   void on(const Scalar& scalar);
   void on(const Step& step);
   void on_complete_steps();
+  void on_hangs(const std::vector<HangFinding>& findings);
   void settle_lost_time(bool all);
   void end(const std::vector<Runs::Ended>& runs);
   std::uint32_t attempt_of(const AlertBook::Source& source) const;
@@ -136,6 +139,7 @@ class Engine final : RuleHost::Outputs {
   SpanHistory spans_;
   CheckpointHistory checkpoints_{interner_};
   CycleHistory cycles_;
+  HangTracker hangs_;
   Attribution attribution_{system_, spans_};
   LostTime lost_time_{interner_, attribution_};
   History history_{interner_};

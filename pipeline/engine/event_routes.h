@@ -26,6 +26,7 @@ class EventRoutes {
   const Takers& of(const Span& span) const { return spans_[static_cast<std::size_t>(span.kind)]; }
   const Takers& steps() const { return steps_; }
   const Takers& cycles() const { return cycles_; }
+  const Takers& hangs() const { return hangs_; }
   const Takers& complete_steps() const { return complete_steps_; }
   const Takers& notes() const { return notes_; }
   const Takers& scalars() const { return scalars_; }
@@ -42,18 +43,20 @@ class EventRoutes {
     }
     if (interest.steps) steps_.push_back(place);
     if (interest.cycles) cycles_.push_back(place);
+    if (interest.hangs) hangs_.push_back(place);
     if (interest.complete_steps) complete_steps_.push_back(place);
     if (interest.notes) notes_.push_back(place);
     if (interest.scalars) scalars_.push_back(place);
     if (interest.ticks) ticks_.push_back(place);
     // The end is event time, too: it promotes or resolves alerts of cycles that wait for it.
-    if (interest.end || interest.cycles) end_.push_back(place);
+    if (interest.end || interest.cycles || interest.hangs) end_.push_back(place);
   }
 
   std::array<Takers, static_cast<std::size_t>(Resource::count_)> samples_;
   std::array<Takers, static_cast<std::size_t>(SpanKind::count_)> spans_;
   Takers steps_;
   Takers cycles_;
+  Takers hangs_;
   Takers complete_steps_;
   Takers notes_;
   Takers scalars_;

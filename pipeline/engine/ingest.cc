@@ -59,7 +59,9 @@ FileContext Ingest::context_of(FileId id, const File& file) {
                      options_.list_directory,
                      this,
                      root.default_node,
-                     root.default_rank};
+                     root.default_rank,
+                     {},
+                     this};
 }
 
 std::unique_ptr<FileDecoder> Ingest::make_decoder(FileId id, const File& file) {
@@ -356,6 +358,10 @@ void Ingest::cycle(CycleTrace& cycle) {
                      engine_.interner().subjects[cycle.subject].rank);
   }
   engine_.on(cycle);
+}
+
+void Ingest::dump(const std::string& job, RankDump dump) {
+  engine_.on(job, std::move(dump));
 }
 
 FileWindow Ingest::window_of(const File& file) const {

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "pipeline/decode/file_decoder.h"
+#include "pipeline/decode/flight_recorder/flight_dump.h"
 #include "pipeline/engine/decoder_contexts.h"
 #include "pipeline/engine/engine.h"
 #include "pipeline/engine/time_index.h"
@@ -42,7 +43,7 @@ struct RejectedSample {
   std::string text;
 };
 
-class Ingest final : public TailSink, private Diagnostics, private CycleSink {
+class Ingest final : public TailSink, private Diagnostics, private CycleSink, private DumpSink {
  public:
   using Rejects = std::array<std::uint64_t, static_cast<std::size_t>(RejectReason::count_)>;
 
@@ -119,6 +120,7 @@ class Ingest final : public TailSink, private Diagnostics, private CycleSink {
  private:
   void reject(FileId file, RejectReason reason, std::string_view sample) override;
   void cycle(CycleTrace& cycle) override;
+  void dump(const std::string& job, RankDump dump) override;
   bool wants_host_events() const override { return engine_.analyses().wants_host_events(); }
   FileContext context_of(FileId id, const File& file);
   std::unique_ptr<FileDecoder> make_decoder(FileId id, const File& file);

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "trainwatch/cycle_summary.h"
+#include "trainwatch/hang.h"
 
 namespace trainwatch {
 
@@ -80,6 +81,12 @@ void RuleHost::on_complete(const Step& step) {
 void RuleHost::on(const CycleSummary& cycle) {
   for (const std::uint32_t rule : routes_.cycles()) {
     run<&Rule::on_cycle>(*instance(rule, cycle.subject), time_from_ns(cycle.end_ns()), cycle);
+  }
+}
+
+void RuleHost::on(const HangFinding& finding) {
+  for (const std::uint32_t rule : routes_.hangs()) {
+    run<&Rule::on_hang>(*instance(rule, finding.job), finding.at, finding);
   }
 }
 

@@ -47,6 +47,7 @@ class RuleHost {
   void on(const Step& step);
   void on_complete(const Step& step);
   void on(const CycleSummary& cycle);
+  void on(const HangFinding& finding);
   void on(const SourceNote& note);
   void on(const Scalar& scalar);
   void tick(Time now);

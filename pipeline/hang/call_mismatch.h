@@ -12,7 +12,7 @@
 namespace trainwatch {
 
 struct CallMismatch {
-  std::set<std::int32_t> ranks;  // one against the rest, or all where nobody can tell
+  std::set<std::int32_t> ranks;  // one against the rest, or all where none stands alone
   std::string difference;        // "operation", "sizes", "types"; empty: none found
   std::string usual;             // the operation of the others
 };

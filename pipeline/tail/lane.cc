@@ -45,6 +45,16 @@ struct NameParts {
   std::int64_t age = 0;
 };
 
+// "nccl_trace_rank_12", "rank_3", "_dump_0": a dump of a rank, whose prefix users choose.
+bool is_dump_name(std::string_view name) {
+  const std::string_view prefix = name.substr(0, name.find_last_not_of("0123456789") + 1);
+  const auto has = [prefix](std::string_view word) {
+    return prefix.find(word) != std::string_view::npos;
+  };
+  const bool numbered = prefix.size() < name.size() && !has(".");
+  return numbered && (has("rank") || has("dump") || has("trace"));
+}
+
 // nullopt if it is not the name of a trace file.
 std::optional<NameParts> parts_of(std::string_view name) {
   NameParts parts;
@@ -54,6 +64,10 @@ std::optional<NameParts> parts_of(std::string_view name) {
   parts.base = name;
   for (const std::string_view kind : {".json", ".jsonl", ".ndjson"}) {
     if (!drop_suffix(name, kind)) continue;
+    parts.stem = name;
+    return parts;
+  }
+  if (is_dump_name(name)) {
     parts.stem = name;
     return parts;
   }

@@ -181,10 +181,12 @@ TEST_P(RuleState, ADamagedStateIsHarmless) {
   }
 }
 
-// Those that ask for events: the others keep nothing and say nothing.
+// Those that ask for events: the others keep nothing and say nothing. Cases have no dumps of ranks:
+// for these, see collective_hang_test.
 std::vector<const RuleSpec*> judging_rules() {
   std::vector<const RuleSpec*> rules = rule_catalog();
-  std::erase_if(rules, [](const RuleSpec* spec) { return spec->interest.none(); });
+  std::erase_if(rules,
+                [](const RuleSpec* spec) { return spec->interest.none() || spec->interest.hangs; });
   return rules;
 }
 

@@ -118,6 +118,7 @@ FlightDumpResult read_flight_dump(std::string_view bytes) {
 }
 
 std::optional<std::int32_t> rank_of_dump(std::string_view path) {
+  if (path.ends_with(".gz")) path.remove_suffix(3);
   if (path.ends_with(".json")) path.remove_suffix(5);
   const std::size_t begin = path.find_last_not_of("0123456789") + 1;
   std::int32_t rank = 0;

@@ -76,7 +76,7 @@ struct FlightDumpResult {
 // What follows a whole dump is for the caller to judge.
 FlightDumpResult read_flight_dump(std::string_view bytes);
 
-// The trailing digits of a file's name, before ".json": "_dump_12". nullopt: it has none.
+// The trailing digits of a file's name, before ".json" and ".gz": "_dump_12". nullopt: it has none.
 std::optional<std::int32_t> rank_of_dump(std::string_view path);
 
 // The beginning of a pickled dump, as far as it is there.

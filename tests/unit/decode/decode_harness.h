@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "pipeline/decode/file_decoder.h"
+#include "pipeline/decode/flight_recorder/flight_dump.h"
 #include "pipeline/decode/formats/format_catalog.h"
 #include "support/gzip.h"
 
@@ -76,7 +77,7 @@ inline void PrintTo(const Outcome& outcome, std::ostream* os) {
 }
 
 // One file being decoded, piece by piece.
-class DecodeRun {
+class DecodeRun : private DumpSink {
  public:
   using Lister = std::function<std::vector<std::string>(const std::string&)>;
 
@@ -130,9 +131,25 @@ class DecodeRun {
 
  private:
   std::unique_ptr<FileDecoder> make() {
-    return std::make_unique<FileDecoder>(
-        FileContext{FileId{7}, LaneId{3}, path_, "job", rank_, *interner_, diagnostics_, lister_},
-        format_catalog());
+    return std::make_unique<FileDecoder>(FileContext{FileId{7},
+                                                     LaneId{3},
+                                                     path_,
+                                                     "job",
+                                                     rank_,
+                                                     *interner_,
+                                                     diagnostics_,
+                                                     lister_,
+                                                     nullptr,
+                                                     {},
+                                                     kNoRank,
+                                                     {},
+                                                     this},
+                                         format_catalog());
+  }
+  void dump(const std::string& job, RankDump dump) override {
+    StateIo io = StateIo::saving();
+    io(dump);
+    events_.push_back("dump " + job + "/" + std::to_string(dump.rank) + " " + io.take());
   }
   void collect() {
     for (const Event& event : batch_) events_.push_back(describe(event, *interner_));

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "support/event_file_writer.h"
+#include "support/flight_dump_writer.h"
 
 namespace trainwatch::testing {
 
@@ -139,6 +140,20 @@ inline std::string tensorboard_sample() {
          last.substr(0, last.size() - 5);
 }
 
+inline std::string flight_recorder_sample(bool json) {
+  FlightGroup group{"0", "default_pg", {0, 1}, FlightProgress{7, 6}, {}};
+  FlightOperation call;
+  call.record = 90000;
+  call.sequence = 7;
+  call.name = "all_reduce.";
+  call.created = time_from_ns(1'700'000'000'000'000'000);
+  call.inputs = call.outputs = {{300, 70000}};
+  call.input_types = call.output_types = {"BFloat16"};
+  group.operations = {call};
+  const RankDump dump{3, {}, "2.10", {group}};
+  return json ? json_dump(dump) : pickle_dump(dump);
+}
+
 inline std::vector<SampleFile> sample_files() {
   return {
       {"system metrics", "/w/system/incremental/2020060305/1591160699.algo-1.json", kSystemMetrics},
@@ -150,6 +165,8 @@ inline std::vector<SampleFile> sample_files() {
       {"debian torch", "/w/vm_8959.1795235697709.pt.trace.json", kDebianTorch},
       {"tensorflow", "/w/a/b/c/d/host-1.local.trace.json", kTensorflow},
       {"tensorboard", "/w/runs/a/events.out.tfevents.1700000000.host.1.0", tensorboard_sample()},
+      {"flight recorder", "/w/comm_traces/rank_3", flight_recorder_sample(false)},
+      {"flight recorder as JSON", "/w/comm_traces/rank_4.json", flight_recorder_sample(true)},
   };
 }
 

@@ -256,7 +256,7 @@ std::string contents(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-// Real dumps of a job with two injected faults; see shared/data/README.md.
+// Real dumps of a job with two injected faults.
 Dumps real_dumps(const std::string& fault) {
   Dumps dumps;
   const std::filesystem::path folder = source_path("../shared/data/flight_recorder/" + fault);

@@ -1,0 +1,196 @@
+// A collective operation hangs; see docs/rules/collective_hang.md.
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "rules/format.h"
+#include "trainwatch/hang.h"
+#include "trainwatch/json_writer.h"
+#include "trainwatch/rank_ranges.h"
+#include "trainwatch/rule.h"
+
+namespace trainwatch::collective_hang {
+namespace {
+
+using Kind = HangFinding::Kind;
+
+struct Params {
+  std::int64_t most_frames = 8;
+};
+
+std::string ranks_text(const std::set<std::int32_t>& ranks) {
+  return (ranks.size() == 1 ? "rank " : "ranks ") + rank_ranges(ranks);
+}
+std::string verb(const std::set<std::int32_t>& ranks, const char* one, const char* several) {
+  return ranks.size() == 1 ? one : several;
+}
+std::string_view confidence_text(HangFinding::Confidence confidence) {
+  constexpr std::string_view kTexts[] = {"low", "medium", "high"};
+  return kTexts[static_cast<std::size_t>(confidence)];
+}
+std::string call_text(const HangFinding& found) {
+  const std::string& group = found.description.empty() ? found.group : found.description;
+  return found.collective + " #" + std::to_string(found.sequence) + " of " + group;
+}
+std::string capitalised(std::string text) {
+  if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] = static_cast<char>(text[0] - 32);
+  return text;
+}
+
+std::string sentence(const HangFinding& found) {
+  const auto& suspects = found.suspects;
+  const std::string who = ranks_text(suspects);
+  const std::string call = call_text(found);
+  const std::string since = format::seconds(to_seconds(found.waited()));
+  const std::string waiting =
+      std::to_string(found.waiting.size()) + verb(found.waiting, " waits", " wait");
+  switch (found.kind) {
+    case Kind::absent:
+      return who + verb(suspects, " has", " have") + " not entered " + call + " (" +
+             std::to_string(found.group_ranks) + " ranks); " + waiting + " since " + since + ".";
+    case Kind::stuck:
+      return who + verb(suspects, " has", " have") + " not finished " + call + ", which " +
+             ranks_text(found.done) + verb(found.done, " has", " have") + ": GPU or link of " +
+             who + ".";
+    case Kind::mismatch:
+      if (found.difference == "operation" && found.other_collective != found.collective) {
+        return who + " called " + found.other_collective + ", the other " +
+               std::to_string(found.group_ranks - std::min(found.group_ranks, suspects.size())) +
+               " " + found.collective + ", as #" + std::to_string(found.sequence) + " of " +
+               (found.description.empty() ? found.group : found.description) + ".";
+      }
+      return who + " called " + call + " with " + found.difference + " that do not fit.";
+    case Kind::behind:
+      return who + verb(suspects, " has", " have") + " not made the call that " + call +
+             " waits for since " + since + ".";
+    case Kind::no_dump:
+      return "no dump from " + who + ", which is the only member not waiting in " + call +
+             " since " + since + ".";
+    case Kind::none:
+    case Kind::unknown:
+      break;
+  }
+  if (!found.missing.empty()) {
+    return waiting + " in " + call + " for " + since + "; " + ranks_text(found.missing) +
+           verb(found.missing, " has", " have") + " no dump.";
+  }
+  return "all " + std::to_string(found.group_ranks) + " ranks are inside " + call + " for " +
+         since + ": no rank is missing (network, or a rank's kernel).";
+}
+
+std::string next_step(const HangFinding& found) {
+  const std::string who = ranks_text(found.suspects);
+  switch (found.kind) {
+    case Kind::absent:
+    case Kind::behind:
+      return "Look at the stack of " + who + " (py-spy dump), and at its data loading.";
+    case Kind::stuck:
+      return "Look for Xid and NVLink errors of the GPU of " + who + ", and at its network link.";
+    case Kind::mismatch:
+      return "Look for a branch in the code that " + who + " took and others did not.";
+    case Kind::no_dump:
+      return "Look whether the process of " + who + " lives, and at its stack (py-spy dump).";
+    case Kind::none:
+    case Kind::unknown:
+      break;
+  }
+  return "Look for network errors between the nodes, and for ranks whose process is gone.";
+}
+
+class CollectiveHang final : public Rule {
+ public:
+  CollectiveHang(const Params& params, const RuleContext&) : params_(params) {}
+
+  void on_hang(const HangFinding& found, Verdicts& out) override {
+    if (found.kind == Kind::none) return out.clear_all(found.at);
+    last_ = std::max(last_, found.at);
+    const Time at = found.since == kNoTime ? found.at : found.since;
+    // More dumps may name other ranks: then it is worth an update.
+    std::uint64_t aspect = static_cast<std::uint64_t>(found.kind);
+    for (const std::int32_t rank : found.suspects) {
+      aspect = aspect * 1000003 + static_cast<std::uint64_t>(rank) + 1;
+    }
+    out.fires({.at = at, .severity = Severity::critical, .aspect = aspect},
+              [&] { return describe(found); });
+  }
+
+  // Training goes on.
+  void on_step(const Step& step, Verdicts& out) override {
+    if (last_ != kNoTime && step.begin > last_) {
+      out.clear_all(step.end());
+      last_ = kNoTime;
+    }
+  }
+
+  void state(StateIo& io) override {
+    io(last_);
+    if (!is_possible(last_)) io.fail();
+  }
+
+  Lifecycle lifecycle() const override {
+    return {.change = Lifecycle::Change::points, .min_change = 1e9};
+  }
+
+ private:
+  Verdict describe(const HangFinding& found) const {
+    Verdict verdict;
+    verdict.since = found.since;
+    verdict.value = to_seconds(found.waited());
+    verdict.threshold = static_cast<double>(found.timeout_ms) / 1000;
+    verdict.lost_seconds = verdict.value;
+    verdict.unit = "seconds";
+    verdict.summary = capitalised(sentence(found));
+    verdict.next = next_step(found);
+    JsonWriter json;
+    json.begin_object().key("suspects").begin_array();
+    for (const std::int32_t rank : found.suspects) json.value(rank);
+    json.end_array()
+        .field("waiting", rank_ranges(found.waiting))
+        .field("group", found.group)
+        .field("group_name", found.description)
+        .field("collective", found.collective)
+        .field("sequence", found.sequence)
+        .field("sizes", found.sizes)
+        .field("type", found.types)
+        .field("done", rank_ranges(found.done))
+        .field("absent", rank_ranges(found.absent))
+        .field("unknown", rank_ranges(found.unknown))
+        .field("no_dump", rank_ranges(found.missing))
+        .field("waiting_anywhere", rank_ranges(found.waiting_all))
+        .field("groups_waiting", found.groups_waiting)
+        .field("timeout_seconds", static_cast<double>(found.timeout_ms) / 1000)
+        .field("confidence", confidence_text(found.confidence));
+    json.key("votes").begin_object();
+    for (const auto& [rank, votes] : found.votes) json.field(std::to_string(rank), votes);
+    json.end_object().key("frames").begin_array();
+    const auto most = static_cast<std::size_t>(params_.most_frames);
+    for (std::size_t i = 0; i < found.frames.size() && i < most; ++i) {
+      json.value(std::string_view(found.frames[i]).substr(0, 160));
+    }
+    verdict.evidence = json.end_array().end_object().take();
+    return verdict;
+  }
+
+  Params params_;
+  Time last_ = kNoTime;  // the newest dump of the hang
+};
+
+}  // namespace
+
+const RuleSpec& rule() {
+  static const RuleSpec spec = make_spec<CollectiveHang, Params>(
+      {.id = "collective_hang",
+       .scope = Scope::job,
+       .summary = "A collective operation hangs, and who holds it up.",
+       .doc = "From the dumps of PyTorch's Flight Recorder: of the first collective of a process "
+              "group that is not complete everywhere, the ranks that have not entered it, or those "
+              "that alone have not finished it, or those that called another one. Ranks that "
+              "themselves wait for others are not named, nor is anything concluded from a dump "
+              "that is missing.",
+       .incident = {.specificity = 95, .slack = std::chrono::seconds(60)}},
+      {field("most_frames", &Params::most_frames, 0, 16,
+             "Stack frames of the waiting call that the evidence shows.")});
+  return spec;
+}
+
+}  // namespace trainwatch::collective_hang
