@@ -4,8 +4,8 @@
     include <- rules, include <- pipeline <- daemon <- commands
     pipeline: tail -> decode -> timestamps -> cycle -> analysis -> hang -> engine -> state, a later part sees
               the earlier ones; beside the line, profile sees tail and decode, timeline tail, decode and cycle
-    decode: what all formats share lies at its root; root <- kineto <- formats, so that a format is
-            added without touching what is below
+    decode: what all formats share lies at its root; root <- kineto <- formats and
+            root <- declared <- formats, so that a format is added without touching what is below
     analysis: what its folders share lies at its root; core <- history, core <- sagemaker,
               core <- hta
 
@@ -35,8 +35,8 @@ for room, sees in (("core", ["core"]), ("history", ["core", "history"]), ("sagem
     OWN["pipeline/analysis/" + room] = (BEFORE_ANALYSIS + ["pipeline/analysis/FILE"] +
                                         ["pipeline/analysis/%s/" % seen for seen in sees])
 BEFORE_DECODE = ["trainwatch/", "pipeline/tail/", "pipeline/decode/FILE"]
-for room, sees in (("", []), ("/event_file", ["event_file"]), ("/flight_recorder", ["flight_recorder"]), ("/kineto", ["kineto"]),
-                   ("/formats", ["event_file", "flight_recorder", "kineto", "formats"])):
+for room, sees in (("", []), ("/declared", ["declared"]), ("/event_file", ["event_file"]), ("/flight_recorder", ["flight_recorder"]), ("/kineto", ["kineto"]),
+                   ("/formats", ["declared", "event_file", "flight_recorder", "kineto", "formats"])):
     OWN["pipeline/decode" + room] = BEFORE_DECODE + ["pipeline/decode/%s/" % seen for seen in sees]
 
 # Folders whose own folders count as one when circles are looked for.
@@ -49,6 +49,7 @@ LIBRARIES = {
     "yaml-cpp/": ["daemon"], "CLI/": ["commands"], "openssl/": ["daemon", "commands"], "systemd/": ["daemon"],
     "zlib.h": ["pipeline/decode"], "isa-l": ["pipeline/decode"], "igzip": ["pipeline/decode"],
     "simdjson": ["pipeline/decode", "pipeline/profile", "daemon", "commands"], "sqlite3": ["pipeline/state"],
+    "re2/": ["pipeline/decode/declared"],
     "xxhash": ["pipeline/tail", "pipeline/timestamps", "pipeline/engine", "pipeline/state"],
 }
 

@@ -5,6 +5,7 @@ namespace trainwatch {
 extern const Format end_of_job_format;
 extern const Format tensorboard_format;
 extern const Format flight_recorder_format;
+extern const Format console_format;
 
 namespace {
 
@@ -23,7 +24,7 @@ FormatTable format_catalog() {
   static constexpr const Format* kCatalog[] = {
       &end_of_job_format,     &tensorboard_format,      &flight_recorder_format,
       &system_metrics_format, &tensorflow_trace_format, &chrome_trace_format,
-      &timeline_format,
+      &timeline_format,       &console_format,
   };
   return kCatalog;
 }

@@ -50,10 +50,10 @@ inline std::string describe(const Event& event, const Interner& names) {
     text = "note " + number(note->kind) + " lane=" + number(note->lane) + " at " +
            number(to_ns(note->at));
   } else if (const auto* scalar = std::get_if<Scalar>(&event)) {
-    text = "scalar " + number(to_ns(scalar->at)) + " '" + std::string{names.text(scalar->tag)} +
-           "' = " + std::to_string(scalar->value) + " step=" + number(scalar->step) + "+" +
-           number(scalar->steps) + " " + subject(scalar->subject) + " " +
-           std::string{to_string(scalar->kind)} + (scalar->timed ? "" : " untimed");
+    text = "scalar " + number(to_ns(scalar->at)) + (scalar->timed ? " timed " : " ") +
+           std::string{names.text(scalar->tag)} + "=" + std::to_string(scalar->value) +
+           " step=" + number(scalar->step) + " of " + number(scalar->steps) + " " +
+           subject(scalar->subject) + " kind=" + std::string{to_string(scalar->kind)};
   } else {
     text = "unexpected";
   }

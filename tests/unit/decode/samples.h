@@ -153,6 +153,17 @@ inline std::string flight_recorder_sample(bool json) {
   const RankDump dump{3, {}, "2.10", {group}};
   return json ? json_dump(dump) : pickle_dump(dump);
 }
+// Megatron-LM's training_log, behind what launchers put before it.
+inline const std::string kConsoleMegatron =
+    "using world size: 8, data-parallel size: 4\n"
+    "100%|##########| 3/3 [00:01<00:00,  2.9it/s]\r\r\n"
+    "[rank7]: [2025-08-01 07:19:37] iteration        2/    5000 | consumed samples:          256 | "
+    "elapsed time per iteration (ms): 1811.8 | throughput per GPU (TFLOP/s/GPU): 80.2 | learning "
+    "rate: 4.0E-07 | global batch size:   128 | lm loss: 1.17E+01 | loss scale: 1.0 | grad norm: "
+    "0.493 | number of skipped iterations:   0 | number of nan iterations:   0 |\n"
+    "saving checkpoint at iteration       2\n"
+    " iteration       12/    5000 | elapsed time per iteration (ms): 1.5 | lm loss: nan |\n"
+    " iteration       13/    5000 | elapsed time per iteration (ms): 1";
 
 inline std::vector<SampleFile> sample_files() {
   return {
@@ -167,6 +178,7 @@ inline std::vector<SampleFile> sample_files() {
       {"tensorboard", "/w/runs/a/events.out.tfevents.1700000000.host.1.0", tensorboard_sample()},
       {"flight recorder", "/w/comm_traces/rank_3", flight_recorder_sample(false)},
       {"flight recorder as JSON", "/w/comm_traces/rank_4.json", flight_recorder_sample(true)},
+      {"console", "/w/slurm-12.out", kConsoleMegatron},
   };
 }
 

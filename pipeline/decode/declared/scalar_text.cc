@@ -1,0 +1,172 @@
+#include "pipeline/decode/declared/scalar_text.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <ctime>
+#include <limits>
+
+#include "pipeline/decode/decimal_time.h"
+#include "trainwatch/subject.h"
+
+namespace trainwatch {
+namespace {
+
+bool is_word(char c) {
+  return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
+void skip(std::string_view& text, std::string_view any) {
+  text.remove_prefix(std::min(text.find_first_not_of(any), text.size()));
+}
+
+// How much of `text` is a number with commas between thousands.
+struct Digits {
+  std::array<char, 40> text{};
+  std::size_t size = 0;
+  std::size_t read = 0;
+};
+
+Digits digits_of(std::string_view text) {
+  Digits digits;
+  bool whole = true;  // before a point
+  for (; digits.read < text.size() && digits.size < digits.text.size(); ++digits.read) {
+    const char c = text[digits.read];
+    const bool sign =
+        (c == '-' || c == '+') && (digits.size == 0 || digits.text[digits.size - 1] == 'e' ||
+                                   digits.text[digits.size - 1] == 'E');
+    if (c == ',') {
+      const std::string_view next = text.substr(digits.read + 1);
+      const std::size_t group = std::min(next.find_first_not_of("0123456789"), next.size());
+      if (!whole || digits.size == 0 || group != 3) break;
+      continue;
+    }
+    const bool exponent = (c == 'e' || c == 'E') && digits.size > 0;
+    if (!is_digit(c) && c != '.' && !sign && !exponent) break;
+    whole = whole && !exponent && c != '.';
+    if (c == '+' && digits.size == 0) continue;  // from_chars knows none
+    digits.text[digits.size++] = c;
+  }
+  return digits;
+}
+
+std::optional<double> word_of(std::string_view text) {
+  const bool negative = text.starts_with('-');
+  if (negative) text.remove_prefix(1);
+  std::array<char, 3> lower{};
+  for (std::size_t i = 0; i < std::min(text.size(), lower.size()); ++i) {
+    lower[i] = static_cast<char>(text[i] | 0x20);
+  }
+  const std::string_view word{lower.data(), lower.size()};
+  if (word == "nan") return std::numeric_limits<double>::quiet_NaN();
+  if (word != "inf") return std::nullopt;
+  return negative ? -HUGE_VAL : HUGE_VAL;
+}
+
+double unit_of(std::string_view text, ScalarKind kind) {
+  struct Unit {
+    std::string_view name;
+    double factor;
+  };
+  constexpr Unit kBytes[] = {{"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10},
+                             {"GB", 1e9},      {"MB", 1e6},      {"kB", 1e3}};
+  if (kind == ScalarKind::mfu_ratio) return text.starts_with('%') ? 0.01 : 1;
+  const bool duration = kind == ScalarKind::step_seconds || kind == ScalarKind::data_seconds;
+  if (duration) return text.starts_with("ms") ? 1e-3 : 1;
+  if (kind != ScalarKind::memory_bytes) return 1;
+  skip(text, " ");
+  for (const Unit& unit : kBytes) {
+    if (text.starts_with(unit.name)) return unit.factor;
+  }
+  return 1;
+}
+
+std::int32_t rank_at(std::string_view text) {
+  const auto digits = text.substr(0, std::min(text.find_first_not_of("0123456789"), text.size()));
+  const auto rank = parse_digits(digits);
+  return rank && *rank < (1 << 24) ? static_cast<std::int32_t>(*rank) : kNoRank;
+}
+
+}  // namespace
+
+std::optional<double> scalar_at(std::string_view text, ScalarKind kind) {
+  skip(text, " \t");
+  skip(text, "'\"[");
+  const Digits digits = digits_of(text);
+  if (digits.size == 0 || (digits.size == 1 && digits.text[0] == '-')) return word_of(text);
+  double value = 0;
+  const char* const end = digits.text.data() + digits.size;
+  const auto [stop, error] = std::from_chars(digits.text.data(), end, value);
+  if (error == std::errc::invalid_argument) return std::nullopt;
+  return value * (stop == end ? unit_of(text.substr(digits.read), kind) : 1);
+}
+
+std::optional<double> scalar_of(std::string_view line, std::string_view key, ScalarKind kind) {
+  for (std::size_t at = line.find(key); at != std::string_view::npos; at = line.find(key, at + 1)) {
+    if (at > 0 && (is_word(line[at - 1]) || line[at - 1] == '/')) continue;
+    std::string_view rest = line.substr(at + key.size());
+    if (rest.starts_with('\'') || rest.starts_with('"')) rest.remove_prefix(1);
+    skip(rest, " ");
+    if (rest.empty() || (rest.front() != ':' && rest.front() != '=')) continue;
+    if (const auto value = scalar_at(rest.substr(1), kind)) return value;
+  }
+  return std::nullopt;
+}
+
+std::optional<Time> local_time(std::string_view text) {
+  std::array<int, 6> parts{};
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  constexpr std::string_view kBehind = "-- ::";
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const auto [stop, error] = std::from_chars(at, end, parts[i]);
+    if (error != std::errc{}) return std::nullopt;
+    at = stop;
+    if (i == kBehind.size()) break;
+    if (at == end || *at != kBehind[i]) return std::nullopt;
+    ++at;
+  }
+  std::tm local{};
+  local.tm_year = parts[0] - 1900;
+  local.tm_mon = parts[1] - 1;
+  local.tm_mday = parts[2];
+  local.tm_hour = parts[3];
+  local.tm_min = parts[4];
+  local.tm_sec = parts[5];
+  local.tm_isdst = -1;
+  const std::time_t seconds = std::mktime(&local);
+  if (seconds == -1) return std::nullopt;
+  std::int64_t fraction = 0;
+  if (at != end) ++at;
+  for (std::int64_t unit = 100'000'000; at != end && is_digit(*at) && unit > 0; unit /= 10) {
+    fraction += unit * (*at++ - '0');
+  }
+  return time_from_ns(std::int64_t{seconds} * 1'000'000'000 + fraction);
+}
+
+std::int32_t rank_of_line(std::string_view line) {
+  for (const std::string_view prefix : {"[rank", "[default"}) {
+    if (line.starts_with(prefix)) return rank_at(line.substr(prefix.size()));
+  }
+  const std::size_t digits = line.find_first_not_of("0123456789");
+  const bool numbered = digits != std::string_view::npos && digits > 0 && digits < 7 &&
+                        line.substr(digits).starts_with(": ");
+  return numbered ? rank_at(line) : kNoRank;
+}
+
+std::int32_t rank_of_log(std::string_view path) {
+  for (const std::string_view word : {"global_rank_", "globalrank-", "rank_", "rank-", "rank"}) {
+    for (std::size_t at = path.rfind(word); at != std::string_view::npos;) {
+      const std::int32_t rank = rank_at(path.substr(at + word.size()));
+      if (rank != kNoRank) return rank;
+      at = at > 0 ? path.rfind(word, at - 1) : std::string_view::npos;
+    }
+  }
+  const std::size_t attempt = path.rfind("/attempt_");
+  if (attempt == std::string_view::npos) return kNoRank;
+  const std::size_t slash = path.find('/', attempt + 1);
+  return slash == std::string_view::npos ? kNoRank : rank_at(path.substr(slash + 1));
+}
+
+}  // namespace trainwatch

@@ -1,0 +1,31 @@
+// Numbers as people and loggers write them: "12,345", '2.31', 45.67GiB, 34.95%, nan.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "trainwatch/scalar.h"
+#include "trainwatch/time.h"
+
+namespace trainwatch {
+
+// The number at the beginning of `text`, behind blanks, a quote or a bracket, in the unit of
+// `kind`: percent of a ratio, ms of seconds and GiB or GB of bytes are converted. nullopt: there is
+// none.
+std::optional<double> scalar_at(std::string_view text, ScalarKind kind);
+
+// The value of `key: value`, `key=value` or `'key': value` in a line. nullopt: there is none.
+std::optional<double> scalar_of(std::string_view line, std::string_view key, ScalarKind kind);
+
+// "2026-08-01 07:19:37", with a fraction or not, in the local time zone.
+std::optional<Time> local_time(std::string_view text);
+
+// The rank that a launcher put before a line ("[rank3]:", "[default3]:", "3: "), or kNoRank.
+std::int32_t rank_of_line(std::string_view line);
+
+// The rank in the path of a log: "global_rank_3", "globalrank-3", "rank3", or torchrun's
+// "attempt_0/3/". kNoRank: there is none.
+std::int32_t rank_of_log(std::string_view path);
+
+}  // namespace trainwatch

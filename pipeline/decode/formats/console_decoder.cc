@@ -1,0 +1,283 @@
+// What a training job prints: scalars in lines of one of the console presets, between any other
+// text. The first line of a preset decides which one the file has; until then, and for ever where
+// none comes, only the literals of the presets are searched for.
+//
+// A carriage return ends a line too: progress bars draw themselves again and again without any
+// line break. Lines of more than 8 KiB are none of ours. The last line counts when it has ended.
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "pipeline/decode/decimal_time.h"
+#include "pipeline/decode/declared/line_pattern.h"
+#include "pipeline/decode/declared/record_emitter.h"
+#include "pipeline/decode/format.h"
+#include "pipeline/decode/path_metadata.h"
+
+namespace trainwatch {
+namespace {
+
+constexpr std::size_t kMaxConsoleLine = 8192;
+constexpr std::string_view kBar = "%|";  // of tqdm, between percentage and drawing
+constexpr std::string_view kLineEnds = "\r\n";
+
+// Asked of lines that were cut; whole ones were found by a literal.
+bool has_literal(const FormatDeclaration& declaration, std::string_view line) {
+  return std::ranges::any_of(declaration.has, [line](std::string_view text) {
+    return line.find(text) != std::string_view::npos;
+  });
+}
+
+class ConsoleDecoder final : public Decoder {
+ public:
+  explicit ConsoleDecoder(const FileContext& context) : context_(context), emitter_(context) {
+    search_for_presets();
+  }
+
+  void feed(std::string_view bytes, EventBatch& out) override;
+  void finish(EventBatch&) override { finished_ = true; }
+  void cut_back(std::size_t bytes) override {
+    carry_.resize(carry_.size() - std::min(bytes, carry_.size()));
+  }
+  bool complete() const override { return false; }
+  bool mid_record() const override { return !carry_.empty(); }
+  void state(StateIo& io) override;
+  std::uint64_t records() const override { return records_; }
+  ByteAccount bytes() const override {
+    ByteAccount all = account_;
+    if (finished_) all.structure += carry_.size();
+    return all;
+  }
+
+ private:
+  struct Needle {
+    std::string_view text;
+    std::size_t next = 0;  // where it comes next in the lines that are scanned
+    bool searched = false;
+  };
+
+  void search_for_presets();
+  void search_for(const FormatDeclaration& declaration);
+  std::size_t next_hit(std::string_view text, std::size_t from);
+  void scan(std::string_view lines, EventBatch& out);
+  void line(std::string_view text, EventBatch& out);
+  void keep(std::string_view part);
+  void take_bar(std::string_view text);
+  void bind(std::string_view text);
+  bool emit(std::string_view text, EventBatch& out);
+  std::string_view without_colours(std::string_view text);
+
+  const FileContext& context_;
+  RecordEmitter emitter_;
+  std::string carry_;      // the line that has not ended
+  bool skipping_ = false;  // it is too long
+  bool finished_ = false;
+  std::uint64_t records_ = 0;
+  ByteAccount account_;
+  std::unique_ptr<LinePattern> pattern_;  // null: no line of a preset yet
+  std::int64_t bar_step_ = kNoStep;
+  std::int64_t bar_total_ = 0;
+  std::vector<Needle> needles_;
+  std::string plain_;  // reused: a line without its colours
+};
+
+void ConsoleDecoder::search_for_presets() {
+  needles_ = {{kBar}};
+  for (const FormatDeclaration& preset : console_presets()) search_for(preset);
+}
+
+void ConsoleDecoder::search_for(const FormatDeclaration& declaration) {
+  for (const std::string_view text : declaration.has) needles_.push_back({text});
+}
+
+void ConsoleDecoder::feed(std::string_view bytes, EventBatch& out) {
+  finished_ = false;
+  if (!carry_.empty() || skipping_) {
+    const std::size_t end = bytes.find_first_of(kLineEnds);
+    if (end == std::string_view::npos) return keep(bytes);
+    keep(bytes.substr(0, end));
+    bytes.remove_prefix(end + 1);
+    const std::uint64_t before = records_;
+    if (!skipping_) line(carry_, out);
+    (records_ > before ? account_.records : account_.structure) += carry_.size();
+    ++account_.structure;
+    carry_.clear();
+    skipping_ = false;
+  }
+  const std::size_t last = bytes.find_last_of(kLineEnds);
+  if (last != std::string_view::npos) {
+    scan(bytes.substr(0, last + 1), out);
+    bytes.remove_prefix(last + 1);
+  }
+  keep(bytes);
+}
+
+void ConsoleDecoder::keep(std::string_view part) {
+  if (!skipping_ && carry_.size() + part.size() <= kMaxConsoleLine) {
+    carry_.append(part);
+    return;
+  }
+  skipping_ = true;
+  account_.structure += carry_.size() + part.size();
+  carry_.clear();
+}
+
+std::size_t ConsoleDecoder::next_hit(std::string_view text, std::size_t from) {
+  std::size_t first = std::string_view::npos;
+  for (Needle& needle : needles_) {
+    if (!needle.searched || needle.next < from) {
+      needle.searched = true;
+      const void* const found =
+          ::memmem(text.data() + from, text.size() - from, needle.text.data(), needle.text.size());
+      needle.next = found == nullptr
+                        ? std::string_view::npos
+                        : static_cast<std::size_t>(static_cast<const char*>(found) - text.data());
+    }
+    first = std::min(first, needle.next);
+  }
+  return first;
+}
+
+// Only lines with one of the literals are looked at.
+void ConsoleDecoder::scan(std::string_view lines, EventBatch& out) {
+  std::uint64_t record_bytes = 0;
+  for (Needle& needle : needles_) needle.searched = false;
+  for (std::size_t from = 0; from < lines.size();) {
+    const std::size_t hit = next_hit(lines, from);
+    if (hit == std::string_view::npos) break;
+    const std::size_t before = lines.find_last_of(kLineEnds, hit);
+    const std::size_t begin = before == std::string_view::npos ? 0 : before + 1;
+    const std::size_t end = lines.find_first_of(kLineEnds, hit);
+    const std::uint64_t records = records_;
+    if (end - begin <= kMaxConsoleLine) line(lines.substr(begin, end - begin), out);
+    if (records_ > records) record_bytes += end - begin;
+    from = end + 1;
+  }
+  account_.records += record_bytes;
+  account_.structure += lines.size() - record_bytes;
+}
+
+void ConsoleDecoder::line(std::string_view text, EventBatch& out) {
+  text = without_colours(text);
+  take_bar(text);
+  if (pattern_ == nullptr) bind(text);
+  if (pattern_ != nullptr && emit(text, out)) ++records_;
+}
+
+// "  2%|▏         | 12/500 [00:31<21:04,  2.59s/it]". An evaluation has a bar of its own, with
+// fewer steps.
+void ConsoleDecoder::take_bar(std::string_view text) {
+  const std::size_t bar = text.find(kBar);
+  if (bar == std::string_view::npos) return;
+  const std::size_t drawn = text.find("| ", bar + kBar.size());
+  if (drawn == std::string_view::npos) return;
+  const std::string_view counts = text.substr(drawn + 2);
+  const std::size_t slash = counts.find('/');
+  const std::size_t end = counts.find(" [");
+  if (slash == std::string_view::npos || end == std::string_view::npos || end < slash) return;
+  const auto step = parse_digits(counts.substr(0, slash));
+  const auto total = parse_digits(counts.substr(slash + 1, end - slash - 1));
+  if (!step || !total || *total < bar_total_) return;
+  bar_step_ = *step;
+  bar_total_ = *total;
+}
+
+// Of several presets that know the line, the one that finds more fields in it.
+void ConsoleDecoder::bind(std::string_view text) {
+  std::size_t most = 0;
+  for (const FormatDeclaration& preset : console_presets()) {
+    if (!has_literal(preset, text)) continue;
+    auto pattern = std::make_unique<LinePattern>(preset);
+    if (!pattern->match(text)) continue;
+    const auto fields = static_cast<std::size_t>(
+        std::ranges::count_if(preset.fields, [&](const DeclaredField& field) {
+          return scalar_of(text, field.key, field.kind).has_value();
+        }));
+    if (fields <= most) continue;
+    most = fields;
+    pattern_ = std::move(pattern);
+  }
+  if (pattern_ == nullptr) return;
+  needles_ = {{kBar}};
+  search_for(pattern_->declaration());
+}
+
+bool ConsoleDecoder::emit(std::string_view text, EventBatch& out) {
+  const FormatDeclaration& declaration = pattern_->declaration();
+  if (!has_literal(declaration, text)) return false;
+  const auto match = pattern_->match(text);
+  if (!match) return false;
+  const std::int64_t step = declaration.step_from_bar ? bar_step_ : match->step;
+  bool begun = false;
+  for (const DeclaredField& field : declaration.fields) {
+    const auto value = scalar_of(text, field.key, field.kind);
+    if (!value) continue;
+    if (!begun && !emitter_.begin({step, rank_of_line(text), match->at}, text)) return false;
+    begun = true;
+    emitter_.emit(field, field.key, *value, out);
+  }
+  return begun;
+}
+
+// Without "ESC[...m".
+std::string_view ConsoleDecoder::without_colours(std::string_view text) {
+  std::size_t escape = text.find('\x1b');
+  if (escape == std::string_view::npos) return text;
+  plain_.clear();
+  while (escape != std::string_view::npos) {
+    plain_.append(text.substr(0, escape));
+    const std::size_t end = text.find('m', escape);
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+    escape = text.find('\x1b');
+  }
+  return plain_.append(text);
+}
+
+void ConsoleDecoder::state(StateIo& io) {
+  std::string preset{pattern_ != nullptr ? pattern_->declaration().name : ""};
+  io(carry_);
+  io(skipping_);
+  io(records_);
+  io(account_);
+  io(preset);
+  io(bar_step_);
+  io(bar_total_);
+  io(emitter_);
+  if (!io.is_loading() || preset.empty()) return;
+  const auto presets = console_presets();
+  const auto found = std::ranges::find(presets, preset, &FormatDeclaration::name);
+  if (found == presets.end() || carry_.size() > kMaxConsoleLine) return io.fail();
+  pattern_ = std::make_unique<LinePattern>(*found);
+  needles_ = {{kBar}};
+  search_for(*found);
+}
+
+// By the name, because any text may be what a job prints; but not JSON.
+Detection detect_console(const FormatClue& clue) {
+  if (clue.kind != FormatClue::Kind::head) return Detection::no;
+  std::string_view name = base_name(clue.path);
+  if (name.ends_with(".gz")) name.remove_suffix(3);
+  const bool ours = name.ends_with(".out") || name.ends_with(".log") || name.ends_with(".err") ||
+                    name.starts_with("nemo_log_");
+  if (!ours) return Detection::no;
+  const std::size_t begin = clue.head.find_first_not_of(" \t\r\n");
+  if (begin == std::string_view::npos) return Detection::undecided;
+  const char first = clue.head[begin];
+  if (first == '\0' || first == '\xEF') return Detection::no;
+  if (first != '{' && first != '[') return Detection::yes;
+  const std::size_t next = clue.head.find_first_not_of(" \t\r\n", begin + 1);
+  if (next == std::string_view::npos) return Detection::undecided;
+  constexpr std::string_view kBrackets = "{}[]\"";
+  return kBrackets.find(clue.head[next]) == std::string_view::npos ? Detection::yes : Detection::no;
+}
+
+}  // namespace
+
+extern const Format console_format = {.name = "console",
+                                      .lines = true,
+                                      .detect = &detect_console,
+                                      .make = &make_decoder<ConsoleDecoder>};
+
+}  // namespace trainwatch

@@ -1,0 +1,177 @@
+// What each console preset makes of a line as its real writer prints it.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+
+#include "decode_harness.h"
+#include "pipeline/decode/declared/declaration.h"
+#include "pipeline/decode/declared/line_pattern.h"
+#include "pipeline/decode/declared/scalar_text.h"
+
+namespace trainwatch::testing::console_test {
+
+using Lines = std::vector<std::string>;
+
+// "tag=value step/steps", and the rank if there is one.
+Lines scalars_of(const std::string& path, std::string_view content) {
+  Interner names;
+  RecordingDiagnostics diagnostics;
+  const FileContext context{.path = path, .interner = names, .diagnostics = diagnostics};
+  FileDecoder decoder{context, format_catalog()};
+  EventBatch batch;
+  decoder.feed(content, batch);
+  decoder.finish(batch);
+  EXPECT_TRUE(diagnostics.reasons.empty());
+  Lines lines;
+  for (const Event& event : batch) {
+    const auto& scalar = std::get<Scalar>(event);
+    char value[32];
+    std::snprintf(value, sizeof value, "%.6g", scalar.value);
+    std::string text = std::string{to_string(scalar.kind)} + "=" + value + " " +
+                       std::to_string(scalar.step) + "/" + std::to_string(scalar.steps);
+    const std::int32_t rank = names.subjects[scalar.subject].rank;
+    if (rank != kNoRank) text += " rank " + std::to_string(rank);
+    lines.push_back(text);
+  }
+  return lines;
+}
+
+Lines printed(std::string_view content) {
+  return scalars_of("/w/train.log", content);
+}
+
+TEST(ConsolePresets, HaveValidPatterns) {
+  for (const FormatDeclaration& preset : console_presets()) {
+    EXPECT_FALSE(LinePattern{preset}.match("")) << preset.name;
+    EXPECT_FALSE(preset.has.empty()) << preset.name;
+  }
+}
+
+TEST(ConsolePresets, DeepSpeed) {
+  EXPECT_EQ(printed("[2024-05-01 10:00:00,123] [INFO] [logging.py:96:log_dist] [Rank 0] step=10, "
+                    "skipped=0, lr=[6e-05, 6e-05], mom=[(0.9, 0.95)]\n"
+                    "epoch=0/micro_step=40/global_step=10, RunningAvgSamplesPerSec=25.5, "
+                    "CurrSamplesPerSec=26.25, MemAllocated=1.5GB, MaxMemAllocated=2.0GB\n"
+                    "steps: 20 loss: 2.3456 iter time (s): 0.125 samples/sec: 260.1\n"),
+            (Lines{"learning_rate=6e-05 10/1", "samples_per_second=26.25 10/2",
+                   "memory_bytes=1.5e+09 10/1", "loss=2.3456 20/1", "step_seconds=0.125 20/10",
+                   "samples_per_second=260.1 20/10"}));
+}
+
+TEST(ConsolePresets, TorchtitanWithColours) {
+  EXPECT_EQ(printed("[rank0]:[titan] 2026-01-02 03:04:05,678 - root - INFO - "
+                    "\x1b[31mstep: 10  \x1b[32mloss:  7.12345  \x1b[38;2;180;60;0mgrad_norm:  "
+                    "1.2345  \x1b[38;2;54;234;195mmemory:  2.00GiB(57.6%)  \x1b[34mtps: 12,345  "
+                    "\x1b[36mtflops: 345.67  \x1b[35mmfu: 34.95%\x1b[39m\n"),
+            (Lines{"loss=7.12345 10/1 rank 0", "grad_norm=1.2345 10/1 rank 0",
+                   "memory_bytes=2.14748e+09 10/1 rank 0", "tokens_per_second=12345 10/2 rank 0",
+                   "tflops_per_gpu=345.67 10/2 rank 0", "mfu_ratio=0.3495 10/2 rank 0"}));
+}
+
+TEST(ConsolePresets, Nemo) {
+  EXPECT_EQ(scalars_of("/w/nemo_log_globalrank-3_localrank-1.txt",
+                       "Training epoch 0, iteration 9/99 | lr: 1e-05 | global_batch_size: 32 | "
+                       "global_step: 9 | reduced_train_loss: 10.9 | train_step_timing in s: 3.4 | "
+                       "consumed_samples: 320\n"),
+            (Lines{"loss=10.9 9/1 rank 3", "step_seconds=3.4 9/1 rank 3",
+                   "learning_rate=1e-05 9/1 rank 3"}));
+}
+
+TEST(ConsolePresets, HuggingFaceTakesTheStepFromTheBar) {
+  EXPECT_EQ(printed("\r  2%|\xE2\x96\x8F         | 12/500 [00:31<21:04,  2.59s/it]\r"
+                    "                     \r{'loss': 2.31, 'grad_norm': nan, 'learning_rate': "
+                    "4.9e-05, 'epoch': 0.02}\n"
+                    "\r 10%|#         | 1/10 [00:00<00:01,  9.59it/s]\r"
+                    "\r{'loss': '2.25', 'grad_norm': '1.05', 'learning_rate': '4.8e-05', "
+                    "'epoch': '0.04'}\n{'eval_loss': 2.2, 'eval_runtime': 1.5, 'epoch': 0.04}\n"),
+            (Lines{"loss=2.31 12/1", "grad_norm=nan 12/1", "learning_rate=4.9e-05 12/1",
+                   "epoch=0.02 12/1", "loss=2.25 12/1", "grad_norm=1.05 12/1",
+                   "learning_rate=4.8e-05 12/1", "epoch=0.04 12/1", "epoch=0.04 12/1",
+                   "validation_loss=2.2 12/1"}));
+}
+
+TEST(ConsolePresets, Detectron2) {
+  EXPECT_EQ(printed("[05/23 10:11:12 d2.utils.events]:  eta: 0:10:00  iter: 99  total_loss: 1.9  "
+                    "loss_cls: 0.5  time: 0.25  last_time: 0.3  data_time: 0.01  last_data_time: "
+                    "0.02   lr: 0.02  max_mem: 3000M\n"),
+            (Lines{"loss=1.9 99/1", "step_seconds=0.25 99/2", "data_seconds=0.01 99/2",
+                   "learning_rate=0.02 99/1"}));
+}
+
+TEST(ConsolePresets, TimmCountsStepsOverEpochs) {
+  EXPECT_EQ(printed("Train: 2 [  50/1251 (  4%)]  Loss: 6.9 (6.95)  Time: 0.25s, 1024.0/s  "
+                    "(0.30s,  853.3/s)  LR: 1.0e-06  Data: 0.01 (0.02)\n"),
+            (Lines{"loss=6.9 2552/1", "step_seconds=0.25 2552/1", "data_seconds=0.01 2552/1",
+                   "learning_rate=1e-06 2552/1"}));
+}
+
+TEST(ConsolePresets, FairseqSimpleAndJson) {
+  const std::string json =
+      "2021-03-01 10:00:00 | INFO | train_inner | {\"epoch\": 1, \"update\": 0.1, \"loss\": "
+      "\"12.5\", \"wps\": \"1000\", \"ups\": \"2.5\", \"num_updates\": \"100\", \"lr\": \"0.01\", "
+      "\"gnorm\": \"3.5\"}\n";
+  const std::string simple =
+      "epoch 001:    110 / 1000 loss=12.5, wps=1000, ups=2.5, num_updates=110, lr=0.01, "
+      "gnorm=3.5\n";
+  const auto expected = [](const std::string& at, const std::string& steps) {
+    return Lines{"loss=12.5 " + at + "/1", "tokens_per_second=1000 " + at + "/" + steps,
+                 "steps_per_second=2.5 " + at + "/" + steps, "learning_rate=0.01 " + at + "/1",
+                 "grad_norm=3.5 " + at + "/1"};
+  };
+  EXPECT_EQ(printed(json), expected("100", "2"));
+  EXPECT_EQ(printed(simple), expected("110", "2"));
+}
+
+TEST(Console, MegabytesOfBarsWithoutALineBreakAreLines) {
+  std::string flood;
+  while (flood.size() < (5U << 20U)) flood += "\r 50%|#####     | 7/500 [00:31<21:04,  2.59s/it]";
+  EXPECT_EQ(printed(flood + "\n{'loss': 2.31}\n"), (Lines{"loss=2.31 7/1"}));
+}
+
+TEST(Console, ALineThatNeverEndsCostsNothingBehindIt) {
+  const std::string endless(3U << 20U, 'x');
+  EXPECT_EQ(printed("{'loss': 1.5}" + endless + "\n{'loss': 2.31}\n"), (Lines{"loss=2.31 -1/1"}));
+}
+
+TEST(Console, TextOfNobodyIsNoRecordAndNoReject) {
+  EXPECT_EQ(printed("Loss of connection: 3\nstep: 4\nhello tps: 5\n"), Lines{});
+  EXPECT_EQ(detect_format(format_catalog(), "[{\"ph\"", "/w/train.log").name, "undecided");
+  EXPECT_EQ(detect_format(format_catalog(), "[titan]", "/w/train.log").name, "console");
+}
+
+TEST(ScalarText, ReadsNumbersAsLoggersWriteThem) {
+  using enum ScalarKind;
+  EXPECT_EQ(scalar_at(" 12,345  x", tokens_per_second), 12345);
+  EXPECT_EQ(scalar_at("6e-05, 6e-05]", learning_rate), 6e-05);
+  EXPECT_EQ(scalar_at(" 10,20", loss), 10);
+  EXPECT_EQ(scalar_at("'+2.5'", loss), 2.5);
+  EXPECT_EQ(scalar_at("250ms", step_seconds), 0.25);
+  EXPECT_EQ(scalar_at("-inf", loss), -std::numeric_limits<double>::infinity());
+  EXPECT_TRUE(std::isnan(scalar_at("NaN", loss).value()));
+  EXPECT_EQ(scalar_at("none", loss), std::nullopt);
+  EXPECT_EQ(scalar_at("-", loss), std::nullopt);
+  EXPECT_EQ(scalar_at("", loss), std::nullopt);
+  EXPECT_EQ(scalar_of("eval_loss: 1 loss=2", "loss", loss), 2);
+}
+
+TEST(ScalarText, FindsRanksInLinesAndPaths) {
+  EXPECT_EQ(rank_of_line("[rank3]: step"), 3);
+  EXPECT_EQ(rank_of_line("12: step"), 12);
+  EXPECT_EQ(rank_of_line("12:30: step"), kNoRank);
+  EXPECT_EQ(rank_of_log("/w/trainer.global_rank_5.2026.jsonl"), 5);
+  EXPECT_EQ(rank_of_log("/w/none_x/attempt_0/3/stdout.log"), 3);
+  EXPECT_EQ(rank_of_log("/w/train.log"), kNoRank);
+}
+
+TEST(ScalarText, LocalTimeHasAFraction) {
+  const auto whole = local_time("2026-08-01 07:19:37");
+  const auto fraction = local_time("2026-08-01 07:19:37,250");
+  ASSERT_TRUE(whole && fraction);
+  EXPECT_EQ(*fraction - *whole, std::chrono::milliseconds(250));
+  EXPECT_EQ(local_time("2026-08-01"), std::nullopt);
+  EXPECT_EQ(local_time("07:19"), std::nullopt);
+}
+
+}  // namespace trainwatch::testing::console_test
