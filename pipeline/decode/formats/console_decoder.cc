@@ -23,7 +23,7 @@ constexpr std::size_t kMaxConsoleLine = 8192;
 constexpr std::string_view kBar = "%|";  // of tqdm, between percentage and drawing
 constexpr std::string_view kLineEnds = "\r\n";
 
-// Asked of lines that were cut; whole ones were found by a literal.
+// The line may have been found by the literal of a bar.
 bool has_literal(const FormatDeclaration& declaration, std::string_view line) {
   return std::ranges::any_of(declaration.has, [line](std::string_view text) {
     return line.find(text) != std::string_view::npos;
@@ -62,11 +62,13 @@ class ConsoleDecoder final : public Decoder {
   void search_for(const FormatDeclaration& declaration);
   std::size_t next_hit(std::string_view text, std::size_t from);
   void scan(std::string_view lines, EventBatch& out);
-  void line(std::string_view text, EventBatch& out);
+  bool line(std::string_view text, EventBatch& out);
   void keep(std::string_view part);
-  void take_bar(std::string_view text);
+  bool take_bar(std::string_view text);
   void bind(std::string_view text);
-  bool emit(std::string_view text, EventBatch& out);
+  bool has_needle(std::string_view text) const;
+  void emit(std::string_view text, EventBatch& out);
+  void emit_pending(EventBatch& out);
   std::string_view without_colours(std::string_view text);
 
   const FileContext& context_;
@@ -77,6 +79,7 @@ class ConsoleDecoder final : public Decoder {
   std::uint64_t records_ = 0;
   ByteAccount account_;
   std::unique_ptr<LinePattern> pattern_;  // null: no line of a preset yet
+  std::string pending_;                   // a record without a step of its own: the next bar has it
   std::int64_t bar_step_ = kNoStep;
   std::int64_t bar_total_ = 0;
   std::vector<Needle> needles_;
@@ -96,12 +99,15 @@ void ConsoleDecoder::feed(std::string_view bytes, EventBatch& out) {
   finished_ = false;
   if (!carry_.empty() || skipping_) {
     const std::size_t end = bytes.find_first_of(kLineEnds);
-    if (end == std::string_view::npos) return keep(bytes);
+    if (end == std::string_view::npos) {
+      keep(bytes);
+      if (!pending_.empty() && take_bar(without_colours(carry_))) emit_pending(out);
+      return;
+    }
     keep(bytes.substr(0, end));
     bytes.remove_prefix(end + 1);
-    const std::uint64_t before = records_;
-    if (!skipping_) line(carry_, out);
-    (records_ > before ? account_.records : account_.structure) += carry_.size();
+    const bool record = !skipping_ && has_needle(carry_) && line(carry_, out);
+    (record ? account_.records : account_.structure) += carry_.size();
     ++account_.structure;
     carry_.clear();
     skipping_ = false;
@@ -112,6 +118,7 @@ void ConsoleDecoder::feed(std::string_view bytes, EventBatch& out) {
     bytes.remove_prefix(last + 1);
   }
   keep(bytes);
+  if (!pending_.empty() && take_bar(without_colours(carry_))) emit_pending(out);
 }
 
 void ConsoleDecoder::keep(std::string_view part) {
@@ -140,7 +147,7 @@ std::size_t ConsoleDecoder::next_hit(std::string_view text, std::size_t from) {
   return first;
 }
 
-// Only lines with one of the literals are looked at.
+// Only lines with one of the literals are looked at, so that it must not matter how others end.
 void ConsoleDecoder::scan(std::string_view lines, EventBatch& out) {
   std::uint64_t record_bytes = 0;
   for (Needle& needle : needles_) needle.searched = false;
@@ -150,38 +157,61 @@ void ConsoleDecoder::scan(std::string_view lines, EventBatch& out) {
     const std::size_t before = lines.find_last_of(kLineEnds, hit);
     const std::size_t begin = before == std::string_view::npos ? 0 : before + 1;
     const std::size_t end = lines.find_first_of(kLineEnds, hit);
-    const std::uint64_t records = records_;
-    if (end - begin <= kMaxConsoleLine) line(lines.substr(begin, end - begin), out);
-    if (records_ > records) record_bytes += end - begin;
+    const bool fits = end - begin <= kMaxConsoleLine;
+    if (fits && line(lines.substr(begin, end - begin), out)) record_bytes += end - begin;
     from = end + 1;
   }
   account_.records += record_bytes;
   account_.structure += lines.size() - record_bytes;
 }
 
-void ConsoleDecoder::line(std::string_view text, EventBatch& out) {
-  text = without_colours(text);
-  take_bar(text);
-  if (pattern_ == nullptr) bind(text);
-  if (pattern_ != nullptr && emit(text, out)) ++records_;
+bool ConsoleDecoder::has_needle(std::string_view text) const {
+  return std::ranges::any_of(needles_, [text](const Needle& needle) {
+    return text.find(needle.text) != std::string_view::npos;
+  });
 }
 
-// "  2%|▏         | 12/500 [00:31<21:04,  2.59s/it]". An evaluation has a bar of its own, with
-// fewer steps.
-void ConsoleDecoder::take_bar(std::string_view text) {
+// A line with a literal. True if it is a record.
+bool ConsoleDecoder::line(std::string_view text, EventBatch& out) {
+  text = without_colours(text);
+  take_bar(text);
+  emit_pending(out);
+  if (pattern_ == nullptr) bind(text);
+  if (pattern_ == nullptr || !has_literal(pattern_->declaration(), text)) return false;
+  if (!pattern_->match(text)) return false;
+  ++records_;
+  const bool waits = pattern_->declaration().step_from_bar && bar_step_ != kNoStep;
+  if (waits) {
+    pending_ = text;
+  } else {
+    emit(text, out);
+  }
+  return true;
+}
+
+void ConsoleDecoder::emit_pending(EventBatch& out) {
+  if (!pending_.empty()) emit(pending_, out);
+  pending_.clear();
+}
+
+// "  2%|▏         | 12/500 [00:31<21:04,  2.59s/it]": tqdm draws it again after each record, and at
+// most ten times a second otherwise, so that the one before a record may be old. An evaluation has
+// a bar of its own, with fewer steps.
+bool ConsoleDecoder::take_bar(std::string_view text) {
   const std::size_t bar = text.find(kBar);
-  if (bar == std::string_view::npos) return;
+  if (bar == std::string_view::npos) return false;
   const std::size_t drawn = text.find("| ", bar + kBar.size());
-  if (drawn == std::string_view::npos) return;
+  if (drawn == std::string_view::npos) return false;
   const std::string_view counts = text.substr(drawn + 2);
   const std::size_t slash = counts.find('/');
   const std::size_t end = counts.find(" [");
-  if (slash == std::string_view::npos || end == std::string_view::npos || end < slash) return;
+  if (slash == std::string_view::npos || end == std::string_view::npos || end < slash) return false;
   const auto step = parse_digits(counts.substr(0, slash));
   const auto total = parse_digits(counts.substr(slash + 1, end - slash - 1));
-  if (!step || !total || *total < bar_total_) return;
+  if (!step || !total || *total < bar_total_) return false;
   bar_step_ = *step;
   bar_total_ = *total;
+  return true;
 }
 
 // Of several presets that know the line, the one that finds more fields in it.
@@ -204,21 +234,19 @@ void ConsoleDecoder::bind(std::string_view text) {
   search_for(pattern_->declaration());
 }
 
-bool ConsoleDecoder::emit(std::string_view text, EventBatch& out) {
+void ConsoleDecoder::emit(std::string_view text, EventBatch& out) {
   const FormatDeclaration& declaration = pattern_->declaration();
-  if (!has_literal(declaration, text)) return false;
   const auto match = pattern_->match(text);
-  if (!match) return false;
+  if (!match) return;
   const std::int64_t step = declaration.step_from_bar ? bar_step_ : match->step;
   bool begun = false;
   for (const DeclaredField& field : declaration.fields) {
     const auto value = scalar_of(text, field.key, field.kind);
     if (!value) continue;
-    if (!begun && !emitter_.begin({step, rank_of_line(text), match->at}, text)) return false;
+    if (!begun && !emitter_.begin({step, rank_of_line(text), match->at}, text)) return;
     begun = true;
     emitter_.emit(field, field.key, *value, out);
   }
-  return begun;
 }
 
 // Without "ESC[...m".
@@ -242,6 +270,7 @@ void ConsoleDecoder::state(StateIo& io) {
   io(records_);
   io(account_);
   io(preset);
+  io(pending_);
   io(bar_step_);
   io(bar_total_);
   io(emitter_);

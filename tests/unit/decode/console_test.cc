@@ -2,13 +2,15 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstdlib>
+#include <fstream>
+#include <iterator>
 #include <limits>
 
 #include "decode_harness.h"
 #include "pipeline/decode/declared/declaration.h"
 #include "pipeline/decode/declared/line_pattern.h"
 #include "pipeline/decode/declared/scalar_text.h"
+#include "support/source_path.h"
 
 namespace trainwatch::testing::console_test {
 
@@ -79,17 +81,42 @@ TEST(ConsolePresets, Nemo) {
                    "learning_rate=1e-05 9/1 rank 3"}));
 }
 
-TEST(ConsolePresets, HuggingFaceTakesTheStepFromTheBar) {
-  EXPECT_EQ(printed("\r  2%|\xE2\x96\x8F         | 12/500 [00:31<21:04,  2.59s/it]\r"
-                    "                     \r{'loss': 2.31, 'grad_norm': nan, 'learning_rate': "
-                    "4.9e-05, 'epoch': 0.02}\n"
-                    "\r 10%|#         | 1/10 [00:00<00:01,  9.59it/s]\r"
-                    "\r{'loss': '2.25', 'grad_norm': '1.05', 'learning_rate': '4.8e-05', "
-                    "'epoch': '0.04'}\n{'eval_loss': 2.2, 'eval_runtime': 1.5, 'epoch': 0.04}\n"),
-            (Lines{"loss=2.31 12/1", "grad_norm=nan 12/1", "learning_rate=4.9e-05 12/1",
-                   "epoch=0.02 12/1", "loss=2.25 12/1", "grad_norm=1.05 12/1",
-                   "learning_rate=4.8e-05 12/1", "epoch=0.04 12/1", "epoch=0.04 12/1",
-                   "validation_loss=2.2 12/1"}));
+// As Transformers 4 and 5 print it: tqdm.write() clears the bar and draws it again.
+TEST(ConsolePresets, HuggingFaceTakesTheStepFromTheBarBehind) {
+  const std::string content =
+      "\r  0%|          | 0/500 [00:00<?, ?it/s]\r        \r{'loss': 2.31, 'grad_norm': nan, "
+      "'learning_rate': 4.9e-05, 'epoch': 0.02}\n"
+      "\r  2%|\xE2\x96\x8F         | 12/500 [00:31<21:04,  2.59s/it]\r"
+      "\r 10%|#         | 1/10 [00:00<00:01,  9.59it/s]\r"
+      "\r{'loss': '2.25', 'learning_rate': '4.8e-05', 'epoch': '0.04'}\n"
+      "\r  5%|\xE2\x96\x8F         | 24/500 [00:31<21:04,  2.59s/it]";
+  const Lines expected{"loss=2.31 12/1",  "grad_norm=nan 12/1", "learning_rate=4.9e-05 12/1",
+                       "epoch=0.02 12/1", "loss=2.25 24/1",     "learning_rate=4.8e-05 24/1",
+                       "epoch=0.04 24/1"};
+  EXPECT_EQ(printed(content), expected);
+  const Outcome whole = decode("/w/train.log", content);
+  for (std::size_t cut = 0; cut <= content.size(); ++cut) {
+    DecodeRun run{"/w/train.log"};
+    run.feed(std::string_view{content}.substr(0, cut));
+    run.restart();
+    run.feed(std::string_view{content}.substr(cut));
+    ASSERT_EQ(run.finish(), whole) << "cut at " << cut;
+  }
+}
+
+TEST(ConsolePresets, RecordedHuggingFaceRunHasItsSteps) {
+  const auto path = source_path("tests/data/recorded-logs/hf_trainer/console.log");
+  std::ifstream file{path};
+  ASSERT_TRUE(file) << path;
+  const std::string content{std::istreambuf_iterator<char>{file}, {}};
+  Lines losses;
+  for (const std::string& line : printed(content)) {
+    if (line.starts_with("loss=")) losses.push_back(line);
+  }
+  ASSERT_EQ(losses.size(), 10U);
+  EXPECT_EQ(losses[0], "loss=2.698 4/1");
+  EXPECT_EQ(losses[1], "loss=3.224 8/1");
+  EXPECT_TRUE(losses[9].ends_with(" 40/1")) << losses[9];
 }
 
 TEST(ConsolePresets, Detectron2) {
@@ -127,7 +154,8 @@ TEST(ConsolePresets, FairseqSimpleAndJson) {
 TEST(Console, MegabytesOfBarsWithoutALineBreakAreLines) {
   std::string flood;
   while (flood.size() < (5U << 20U)) flood += "\r 50%|#####     | 7/500 [00:31<21:04,  2.59s/it]";
-  EXPECT_EQ(printed(flood + "\n{'loss': 2.31}\n"), (Lines{"loss=2.31 7/1"}));
+  EXPECT_EQ(printed(flood + "\n{'loss': 2.31}\n"), Lines{});
+  EXPECT_EQ(printed(flood + "\n{'loss': 2.31}\n" + flood), (Lines{"loss=2.31 7/1"}));
 }
 
 TEST(Console, ALineThatNeverEndsCostsNothingBehindIt) {
