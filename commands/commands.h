@@ -23,6 +23,11 @@ int report(const ReportOptions& options, std::ostream& out, std::ostream& err);
 // --counters only profiler traces, with tracks for queues and bandwidth.
 int timeline(const TimelineOptions& options, std::ostream& out, std::ostream& err);
 
+// `trainwatch tensors`: what trials of SageMaker Debugger have saved, one JSON object per trial;
+// with
+// --step or --regex one line per tensor, step and worker.
+int tensors(const TensorsOptions& options, std::ostream& out, std::ostream& err);
+
 // `trainwatch follow`: subscribes to a trainwatch, prints its alerts, and reconnects by itself.
 // Blocks until stopped. After a lost connection it reconnects and resumes after the last alert. The
 // exit code: 0 stopped; 1 refused by the server, or the output cannot be written; 2 the URL is not

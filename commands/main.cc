@@ -29,6 +29,7 @@ int main(int argc, char** argv) {
   commands.analyze = trainwatch::analyze;
   commands.report = trainwatch::report;
   commands.timeline = trainwatch::timeline;
+  commands.tensors = trainwatch::tensors;
   commands.follow = trainwatch::follow;
   commands.sample = trainwatch::sample;
   return trainwatch::run_command_line(argc, argv, commands, std::cout, std::cerr);

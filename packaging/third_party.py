@@ -12,8 +12,8 @@ import subprocess
 import sys
 
 # The packages with the static and the header-only libraries.
-PACKAGES = ("libboost1.81-dev", "libcli11-dev", "libcrypt-dev", "libfmt-dev", "libisal-dev", "libprotozero-dev", "libsimdjson-dev",
-            "libspdlog-dev", "libsqlite3-dev", "libssl-dev", "libstdc++-12-dev", "libxxhash-dev", "libyaml-cpp-dev",
+PACKAGES = ("libboost1.81-dev", "libcli11-dev", "libcrypt-dev", "libfmt-dev", "libisal-dev", "libprotozero-dev", "libre2-dev",
+            "libsimdjson-dev", "libspdlog-dev", "libsqlite3-dev", "libssl-dev", "libstdc++-12-dev", "libxxhash-dev", "libyaml-cpp-dev",
             "zlib1g-dev")
 PAGE = ("htm", "preact", "uplot")  # daemon/web/package.json
 

@@ -3,9 +3,9 @@
 
     include <- rules, include <- pipeline <- daemon <- commands
     pipeline: tail -> decode -> timestamps -> cycle -> analysis -> hang -> engine -> state, a later part sees
-              the earlier ones; beside the line, profile sees tail and decode, timeline tail, decode and cycle
-    decode: what all formats share lies at its root; root <- kineto <- formats and
-            root <- declared <- formats, so that a format is added without touching what is below
+              the earlier ones; beside the line, profile and tensors see tail and decode, timeline tail, decode and cycle
+    decode: what all formats share lies at its root; root <- kineto, event_file, flight_recorder,
+            declared <- formats, so that a format is added without touching what is below
     analysis: what its folders share lies at its root; core <- history, core <- sagemaker,
               core <- hta
 
@@ -29,6 +29,7 @@ OWN = {"include/trainwatch": ["trainwatch/"], "rules": ["trainwatch/", "rules/"]
 for index, part in enumerate(PIPELINE):
     OWN["pipeline/" + part] = ["trainwatch/"] + ["pipeline/%s/" % p for p in PIPELINE[:index + 1]]
 OWN["pipeline/profile"] = ["trainwatch/", "pipeline/tail/", "pipeline/decode/", "pipeline/profile/"]
+OWN["pipeline/tensors"] = ["trainwatch/", "pipeline/tail/", "pipeline/decode/", "pipeline/tensors/"]
 OWN["pipeline/timeline"] = ["trainwatch/", "pipeline/tail/", "pipeline/decode/", "pipeline/cycle/", "pipeline/timeline/"]
 BEFORE_ANALYSIS = ["trainwatch/"] + ["pipeline/%s/" % p for p in PIPELINE[:PIPELINE.index("analysis")]]
 for room, sees in (("core", ["core"]), ("history", ["core", "history"]), ("sagemaker", ["core", "sagemaker"]), ("hta", ["core", "hta"])):
@@ -45,16 +46,16 @@ ONE_ROOM = ["commands"]
 # Headers of libraries: beginning -> folders that may use them. What is not listed is C++, C or
 # POSIX, which everyone may use but include/. The longest beginning counts.
 LIBRARIES = {
-    "boost/": ["daemon"], "boost/pfr": ["include/trainwatch"], "boost/iterator/": ["include/trainwatch"], "protozero": ["pipeline/decode", "daemon"],
+    "boost/": ["daemon"], "boost/pfr": ["include/trainwatch"], "boost/iterator/": ["include/trainwatch"], "protozero": ["pipeline/decode", "pipeline/tensors", "daemon"],
     "yaml-cpp/": ["daemon"], "CLI/": ["commands"], "openssl/": ["daemon", "commands"], "systemd/": ["daemon"],
     "zlib.h": ["pipeline/decode"], "isa-l": ["pipeline/decode"], "igzip": ["pipeline/decode"],
-    "simdjson": ["pipeline/decode", "pipeline/profile", "daemon", "commands"], "sqlite3": ["pipeline/state"],
-    "re2/": ["pipeline/decode/declared"],
+    "simdjson": ["pipeline/decode", "pipeline/profile", "pipeline/tensors", "daemon", "commands"], "sqlite3": ["pipeline/state"],
+    "re2/": ["pipeline/decode/declared", "pipeline/tensors", "commands"],
     "xxhash": ["pipeline/tail", "pipeline/timestamps", "pipeline/engine", "pipeline/state"],
 }
 
 # No threads, sockets, clocks or logging in what must give the same answer on every replay.
-PURE = ["rules", "pipeline/profile", "pipeline/timeline"] + ["pipeline/" + part for part in PIPELINE]
+PURE = ["rules", "pipeline/profile", "pipeline/tensors", "pipeline/timeline"] + ["pipeline/" + part for part in PIPELINE]
 IMPURE_HEADERS = {"thread", "mutex", "shared_mutex", "condition_variable", "future", "atomic",
                   "random", "iostream", "sys/socket.h", "netinet/in.h", "pthread.h"}
 IMPURE_CALLS = re.compile(r"\b(system_clock|steady_clock|high_resolution_clock)::now\b"

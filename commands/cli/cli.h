@@ -25,6 +25,7 @@ struct Commands {
   OfflineCommand<AnalyzeOptions> analyze;
   OfflineCommand<ReportOptions> report;
   OfflineCommand<TimelineOptions> timeline;
+  OfflineCommand<TensorsOptions> tensors;
   std::function<int(const FollowOptions&)> follow;
   std::function<int(const SampleOptions&, std::ostream& err)> sample;
 };

@@ -297,6 +297,34 @@ Action define_timeline(CLI::App& app, const CliSession& session) {
   };
 }
 
+Status parse_mode(const std::string& text, std::optional<TensorMode>& out) {
+  out = parse_tensor_mode(text);
+  return out ? success() : Error{"'" + text + "' is not one of TRAIN|EVAL|PREDICT|GLOBAL"};
+}
+
+Action define_tensors(CLI::App& app, const CliSession& session) {
+  auto options = std::make_shared<TensorsOptions>();
+  auto flags = std::make_shared<ConfigFlagSet>(app, session.commands.catalog);
+  add_paths(app, *options);
+  with_variable(
+      app.add_option("--collection", options->collection, "Only tensors of this collection"))
+      ->type_name("NAME");
+  with_variable(app.add_option("--regex", options->regex,
+                               "Only tensors in whose name this is found (RE2's syntax)"))
+      ->type_name("REGEX");
+  with_variable(
+      app.add_option("--step", options->step, "Only this step of --mode, or this global step"))
+      ->type_name("N")
+      ->check(CLI::NonNegativeNumber);
+  add_checked(app, "--mode", "TRAIN|EVAL|PREDICT|GLOBAL", "Only steps of this mode",
+              [options](const std::string& text) { return parse_mode(text, options->mode); });
+  flags->add_file();
+  app.footer(
+      "Prints one JSON object per trial: workers, steps, names and collections. With --step or\n"
+      "--regex it prints values instead, one JSON line per tensor, step and worker.");
+  return offline_action(options, flags, session, &Commands::tensors);
+}
+
 Action define_follow(CLI::App& app, const CliSession& session) {
   auto options = std::make_shared<FollowOptions>();
   app.add_option(
@@ -415,6 +443,7 @@ constexpr std::array kCommands = {
     CliCommand{"report", "Write an HTML report on finished files", define_report},
     CliCommand{"timeline", "Merge all sources and alerts into one trace for Perfetto",
                define_timeline},
+    CliCommand{"tensors", "Print the tensors that SageMaker Debugger saved", define_tensors},
     CliCommand{"follow", "Print alerts of a running trainwatch as they arrive", define_follow},
     CliCommand{"sample", "Sample host and GPU metrics into SageMaker's format", define_sample},
     CliCommand{"rules", "List the rules with their parameters", define_rules},

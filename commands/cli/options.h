@@ -11,6 +11,7 @@
 
 #include "daemon/config/config.h"
 #include "daemon/terminal/text_style.h"
+#include "pipeline/tensors/tensor_index.h"
 #include "trainwatch/cycle_trace.h"
 #include "trainwatch/time.h"
 #include "trainwatch/verdict.h"
@@ -78,6 +79,13 @@ struct FollowOptions {
   std::stop_token stop;                       // ends it, like SIGINT and SIGTERM do
   std::chrono::milliseconds first_wait{200};  // before a reconnection; doubles up to ...
   std::chrono::milliseconds last_wait{10'000};
+};
+
+struct TensorsOptions : OfflineOptions {
+  std::optional<std::string> collection;
+  std::optional<std::string> regex;  // searched for in names
+  std::optional<std::int64_t> step;  // of `mode`; of no mode, a global step
+  std::optional<TensorMode> mode;
 };
 
 struct SampleOptions {

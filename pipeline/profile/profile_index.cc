@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <set>
-#include <span>
 #include <tuple>
 #include <utility>
 
@@ -10,8 +9,6 @@
 
 namespace trainwatch {
 namespace {
-
-constexpr std::size_t kReadBytes = std::size_t{256} << 10U;
 
 std::string join(const std::string& directory, const std::string& name) {
   return directory.ends_with('/') ? directory + name : directory + '/' + name;
@@ -68,24 +65,6 @@ ProfileIndex find_profiles(FileSystem& files, const std::vector<std::string>& ro
     return std::tie(a.name.start.at, a.path) < std::tie(b.name.start.at, b.path);
   });
   return index;
-}
-
-Result<std::string> read_whole_file(FileSystem& files, const std::string& path,
-                                    std::size_t max_bytes) {
-  const auto file = files.open(path);
-  if (!file) return file.error();
-  std::string bytes;
-  for (;;) {
-    const std::size_t begin = bytes.size();
-    bytes.resize(begin + kReadBytes);
-    const auto n = (*file)->read(begin, std::span{bytes}.subspan(begin));
-    if (!n) return n.error();
-    bytes.resize(begin + *n);
-    if (*n == 0) return bytes;
-    if (bytes.size() > max_bytes) {
-      return Error{"larger than " + std::to_string(max_bytes) + " bytes"};
-    }
-  }
 }
 
 }  // namespace trainwatch

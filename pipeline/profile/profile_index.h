@@ -36,8 +36,4 @@ struct ProfileIndex {
 // cannot be listed are left out.
 ProfileIndex find_profiles(FileSystem& files, const std::vector<std::string>& roots);
 
-// Reads the whole file; fails if it is longer than `max_bytes`.
-Result<std::string> read_whole_file(FileSystem& files, const std::string& path,
-                                    std::size_t max_bytes);
-
 }  // namespace trainwatch

@@ -10,6 +10,7 @@
 #include "pipeline/profile/cprofile_stats.h"
 #include "pipeline/profile/marshal_reader.h"
 #include "pipeline/profile/pyinstrument_stats.h"
+#include "pipeline/tail/read_whole_file.h"
 
 namespace trainwatch {
 namespace {

@@ -13,6 +13,7 @@
 #include "pipeline/profile/profile_report.h"
 #include "pipeline/profile/python_function.h"
 #include "pipeline/tail/posix_file_system.h"
+#include "pipeline/tail/read_whole_file.h"
 #include "support/source_path.h"
 
 namespace trainwatch::python_profile_test {

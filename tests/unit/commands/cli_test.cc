@@ -31,6 +31,9 @@ class CliTest : public testing::Test {
     commands_.report = [this](const ReportOptions& options, std::ostream&, std::ostream&) {
       return report_ = options, 16;
     };
+    commands_.tensors = [this](const TensorsOptions& options, std::ostream&, std::ostream&) {
+      return tensors_ = options, 17;
+    };
     commands_.timeline = [this](const TimelineOptions& options, std::ostream&, std::ostream&) {
       return timeline_ = options, 17;
     };
@@ -56,6 +59,7 @@ class CliTest : public testing::Test {
   ReplayOptions replay_;
   AnalyzeOptions analyze_;
   ReportOptions report_;
+  TensorsOptions tensors_;
   TimelineOptions timeline_;
   FollowOptions follow_;
   SampleOptions sample_;
@@ -198,6 +202,22 @@ TEST_F(CliTest, ReportTakesAFile) {
   EXPECT_EQ(report_.output, "x.html");
   expect_usage_error({"report", "a"}, "--output");
   expect_usage_error({"report", "-o", "x.html"}, "PATH");
+}
+
+TEST_F(CliTest, Tensors) {
+  EXPECT_EQ(
+      call({"tensors", "a", "--collection=losses", "--regex=^loss", "--step=3", "--mode=EVAL"}),
+      17);
+  EXPECT_THAT(tensors_.paths, ElementsAre("a"));
+  EXPECT_EQ(tensors_.collection, "losses");
+  EXPECT_EQ(tensors_.regex, "^loss");
+  EXPECT_EQ(tensors_.step, 3);
+  EXPECT_EQ(tensors_.mode, TensorMode::eval);
+  EXPECT_EQ(call({"tensors", "a"}), 17);
+  EXPECT_FALSE(tensors_.step || tensors_.regex || tensors_.mode || tensors_.collection);
+  expect_usage_error({"tensors", "a", "--mode=train"}, "--mode");
+  expect_usage_error({"tensors", "a", "--step=-1"}, "--step");
+  expect_usage_error({"tensors"}, "PATH");
 }
 
 TEST_F(CliTest, TimelineTakesPathsAndAFile) {

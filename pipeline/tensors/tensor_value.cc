@@ -1,0 +1,394 @@
+#include "pipeline/tensors/tensor_value.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <cstring>
+#include <limits>
+#include <optional>
+#include <protozero/pbf_reader.hpp>
+#include <utility>
+
+namespace trainwatch {
+namespace {
+
+using protozero::pbf_reader;
+using protozero::pbf_wire_type;
+
+// masked crc32c("0x12345678"): SageMaker Debugger's checksum of every payload.
+constexpr std::uint32_t kConstantChecksum = 103661747;
+constexpr std::size_t kHeaderBytes = 12;
+constexpr std::size_t kFooterBytes = 4;
+// Elements of a tensor that is one value repeated.
+constexpr std::uint64_t kMaxRepeated = std::uint64_t{1} << 24U;
+
+constexpr std::array<std::uint32_t, 256> kCrcTable = [] {
+  std::array<std::uint32_t, 256> table{};
+  for (std::uint32_t byte = 0; byte < 256; ++byte) {
+    std::uint32_t crc = byte;
+    for (int bit = 0; bit < 8; ++bit) crc = (crc >> 1U) ^ ((crc & 1U) != 0 ? 0x82f63b78U : 0U);
+    table[byte] = crc;
+  }
+  return table;
+}();
+
+std::uint32_t masked_crc32c(std::string_view bytes) {
+  std::uint32_t crc = 0xffffffffU;
+  for (const char c : bytes)
+    crc = kCrcTable[(crc ^ static_cast<unsigned char>(c)) & 255U] ^ (crc >> 8U);
+  return std::rotr(~crc, 15) + 0xa282ead8U;
+}
+
+template <class T>
+T load(const char* bytes) {
+  static_assert(std::endian::native == std::endian::little);
+  T value;
+  std::memcpy(&value, bytes, sizeof value);
+  return value;
+}
+
+Result<std::string_view> payload_of(std::string_view record) {
+  if (record.size() < kHeaderBytes + kFooterBytes) return Error{"shorter than a record"};
+  if (load<std::uint32_t>(record.data() + 8) != masked_crc32c(record.substr(0, 8)))
+    return Error{"wrong checksum of the length"};
+  if (load<std::uint64_t>(record.data()) != record.size() - kHeaderBytes - kFooterBytes)
+    return Error{"the record is not as long as the index says"};
+  const auto payload = record.substr(kHeaderBytes, record.size() - kHeaderBytes - kFooterBytes);
+  const auto checksum = load<std::uint32_t>(payload.data() + payload.size());
+  if (checksum != kConstantChecksum && checksum != masked_crc32c(payload))
+    return Error{"wrong checksum of the payload"};
+  return payload;
+}
+
+double from_half(std::uint16_t bits) {
+  const int exponent = (bits >> 10U) & 31U;
+  const int fraction = bits & 1023U;
+  double value = 0;
+  if (exponent == 0) {
+    value = std::ldexp(fraction, -24);
+  } else if (exponent < 31) {
+    value = std::ldexp(fraction + 1024, exponent - 25);
+  } else {
+    value = fraction == 0 ? std::numeric_limits<double>::infinity()
+                          : std::numeric_limits<double>::quiet_NaN();
+  }
+  return (bits & 0x8000U) != 0 ? -value : value;
+}
+
+double from_bfloat16(std::uint16_t bits) {
+  return std::bit_cast<float>(std::uint32_t{bits} << 16U);
+}
+
+// Numbers of TensorProto's enumeration DataType.
+enum : int {
+  kFloat = 1,
+  kDouble = 2,
+  kInt32 = 3,
+  kUint8 = 4,
+  kInt16 = 5,
+  kInt8 = 6,
+  kString = 7,
+  kComplex64 = 8,
+  kInt64 = 9,
+  kBool = 10,
+  kBfloat16 = 14,
+  kUint16 = 17,
+  kComplex128 = 18,
+  kHalf = 19,
+  kUint32 = 22,
+  kUint64 = 23
+};
+
+struct DataType {
+  int number;
+  const char* name;
+  std::size_t bytes;  // of an element in tensor_content; 0: never there
+};
+
+constexpr std::array kDataTypes = {DataType{kFloat, "float32", 4},
+                                   DataType{kDouble, "float64", 8},
+                                   DataType{kInt32, "int32", 4},
+                                   DataType{kUint8, "uint8", 1},
+                                   DataType{kInt16, "int16", 2},
+                                   DataType{kInt8, "int8", 1},
+                                   DataType{kString, "string", 0},
+                                   DataType{kComplex64, "complex64", 8},
+                                   DataType{kInt64, "int64", 8},
+                                   DataType{kBool, "bool", 1},
+                                   DataType{kBfloat16, "bfloat16", 2},
+                                   DataType{kUint16, "uint16", 2},
+                                   DataType{kComplex128, "complex128", 16},
+                                   DataType{kHalf, "float16", 2},
+                                   DataType{kUint32, "uint32", 4},
+                                   DataType{kUint64, "uint64", 8}};
+
+const DataType* data_type(int number) {
+  const auto* const found =
+      std::find_if(kDataTypes.begin(), kDataTypes.end(),
+                   [&](const DataType& type) { return type.number == number; });
+  return found == kDataTypes.end() ? nullptr : found;
+}
+
+// A TensorProto as it is stored: either the bytes of all elements, or values of one of its fields.
+struct StoredTensor {
+  int type = 0;
+  std::optional<std::vector<std::int64_t>> shape;
+  std::string_view content;
+  std::vector<double> reals;  // complex numbers as pairs
+  std::vector<std::int64_t> integers;
+  std::vector<std::uint64_t> naturals;
+  std::vector<std::string> strings;
+};
+
+// A repeated field, packed or not.
+template <class To, class Range, class Value>
+void append(pbf_reader& from, std::vector<To>& to, Range (pbf_reader::*packed)(),
+            Value (pbf_reader::*one)()) {
+  if (from.wire_type() != pbf_wire_type::length_delimited) {
+    to.push_back(static_cast<To>((from.*one)()));
+    return;
+  }
+  for (const auto value : (from.*packed)()) to.push_back(static_cast<To>(value));
+}
+
+std::vector<std::int64_t> read_shape(pbf_reader shape) {
+  std::vector<std::int64_t> sizes;
+  while (shape.next(2, pbf_wire_type::length_delimited)) {
+    pbf_reader dimension = shape.get_message();
+    sizes.push_back(dimension.next(1, pbf_wire_type::varint) ? dimension.get_int64() : 0);
+  }
+  return sizes;
+}
+
+// Whether a field of TensorProto is stored as its type demands; repeated numbers may be packed.
+bool has_its_type(const pbf_reader& field) {
+  const pbf_wire_type type = field.wire_type();
+  switch (field.tag()) {
+    case 1:
+      return type == pbf_wire_type::varint;
+    case 2:
+    case 4:
+    case 8:
+      return type == pbf_wire_type::length_delimited;
+    case 5:
+    case 9:
+      return type == pbf_wire_type::fixed32 || type == pbf_wire_type::length_delimited;
+    case 6:
+    case 12:
+      return type == pbf_wire_type::fixed64 || type == pbf_wire_type::length_delimited;
+    default:
+      return type == pbf_wire_type::varint || type == pbf_wire_type::length_delimited;
+  }
+}
+
+StoredTensor read_proto(pbf_reader from) {
+  StoredTensor tensor;
+  while (from.next()) {
+    if (!has_its_type(from)) {
+      from.skip();
+      continue;
+    }
+    switch (from.tag()) {
+      case 1:
+        tensor.type = from.get_enum();
+        break;
+      case 2:
+        tensor.shape = read_shape(from.get_message());
+        break;
+      case 4: {
+        const auto bytes = from.get_view();
+        tensor.content = {bytes.data(), bytes.size()};
+        break;
+      }
+      case 5:
+      case 9:
+        append(from, tensor.reals, &pbf_reader::get_packed_float, &pbf_reader::get_float);
+        break;
+      case 6:
+      case 12:
+        append(from, tensor.reals, &pbf_reader::get_packed_double, &pbf_reader::get_double);
+        break;
+      case 7:
+      case 13:
+        append(from, tensor.integers, &pbf_reader::get_packed_int32, &pbf_reader::get_int32);
+        break;
+      case 8:
+        tensor.strings.push_back(from.get_string());
+        break;
+      case 10:
+        append(from, tensor.integers, &pbf_reader::get_packed_int64, &pbf_reader::get_int64);
+        break;
+      case 11:
+        append(from, tensor.integers, &pbf_reader::get_packed_bool, &pbf_reader::get_bool);
+        break;
+      case 16:
+        append(from, tensor.naturals, &pbf_reader::get_packed_uint32, &pbf_reader::get_uint32);
+        break;
+      case 17:
+        append(from, tensor.naturals, &pbf_reader::get_packed_uint64, &pbf_reader::get_uint64);
+        break;
+      default:
+        from.skip();
+    }
+  }
+  return tensor;
+}
+
+// The first tensor of an event's summary.
+std::optional<StoredTensor> find_tensor(std::string_view payload) {
+  pbf_reader event{payload.data(), payload.size()};
+  while (event.next(5, pbf_wire_type::length_delimited)) {
+    pbf_reader summary = event.get_message();
+    while (summary.next(1, pbf_wire_type::length_delimited)) {
+      pbf_reader value = summary.get_message();
+      if (value.next(8, pbf_wire_type::length_delimited)) return read_proto(value.get_message());
+    }
+  }
+  return std::nullopt;
+}
+
+template <class Stored, class To, class Convert>
+void convert_content(std::string_view content, std::vector<To>& to, Convert convert) {
+  to.reserve(content.size() / sizeof(Stored));
+  for (std::size_t at = 0; at + sizeof(Stored) <= content.size(); at += sizeof(Stored))
+    to.push_back(static_cast<To>(convert(load<Stored>(content.data() + at))));
+}
+
+constexpr auto kSame = [](auto value) { return value; };
+
+// The elements of tensor_content join those of the fields.
+void unpack(StoredTensor& tensor) {
+  switch (tensor.type) {
+    case kFloat:
+    case kComplex64:
+      return convert_content<float>(tensor.content, tensor.reals, kSame);
+    case kDouble:
+    case kComplex128:
+      return convert_content<double>(tensor.content, tensor.reals, kSame);
+    case kHalf:
+      return convert_content<std::uint16_t>(tensor.content, tensor.reals, from_half);
+    case kBfloat16:
+      return convert_content<std::uint16_t>(tensor.content, tensor.reals, from_bfloat16);
+    case kInt8:
+      return convert_content<std::int8_t>(tensor.content, tensor.integers, kSame);
+    case kInt16:
+      return convert_content<std::int16_t>(tensor.content, tensor.integers, kSame);
+    case kInt32:
+      return convert_content<std::int32_t>(tensor.content, tensor.integers, kSame);
+    case kInt64:
+      return convert_content<std::int64_t>(tensor.content, tensor.integers, kSame);
+    case kUint8:
+      return convert_content<std::uint8_t>(tensor.content, tensor.integers, kSame);
+    case kUint16:
+      return convert_content<std::uint16_t>(tensor.content, tensor.integers, kSame);
+    case kBool:
+      return convert_content<std::uint8_t>(tensor.content, tensor.integers,
+                                           [](std::uint8_t byte) { return byte != 0; });
+    case kUint32:
+      return convert_content<std::uint32_t>(tensor.content, tensor.naturals, kSame);
+    case kUint64:
+      return convert_content<std::uint64_t>(tensor.content, tensor.naturals, kSame);
+    default:
+      return;
+  }
+}
+
+// half_val has the bits of float16 and bfloat16 as integers.
+void decode_halves(StoredTensor& tensor) {
+  for (const std::int64_t bits : tensor.integers) {
+    const auto half = static_cast<std::uint16_t>(bits);
+    tensor.reals.push_back(tensor.type == kHalf ? from_half(half) : from_bfloat16(half));
+  }
+}
+
+// As many elements as the shape has. TensorFlow leaves out a last value that repeats.
+template <class T>
+Status fill_shape(std::vector<T>& values, std::vector<std::int64_t>& shape, bool has_shape) {
+  if (!has_shape) shape = {static_cast<std::int64_t>(values.size())};
+  std::uint64_t count = 1;
+  for (const std::int64_t size : shape) {
+    if (size < 0) return Error{"a negative dimension"};
+    if (__builtin_mul_overflow(count, static_cast<std::uint64_t>(size), &count))
+      return Error{"a shape of too many elements"};
+  }
+  if (count == values.size()) return success();
+  if (values.empty() || count < values.size() || count > kMaxRepeated)
+    return Error{"the shape has " + std::to_string(count) + " elements, the tensor " +
+                 std::to_string(values.size())};
+  values.resize(count, T{values.back()});
+  return success();
+}
+
+// numpy's name of an array of strings: as many code points as the longest has.
+std::string string_type(const std::vector<std::string>& strings) {
+  std::ptrdiff_t longest = 1;
+  for (const std::string& text : strings)
+    longest = std::max(longest, std::count_if(text.begin(), text.end(), [](char c) {
+                         return (static_cast<unsigned char>(c) & 0xc0U) != 0x80U;
+                       }));
+  return "<U" + std::to_string(longest);
+}
+
+Result<TensorValue> convert(StoredTensor tensor) {
+  if (tensor.type == 0 && !tensor.strings.empty()) tensor.type = kString;
+  const DataType* const type = data_type(tensor.type);
+  if (type == nullptr) return Error{"data type " + std::to_string(tensor.type) + " is unknown"};
+  if (!tensor.content.empty() && (type->bytes == 0 || tensor.content.size() % type->bytes != 0))
+    return Error{"tensor_content is no whole number of elements"};
+  if (tensor.type == kHalf || tensor.type == kBfloat16) decode_halves(tensor);
+  unpack(tensor);
+  TensorValue value;
+  value.dtype = type->name;
+  value.shape = tensor.shape.value_or(std::vector<std::int64_t>{});
+  const auto finish = [&](auto values) -> Result<TensorValue> {
+    if (const Status filled = fill_shape(values, value.shape, tensor.shape.has_value()); !filled)
+      return filled.error();
+    value.values = std::move(values);
+    return std::move(value);
+  };
+  switch (tensor.type) {
+    case kString:
+      value.dtype = string_type(tensor.strings);
+      return finish(std::move(tensor.strings));
+    case kComplex64:
+    case kComplex128: {
+      std::vector<double> real;
+      for (std::size_t at = 0; at + 1 < tensor.reals.size(); at += 2) {
+        real.push_back(tensor.reals[at]);
+        value.imaginary.push_back(tensor.reals[at + 1]);
+      }
+      auto complete = finish(std::move(real));
+      if (!complete || complete->imaginary.empty()) return complete;
+      complete->imaginary.resize(std::get<0>(complete->values).size(), complete->imaginary.back());
+      return complete;
+    }
+    case kFloat:
+    case kDouble:
+    case kHalf:
+    case kBfloat16:
+      return finish(std::move(tensor.reals));
+    case kUint32:
+    case kUint64:
+      return finish(std::move(tensor.naturals));
+    default:
+      return finish(std::move(tensor.integers));
+  }
+}
+
+}  // namespace
+
+Result<TensorValue> read_tensor_record(std::string_view record) {
+  const auto payload = payload_of(record);
+  if (!payload) return payload.error();
+  try {
+    auto tensor = find_tensor(*payload);
+    if (!tensor) return Error{"no tensor in the record"};
+    return convert(std::move(*tensor));
+  } catch (const protozero::exception& broken) {
+    return Error{broken.what()};
+  }
+}
+
+}  // namespace trainwatch
