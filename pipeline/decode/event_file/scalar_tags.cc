@@ -23,6 +23,8 @@ constexpr std::array kTags = {
     Tag{"epoch_loss", {ScalarKind::loss}},
     Tag{"batch_loss", {ScalarKind::loss}},
     Tag{"reduced_train_loss", {ScalarKind::loss}},
+    Tag{"loss_step", {ScalarKind::loss}},
+    Tag{"train_loss_step", {ScalarKind::loss}},
     Tag{"loss_metrics/global_avg_loss", {ScalarKind::loss}},
     Tag{"grad_norm", {ScalarKind::grad_norm}},
     Tag{"grad-norm", {ScalarKind::grad_norm}},

@@ -4,6 +4,7 @@ namespace trainwatch {
 
 extern const Format end_of_job_format;
 extern const Format tensorboard_format;
+extern const Format wandb_format;
 extern const Format flight_recorder_format;
 extern const Format console_format;
 
@@ -22,9 +23,11 @@ extern const Format end_of_job_format = {.name = "empty", .detect = &detect_end_
 // are Chrome traces of a certain path, and a timeline is any array of events that is nothing else.
 FormatTable format_catalog() {
   static constexpr const Format* kCatalog[] = {
-      &end_of_job_format,     &tensorboard_format,      &flight_recorder_format,
-      &system_metrics_format, &tensorflow_trace_format, &chrome_trace_format,
-      &timeline_format,       &console_format,
+      &end_of_job_format,       &tensorboard_format,
+      &flight_recorder_format,  &system_metrics_format,
+      &tensorflow_trace_format, &chrome_trace_format,
+      &timeline_format,         &wandb_format,
+      &console_format,
   };
   return kCatalog;
 }

@@ -19,7 +19,7 @@ TEST(FormatDetector, KnowsEverySampleByContentAlone) {
       {kSystemMetrics, "system_metrics"}, {kTimeline, "timeline"},
       {kDamagedTimeline, "timeline"},     {kKineto, "chrome_trace"},
       {kKinetoArray, "chrome_trace"},     {kDebianTorch, "chrome_trace"},
-      {kTensorflow, "tensorflow_trace"}};
+      {kTensorflow, "tensorflow_trace"},  {wandb_sample(), "wandb"}};
   for (const auto& [content, format] : cases) EXPECT_EQ(detect(content, "/x/file"), format);
 }
 

@@ -6,6 +6,7 @@
 
 #include "support/event_file_writer.h"
 #include "support/flight_dump_writer.h"
+#include "support/wandb_file_writer.h"
 
 namespace trainwatch::testing {
 
@@ -165,6 +166,29 @@ inline const std::string kConsoleMegatron =
     " iteration       12/    5000 | elapsed time per iteration (ms): 1.5 | lm loss: nan |\n"
     " iteration       13/    5000 | elapsed time per iteration (ms): 1";
 
+// A record in one chunk and one in three, NaN as a string, system metrics, stats without a time, a
+// last chunk without its first, a damaged chunk, which costs the rest of the block.
+inline std::string wandb_sample() {
+  const std::string cut = wandb_history({{"lr", "0.5"}, {"_step", "2"}, {"_timestamp", "1.7e9"}});
+  std::string damaged = wandb_chunk(wandb_history({{"lr", "7"}}));
+  damaged.back() = static_cast<char>(damaged.back() ^ 1);
+  return wandb_header() + wandb_chunk(wandb_run("node-a")) +
+         wandb_chunk(wandb_history({{"train/loss", "2.5"},
+                                    {"note", "\"words\""},
+                                    {"_timestamp", "1.7000000005e+09"},
+                                    {"_step", "1"}})) +
+         wandb_chunk(cut.substr(0, 9), WandbChunk::first) +
+         wandb_chunk(cut.substr(9, 7), WandbChunk::middle) +
+         wandb_chunk(cut.substr(16), WandbChunk::last) +
+         wandb_chunk(wandb_history({{"loss", "\"NaN\""}, {"_step", "3"}}, 1)) +
+         wandb_chunk(
+             wandb_stats(1'700'000'001, 250'000'000,
+                         {{"gpu.1.gpu", "81.5"}, {"memory_percent", "10"}, {"disk", "{}"}})) +
+         wandb_chunk(wandb_stats(0, 0, {{"cpu", "1"}})) +
+         wandb_chunk("rest of a record", WandbChunk::last) + damaged +
+         wandb_chunk(wandb_history({{"loss", "1"}}));
+}
+
 inline std::vector<SampleFile> sample_files() {
   return {
       {"system metrics", "/w/system/incremental/2020060305/1591160699.algo-1.json", kSystemMetrics},
@@ -176,6 +200,7 @@ inline std::vector<SampleFile> sample_files() {
       {"debian torch", "/w/vm_8959.1795235697709.pt.trace.json", kDebianTorch},
       {"tensorflow", "/w/a/b/c/d/host-1.local.trace.json", kTensorflow},
       {"tensorboard", "/w/runs/a/events.out.tfevents.1700000000.host.1.0", tensorboard_sample()},
+      {"wandb", "/w/wandb/run-20231114_221320-abc/run-abc.wandb", wandb_sample()},
       {"flight recorder", "/w/comm_traces/rank_3", flight_recorder_sample(false)},
       {"flight recorder as JSON", "/w/comm_traces/rank_4.json", flight_recorder_sample(true)},
       {"console", "/w/slurm-12.out", kConsoleMegatron},

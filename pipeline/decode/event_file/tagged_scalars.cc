@@ -1,0 +1,74 @@
+#include "pipeline/decode/event_file/tagged_scalars.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace trainwatch {
+namespace {
+
+// The first record, and the first behind a restart, may follow any number of steps: two stands for
+// "more than one".
+std::uint32_t steps_since(std::int64_t last, std::int64_t step) {
+  if (last == kNoStep || step <= last) return step > 1 ? 2 : 1;
+  return static_cast<std::uint32_t>(std::min<std::int64_t>(step - last, 1 << 30));
+}
+
+}  // namespace
+
+bool TaggedScalars::has_subject() {
+  if (!subject_) {
+    Subject about{context_.job, "", context_.rank, ""};
+    context_.fill_in(about);
+    subject_ = context_.interner.subjects.intern(about);
+  }
+  return subject_.has_value();
+}
+
+void TaggedScalars::emit(std::string_view name, double value, std::int64_t step,
+                         std::optional<Time> at, EventBatch& out) {
+  Tag* const tag = find_tag(name.substr(0, SymbolTable::kLongestName));
+  if (tag == nullptr || !subject_) return;
+  Scalar scalar;
+  scalar.at = at.value_or(context_.written);
+  scalar.timed = at.has_value();
+  scalar.value = value * tag->meaning.scale;
+  scalar.step = std::max(step, kNoStep);
+  scalar.subject = *subject_;
+  scalar.tag = tag->symbol;
+  scalar.steps = tag->meaning.is_mean() ? steps_since(tag->last_step, scalar.step) : 1;
+  scalar.kind = tag->meaning.kind;
+  tag->last_step = scalar.step;
+  out.emplace_back(std::in_place_type<Scalar>, scalar);
+}
+
+TaggedScalars::Tag* TaggedScalars::find_tag(std::string_view name) {
+  const auto known = tags_.find(name);
+  if (known != tags_.end()) return &known->second;
+  if (tags_.size() >= kMaxTags) {
+    if (!std::exchange(too_many_reported_, true)) {
+      context_.diagnostics.reject(context_.file, RejectReason::cardinality, name);
+    }
+    return nullptr;
+  }
+  return &tags_.emplace(name, make_tag(name)).first->second;
+}
+
+TaggedScalars::Tag TaggedScalars::make_tag(std::string_view name) const {
+  return {context_.interner.symbols.intern(name), meaning_of_tag(name, context_.path), kNoStep};
+}
+
+void TaggedScalars::state(StateIo& io) {
+  std::vector<std::pair<std::string, std::int64_t>> steps;
+  for (const auto& [name, tag] : tags_) steps.emplace_back(name, tag.last_step);
+  io(steps);
+  io(too_many_reported_);
+  if (!io.is_loading()) return;
+  tags_.clear();
+  if (steps.size() > kMaxTags) return io.fail();
+  for (const auto& [name, step] : steps) {
+    tags_.emplace(name, make_tag(name)).first->second.last_step = step;
+  }
+}
+
+}  // namespace trainwatch

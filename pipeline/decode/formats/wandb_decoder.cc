@@ -1,0 +1,305 @@
+// Weights & Biases' `.wandb` files: what a run logs, as Scalars, and what its machine did, as
+// Samples. Values are JSON texts in protobuf records (wandb_internal.proto).
+//
+// Its writer keeps a block of 32 KiB in memory, so that minutes or hours may pass before a record
+// can be read. The exit code is not used: a run that was killed has none either.
+#include <optional>
+#include <protozero/pbf_message.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "pipeline/decode/decimal_time.h"
+#include "pipeline/decode/event_file/tagged_scalars.h"
+#include "pipeline/decode/event_file/wandb_file.h"
+#include "pipeline/decode/event_kind.h"
+#include "pipeline/decode/format.h"
+
+namespace trainwatch {
+namespace {
+
+using WandbMessage = protozero::pbf_reader;
+using WandbType = protozero::pbf_wire_type;
+using protozero::tag_and_type;
+
+// The numbers of the fields that are read, by message.
+namespace wandb_field {
+enum Record : protozero::pbf_tag_type { history = 2, stats = 7, run = 17 };
+enum History : protozero::pbf_tag_type { history_item = 1, history_step = 2 };
+enum Step : protozero::pbf_tag_type { step_number = 1 };
+enum Stats : protozero::pbf_tag_type { stats_time = 2, stats_item = 3 };
+enum Timestamp : protozero::pbf_tag_type { seconds = 1, nanoseconds = 2 };
+enum Item : protozero::pbf_tag_type { key = 1, nested_key = 2, value_json = 16 };
+enum Run : protozero::pbf_tag_type { host = 13 };
+}  // namespace wandb_field
+
+std::string_view view_of(protozero::data_view view) {
+  return {view.data(), view.size()};
+}
+
+// What a system metric is called here. Of a GPU: behind "gpu.N.".
+struct SystemMetric {
+  std::string_view key;
+  std::string_view type;
+  std::string_view dimension;
+};
+constexpr SystemMetric kGpuMetrics[] = {
+    {"gpu", "gpu", "GPUUtilization"},
+    {"memoryAllocated", "gpu", "GPUMemoryUtilization"},  // of its capacity
+    {"powerWatts", "gpu", "GPUPower"},
+    {"temp", "gpu", "GPUTemperature"},
+};
+constexpr std::string_view kGpuPrefix = "gpu.";
+constexpr std::string_view kMemoryKey = "memory_percent";
+
+struct WandbItem {
+  std::string key;  // nested keys joined by points
+  std::string_view json;
+};
+
+// "NaN" and the like are strings. nullopt: no number.
+std::optional<double> number_in_json(std::string_view json) {
+  const bool quoted = json.size() > 2 && json.front() == '"' && json.back() == '"';
+  if (!quoted) return parse_number(json);
+  const std::string_view word = json.substr(1, json.size() - 2);
+  const bool special = word == "NaN" || word == "Infinity" || word == "-Infinity";
+  return special ? parse_number(word) : std::nullopt;
+}
+
+void read_item(WandbMessage message, WandbItem& item) {
+  item.key.clear();
+  item.json = {};
+  while (message.next()) {
+    switch (message.tag_and_type()) {
+      case tag_and_type(wandb_field::key, WandbType::length_delimited):
+      case tag_and_type(wandb_field::nested_key, WandbType::length_delimited):
+        if (!item.key.empty()) item.key += '.';
+        item.key += view_of(message.get_view());
+        break;
+      case tag_and_type(wandb_field::value_json, WandbType::length_delimited):
+        item.json = view_of(message.get_view());
+        break;
+      default:
+        message.skip();
+    }
+  }
+}
+
+std::int64_t integer_field(WandbMessage message, protozero::pbf_tag_type field) {
+  std::int64_t number = 0;
+  while (message.next()) {
+    if (message.tag_and_type() == tag_and_type(field, WandbType::varint)) {
+      number = message.get_int64();
+    } else {
+      message.skip();
+    }
+  }
+  return number;
+}
+
+class WandbDecoder final : public Decoder {
+ public:
+  explicit WandbDecoder(const FileContext& context) : context_(context), scalars_(context) {}
+
+  void feed(std::string_view bytes, EventBatch& out) override;
+  void finish(EventBatch& out) override;
+  void cut_back(std::size_t bytes) override { file_.cut_back(bytes); }
+  bool complete() const override { return false; }  // records may follow that of the exit
+  bool mid_record() const override { return file_.mid_record(); }
+  void state(StateIo& io) override;
+  std::uint64_t records() const override { return file_.records(); }
+  ByteAccount bytes() const override {
+    ByteAccount all = file_.bytes();
+    if (finished_) all.skipped += file_.waiting();
+    return all;
+  }
+
+ private:
+  struct Value {
+    std::string tag;
+    double number = 0;
+  };
+
+  Rejection record(std::string_view bytes, EventBatch& out);
+  Rejection history(WandbMessage message, EventBatch& out);
+  Rejection stats(WandbMessage message, EventBatch& out);
+  void run(WandbMessage message);
+  bool sample(const WandbItem& item, Time at, EventBatch& out);
+  bool add_sample(const SystemMetric& metric, std::string_view gpu, double value, Time at,
+                  EventBatch& out);
+
+  const FileContext& context_;
+  WandbFileReader file_;
+  TaggedScalars scalars_;
+  std::string host_;
+  bool finished_ = false;
+};
+
+void WandbDecoder::feed(std::string_view bytes, EventBatch& out) {
+  finished_ = false;
+  file_.feed(
+      bytes, [&](std::string_view text) { return record(text, out); },
+      [&](RejectReason reason, std::string_view beginning) {
+        context_.diagnostics.reject(context_.file, reason, beginning);
+      });
+}
+
+void WandbDecoder::finish(EventBatch&) {
+  if (!std::exchange(finished_, true) && file_.waiting() > 0) {
+    context_.diagnostics.reject(context_.file, RejectReason::syntax, "a record without its end");
+  }
+}
+
+Rejection WandbDecoder::record(std::string_view bytes, EventBatch& out) {
+  try {
+    WandbMessage message{bytes.data(), bytes.size()};
+    while (message.next()) {
+      switch (message.tag_and_type()) {
+        case tag_and_type(wandb_field::history, WandbType::length_delimited):
+          return history(message.get_message(), out);
+        case tag_and_type(wandb_field::stats, WandbType::length_delimited):
+          return stats(message.get_message(), out);
+        case tag_and_type(wandb_field::run, WandbType::length_delimited):
+          run(message.get_message());
+          return std::nullopt;
+        default:
+          message.skip();
+      }
+    }
+  } catch (const protozero::exception&) {
+    return RejectReason::syntax;
+  }
+  return std::nullopt;
+}
+
+Rejection WandbDecoder::history(WandbMessage message, EventBatch& out) {
+  std::vector<Value> values;
+  std::int64_t step = kNoStep;
+  std::optional<Time> at;
+  WandbItem item;
+  while (message.next()) {
+    switch (message.tag_and_type()) {
+      case tag_and_type(wandb_field::history_item, WandbType::length_delimited):
+        read_item(message.get_message(), item);
+        if (item.key == "_step") step = integer_or(item.json, step);
+        if (item.key == "_timestamp") {
+          const auto time = parse_time_ns(item.json, TimeUnit::seconds);
+          if (time && *time > 0) at = time_from_ns(*time);
+        }
+        if (item.key.empty() || item.key.front() == '_') break;
+        if (const auto number = number_in_json(item.json)) values.push_back({item.key, *number});
+        break;
+      case tag_and_type(wandb_field::history_step, WandbType::length_delimited):
+        if (step == kNoStep)
+          step = integer_field(message.get_message(), wandb_field::step_number);
+        else
+          message.skip();
+        break;
+      default:
+        message.skip();
+    }
+  }
+  if (values.empty()) return std::nullopt;
+  if (!scalars_.has_subject()) return RejectReason::cardinality;
+  for (const Value& value : values) scalars_.emit(value.tag, value.number, step, at, out);
+  return std::nullopt;
+}
+
+Rejection WandbDecoder::stats(WandbMessage message, EventBatch& out) {
+  std::int64_t ns = 0;
+  std::vector<WandbItem> items;
+  while (message.next()) {
+    switch (message.tag_and_type()) {
+      case tag_and_type(wandb_field::stats_time, WandbType::length_delimited): {
+        const WandbMessage time = message.get_message();
+        constexpr std::int64_t kLatest = 9'000'000'000;
+        const std::int64_t seconds = integer_field(time, wandb_field::seconds);
+        const std::int64_t rest = integer_field(time, wandb_field::nanoseconds);
+        if (seconds <= 0 || seconds > kLatest || rest < 0 || rest > 999'999'999) {
+          return RejectReason::time;
+        }
+        ns = seconds * 1'000'000'000 + rest;
+        break;
+      }
+      case tag_and_type(wandb_field::stats_item, WandbType::length_delimited):
+        read_item(message.get_message(), items.emplace_back());
+        break;
+      default:
+        message.skip();
+    }
+  }
+  if (ns == 0) return RejectReason::time;
+  bool all = true;
+  for (const WandbItem& item : items) all = sample(item, time_from_ns(ns), out) && all;
+  return all ? Rejection{} : RejectReason::cardinality;
+}
+
+void WandbDecoder::run(WandbMessage message) {
+  while (message.next()) {
+    if (message.tag_and_type() == tag_and_type(wandb_field::host, WandbType::length_delimited)) {
+      host_ = view_of(message.get_view()).substr(0, SymbolTable::kLongestName);
+    } else {
+      message.skip();
+    }
+  }
+}
+
+// False: there is no room for its series. Of no use to us: true.
+bool WandbDecoder::sample(const WandbItem& item, Time at, EventBatch& out) {
+  const auto value = number_in_json(item.json);
+  if (!value) return true;
+  if (item.key == kMemoryKey) {
+    return add_sample({item.key, "memory", "MemoryUsedPercent"}, "", *value, at, out);
+  }
+  std::string_view key = item.key;
+  if (!key.starts_with(kGpuPrefix)) return true;
+  key.remove_prefix(kGpuPrefix.size());
+  const std::string_view gpu = key.substr(0, key.find('.'));
+  if (!parse_digits(gpu) || gpu.size() == key.size()) return true;
+  for (const SystemMetric& metric : kGpuMetrics) {
+    if (metric.key == key.substr(gpu.size() + 1)) return add_sample(metric, gpu, *value, at, out);
+  }
+  return true;
+}
+
+bool WandbDecoder::add_sample(const SystemMetric& metric, std::string_view gpu, double value,
+                              Time at, EventBatch& out) {
+  Subject about{context_.job, host_, kNoRank, std::string{gpu}};
+  if (about.node.empty()) about.node = context_.default_node;
+  const auto subject = context_.interner.subjects.intern(about);
+  if (!subject) return false;
+  const std::string name =
+      gpu.empty() ? std::string{metric.dimension} : std::string{metric.type}.append(gpu);
+  SymbolTable& symbols = context_.interner.symbols;
+  Series series;
+  series.subject = *subject;
+  series.resource = resource_of(metric.type, name, metric.dimension);
+  series.device = device_number(gpu);
+  series.type = symbols.intern(metric.type);
+  series.name = symbols.intern(name);
+  series.dimension = symbols.intern(metric.dimension);
+  const auto id = context_.interner.series.intern(series);
+  if (!id) return false;
+  out.emplace_back(std::in_place_type<Sample>, Sample{at, value, *id, series.resource});
+  return true;
+}
+
+void WandbDecoder::state(StateIo& io) {
+  io(file_);
+  io(scalars_);
+  io(host_);
+  io(finished_);
+}
+
+Detection detect_wandb(const FormatClue& clue) {
+  if (clue.kind != FormatClue::Kind::head) return Detection::no;
+  if (clue.head.starts_with(kWandbHeader)) return Detection::yes;
+  return kWandbHeader.starts_with(clue.head) ? Detection::undecided : Detection::no;
+}
+
+}  // namespace
+
+extern const Format wandb_format = {
+    .name = "wandb", .detect = &detect_wandb, .make = &make_decoder<WandbDecoder>};
+
+}  // namespace trainwatch
