@@ -9,6 +9,8 @@ void read_system_metrics(std::string_view input);
 void read_timeline(std::string_view input);
 void read_kineto(std::string_view input);
 void read_tensorflow(std::string_view input);
+void read_tensorboard(std::string_view input);
+void read_wandb(std::string_view input);
 void inflate_gzip(std::string_view input);
 void read_numbers(std::string_view input);
 void read_path(std::string_view input);
@@ -30,6 +32,8 @@ std::span<const FuzzTarget> fuzz_targets() {
       FuzzTarget{.name = "timeline", .run = read_timeline},
       FuzzTarget{.name = "kineto", .run = read_kineto},
       FuzzTarget{.name = "tensorflow", .run = read_tensorflow},
+      FuzzTarget{.name = "tensorboard", .run = read_tensorboard},
+      FuzzTarget{.name = "wandb", .run = read_wandb},
       FuzzTarget{.name = "gzip_stream", .run = inflate_gzip, .max_bytes = 512},
       FuzzTarget{.name = "decimal_time", .run = read_numbers, .max_bytes = 64},
       FuzzTarget{.name = "path_metadata", .run = read_path, .max_bytes = 256},
