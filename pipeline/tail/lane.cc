@@ -1,7 +1,9 @@
 #include "pipeline/tail/lane.h"
 
+#include <algorithm>
 #include <charconv>
 #include <chrono>
+#include <iterator>
 #include <optional>
 
 #include "pipeline/tail/paths.h"
@@ -55,11 +57,29 @@ bool is_dump_name(std::string_view name) {
   return numbered && (has("rank") || has("dump") || has("trace"));
 }
 
+// TensorBoard's event files, whose names end in numbers that are no rotation; W&B's log of a run.
+bool is_logger_name(std::string_view name) {
+  return name.find(".tfevents.") != std::string_view::npos || name.ends_with(".wandb");
+}
+
+// Where launchers put what a job prints: Slurm and nohup, torchrun, W&B. Other logs may be of
+// anything.
+bool is_console_name(std::string_view name) {
+  constexpr std::string_view kConsoles[] = {"stdout.log", "stderr.log", "console.log",
+                                            "output.log"};
+  const bool slurm = name.ends_with(".out") && name.size() > std::string_view(".out").size();
+  return slurm || std::ranges::find(kConsoles, name) != std::end(kConsoles);
+}
+
 // nullopt if it is not the name of a trace file.
 std::optional<NameParts> parts_of(std::string_view name) {
   NameParts parts;
   drop_suffix(name, ".tmp");
   drop_suffix(name, ".gz");
+  if (is_logger_name(name)) {
+    parts.base = parts.stem = name;
+    return parts;
+  }
   parts.age = drop_rotation(name);
   parts.base = name;
   for (const std::string_view kind : {".json", ".jsonl", ".ndjson"}) {
@@ -67,7 +87,7 @@ std::optional<NameParts> parts_of(std::string_view name) {
     parts.stem = name;
     return parts;
   }
-  if (is_dump_name(name)) {
+  if (is_dump_name(name) || is_console_name(name)) {
     parts.stem = name;
     return parts;
   }

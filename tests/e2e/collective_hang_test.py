@@ -53,7 +53,7 @@ class CollectiveHangTest(harness.JobTest):
                 write(self.directory, rank, {3, 5}, protocol)
             alert, = hangs(harness.final(harness.replay(self.directory)).values())
             self.assertEqual(alert["summary"], "Ranks 3,5 have not entered all_reduce #17 of default_pg (8 ranks); 6 wait "
-                                               "since 182 s.")
+                                               "since 3.03 min.")
             self.assertEqual(alert["evidence"]["suspects"], [3, 5])
             self.assertEqual(alert["evidence"]["waiting"], "0-2,4,6-7")
             self.assertEqual((alert["severity"], alert["evidence"]["confidence"]), ("critical", "high"))

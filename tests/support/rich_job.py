@@ -39,6 +39,7 @@ def write(directory):
     _generate("kineto_gen.py", "--out", directory, "--scenario", "comm_bound", "--ranks", "2", "--steps", "4")
     shutil.copytree(RECORDED, os.path.join(directory, "recorded"),  # has alerts
                     ignore=shutil.ignore_patterns("*.py"))
+    shutil.copytree(os.path.join(os.path.dirname(RECORDED), "recorded-logs", "torch_summary"), os.path.join(directory, "logged"))
     for rank in range(2):
         _write_timeline(os.path.join(directory, "distributed"), rank)
 

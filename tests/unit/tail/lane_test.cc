@@ -28,15 +28,31 @@ TEST(Stamp, NothingElseIsOne) {
 }
 
 TEST(TraceName, AcceptsWhatWritersWrite) {
-  for (const char* name :
-       {"a.json", "a.json.gz", "a.json.tmp", "a.json.gz.tmp", "a.jsonl", "a.ndjson", "a.jsonl.gz",
-        "a.ndjson.gz", "nccl_trace_rank_12", "_dump_0", "rank_3", "a.json.1", "a.json.12.gz",
-        "a.jsonl-20261121", "a.jsonl-20261121.gz"}) {
+  for (const char* name : {"a.json",
+                           "a.json.gz",
+                           "a.json.tmp",
+                           "a.json.gz.tmp",
+                           "a.jsonl",
+                           "a.ndjson",
+                           "a.jsonl.gz",
+                           "a.ndjson.gz",
+                           "events.out.tfevents.1795597572.vm.19905.1",
+                           "run-37i519yv.wandb",
+                           "slurm-17.out",
+                           "stdout.log",
+                           "console.log.1",
+                           "nccl_trace_rank_12",
+                           "_dump_0",
+                           "rank_3",
+                           "a.json.1",
+                           "a.json.12.gz",
+                           "a.jsonl-20261121",
+                           "a.jsonl-20261121.gz"}) {
     EXPECT_TRUE(is_trace_name(name)) << name;
   }
-  for (const char* name : {"json", ".json", "rank", "rank_x", "model_3", "a.txt", "a.gz", "a.tmp",
-                           "a.json.corrupt", "a.tfevents", "a.json.0", "a.json.12345",
-                           "a.json-2026", "training_job_end.ts", "a.pb", ""}) {
+  for (const char* name : {"json", ".json", "rank", "rank_x", "model_3", "a.txt", "a.log", ".out",
+                           "a.gz", "a.tmp", "a.json.corrupt", "a.tfevents", "a.json.0",
+                           "a.json.12345", "a.json-2026", "training_job_end.ts", "a.pb", ""}) {
     EXPECT_FALSE(is_trace_name(name)) << name;
   }
 }
