@@ -114,7 +114,7 @@ class CollectiveHang final : public Rule {
               [&] { return describe(found); });
   }
 
-  // Training goes on.
+  // A step that begins after the newest dump shows that training has resumed.
   void on_step(const Step& step, Verdicts& out) override {
     if (last_ != kNoTime && step.begin > last_) {
       out.clear_all(step.end());

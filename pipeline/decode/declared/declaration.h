@@ -18,7 +18,7 @@ struct DeclaredField {
 
 struct FormatDeclaration {
   std::string_view name{};
-  std::span<const std::string_view> has{};  // a line without any of them is none
+  std::span<const std::string_view> has{};  // literals; a record contains at least one
   // RE2 syntax: finds a record. Groups: `step`; `time`, "Y-m-d H:M:S" of the local zone; `epoch`
   // and `of` where steps are counted within an epoch of so many.
   std::string_view line{};

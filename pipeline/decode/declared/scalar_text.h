@@ -11,11 +11,12 @@
 namespace trainwatch {
 
 // The number at the beginning of `text`, behind blanks, a quote or a bracket, in the unit of
-// `kind`: percent of a ratio, ms of seconds and GiB or GB of bytes are converted. nullopt: there is
-// none.
+// `kind`: percent of a ratio, ms of seconds and GiB or GB of bytes are converted. nullopt if there
+// is no number.
 std::optional<double> scalar_at(std::string_view text, ScalarKind kind);
 
-// The value of `key: value`, `key=value` or `'key': value` in a line. nullopt: there is none.
+// The value of `key: value`, `key=value` or `'key': value` in a line. nullopt if the line has no
+// such key.
 std::optional<double> scalar_of(std::string_view line, std::string_view key, ScalarKind kind);
 
 // "2026-08-01 07:19:37", with a fraction or not, in the local time zone.
@@ -25,7 +26,7 @@ std::optional<Time> local_time(std::string_view text);
 std::int32_t rank_of_line(std::string_view line);
 
 // The rank in the path of a log: "global_rank_3", "globalrank-3", "rank3", or torchrun's
-// "attempt_0/3/". kNoRank: there is none.
+// "attempt_0/3/". kNoRank if the path has none.
 std::int32_t rank_of_log(std::string_view path);
 
 }  // namespace trainwatch

@@ -260,10 +260,8 @@ std::string contents(const std::filesystem::path& path) {
 Dumps real_dumps(const std::string& fault) {
   Dumps dumps;
   const std::filesystem::path folder = source_path("../shared/data/flight_recorder/" + fault);
-  const std::filesystem::path other = "/work/shared/data/flight_recorder/" + fault;
-  const auto& found = std::filesystem::exists(folder) ? folder : other;
-  if (!std::filesystem::exists(found)) return dumps;
-  for (const auto& entry : std::filesystem::directory_iterator(found)) {
+  if (!std::filesystem::exists(folder)) return dumps;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     const auto rank = rank_of_dump(entry.path().string());
     if (!rank) continue;
     FlightDumpResult read = read_flight_dump(contents(entry.path()));
