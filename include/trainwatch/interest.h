@@ -22,12 +22,13 @@ struct Interest {
   bool hangs = false;
   bool notes = false;
   bool scalars = false;
+  bool tensors = false;
   bool ticks = false;
   bool end = false;
   // Who asks for nothing says nothing.
   bool none() const {
     return samples.empty() && spans.empty() && !steps && !complete_steps && !cycles && !hangs &&
-           !notes && !scalars && !ticks && !end;
+           !notes && !scalars && !tensors && !ticks && !end;
   }
 };
 

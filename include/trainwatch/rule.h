@@ -44,6 +44,7 @@ namespace trainwatch {
 
 struct CycleSummary;
 struct HangFinding;
+struct Tensor;
 
 // Events reach a rule only through the methods that it overrides. Nothing in an argument may be
 // kept beyond the call.
@@ -61,6 +62,7 @@ class Rule {
   virtual void on_hang(const HangFinding&, Verdicts&) {}    // of a job: its ranks' dumps
   virtual void on_note(const SourceNote&, Verdicts&) {}     // of a timeline
   virtual void on_scalar(const Scalar&, Verdicts&) {}       // what the job logs about itself
+  virtual void on_tensor(const Tensor&, Verdicts&) {}       // that the job has saved
   virtual void on_tick(Tick, Verdicts&) {}
   // All files were read to their ends, up to the event time `latest` of the newest of them, and
   // nothing will follow. A daemon never calls it.
@@ -270,6 +272,7 @@ Interest interest_of(const RuleText& text) {
   interest.hangs = overrides(&Rule::on_hang, &RuleType::on_hang);
   interest.notes = overrides(&Rule::on_note, &RuleType::on_note);
   interest.scalars = overrides(&Rule::on_scalar, &RuleType::on_scalar);
+  interest.tensors = overrides(&Rule::on_tensor, &RuleType::on_tensor);
   interest.ticks = overrides(&Rule::on_tick, &RuleType::on_tick);
   interest.end = overrides(&Rule::on_end, &RuleType::on_end);
   return interest;

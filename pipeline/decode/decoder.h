@@ -18,6 +18,7 @@
 namespace trainwatch {
 
 class DumpSink;
+class TensorSink;
 
 // Why a record was rejected; nullopt: it is good.
 using Rejection = std::optional<RejectReason>;
@@ -40,7 +41,8 @@ struct FileContext {
   std::int32_t default_rank = kNoRank;
   // When the file was last written to as these bytes were read: the time of records without one.
   Time written{};
-  DumpSink* dumps = nullptr;  // null: nobody takes dumps of ranks
+  DumpSink* dumps = nullptr;      // null: nobody takes dumps of ranks
+  TensorSink* tensors = nullptr;  // null: nobody takes tensors
 
   void fill_in(Subject& subject) const {
     if (subject.node.empty()) subject.node = default_node;

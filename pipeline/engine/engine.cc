@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "pipeline/cycle/cycle_summary.h"
+#include "trainwatch/tensor.h"
 
 namespace trainwatch {
 
@@ -132,6 +133,12 @@ void Engine::on(const std::string& job, RankDump dump) {
   last_seen_.saw(*subject);
   hangs_.add(*subject, std::move(dump));
   on_hangs(hangs_.take_complete());
+}
+
+void Engine::on(const Tensor& tensor) {
+  latest_ = std::max(latest_, tensor.at);
+  last_seen_.saw(tensor.subject);
+  host_->on(tensor);
 }
 
 void Engine::on_hangs(const std::vector<HangFinding>& findings) {

@@ -30,6 +30,7 @@ class EventRoutes {
   const Takers& complete_steps() const { return complete_steps_; }
   const Takers& notes() const { return notes_; }
   const Takers& scalars() const { return scalars_; }
+  const Takers& tensors() const { return tensors_; }
   const Takers& ticks() const { return ticks_; }
   const Takers& end() const { return end_; }
 
@@ -47,6 +48,7 @@ class EventRoutes {
     if (interest.complete_steps) complete_steps_.push_back(place);
     if (interest.notes) notes_.push_back(place);
     if (interest.scalars) scalars_.push_back(place);
+    if (interest.tensors) tensors_.push_back(place);
     if (interest.ticks) ticks_.push_back(place);
     // The end is event time, too: it promotes or resolves alerts of cycles that wait for it.
     if (interest.end || interest.cycles || interest.hangs) end_.push_back(place);
@@ -60,6 +62,7 @@ class EventRoutes {
   Takers complete_steps_;
   Takers notes_;
   Takers scalars_;
+  Takers tensors_;
   Takers ticks_;
   Takers end_;
 };

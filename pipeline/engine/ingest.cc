@@ -61,6 +61,7 @@ FileContext Ingest::context_of(FileId id, const File& file) {
                      root.default_node,
                      root.default_rank,
                      {},
+                     this,
                      this};
 }
 

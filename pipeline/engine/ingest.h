@@ -25,6 +25,7 @@
 #include "pipeline/timestamps/timestamp_filter.h"
 #include "trainwatch/diagnostics.h"
 #include "trainwatch/state_rows.h"
+#include "trainwatch/tensor.h"
 
 namespace trainwatch {
 
@@ -43,7 +44,11 @@ struct RejectedSample {
   std::string text;
 };
 
-class Ingest final : public TailSink, private Diagnostics, private CycleSink, private DumpSink {
+class Ingest final : public TailSink,
+                     private Diagnostics,
+                     private CycleSink,
+                     private DumpSink,
+                     private TensorSink {
  public:
   using Rejects = std::array<std::uint64_t, static_cast<std::size_t>(RejectReason::count_)>;
 
@@ -121,6 +126,8 @@ class Ingest final : public TailSink, private Diagnostics, private CycleSink, pr
   void reject(FileId file, RejectReason reason, std::string_view sample) override;
   void cycle(CycleTrace& cycle) override;
   void dump(const std::string& job, RankDump dump) override;
+  void tensor(const Tensor& tensor) override { engine_.on(tensor); }
+  bool wants_tensors() const override { return engine_.host().wants_tensors(); }
   bool wants_host_events() const override { return engine_.analyses().wants_host_events(); }
   FileContext context_of(FileId id, const File& file);
   std::unique_ptr<FileDecoder> make_decoder(FileId id, const File& file);

@@ -103,6 +103,12 @@ void RuleHost::on(const Scalar& scalar) {
   }
 }
 
+void RuleHost::on(const Tensor& tensor) {
+  for (const std::uint32_t rule : routes_.tensors()) {
+    run<&Rule::on_tensor>(*instance(rule, tensor.subject), tensor.at, tensor);
+  }
+}
+
 void RuleHost::tick(Time now) {
   for (const std::uint32_t rule : routes_.ticks()) {
     for (const auto& made : instances_[rule]) run<&Rule::on_tick>(*made, now, Tick{now});

@@ -50,6 +50,9 @@ class RuleHost {
   void on(const HangFinding& finding);
   void on(const SourceNote& note);
   void on(const Scalar& scalar);
+  void on(const Tensor& tensor);
+  // Whether any rule takes tensors.
+  bool wants_tensors() const { return !routes_.tensors().empty(); }
   void tick(Time now);
   // Finished files were read to their ends, up to the event time `latest`.
   void end_of_input(Time latest);
