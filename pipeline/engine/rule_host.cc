@@ -5,6 +5,7 @@
 
 #include "trainwatch/cycle_summary.h"
 #include "trainwatch/hang.h"
+#include "trainwatch/tensor.h"
 
 namespace trainwatch {
 
