@@ -33,8 +33,9 @@ constexpr double kMostChance = 0.5;          // ... unless it is twice as much
 constexpr double kLeastRecord = 0.5;         // seconds, for a warning
 constexpr std::int64_t kRecordedSteps = 5;   // a profiler records few
 constexpr std::uint32_t kStartingSteps = 3;  // in which the loader fills its queue
+constexpr Origin kOrigins[] = {Origin::timeline, Origin::profiler, Origin::log};
 
-// The steps of one writer.
+// The steps of one writer; of a log, its intervals.
 struct Lane {
   struct Entry {
     CompactDuration duration;
@@ -118,23 +119,25 @@ class InputBound final : public Rule {
 
   void on_complete_step(const Step& step, Verdicts& out) override {
     if (step.mode != Mode::train && step.mode != Mode::unknown) return;
-    if (step.origin != Origin::timeline) return;  // its cycle says more
-    Lane& lane = lane_of(Origin::timeline);
+    if (step.origin == Origin::profiler) return;  // its cycle says more
+    Lane& lane = lane_of(step.origin);
     if (step.opens_attempt || step.opens_epoch) lane.seen = 0;
     if (step.opens_attempt) lane.loss = {};
     // The first steps of a job wait until the loader's workers have filled its queue.
     if (lane.seen < kStartingSteps) {
-      ++lane.seen;
+      lane.seen += step.steps;
       return;
     }
     lane.waited = lane.waited || step.data_wait > Nanos{};
-    lane.add({CompactDuration(step.iteration()), CompactDuration(step.data_wait)},
+    const Nanos iterations = step.iteration() * step.steps;
+    const Nanos waits = step.data_wait * step.steps;
+    lane.add({CompactDuration(iterations), CompactDuration(waits)},
              static_cast<std::size_t>(params_.window));
-    lane.loss.add(step.begin, to_seconds(step.iteration()), to_seconds(step.data_wait),
+    lane.loss.add(step.end() - iterations, to_seconds(iterations), to_seconds(waits),
                   kHysteresis * params_.warning_percent / 100,
                   to_seconds(lane.duration) / static_cast<double>(lane.recent.size()),
                   out.firings("") > 0);
-    judge(Origin::timeline, step.number, step.end(), out);
+    judge(step.origin, step.number, step.end(), out);
   }
 
   // A wait costs what the GPU is idle for it: none of it while launched work runs. Without a GPU
@@ -165,10 +168,10 @@ class InputBound final : public Rule {
             .min_change = kMinChange};
   }
   bool warming() const override {
-    return !judgeable(Origin::timeline) && !judgeable(Origin::profiler);
+    return std::ranges::none_of(kOrigins, [this](Origin origin) { return judgeable(origin); });
   }
   std::vector<std::string_view> missing() const override {
-    if (warming() || lanes_[0].waited || lanes_[1].waited) return {};
+    if (warming() || std::ranges::any_of(lanes_, &Lane::waited)) return {};
     return {"waits for data"};
   }
 
@@ -185,7 +188,7 @@ class InputBound final : public Rule {
   void judge(Origin origin, std::int64_t step, Time at, Verdicts& out) {
     if (!judgeable(origin)) return;
     const Lane& lane = lane_of(origin);
-    const std::string_view key = origin == Origin::profiler ? "profiler" : "";
+    const std::string_view key = origin == Origin::timeline ? "" : to_string(origin);
     const double percent = lane.percent();
     if (percent < kHysteresis * params_.warning_percent) return out.clear(key, at);
     out.fires(
@@ -206,6 +209,11 @@ class InputBound final : public Rule {
 
   static std::string summary(Origin origin, const Lane& lane, double percent) {
     const std::string steps = std::to_string(lane.recent.size());
+    if (origin == Origin::log) {
+      return "Training spent " + format::percent(percent) + " of the last " + steps +
+             " intervals of its log waiting for data, not counting the longest wait" +
+             format::saving(percent / 100) + ".";
+    }
     if (origin == Origin::timeline) {
       return "Training spent " + format::percent(percent) + " of the last " + steps +
              " steps waiting for data, not counting the longest wait" +
@@ -218,10 +226,11 @@ class InputBound final : public Rule {
   Verdict describe(Origin origin, std::int64_t step, const Lane& lane, double percent) const {
     Verdict verdict;
     verdict.step = step;
+    verdict.by_step = origin == Origin::log;
     verdict.value = percent;
     verdict.threshold = params_.warning_percent;
     verdict.lost_seconds = to_seconds(lane.wait);
-    if (origin == Origin::timeline) {
+    if (origin != Origin::profiler) {
       verdict.since = lane.loss.since();
       verdict.lost_seconds = lane.loss.lost();
     }
@@ -241,7 +250,7 @@ class InputBound final : public Rule {
         .field("step_seconds", to_seconds(lane.duration))
         .field("data_wait_seconds", to_seconds(lane.wait))
         .field("longest_data_wait_seconds", to_seconds(lane.longest.wait.value()));
-    if (origin == Origin::timeline) json.field("since", to_rfc3339(lane.loss.since()));
+    if (origin != Origin::profiler) json.field("since", to_rfc3339(lane.loss.since()));
     verdict.evidence = json.end_object().take();
     verdict.next =
         "Load data faster: more loader workers, pinned memory, prefetching, cheaper transforms, or "
@@ -250,7 +259,7 @@ class InputBound final : public Rule {
   }
 
   Params params_;
-  std::array<Lane, 2> lanes_;  // by Origin
+  std::array<Lane, std::size(kOrigins)> lanes_;  // by Origin
 };
 
 }  // namespace
@@ -258,12 +267,15 @@ class InputBound final : public Rule {
 const RuleSpec& rule() {
   static const RuleSpec spec = make_spec<InputBound, Params>(
       {.id = "input_bound",
-       .version = 6,
+       .version = 7,
        .scope = Scope::rank,
        .summary = "Training waits for its data.",
        .doc = "The share of the last `window` training steps spent waiting for the next batch, "
               "leaving out the one with the longest wait, unless chance explains it. A step "
-              "counts from the end of the one before, so that a wait between steps is in it.",
+              "counts from the end of the one before, so that a wait between steps is in it. Of a "
+              "job that only logs how long its iterations and their waits take, the intervals of "
+              "its log.",
+       .logged_steps = true,
        .incident = {.specificity = 70, .of_one_cause = true}},
       {field("warning_percent", &Params::warning_percent, 0, 100,
              "Percentage of the training time spent waiting for data; it ends at 0.7 times this."),

@@ -156,6 +156,7 @@ Verdict LossNan::describe(const Tag& tag, const Scalar& scalar) const {
   const std::string what(name_of(scalar.kind));
   Verdict verdict;
   verdict.since = tag.bad_since;
+  verdict.by_step = true;
   verdict.step = tag.bad_step;
   verdict.value = scalar.value;
   verdict.unit = counts ? "steps" : "";

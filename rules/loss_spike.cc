@@ -157,6 +157,7 @@ Verdict LossSpike::describe(const Tag& tag, const Scalar& scalar, const Limit& l
   const std::string name(interner_.text(tag.tag));
   Verdict verdict;
   verdict.since = tag.above_since;
+  verdict.by_step = true;
   verdict.step = tag.above_step;
   verdict.value = scalar.value;
   verdict.threshold = limit.value;

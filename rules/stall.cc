@@ -36,9 +36,12 @@ struct Gap {
 };
 
 constexpr std::size_t kMostUndecided = 16;
-constexpr auto kLateness = std::chrono::seconds(120);  // of samples behind the clock
-constexpr std::int64_t kCheapPart = 20;                // of the time so far: 5 %
-constexpr std::int64_t kRoundPatience = 4;             // times the usual one, at most
+constexpr auto kLateness = std::chrono::seconds(120);     // of samples behind the clock
+constexpr std::int64_t kCheapPart = 20;                   // of the time so far: 5 %
+constexpr std::int64_t kRoundPatience = 4;                // times the usual one, at most
+constexpr std::int64_t kLogTimes = 5;                     // the longest interval of a log
+constexpr auto kLogPatience = std::chrono::seconds(300);  // at least: evaluations, buffers
+constexpr std::int64_t kLogCritical = 3;                  // times the patience
 constexpr double kAsleep = 0.8;     // of a pause without a sample: the whole node was paused
 constexpr double kIntervals = 1.5;  // times the sampling interval; a shorter silence proves nothing
 
@@ -52,7 +55,8 @@ class Stall final : public Rule {
         checkpoints_(context.checkpoints) {}
 
   void on_step(const Step& step, Verdicts& out) override {
-    if (step.origin != Origin::timeline) return;
+    if (step.origin == Origin::profiler || step.origin > origin_) return;
+    if (step.origin < origin_) begin_origin(step.origin, out, step.end());
     // A writer also closes its file to begin the next one, when it writes its next event.
     const bool knows = last_end_ != kNoTime && !step.opens_attempt && !step.opens_epoch;
     const Time active = knows ? last_active(step.end()) : step.end();
@@ -70,14 +74,17 @@ class Stall final : public Rule {
     decide(out, step.end(), false);
     if (step.opens_attempt) {
       patience_ = {};
+      intervals_ = {};
       began_ = step.end();
+    } else if (last_end_ != kNoTime) {
+      intervals_.add(step.end() - last_end_);
     }
     const bool trains = step.is_training();
     if (trains) steps_.add(step);
     at_round_ = trains && steps_.is_round();
     if (step.pace.warm()) {
-      patience_[static_cast<std::size_t>(step.mode)] =
-          std::min(step.pace.patience(), kMostPatience);
+      patience_[static_cast<std::size_t>(step.mode)] = std::min(
+          origin_ == Origin::log ? intervals_.patience() : step.pace.patience(), kMostPatience);
     }
     last_end_ = std::max(last_end_, step.end());
     last_step_ = step.number;
@@ -116,7 +123,7 @@ class Stall final : public Rule {
       armed_ = true;
     } else if (armed_ && !is_node_asleep(active, tick.now)) {
       out.fires({.at = active + patience(),
-                 .severity = Severity::critical,
+                 .severity = severity_of(silent),
                  .amount = static_cast<std::uint64_t>(std::max(to_seconds(silent), 1.0)),
                  .provisional = true},
                 [&] { return describe(lasting(active, tick.now), false); });
@@ -143,11 +150,14 @@ class Stall final : public Rule {
     io(began_);
     io(steps_);
     io(at_round_);
+    io(origin_);
+    io(intervals_);
     io(undecided_);
     const bool possible = undecided_.size() <= kMostUndecided &&
                           std::ranges::all_of(undecided_, &Gap::possible) &&
                           std::ranges::all_of(patience_, is_patience) && is_possible(last_end_) &&
-                          is_possible(paused_to_) && began_ >= Time{};
+                          is_possible(paused_to_) && began_ >= Time{} &&
+                          origin_ != Origin::profiler && origin_ < Origin::count_;
     if (!possible) io.fail();
   }
 
@@ -157,6 +167,43 @@ class Stall final : public Rule {
   bool warming() const override { return last_end_ == kNoTime; }
 
  private:
+  // The two longest intervals between records of a log. One alone may have been a stall.
+  struct Intervals {
+    Nanos longest{};
+    Nanos second{};
+
+    void add(Nanos interval) {
+      if (interval <= second) return;
+      second = std::min(interval, longest);
+      longest = std::max(interval, longest);
+    }
+    Nanos patience() const {
+      return std::max<Nanos>(kLogTimes * std::min<Nanos>(second, kMostPatience / kLogTimes),
+                             kLogPatience);
+    }
+    void state(StateIo& io) {
+      io(longest);
+      io(second);
+      if (second < Nanos{} || longest < second) io.fail();
+    }
+  };
+
+  // A timeline says more than the log that came first.
+  void begin_origin(Origin origin, Verdicts& out, Time at) {
+    if (last_end_ != kNoTime) out.clear_all(at);
+    origin_ = origin;
+    undecided_ = {};
+    last_end_ = paused_to_ = kNoTime;
+    last_step_ = kNoStep;
+    armed_ = finished_ = false;
+  }
+
+  // A log may be held back by a buffer, and does not say that the job has ended.
+  Severity severity_of(Nanos silent) const {
+    const bool sure = origin_ != Origin::log || silent / kLogCritical > patience();
+    return sure ? Severity::critical : Severity::warning;
+  }
+
   // A rank that is known by its process only: a later process of the node has started the training
   // again, or is a rank beside this one, which stands still as well.
   bool has_successor() const {
@@ -213,12 +260,13 @@ class Stall final : public Rule {
   Nanos patience() const {
     const Nanos longest = *std::ranges::max_element(patience_);
     if (longest == Nanos{}) return Pace{}.patience();
+    if (origin_ == Origin::log) return longest;
     const Nanos usual = std::max(longest, from_seconds(params_.least_seconds));
     if (!at_round_) return usual;
     return std::clamp((last_end_ - began_) / kCheapPart, usual, kRoundPatience * usual);
   }
 
-  static Verdict describe(const Gap& gap, bool over) {
+  Verdict describe(const Gap& gap, bool over) const {
     const double seconds = to_seconds(gap.length());
     Verdict verdict;
     verdict.window_start = gap.from;
@@ -227,6 +275,7 @@ class Stall final : public Rule {
     verdict.window_lost_seconds = seconds;
     verdict.lost_seconds = seconds;
     verdict.step = gap.last_step;
+    verdict.by_step = origin_ == Origin::log;
     verdict.value = seconds;
     verdict.threshold = to_seconds(gap.patience);
     verdict.unit = "seconds";
@@ -236,6 +285,9 @@ class Stall final : public Rule {
         over ? "Training stood still for " + format::seconds(seconds) + " after " + after + "."
              : "Training stands still: nothing has come for " + format::seconds(seconds) +
                    " since " + after + ".";
+    if (origin_ == Origin::log && !over) {
+      verdict.summary += " Its log may be held back by a buffer, or the job has ended.";
+    }
     JsonWriter json;
     json.begin_object()
         .field("since", to_rfc3339(gap.from))
@@ -275,6 +327,8 @@ class Stall final : public Rule {
   std::array<Nanos, static_cast<std::size_t>(Mode::count_)> patience_{};  // of modes that are known
   Time began_{};                                                          // the attempt
   RoundSteps steps_;
+  Origin origin_ = Origin::log;  // of the steps that count: timeline, if there is one
+  Intervals intervals_;
   bool at_round_ = false;  // a round number of them
   bool finished_ = false;
   bool armed_ = false;  // the last step was read while it was new
@@ -285,15 +339,17 @@ class Stall final : public Rule {
 const RuleSpec& rule() {
   static const RuleSpec spec = make_spec<Stall, Params>(
       {.id = "stall",
-       .version = 6,
+       .version = 7,
        .scope = Scope::rank,
        .summary = "Training stands still.",
        .doc = "No iteration of a rank has come for five times the longest that is normal for it, "
               "and at least `least_seconds`. The longest counts checkpoints and evaluations. "
               "Writing a "
               "checkpoint file counts as progress. Closing the timeline ends the training; it does "
-              "not stand still then.",
+              "not stand still then. Of a job that only logs, no record for five times its "
+              "longest interval and at least five minutes.",
        .spans = {SpanKind::checkpoint, SpanKind::evaluation},
+       .logged_steps = true,
        .incident = {.specificity = 90, .slack = std::chrono::seconds(5), .of_one_step = true}},
       {field("least_seconds", &Params::least_seconds, 1, 86400,
              "Shorter pauses are never a stall.")});

@@ -117,7 +117,7 @@ class ThroughputRegression final : public Rule {
     io(tracks_);
     io(warm_);
     for (const auto& [which, track] : tracks_) {
-      if (which.first >= Mode::count_ || which.second > Origin::profiler) io.fail();
+      if (which.first >= Mode::count_ || which.second >= Origin::count_) io.fail();
     }
   }
 
@@ -151,8 +151,8 @@ class ThroughputRegression final : public Rule {
       track.lost = track.elapsed * std::max(1 - pace.reference / pace.recent, 0.0);
       return;
     }
-    track.elapsed += iteration;
-    track.lost += std::max(iteration - pace.reference, 0.0);
+    track.elapsed += iteration * step.steps;
+    track.lost += std::max(iteration - pace.reference, 0.0) * step.steps;
   }
 
   bool has_peers() const {
@@ -221,6 +221,7 @@ class ThroughputRegression final : public Rule {
     verdict.window_lost_seconds = track.lost;
     verdict.lost_seconds = track.lost;
     verdict.step = step.number;
+    verdict.by_step = step.origin == Origin::log;
     verdict.value = pace.recent;
     verdict.threshold = 1.1 * pace.reference;
     verdict.baseline = pace.reference;
@@ -280,6 +281,7 @@ const RuleSpec& rule() {
               "stayed there for 20 iterations (two CUSUM charts on the logarithm), or crept to "
               "1.35 times the best level that the attempt sustained. Ends when the level is "
               "within 5 % of what it was before.",
+       .logged_steps = true,
        .incident = {.specificity = 65}},
       {field("least_lost_seconds", &Params::least_lost_seconds, 0, 86400,
              "Seconds lost from which a slowdown is reported; shorter bursts are not."),

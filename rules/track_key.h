@@ -8,7 +8,8 @@
 namespace trainwatch {
 
 inline std::string track_key(Mode mode, Origin origin) {
-  return std::string(to_string(mode)) + (origin == Origin::profiler ? "/profiler" : "");
+  return std::string(to_string(mode)) +
+         (origin == Origin::timeline ? "" : "/" + std::string(to_string(origin)));
 }
 
 }  // namespace trainwatch

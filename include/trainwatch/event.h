@@ -50,12 +50,15 @@ inline std::string_view to_string(Mode mode) {
   return kNames[static_cast<std::size_t>(mode)];
 }
 
-// Which writer measured a span. Steps of the same rank from a timeline and from a profiler trace
-// are two independent measurements and are never mixed in one baseline.
-enum class Origin : std::uint8_t { timeline, profiler };
+// Which writer measured a span or a step, the best one first. Steps of the same rank from a
+// timeline, from a profiler trace and from what the job logs are independent measurements and are
+// never mixed in one baseline. Spans have one of the first two.
+enum class Origin : std::uint8_t { timeline, profiler, log, count_ };
 
 inline std::string_view to_string(Origin origin) {
-  return origin == Origin::timeline ? "timeline" : "profiler";
+  constexpr std::string_view kNames[] = {"timeline", "profiler", "log"};
+  static_assert(std::size(kNames) == static_cast<std::size_t>(Origin::count_));
+  return kNames[static_cast<std::size_t>(origin)];
 }
 
 inline constexpr std::int64_t kNoStep = -1;
@@ -110,6 +113,7 @@ struct Step {
   SubjectId subject = SubjectId::none;  // job, node, rank
   Mode mode = Mode::unknown;
   Origin origin = Origin::timeline;
+  std::uint32_t steps = 1;     // of a log: the iterations that it is the mean of
   std::uint32_t attempt = 1;   // of the rank: how often its training was started
   bool opens_attempt = false;  // nothing is known of the time before it; first of its mode
   bool restarts = false;       // the first of all of an attempt that is not the first
@@ -143,6 +147,7 @@ struct Step {
     io(subject);
     io(mode);
     io(origin);
+    io(steps);
     io(attempt);
     io(opens_attempt);
     io(restarts);
@@ -151,7 +156,7 @@ struct Step {
     io(backward);
     io(optimizer);
     io(pace);
-    if (mode >= Mode::count_ || origin > Origin::profiler) io.fail();
+    if (mode >= Mode::count_ || origin >= Origin::count_ || steps == 0) io.fail();
   }
 };
 

@@ -19,6 +19,7 @@ struct Interest {
   bool steps = false;
   bool cycles = false;
   bool complete_steps = false;
+  bool logged_steps = false;  // those of origin `log` as well
   bool hangs = false;
   bool notes = false;
   bool scalars = false;

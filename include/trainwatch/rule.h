@@ -257,6 +257,8 @@ struct RuleText {
   std::string_view doc;
   std::vector<Resource> samples{};  // whose samples on_sample() gets
   std::vector<SpanKind> spans{};    // which on_span() gets
+  // It takes steps of origin `log` as well, each the mean of an interval.
+  bool logged_steps = false;
   Nanos hold{};
   bool on_by_default = true;
   IncidentRole incident{};
@@ -267,6 +269,7 @@ namespace detail {
 template <class RuleType>
 Interest interest_of(const RuleText& text) {
   Interest interest = interest_of<Rule, RuleType>(text.id, text.samples, text.spans);
+  interest.logged_steps = text.logged_steps;
   interest.steps = overrides(&Rule::on_step, &RuleType::on_step);
   interest.complete_steps = overrides(&Rule::on_complete_step, &RuleType::on_complete_step);
   interest.hangs = overrides(&Rule::on_hang, &RuleType::on_hang);

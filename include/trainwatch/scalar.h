@@ -72,8 +72,9 @@ struct Scalar {
   // steps.
   std::uint32_t steps = 1;
   ScalarKind kind = ScalarKind::other;
-  bool timed = false;          // the record has its own time
-  std::uint16_t reserved = 0;  // no unset bytes in the state
+  bool timed = false;         // the record has its own time
+  bool ends_record = true;    // no other scalar of its record follows
+  std::uint8_t reserved = 0;  // no unset bytes in the state
 };
 
 }  // namespace trainwatch

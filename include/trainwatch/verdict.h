@@ -88,6 +88,8 @@ struct Verdict {
   // The subject, if narrower than that of the instance: one rank of a job.
   SubjectId subject = SubjectId::none;
   std::int64_t step = kNoStep;
+  // `at` may depend on when a file was read, so the step identifies the alert instead. Not saved.
+  bool by_step = false;
   std::uint32_t attempt = 0;  // of the rank's training, see Step; 0: not about one
   double value = 0;
   double threshold = 0;

@@ -44,9 +44,7 @@ const Alert& AlertBook::apply(const Source& source, Verdict verdict) {
   if (alert.id.empty()) {
     const RuleSpec& spec = *source.config->spec;
     const bool narrower = verdict.subject != SubjectId::none;
-    // A scalar whose record has no time gets that of its file, which depends on when the file was
-    // read. So alerts about scalars are identified by key and step instead.
-    const bool by_step = spec.interest.scalars && verdict.step != kNoStep;
+    const bool by_step = verdict.by_step && verdict.step != kNoStep;
     const Time moment = by_step ? Time{Nanos{verdict.step}} : at;
     alert.id = alert_id(spec, interner_.subjects[source.subject], verdict.key, moment);
     alert.rule = std::string(spec.id);

@@ -81,6 +81,22 @@ void Engine::on(const Scalar& scalar) {
   last_seen_.saw(scalar.subject);
   scalar_metrics_.on(scalar);
   host_->on(scalar);
+  const auto step = logged_steps_.on(scalar);
+  on_complete_logged_steps();
+  if (step && runs_.counts(*step)) on_logged(*step);
+}
+
+void Engine::on_logged(const Step& step) {
+  step_feed_.add(step);
+  metrics_.on(step);
+  runs_.on(step);
+  step_attempt_ = step.attempt;
+  host_->on(step);
+  step_attempt_ = 0;
+  if (!logged_steps_.is_last(step)) return;
+  const SourceNote end{step.end(), {}, SourceNote::Kind::timeline_closed, step.subject};
+  runs_.on(end);
+  host_->on(end);
 }
 
 void Engine::on(const Step& step) {
@@ -100,12 +116,21 @@ void Engine::on(const Step& step) {
 }
 
 void Engine::on_complete_steps() {
-  for (const Step& step : iterations_.completed()) {
-    lost_time_.on(step);
-    history_.on(step);
-    step_attempt_ = step.attempt;
-    host_->on_complete(step);
+  for (const Step& step : iterations_.completed()) on_complete_step(step);
+}
+
+// A job that has a timeline or profiler traces has better ones.
+void Engine::on_complete_logged_steps() {
+  for (const Step& step : logged_steps_.completed()) {
+    if (runs_.counts(step)) on_complete_step(step);
   }
+}
+
+void Engine::on_complete_step(const Step& step) {
+  lost_time_.on(step);
+  history_.on(step);
+  step_attempt_ = step.attempt;
+  host_->on_complete(step);
   step_attempt_ = 0;
 }
 
@@ -175,6 +200,8 @@ void Engine::end(const std::vector<Runs::Ended>& runs) {
 void Engine::end_of_input() {
   iterations_.finish();
   on_complete_steps();
+  logged_steps_.finish();
+  on_complete_logged_steps();
   on_hangs(hangs_.take_all());
   host_->end_of_input(latest_);
   end(runs_.end_of_input(latest_));
@@ -304,6 +331,7 @@ void Engine::save(StateRows& rows, bool all) {
     rows.put("last_seen", [&](StateIo& io) { io(last_seen_); });
   }
   iterations_.save(rows, all);
+  logged_steps_.save(rows, all);
   rows.put("runs", [&](StateIo& io) { io(runs_); });
   rows.put("lost_time", [&](StateIo& io) { io(lost_time_); });
   spans_.save(rows, all);
@@ -336,19 +364,20 @@ bool Engine::load(const StoredRows& rows) {
 }
 
 bool Engine::load_aged(const SavedState& saved) {
-  const bool whole =
-      load_row(saved, "last_seen", [&](StateIo& io) { io(last_seen_); }) &&
-      iterations_.load(saved) && load_row(saved, "runs", [&](StateIo& io) { io(runs_); }) &&
-      load_row(saved, "lost_time", [&](StateIo& io) { io(lost_time_); }) && spans_.load(saved) &&
-      load_row(saved, "checkpoint_writes", [&](StateIo& io) { io(checkpoints_); }) &&
-      load_row(saved, "hangs", [&](StateIo& io) { io(hangs_); }) &&
-      load_row(saved, "metrics", [&](StateIo& io) { io(metrics_); }) &&
-      latest_samples_.load(saved) &&
-      load_row(saved, "scalars", [&](StateIo& io) { io(scalar_metrics_); }) &&
-      load_row(saved, "gpu_metrics", [&](StateIo& io) { io(gpu_metrics_); }) &&
-      load_row(saved, "cycle_steps", [&](StateIo& io) { io(cycles_); }) &&
-      load_row(saved, "latest", [&](StateIo& io) { io(latest_); }) && system_.load(saved) &&
-      history_.load(saved);
+  const bool whole = load_row(saved, "last_seen", [&](StateIo& io) { io(last_seen_); }) &&
+                     iterations_.load(saved) && logged_steps_.load(saved) &&
+                     load_row(saved, "runs", [&](StateIo& io) { io(runs_); }) &&
+                     load_row(saved, "lost_time", [&](StateIo& io) { io(lost_time_); }) &&
+                     spans_.load(saved) &&
+                     load_row(saved, "checkpoint_writes", [&](StateIo& io) { io(checkpoints_); }) &&
+                     load_row(saved, "hangs", [&](StateIo& io) { io(hangs_); }) &&
+                     load_row(saved, "metrics", [&](StateIo& io) { io(metrics_); }) &&
+                     latest_samples_.load(saved) &&
+                     load_row(saved, "scalars", [&](StateIo& io) { io(scalar_metrics_); }) &&
+                     load_row(saved, "gpu_metrics", [&](StateIo& io) { io(gpu_metrics_); }) &&
+                     load_row(saved, "cycle_steps", [&](StateIo& io) { io(cycles_); }) &&
+                     load_row(saved, "latest", [&](StateIo& io) { io(latest_); }) &&
+                     system_.load(saved) && history_.load(saved);
   if (!whole) return false;
   analyses_.load(saved);
   const std::vector<bool> kept = host_->load(saved);

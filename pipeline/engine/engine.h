@@ -18,6 +18,7 @@
 #include "pipeline/analysis/core/gpu_metrics.h"
 #include "pipeline/analysis/core/iteration_tracker.h"
 #include "pipeline/analysis/core/latest_samples.h"
+#include "pipeline/analysis/core/logged_steps.h"
 #include "pipeline/analysis/core/lost_time.h"
 #include "pipeline/analysis/core/scalar_metrics.h"
 #include "pipeline/analysis/core/span_history.h"
@@ -125,6 +126,9 @@ class Engine final : RuleHost::Outputs {
   void on(const Scalar& scalar);
   void on(const Step& step);
   void on_complete_steps();
+  void on_complete_step(const Step& step);
+  void on_logged(const Step& step);
+  void on_complete_logged_steps();
   void on_hangs(const std::vector<HangFinding>& findings);
   void settle_lost_time(bool all);
   void end(const std::vector<Runs::Ended>& runs);
@@ -136,6 +140,7 @@ class Engine final : RuleHost::Outputs {
   Interner interner_;
   LastSeen last_seen_;
   IterationTracker iterations_;
+  LoggedSteps logged_steps_{interner_};
   SystemHistory system_{interner_};
   SpanHistory spans_;
   CheckpointHistory checkpoints_{interner_};

@@ -24,10 +24,14 @@ class EventRoutes {
     return samples_[static_cast<std::size_t>(sample.resource)];
   }
   const Takers& of(const Span& span) const { return spans_[static_cast<std::size_t>(span.kind)]; }
-  const Takers& steps() const { return steps_; }
+  const Takers& steps(Origin origin) const {
+    return origin == Origin::log ? logged_steps_ : steps_;
+  }
   const Takers& cycles() const { return cycles_; }
   const Takers& hangs() const { return hangs_; }
-  const Takers& complete_steps() const { return complete_steps_; }
+  const Takers& complete_steps(Origin origin) const {
+    return origin == Origin::log ? complete_logged_steps_ : complete_steps_;
+  }
   const Takers& notes() const { return notes_; }
   const Takers& scalars() const { return scalars_; }
   const Takers& tensors() const { return tensors_; }
@@ -43,9 +47,11 @@ class EventRoutes {
       spans_[static_cast<std::size_t>(kind)].push_back(place);
     }
     if (interest.steps) steps_.push_back(place);
+    if (interest.steps && interest.logged_steps) logged_steps_.push_back(place);
     if (interest.cycles) cycles_.push_back(place);
     if (interest.hangs) hangs_.push_back(place);
     if (interest.complete_steps) complete_steps_.push_back(place);
+    if (interest.complete_steps && interest.logged_steps) complete_logged_steps_.push_back(place);
     if (interest.notes) notes_.push_back(place);
     if (interest.scalars) scalars_.push_back(place);
     if (interest.tensors) tensors_.push_back(place);
@@ -57,9 +63,11 @@ class EventRoutes {
   std::array<Takers, static_cast<std::size_t>(Resource::count_)> samples_;
   std::array<Takers, static_cast<std::size_t>(SpanKind::count_)> spans_;
   Takers steps_;
+  Takers logged_steps_;
   Takers cycles_;
   Takers hangs_;
   Takers complete_steps_;
+  Takers complete_logged_steps_;
   Takers notes_;
   Takers scalars_;
   Takers tensors_;

@@ -65,16 +65,16 @@ void RuleHost::on(const Span& span) {
 template <auto kMethod>
 void RuleHost::run_step(std::uint32_t rule, const Step& step) {
   Instance& made = *instance(rule, step.subject);
-  if (step.restarts && step.origin == Origin::timeline) made.out->restarted(step.begin);
+  if (step.restarts && step.origin != Origin::profiler) made.out->restarted(step.begin);
   run<kMethod>(made, step.end(), step);
 }
 
 void RuleHost::on(const Step& step) {
-  for (const std::uint32_t rule : routes_.steps()) run_step<&Rule::on_step>(rule, step);
+  for (const std::uint32_t rule : routes_.steps(step.origin)) run_step<&Rule::on_step>(rule, step);
 }
 
 void RuleHost::on_complete(const Step& step) {
-  for (const std::uint32_t rule : routes_.complete_steps()) {
+  for (const std::uint32_t rule : routes_.complete_steps(step.origin)) {
     run_step<&Rule::on_complete_step>(rule, step);
   }
 }

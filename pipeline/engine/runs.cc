@@ -66,7 +66,7 @@ void Runs::on(const Step& step) {
   if (!step.is_training()) return;
   Run* const run = run_of(step.subject);
   if (run == nullptr) return;
-  if (run->origin == Origin::timeline && step.origin == Origin::profiler) return;
+  if (step.origin > run->origin) return;
   if (run->origin != step.origin) {
     if (!run->end) closed_ -= run->closed();
     *run = Run{};
@@ -83,6 +83,11 @@ void Runs::on(const Step& step) {
   if (run->end) closed_ += run->closed();
   run->end.reset();
   count(*run, step);
+}
+
+bool Runs::counts(const Step& step) {
+  const auto run = runs_.find(jobs_.of(step.subject));
+  return run == runs_.end() || step.origin <= run->second.origin;
 }
 
 void Runs::count(Run& run, const Step& step) {
@@ -227,7 +232,7 @@ void Runs::Run::persist(StateIo& io) {
   io(ranks);
   io(attempts);
   io(end);
-  if (origin > Origin::profiler) io.fail();
+  if (origin >= Origin::count_) io.fail();
   if (state >= RunState::count_ || attempts.empty() || attempts.size() > kAttemptsKept) io.fail();
 }
 

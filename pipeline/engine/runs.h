@@ -81,8 +81,8 @@ class Runs {
   };
   struct Run {
     RunState state = RunState::starting;
-    Origin origin = Origin::profiler;  // of the steps that count: timeline, if there is one
-    Time since{};                      // event time
+    Origin origin = Origin::log;  // of the steps that count: the best that there is
+    Time since{};                 // event time
     std::map<SubjectId, Rank> ranks;
     std::vector<Attempt> attempts;  // the last ones
     std::optional<RunEnd> end;
@@ -101,6 +101,8 @@ class Runs {
   explicit Runs(const Interner& interner) : interner_(interner) {}
 
   void on(const Step& step);
+  // Whether no better steps are known of its job.
+  bool counts(const Step& step);
   void on(const SourceNote& note);
   // Whether the timeline that has the span was closed and goes on in another file, although no
   // training step has come: it evaluates, or stands in its first step.

@@ -22,6 +22,7 @@ struct ScalarLine {
   double every = 1;
   double jitter = 0;
   std::int64_t stride = 1;
+  double data = -1;  // seconds of waiting for data, in the same record
   bool numbers = true;
   bool timed = true;
 
@@ -55,7 +56,8 @@ inline Result<ScalarLine> read_scalar_line(const Words& words) {
     const bool known = (name == "kind" && read_kind(text, line.kind)) ||
                        (name == "every" && read(text, line.every)) ||
                        (name == "jitter" && read(text, line.jitter)) ||
-                       (name == "stride" && read(text, line.stride));
+                       (name == "stride" && read(text, line.stride)) ||
+                       (name == "data" && read(text, line.data));
     if (known) continue;
     if (name == "numbers" && text == "no") {
       line.numbers = false;

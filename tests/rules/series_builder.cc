@@ -164,7 +164,16 @@ Status SeriesBuilder::scalar(const Words& words, SubjectId rank) {
     scalar.tag = case_.interner.symbols.intern(line->tag);
     scalar.kind = line->kind;
     scalar.timed = line->timed;
+    const bool waits = line->data >= 0;
+    scalar.ends_record = !waits;
     add(scalar, "scalar", ++scalars_);
+    if (waits) {
+      scalar.ends_record = true;
+      scalar.kind = ScalarKind::data_seconds;
+      scalar.tag = case_.interner.symbols.intern("data_time");
+      scalar.value = jittered(line->data, line->jitter);
+      add(scalar, "wait", ++waits_);
+    }
     now_ += nanos(line->every);
   }
   return success();

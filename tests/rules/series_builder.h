@@ -52,6 +52,7 @@ class SeriesBuilder {
   std::int64_t clock_ = 0;
   std::int64_t cycles_ = 0;
   std::int64_t scalars_ = 0;
+  std::int64_t waits_ = 0;  // in records of scalars
 };
 
 }  // namespace trainwatch::cases

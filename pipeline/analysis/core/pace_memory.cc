@@ -49,7 +49,7 @@ Pace PaceMemory::add(const Step& step) {
   if (step.opens_attempt) return {};
   const double seconds = std::max(to_seconds(step.iteration()), kShortest);
   const double value = std::log(seconds);
-  const std::int64_t warm = step.origin == Origin::profiler ? kWarmRecord : kWarm;
+  const std::int64_t warm = step.origin == Origin::timeline ? kWarm : kWarmRecord;
   Pace pace = judge(warm);
   if (step.opens_epoch) {  // not like the others, and no evidence of anything
     describe_level(pace);

@@ -11,7 +11,8 @@
 // back again and again is learned.
 //
 // An attempt warms up: its first iteration does not count, kWarm iterations make the first
-// judgement (kWarmRecord of a profiler, whose record is short), and what they learned from
+// judgement (kWarmRecord of a profiler, whose record is short, and of a log, each of whose records
+// may stand for many), and what they learned from
 // compilation is forgotten after twice as many.
 //
 // O(log kWindow) per iteration; about 3.5 KiB; allocates only when the level changes.

@@ -69,15 +69,17 @@ void TrainingMetrics::on(const Span& span) {
 }
 
 void TrainingMetrics::on(const Step& step) {
-  // A job that reports its steps itself is not counted a second time from its profiler traces.
+  // A job that reports its steps itself is not counted a second time from its profiler traces or
+  // its log.
   const SubjectId job = job_ids_.of(step.subject);
   if (step.origin == Origin::timeline) with_timeline_.insert(job);
-  if (step.origin == Origin::profiler && with_timeline_.contains(job)) return;
+  if (step.origin != Origin::timeline && with_timeline_.contains(job)) return;
   Steps* steps = entry(steps_, left_out_steps_, {step.subject, step.mode});
   if (steps == nullptr) steps = &other_steps_[step.mode];
   steps->duration.observe(to_seconds(step.duration), step.number, step.end());
   steps->last = std::max(steps->last, step.end());
-  ++steps->count;
+  steps->count += step.steps;
+  if (step.origin == Origin::log) return;  // nothing is known of single batches
   Batches* batches = entry(batches_, left_out_batches_, step.subject);
   if (batches == nullptr) return;
   if (batches->previous_start != kNoTime && step.start > batches->previous_start) {

@@ -36,8 +36,8 @@ std::string_view to_string(HistoryMark::Kind kind) {
 
 void JobHistory::on(const Step& step, std::size_t most) {
   if (!step.is_training() || step.iteration() <= Nanos{}) return;
-  if (origin_ == Origin::timeline && step.origin == Origin::profiler) return;
-  if (origin_ != step.origin) {  // the steps of a profiler are not counted twice
+  if (step.origin > origin_) return;
+  if (origin_ != step.origin) {  // the same steps are not counted twice
     seconds_.clear();
     quarters_.clear();
     whole_.clear();
@@ -181,7 +181,7 @@ void JobHistory::totals_state(StateIo& io) {
   io(latest_);
   io(percents_);
   io(dropped_);
-  if (origin_ > Origin::profiler || !is_possible(first_end_) || !is_possible(latest_)) io.fail();
+  if (origin_ >= Origin::count_ || !is_possible(first_end_) || !is_possible(latest_)) io.fail();
 }
 
 void JobHistory::slots_state(StateIo& io) {

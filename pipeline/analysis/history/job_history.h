@@ -150,7 +150,7 @@ class JobHistory {
   std::vector<std::optional<SeriesId>> series_slots_;
   std::deque<HistoryMark> marks_;  // the last ones
   std::array<Percents, kHistoryKinds> percents_{};
-  Origin origin_ = Origin::profiler;  // of the steps that count: timeline, if there is one
+  Origin origin_ = Origin::log;  // of the steps that count: the best that there is
   Time first_end_ = kNoTime;
   Time latest_ = kNoTime;
   std::uint64_t dropped_ = 0;

@@ -37,9 +37,9 @@ void StepColumn::add(const Step& step) {
   longest = std::max(longest, static_cast<float>(took));
   attempt = std::max(attempt, step.attempt);
   last_step = std::max(last_step, step.number);
-  elapsed += took;
+  elapsed += took * step.steps;
   const auto of_step = parts_of(step);
-  for (std::size_t i = 0; i < parts.size(); ++i) parts[i] += to_seconds(of_step[i]);
+  for (std::size_t i = 0; i < parts.size(); ++i) parts[i] += to_seconds(of_step[i]) * step.steps;
   evaluation += to_seconds(step.evaluation);
 }
 

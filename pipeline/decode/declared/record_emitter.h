@@ -41,6 +41,7 @@ class RecordEmitter {
     if (record.step != last_step_) interval_ = steps_since(record.step);
     if (record.step != kNoStep) last_step_ = record.step;
     subject_ = *subject;
+    emitted_ = false;
     return true;
   }
 
@@ -54,6 +55,7 @@ class RecordEmitter {
     scalar.steps = field.interval ? interval_ : 1;
     scalar.kind = field.kind;
     scalar.timed = timed_;
+    if (std::exchange(emitted_, true)) std::get<Scalar>(out.back()).ends_record = false;
     out.emplace_back(scalar);
   }
 
@@ -91,6 +93,7 @@ class RecordEmitter {
   std::int64_t step_ = kNoStep;
   SubjectId subject_ = SubjectId::none;
   bool timed_ = false;
+  bool emitted_ = false;  // a value of it
 };
 
 }  // namespace trainwatch

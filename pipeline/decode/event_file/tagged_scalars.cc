@@ -16,7 +16,8 @@ std::uint32_t steps_since(std::int64_t last, std::int64_t step) {
 
 }  // namespace
 
-bool TaggedScalars::has_subject() {
+bool TaggedScalars::begin() {
+  emitted_ = false;
   if (!subject_) {
     Subject about{context_.job, "", context_.rank, ""};
     context_.fill_in(about);
@@ -38,6 +39,7 @@ void TaggedScalars::emit(std::string_view name, double value, std::int64_t step,
   scalar.tag = tag->symbol;
   scalar.steps = tag->meaning.is_mean() ? steps_since(tag->last_step, scalar.step) : 1;
   scalar.kind = tag->meaning.kind;
+  if (std::exchange(emitted_, true)) std::get<Scalar>(out.back()).ends_record = false;
   tag->last_step = scalar.step;
   out.emplace_back(std::in_place_type<Scalar>, scalar);
 }

@@ -21,8 +21,8 @@ class TaggedScalars {
   // The context outlives the object.
   explicit TaggedScalars(const FileContext& context) : context_(context) {}
 
-  // Call before the values of each record. False: there is no room for whom they are about.
-  bool has_subject();
+  // Call before the values of each record. False: there is no room for its subject.
+  bool begin();
   // `at`: nullopt if the record has no time. The first tag too many is rejected, for all of them.
   void emit(std::string_view tag, double value, std::int64_t step, std::optional<Time> at,
             EventBatch& out);
@@ -43,6 +43,7 @@ class TaggedScalars {
   std::map<std::string, Tag, std::less<>> tags_;
   std::optional<SubjectId> subject_;
   bool too_many_reported_ = false;
+  bool emitted_ = false;  // a value of the record
 };
 
 }  // namespace trainwatch

@@ -73,7 +73,7 @@ bool TensorBoardDecoder::read(std::string_view payload, EventBatch& out) {
     context_.diagnostics.reject(context_.file, RejectReason::time, payload);
     return false;
   }
-  if (!scalars_.has_subject()) {
+  if (!scalars_.begin()) {
     context_.diagnostics.reject(context_.file, RejectReason::cardinality, payload);
     return false;
   }

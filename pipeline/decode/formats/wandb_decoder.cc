@@ -200,7 +200,7 @@ Rejection WandbDecoder::history(WandbMessage message, EventBatch& out) {
     }
   }
   if (values.empty()) return std::nullopt;
-  if (!scalars_.has_subject()) return RejectReason::cardinality;
+  if (!scalars_.begin()) return RejectReason::cardinality;
   for (const Value& value : values) scalars_.emit(value.tag, value.number, step, at, out);
   return std::nullopt;
 }

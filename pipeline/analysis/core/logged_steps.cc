@@ -1,0 +1,183 @@
+#include "pipeline/analysis/core/logged_steps.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace trainwatch {
+namespace {
+
+constexpr std::string_view kLoggedStepRows = "logged_steps/";
+constexpr double kLongest = 1e8;  // seconds of an iteration
+
+bool is_seconds(double value) {
+  return value > 0 && value <= kLongest;
+}
+
+}  // namespace
+
+void LoggedSteps::Figure::state(StateIo& io) {
+  io(step);
+  io(seconds);
+  if (!(seconds >= 0 && seconds <= kLongest)) io.fail();
+}
+
+void LoggedSteps::Lane::state(StateIo& io) {
+  io(clock);
+  io(source);
+  io(iteration);
+  io(wait);
+  io(at);
+  io(timed);
+  io(number);
+  io(total);
+  io(end);
+  io(attempt);
+  io(restarted);
+  io(pace);
+  io(waiting);
+  if (source >= Source::count_ || !is_possible(at) || !is_possible(end)) io.fail();
+}
+
+std::optional<Step> LoggedSteps::on(const Scalar& scalar) {
+  completed_.clear();  // keeps its memory
+  if (scalar.step < 0) return std::nullopt;
+  Lane* const lane = lane_of(scalar.subject);
+  if (lane == nullptr) return std::nullopt;
+  if (scalar.kind == ScalarKind::total_steps) {
+    lane->total = scalar.value > 0 ? scalar.value : 0;
+    lane->changed = true;
+  } else if (scalar.kind == ScalarKind::data_seconds && scalar.value >= 0 &&
+             scalar.value <= kLongest) {
+    lane->wait = {scalar.step, scalar.value};
+    lane->changed = true;
+    if (lane->waiting && lane->waiting->number == scalar.step) {
+      lane->waiting->data_wait = std::min(from_seconds(scalar.value), lane->waiting->iteration());
+    }
+  } else if (is_clock(*lane, scalar)) {
+    if (lane->waiting && lane->waiting->number != scalar.step) complete(*lane);
+    read_clock(*lane, scalar);
+  }
+  if (!scalar.ends_record || lane->iteration.step != scalar.step) return std::nullopt;
+  return close(*lane, scalar.subject);
+}
+
+LoggedSteps::Lane* LoggedSteps::lane_of(SubjectId subject) {
+  const auto known = lanes_.find(subject);
+  if (known != lanes_.end()) return &known->second;
+  return lanes_.size() < kMost ? &lanes_[subject] : nullptr;
+}
+
+// A better clock than the one so far takes over, and what is usual is learned anew.
+bool LoggedSteps::is_clock(Lane& lane, const Scalar& scalar) const {
+  if (lane.clock == scalar.tag && lane.source != Source::none) return true;
+  const bool rate =
+      scalar.kind == ScalarKind::step_seconds || scalar.kind == ScalarKind::steps_per_second;
+  Source source = Source::none;
+  if (rate) source = Source::durations;
+  if (scalar.kind == ScalarKind::loss && scalar.timed) source = Source::times;
+  if (source <= lane.source || interner_.text(scalar.tag).starts_with("epoch")) return false;
+  lane.clock = scalar.tag;
+  lane.source = source;
+  lane.iteration = {};
+  lane.at = kNoTime;
+  lane.pace.begin_attempt();
+  return true;
+}
+
+void LoggedSteps::read_clock(Lane& lane, const Scalar& scalar) {
+  lane.changed = true;
+  const Time before = std::exchange(lane.at, scalar.at);
+  const std::int64_t last = std::exchange(lane.iteration.step, scalar.step);
+  lane.timed = scalar.timed;
+  double seconds = scalar.value;
+  if (scalar.kind == ScalarKind::steps_per_second) seconds = 1 / scalar.value;
+  if (lane.source == Source::times) {
+    const bool follows = before != kNoTime && last != kNoStep && scalar.step > last;
+    seconds =
+        follows ? to_seconds(scalar.at - before) / static_cast<double>(scalar.step - last) : 0;
+  }
+  lane.iteration.seconds = is_seconds(seconds) ? seconds : 0;
+  if (lane.number != kNoStep && scalar.step + 1 < lane.number) {
+    ++lane.attempt;
+    lane.pace.begin_attempt();
+    lane.number = kNoStep;
+    lane.restarted = true;
+  }
+}
+
+std::optional<Step> LoggedSteps::close(Lane& lane, SubjectId subject) {
+  const Figure read = lane.iteration;
+  if (read.seconds == 0 || read.step <= lane.number) return std::nullopt;
+  Step step;
+  step.restarts = std::exchange(lane.restarted, false);
+  step.opens_attempt = lane.number == kNoStep;
+  step.number = read.step;
+  step.subject = subject;
+  step.mode = Mode::train;
+  step.origin = Origin::log;
+  step.attempt = lane.attempt;
+  if (!step.opens_attempt) {
+    step.steps = static_cast<std::uint32_t>(
+        std::min<std::int64_t>(read.step - lane.number, std::int64_t{1} << 30));
+  }
+  step.duration = from_seconds(read.seconds);
+  Time end = lane.at;
+  if (!lane.timed && lane.end != kNoTime) {
+    end = std::max(end, lane.end + from_seconds(read.seconds * step.steps));
+  }
+  step.start = step.begin = end - step.duration;
+  if (lane.wait.step == read.step) {
+    step.data_wait = std::min(from_seconds(lane.wait.seconds), step.duration);
+  }
+  lane.number = read.step;
+  lane.end = std::max(lane.end, end);
+  lane.changed = true;
+  step.pace = lane.pace.add(step);
+  lane.waiting = step;
+  return step;
+}
+
+bool LoggedSteps::is_last(const Step& step) const {
+  const auto lane = lanes_.find(step.subject);
+  return lane != lanes_.end() && lane->second.total > 0 &&
+         static_cast<double>(step.number) >= lane->second.total;
+}
+
+void LoggedSteps::complete(Lane& lane) {
+  if (!lane.waiting) return;
+  completed_.push_back(*lane.waiting);
+  lane.waiting.reset();
+  lane.changed = true;
+}
+
+void LoggedSteps::finish() {
+  completed_.clear();
+  for (auto& [subject, lane] : lanes_) complete(lane);
+}
+
+void LoggedSteps::save(StateRows& rows, bool all) {
+  for (auto& [subject, lane] : lanes_) {
+    if (!all && !std::exchange(lane.changed, false)) continue;
+    lane.changed = false;
+    rows.put(id_row(kLoggedStepRows, subject),
+             [subject = subject, &lane = lane](StateIo& io) mutable {
+               io(subject);
+               io(lane);
+             });
+  }
+}
+
+bool LoggedSteps::load(const SavedState& saved) {
+  return for_rows(saved, kLoggedStepRows, [&](std::string_view, std::string_view value) {
+    StateIo io = saved.open(value);
+    SubjectId subject = SubjectId::none;
+    io(subject);
+    if (io.take_gone()) return true;
+    if (!io.ok()) return false;
+    io(lanes_[subject]);
+    return io.complete();
+  });
+}
+
+}  // namespace trainwatch

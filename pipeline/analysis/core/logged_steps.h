@@ -1,0 +1,93 @@
+// Makes steps of what a job logs about itself: records of how long its iterations take, or of
+// anything at all with a step and a time. For jobs that write neither timeline nor profiler traces.
+//
+// One tag of a rank is its clock: one that says how long an iteration takes or how many pass in a
+// second, or else the first loss whose records have times; then an iteration takes the time since
+// the record before by the steps between them, with all pauses in that time. Tags of epochs count
+// something else and are never the clock.
+//
+// A record gives one Step, of origin `log`: an iteration as long as the mean of the `steps` that it
+// stands for. What it waited for data comes from a scalar of the same step, before or after.
+//
+// Where records have no time, the step ends when the file was written to, but not before the
+// iterations that it says have passed.
+//
+// O(log n) per scalar; a few KiB per rank. Alerts about these steps are identified by the step.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "pipeline/analysis/core/pace_memory.h"
+#include "trainwatch/event.h"
+#include "trainwatch/interner.h"
+#include "trainwatch/state_io.h"
+#include "trainwatch/state_rows.h"
+
+namespace trainwatch {
+
+class LoggedSteps {
+ public:
+  static constexpr std::size_t kMost = 65'536;  // ranks; further ones have no steps
+
+  explicit LoggedSteps(const Interner& interner) : interner_(interner) {}
+
+  // Returns the step of the record that ends with this scalar, if it has one.
+  std::optional<Step> on(const Scalar& scalar);
+
+  // The step that became complete with the last call: no scalar of it follows. Valid until the next
+  // call.
+  const std::vector<Step>& completed() const { return completed_; }
+  // The job has said how many steps it takes, and this one is the last.
+  bool is_last(const Step& step) const;
+  // The input has ended: completes all others.
+  void finish();
+
+  // Puts the ranks that changed since the last call, a row each; `all`: every one.
+  void save(StateRows& rows, bool all);
+  // Only for a new object. Leaves out subjects that are gone. False: a row is damaged.
+  bool load(const SavedState& saved);
+
+ private:
+  // What a clock is made of, the better the later.
+  enum class Source : std::uint8_t { none, times, durations, count_ };
+
+  struct Figure {
+    std::int64_t step = kNoStep;
+    double seconds = 0;
+    void state(StateIo& io);
+  };
+  struct Lane {
+    Symbol clock = Symbol::none;
+    Source source = Source::none;
+    Figure iteration;   // of the record that is being read
+    Figure wait;        // the latest
+    Time at = kNoTime;  // of the last record of the clock
+    bool timed = false;
+    std::int64_t number = kNoStep;  // of the last step
+    double total = 0;               // steps that the job takes; 0: it did not say
+    Time end = kNoTime;
+    std::uint32_t attempt = 1;
+    bool restarted = false;  // since the last step
+    PaceMemory pace;
+    std::optional<Step> waiting;  // for its wait
+    bool changed = false;         // since it was last saved
+
+    void state(StateIo& io);
+  };
+
+  Lane* lane_of(SubjectId subject);
+  bool is_clock(Lane& lane, const Scalar& scalar) const;
+  static void read_clock(Lane& lane, const Scalar& scalar);
+  static std::optional<Step> close(Lane& lane, SubjectId subject);
+  void complete(Lane& lane);
+
+  const Interner& interner_;
+  std::map<SubjectId, Lane> lanes_;
+  std::vector<Step> completed_;
+};
+
+}  // namespace trainwatch
