@@ -153,6 +153,12 @@ Writer writer_of(std::string_view path) {
   return {name.substr(0, digits), name.substr(0, bar)};
 }
 
+// Keras writes the event files of one training to these two.
+bool is_half_of_a_job(std::string_view path, std::string_view directory) {
+  return (directory == "train" || directory == "validation") &&
+         base_name(path).find(".tfevents.") != std::string_view::npos;
+}
+
 // Timelines and system metrics lie in "framework" and "system"; elsewhere they are of the job as a
 // whole.
 bool may_be_a_profiler_trace(std::string_view path) {
@@ -190,6 +196,7 @@ std::string job_of(std::string_view path, std::string_view root, const std::stri
     if (directory == "framework" || directory == "system") return name;
     if (trace && holds_sessions(directory)) break;
     if (directory.empty() || is_part_of_a_job(directory)) continue;
+    if (is_half_of_a_job(path, directory)) continue;
     if (trace && (is_point_of_a_run(directory) || writer.is_named(directory))) continue;
     if (!name.empty()) name += '/';
     name += directory;

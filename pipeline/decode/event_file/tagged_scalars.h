@@ -23,6 +23,8 @@ class TaggedScalars {
 
   // Call before the values of each record. False: there is no room for its subject.
   bool begin();
+  // Valid after begin() was true.
+  SubjectId subject() const { return *subject_; }
   // `at`: nullopt if the record has no time. The first tag too many is rejected, for all of them.
   void emit(std::string_view tag, double value, std::int64_t step, std::optional<Time> at,
             EventBatch& out);

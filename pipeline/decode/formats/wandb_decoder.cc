@@ -2,9 +2,11 @@
 // Samples. Values are JSON texts in protobuf records (wandb_internal.proto).
 //
 // Its writer keeps a block of 32 KiB in memory, so that minutes or hours may pass before a record
-// can be read. The exit code is not used: a run that was killed has none either.
+// can be read. A run that has ended says so, with its exit code; one that was killed does not.
+#include <algorithm>
 #include <optional>
 #include <protozero/pbf_message.hpp>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -24,7 +26,7 @@ using protozero::tag_and_type;
 
 // The numbers of the fields that are read, by message.
 namespace wandb_field {
-enum Record : protozero::pbf_tag_type { history = 2, stats = 7, run = 17 };
+enum Record : protozero::pbf_tag_type { history = 2, stats = 7, run = 17, exit = 18 };
 enum History : protozero::pbf_tag_type { history_item = 1, history_step = 2 };
 enum Step : protozero::pbf_tag_type { step_number = 1 };
 enum Stats : protozero::pbf_tag_type { stats_time = 2, stats_item = 3 };
@@ -64,6 +66,12 @@ std::optional<double> number_in_json(std::string_view json) {
   const std::string_view word = json.substr(1, json.size() - 2);
   const bool special = word == "NaN" || word == "Infinity" || word == "-Infinity";
   return special ? parse_number(word) : std::nullopt;
+}
+
+// Element `index` of a vector that keeps the memory of its elements.
+template <class T>
+T& element(std::vector<T>& reused, std::size_t index) {
+  return index < reused.size() ? reused[index] : reused.emplace_back();
 }
 
 void read_item(WandbMessage message, WandbItem& item) {
@@ -124,6 +132,7 @@ class WandbDecoder final : public Decoder {
   Rejection history(WandbMessage message, EventBatch& out);
   Rejection stats(WandbMessage message, EventBatch& out);
   void run(WandbMessage message);
+  void end(EventBatch& out);
   bool sample(const WandbItem& item, Time at, EventBatch& out);
   bool add_sample(const SystemMetric& metric, std::string_view gpu, double value, Time at,
                   EventBatch& out);
@@ -132,6 +141,10 @@ class WandbDecoder final : public Decoder {
   WandbFileReader file_;
   TaggedScalars scalars_;
   std::string host_;
+  Time latest_ = kNoTime;      // of the history
+  std::vector<Value> values_;  // reused, as are the next two
+  std::vector<WandbItem> items_;
+  WandbItem item_;
   bool finished_ = false;
 };
 
@@ -162,6 +175,9 @@ Rejection WandbDecoder::record(std::string_view bytes, EventBatch& out) {
         case tag_and_type(wandb_field::run, WandbType::length_delimited):
           run(message.get_message());
           return std::nullopt;
+        case tag_and_type(wandb_field::exit, WandbType::length_delimited):
+          end(out);
+          return std::nullopt;
         default:
           message.skip();
       }
@@ -173,21 +189,24 @@ Rejection WandbDecoder::record(std::string_view bytes, EventBatch& out) {
 }
 
 Rejection WandbDecoder::history(WandbMessage message, EventBatch& out) {
-  std::vector<Value> values;
+  std::size_t values = 0;
   std::int64_t step = kNoStep;
   std::optional<Time> at;
-  WandbItem item;
   while (message.next()) {
     switch (message.tag_and_type()) {
       case tag_and_type(wandb_field::history_item, WandbType::length_delimited):
-        read_item(message.get_message(), item);
-        if (item.key == "_step") step = integer_or(item.json, step);
-        if (item.key == "_timestamp") {
-          const auto time = parse_time_ns(item.json, TimeUnit::seconds);
+        read_item(message.get_message(), item_);
+        if (item_.key == "_step") step = integer_or(item_.json, step);
+        if (item_.key == "_timestamp") {
+          const auto time = parse_time_ns(item_.json, TimeUnit::seconds);
           if (time && *time > 0) at = time_from_ns(*time);
         }
-        if (item.key.empty() || item.key.front() == '_') break;
-        if (const auto number = number_in_json(item.json)) values.push_back({item.key, *number});
+        if (item_.key.empty() || item_.key.front() == '_') break;
+        if (const auto number = number_in_json(item_.json)) {
+          Value& value = element(values_, values++);
+          value.tag.assign(item_.key);
+          value.number = *number;
+        }
         break;
       case tag_and_type(wandb_field::history_step, WandbType::length_delimited):
         if (step == kNoStep)
@@ -199,15 +218,18 @@ Rejection WandbDecoder::history(WandbMessage message, EventBatch& out) {
         message.skip();
     }
   }
-  if (values.empty()) return std::nullopt;
+  if (at) latest_ = std::max(latest_, *at);
+  if (values == 0) return std::nullopt;
   if (!scalars_.begin()) return RejectReason::cardinality;
-  for (const Value& value : values) scalars_.emit(value.tag, value.number, step, at, out);
+  for (const Value& value : std::span(values_).first(values)) {
+    scalars_.emit(value.tag, value.number, step, at, out);
+  }
   return std::nullopt;
 }
 
 Rejection WandbDecoder::stats(WandbMessage message, EventBatch& out) {
   std::int64_t ns = 0;
-  std::vector<WandbItem> items;
+  std::size_t items = 0;
   while (message.next()) {
     switch (message.tag_and_type()) {
       case tag_and_type(wandb_field::stats_time, WandbType::length_delimited): {
@@ -222,7 +244,7 @@ Rejection WandbDecoder::stats(WandbMessage message, EventBatch& out) {
         break;
       }
       case tag_and_type(wandb_field::stats_item, WandbType::length_delimited):
-        read_item(message.get_message(), items.emplace_back());
+        read_item(message.get_message(), element(items_, items++));
         break;
       default:
         message.skip();
@@ -230,8 +252,17 @@ Rejection WandbDecoder::stats(WandbMessage message, EventBatch& out) {
   }
   if (ns == 0) return RejectReason::time;
   bool all = true;
-  for (const WandbItem& item : items) all = sample(item, time_from_ns(ns), out) && all;
+  for (const WandbItem& item : std::span(items_).first(items)) {
+    all = sample(item, time_from_ns(ns), out) && all;
+  }
   return all ? Rejection{} : RejectReason::cardinality;
+}
+
+// Records may follow, and a run that is resumed goes on in another file.
+void WandbDecoder::end(EventBatch& out) {
+  if (latest_ == kNoTime || !scalars_.begin()) return;
+  out.emplace_back(
+      SourceNote{latest_, context_.lane, SourceNote::Kind::timeline_closed, scalars_.subject()});
 }
 
 void WandbDecoder::run(WandbMessage message) {
@@ -288,6 +319,7 @@ void WandbDecoder::state(StateIo& io) {
   io(file_);
   io(scalars_);
   io(host_);
+  io(latest_);
   io(finished_);
 }
 

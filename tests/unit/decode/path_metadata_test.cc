@@ -110,6 +110,14 @@ TEST(PathMetadata, ADirectoryOfTracesIsARun) {
   EXPECT_EQ(job("/logs/profile_run1/host_1.2.pt.trace.json"), "profile_run1");
 }
 
+TEST(PathMetadata, TheTwoDirectoriesOfKerasAreOneRun) {
+  const auto job = [](std::string_view path) { return job_of(path, "/logs", ""); };
+  EXPECT_EQ(job("/logs/fit/train/events.out.tfevents.1795597563.vm.1.1.v2"), "fit");
+  EXPECT_EQ(job("/logs/fit/validation/events.out.tfevents.1795597564.vm.1.2.v2"), "fit");
+  EXPECT_EQ(job("/logs/train/events.out.tfevents.1795597563.vm.1.1.v2"), "");
+  EXPECT_EQ(job("/logs/train/rank0_trace.json"), "train") << "no event file";
+}
+
 TEST(PathMetadata, ADirectoryOfARankAMomentOrAWriterIsNoRun) {
   const auto job = [](std::string_view path) { return job_of(path, "/logs", ""); };
   EXPECT_EQ(job("/logs/run1/rank3/trace.json"), "run1");

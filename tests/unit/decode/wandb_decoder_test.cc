@@ -134,6 +134,17 @@ std::vector<double> truth(const std::string& key) {
   return numbers;
 }
 
+TEST(Wandb, ARunThatHasEndedSaysSo) {
+  const std::string history =
+      wandb_chunk(wandb_history({{"loss", "2"}, {"_step", "1"}, {"_timestamp", "1.7e9"}}));
+  const std::string exit = wandb_chunk(wandb_record(18, ""));
+  const Outcome read = decode(kPath, wandb_header() + history + exit);
+  ASSERT_EQ(read.events.size(), 2U);
+  EXPECT_THAT(read.events[1], HasSubstr("note 1 "));  // timeline_closed
+  EXPECT_THAT(read.events[1], HasSubstr(" at 1700000000000000000"));
+  EXPECT_THAT(decode(kPath, wandb_header() + exit).events, IsEmpty()) << "nothing was logged";
+}
+
 TEST(Wandb, WhatARealRunRecordedIsWhatWasTrained) {
   fs::path path;
   for (const auto& entry :
