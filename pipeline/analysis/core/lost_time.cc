@@ -35,12 +35,15 @@ LostTime::Rank* LostTime::rank_of(SubjectId subject) {
 }
 
 void LostTime::on(const Step& step) {
-  if (step.origin != Origin::timeline || !step.is_training()) return;
+  if (step.origin == Origin::profiler || !step.is_training()) return;  // its cycle says more
   Rank* const rank = rank_of(step.subject);
   if (rank == nullptr) return;
   const double took = to_seconds(step.iteration());
   if (took <= 0) return;
-  rank->timeline.elapsed += took;
+  const double steps = step.steps;  // that it stands for
+  const Time begin =
+      step.origin == Origin::log ? step.end() - step.iteration() * step.steps : step.begin;
+  rank->timeline.elapsed += steps * took;
   const double wait = std::min(to_seconds(step.data_wait), took);
   double other = 0;
   if (step.pace.warm()) {
@@ -50,18 +53,19 @@ void LostTime::on(const Step& step) {
     if (changed || took > step.pace.limit) other = std::max(took - wait - working, 0.0);
   }
   if (other == 0) rank->usual_wait += kUsualWait * (wait - rank->usual_wait);
-  const bool alone = wait + other >= kAlone;
+  const bool alone = steps * (wait + other) >= kAlone;
   Stretch& stretch = rank->stretch;
-  const bool apart = step.begin < stretch.start || step.begin - stretch.start >= kStretch;
+  const bool apart = begin < stretch.start || begin - stretch.start >= kStretch;
   if (stretch.lost() > 0 && (alone || apart)) close(*rank);
   if (stretch.lost() == 0) {
-    stretch.start = step.begin;
+    stretch.start = begin;
     stretch.first_end = step.end();
   }
   stretch.rank = step.subject;
+  stretch.origin = step.origin;
   stretch.end = step.end();
-  stretch.wait += wait;
-  stretch.other += other;
+  stretch.wait += steps * wait;
+  stretch.other += steps * other;
   if (alone) close(*rank);
 }
 
@@ -117,7 +121,7 @@ void LostTime::explain(const Stretch& stretch) {
   const auto lose = [&](CauseName own, double seconds) {
     if (seconds <= 0) return;
     const CauseName cause = cause_of(stretch, seconds, own);
-    this->lose(account, {stretch.rank, Origin::timeline, stretch.start, stretch.first_end,
+    this->lose(account, {stretch.rank, stretch.origin, stretch.start, stretch.first_end,
                          stretch.end, cause, seconds});
   };
   lose(CauseName::input_wait, stretch.wait);
@@ -149,7 +153,7 @@ const LostTime::Account* LostTime::account(SubjectId rank) const {
 void LostTime::collect(std::vector<MetricFamily>& out) const {
   MetricFamily lost =
       family("trainwatch_lost_gpu_seconds_total",
-             "Training time lost, by cause: of timelines waits and what takes longer "
+             "Training time lost, by cause: of timelines and logs waits and what takes longer "
              "than usual; otherwise time in profiled steps without computation.",
              MetricType::counter);
   MetricFamily training = family(
@@ -169,11 +173,13 @@ void LostTime::collect(std::vector<MetricFamily>& out) const {
 
 void LostTime::Stretch::state(StateIo& io) {
   io(rank);
+  io(origin);
   io(start);
   io(first_end);
   io(end);
   io(wait);
   io(other);
+  if (origin >= Origin::count_) io.fail();
   if (!is_possible(start) || !is_possible(first_end) || !is_possible(end)) io.fail();
 }
 

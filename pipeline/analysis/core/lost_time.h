@@ -4,7 +4,8 @@
 // Of timelines, an iteration loses its wait for input, and what it takes beyond the usual time if
 // it is beyond the learned tail, or if the usual time has changed for the worse. Both are explained
 // together with their surroundings, about ten seconds at once, when the samples of the node have
-// been read so far or will not come. Of a rank without a timeline, the steps of profiler cycles
+// been read so far or will not come. A record of a log is one iteration, times those that it stands
+// for. Of a rank without a timeline, the steps of profiler cycles
 // lose the time in which the GPU computes nothing.
 #pragma once
 
@@ -78,6 +79,7 @@ class LostTime {
   // Iterations in a row.
   struct Stretch {
     SubjectId rank = SubjectId::none;
+    Origin origin = Origin::timeline;
     Time start{};
     Time first_end{};  // of the first iteration
     Time end{};
@@ -88,7 +90,7 @@ class LostTime {
     void state(StateIo& io);
   };
   struct Rank {
-    Account timeline;
+    Account timeline;  // or log
     Account cycles;
     Stretch stretch;        // not closed yet
     double usual_wait = 0;  // seconds per iteration

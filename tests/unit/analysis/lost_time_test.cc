@@ -89,6 +89,26 @@ TEST_F(LostTimeTest, NoMoreIsLostThanPassed) {
   EXPECT_GT(account.total(), 0);
 }
 
+TEST_F(LostTimeTest, ARecordOfALogCountsForAllItsIterations) {
+  for (int i = 1; i <= 20; ++i) {
+    now_ms_ += 1000;
+    Step step;
+    step.origin = Origin::log;
+    step.mode = Mode::train;
+    step.subject = rank_;
+    step.number = 10 * i;
+    step.steps = 10;
+    step.duration = milliseconds(100);
+    step.start = step.begin = Time{milliseconds(now_ms_ - 100)};
+    step.data_wait = milliseconds(25);
+    account_.on(step);
+  }
+  const auto& account = settled();
+  EXPECT_NEAR(account.elapsed, 20, 1e-9);
+  EXPECT_NEAR(account.of(CauseName::input_wait), 5, 1e-9);
+  EXPECT_NEAR(account.total(), 5, 1e-9);
+}
+
 TEST_F(LostTimeTest, ARankWithoutATimelineLosesWhatItsCyclesShow) {
   for (const std::int64_t busy_us : {300, 900}) {
     HandMadeCycle builder;
