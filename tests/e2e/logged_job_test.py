@@ -1,0 +1,79 @@
+"""A job that nobody prepared: nothing but what its launcher printed, watched by a running trainwatch."""
+
+import datetime
+import os
+import re
+import unittest
+
+import harness
+
+MEGATRON = (" [{at:%Y-%m-%d %H:%M:%S}] iteration {step:8d}/    5000 | consumed samples: {samples:12d} | "
+            "elapsed time per iteration (ms): {ms:.1f} | learning rate: 4.0E-07 | global batch size:   128 | "
+            "lm loss: {loss:.6E} | loss scale: 1.0 | grad norm: 0.493 | number of skipped iterations:   0 | "
+            "number of nan iterations:   0 |\n")
+DETECTRON = ("[{at:%m/%d %H:%M:%S} d2.utils.events]:  eta: 0:10:00  iter: {step}  total_loss: {loss:.4f}  "
+             "time: {seconds:.4f}  data_time: {wait:.4f}  lr: 0.02\n")
+
+
+class LoggedJobTest(harness.JobTest):
+    def write(self, text, name="slurm-12.out"):
+        with open(os.path.join(self.directory, name), "a") as log:
+            log.write(text)
+
+    def alert(self, trainwatch, rule):
+        firing = trainwatch.json("/api/v1/alerts?state=firing")["alerts"]
+        return next((alert for alert in firing if alert["rule"] == rule), None)
+
+    def megatron(self, slow_from=None):
+        """100 records of ten iterations each, the last one now; from `slow_from` on they take 1.5 times as long."""
+        seconds = [1.5 if slow_from and step > slow_from else 1.0 for step in range(10, 1010, 10)]
+        at = datetime.datetime.now() - datetime.timedelta(seconds=10 * sum(seconds))
+        lines = []
+        for number, each in enumerate(seconds, 1):
+            at += datetime.timedelta(seconds=10 * each)
+            lines.append(MEGATRON.format(at=at, step=10 * number, samples=1280 * number, ms=1000 * each,
+                                         loss=2 + 1 / number))
+        return "".join(lines)
+
+    def test_steps_rate_and_state(self):
+        self.write(self.megatron())
+        with harness.Trainwatch(self.directory) as trainwatch:
+            harness.wait_for(lambda: trainwatch.json("/api/v1/runs")["runs"], "the run is known")
+            harness.wait_for(lambda: trainwatch.json("/api/v1/runs")["runs"][0]["state"] == "running", "it runs")
+            run = trainwatch.json("/api/v1/runs")["runs"][0]
+            self.assertEqual(run["step"], 1000)
+            self.assertAlmostEqual(run["seconds_per_step"], 1, delta=0.01)
+            page = trainwatch.get("/metrics")
+            self.assertRegex(page, r'(?m)^trainwatch_steps_total\{.*mode="train".*\} 991$')  # the first record: one
+            self.assertRegex(page, r'(?m)^trainwatch_scalar\{.*tag="lm loss".*\} 2\.01$')
+            self.assertEqual(trainwatch.json("/api/v1/alerts?state=firing")["alerts"], [])
+
+    def test_a_slowdown(self):
+        self.write(self.megatron(slow_from=600))
+        with harness.Trainwatch(self.directory) as trainwatch:
+            harness.wait_for(lambda: self.alert(trainwatch, "throughput_regression"), "the slowdown is found")
+            alert = self.alert(trainwatch, "throughput_regression")
+            self.assertAlmostEqual(alert["value"] / alert["baseline"], 1.5, delta=0.02)
+            self.assertIn("since step 610", alert["summary"])
+            harness.wait_for(lambda: trainwatch.json("/api/v1/runs")["runs"][0]["state"] == "slow", "it is slow")
+        # A replay says the same.
+        replayed = [alert for alert in harness.final(harness.replay(self.directory)).values()
+                    if alert["rule"] == "throughput_regression"]
+        self.assertEqual([alert["id"] for alert in replayed], [alert["id"]])
+
+    def test_waits_for_data(self):
+        lines = [DETECTRON.format(at=datetime.datetime.now(), step=20 * number - 1, loss=1.9, seconds=0.5, wait=0.2)
+                 for number in range(1, 41)]
+        self.write("".join(lines))
+        with harness.Trainwatch(self.directory) as trainwatch:
+            harness.wait_for(lambda: self.alert(trainwatch, "input_bound"), "the waits are found")
+            alert = self.alert(trainwatch, "input_bound")
+            self.assertEqual(alert["cause"]["name"], "input_wait")
+            self.assertAlmostEqual(alert["value"], 40, delta=0.5)
+            lost = re.search(r'(?m)^trainwatch_lost_gpu_seconds_total\{.*cause="input_wait".*\} (\S+)',
+                             trainwatch.get("/metrics"))
+            self.assertAlmostEqual(float(lost.group(1)), 0.2 * 781, delta=10)
+
+
+if __name__ == "__main__":
+    harness.main()
