@@ -19,6 +19,7 @@ namespace trainwatch {
 
 class DumpSink;
 class TensorSink;
+class DeclaredFormats;
 
 // Why a record was rejected; nullopt: it is good.
 using Rejection = std::optional<RejectReason>;
@@ -41,8 +42,9 @@ struct FileContext {
   std::int32_t default_rank = kNoRank;
   // When the file was last written to as these bytes were read: the time of records without one.
   Time written{};
-  DumpSink* dumps = nullptr;      // null: nobody takes dumps of ranks
-  TensorSink* tensors = nullptr;  // null: nobody takes tensors
+  DumpSink* dumps = nullptr;                  // null: nobody takes dumps of ranks
+  TensorSink* tensors = nullptr;              // null: nobody takes tensors
+  const DeclaredFormats* declared = nullptr;  // null: the presets
 
   void fill_in(Subject& subject) const {
     if (subject.node.empty()) subject.node = default_node;
@@ -100,6 +102,15 @@ class Decoder {
   virtual std::uint64_t definitions() const { return 0; }
   // A span has begun and not ended: the record of its end refers to that of its beginning.
   virtual bool has_open_span() const { return false; }
+
+  // Of formats whose writers write a file anew as a whole, what was emitted so far, for rewritten()
+  // of the decoder of the new content; empty: any other format.
+  virtual std::string delivered() const { return {}; }
+  // Call before feed(). What the new content repeats is not emitted again.
+  virtual void rewritten(const std::string& delivered) { static_cast<void>(delivered); }
+
+  // The declaration that reads the file (declared/); empty: none, or not known yet.
+  virtual std::string_view declared() const { return {}; }
 
   // Good records so far.
   virtual std::uint64_t records() const = 0;

@@ -21,7 +21,9 @@ struct FileDecoder::Impl {
   enum class Encoding : std::uint8_t { undecided, plain, gzip, count_ };
 
   Impl(FileContext file_context, FormatTable table)
-      : context(std::move(file_context)), formats(table) {}
+      : context(std::move(file_context)), formats(table) {
+    context.declared = table.declared;
+  }
 
   void reject(RejectReason reason, std::string_view sample) {
     context.diagnostics.reject(context.file, reason, sample);
@@ -56,6 +58,7 @@ struct FileDecoder::Impl {
   ByteAccount bytes_before;          // the same
   ByteAccount outside;               // bytes that no decoder received
   TakeOver take_over;
+  std::string delivered;  // of the former content, until there is a decoder
 };
 
 void FileDecoder::Impl::find_encoding(std::string_view bytes, EventBatch& out) {
@@ -199,6 +202,10 @@ void FileDecoder::Impl::decide_again() {
 
 void FileDecoder::Impl::make_decoder() {
   decoder = format->make != nullptr ? format->make(context) : nullptr;
+  if (decoder == nullptr) return;
+  if (const std::string former = std::exchange(delivered, {}); !former.empty()) {
+    decoder->rewritten(former);
+  }
 }
 
 FileDecoder::FileDecoder(FileContext context, FormatTable formats)
@@ -243,6 +250,18 @@ void FileDecoder::cut_back(std::uint64_t bytes) {
 
 std::string_view FileDecoder::format() const {
   return impl_->format->name;
+}
+
+std::string FileDecoder::delivered() const {
+  return impl_->decoder != nullptr ? impl_->decoder->delivered() : impl_->delivered;
+}
+
+void FileDecoder::rewritten(std::string delivered) {
+  impl_->delivered = std::move(delivered);
+}
+
+std::string_view FileDecoder::declared() const {
+  return impl_->decoder != nullptr ? impl_->decoder->declared() : std::string_view{};
 }
 
 bool FileDecoder::is_plain() const {
@@ -328,6 +347,7 @@ void FileDecoder::state(StateIo& io) {
     impl.format = known;
     impl.make_decoder();
   }
+  io(impl.delivered);
   if (impl.inflate != nullptr) impl.inflate->state(io);
   if (impl.decoder != nullptr) impl.decoder->state(io);
 }

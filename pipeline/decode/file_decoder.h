@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -47,6 +48,12 @@ class FileDecoder {
 
   // The name of the format, "undecided" at first.
   std::string_view format() const;
+  // See Decoder::delivered.
+  std::string delivered() const;
+  // Call before feed().
+  void rewritten(std::string delivered);
+  // See Decoder::declared.
+  std::string_view declared() const;
   bool is_plain() const;    // known not to be compressed
   bool complete() const;    // the file's own end mark was read, and the gzip trailer if any
   bool mid_record() const;  // the bytes so far end in the middle of a record

@@ -161,7 +161,7 @@ const Format* detect_head(FormatTable formats, std::string_view head, std::strin
   if (encoding == TextEncoding::utf16) return &kUtf16Format;
   if (encoding == TextEncoding::utf32) return &kUtf32Format;
   if (encoding == TextEncoding::undecided && more) return &kUndecidedFormat;
-  FormatClue clue{.path = path, .head = head};
+  FormatClue clue{.path = path, .head = head, .declared = formats.declared};
   const FormatAnswer answer = ask(formats, clue);
   if (answer.detection == Detection::yes) return answer.format;
   if (answer.detection == Detection::undecided && more) return &kUndecidedFormat;

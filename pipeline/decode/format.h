@@ -26,10 +26,11 @@ struct FormatClue {
   };
   Kind kind = Kind::head;
   std::string_view path{};
-  std::string_view head{};                  // `head`: the contents so far, from the first byte on
-  std::string_view key{};                   // `member`
-  std::optional<std::string_view> value{};  // `member`: as raw text; nullopt: not read yet
-  const TraceEvent* event = nullptr;        // `event`
+  std::string_view head{};                    // `head`: the contents so far, from the first byte on
+  std::string_view key{};                     // `member`
+  std::optional<std::string_view> value{};    // `member`: as raw text; nullopt: not read yet
+  const TraceEvent* event = nullptr;          // `event`
+  const DeclaredFormats* declared = nullptr;  // null: the presets
 };
 
 enum class Detection : std::uint8_t {
@@ -49,7 +50,15 @@ struct Format {
   // Null: there is nothing to read in such a file. The context outlives the decoder.
   std::unique_ptr<Decoder> (*make)(const FileContext& context) = nullptr;
 };
-using FormatTable = std::span<const Format* const>;
+
+// All formats, in the order in which they are asked.
+struct FormatTable {
+  std::span<const Format* const> rows{};
+  const DeclaredFormats* declared = nullptr;  // null: the presets
+
+  auto begin() const { return rows.begin(); }
+  auto end() const { return rows.end(); }
+};
 
 // For Format::make.
 template <class Implementation>

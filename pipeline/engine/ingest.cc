@@ -66,7 +66,8 @@ FileContext Ingest::context_of(FileId id, const File& file) {
 }
 
 std::unique_ptr<FileDecoder> Ingest::make_decoder(FileId id, const File& file) {
-  return std::make_unique<FileDecoder>(context_of(id, file), format_catalog(),
+  return std::make_unique<FileDecoder>(context_of(id, file),
+                                       format_catalog(options_.declared.get()),
                                        std::vector<PrefixDeduplicator::Candidate>{},
                                        [this](FileId plain) { return supersede(plain); });
 }
@@ -113,9 +114,9 @@ void Ingest::opened(const KnownFile& known, const std::string& lane,
     if (other->second.read.proves_nothing()) continue;
     candidates.push_back({id, other->second.read});
   }
-  file.decoder = std::make_unique<FileDecoder>(context_of(known.file, file), format_catalog(),
-                                               std::move(candidates),
-                                               [this](FileId other) { return supersede(other); });
+  file.decoder = std::make_unique<FileDecoder>(
+      context_of(known.file, file), format_catalog(options_.declared.get()), std::move(candidates),
+      [this](FileId other) { return supersede(other); });
   ++sources_[known.source].generations;
 }
 
@@ -140,7 +141,7 @@ void Ingest::data(FileId id, std::string_view bytes, Time written) {
 // formats whose lines are self-contained.
 void Ingest::grown_unknown(FileId id, File& file, std::uint64_t offset, std::string_view bytes,
                            Time written) {
-  const Format* const format = find_format(format_catalog(), file.format);
+  const Format* const format = find_format(format_catalog(options_.declared.get()), file.format);
   if (format == nullptr || !format->lines) {
     sources_[file.known.source].skipped += bytes.size();
     return reject(id, RejectReason::cardinality, bytes);
@@ -219,6 +220,8 @@ void Ingest::cut_back(FileId id, std::uint64_t bytes) {
 
 void Ingest::restarted(FileId id, std::uint64_t lost) {
   File& file = changing(id);
+  if (file.decoder == nullptr && !file.superseded) go_on(id, file);
+  std::string delivered = file.decoder != nullptr ? file.decoder->delivered() : "";
   finish(id, file);
   forget_decoder(id, file);
   filter_.reread(file.known.lane);
@@ -232,6 +235,7 @@ void Ingest::restarted(FileId id, std::uint64_t lost) {
   source.bytes_lost += lost;
   file.records = 0;
   file.decoder = make_decoder(id, file);
+  file.decoder->rewritten(std::move(delivered));
 }
 
 void Ingest::finished(FileId id) {

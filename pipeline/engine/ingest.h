@@ -35,6 +35,7 @@ struct IngestOptions {
   TimestampFilterOptions time;
   InternerLimits names{};
   DecoderContexts::Limits contexts{};
+  std::shared_ptr<const DeclaredFormats> declared{};  // null: the presets
 };
 
 struct RejectedSample {

@@ -82,7 +82,7 @@ std::optional<NameParts> parts_of(std::string_view name) {
   }
   parts.age = drop_rotation(name);
   parts.base = name;
-  for (const std::string_view kind : {".json", ".jsonl", ".ndjson"}) {
+  for (const std::string_view kind : {".json", ".jsonl", ".ndjson", ".csv", ".tsv"}) {
     if (!drop_suffix(name, kind)) continue;
     parts.stem = name;
     return parts;

@@ -1,32 +1,74 @@
-// A format of lines with scalars that is data, not code: how a line of it is known, and what its
-// values mean. The table is presets.cc.
+// A format of records with scalars that is data, not code: how a record of it is known, and what
+// its values mean. The presets are console_presets.cc and file_presets.cc; users add their own in
+// the configuration (docs/formats.md).
 #pragma once
 
-#include <span>
-#include <string_view>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
 
+#include "pipeline/decode/decimal_time.h"
+#include "trainwatch/event.h"
 #include "trainwatch/scalar.h"
 
 namespace trainwatch {
 
+enum class DeclaredKind : std::uint8_t {
+  regex,  // lines of text, between any others
+  json,   // an object per line
+  csv,    // rows behind a header, separated by commas or tabs
+};
+
 struct DeclaredField {
-  std::string_view key{};  // as written before a colon or an equals sign
+  // As written before a colon or an equals sign, or a group of the line; of objects a member, of
+  // rows a column, where each `*` stands for any text.
+  std::string key{};
   ScalarKind kind = ScalarKind::other;
   double scale = 1;       // to the unit of the kind; units that a value names come on top
   bool interval = false;  // the mean over the steps since the last record
+  std::string tag{};      // the name of the scalar; empty: the key
+};
+
+// Spans, as records that are written at their ends.
+struct DeclaredSpans {
+  std::string name_key{};  // empty: the format has none. Its value: the name and `end`
+  std::string end{};
+  std::string ms_key{};                                   // how long it lasted
+  std::vector<std::pair<std::string, SpanKind>> kinds{};  // others are SpanKind::other
 };
 
 struct FormatDeclaration {
-  std::string_view name{};
-  std::span<const std::string_view> has{};  // literals; a record contains at least one
-  // RE2 syntax: finds a record. Groups: `step`; `time`, "Y-m-d H:M:S" of the local zone; `epoch`
-  // and `of` where steps are counted within an epoch of so many.
-  std::string_view line{};
-  std::span<const DeclaredField> fields{};
-  bool step_from_bar = false;  // the step is that of the last progress bar of tqdm
+  std::string name{};
+  DeclaredKind kind = DeclaredKind::regex;
+  std::vector<std::string> files{};  // names, `*` for any text: where it may be found
+  // regex: literals, of which a record has at least one. json: members, and csv: columns, which a
+  // record, or the header, has all of.
+  std::vector<std::string> has{};
+  std::size_t columns = 0;  // csv: so many and no more; 0: any number
+  // regex: RE2 syntax, finds a record. Groups: `step`; `time`, "Y-m-d H:M:S" of the local zone;
+  // `epoch` and `of` where steps are counted within an epoch of so many; fields.
+  std::string line{};
+  std::vector<DeclaredField> fields{};
+  bool step_from_bar = false;  // regex: the step is that of the last progress bar of tqdm
+  // json and csv: members or columns. Empty: there is none.
+  std::string step{};
+  std::string time{};
+  TimeUnit time_unit = TimeUnit::seconds;  // since the epoch; a text is a time of the local zone
+  std::string rank{};
+  std::string node{};
+  std::string process{};
+  std::string thread{};
+  // json and csv: other numbers are scalars too; those of csv mean what their names do in event
+  // files.
+  bool others = false;
+  DeclaredSpans spans{};
 };
 
-// Those of console lines, in the order in which they win where as many fields are found.
-std::span<const FormatDeclaration> console_presets();
+// Scalars of one file that no field names; further ones are left out.
+inline constexpr std::size_t kMostOtherTags = 64;
+
+std::vector<FormatDeclaration> console_presets();
+std::vector<FormatDeclaration> file_presets();
 
 }  // namespace trainwatch

@@ -1,13 +1,14 @@
 #include "pipeline/decode/declared/line_pattern.h"
 
+#include <re2/re2.h>
+
 #include <cassert>
+#include <utility>
 
 #include "pipeline/decode/decimal_time.h"
 
 namespace trainwatch {
 namespace {
-
-constexpr int kMostGroups = 8;
 
 re2::StringPiece piece_of(std::string_view text) {
   return {text.data(), text.size()};
@@ -15,38 +16,64 @@ re2::StringPiece piece_of(std::string_view text) {
 
 }  // namespace
 
-LinePattern::LinePattern(const FormatDeclaration& declaration)
-    : declaration_(declaration), pattern_(piece_of(declaration.line), re2::RE2::Quiet) {
-  assert(pattern_.ok() && pattern_.NumberOfCapturingGroups() < kMostGroups);
+std::optional<std::string> error_in_line_pattern(const std::string& pattern) {
+  const re2::RE2 compiled(pattern, re2::RE2::Quiet);
+  if (!compiled.ok()) return "is no pattern of RE2: " + compiled.error();
+  if (compiled.NumberOfCapturingGroups() >= LinePattern::kMostGroups) {
+    return "has more than " + std::to_string(LinePattern::kMostGroups - 1) + " groups";
+  }
+  return std::nullopt;
+}
+
+LinePattern::LinePattern(FormatDeclaration declaration)
+    : declaration_(std::move(declaration)),
+      pattern_(std::make_unique<re2::RE2>(piece_of(declaration_.line), re2::RE2::Quiet)) {
+  assert(pattern_->ok() && pattern_->NumberOfCapturingGroups() < kMostGroups);
   constexpr std::array<const char*, Group::count> kNames = {"step", "time", "epoch", "of"};
-  const auto& groups = pattern_.NamedCapturingGroups();
-  for (std::size_t i = 0; i < kNames.size(); ++i) {
-    if (const auto found = groups.find(kNames[i]); found != groups.end()) index_[i] = found->second;
+  const auto& groups = pattern_->NamedCapturingGroups();
+  const auto number_of = [&groups](const std::string& name) {
+    const auto found = groups.find(name);
+    return found == groups.end() ? std::size_t{0} : static_cast<std::size_t>(found->second);
+  };
+  for (std::size_t i = 0; i < kNames.size(); ++i) index_[i] = number_of(kNames[i]);
+  for (const DeclaredField& field : declaration_.fields) {
+    group_of_.push_back(number_of(field.key));
   }
 }
 
+LinePattern::LinePattern(LinePattern&&) noexcept = default;
+LinePattern& LinePattern::operator=(LinePattern&&) noexcept = default;
+LinePattern::~LinePattern() = default;
+
 std::optional<LinePattern::Match> LinePattern::match(std::string_view line) const {
   std::array<re2::StringPiece, kMostGroups> groups;
-  const int wanted = pattern_.NumberOfCapturingGroups() + 1;
-  if (!pattern_.Match(piece_of(line), 0, line.size(), re2::RE2::UNANCHORED, groups.data(),
-                      wanted)) {
+  const int wanted = pattern_->NumberOfCapturingGroups() + 1;
+  if (!pattern_->Match(piece_of(line), 0, line.size(), re2::RE2::UNANCHORED, groups.data(),
+                       wanted)) {
     return std::nullopt;
   }
-  const auto text = [&](Group group) -> std::string_view {
-    if (index_[group] == 0) return {};
-    const re2::StringPiece& found = groups[static_cast<std::size_t>(index_[group])];
-    return {found.data(), found.size()};
-  };
   Match match;
-  match.step = parse_digits(text(Group::step)).value_or(kNoStep);
-  const auto epochs = parse_digits(text(Group::epoch));
-  const auto per_epoch = parse_digits(text(Group::of));
+  for (std::size_t i = 1; i < static_cast<std::size_t>(wanted); ++i) {
+    match.groups[i] = {groups[i].data(), groups[i].size()};
+  }
+  const auto number = [&](Group group) { return parse_digits(match.groups[index_[group]]); };
+  match.step = number(Group::step).value_or(kNoStep);
+  const auto epochs = number(Group::epoch);
+  const auto per_epoch = number(Group::of);
   constexpr std::int64_t kMost = 1'000'000'000;
   if (epochs && per_epoch && *epochs < kMost && *per_epoch < kMost) {
     match.step += *epochs * *per_epoch;
   }
-  if (!text(Group::time).empty()) match.at = local_time(text(Group::time));
+  match.time = match.groups[index_[Group::time]];
   return match;
+}
+
+std::optional<double> LinePattern::value(const DeclaredField& field, const Match& match,
+                                         std::string_view line) const {
+  const auto number = static_cast<std::size_t>(&field - declaration_.fields.data());
+  const std::size_t group = group_of_[number];
+  if (group == 0) return scalar_of(line, field.key, field.kind);
+  return match.groups[group].empty() ? std::nullopt : scalar_at(match.groups[group], field.kind);
 }
 
 }  // namespace trainwatch

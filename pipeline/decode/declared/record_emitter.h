@@ -2,11 +2,13 @@
 // logged, and how many steps they are the mean of.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <optional>
+#include <string>
 #include <string_view>
-#include <utility>
+#include <vector>
 
 #include "pipeline/decode/declared/declaration.h"
 #include "pipeline/decode/declared/scalar_text.h"
@@ -19,6 +21,7 @@ struct DeclaredRecord {
   std::int64_t step = kNoStep;
   std::int32_t rank = kNoRank;  // as the record says
   std::optional<Time> at;       // the same
+  std::string_view node{};      // the same
 };
 
 class RecordEmitter {
@@ -26,66 +29,35 @@ class RecordEmitter {
   explicit RecordEmitter(const FileContext& context) : context_(context) {}
 
   // Call before the values of each record. False: there is no room for its subject; rejected.
-  bool begin(const DeclaredRecord& record, std::string_view text) {
-    const auto subject = subject_of(record.rank);
-    if (!subject) {
-      context_.diagnostics.reject(context_.file, RejectReason::cardinality, text);
-      return false;
-    }
-    // A clock ahead of the file's is of another zone.
-    constexpr Nanos kZone = std::chrono::hours(1);
-    const bool known_end = context_.written != Time{};
-    timed_ = record.at && (!known_end || *record.at <= context_.written + kZone);
-    at_ = timed_ ? *record.at : context_.written;
-    step_ = record.step;
-    if (record.step != last_step_) interval_ = steps_since(record.step);
-    if (record.step != kNoStep) last_step_ = record.step;
-    subject_ = *subject;
-    emitted_ = false;
-    return true;
-  }
+  bool begin(const DeclaredRecord& record, std::string_view text);
 
-  void emit(const DeclaredField& field, std::string_view tag, double value, EventBatch& out) {
-    Scalar scalar;
-    scalar.at = at_;
-    scalar.value = value * field.scale;
-    scalar.step = step_;
-    scalar.subject = subject_;
-    scalar.tag = context_.interner.symbols.intern(tag);
-    scalar.steps = field.interval ? interval_ : 1;
-    scalar.kind = field.kind;
-    scalar.timed = timed_;
-    if (std::exchange(emitted_, true)) std::get<Scalar>(out.back()).ends_record = false;
-    out.emplace_back(scalar);
-  }
+  // The tag of `field`, the one at `index` in its declaration, which stays the same.
+  Symbol tag_of(const DeclaredField& field, std::size_t index);
+  // The tag of values that no field names. nullopt: there is no room for another one; the first is
+  // rejected, for all of them.
+  std::optional<Symbol> other_tag(std::string_view name);
+  void emit(const DeclaredField& meaning, Symbol tag, double value, EventBatch& out);
 
   Time at() const { return at_; }
   SubjectId subject() const { return subject_; }
 
-  void state(StateIo& io) {
-    io(last_step_);
-    io(interval_);
-  }
+  void state(StateIo& io);
 
  private:
-  // The first record may follow any number of steps: two stands for "more than one".
-  std::uint32_t steps_since(std::int64_t step) const {
-    if (step <= 1) return 1;
-    if (last_step_ == kNoStep || step <= last_step_) return 2;
-    return static_cast<std::uint32_t>(std::min<std::int64_t>(step - last_step_, 1 << 30));
-  }
+  std::optional<SubjectId> subject_of(const DeclaredRecord& record);
 
-  std::optional<SubjectId> subject_of(std::int32_t said) {
-    std::int32_t rank = context_.rank != kNoRank ? context_.rank : said;
-    if (rank == kNoRank) rank = rank_of_log(context_.path);
-    if (known_ && known_->first == rank) return known_->second;
-    const auto id = context_.interner.subjects.intern({context_.job, "", rank, ""});
-    if (id) known_ = {rank, *id};
-    return id;
-  }
+  struct Known {
+    std::int32_t rank = kNoRank;
+    std::string node;
+    std::string path;
+    SubjectId id{};
+  };
 
   const FileContext& context_;
-  std::optional<std::pair<std::int32_t, SubjectId>> known_;
+  std::optional<Known> known_;
+  std::vector<Symbol> tags_;  // of the fields, as far as they came
+  std::map<std::string, Symbol, std::less<>> others_;
+  bool too_many_reported_ = false;
   std::int64_t last_step_ = kNoStep;
   std::uint32_t interval_ = 1;
   // Of the record that was begun.

@@ -4,18 +4,9 @@
 #include <utility>
 #include <vector>
 
+#include "pipeline/decode/scalar_steps.h"
+
 namespace trainwatch {
-namespace {
-
-// The first record, and the first behind a restart, may follow any number of steps: two stands for
-// "more than one".
-std::uint32_t steps_since(std::int64_t last, std::int64_t step) {
-  if (last == kNoStep || step <= last) return step > 1 ? 2 : 1;
-  return static_cast<std::uint32_t>(std::min<std::int64_t>(step - last, 1 << 30));
-}
-
-}  // namespace
-
 bool TaggedScalars::begin() {
   emitted_ = false;
   if (!subject_) {

@@ -6,12 +6,11 @@
 // line break. Lines of more than 8 KiB are none of ours. The last line counts when it has ended.
 #include <algorithm>
 #include <cstring>
-#include <memory>
 #include <string>
 #include <vector>
 
 #include "pipeline/decode/decimal_time.h"
-#include "pipeline/decode/declared/line_pattern.h"
+#include "pipeline/decode/declared/declared_formats.h"
 #include "pipeline/decode/declared/record_emitter.h"
 #include "pipeline/decode/format.h"
 #include "pipeline/decode/path_metadata.h"
@@ -32,7 +31,10 @@ bool has_literal(const FormatDeclaration& declaration, std::string_view line) {
 
 class ConsoleDecoder final : public Decoder {
  public:
-  explicit ConsoleDecoder(const FileContext& context) : context_(context), emitter_(context) {
+  explicit ConsoleDecoder(const FileContext& context)
+      : context_(context),
+        formats_(DeclaredFormats::or_presets(context.declared)),
+        emitter_(context) {
     search_for_presets();
   }
 
@@ -45,6 +47,9 @@ class ConsoleDecoder final : public Decoder {
   bool mid_record() const override { return !carry_.empty(); }
   void state(StateIo& io) override;
   std::uint64_t records() const override { return records_; }
+  std::string_view declared() const override {
+    return pattern_ != nullptr ? std::string_view{pattern_->declaration().name} : "";
+  }
   ByteAccount bytes() const override {
     ByteAccount all = account_;
     if (finished_) all.structure += carry_.size();
@@ -72,13 +77,14 @@ class ConsoleDecoder final : public Decoder {
   std::string_view without_colours(std::string_view text);
 
   const FileContext& context_;
+  const DeclaredFormats& formats_;
   RecordEmitter emitter_;
   std::string carry_;      // the line that has not ended
   bool skipping_ = false;  // it is too long
   bool finished_ = false;
   std::uint64_t records_ = 0;
   ByteAccount account_;
-  std::unique_ptr<LinePattern> pattern_;  // null: no line of a preset yet
+  const LinePattern* pattern_ = nullptr;  // null: no line of a preset yet
   std::string pending_;                   // a record without a step of its own: the next bar has it
   std::int64_t bar_step_ = kNoStep;
   std::int64_t bar_total_ = 0;
@@ -88,7 +94,7 @@ class ConsoleDecoder final : public Decoder {
 
 void ConsoleDecoder::search_for_presets() {
   needles_ = {{kBar}};
-  for (const FormatDeclaration& preset : console_presets()) search_for(preset);
+  for (const LinePattern& format : formats_.lines()) search_for(format.declaration());
 }
 
 void ConsoleDecoder::search_for(const FormatDeclaration& declaration) {
@@ -217,17 +223,16 @@ bool ConsoleDecoder::take_bar(std::string_view text) {
 // Of several presets that know the line, the one that finds more fields in it.
 void ConsoleDecoder::bind(std::string_view text) {
   std::size_t most = 0;
-  for (const FormatDeclaration& preset : console_presets()) {
-    if (!has_literal(preset, text)) continue;
-    auto pattern = std::make_unique<LinePattern>(preset);
-    if (!pattern->match(text)) continue;
-    const auto fields = static_cast<std::size_t>(
-        std::ranges::count_if(preset.fields, [&](const DeclaredField& field) {
-          return scalar_of(text, field.key, field.kind).has_value();
-        }));
+  for (const LinePattern& format : formats_.lines()) {
+    if (!has_literal(format.declaration(), text)) continue;
+    const auto match = format.match(text);
+    if (!match) continue;
+    const auto fields = static_cast<std::size_t>(std::ranges::count_if(
+        format.declaration().fields,
+        [&](const DeclaredField& field) { return format.value(field, *match, text).has_value(); }));
     if (fields <= most) continue;
     most = fields;
-    pattern_ = std::move(pattern);
+    pattern_ = &format;
   }
   if (pattern_ == nullptr) return;
   needles_ = {{kBar}};
@@ -239,13 +244,15 @@ void ConsoleDecoder::emit(std::string_view text, EventBatch& out) {
   const auto match = pattern_->match(text);
   if (!match) return;
   const std::int64_t step = declaration.step_from_bar ? bar_step_ : match->step;
+  const auto at = match->time.empty() ? std::nullopt : local_time(match->time);
   bool begun = false;
-  for (const DeclaredField& field : declaration.fields) {
-    const auto value = scalar_of(text, field.key, field.kind);
+  for (std::size_t i = 0; i < declaration.fields.size(); ++i) {
+    const DeclaredField& field = declaration.fields[i];
+    const auto value = pattern_->value(field, *match, text);
     if (!value) continue;
-    if (!begun && !emitter_.begin({step, rank_of_line(text), match->at}, text)) return;
+    if (!begun && !emitter_.begin({step, rank_of_line(text), at}, text)) return;
     begun = true;
-    emitter_.emit(field, field.key, *value, out);
+    emitter_.emit(field, emitter_.tag_of(field, i), *value, out);
   }
 }
 
@@ -275,12 +282,15 @@ void ConsoleDecoder::state(StateIo& io) {
   io(bar_total_);
   io(emitter_);
   if (!io.is_loading() || preset.empty()) return;
-  const auto presets = console_presets();
-  const auto found = std::ranges::find(presets, preset, &FormatDeclaration::name);
-  if (found == presets.end() || carry_.size() > kMaxConsoleLine) return io.fail();
-  pattern_ = std::make_unique<LinePattern>(*found);
+  if (carry_.size() > kMaxConsoleLine) return io.fail();
+  // A format that the configuration no longer has: the next line that is known decides again.
+  const auto formats = formats_.lines();
+  const auto found = std::ranges::find(
+      formats, preset, [](const LinePattern& each) { return each.declaration().name; });
+  if (found == formats.end()) return;
+  pattern_ = &*found;
   needles_ = {{kBar}};
-  search_for(*found);
+  search_for(pattern_->declaration());
 }
 
 // By the name, because any text may be what a job prints; but not JSON.
@@ -288,8 +298,12 @@ Detection detect_console(const FormatClue& clue) {
   if (clue.kind != FormatClue::Kind::head) return Detection::no;
   std::string_view name = base_name(clue.path);
   if (name.ends_with(".gz")) name.remove_suffix(3);
-  const bool ours = name.ends_with(".out") || name.ends_with(".log") || name.ends_with(".err") ||
-                    name.starts_with("nemo_log_");
+  const auto formats = DeclaredFormats::or_presets(clue.declared).lines();
+  const bool named = std::ranges::any_of(formats, [&clue](const LinePattern& format) {
+    return is_named_for(format.declaration(), clue.path);
+  });
+  const bool ours = named || name.ends_with(".out") || name.ends_with(".log") ||
+                    name.ends_with(".err") || name.starts_with("nemo_log_");
   if (!ours) return Detection::no;
   const std::size_t begin = clue.head.find_first_not_of(" \t\r\n");
   if (begin == std::string_view::npos) return Detection::undecided;

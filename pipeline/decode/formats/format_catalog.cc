@@ -7,6 +7,8 @@ extern const Format tensorboard_format;
 extern const Format wandb_format;
 extern const Format flight_recorder_format;
 extern const Format console_format;
+extern const Format json_lines_format;
+extern const Format csv_format;
 
 namespace {
 
@@ -21,15 +23,21 @@ extern const Format end_of_job_format = {.name = "empty", .detect = &detect_end_
 
 // Where two rows may know the same file, the more particular one comes first: TensorFlow's traces
 // are Chrome traces of a certain path, and a timeline is any array of events that is nothing else.
-FormatTable format_catalog() {
+FormatTable format_catalog(const DeclaredFormats* declared) {
   static constexpr const Format* kCatalog[] = {
-      &end_of_job_format,       &tensorboard_format,
-      &flight_recorder_format,  &system_metrics_format,
-      &tensorflow_trace_format, &chrome_trace_format,
-      &timeline_format,         &wandb_format,
+      &end_of_job_format,
+      &tensorboard_format,
+      &flight_recorder_format,
+      &system_metrics_format,
+      &tensorflow_trace_format,
+      &chrome_trace_format,
+      &timeline_format,
+      &wandb_format,
+      &json_lines_format,
       &console_format,
+      &csv_format,
   };
-  return kCatalog;
+  return {kCatalog, declared};
 }
 
 }  // namespace trainwatch

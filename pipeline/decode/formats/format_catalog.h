@@ -6,7 +6,8 @@
 
 namespace trainwatch {
 
-FormatTable format_catalog();
+// `declared` outlives the table; null: the presets.
+FormatTable format_catalog(const DeclaredFormats* declared = nullptr);
 
 // Rows that are also used by themselves, where timelines are merged.
 extern const Format system_metrics_format;

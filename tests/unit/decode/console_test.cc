@@ -6,6 +6,7 @@
 #include <iterator>
 #include <limits>
 
+#include "declared_reading.h"
 #include "decode_harness.h"
 #include "pipeline/decode/declared/declaration.h"
 #include "pipeline/decode/declared/line_pattern.h"
@@ -14,38 +15,13 @@
 
 namespace trainwatch::testing::console_test {
 
-using Lines = std::vector<std::string>;
-
-// "tag=value step/steps", and the rank if there is one.
-Lines scalars_of(const std::string& path, std::string_view content) {
-  Interner names;
-  RecordingDiagnostics diagnostics;
-  const FileContext context{.path = path, .interner = names, .diagnostics = diagnostics};
-  FileDecoder decoder{context, format_catalog()};
-  EventBatch batch;
-  decoder.feed(content, batch);
-  decoder.finish(batch);
-  EXPECT_TRUE(diagnostics.reasons.empty());
-  Lines lines;
-  for (const Event& event : batch) {
-    const auto& scalar = std::get<Scalar>(event);
-    char value[32];
-    std::snprintf(value, sizeof value, "%.6g", scalar.value);
-    std::string text = std::string{to_string(scalar.kind)} + "=" + value + " " +
-                       std::to_string(scalar.step) + "/" + std::to_string(scalar.steps);
-    const std::int32_t rank = names.subjects[scalar.subject].rank;
-    if (rank != kNoRank) text += " rank " + std::to_string(rank);
-    lines.push_back(text);
-  }
-  return lines;
-}
-
 Lines printed(std::string_view content) {
   return scalars_of("/w/train.log", content);
 }
 
 TEST(ConsolePresets, HaveValidPatterns) {
   for (const FormatDeclaration& preset : console_presets()) {
+    EXPECT_FALSE(error_in_line_pattern(preset.line)) << preset.name;
     EXPECT_FALSE(LinePattern{preset}.match("")) << preset.name;
     EXPECT_FALSE(preset.has.empty()) << preset.name;
   }

@@ -98,6 +98,12 @@ class DecodeRun : private DumpSink {
     decoder_->renamed(path);
   }
   void cut_back(std::uint64_t bytes) { decoder_->cut_back(bytes); }
+  // The writer begins the file anew.
+  void rewrite() {
+    std::string delivered = decoder_->delivered();
+    decoder_ = make();
+    decoder_->rewritten(std::move(delivered));
+  }
 
   // Goes on with a new decoder that knows only the saved state, as after a crash.
   void restart() {

@@ -123,10 +123,10 @@ Detection detect_comma_separated(const FormatClue& clue) {
 TEST(FormatDetector, ARowMayAskForBytes) {
   const Format row{.name = "comma_separated", .detect = &detect_comma_separated};
   const Format* const table[] = {&row};
-  EXPECT_EQ(&detect_format(table, "step", "/x"), &kUndecidedFormat);
-  EXPECT_EQ(&detect_format(table, "step,loss\n1,2", "/x"), &row);
-  EXPECT_EQ(&detect_format(table, "steps\n1,2", "/x"), &kUnknownFormat);
-  EXPECT_EQ(&detect_whole_file(table, "step", "/x"), &kUnknownFormat);
+  EXPECT_EQ(&detect_format({table}, "step", "/x"), &kUndecidedFormat);
+  EXPECT_EQ(&detect_format({table}, "step,loss\n1,2", "/x"), &row);
+  EXPECT_EQ(&detect_format({table}, "steps\n1,2", "/x"), &kUnknownFormat);
+  EXPECT_EQ(&detect_whole_file({table}, "step", "/x"), &kUnknownFormat);
 }
 
 }  // namespace trainwatch::testing::format_detector_test

@@ -166,6 +166,26 @@ inline const std::string kConsoleMegatron =
     " iteration       12/    5000 | elapsed time per iteration (ms): 1.5 | lm loss: nan |\n"
     " iteration       13/    5000 | elapsed time per iteration (ms): 1";
 
+// Records of an evaluation, a bad line, numbers as text, a last line that is torn.
+inline const std::string kJsonLines =
+    R"({"data_time": 0.5, "iteration": 19, "loss_cls": 0.25, "lr": "0.001", "time": 1.5, "total_loss": NaN}
+{"bbox/AP": 12.5, "iteration": 19}
+
+{"data_time": 0.5, "iteration": 39, "total_loss": 2.5 torn
+{"data_time": 0.5, "iteration": 59, "time": 1.5, "total_loss": -Infinity}
+{"data_time": 0.5, "iteration": 79, "ti)";
+
+inline const std::string kStructuredLog =
+    R"({"time_us": 1700000000000000, "step": 7, "relative_step": 7, "rank": 3, "step_tags": ["gc", "eval"], "log_type_name": "step_start"}
+{"time_us": 1700000000250000, "step": 7, "relative_step": 7, "rank": 3, "log_type_name": "fetching_batch_end", "value": 250.125}
+{"time_us": 1700000001000000, "step": 7, "relative_step": 7, "rank": 3, "log_type_name": "step_end", "value": 1000}
+)";
+
+// Empty cells, a second header, quotes, a row that lacks a cell, a last one that is torn.
+inline const std::string kCsv =
+    "epoch,step,train_loss,lr-Adam\r\n0,4,1.5,\r\n0,9,nan,0.001\r\n"
+    "epoch,step,train_loss\r\n1,14,\"[1, 2]\"\r\n1,19\r\n\r\n1,24,0.25\r\n1,29,0.1";
+
 // A record in one chunk and one in three, NaN as a string, system metrics, stats without a time, a
 // last chunk without its first, a damaged chunk, which costs the rest of the block.
 inline std::string wandb_sample() {
@@ -204,6 +224,9 @@ inline std::vector<SampleFile> sample_files() {
       {"flight recorder", "/w/comm_traces/rank_3", flight_recorder_sample(false)},
       {"flight recorder as JSON", "/w/comm_traces/rank_4.json", flight_recorder_sample(true)},
       {"console", "/w/slurm-12.out", kConsoleMegatron},
+      {"json lines", "/w/output/metrics.json", kJsonLines},
+      {"structured log", "/w/structured_logs/a.global_rank_3.b.jsonl", kStructuredLog},
+      {"csv", "/w/lightning_logs/version_0/metrics.csv", kCsv},
   };
 }
 

@@ -1,0 +1,91 @@
+#include "pipeline/decode/declared/record_emitter.h"
+
+#include <utility>
+
+#include "pipeline/decode/scalar_steps.h"
+
+namespace trainwatch {
+
+bool RecordEmitter::begin(const DeclaredRecord& record, std::string_view text) {
+  const auto subject = subject_of(record);
+  if (!subject) {
+    context_.diagnostics.reject(context_.file, RejectReason::cardinality, text);
+    return false;
+  }
+  // A clock ahead of the file's is of another zone.
+  constexpr Nanos kZone = std::chrono::hours(1);
+  const bool known_end = context_.written != Time{};
+  timed_ = record.at && (!known_end || *record.at <= context_.written + kZone);
+  at_ = timed_ ? *record.at : context_.written;
+  step_ = record.step;
+  if (record.step != last_step_) interval_ = steps_since(last_step_, record.step);
+  if (record.step != kNoStep) last_step_ = record.step;
+  subject_ = *subject;
+  emitted_ = false;
+  return true;
+}
+
+Symbol RecordEmitter::tag_of(const DeclaredField& field, std::size_t index) {
+  if (index >= tags_.size()) tags_.resize(index + 1);
+  Symbol& tag = tags_[index];
+  if (tag == Symbol::none) {
+    tag = context_.interner.symbols.intern(field.tag.empty() ? field.key : field.tag);
+  }
+  return tag;
+}
+
+std::optional<Symbol> RecordEmitter::other_tag(std::string_view name) {
+  name = name.substr(0, SymbolTable::kLongestName);
+  const auto found = others_.find(name);
+  if (found != others_.end()) return found->second;
+  if (others_.size() >= kMostOtherTags) {
+    if (!std::exchange(too_many_reported_, true)) {
+      context_.diagnostics.reject(context_.file, RejectReason::cardinality, name);
+    }
+    return std::nullopt;
+  }
+  return others_.emplace(name, context_.interner.symbols.intern(name)).first->second;
+}
+
+void RecordEmitter::emit(const DeclaredField& meaning, Symbol tag, double value, EventBatch& out) {
+  if (std::exchange(emitted_, true)) std::get<Scalar>(out.back()).ends_record = false;
+  auto& scalar = std::get<Scalar>(out.emplace_back(std::in_place_type<Scalar>));
+  scalar.at = at_;
+  scalar.value = value * meaning.scale;
+  scalar.step = step_;
+  scalar.subject = subject_;
+  scalar.tag = tag;
+  scalar.steps = meaning.interval ? interval_ : 1;
+  scalar.kind = meaning.kind;
+  scalar.timed = timed_;
+}
+
+std::optional<SubjectId> RecordEmitter::subject_of(const DeclaredRecord& record) {
+  const bool same = known_ && known_->rank == record.rank && known_->node == record.node &&
+                    known_->path == context_.path;
+  if (same) return known_->id;
+  std::int32_t rank = context_.rank != kNoRank ? context_.rank : record.rank;
+  if (rank == kNoRank) rank = rank_of_log(context_.path);
+  Subject about{context_.job, std::string(record.node), rank, ""};
+  context_.fill_in(about);
+  const auto id = context_.interner.subjects.intern(about);
+  if (id) known_ = {record.rank, std::string(record.node), context_.path, *id};
+  return id;
+}
+
+void RecordEmitter::state(StateIo& io) {
+  io(last_step_);
+  io(interval_);
+  std::vector<std::string> others;
+  for (const auto& [tag, symbol] : others_) others.push_back(tag);
+  io(others);
+  io(too_many_reported_);
+  if (!io.is_loading()) return;
+  if (others.size() > kMostOtherTags) return io.fail();
+  others_.clear();
+  for (const std::string& tag : others) {
+    others_.emplace(tag, context_.interner.symbols.intern(tag));
+  }
+}
+
+}  // namespace trainwatch

@@ -1,0 +1,276 @@
+// Files with a JSON object per line that a declaration knows (declared/file_presets): scalars, or
+// spans as torchtitan writes them. The first line with all members that a declaration asks for
+// decides which one the file has; lines without them are passed over.
+//
+// A line counts when it has ended: the last one may be torn.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "pipeline/decode/decimal_time.h"
+#include "pipeline/decode/declared/declared_formats.h"
+#include "pipeline/decode/declared/record_emitter.h"
+#include "pipeline/decode/format.h"
+#include "pipeline/decode/json_cursor.h"
+#include "pipeline/decode/line_splitter.h"
+
+namespace trainwatch {
+namespace {
+
+constexpr std::size_t kMostMembers = 256;  // of a record; further ones are not read
+
+struct LineMember {
+  std::string_view key;
+  std::string_view value;  // as raw text
+};
+
+// The members of one line; empty: it is no object. Reused.
+class JsonLine {
+ public:
+  bool read(std::string_view line) {
+    members_.clear();
+    JsonCursor cursor{line};
+    if (!cursor.enter()) return false;
+    for (std::string_view key; cursor.next(key);) {
+      const std::string_view value = cursor.value();
+      if (members_.size() < kMostMembers) members_.push_back({key, value});
+    }
+    return !cursor.failed() && cursor.at_end();
+  }
+  // No object lies in it, and no list goes on in another line: as in no document of a profiler.
+  bool is_flat(bool ended) const {
+    return std::ranges::none_of(members_, [ended](const LineMember& member) {
+      const std::string_view value = member.value;
+      return value.starts_with('{') || value.starts_with("[{") ||
+             (ended && value.starts_with('[') && !value.ends_with(']'));
+    });
+  }
+  // The value of a member; empty: there is none, or it has none.
+  std::string_view of(std::string_view key) const {
+    if (key.empty()) return {};
+    const auto found = std::ranges::find(members_, key, &LineMember::key);
+    return found == members_.end() ? std::string_view{} : found->value;
+  }
+  bool has_all(const std::vector<std::string>& keys) const {
+    return std::ranges::all_of(keys, [this](const std::string& key) { return !of(key).empty(); });
+  }
+  const std::vector<LineMember>& members() const { return members_; }
+
+ private:
+  std::vector<LineMember> members_;
+};
+
+// Of those that know the record, the one that asks for most; null: none does.
+const FormatDeclaration* knows(const DeclaredFormats& formats, const JsonLine& line) {
+  const FormatDeclaration* best = nullptr;
+  for (const FormatDeclaration& format : formats.json()) {
+    const bool better = best == nullptr || format.has.size() > best->has.size();
+    if (better && line.has_all(format.has)) best = &format;
+  }
+  return best;
+}
+
+// Also of a number in quotes.
+std::optional<double> number_in(std::string_view value, ScalarKind kind) {
+  if (is_string_token(value)) return scalar_at(between_quotes(value), kind);
+  return parse_number(value);
+}
+
+std::int64_t integer_in(std::string_view value, std::int64_t none) {
+  const auto number = number_in(value, ScalarKind::other);
+  constexpr double kExact = 9007199254740992.0;
+  if (!number || !(std::abs(*number) < kExact)) return none;
+  return static_cast<std::int64_t>(*number);
+}
+
+class JsonLinesDecoder final : public Decoder {
+ public:
+  explicit JsonLinesDecoder(const FileContext& context)
+      : context_(context),
+        formats_(DeclaredFormats::or_presets(context.declared)),
+        emitter_(context) {}
+
+  void feed(std::string_view bytes, EventBatch& out) override;
+  void finish(EventBatch&) override { finished_ = true; }
+  void cut_back(std::size_t bytes) override { lines_.cut_back(bytes); }
+  bool complete() const override { return false; }
+  bool mid_record() const override { return lines_.mid_line(); }
+  void state(StateIo& io) override;
+  std::uint64_t records() const override { return records_; }
+  ByteAccount bytes() const override {
+    ByteAccount all = account_;
+    all.rejected += lines_.too_long();
+    if (finished_) all.structure += lines_.rest().size();
+    return all;
+  }
+  std::string_view declared() const override {
+    return format_ != nullptr ? std::string_view{format_->name} : std::string_view{};
+  }
+
+ private:
+  void line(std::string_view text, EventBatch& out);
+  bool record(std::string_view text, EventBatch& out);
+  std::optional<Time> time_of() const;
+  void emit_scalars(EventBatch& out);
+  void emit_span(std::string_view name, Time end, EventBatch& out);
+
+  const FileContext& context_;
+  const DeclaredFormats& formats_;
+  const FormatDeclaration* format_ = nullptr;  // null: no record yet
+  RecordEmitter emitter_;
+  LineSplitter lines_;
+  JsonLine line_;
+  DeclaredField other_;  // what members mean that no field names
+  std::uint64_t records_ = 0;
+  ByteAccount account_;
+  bool finished_ = false;
+};
+
+void JsonLinesDecoder::feed(std::string_view bytes, EventBatch& out) {
+  finished_ = false;
+  lines_.feed(
+      bytes, [&](std::string_view text) { line(text, out); },
+      [&](std::string_view beginning) {
+        context_.diagnostics.reject(context_.file, RejectReason::too_long, beginning);
+      });
+}
+
+void JsonLinesDecoder::line(std::string_view text, EventBatch& out) {
+  const std::size_t bytes = text.size() + 1;
+  if (text.find_first_not_of(" \t\r") == std::string_view::npos) {
+    account_.structure += bytes;
+    return;
+  }
+  if (!line_.read(text)) {
+    account_.rejected += bytes;
+    return context_.diagnostics.reject(context_.file, RejectReason::syntax, text);
+  }
+  const bool is_record = record(text, out);
+  (is_record ? account_.records : account_.structure) += bytes;
+}
+
+bool JsonLinesDecoder::record(std::string_view text, EventBatch& out) {
+  if (format_ == nullptr) format_ = knows(formats_, line_);
+  if (format_ == nullptr || !line_.has_all(format_->has)) return false;
+  ++records_;
+  DeclaredRecord about;
+  about.step = std::max(integer_in(line_.of(format_->step), kNoStep), kNoStep);
+  about.rank = small_integer(line_.of(format_->rank)).value_or(kNoRank);
+  about.at = time_of();
+  about.node = between_quotes(line_.of(format_->node));
+  std::string_view name = between_quotes(line_.of(format_->spans.name_key));
+  const bool has_spans = !format_->spans.name_key.empty();
+  if (has_spans && !name.ends_with(format_->spans.end)) return true;
+  if (!emitter_.begin(about, text)) return true;
+  if (!has_spans) {
+    emit_scalars(out);
+  } else if (about.at) {
+    name.remove_suffix(format_->spans.end.size());
+    emit_span(name, *about.at, out);
+  }
+  return true;
+}
+
+std::optional<Time> JsonLinesDecoder::time_of() const {
+  const std::string_view value = line_.of(format_->time);
+  if (value.empty()) return std::nullopt;
+  if (is_string_token(value) && value.find('-') != std::string_view::npos) {
+    return local_time(between_quotes(value));
+  }
+  const std::string_view number = is_string_token(value) ? between_quotes(value) : value;
+  const auto ns = parse_time_ns(number, format_->time_unit);
+  return ns ? std::optional(time_from_ns(*ns)) : std::nullopt;
+}
+
+void JsonLinesDecoder::emit_scalars(EventBatch& out) {
+  for (const LineMember& member : line_.members()) {
+    const auto& fields = format_->fields;
+    const auto field = std::ranges::find_if(
+        fields, [&](const DeclaredField& each) { return matches_star(each.key, member.key); });
+    if (field != fields.end() && field->key == member.key) {
+      const auto value = number_in(member.value, field->kind);
+      const auto index = static_cast<std::size_t>(field - fields.begin());
+      if (value) emitter_.emit(*field, emitter_.tag_of(*field, index), *value, out);
+      continue;
+    }
+    const bool counts = member.key == format_->step || member.key == format_->time;
+    if (field == fields.end() && (!format_->others || counts)) continue;
+    const DeclaredField& meaning = field != fields.end() ? *field : other_;
+    const auto value = number_in(member.value, meaning.kind);
+    if (!value) continue;
+    if (const auto tag = emitter_.other_tag(member.key)) {
+      emitter_.emit(meaning, *tag, *value, out);
+    }
+  }
+}
+
+void JsonLinesDecoder::emit_span(std::string_view name, Time end, EventBatch& out) {
+  const DeclaredSpans& spans = format_->spans;
+  const std::string_view value = line_.of(spans.ms_key);
+  const auto lasted =
+      parse_time_ns(is_string_token(value) ? between_quotes(value) : value, TimeUnit::milliseconds);
+  if (!lasted || *lasted < 0) {
+    return context_.diagnostics.reject(context_.file, RejectReason::time, name);
+  }
+  const auto kind = std::ranges::find(spans.kinds, name, &std::pair<std::string, SpanKind>::first);
+  auto& span = std::get<Span>(out.emplace_back(std::in_place_type<Span>));
+  span.duration = Nanos{*lasted};
+  span.start = end - span.duration;
+  span.step = std::max(integer_in(line_.of(format_->step), kNoStep), kNoStep);
+  span.subject = emitter_.subject();
+  span.name = span.phase = context_.interner.symbols.intern(name);
+  span.process = integer_or(line_.of(format_->process), -1);
+  span.thread = integer_or(line_.of(format_->thread), kNoThread);
+  if (kind != spans.kinds.end()) span.kind = kind->second;
+  if (span.kind == SpanKind::step) span.mode = Mode::train;
+}
+
+void JsonLinesDecoder::state(StateIo& io) {
+  std::string format{declared()};
+  io(format);
+  io(emitter_);
+  io(lines_);
+  io(records_);
+  io(account_);
+  if (!io.is_loading()) return;
+  // Null: the configuration has it no more, and the next record decides again.
+  const auto known = formats_.json();
+  const auto found = std::ranges::find(known, format, &FormatDeclaration::name);
+  format_ = found == known.end() ? nullptr : &*found;
+}
+
+// By its first line, which has ended; asked with its first member, so that other formats may know
+// it before. A name that promises a format gets more lines, as the first one may be about other
+// things.
+Detection detect_json_lines(const FormatClue& clue) {
+  if (clue.kind == FormatClue::Kind::event) return Detection::no;
+  const DeclaredFormats& formats = DeclaredFormats::or_presets(clue.declared);
+  const bool named = std::ranges::any_of(formats.json(), [&clue](const FormatDeclaration& format) {
+    return is_named_for(format, clue.path);
+  });
+  if (named != (clue.kind == FormatClue::Kind::head)) return Detection::no;
+  std::string_view rest = clue.head;
+  JsonLine line;
+  for (int lines = 0; lines < (named ? 100 : 1); ++lines) {
+    rest.remove_prefix(std::min(rest.find_first_not_of(" \t\r\n"), rest.size()));
+    const std::size_t end = rest.find('\n');
+    const bool whole = line.read(rest.substr(0, end));
+    if (!line.is_flat(end != std::string_view::npos)) return Detection::no;
+    if (end == std::string_view::npos) return named ? Detection::undecided : Detection::no;
+    if (whole && knows(formats, line) != nullptr) return Detection::yes;
+    rest.remove_prefix(end);
+  }
+  return Detection::no;
+}
+
+}  // namespace
+
+extern const Format json_lines_format = {.name = "json_lines",
+                                         .lines = true,
+                                         .detect = &detect_json_lines,
+                                         .make = &make_decoder<JsonLinesDecoder>};
+
+}  // namespace trainwatch

@@ -1,0 +1,19 @@
+// How many steps a value that is a mean stands for.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "trainwatch/event.h"
+
+namespace trainwatch {
+
+// The steps between the record before, at step `last` (kNoStep: there was none), and the one at
+// `step`. The first record, and the first behind a restart, may follow any number of steps: two
+// stands for "more than one".
+inline std::uint32_t steps_since(std::int64_t last, std::int64_t step) {
+  if (last == kNoStep || step <= last) return step > 1 ? 2 : 1;
+  return static_cast<std::uint32_t>(std::min<std::int64_t>(step - last, 1 << 30));
+}
+
+}  // namespace trainwatch
