@@ -80,6 +80,7 @@ void Engine::on(const Scalar& scalar) {
   latest_ = std::max(latest_, scalar.at);
   last_seen_.saw(scalar.subject);
   scalar_metrics_.on(scalar);
+  history_.on(scalar);
   host_->on(scalar);
   const auto step = logged_steps_.on(scalar);
   on_complete_logged_steps();

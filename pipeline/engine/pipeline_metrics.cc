@@ -164,6 +164,7 @@ void collect_limits(const Engine& engine, const TailReport& tail, std::uint64_t 
       {"charted_jobs", History::kMostJobs, engine.history().jobs_dropped()},
       {"charted_rows", JobHistory::kMostRanks + JobHistory::kMostSeries,
        engine.history().rows_dropped()},
+      {"charted_scalars", ScalarHistory::kMostSeries, engine.history().scalars_dropped()},
       {"series_per_family", kMaxSeries, engine.series_dropped()},
       {"analysis_bytes", AnalysisHost::kMostBytes, engine.analyses().stopped().size()},
   };

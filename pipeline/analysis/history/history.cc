@@ -24,8 +24,9 @@ JobHistory& History::job_of(SubjectId subject) {
 }
 
 void History::forget_one() {
-  const auto oldest =
-      std::ranges::min_element(jobs_, {}, [](const auto& job) { return job.second.latest(); });
+  const auto oldest = std::ranges::min_element(jobs_, {}, [](const auto& job) {
+    return std::max(job.second.latest(), job.second.scalars().latest());
+  });
   places_.clear();
   forgotten_.insert(jobs_.extract(oldest));
   ++jobs_dropped_;
@@ -57,6 +58,23 @@ void History::on(const Step& step) {
 
 void History::on(const LostInterval& lost) {
   job_of(lost.rank).on(lost);
+}
+
+void History::on(const Scalar& scalar) {
+  JobHistory& job = job_of(scalar.subject);
+  const std::size_t share = kMostScalarPoints / std::bit_ceil(jobs_.size());
+  if (share != scalar_share_) {
+    for (auto& [id, history] : jobs_) history.keep_scalars(share);
+  }
+  scalar_share_ = share;
+  job.keep_scalars(share);  // it may be new
+  job.on(scalar);
+}
+
+std::uint64_t History::scalars_dropped() const {
+  std::uint64_t dropped = 0;
+  for (const auto& [job, history] : jobs_) dropped += history.scalars().dropped();
+  return dropped;
 }
 
 std::uint64_t History::rows_dropped() const {

@@ -11,6 +11,7 @@
 #include "pipeline/analysis/job_ids.h"
 #include "trainwatch/event.h"
 #include "trainwatch/interner.h"
+#include "trainwatch/scalar.h"
 #include "trainwatch/state_rows.h"
 
 namespace trainwatch {
@@ -22,6 +23,8 @@ class History {
   // Single steps: of a job, and of all together.
   static constexpr std::size_t kMostSteps = 2048;
   static constexpr std::size_t kMostStepsOfAll = 8192;
+  // Points of scalars of all jobs together, 32 bytes each; those of a job have an equal share.
+  static constexpr std::size_t kMostScalarPoints = 131'072;
 
   // `interner` outlives it.
   explicit History(const Interner& interner) : interner_(interner), job_ids_(interner) {}
@@ -31,12 +34,15 @@ class History {
   // With all its waits.
   void on(const Step& step);
   void on(const LostInterval& lost);
+  void on(const Scalar& scalar);
 
   const Interner& interner() const { return interner_; }
   const std::map<SubjectId, JobHistory>& jobs() const { return jobs_; }  // by the job's subject
   std::uint64_t jobs_dropped() const { return jobs_dropped_; }
   // What JobHistory::dropped() counts, of all jobs.
   std::uint64_t rows_dropped() const;
+  // What ScalarHistory::dropped() counts, of all jobs.
+  std::uint64_t scalars_dropped() const;
 
   // Puts what changed since the last call; `all`: everything.
   void save(StateRows& rows, bool all);
@@ -57,6 +63,7 @@ class History {
   const Interner& interner_;
   JobIds job_ids_;
   std::map<SubjectId, JobHistory> jobs_;
+  std::size_t scalar_share_ = 0;               // points of a job; 0: not set yet
   std::vector<Place> places_;                  // by SeriesId
   std::map<SubjectId, JobHistory> forgotten_;  // since the last save()
   std::uint64_t jobs_dropped_ = 0;

@@ -151,6 +151,7 @@ void JobHistory::save(StateRows& rows, const std::string& prefix, bool all) {
   ranks_.save(rows, prefix + "ranks/", all);
   usage_.save(rows, prefix + "usage/", all);
   log_.save(rows, prefix + "steps/", all);
+  scalars_.save(rows, prefix + "scalars/", all);
   if (slots_changed_ || all) rows.put(prefix + "slots", [this](StateIo& io) { slots_state(io); });
   rows.put(prefix + "totals", [this](StateIo& io) { totals_state(io); });
   slots_changed_ = false;
@@ -163,6 +164,7 @@ void JobHistory::remove(StateRows& rows, const std::string& prefix) {
   ranks_.remove(rows, prefix + "ranks/");
   usage_.remove(rows, prefix + "usage/");
   log_.remove(rows, prefix + "steps/");
+  scalars_.remove(rows, prefix + "scalars/");
   rows.remove(prefix + "slots");
   rows.remove(prefix + "totals");
 }
@@ -172,7 +174,8 @@ bool JobHistory::load(const SavedState& saved, const std::string& prefix) {
          load_row(saved, prefix + "slots", [this](StateIo& io) { slots_state(io); }) &&
          seconds_.load(saved, prefix + "seconds/") && quarters_.load(saved, prefix + "quarters/") &&
          whole_.load(saved, prefix + "whole/") && ranks_.load(saved, prefix + "ranks/") &&
-         usage_.load(saved, prefix + "usage/") && log_.load(saved, prefix + "steps/");
+         usage_.load(saved, prefix + "usage/") && log_.load(saved, prefix + "steps/") &&
+         scalars_.load(saved, prefix + "scalars/");
 }
 
 void JobHistory::totals_state(StateIo& io) {

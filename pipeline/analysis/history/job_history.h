@@ -1,5 +1,6 @@
 // What one job did over time, as the page and the report draw it: its iterations, each rank, its
-// cores and GPUs, and what happened at one time. Alerts do not depend on it.
+// cores and GPUs, the scalars that it logs, and what happened at one time. Alerts do not depend on
+// it.
 //
 // Bounded: the last kRecent intervals of a second and of 16 s, and the whole job in at most kWhole
 // intervals; ranks, devices, marks and single steps up to the constants below.
@@ -18,12 +19,14 @@
 #include <vector>
 
 #include "pipeline/analysis/core/lost_time.h"
+#include "pipeline/analysis/history/scalar_history.h"
 #include "pipeline/analysis/history/slot_columns.h"
 #include "pipeline/analysis/history/step_column.h"
 #include "pipeline/analysis/history/step_log.h"
 #include "pipeline/analysis/history/time_columns.h"
 #include "trainwatch/event.h"
 #include "trainwatch/interner.h"
+#include "trainwatch/scalar.h"
 #include "trainwatch/state_rows.h"
 
 namespace trainwatch {
@@ -106,6 +109,12 @@ class JobHistory {
   // The slot of a series, made if new; kNoSlot: there is no room.
   std::size_t slot_of(SeriesId series);
   void on(const Sample& sample, std::size_t slot);
+  // One without a time of its own says nothing about when the job ran.
+  void on(const Scalar& scalar) {
+    if (!scalar.timed || take(scalar.at)) scalars_.on(scalar);
+  }
+  // At most so many points of scalars.
+  void keep_scalars(std::size_t points) { scalars_.keep(points); }
 
   // The last one covers the whole job, and is the finest one of a short job.
   std::array<const Steps*, 3> levels() const { return {&seconds_, &quarters_, &whole_}; }
@@ -116,9 +125,11 @@ class JobHistory {
   const std::vector<std::optional<SeriesId>>& series_slots() const { return series_slots_; }
   const std::deque<Step>& steps() const { return log_.steps(); }
   const std::deque<HistoryMark>& marks() const { return marks_; }
+  const ScalarHistory& scalars() const { return scalars_; }
   // By kind.
   const std::array<Percents, kHistoryKinds>& percents() const { return percents_; }
-  // Of the first iteration, and of whatever came last; kNoTime: nothing did.
+  // Of the first iteration, and of whatever came last but scalars without a time of their own;
+  // kNoTime: nothing did.
   Time first_end() const { return first_end_; }
   Time latest() const { return latest_; }
   // For lack of room in ranks and series, and with impossible times.
@@ -155,6 +166,7 @@ class JobHistory {
   Time latest_ = kNoTime;
   std::uint64_t dropped_ = 0;
   StepLog log_;
+  ScalarHistory scalars_;
   bool slots_changed_ = true;  // or marks; a new history has a row, too
 };
 
