@@ -8,6 +8,7 @@
 #include "daemon/app/engine_thread.h"
 #include "daemon/app/job_choice.h"
 #include "pipeline/analysis/history/history_json.h"
+#include "pipeline/analysis/history/scalar_json.h"
 
 namespace trainwatch {
 namespace {
@@ -27,6 +28,11 @@ std::string chart_json(const History& history, const std::string& name, const Jo
       return step_histogram_json(name, job, query.range);
     case ChartView::usage_histogram:
       return usage_histogram_json(name, job);
+    case ChartView::scalars: {
+      ScalarChoice choice{query.tags};
+      if (query.last > 0) choice.last = query.last;
+      return scalars_json(name, job.scalars(), history.interner(), choice);
+    }
   }
   return "{}";
 }

@@ -10,9 +10,11 @@ namespace trainwatch {
 namespace {
 
 constexpr std::size_t kMostLast = 10'000;
+constexpr std::size_t kMostTags = 64;
 constexpr std::uint32_t kMostAttempt = std::numeric_limits<std::uint32_t>::max();
 constexpr std::string_view kHeatmap = "/api/v1/heatmap";
 constexpr std::string_view kHistogram = "/api/v1/histogram";
+constexpr std::string_view kScalars = "/api/v1/scalars";
 
 std::optional<Time> parse_micros(const std::string& text) {
   const auto micros = parse_unsigned(text);
@@ -43,12 +45,21 @@ bool take_what(std::string_view path, const std::string& what, ChartView& view) 
   return path == kHistogram && (what == "steps" || what == "utilization");
 }
 
+// `tag` may be there several times.
+bool apply_to_scalars(ChartQuery& query, const std::string& name, const std::string& value) {
+  if (name == "last") return take_number(value, kMostLast, query.last);
+  if (name != "tag" || value.empty() || query.tags.size() == kMostTags) return false;
+  query.tags.push_back(value);
+  return true;
+}
+
 bool apply_parameter(std::string_view path, ChartQuery& query, const std::string& name,
                      const std::string& value) {
   if (name == "job") {
     query.job = value;
     return true;
   }
+  if (query.view == ChartView::scalars) return apply_to_scalars(query, name, value);
   if (name == "start") return take_time(value, query.range.from);
   if (name == "end") return take_time(value, query.range.to);
   if (name == "columns") return take_number(value, ChartRange::kMostColumns, query.range.columns);
@@ -67,6 +78,7 @@ Result<ChartQuery> parse_chart_query(std::string_view path, std::string_view tex
   ChartQuery query;
   if (path == kHeatmap) query.view = ChartView::usage_map;
   if (path == kHistogram) query.view = ChartView::step_histogram;
+  if (path == kScalars) query.view = ChartView::scalars;
   for (const auto& [name, value] : *parameters) {
     if (!apply_parameter(path, query, name, value)) return invalid_parameter(name);
   }

@@ -285,6 +285,7 @@ constexpr Route kRoutes[] = {
     {"/api/v1/histogram", chart},
     {"/api/v1/openapi.yaml", asset},
     {"/api/v1/runs", runs},
+    {"/api/v1/scalars", chart},
     {kSilencesPath, silences, false, "POST"},
     {"/api/v1/silences/", silences, false, "DELETE"},
     {"/api/v1/status", status},

@@ -84,7 +84,7 @@ class Answers(unittest.TestCase):
         self.assertTrue(all(len(row) == len(steps["columns"]) for row in steps["rows"]))
 
     def test_every_refusal_names_the_parameter(self):
-        for path in ("alerts", "steps", "heatmap", "histogram", "annotations", "timeline", "analyses/step_statistics"):
+        for path in ("alerts", "steps", "heatmap", "histogram", "scalars", "annotations", "timeline", "analyses/step_statistics"):
             with self.subTest(path), self.assertRaises(urllib.error.HTTPError) as refused:
                 self.trainwatch.get("/api/v1/%s?colour=red" % path)
             self.assertEqual(refused.exception.code, 400)

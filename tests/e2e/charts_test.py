@@ -96,6 +96,30 @@ class ChartsTest(harness.JobTest):
         for chart in self.CHARTS:
             self.assertEqual(without_lost_time(resumed[chart]), without_lost_time(straight[chart]), chart)
 
+    def test_scalars_are_what_the_job_logged_also_after_a_kill(self):
+        log = os.path.join(self.directory, "train.log")
+        line = "[rank0]:[titan] 2026-01-02 03:04:05,678 - root - INFO - step: %d  loss: %s  tps: 12,345\n"
+        lines = [line % (step, "nan" if step == 150 else 5 - step / 100) for step in list(range(200)) + list(range(150, 300))]
+        self.append(log, "".join(lines[:149]).encode())
+        with harness.Trainwatch(self.directory, state=self.state) as trainwatch:
+            trainwatch.wait_until_read()
+            loss = trainwatch.json("/api/v1/scalars?tag=loss")["series"]
+            self.assertEqual([point[0] for point in loss[0]["points"]], list(range(149)))
+            harness.wait_for(lambda: self.stored(trainwatch), "what was read is stored")
+            trainwatch.signal(signal.SIGKILL)
+            trainwatch.wait()
+        with harness.Trainwatch(self.directory, state=self.state) as trainwatch:
+            self.assertEqual(trainwatch.json("/api/v1/scalars?tag=loss")["series"], loss)
+            self.append(log, "".join(lines).encode())
+            trainwatch.wait_until_read()
+            series = {each["tag"]: each for each in trainwatch.json("/api/v1/scalars")["series"]}
+            latest = trainwatch.json("/api/v1/scalars?tag=tps&last=1")["series"]
+        self.assertEqual([each["points"][0][::2] for each in latest], [[299, 12345]])
+        loss = series["loss"]
+        self.assertEqual((loss["rank"], loss["kind"], loss["attempts"]), (0, "loss", [200]))
+        self.assertEqual([point[0] for point in loss["points"]], list(range(200)) + list(range(150, 300)))
+        self.assertEqual([point[2] for point in loss["points"]][148:152], [3.52, 3.51, "NaN", 3.49])
+
     def stored(self, trainwatch):
         read = sum(source["bytes"] for source in trainwatch.json("/api/v1/status")["sources"])
         if read != getattr(self, "_read", None):
@@ -105,7 +129,8 @@ class ChartsTest(harness.JobTest):
     def test_questions_that_make_no_sense_are_refused(self):
         with harness.Trainwatch(self.directory) as trainwatch:
             for question, status in (("steps?columns=0", 400), ("steps?start=9&end=3", 400), ("heatmap?what=x", 400),
-                                     ("steps?job=nobody", 404), ("histogram?x=1", 400)):
+                                     ("steps?job=nobody", 404), ("histogram?x=1", 400), ("scalars?last=0", 400),
+                                     ("scalars?tag=", 400), ("scalars?job=nobody", 404)):
                 with self.assertRaises(harness.urllib.error.HTTPError) as refused:
                     trainwatch.get("/api/v1/" + question)
                 self.assertEqual(refused.exception.code, status, question)

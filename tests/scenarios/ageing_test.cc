@@ -82,6 +82,43 @@ int series_of_old(const Engine& engine) {
   return found;
 }
 
+std::size_t points_of(const Engine& engine, std::string_view family_name) {
+  std::vector<MetricFamily> families;
+  engine.collect_metrics(Cardinality::full, families);
+  for (const MetricFamily& family : families) {
+    if (family.name == family_name) return family.points.size();
+  }
+  return 0;
+}
+
+// What a job logged about itself leaves /metrics and the charts with it, also where its log is all
+// that is known of it.
+TEST(AgeingTest, ScalarsOfAJobThatIsOver) {
+  TempDirectory target;
+  AgeingWatcher watcher(target.path(), options_of(target.path()));
+  for (int job = 0; job < 3; ++job) {
+    target.append("job-" + std::to_string(job) + "/train.log",
+                  "[titan] 2026-01-02 03:04:05,678 - root - INFO - step: 1  loss: 2.5  tps: 12\n");
+  }
+  watcher.look();
+  const auto engine = [&]() -> const Engine& { return watcher.pipeline().engine(); };
+  ASSERT_EQ(points_of(engine(), "trainwatch_scalar"), 6U);
+  ASSERT_EQ(engine().history().jobs().size(), 3U);
+  for (unsigned round = 0; round <= LastSeen::kPatience; ++round) {
+    target.append("job-1/train.log", "[titan] 2026-01-02 03:04:06,678 - root - INFO - step: " +
+                                         std::to_string(round + 2) + "  loss: 2.5  tps: 12\n");
+    watcher.look();
+    watcher.next_round();
+  }
+  EXPECT_EQ(points_of(engine(), "trainwatch_scalar"), 2U);
+  ASSERT_EQ(engine().history().jobs().size(), 1U);
+  const auto& [job, history] = *engine().history().jobs().begin();
+  EXPECT_EQ(engine().interner().subjects[job].job, "job-1");
+  for (const auto& series : history.scalars().series()) {
+    EXPECT_EQ(series.curve.points().size(), LastSeen::kPatience + 2U);
+  }
+}
+
 class Ageing : public testing::TestWithParam<unsigned> {};
 
 // In each round of the job something older is forgotten, so that everything known of the job goes

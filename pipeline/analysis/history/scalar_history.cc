@@ -8,6 +8,7 @@
 namespace trainwatch {
 namespace {
 
+constexpr std::size_t kMostLeftOut = 1000;
 constexpr std::size_t kFewestPoints = 16;  // points of a series, however many there are
 
 // What is stored of a series beside its points.
@@ -69,18 +70,25 @@ ScalarHistory::Series* ScalarHistory::series_of(const Scalar& scalar) {
     thin();
     return &series_.back();
   }
-  ++dropped_;
   // The newest of those that say least.
   const auto least = std::ranges::min_element(
       series_.rbegin(), series_.rend(),
       [](const Series& a, const Series& b) { return precedes(b.kind, a.kind); });
-  if (!precedes(scalar.kind, least->kind)) return nullptr;
+  if (!precedes(scalar.kind, least->kind)) {
+    leave_out(scalar.subject, scalar.tag);
+    return nullptr;
+  }
+  leave_out(least->subject, least->tag);
   heads_changed_ = true;
   least->subject = scalar.subject;
   least->tag = scalar.tag;
   least->kind = scalar.kind;
   least->curve.clear();
   return &*least;
+}
+
+void ScalarHistory::leave_out(SubjectId subject, Symbol tag) {
+  if (left_out_.size() < kMostLeftOut && left_out_.emplace(subject, tag).second) ++dropped_;
 }
 
 void ScalarHistory::keep(std::size_t points) {

@@ -8,7 +8,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <set>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "pipeline/analysis/history/scalar_points.h"
@@ -43,7 +46,7 @@ class ScalarHistory {
 
   // Event time of the latest point; kNoTime: there is none.
   Time latest() const { return latest_; }
-  // Values of series without room.
+  // Series that had no room, or had to make it.
   std::uint64_t dropped() const { return dropped_; }
 
   // Rows whose keys begin with `prefix`.
@@ -56,6 +59,7 @@ class ScalarHistory {
   // Null: there is no room.
   Series* series_of(const Scalar& scalar);
   std::size_t most_each() const;
+  void leave_out(SubjectId subject, Symbol tag);
   void thin();
   void totals_state(StateIo& io);
 
@@ -63,6 +67,8 @@ class ScalarHistory {
   std::size_t points_ = kMostSeries * kMostPoints;  // in all
   Time latest_ = kNoTime;
   std::uint64_t dropped_ = 0;
+  // Those that were counted, since the start; further ones than it holds are not.
+  std::set<std::pair<SubjectId, Symbol>> left_out_;
   bool heads_changed_ = true;
 };
 

@@ -145,8 +145,10 @@ TEST_F(ScalarHistoryTest, TheSameStepTwiceIsNoAttemptAndNoStepIsNone) {
 }
 
 TEST_F(ScalarHistoryTest, WhatSaysMostHasRoomAndTheRestIsCounted) {
-  for (int i = 0; i < 100; ++i)
-    history_.on(scalar("tag" + std::to_string(i), 1, i, ScalarKind::other));
+  for (int step = 1; step <= 2; ++step) {
+    for (int i = 0; i < 100; ++i)
+      history_.on(scalar("tag" + std::to_string(i), step, i, ScalarKind::other));
+  }
   EXPECT_EQ(kept().series().size(), ScalarHistory::kMostSeries);
   EXPECT_EQ(history_.scalars_dropped(), 100 - ScalarHistory::kMostSeries);
   history_.on(scalar("loss", 1, 2.5, ScalarKind::loss));

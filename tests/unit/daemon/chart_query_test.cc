@@ -4,6 +4,7 @@
 
 #include "daemon/app/chart_source.h"
 #include "daemon/app/job_choice.h"
+#include "daemon/net/url.h"
 
 namespace trainwatch::chart_query_test {
 
@@ -57,6 +58,21 @@ TEST(ChartQueryTest, WhatIsNotUnderstoodIsRefused) {
   EXPECT_TRUE(refused("/api/v1/histogram", "what=ranks"));
 }
 
+TEST(ChartQueryTest, Scalars) {
+  EXPECT_EQ(parsed("/api/v1/scalars", "").view, ChartView::scalars);
+  const ChartQuery query = parsed("/api/v1/scalars", "job=a&tag=train%2Floss&tag=lr&last=7");
+  EXPECT_EQ(query.job, "a");
+  EXPECT_EQ(query.tags, (std::vector<std::string>{"train/loss", "lr"}));
+  EXPECT_EQ(query.last, 7);
+  for (const char* wrong : {"last=0", "last=-1", "last=x", "tag=", "what=steps", "columns=5",
+                            "start=1", "attempt=1", "tags=loss", "%zz"}) {
+    EXPECT_TRUE(refused("/api/v1/scalars", wrong)) << wrong;
+  }
+  EXPECT_TRUE(refused("/api/v1/steps", "tag=loss"));
+  EXPECT_EQ(parse_chart_query("/api/v1/scalars", "last=0").error().message,
+            invalid_parameter("last").message);
+}
+
 TEST(ChartSourceTest, SeveralJobsNeedOne) {
   Interner interner;
   History history(interner);
@@ -77,7 +93,7 @@ TEST(ChartSourceTest, SeveralJobsNeedOne) {
   EXPECT_EQ(answer_chart(history, {.job = "c"}).status, 404);
   for (const ChartView view :
        {ChartView::steps, ChartView::last_steps, ChartView::rank_map, ChartView::usage_map,
-        ChartView::step_histogram, ChartView::usage_histogram}) {
+        ChartView::step_histogram, ChartView::usage_histogram, ChartView::scalars}) {
     const HttpResponse response = answer_chart(history, {.view = view, .job = "b", .last = 3});
     EXPECT_EQ(response.status, 200);
     EXPECT_TRUE(response.body.starts_with(R"({"job":"b",)")) << response.body;
