@@ -10,6 +10,7 @@ import {GpuPanel} from './gpu_view.js';
 import {HistogramPanel} from './histogram.js';
 import {RanksPanel, UtilizationPanel} from './heat_panels.js';
 import {Panel} from './panel.js';
+import {ScalarPanels} from './scalars_view.js';
 import {SpanPanel} from './span_view.js';
 import {Still} from './still.js';
 import {GUTTER, TimeChart} from './time_chart.js';
@@ -28,8 +29,9 @@ export function Charts({model}) {
       <h2 id="charts-title">Where the time goes${model.attempt === undefined ? '' : ` in attempt ${model.attempt}`}</h2>
       ${span && html`<${SpanBar} model=${model} span=${span} />`}
       <${Measured} model=${model}>
-        ${span && still([panels.steps, panels.workers, panels.batches], [alerts, logScale], () => html`<${StepPanels} model=${model}
-          result=${panels.steps} span=${span} alerts=${alerts} />`)}
+        ${span && still([panels.steps, panels.workers, panels.batches, panels.tags, panels.scalars], [alerts, logScale, ...model.tags], () => html`<${StepPanels} model=${model}
+          result=${panels.steps} span=${span} alerts=${alerts}>
+          <${ScalarPanels} model=${model} panels=${panels} span=${span} /><//>`)}
         ${!span && html`<${Panel} name="steps" title="Iteration time" result=${panels.steps} empty="No steps yet." />`}
         ${span && still([panels.ranks], [], () => html`<${RanksPanel} model=${model} result=${panels.ranks} span=${span} />`)}
         ${span && still([panels.utilization], [], () => html`<${UtilizationPanel} model=${model} result=${panels.utilization} span=${span} />`)}
@@ -113,10 +115,10 @@ function alertSpans(model) {
   return joined;
 }
 
-function StepPanels({model, result, span: [from, to], alerts}) {
+function StepPanels({model, result, span: [from, to], alerts, children}) {
   const answer = result.data;
   const empty = answer && !answer.columns.t_us.length ? 'No steps in this time.' : '';
-  if (!answer || empty) return html`<${Panel} name="steps" title="Iteration time" result=${result} empty=${empty} />`;
+  if (!answer || empty) return html`<${Panel} name="steps" title="Iteration time" result=${result} empty=${empty} />${children}`;
   const means = summary(answer);
   const {min, max, p50} = answer.columns;
   const wide = Math.max(...max) > LOG_FROM * (means.p50 || 1) && Math.min(...min) > 0;
@@ -134,6 +136,7 @@ function StepPanels({model, result, span: [from, to], alerts}) {
         onClick=${() => { model.logScale = !logarithmic; model.urgent(); }}>logarithmic</button>
       <${TimeChart} ...${common} variant=${logarithmic} label=${label} spec=${iterationSpec(answer, spans, logarithmic)} />
     <//>
+    ${children}
     <${Panel} name="phases" title="What an iteration consists of" result=${result} empty=${phases ? '' : 'No phases are written.'}>
       <${TimeChart} ...${common} label=${`Phases of an iteration: ${shares(means.phases, seconds)}`} spec=${phases} />
     <//>

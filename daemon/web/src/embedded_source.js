@@ -3,7 +3,7 @@
 // The keys are the paths that README.md of this folder lists. A query names only what identifies the
 // answer (job, what, attempt): which part of it is shown is chosen here, as nothing else is recorded.
 
-const PARTS_OF_AN_ANSWER = ['start', 'end', 'columns', 'after', 'limit', 'last', 'state', 'parts', 'rule'];
+const PARTS_OF_AN_ANSWER = ['start', 'end', 'columns', 'after', 'limit', 'last', 'state', 'parts', 'rule', 'tag'];
 
 export function embeddedSource(answers) {
   return {

@@ -3,7 +3,7 @@
 const NOTHING = '–';
 const missing = (value) => value === null || value === undefined || Number.isNaN(value);
 
-const digits = (value) => String(Number(value.toPrecision(3)));
+export const digits = (value, most = 3) => String(Number(value.toPrecision(most)));
 
 const grouped = new Intl.NumberFormat('en');
 

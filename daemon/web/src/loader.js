@@ -22,17 +22,18 @@ export function createLoader(source, view, changed) {
   // Asks for what is old, each panel as often as it may; for all of them if the view shows something else, or by `force`.
   function refresh(force = false) {
     const now = performance.now();
-    const current = view().key;
+    const shown = view();
+    const current = shown.key;
     const other = current !== question;
     question = current;
     for (const [name, spec] of Object.entries(PANELS)) {
       const panel = panels[name];
-      if (spec.only && !spec.only(view())) {
+      if (spec.only && !spec.only(shown)) {
         panel.data = null;
         continue;
       }
       const wait = panel.missing ? ASK_AGAIN_MS : panel.error ? Math.max(RETRY_MS, spec.every) : spec.every;
-      const due = force || other || (panel.old && wait > 0 && now - panel.asked >= wait);
+      const due = force || other || (spec.only && panel.path !== spec.path(shown)) || (panel.old && wait > 0 && now - panel.asked >= wait);
       if (due && !(panel.busy && !other)) ask(name, spec, panel, other);
     }
   }
@@ -41,10 +42,11 @@ export function createLoader(source, view, changed) {
     const mine = question;
     const shown = view();
     panel.asked = performance.now();
+    panel.path = spec.path(shown);
     panel.old = false;
     panel.busy = true;
     try {
-      const data = name === 'steps' && !other ? await more(panel.data, shown) : await source.get(spec.path(shown));
+      const data = name === 'steps' && !other ? await more(panel.data, shown) : await source.get(panel.path);
       if (mine !== question) return;
       if (data !== panel.data) Object.assign(panel, {data, error: '', missing: false});
     } catch (error) {
@@ -55,6 +57,7 @@ export function createLoader(source, view, changed) {
       if (mine === question) panel.busy = false;
     }
     changed();
+    if (spec.first) refresh();  // what others ask for depends on it
   }
 
   // The columns from the newest one on; all of them where that is not possible.

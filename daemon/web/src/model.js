@@ -5,6 +5,7 @@ import {createAlertBook} from './alert_book.js';
 import {createClock} from './clock.js';
 import {createCursor} from './cursor.js';
 import {createLoader} from './loader.js';
+import {shownTags} from './scalars_view.js';
 import {fromHash, movedBy, shownSpan, toHash, zoomed, zoomedBy} from './span.js';
 
 const BADNESS = ['stalled', 'slow', 'starting', 'running', 'gone', 'finished'];
@@ -24,6 +25,7 @@ export function createModel(source, {changed, urgent}) {
     runs: null, monitor: '', status: null, error: '',
     job: null, attempt: undefined, range: {kind: 'all'}, columns: 500,
     filter: {rule: '', severity: '', rank: '', run: ''},
+    tags: [null, null],  // of scalars that were chosen; null: the usual ones
     logScale: null,  // of iteration time; null: as the data needs
   };
   model.book = createAlertBook(source);
@@ -33,13 +35,15 @@ export function createModel(source, {changed, urgent}) {
 
   model.run = () => (model.runs || []).find((run) => run.job === model.job) || null;
 
-  // The time from the first to the last step of the run, microseconds; null while unknown.
+  // The time from the first to the last step of the run, else of what it logged, microseconds; null while unknown.
   model.extent = () => {
     const run = model.run();
     const steps = model.panels.steps.data;
     const from = Math.min(...[steps?.from_us, micros(run?.begin)].filter(Number.isFinite));
     const to = Math.max(...[steps?.to_us, micros(run?.last_step_at)].filter(Number.isFinite));
-    return Number.isFinite(from) && to > from ? [from, to] : null;
+    if (Number.isFinite(from) && to > from) return [from, to];
+    const logged = (model.panels.scalars.data?.series || []).flatMap(({points}) => [points[0][1], points[points.length - 1][1]]);
+    return logged.length ? [Math.min(...logged), Math.max(...logged, logged[0] + 1e6)] : null;
   };
   model.span = () => shownSpan(model.range, model.extent());
 
@@ -70,6 +74,11 @@ export function createModel(source, {changed, urgent}) {
     if (model.span()) show({range: movedBy(share, model.span(), model.extent())});
   };
   model.reset = () => show({range: {kind: 'all'}});
+  model.chooseTag = (i, tag) => {
+    model.tags = model.tags.map((each, k) => (k === i ? tag : each));
+    urgent();
+    model.loader.refresh();
+  };
   model.setFilter = (change) => {
     const rule = change.rule !== undefined && change.rule !== model.filter.rule;
     Object.assign(model.filter, change);
@@ -98,7 +107,7 @@ export function createModel(source, {changed, urgent}) {
 // What the panels are asked about. A report has one answer to each question, and selects from it.
 function viewOf(model) {
   const {job, attempt, range, columns, source} = model;
-  const view = {job, attempt, columns, key: JSON.stringify([job, attempt, source.live ? [range, columns] : 0])};
+  const view = {job, attempt, columns, tags: shownTags(model.panels.tags.data, model.tags), key: JSON.stringify([job, attempt, source.live ? [range, columns] : 0])};
   view.lastStepUs = () => micros(model.run()?.last_step_at);
   if (!source.live) return view;
   if (range.kind === 'span') Object.assign(view, {start: range.from, end: range.to});

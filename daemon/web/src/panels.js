@@ -1,5 +1,5 @@
 // What each panel is drawn from: the path to ask for, and how often while new data comes.
-// `view` has job, attempt and, in microseconds or undefined, start and end.
+// `view` has job, attempt, tags and, in microseconds or undefined, start and end.
 
 const query = (values) => new URLSearchParams(Object.entries(values)
   .filter(([, value]) => value !== undefined && value !== null && value !== '')).toString();
@@ -35,6 +35,15 @@ export const PANELS = {
     every: 10000,
     path: (view) => withQuery('/api/v1/histogram', {job: view.job, what: 'utilization', start: view.start,
       end: view.end}),
+  },
+  tags: {
+    every: 10000, first: true,
+    path: ({job}) => withQuery('/api/v1/scalars', {job, last: 1}),
+  },
+  scalars: {
+    every: 2000,
+    only: (view) => view.tags.length > 0,
+    path: ({job, tags}) => `/api/v1/scalars?${new URLSearchParams([...(job ? [['job', job]] : []), ...tags.map((tag) => ['tag', tag])])}`,
   },
   annotations: {
     every: 0,  // of a chosen span, which does not change

@@ -1,5 +1,5 @@
 // Training jobs that never were, and what the server would answer about them: the contract of
-// /api/v1/{runs,steps,heatmap,histogram,annotations}. The same arguments give the same job.
+// /api/v1/{runs,steps,heatmap,histogram,scalars,annotations}. The same arguments give the same job.
 
 export const MICRO = 1e6;
 
@@ -15,7 +15,7 @@ export function random(seed) {
 
 // kind: healthy, slow (waits for data from the middle on), straggler (the last rank), stalled
 // (nothing for the last tenth), warming. `ends` in microseconds; the steps before it are made.
-export function makeJob({job, kind = 'healthy', steps = 2000, seconds = 0.1, ranks = 8, cores = 8, gpus = 8, ends, seed = 1}) {
+export function makeJob({job, kind = 'healthy', steps = 2000, seconds = 0.1, ranks = 8, cores = 8, gpus = 8, ends, seed = 1, scalars = false}) {
   const next = random(seed);
   const iteration = new Float64Array(steps), wait = new Float64Array(steps), checkpoint = new Float64Array(steps);
   for (let i = 0; i < steps; ++i) {
@@ -32,7 +32,7 @@ export function makeJob({job, kind = 'healthy', steps = 2000, seconds = 0.1, ran
   let time = ends - (total + quiet) * MICRO;
   const begin = time;
   for (let i = 0; i < steps; ++i) at[i] = time += iteration[i] * MICRO;
-  return {job, kind, seconds, ranks, cores, gpus, seed, begin, at, iteration, wait, checkpoint, get end() { return at[at.length - 1]; }};
+  return {job, kind, seconds, ranks, cores, gpus, seed, scalars, begin, at, iteration, wait, checkpoint, get end() { return at[at.length - 1]; }};
 }
 
 // So many steps more, each as long as usual; up to `now`, if that is later.
@@ -157,6 +157,21 @@ function group(name, bounds, values) {
   const counts = bounds.map(() => 0);
   for (const value of values) counts[Math.max(0, bounds.findIndex((bound) => value <= bound))]++;
   return {name, bounds, counts};
+}
+
+// Of a job that logs: a loss with a spike, a NaN and a resume from a checkpoint at two thirds; a learning rate of two ranks.
+export function scalars(job, tags, last = 1000) {
+  const every = Math.max(1, Math.ceil(job.at.length / 400));
+  const logged = [...job.at.keys()].filter((i) => i % every === 0);
+  const resumed = Math.floor(logged.length * 2 / 3), back = Math.floor(logged.length / 10);
+  const curve = (tag, kind, rank, value, attempts = []) => ({job: job.job, rank, tag, kind, unit: '', attempts,
+    points: logged.map((i, k) => [attempts.length && k >= resumed ? i - back * every : i, Math.round(job.at[i]), value(i / job.at.length, k)])});
+  const all = job.scalars ? [
+    curve('train/loss', 'loss', null, (x, k) => (k === 100 ? 'NaN' : k === 60 ? 9 : 1 + 4 * Math.exp(-3 * x) + 0.02 * (k % 7)), [resumed]),
+    curve('lr', 'learning_rate', 0, (x) => 3e-5 * (1 - x)), curve('lr', 'learning_rate', 1, (x) => 2e-5 * (1 - x)),
+    curve('<b>accuracy</b>', 'other', null, (x) => x)] : [];
+  return {job: job.job, columns: ['step', 't_us', 'value'], series: all.filter(({tag}) => !tags.length || tags.includes(tag))
+    .map((series) => ({...series, attempts: last < 1000 ? [] : series.attempts, points: series.points.slice(-last)}))};
 }
 
 export function annotations(job, {start, end}) {

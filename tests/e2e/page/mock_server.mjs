@@ -103,6 +103,7 @@ export class MockServer {
       case '/api/v1/steps': return job && jobs.steps(job, span);
       case '/api/v1/heatmap': return job && jobs.heatmap(job, query.get('what'), span);
       case '/api/v1/histogram': return job && jobs.histogram(job, query.get('what'), span);
+      case '/api/v1/scalars': return job && jobs.scalars(job, query.getAll('tag'), number('last'));
       case '/api/v1/annotations': return job && jobs.annotations(job, span);
       case '/api/v1/timeline': return {download: {traceEvents: [], span}};
     }
@@ -137,7 +138,7 @@ export function scene(name, now = Date.now()) {
     case 'stalled': return {runs: [make({job: 'bert', kind: 'stalled'})],
       alerts: [makeAlert('stands still', {rule: 'stall', severity: 'critical', summary: 'No step ended for 25 s.', at: now - 25000})]};
     case 'large': return {runs: [make({job: 'bert', kind: 'slow', steps: 100000, ranks: 64, cores: 64})], alerts: [...makeHistory(100000, now), ...firing]};
-    default: return {runs: [make({job: 'bert', kind: 'slow', seconds: 1.2, steps: 3800}), make({job: 'resnet', seed: 5, steps: 3000}),
+    default: return {runs: [make({job: 'bert', kind: 'slow', seconds: 1.2, steps: 3800, scalars: true}), make({job: 'resnet', seed: 5, steps: 3000}),
       make({job: 'a-run-with-a-very-long-name-that-somebody-generated-2026-11-24T10-00-00', seed: 9})], alerts: [...makeHistory(120, now), ...firing]};
   }
 }

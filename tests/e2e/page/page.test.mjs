@@ -335,6 +335,64 @@ describe('charts', () => {
     assert.ok(from > start - 2e6, 'only the newest columns');
   }));
 
+  test('the loss and what else is logged, beside the iteration time', () => shown('slow', async (page, server) => {
+    const [loss, other] = [panel(page, 'scalars0'), panel(page, 'scalars1')];
+    await other.locator('canvas').waitFor();
+    assert.match(await loss.locator('.plot').getAttribute('aria-label'), /^train\/loss: latest 1\.\d+, 1 value not finite\. /);
+    assert.deepEqual(await other.locator('.legend li').evaluateAll((all) => all.map((each) => each.textContent.trim().split(/ {2,}|(?<=\d) /)[0])).then((all) => all.slice(1, 3)),
+      ['rank 0', 'rank 1']);
+    const titles = await page.locator('.panels .panel').evaluateAll((all) => all.map((each) => each.dataset.panel));
+    assert.deepEqual(titles.slice(0, 3), ['steps', 'scalars0', 'scalars1']);
+    // NaN is a red bar with a sign, and the value under the cursor says it.
+    const job = server.jobs[0];
+    const [, at] = server.json('/api/v1/scalars', new URLSearchParams('job=bert&tag=train/loss')).series[0].points[100];
+    const box = await loss.locator('.u-over').boundingBox();
+    const nan = loss.locator('[data-value]').first();
+    const critical = await page.evaluate(() => getComputedStyle(document.documentElement).getPropertyValue('--critical').trim());
+    await loss.locator('.u-over').hover({position: {x: box.width * (at - job.begin) / (job.end - job.begin) + 1, y: 40}});
+    await until(async () => (await nan.textContent()) === 'NaN', 'the value under the cursor');
+    assert.ok(await loss.locator('canvas').evaluate((canvas, colour) => {
+      const context = canvas.getContext('2d');
+      context.fillStyle = colour;
+      const wanted = context.fillStyle.match(/[0-9a-f]{2}/gi).map((each) => parseInt(each, 16));
+      const {data} = context.getImageData(0, 0, canvas.width, canvas.height);
+      for (let i = 0; i < data.length; i += 4) if (wanted.every((value, k) => Math.abs(data[i + k] - value) < 3)) return true;
+      return false;
+    }, critical), 'a bar where the loss is not a number');
+    await other.locator('select').selectOption('<b>accuracy</b>');
+    await until(async () => /^<b>accuracy/.test(await other.locator('.plot').getAttribute('aria-label', {timeout: 5000})), 'the chosen tag');
+    assert.equal(await other.locator('h3').textContent(), '<b>accuracy</b>');
+    await page.getByRole('button', {name: 'resnet'}).click();
+    await panel(page, 'scalars').getByText('No loss or other values are logged.').waitFor();
+  }));
+
+  test('a log without times is drawn over the whole run', () => served('slow', async (server) => {
+    const original = server.json.bind(server);
+    server.json = (path, query) => {
+      const answer = original(path, query);
+      if (path === '/api/v1/scalars') for (const {points} of answer.series) for (const point of points) point[1] = 17e14;
+      return answer;
+    };
+    await withPage(server.url, async (page) => {
+      const loss = panel(page, 'scalars0');
+      await loss.getByText('Its log has no times: the values are spread evenly.').waitFor();
+      const box = await loss.locator('.u-over').boundingBox();
+      await loss.locator('.u-over').hover({position: {x: box.width / 2, y: 40}});
+      const step = loss.locator('[data-value]').last();
+      await until(async () => Math.abs(Number(await step.textContent()) - 1900) < 30, 'the step at half of the run');
+    });
+  }));
+
+  test('new values of the loss come by themselves', () => shown('slow', async (page, server) => {
+    const step = panel(page, 'scalars0').locator('[data-value]').last();
+    await panel(page, 'scalars0').locator('canvas').waitFor();
+    const then = await until(() => step.textContent(), 'the latest step');
+    addSteps(server.jobs[0], 200);
+    server.stepped();
+    await until(async () => (await step.textContent()) !== then, 'a later step');
+    assert.ok(!server.requests.some((path) => /scalars\?job=bert$/.test(path)), 'only what is shown is asked for');
+  }));
+
   test('two runs side by side', () => shown('slow', async (page, server) => {
     await page.getByText('Compare two runs or attempts').click();
     const then = page.locator('.pick select').first();
@@ -371,7 +429,7 @@ describe('a report', () => {
     const answers = {};
     for (const path of ['/api/v1/runs', '/api/v1/status', '/api/v1/alerts', ...['', '/heatmap?what=ranks', '/heatmap?what=utilization',
       '/histogram?what=steps', '/histogram?what=utilization'].map((rest) => `/api/v1${rest || '/steps'}${rest.includes('?') ? '&' : '?'}job=${job.job}`),
-    '/api/v1/analyses/temporal_breakdown?job=bert']) {
+    '/api/v1/analyses/temporal_breakdown?job=bert', '/api/v1/scalars?job=bert']) {
       const url = new URL(path, server.url);
       const [place, query] = [url.pathname, url.searchParams];
       answers[query.size && query.has('what') ? `${place}?job=${query.get('job')}&what=${query.get('what')}` : path] = server.json(place, query);
@@ -390,7 +448,7 @@ describe('a report', () => {
       page.on('request', (request) => requests.push(request.url()));
       await page.goto(`file://${file}`);
       await drawn(page);
-      for (const name of ['phases', 'lost', 'loading', 'ranks', 'utilization', 'stepHistogram', 'gpu']) {
+      for (const name of ['phases', 'lost', 'loading', 'ranks', 'utilization', 'stepHistogram', 'gpu', 'scalars0', 'scalars1']) {
         assert.equal(await panel(page, name).locator('.plot, svg').first().count(), 1, name);
       }
       assert.match(await page.locator('.sentence-box .sentence').textContent(), /^Slow: since .* every step waits for data/);
