@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "pipeline/analysis/history/history_json.h"
+#include "pipeline/analysis/history/scalar_json.h"
 #include "pipeline/engine/alert_json.h"
 #include "pipeline/engine/pipeline_report.h"
 #include "trainwatch/json_writer.h"
@@ -16,6 +17,7 @@ namespace {
 
 constexpr std::size_t kStepColumns = 1000;
 constexpr std::size_t kMapColumns = JobHistory::kMapColumns;
+constexpr std::size_t kScalarPoints = 256;  // of each of up to 64 curves, 40 bytes each
 
 // Results that the page draws; the tables of the report have the others.
 constexpr std::string_view kDrawnAnalyses[] = {"temporal_breakdown", "idle_time_breakdown",
@@ -43,6 +45,8 @@ void record_charts(JsonWriter& json, const RecordedJob& recorded) {
       .raw(usage_map_json(recorded.job, *job, interner, maps));
   json.key("/api/v1/histogram?what=steps").raw(step_histogram_json(recorded.job, *job, steps));
   json.key("/api/v1/histogram?what=utilization").raw(usage_histogram_json(recorded.job, *job));
+  json.key("/api/v1/scalars")
+      .raw(scalars_json(recorded.job, job->scalars(), interner, {.points = kScalarPoints}));
 }
 
 std::vector<const Alert*> most_important(const std::vector<Alert>& alerts) {

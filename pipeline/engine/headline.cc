@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <string_view>
 
 #include "pipeline/engine/alert_clauses.h"
 #include "pipeline/engine/alert_cost.h"
@@ -14,7 +15,8 @@ namespace trainwatch {
 namespace {
 
 constexpr double kLeastShare = 0.005;  // of the time; less is nothing
-constexpr double kMuch = 0.05;         // what an alert that warns of nothing must cost to be said
+constexpr std::string_view kNanRule = "loss_nan";
+constexpr double kMuch = 0.05;  // what an alert that warns of nothing must cost to be said
 
 std::string more_part(std::size_t alerts) {
   if (alerts < 2) return {};
@@ -145,22 +147,41 @@ Headline starting(const RunView& run) {
           run.since};
 }
 
-Headline finished(const RunView& run) {
+// What is to be known of the result of a run that is over: its values are of no use.
+std::string result_part(const RunAlerts& alerts) {
+  const auto ruined = [](const AlertView& view) {
+    const bool recovered = view.alert->state == Alert::State::resolved &&
+                           view.alert->ended_because == EndedBecause::recovered;
+    return view.rule->id == kNanRule && !recovered;
+  };
+  const AlertView* found = nullptr;
+  for (const auto* const list : {&alerts.firing, &alerts.over}) {
+    const auto first = std::ranges::find_if(*list, ruined);
+    if (found == nullptr && first != list->end()) found = &*first;
+  }
+  if (found == nullptr) return {};
+  const std::int64_t step = found->alert->verdict.step;
+  return "; at the end its loss was no finite number" +
+         (step == kNoStep ? std::string() : ", since step " + grouped_digits(step));
+}
+
+Headline finished(const RunView& run, const RunAlerts& alerts) {
   std::string text = "Finished";
   if (run.step != kNoStep) text += " at " + step_text(run);
   text += " after " + duration_words(run.last_end - run.begin) + " (";
   const std::string ranks = rank_ranges(run.ranks());
   if (!ranks.empty()) text += ranks_text(ranks) + ", ";
-  return {text + "until {since}); " + account_text(run, true) + ".", run.since};
+  text += "until {since}); " + account_text(run, true) + result_part(alerts);
+  return {text + ".", run.since};
 }
 
-Headline gone(const RunView& run) {
+Headline gone(const RunView& run, const RunAlerts& alerts) {
   const std::string ranks = rank_ranges(run.ranks());
   std::string text = "Gone: nothing has come since {since} ({for})";
   if (!ranks.empty()) text += " from " + ranks_text(ranks);
   if (run.process_gone) text += ", and the process no longer exists";
   if (run.step != kNoStep) text += "; the last one was " + step_text(run);
-  return {text + "; " + account_text(run, true) + ".", run.since};
+  return {text + "; " + account_text(run, true) + result_part(alerts) + ".", run.since};
 }
 
 }  // namespace
@@ -180,9 +201,9 @@ Headline headline(const RunView& run, const RunAlerts& alerts, Time now) {
     case RunState::stalled:
       return stalled(run, alerts, now);
     case RunState::finished:
-      return finished(run);
+      return finished(run, alerts);
     case RunState::gone:
-      return gone(run);
+      return gone(run, alerts);
     case RunState::running:
     case RunState::count_:
       break;

@@ -23,6 +23,12 @@ def step_time(share):
     return q.quantile_by_run(share, "step_duration_seconds", '{RANK, mode="train"}')
 
 
+def logged(tag, tag_not=""):
+    """Of each run and tag that matches, without regard to case."""
+    without = ', tag!~"(?i)%s"' % tag_not if tag_not else ""
+    return q.of_runs("avg", 'trainwatch_scalar{RANK, tag=~"(?i)%s"%s}' % (tag, without), "tag")
+
+
 ALIVE = "max by (run) (%s) == 1" % q.by_run('trainwatch_run_state{JOB, state=~"starting|running|slow|stalled"}')
 BLIND = q.or_zero('count((up{SELF}%s) == 0 or max by (job, instance) (trainwatch_source_lag_seconds{SELF}) > 60'
                   ' or trainwatch_state_degraded{SELF} == 1)' % q.OURS)
@@ -113,6 +119,13 @@ PANELS = [
                  [(q.lost_share_by_run(), "{{run}}")], steps=[(0.05, p.WARN)]),
     p.timeseries("Time since the last step", "Grows while a run stands still. Runs that are over are not shown.", "s",
                  [("%s and on (run) %s" % (SINCE_LAST_STEP, ALIVE), "{{run}}")], log=True),
+    p.row("What the jobs log"),
+    p.timeseries("Loss", "The tags with `loss` in their name: means over ranks, of the last value that each logged. NaN is a gap, and "
+                 "the alert loss_nan.", "none", [(logged(".*loss.*", tag_not=".*scale.*"), "{{run}} {{tag}}")], low=None, width=8),
+    p.timeseries("Norm of the gradient", "As before, of tags such as `grad_norm`. It grows before a loss diverges.", "none",
+                 [(logged(".*grad.?norm.*"), "{{run}} {{tag}}")], width=8),
+    p.timeseries("Learning rate", "As before, of tags such as `lr` and `learning_rate`.", "none",
+                 [(logged("(.*[/_.-])?l(earning.?)?r(ate)?([/_.-].*)?"), "{{run}} {{tag}}")], width=8),
     p.row("Alerts"),
     p.timeseries("Alerts firing", "By rule. Info is worth knowing, warnings cost training time, critical alerts have "
                  "stopped it.", "none",

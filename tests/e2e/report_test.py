@@ -113,6 +113,23 @@ class ReportTest(harness.JobTest):
         self.assertEqual(done.returncode, 0, done.stderr)
         return json.loads(done.stdout)
 
+    def test_the_loss_is_drawn_and_that_it_was_ruined_is_said(self):
+        self.generate("evalphase")
+        with open(os.path.join(self.directory, "train.log"), "w") as file:
+            for step in range(3000):
+                file.write("{'loss': %s, 'grad_norm': 1.5, 'learning_rate': 4.9e-05, 'epoch': %.2f}\n"
+                           % ("nan" if step >= 2990 else 2 + 1 / (1 + step), step / 1000))
+        text = self.report("--rules=loss_nan")
+        self.check(text)
+        block = re.search(r'<script type="application/json" id="trainwatch-answers">(.*?)</script>', text, re.S).group(1)
+        answers = json.loads(block)
+        series = {each["tag"]: each for each in answers["/api/v1/scalars"]["series"]}
+        self.assertEqual(set(series), {"loss", "grad_norm", "learning_rate", "epoch"})
+        values = [point[2] for point in series["loss"]["points"]]
+        self.assertTrue(100 <= len(values) <= 256, len(values))
+        self.assertEqual((values[0], values[-11:]), (3, [values[-11]] + 10 * ["NaN"]))
+        self.assertIn("its loss was no finite number", answers["/api/v1/runs"]["runs"][0]["headline"]["text"])
+
     def test_its_numbers_are_those_of_analyze(self):
         self.generate("evalphase")
         page = self.check(self.report())

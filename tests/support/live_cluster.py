@@ -1,5 +1,5 @@
 """Two jobs that are written in real time, with every kind of input: `pretrain` has timelines of ranks with their phases,
-and system metrics of its nodes; `finetune` has profiler traces.
+a console log, and system metrics of its nodes; `finetune` has profiler traces.
 
     cluster = live_cluster.Cluster(directory, ranks=4, nodes=2)
     trainwatch run --config.file=FILE with cluster.configuration()
@@ -58,6 +58,9 @@ class Cluster:
             self._export()
 
     def _sample(self, at):
+        with open(os.path.join(self._system, "train.log"), "a") as file:
+            file.write("{'loss': %.4f, 'grad_norm': 1.5, 'learning_rate': 4.9e-05, 'epoch': %.2f}\n"
+                       % (2 + 3 / (1 + self._samples), self._samples / 100))
         for node in self._nodes:
             with open(os.path.join(self._system, "%d.%s.json" % (at // 60 * 60, node)), "a") as file:
                 for kind, name, dimension, value in _samples(at):

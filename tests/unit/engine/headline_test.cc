@@ -243,6 +243,28 @@ TEST_F(HeadlineTest, StartingFinishedAndGone) {
   EXPECT_EQ(since(), run_.since);
 }
 
+TEST_F(HeadlineTest, ARunThatIsOverSaysThatItsResultIsOfNoUse) {
+  const RuleSpec nan = rule("loss_nan", Scope::job, {});
+  Alert ruined = alert(CauseName::unattributed, 0);
+  ruined.verdict.step = 4200;
+  ruined.ended_because = EndedBecause::run_ended;
+  ruined.state = Alert::State::resolved;
+  is_over(ruined, nan, now_);
+  run_.state = RunState::finished;
+  EXPECT_THAT(text(), HasSubstr("nothing was lost; at the end its loss was no finite number, since "
+                                "step 4,200."));
+  run_.state = RunState::gone;
+  EXPECT_THAT(text(), HasSubstr("; at the end its loss was no finite number, since step 4,200."));
+  ruined.verdict.step = kNoStep;
+  EXPECT_THAT(text(), HasSubstr("; at the end its loss was no finite number."));
+  ruined.ended_because = EndedBecause::recovered;
+  EXPECT_EQ(text().find("finite"), std::string::npos) << "it went on with finite values";
+  given_ = {};
+  ruined.state = Alert::State::firing;
+  fires(ruined, nan);
+  EXPECT_THAT(text(), HasSubstr("no finite number.")) << "it fires still";
+}
+
 TEST_F(HeadlineTest, AJobWithoutRanksAndSteps) {
   run_ = {};
   EXPECT_THAT(text(), StartsWith("Starting: since {since} ({for}); its"));
