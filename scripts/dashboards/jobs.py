@@ -26,7 +26,7 @@ def step_time(share):
 def logged(tag, tag_not=""):
     """Of each run and tag that matches, without regard to case."""
     without = ', tag!~"(?i)%s"' % tag_not if tag_not else ""
-    return q.of_runs("avg", 'trainwatch_scalar{RANK, tag=~"(?i)%s"%s}' % (tag, without), "tag")
+    return q.of_runs("avg", 'trainwatch_scalar{JOB, tag=~"(?i)%s"%s}' % (tag, without), "tag")
 
 
 ALIVE = "max by (run) (%s) == 1" % q.by_run('trainwatch_run_state{JOB, state=~"starting|running|slow|stalled"}')

@@ -97,7 +97,7 @@ class ChartsTest(harness.JobTest):
             self.assertEqual(without_lost_time(resumed[chart]), without_lost_time(straight[chart]), chart)
 
     def test_scalars_are_what_the_job_logged_also_after_a_kill(self):
-        log = os.path.join(self.directory, "train.log")
+        log = os.path.join(self.directory, "console.log")
         line = "[rank0]:[titan] 2026-01-02 03:04:05,678 - root - INFO - step: %d  loss: %s  tps: 12,345\n"
         lines = [line % (step, "nan" if step == 150 else 5 - step / 100) for step in list(range(200)) + list(range(150, 300))]
         self.append(log, "".join(lines[:149]).encode())

@@ -115,7 +115,7 @@ class ReportTest(harness.JobTest):
 
     def test_the_loss_is_drawn_and_that_it_was_ruined_is_said(self):
         self.generate("evalphase")
-        with open(os.path.join(self.directory, "train.log"), "w") as file:
+        with open(os.path.join(self.directory, "console.log"), "w") as file:
             for step in range(3000):
                 file.write("{'loss': %s, 'grad_norm': 1.5, 'learning_rate': 4.9e-05, 'epoch': %.2f}\n"
                            % ("nan" if step >= 2990 else 2 + 1 / (1 + step), step / 1000))

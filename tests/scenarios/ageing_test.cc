@@ -97,7 +97,7 @@ TEST(AgeingTest, ScalarsOfAJobThatIsOver) {
   TempDirectory target;
   AgeingWatcher watcher(target.path(), options_of(target.path()));
   for (int job = 0; job < 3; ++job) {
-    target.append("job-" + std::to_string(job) + "/train.log",
+    target.append("job-" + std::to_string(job) + "/console.log",
                   "[titan] 2026-01-02 03:04:05,678 - root - INFO - step: 1  loss: 2.5  tps: 12\n");
   }
   watcher.look();
@@ -105,7 +105,7 @@ TEST(AgeingTest, ScalarsOfAJobThatIsOver) {
   ASSERT_EQ(points_of(engine(), "trainwatch_scalar"), 6U);
   ASSERT_EQ(engine().history().jobs().size(), 3U);
   for (unsigned round = 0; round <= LastSeen::kPatience; ++round) {
-    target.append("job-1/train.log", "[titan] 2026-01-02 03:04:06,678 - root - INFO - step: " +
+    target.append("job-1/console.log", "[titan] 2026-01-02 03:04:06,678 - root - INFO - step: " +
                                          std::to_string(round + 2) + "  loss: 2.5  tps: 12\n");
     watcher.look();
     watcher.next_round();

@@ -58,7 +58,7 @@ class Cluster:
             self._export()
 
     def _sample(self, at):
-        with open(os.path.join(self._system, "train.log"), "a") as file:
+        with open(os.path.join(self._system, "console.log"), "a") as file:
             file.write("{'loss': %.4f, 'grad_norm': 1.5, 'learning_rate': 4.9e-05, 'epoch': %.2f}\n"
                        % (2 + 3 / (1 + self._samples), self._samples / 100))
         for node in self._nodes:
