@@ -28,9 +28,17 @@ std::string_view confidence_text(HangFinding::Confidence confidence) {
   constexpr std::string_view kTexts[] = {"low", "medium", "high"};
   return kTexts[static_cast<std::size_t>(confidence)];
 }
-std::string call_text(const HangFinding& found) {
+// Empty: a line of NCCL's watchdog may not say it.
+std::string group_text(const HangFinding& found) {
   const std::string& group = found.description.empty() ? found.group : found.description;
-  return found.collective + " #" + std::to_string(found.sequence) + " of " + group;
+  return group.empty() ? group : " of " + group;
+}
+std::string call_text(const HangFinding& found) {
+  return found.collective + " #" + std::to_string(found.sequence) + group_text(found);
+}
+// The number of its members, where it is known.
+std::string size_text(const HangFinding& found) {
+  return found.group_ranks == 0 ? "" : " (" + std::to_string(found.group_ranks) + " ranks)";
 }
 std::string capitalised(std::string text) {
   if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] = static_cast<char>(text[0] - 32);
@@ -46,18 +54,18 @@ std::string sentence(const HangFinding& found) {
       std::to_string(found.waiting.size()) + verb(found.waiting, " waits", " wait");
   switch (found.kind) {
     case Kind::absent:
-      return who + verb(suspects, " has", " have") + " not entered " + call + " (" +
-             std::to_string(found.group_ranks) + " ranks); " + waiting + " since " + since + ".";
+      return who + verb(suspects, " has", " have") + " not entered " + call + size_text(found) +
+             "; " + waiting + " since " + since + ".";
     case Kind::stuck:
       return who + verb(suspects, " has", " have") + " not finished " + call + ", which " +
              ranks_text(found.done) + verb(found.done, " has", " have") + ": GPU or link of " +
              who + ".";
     case Kind::mismatch:
       if (found.difference == "operation" && found.other_collective != found.collective) {
+        const std::size_t all = found.group_ranks == 0 ? found.waiting.size() : found.group_ranks;
         return who + " called " + found.other_collective + ", the other " +
-               std::to_string(found.group_ranks - std::min(found.group_ranks, suspects.size())) +
-               " " + found.collective + ", as #" + std::to_string(found.sequence) + " of " +
-               (found.description.empty() ? found.group : found.description) + ".";
+               std::to_string(all - std::min(all, suspects.size())) + " " + found.collective +
+               ", as #" + std::to_string(found.sequence) + group_text(found) + ".";
       }
       return who + " called " + call + " with " + found.difference + " that do not fit.";
     case Kind::behind:
@@ -69,6 +77,10 @@ std::string sentence(const HangFinding& found) {
     case Kind::none:
     case Kind::unknown:
       break;
+  }
+  if (found.lines_only) {
+    return ranks_text(found.waiting) + verb(found.waiting, " waits", " wait") + " in " + call +
+           " for " + since + "; there are no dumps that say for whom.";
   }
   if (!found.missing.empty()) {
     return waiting + " in " + call + " for " + since + "; " + ranks_text(found.missing) +
@@ -156,6 +168,8 @@ class CollectiveHang final : public Rule {
         .field("absent", rank_ranges(found.absent))
         .field("unknown", rank_ranges(found.unknown))
         .field("no_dump", rank_ranges(found.missing))
+        .field("from_lines", rank_ranges(found.from_lines))
+        .field("watchdog_stuck", rank_ranges(found.watchdog_stuck))
         .field("waiting_anywhere", rank_ranges(found.waiting_all))
         .field("groups_waiting", found.groups_waiting)
         .field("timeout_seconds", static_cast<double>(found.timeout_ms) / 1000)
@@ -172,7 +186,7 @@ class CollectiveHang final : public Rule {
   }
 
   Params params_;
-  Time last_ = kNoTime;  // the newest dump of the hang
+  Time last_ = kNoTime;  // the newest dump or line of the hang
 };
 
 }  // namespace
@@ -186,7 +200,7 @@ const RuleSpec& rule() {
               "group that is not complete everywhere, the ranks that have not entered it, or those "
               "that alone have not finished it, or those that called another one. Ranks that "
               "themselves wait for others are not named, nor is anything concluded from a dump "
-              "that is missing.",
+              "that is missing. Of ranks without a dump, what NCCL's watchdog prints counts.",
        .incident = {.specificity = 95, .slack = std::chrono::seconds(60)}},
       {field("most_frames", &Params::most_frames, 0, 16,
              "Stack frames of the waiting call that the evidence shows.")});

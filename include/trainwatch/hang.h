@@ -1,5 +1,5 @@
-// Who holds up a collective operation of a job, as the dumps of its ranks show. Rules see this; the
-// dumps themselves stay in pipeline/hang.
+// Who holds up a collective operation of a job, as the dumps of its ranks show, and the lines of
+// NCCL's watchdog. Rules see this; the dumps themselves stay in pipeline/hang.
 #pragma once
 
 #include <cstdint>
@@ -38,7 +38,7 @@ struct HangFinding {
   std::string collective;
   std::string other_collective;  // mismatch: what the suspects called; empty: the same
   std::string difference;        // mismatch: "sizes"
-  std::size_t group_ranks = 0;
+  std::size_t group_ranks = 0;   // 0: not known
   std::set<std::int32_t> waiting;
   std::set<std::int32_t> done;
   std::set<std::int32_t> absent;
@@ -49,11 +49,16 @@ struct HangFinding {
   std::vector<std::string> frames;  // of one that waits, the innermost first
 
   Time since = kNoTime;                // the first call that waits
-  Time at = kNoTime;                   // the newest dump
+  Time at = kNoTime;                   // the newest dump or line
   bool timed_out = false;              // a watchdog has given up
   std::set<std::int32_t> dumped;       // ranks with a dump
   std::set<std::int32_t> missing;      // members of the groups without one
   std::set<std::int32_t> waiting_all;  // ranks that wait in any group
+  // Of the ranks without a dump, those of which NCCL's watchdog says how far they are, and those
+  // of which it says that it is stuck itself.
+  std::set<std::int32_t> from_lines;
+  std::set<std::int32_t> watchdog_stuck;
+  bool lines_only = false;  // there is no dump at all
   std::size_t groups_waiting = 0;
 
   Nanos waited() const { return since == kNoTime || at == kNoTime ? Nanos{} : at - since; }

@@ -45,14 +45,16 @@ enum class CauseName : std::uint8_t {
   evaluation,
   checkpoint,
   memory_creep,
+  collective_hang,
 };
 
 inline std::string_view to_string(CauseName name) {
   constexpr std::string_view kNames[] = {
-      "unattributed",  "input_wait",      "cpu_saturation", "io_wait",      "host_pause",
-      "kernel_launch", "communication",   "straggler",      "gpu_slowdown", "compute_growth",
-      "memory_copy",   "synchronization", "evaluation",     "checkpoint",   "memory_creep"};
-  static_assert(std::size(kNames) == static_cast<std::size_t>(CauseName::memory_creep) + 1);
+      "unattributed", "input_wait",     "cpu_saturation", "io_wait",
+      "host_pause",   "kernel_launch",  "communication",  "straggler",
+      "gpu_slowdown", "compute_growth", "memory_copy",    "synchronization",
+      "evaluation",   "checkpoint",     "memory_creep",   "collective_hang"};
+  static_assert(std::size(kNames) == static_cast<std::size_t>(CauseName::collective_hang) + 1);
   return kNames[static_cast<std::size_t>(name)];
 }
 

@@ -63,13 +63,18 @@ constexpr std::array kCauseRows = {
               "a checkpoint held up a step", "writing checkpoints"}},
     CauseRow{CauseName::memory_creep,
              {"memory fills up", "memory fills up", "memory filled up", "running out of memory"}},
+    CauseRow{
+        CauseName::collective_hang,
+        {"a collective operation hangs", "some steps wait for a collective operation that hangs",
+         "a step waited for a collective operation that hung",
+         "hanging in a collective operation"}},
 };
 
 constexpr bool in_order() {
   for (std::size_t i = 0; i < kCauseRows.size(); ++i) {
     if (static_cast<std::size_t>(kCauseRows[i].cause) != i) return false;
   }
-  return kCauseRows.size() == static_cast<std::size_t>(CauseName::memory_creep) + 1;
+  return kCauseRows.size() == static_cast<std::size_t>(CauseName::collective_hang) + 1;
 }
 static_assert(in_order());
 

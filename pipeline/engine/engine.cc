@@ -167,6 +167,14 @@ void Engine::on(const Tensor& tensor) {
   host_->on(tensor);
 }
 
+// Dumps may follow: what lines say is judged when no more come.
+void Engine::on(const std::string& job, WatchdogLine line) {
+  const auto subject = interner_.subjects.intern({job, "", kNoRank, ""});
+  if (!subject) return;
+  last_seen_.saw(*subject);
+  hangs_.add(*subject, std::move(line));
+}
+
 void Engine::on_hangs(const std::vector<HangFinding>& findings) {
   for (const HangFinding& finding : findings) host_->on(finding);
 }

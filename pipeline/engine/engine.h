@@ -59,6 +59,7 @@ class Engine final : RuleHost::Outputs {
   void on(CheckpointWrite write) { checkpoints_.on(std::move(write)); }
   void on(const std::string& job, RankDump dump);
   void on(const Tensor& tensor);
+  void on(const std::string& job, WatchdogLine line);
   void tick(Time now);
   // The processes that write the timelines of runs that have not ended.
   std::vector<Runs::Writer> writers() const;

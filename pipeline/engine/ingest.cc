@@ -369,6 +369,10 @@ void Ingest::dump(const std::string& job, RankDump dump) {
   engine_.on(job, std::move(dump));
 }
 
+void Ingest::watchdog(const std::string& job, WatchdogLine line) {
+  engine_.on(job, std::move(line));
+}
+
 FileWindow Ingest::window_of(const File& file) const {
   const WatchRoot* const root = root_of(file.known.path, options_.roots);
   FileWindow window;

@@ -129,6 +129,7 @@ class Ingest final : public TailSink,
   void dump(const std::string& job, RankDump dump) override;
   void tensor(const Tensor& tensor) override { engine_.on(tensor); }
   bool wants_tensors() const override { return engine_.host().wants_tensors(); }
+  void watchdog(const std::string& job, WatchdogLine line) override;
   bool wants_host_events() const override { return engine_.analyses().wants_host_events(); }
   FileContext context_of(FileId id, const File& file);
   std::unique_ptr<FileDecoder> make_decoder(FileId id, const File& file);

@@ -95,7 +95,8 @@ class HangAnalysis {
     } else {
       std::map<std::int32_t, const FlightOperation*> calls;
       for (const std::int32_t rank : group.ranks) {
-        if (const auto* const call = group.call(rank)) calls[rank] = call;
+        const auto* const call = group.call(rank);
+        if (call != nullptr && !call->name.empty()) calls[rank] = call;
       }
       judged.mismatch = find_mismatch(calls, group.ranks.size());
       if (!judged.mismatch.difference.empty()) {
@@ -230,7 +231,7 @@ class HangAnalysis {
     if (main == nullptr) return describe_largest();
     finding_.suspects = std::move(sinks);
     finding_.kind = main->kind;
-    describe(*main->group, *main->group->call(*main->group->waiting.begin()));
+    describe(*main->group);
     describe_mismatch(*main);
     set_confidence(*main->group);
   }
@@ -252,7 +253,7 @@ class HangAnalysis {
       finding_.kind = Kind::no_dump;
       finding_.suspects = finding_.missing;
       ++finding_.votes[*finding_.missing.begin()];
-      if (finding_.group.empty()) describe(group, *group.call(*group.waiting.begin()));
+      if (finding_.group.empty()) describe(group);
     }
     return finding_.kind == Kind::no_dump;
   }
@@ -278,7 +279,7 @@ class HangAnalysis {
         first = &judged;
     }
     if (first == nullptr) return;
-    describe(*first->group, *first->group->call(*first->group->waiting.begin()));
+    describe(*first->group);
   }
 
   static Time since(const GroupState& group) {
@@ -304,6 +305,13 @@ class HangAnalysis {
       text += "]";
     }
     return text + (shapes.size() > kMostShapes ? ", ...]" : "]");
+  }
+
+  // By the call of a rank with a dump, if one waits.
+  void describe(const GroupState& group) {
+    const auto named = std::ranges::find_if(
+        group.waiting, [&](std::int32_t rank) { return !group.call(rank)->name.empty(); });
+    describe(group, *group.call(named == group.waiting.end() ? *group.waiting.begin() : *named));
   }
 
   void describe(const GroupState& group, const FlightOperation& call) {
@@ -363,8 +371,29 @@ class HangAnalysis {
 
 }  // namespace
 
-HangFinding analyze_hang(const std::map<std::int32_t, RankDump>& dumps) {
-  return HangAnalysis(dumps).run();
+HangFinding analyze_hang(const Dumps& dumps, const WatchdogLines& lines) {
+  const Dumps of_lines = dumps_of_lines(lines, dumps);
+  if (of_lines.empty()) return HangAnalysis(dumps).run();
+  Dumps all = dumps;
+  all.insert(of_lines.begin(), of_lines.end());
+  HangFinding found = HangAnalysis(all).run();
+  for (const auto& [rank, dump] : of_lines) {
+    found.dumped.erase(rank);
+    found.missing.insert(rank);
+    found.from_lines.insert(rank);
+  }
+  for (const auto& [rank, own] : lines) {
+    const bool stuck = std::ranges::any_of(
+        own, [](const WatchdogLine& line) { return line.kind == WatchdogLine::Kind::stuck; });
+    if (stuck) found.watchdog_stuck.insert(rank);
+  }
+  found.group = shown_group(found.group);
+  if (!dumps.empty()) return found;
+  // Who else is in the group is not known.
+  found.lines_only = true;
+  found.group_ranks = 0;
+  found.confidence = std::min(found.confidence, HangFinding::Confidence::medium);
+  return found;
 }
 
 }  // namespace trainwatch

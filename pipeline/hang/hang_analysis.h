@@ -10,11 +10,14 @@
 #include <map>
 
 #include "pipeline/decode/flight_recorder/flight_dump.h"
+#include "pipeline/hang/watchdog_dumps.h"
 #include "trainwatch/hang.h"
 
 namespace trainwatch {
 
-// By rank. The times of the dumps are those of one incident.
-HangFinding analyze_hang(const std::map<std::int32_t, RankDump>& dumps);
+// By rank. The times of the dumps and lines are those of one incident. Lines count for ranks that
+// have no dump.
+HangFinding analyze_hang(const std::map<std::int32_t, RankDump>& dumps,
+                         const WatchdogLines& lines = {});
 
 }  // namespace trainwatch

@@ -24,45 +24,118 @@ void shorten(FlightGroup& group) {
   std::erase_if(operations, [](const FlightOperation& operation) { return operation.record < 0; });
 }
 
+Nanos timeout_of(std::int64_t ms) {
+  constexpr std::int64_t kMost = std::int64_t{24} * 3600 * 1000;
+  return std::chrono::milliseconds(std::min(ms, kMost));
+}
+
 // Of the calls that are not complete.
 Nanos longest_timeout(const RankDump& dump) {
-  constexpr std::int64_t kMost = std::int64_t{24} * 3600 * 1000;
   std::int64_t longest = 0;
   for (const FlightGroup& group : dump.groups) {
     for (const FlightOperation& operation : group.operations) {
       if (!operation.completed) longest = std::max(longest, operation.timeout_ms);
     }
   }
-  return std::chrono::milliseconds(std::min(longest, kMost));
+  return timeout_of(longest);
+}
+
+bool says_the_same(const WatchdogLine& a, const WatchdogLine& b) {
+  const bool same_group = a.group == b.group || a.group.empty() || b.group.empty();
+  return a.kind == b.kind && a.sequence == b.sequence && a.operation == b.operation &&
+         a.enqueued == b.enqueued && a.completed == b.completed && same_group;
 }
 
 }  // namespace
 
+void HangTracker::reopen(SubjectId job, Time at) {
+  Time& newest = open_.try_emplace(job, at).first->second;
+  newest = std::max(newest, at);
+  changed_ = true;
+}
+
 void HangTracker::add(SubjectId job, RankDump dump) {
-  Dumps& dumps = jobs_[job];
+  auto& dumps = jobs_[job].dumps;
   const auto known = dumps.find(dump.rank);
   if (known == dumps.end() && dumps.size() >= kMostRanks) return;
   if (known != dumps.end() && known->second.written > dump.written) return;
   for (FlightGroup& group : dump.groups) shorten(group);
-  Time& newest = open_.try_emplace(job, dump.written).first->second;
-  newest = std::max(newest, dump.written);
+  reopen(job, dump.written);
   dumps.insert_or_assign(dump.rank, std::move(dump));
-  changed_ = true;
+}
+
+// Lines are printed again by those who catch the exception.
+void HangTracker::add(SubjectId job, WatchdogLine line) {
+  auto& lines = jobs_[job].lines;
+  if (!lines.contains(line.rank) && lines.size() >= kMostRanks) return;
+  auto& own = lines[line.rank];
+  const Nanos again = kTogether + std::chrono::milliseconds(line.timeout_ms);
+  for (WatchdogLine& known : own) {
+    if (!says_the_same(known, line) || line.at - known.at > again) continue;
+    if (known.group.empty() && !line.group.empty()) {
+      known.group = line.group;
+      known.description = line.description;
+      reopen(job, line.at);
+    }
+    return;
+  }
+  if (own.size() == kMostLines) own.erase(own.begin());
+  reopen(job, line.at);
+  own.push_back(std::move(line));
+}
+
+Time HangTracker::Job::newest() const {
+  Time newest{};
+  for (const auto& [rank, dump] : dumps) newest = std::max(newest, dump.written);
+  for (const auto& [rank, own] : lines) {
+    for (const WatchdogLine& line : own) newest = std::max(newest, line.at);
+  }
+  return newest;
+}
+
+Time HangTracker::Job::oldest() const {
+  Nanos timeout{};
+  for (const auto& [rank, dump] : dumps) timeout = std::max(timeout, longest_timeout(dump));
+  for (const auto& [rank, own] : lines) {
+    for (const WatchdogLine& line : own) timeout = std::max(timeout, timeout_of(line.timeout_ms));
+  }
+  return newest() - kTogether - timeout;
+}
+
+bool HangTracker::Job::complete() const {
+  if (dumps.empty()) return false;
+  // The usual case while dumps come one after the other, decided without looking at all of them.
+  for (const FlightGroup& group : dumps.begin()->second.groups) {
+    if (group.ranks.size() > dumps.size()) return false;
+  }
+  const Time from = oldest();
+  return std::ranges::all_of(dumps, [&](const auto& entry) {
+    return std::ranges::all_of(entry.second.groups, [&](const FlightGroup& group) {
+      return std::ranges::all_of(group.ranks, [&](std::int32_t rank) {
+        const auto found = dumps.find(rank);
+        return found != dumps.end() && found->second.written >= from;
+      });
+    });
+  });
+}
+
+HangFinding HangTracker::Job::find() const {
+  const Time from = oldest();
+  std::map<std::int32_t, RankDump> together;
+  for (const auto& [rank, dump] : dumps) {
+    if (dump.written >= from) together.emplace(rank, dump);
+  }
+  WatchdogLines recent;
+  for (const auto& [rank, own] : lines) {
+    for (const WatchdogLine& line : own) {
+      if (line.at >= from) recent[rank].push_back(line);
+    }
+  }
+  return analyze_hang(together, recent);
 }
 
 HangFinding HangTracker::find(SubjectId job) const {
-  const Dumps& dumps = jobs_.at(job);
-  Time newest{};
-  Nanos timeout{};
-  for (const auto& [rank, dump] : dumps) {
-    newest = std::max(newest, dump.written);
-    timeout = std::max(timeout, longest_timeout(dump));
-  }
-  Dumps together;
-  for (const auto& [rank, dump] : dumps) {
-    if (dump.written >= newest - kTogether - timeout) together.emplace(rank, dump);
-  }
-  HangFinding found = analyze_hang(together);
+  HangFinding found = jobs_.at(job).find();
   found.job = job;
   return found;
 }
@@ -70,9 +143,8 @@ HangFinding HangTracker::find(SubjectId job) const {
 std::vector<HangFinding> HangTracker::take_complete() {
   std::vector<HangFinding> found;
   for (auto entry = open_.begin(); entry != open_.end();) {
-    HangFinding finding = find(entry->first);
-    const bool complete = finding.missing.empty();
-    if (complete) found.push_back(std::move(finding));
+    const bool complete = jobs_.at(entry->first).complete();
+    if (complete) found.push_back(find(entry->first));
     entry = complete ? open_.erase(entry) : std::next(entry);
   }
   changed_ |= !found.empty();
@@ -101,12 +173,18 @@ bool HangTracker::take_changed() {
   return std::exchange(changed_, false);
 }
 
+void HangTracker::Job::state(StateIo& io) {
+  io(dumps);
+  io(lines);
+  if (dumps.size() > kMostRanks || lines.size() > kMostRanks) io.fail();
+  for (const auto& [rank, own] : lines) {
+    if (own.size() > kMostLines) io.fail();
+  }
+}
+
 void HangTracker::state(StateIo& io) {
   io(jobs_);
   io(open_);
-  for (const auto& [job, dumps] : jobs_) {
-    if (dumps.size() > kMostRanks) io.fail();
-  }
   for (const auto& [job, newest] : open_) {
     if (!jobs_.contains(job)) io.fail();
   }

@@ -1,5 +1,6 @@
-// The newest dump of each rank, by job, and what they say together. What is kept of a dump is
-// bounded, survives a restart, and does not depend on the order in which dumps are read.
+// The newest dump of each rank and what NCCL's watchdog printed there, by job, and what they say
+// together. What is kept is bounded, survives a restart, and does not depend on the order in which
+// files are read. Lines count only for ranks without a dump.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "pipeline/decode/flight_recorder/flight_dump.h"
+#include "pipeline/hang/watchdog_dumps.h"
 #include "trainwatch/hang.h"
 #include "trainwatch/state_io.h"
 
@@ -15,15 +17,17 @@ namespace trainwatch {
 
 class HangTracker {
  public:
-  // Of one job; the dumps of further ranks are not kept.
+  // Of one job; the dumps and lines of further ranks are not kept.
   static constexpr std::size_t kMostRanks = 16384;
+  static constexpr std::size_t kMostLines = 32;  // of a rank, the newest
   // Dumps of one hang come within seconds. Ranks whose dump is missing for so long have none.
   static constexpr Nanos kSettled = std::chrono::seconds(10);
 
   void add(SubjectId job, RankDump dump);
+  void add(SubjectId job, WatchdogLine line);
 
   // The findings that are new: of jobs of which all ranks have a dump; at `now`, of those whose
-  // last dump is kSettled ago as well; at the end, of all.
+  // last dump or line is kSettled ago as well; at the end, of all.
   std::vector<HangFinding> take_complete();
   std::vector<HangFinding> take_settled(Time now);
   std::vector<HangFinding> take_all();
@@ -32,11 +36,23 @@ class HangTracker {
   void state(StateIo& io);
 
  private:
-  using Dumps = std::map<std::int32_t, RankDump>;
+  struct Job {
+    std::map<std::int32_t, RankDump> dumps;
+    WatchdogLines lines;
+
+    // The time of the newest dump or line, and of the oldest that belongs to the same hang.
+    Time newest() const;
+    Time oldest() const;
+    // All members of all groups have a dump of the same hang.
+    bool complete() const;
+    HangFinding find() const;
+    void state(StateIo& io);
+  };
+  void reopen(SubjectId job, Time at);
   HangFinding find(SubjectId job) const;
 
-  std::map<SubjectId, Dumps> jobs_;
-  std::map<SubjectId, Time> open_;  // not reported yet: the time of the newest dump
+  std::map<SubjectId, Job> jobs_;
+  std::map<SubjectId, Time> open_;  // not reported yet: the time of the newest dump or line
   bool changed_ = true;
 };
 

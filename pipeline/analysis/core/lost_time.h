@@ -38,7 +38,7 @@ struct LostInterval {
 class LostTime {
  public:
   static constexpr std::size_t kMaxRanks = 1000;
-  static constexpr std::size_t kCauses = static_cast<std::size_t>(CauseName::memory_creep) + 1;
+  static constexpr std::size_t kCauses = static_cast<std::size_t>(CauseName::collective_hang) + 1;
 
   struct Account {
     double elapsed = 0;  // seconds of training

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "pipeline/decode/flight_recorder/watchdog_line.h"
 #include "trainwatch/state_io.h"
 #include "trainwatch/subject.h"
 #include "trainwatch/time.h"
@@ -82,11 +83,14 @@ std::optional<std::int32_t> rank_of_dump(std::string_view path);
 // The beginning of a pickled dump, as far as it is there.
 bool begins_flight_dump(std::string_view head);
 
-// Takes each complete dump of a rank. Called on the decoding thread.
+// Takes each complete dump of a rank, and each line of NCCL's watchdog. Called on the decoding
+// thread.
 class DumpSink {
  public:
   virtual ~DumpSink() = default;
   virtual void dump(const std::string& job, RankDump dump) = 0;
+  // Of a known rank and time.
+  virtual void watchdog(const std::string& job, WatchdogLine line) = 0;
 };
 
 }  // namespace trainwatch

@@ -12,6 +12,8 @@
 #include "pipeline/decode/decimal_time.h"
 #include "pipeline/decode/declared/declared_formats.h"
 #include "pipeline/decode/declared/record_emitter.h"
+#include "pipeline/decode/flight_recorder/flight_dump.h"
+#include "pipeline/decode/flight_recorder/watchdog_line.h"
 #include "pipeline/decode/format.h"
 #include "pipeline/decode/path_metadata.h"
 
@@ -27,6 +29,18 @@ bool has_literal(const FormatDeclaration& declaration, std::string_view line) {
   return std::ranges::any_of(declaration.has, [line](std::string_view text) {
     return line.find(text) != std::string_view::npos;
   });
+}
+
+// The line has no year: the latest that is not after the file was written, by more than a zone.
+Time watchdog_time(std::string_view line, Time written) {
+  const std::string clock = watchdog_clock(line);
+  if (clock.empty() || written == Time{}) return written;
+  const std::chrono::year_month_day today{std::chrono::floor<std::chrono::days>(written)};
+  for (const int ago : {0, 1}) {
+    const auto at = local_time(std::to_string(int{today.year()} - ago) + "-" + clock);
+    if (at && *at <= written + std::chrono::hours(1)) return *at;
+  }
+  return written;
 }
 
 class ConsoleDecoder final : public Decoder {
@@ -70,6 +84,7 @@ class ConsoleDecoder final : public Decoder {
   bool line(std::string_view text, EventBatch& out);
   void keep(std::string_view part);
   bool take_bar(std::string_view text);
+  bool take_watchdog(std::string_view text);
   void bind(std::string_view text);
   bool has_needle(std::string_view text) const;
   void emit(std::string_view text, EventBatch& out);
@@ -93,7 +108,7 @@ class ConsoleDecoder final : public Decoder {
 };
 
 void ConsoleDecoder::search_for_presets() {
-  needles_ = {{kBar}};
+  needles_ = {{kBar}, {kWatchdogLiteral}};
   for (const LinePattern& format : formats_.lines()) search_for(format.declaration());
 }
 
@@ -180,6 +195,7 @@ bool ConsoleDecoder::has_needle(std::string_view text) const {
 // A line with a literal. True if it is a record.
 bool ConsoleDecoder::line(std::string_view text, EventBatch& out) {
   text = without_colours(text);
+  if (take_watchdog(text)) return true;
   take_bar(text);
   emit_pending(out);
   if (pattern_ == nullptr) bind(text);
@@ -220,6 +236,24 @@ bool ConsoleDecoder::take_bar(std::string_view text) {
   return true;
 }
 
+// Who waits for a collective. The rank of the job is that of the file, or of the line's prefix;
+// what NCCL calls the rank counts within its group.
+bool ConsoleDecoder::take_watchdog(std::string_view text) {
+  auto found = parse_watchdog_line(text);
+  if (!found) return false;
+  ++records_;
+  if (context_.rank != kNoRank) found->rank = context_.rank;
+  if (found->rank == kNoRank) found->rank = rank_of_line(text);
+  if (found->rank == kNoRank) found->rank = rank_of_log(context_.path);
+  if (found->rank == kNoRank && (found->group.empty() || found->is_of_world())) {
+    found->rank = found->group_rank;
+  }
+  if (found->rank == kNoRank || context_.dumps == nullptr) return true;
+  found->at = watchdog_time(text, context_.written);
+  context_.dumps->watchdog(context_.job, std::move(*found));
+  return true;
+}
+
 // Of several presets that know the line, the one that finds more fields in it.
 void ConsoleDecoder::bind(std::string_view text) {
   std::size_t most = 0;
@@ -235,7 +269,7 @@ void ConsoleDecoder::bind(std::string_view text) {
     pattern_ = &format;
   }
   if (pattern_ == nullptr) return;
-  needles_ = {{kBar}};
+  needles_ = {{kBar}, {kWatchdogLiteral}};
   search_for(pattern_->declaration());
 }
 
@@ -289,7 +323,7 @@ void ConsoleDecoder::state(StateIo& io) {
       formats, preset, [](const LinePattern& each) { return each.declaration().name; });
   if (found == formats.end()) return;
   pattern_ = &*found;
-  needles_ = {{kBar}};
+  needles_ = {{kBar}, {kWatchdogLiteral}};
   search_for(pattern_->declaration());
 }
 

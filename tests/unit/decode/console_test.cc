@@ -11,6 +11,7 @@
 #include "pipeline/decode/declared/declaration.h"
 #include "pipeline/decode/declared/line_pattern.h"
 #include "pipeline/decode/declared/scalar_text.h"
+#include "pipeline/decode/flight_recorder/flight_dump.h"
 #include "support/source_path.h"
 
 namespace trainwatch::testing::console_test {
@@ -143,6 +144,82 @@ TEST(Console, TextOfNobodyIsNoRecordAndNoReject) {
   EXPECT_EQ(printed("Loss of connection: 3\nstep: 4\nhello tps: 5\n"), Lines{});
   EXPECT_EQ(detect_format(format_catalog(), "[{\"ph\"", "/w/train.log").name, "undecided");
   EXPECT_EQ(detect_format(format_catalog(), "[titan]", "/w/train.log").name, "console");
+}
+
+// Keeps what the watchdog says, as "rank sequence/ran at seconds".
+class Watched : public DumpSink {
+ public:
+  Lines read(const std::string& path, std::string_view content, Time written,
+             std::int32_t rank = kNoRank) {
+    lines_.clear();
+    Interner names;
+    RecordingDiagnostics diagnostics;
+    FileContext context{.path = path, .rank = rank, .interner = names, .diagnostics = diagnostics};
+    context.written = written;
+    context.dumps = this;
+    FileDecoder decoder{context, format_catalog()};
+    EventBatch batch;
+    decoder.feed(content, batch);
+    return lines_;
+  }
+
+ private:
+  void dump(const std::string&, RankDump) override {}
+  void watchdog(const std::string&, WatchdogLine line) override {
+    lines_.push_back(std::to_string(line.rank) + " " + std::to_string(line.sequence) + "/" +
+                     std::to_string(line.ran_ms) + " at " +
+                     std::to_string(to_ns(line.at) / 1'000'000'000));
+  }
+  Lines lines_;
+};
+
+std::string watchdog_line(const std::string& prefix, const std::string& owner) {
+  return prefix + "ProcessGroupNCCL.cpp:685] [" + owner +
+         "] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=35, OpType=ALLREDUCE, "
+         "Timeout(ms)=600000) ran for 600029 milliseconds before timing out.\n";
+}
+
+TEST(ConsoleWatchdog, TheRankIsThatOfTheFileOrThePrefix) {
+  Watched watched;
+  const std::string plain = watchdog_line("[E ", "Rank 1");
+  const std::string line = watchdog_line("[rank6]:[E ", "Rank 1");
+  const std::string behind = "35/600029 at 0";
+  EXPECT_EQ(watched.read("/w/a.log", plain, {}), Lines{"1 " + behind});
+  EXPECT_EQ(watched.read("/w/a.log", line, {}), Lines{"6 " + behind});
+  EXPECT_EQ(watched.read("/w/a.log", "\x1b[31m" + line + "\x1b[0m", {}), Lines{"6 " + behind});
+  EXPECT_EQ(watched.read("/w/a.log", "[default5]:" + plain, {}), Lines{"5 " + behind});
+  EXPECT_EQ(watched.read("/w/a.log", "5: " + plain, {}), Lines{"5 " + behind});
+  EXPECT_EQ(watched.read("/w/attempt_0/3/stderr.log", plain, {}), Lines{"3 " + behind});
+  EXPECT_EQ(watched.read("/w/a.log", line, {}, 9), Lines{"9 " + behind});
+  // Within its group only: whoever that is, it is not named.
+  EXPECT_EQ(watched.read("/w/a.log",
+                         "[E ProcessGroupNCCL.cpp:1] [PG 7 Rank 1] Exception (either "
+                         "an error or timeout) detected by watchdog at work: 3, last "
+                         "enqueued NCCL work: 3, last completed NCCL work: 2.\n",
+                         {}),
+            Lines{});
+}
+
+TEST(ConsoleWatchdog, TheYearIsThatOfTheFile) {
+  Watched watched;
+  const Time written = *local_time("2026-01-01 00:00:10");
+  const auto second = [](const char* text) {
+    return "6 35/600029 at " + std::to_string(to_ns(*local_time(text)) / 1'000'000'000);
+  };
+  EXPECT_EQ(
+      watched.read("/w/a.log", watchdog_line("[rank6]:[E1231 23:59:50.1 ", "Rank 1"), written),
+      Lines{second("2025-12-31 23:59:50")});
+  EXPECT_EQ(watched.read("/w/a.log", watchdog_line("[rank6]:[E101 00:00:09.1 ", "Rank 1"), written),
+            Lines{second("2026-01-01 00:00:09")});
+  EXPECT_EQ(watched.read("/w/a.log", watchdog_line("[rank6]:[E ", "Rank 1"), written),
+            Lines{second("2026-01-01 00:00:10")});
+}
+
+TEST(ConsoleWatchdog, IsFoundBesideAPresetToo) {
+  Watched watched;
+  EXPECT_EQ(
+      watched.read("/w/a.log", "{'loss': 2.31}\n" + watchdog_line("[rank6]:[E ", "Rank 1"), {}),
+      Lines{"6 35/600029 at 0"});
 }
 
 TEST(ScalarText, ReadsNumbersAsLoggersWriteThem) {

@@ -127,7 +127,9 @@ class DecodeRun : private DumpSink {
     const bool complete = decoder_->complete();
     decoder_->finish(batch_);
     collect();
-    return {events_, diagnostics_.reasons, decoder_->records(), std::string(decoder_->format()),
+    std::vector<std::string> all = events_;
+    all.insert(all.end(), sunk_.begin(), sunk_.end());
+    return {all, diagnostics_.reasons, decoder_->records(), std::string(decoder_->format()),
             complete};
   }
   FileDecoder& decoder() { return *decoder_; }
@@ -155,7 +157,12 @@ class DecodeRun : private DumpSink {
   void dump(const std::string& job, RankDump dump) override {
     StateIo io = StateIo::saving();
     io(dump);
-    events_.push_back("dump " + job + "/" + std::to_string(dump.rank) + " " + io.take());
+    sunk_.push_back("dump " + job + "/" + std::to_string(dump.rank) + " " + io.take());
+  }
+  void watchdog(const std::string& job, WatchdogLine line) override {
+    StateIo io = StateIo::saving();
+    io(line);
+    sunk_.push_back("watchdog " + job + "/" + std::to_string(line.rank) + " " + io.take());
   }
   void collect() {
     for (const Event& event : batch_) events_.push_back(describe(event, *interner_));
@@ -170,6 +177,7 @@ class DecodeRun : private DumpSink {
   RecordingDiagnostics diagnostics_;
   EventBatch batch_;
   std::vector<std::string> events_;
+  std::vector<std::string> sunk_;  // come at once, events at the end of what is fed
   std::vector<Event> raw_;
   std::unique_ptr<FileDecoder> decoder_;
 };

@@ -185,6 +185,17 @@ inline const std::string kStructuredLog =
 inline const std::string kCsv =
     "epoch,step,train_loss,lr-Adam\r\n0,4,1.5,\r\n0,9,nan,0.001\r\n"
     "epoch,step,train_loss\r\n1,14,\"[1, 2]\"\r\n1,19\r\n\r\n1,24,0.25\r\n1,29,0.1";
+// What NCCL's watchdog prints on the standard error of a rank, between lines of the training.
+inline const std::string kConsoleWatchdog =
+    "\x1b[31m[rank6]:[E709 17:05:38.162814866 ProcessGroupNCCL.cpp:685] [Rank 1] Watchdog caught "
+    "collective operation timeout: WorkNCCL(SeqNum=35, OpType=ALLREDUCE, NumelIn=1, NumelOut=1, "
+    "Timeout(ms)=600000) ran for 600029 milliseconds before timing out.\x1b[0m\r\n"
+    "iteration       12/    5000 | elapsed time per iteration (ms): 1.5 | lm loss: 2.5 |\n"
+    "[rank6]:[E709 17:05:38.2 ProcessGroupNCCL.cpp:2271] [PG ID 3 PG GUID 21(TENSOR) Rank 1]  "
+    "failure detected by watchdog at work sequence id: 35 PG status: last enqueued work: 36, last "
+    "completed work: 34\n"
+    "[rank6]:[E709 17:05:38.3 ProcessGroupNCCL.cpp:1] [Rank 1] Watchdog caught collective "
+    "operation timeout: WorkNCCL(SeqNum=36, OpType=ALLRED";
 
 // A record in one chunk and one in three, NaN as a string, system metrics, stats without a time, a
 // last chunk without its first, a damaged chunk, which costs the rest of the block.
@@ -227,6 +238,7 @@ inline std::vector<SampleFile> sample_files() {
       {"json lines", "/w/output/metrics.json", kJsonLines},
       {"structured log", "/w/structured_logs/a.global_rank_3.b.jsonl", kStructuredLog},
       {"csv", "/w/lightning_logs/version_0/metrics.csv", kCsv},
+      {"console of a watchdog", "/w/attempt_0/6/stderr.log", kConsoleWatchdog},
   };
 }
 
