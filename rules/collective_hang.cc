@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "rules/format.h"
 #include "trainwatch/hang.h"
@@ -90,6 +91,13 @@ std::string sentence(const HangFinding& found) {
          since + ": no rank is missing (network, or a rank's kernel).";
 }
 
+std::string cause_text(const HangFinding& found) {
+  const std::string waiting = capitalised(ranks_text(found.waiting_all)) +
+                              verb(found.waiting_all, " waits", " wait") + " in collectives";
+  return found.suspects.empty() ? waiting + "."
+                                : waiting + " for " + ranks_text(found.suspects) + ".";
+}
+
 std::string next_step(const HangFinding& found) {
   const std::string who = ranks_text(found.suspects);
   switch (found.kind) {
@@ -124,19 +132,36 @@ class CollectiveHang final : public Rule {
     }
     out.fires({.at = at, .severity = Severity::critical, .aspect = aspect},
               [&] { return describe(found); });
+    // The timeline may have been read before the dumps.
+    const auto resumed =
+        std::ranges::find_if(resumed_, [this](const Resumed& step) { return step.start > last_; });
+    if (resumed != resumed_.end()) end(resumed->end, out);
   }
 
-  // A step that begins after the newest dump shows that training has resumed.
+  // A step that starts after the newest dump shows that training has resumed. What hung is in one
+  // that started before.
   void on_step(const Step& step, Verdicts& out) override {
-    if (last_ != kNoTime && step.begin > last_) {
-      out.clear_all(step.end());
-      last_ = kNoTime;
+    if (latest_ != kNoTime && step.end() >= latest_ + kPause) paused_ = latest_;
+    if (paused_ != kNoTime && step.start >= paused_ + kPause) {
+      if (resumed_.size() == kMostPauses) resumed_.erase(resumed_.begin());
+      resumed_.push_back({step.start, step.end()});
+      paused_ = kNoTime;
     }
+    latest_ = std::max(latest_, step.end());
+    if (last_ != kNoTime && step.start > last_) end(step.end(), out);
   }
 
   void state(StateIo& io) override {
     io(last_);
-    if (!is_possible(last_)) io.fail();
+    io(latest_);
+    io(paused_);
+    io(resumed_);
+    const bool possible = is_possible(last_) && is_possible(latest_) && is_possible(paused_) &&
+                          resumed_.size() <= kMostPauses &&
+                          std::ranges::all_of(resumed_, [](const Resumed& step) {
+                            return is_possible(step.start) && is_possible(step.end);
+                          });
+    if (!possible) io.fail();
   }
 
   Lifecycle lifecycle() const override {
@@ -144,6 +169,24 @@ class CollectiveHang final : public Rule {
   }
 
  private:
+  // The first step after a pause.
+  struct Resumed {
+    Time start{};
+    Time end{};
+
+    void state(StateIo& io) {
+      io(start);
+      io(end);
+    }
+  };
+  static constexpr std::size_t kMostPauses = 16;
+  static constexpr Nanos kPause = std::chrono::seconds(15);  // less than any hang
+
+  void end(Time at, Verdicts& out) {
+    out.clear_all(at);
+    last_ = kNoTime;
+  }
+
   Verdict describe(const HangFinding& found) const {
     Verdict verdict;
     verdict.since = found.since;
@@ -152,6 +195,7 @@ class CollectiveHang final : public Rule {
     verdict.lost_seconds = verdict.value;
     verdict.unit = "seconds";
     verdict.summary = capitalised(sentence(found));
+    verdict.cause = {CauseName::collective_hang, 1, cause_text(found), {}};
     verdict.next = next_step(found);
     JsonWriter json;
     json.begin_object().key("suspects").begin_array();
@@ -186,7 +230,10 @@ class CollectiveHang final : public Rule {
   }
 
   Params params_;
-  Time last_ = kNoTime;  // the newest dump or line of the hang
+  Time last_ = kNoTime;           // the newest dump or line of the hang
+  Time latest_ = kNoTime;         // the end of the latest step
+  Time paused_ = kNoTime;         // where a pause began after which no step has started yet
+  std::vector<Resumed> resumed_;  // by time, the latest
 };
 
 }  // namespace

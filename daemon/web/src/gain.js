@@ -11,6 +11,7 @@ const WITHOUT = {
   checkpoint: 'stopping for checkpoints', evaluation: 'stopping for evaluation', gpu_slowdown: 'GPUs that are held back',
   kernel_launch: 'late launches of kernels', synchronization: 'handing over values to the host', memory_copy: 'slow copies',
   compute_growth: 'steps that compute more and more', memory_creep: 'memory that fills up',
+  collective_hang: 'collective operations that hang',
   unattributed: 'what it loses to causes that are not known',
 };
 

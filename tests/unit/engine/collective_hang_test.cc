@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
+#include <memory>
 #include <random>
 #include <string>
 #include <vector>
@@ -35,6 +37,17 @@ RankDump dump(std::int32_t rank, bool over = false) {
 
 std::vector<RuleConfig> rules() {
   return {RuleConfig(*find_rule("collective_hang"))};
+}
+
+Event step(Engine& engine, Time begin, std::int64_t number = 18) {
+  Span made;
+  made.kind = SpanKind::step;
+  made.mode = Mode::train;
+  made.subject = *engine.interner().subjects.intern({"job", "algo-1", 0, ""});
+  made.start = begin;
+  made.duration = std::chrono::milliseconds(900);
+  made.step = number;
+  return made;
 }
 
 void take(Engine& engine, std::vector<Alert>& alerts) {
@@ -106,9 +119,157 @@ TEST(CollectiveHang, HealthyDumpsSayNothing) {
   EXPECT_TRUE(alerts.empty());
 }
 
+WatchdogLine timeout(std::int32_t rank) {
+  WatchdogLine line;
+  line.rank = rank;
+  line.at = kDumped;
+  line.operation = "ALLREDUCE";
+  line.sequence = 17;
+  line.timeout_ms = line.ran_ms = 180'000;
+  return line;
+}
+WatchdogLine progress(std::int32_t rank, std::int64_t enqueued) {
+  WatchdogLine line;
+  line.kind = WatchdogLine::Kind::progress;
+  line.rank = rank;
+  line.at = kDumped;
+  line.group = "0";
+  line.description = "default_pg";
+  line.enqueued = enqueued;
+  line.completed = 16;
+  line.sequence = enqueued == 17 ? 17 : -1;
+  return line;
+}
+
+// In any order, across restarts; then a step that begins later.
+TEST(CollectiveHang, LinesOfTheWatchdogWithoutAnyDump) {
+  for (unsigned seed = 0; seed < 20; ++seed) {
+    std::vector<WatchdogLine> lines;
+    for (const std::int32_t rank : {0, 1, 3}) {
+      lines.push_back(timeout(rank));
+      lines.push_back(progress(rank, 17));
+      lines.push_back(timeout(rank));  // printed twice
+    }
+    lines.push_back(progress(2, 16));
+    std::shuffle(lines.begin(), lines.end(), std::mt19937(seed));
+    auto engine = std::make_unique<Engine>(rules());
+    std::vector<Alert> alerts;
+    for (const WatchdogLine& line : lines) {
+      engine->on("job", line);
+      auto restarted = std::make_unique<Engine>(rules());
+      ASSERT_TRUE(restarted->load(test::saved(*engine)));
+      engine = std::move(restarted);
+    }
+    engine->tick(kDumped + std::chrono::seconds(5));
+    take(*engine, alerts);
+    EXPECT_TRUE(alerts.empty());
+    engine->tick(kDumped + std::chrono::seconds(11));
+    take(*engine, alerts);
+    ASSERT_EQ(alerts.size(), 1U);
+    EXPECT_EQ(alerts[0].verdict.summary,
+              "Rank 2 has not entered ALLREDUCE #17 of default_pg; 3 wait since 3 min.");
+    EXPECT_EQ(alerts[0].verdict.cause.name, CauseName::collective_hang);
+    engine->push(std::vector<Event>{step(*engine, kDumped + std::chrono::seconds(20))});
+    engine->end_of_input();
+    take(*engine, alerts);
+    EXPECT_EQ(alerts.back().state, Alert::State::resolved);
+    EXPECT_EQ(alerts.back().id, alerts.front().id);
+  }
+}
+
+TEST(CollectiveHang, LinesThatSayNoMoreThanWhoWaits) {
+  Engine engine(rules());
+  std::vector<Alert> alerts;
+  for (const std::int32_t rank : {0, 1, 3}) engine.on("job", timeout(rank));
+  engine.end_of_input();
+  take(engine, alerts);
+  ASSERT_EQ(alerts.size(), 1U);
+  EXPECT_EQ(alerts[0].verdict.summary,
+            "Ranks 0-1,3 wait in ALLREDUCE #17 for 3 min; there are no dumps that say for whom.");
+  EXPECT_NE(alerts[0].verdict.evidence.find(R"("suspects":[])"), std::string::npos);
+}
+
+TEST(CollectiveHang, LinesWithoutATimeoutSayNothing) {
+  Engine engine(rules());
+  std::vector<Alert> alerts;
+  for (const std::int32_t rank : {0, 1, 2}) engine.on("job", progress(rank, rank == 2 ? 16 : 17));
+  engine.end_of_input();
+  take(engine, alerts);
+  EXPECT_TRUE(alerts.empty());
+}
+
+// With all dumps, the alert is the one without any lines.
+TEST(CollectiveHang, LinesAddNothingToAllDumps) {
+  std::string first;
+  for (const bool lines : {false, true}) {
+    Engine engine(rules());
+    std::vector<Alert> alerts;
+    if (lines) engine.on("job", timeout(2));
+    for (const std::int32_t rank : {0, 1, 2, 3}) engine.on("job", dump(rank));
+    if (lines) engine.on("job", progress(1, 3));
+    engine.end_of_input();
+    take(engine, alerts);
+    ASSERT_EQ(alerts.size(), 1U);
+    const std::string json = to_json(alerts[0], "");
+    if (first.empty()) first = json;
+    EXPECT_EQ(json, first);
+  }
+}
+
+// The timeline is read before the dumps, or after them.
+TEST(CollectiveHang, AStallIsAPartOfIt) {
+  for (const bool dumps_first : {true, false}) {
+    Engine engine({RuleConfig(*find_rule("collective_hang")), RuleConfig(*find_rule("stall"))});
+    std::vector<Alert> alerts;
+    const auto hang = [&] {
+      for (const std::int32_t rank : {0, 1, 2, 3}) engine.on("job", dump(rank));
+    };
+    std::vector<Event> before;
+    for (int i = 0; i < 100; ++i) {
+      before.push_back(step(engine, kCalled - std::chrono::seconds(100 - i), i));
+    }
+    engine.push(before);
+    engine.tick(kCalled + std::chrono::seconds(1));
+    if (dumps_first) hang();
+    engine.tick(kCalled + std::chrono::seconds(60));
+    take(engine, alerts);
+    engine.push(std::vector<Event>{step(engine, kDumped + std::chrono::seconds(20), 100)});
+    if (!dumps_first) hang();
+    engine.end_of_input();
+    take(engine, alerts);
+    std::map<std::string, Alert> last;
+    for (const Alert& alert : alerts) last[alert.rule] = alert;
+    ASSERT_EQ(last.size(), 2U);
+    const Alert& speaker = last.at("collective_hang");
+    EXPECT_EQ(last.at("stall").incident, speaker.id);
+    EXPECT_EQ(speaker.incident, speaker.id);
+    EXPECT_EQ(speaker.state, Alert::State::resolved);
+    EXPECT_EQ(last.at("stall").state, Alert::State::resolved);
+  }
+}
+
+// A second dump of a rank replaces the first one: now another rank is behind.
+TEST(CollectiveHang, DumpsAreWrittenAgainInPlace) {
+  Engine engine(rules());
+  std::vector<Alert> alerts;
+  for (const std::int32_t rank : {0, 1, 2, 3}) engine.on("job", dump(rank));
+  for (const std::int32_t rank : {0, 1, 2, 3}) {
+    RankDump again = dump(rank == 2 ? 1 : rank == 1 ? 2 : rank);
+    again.rank = rank;
+    again.written = kDumped + std::chrono::seconds(400);
+    engine.on("job", again);
+  }
+  engine.end_of_input();
+  take(engine, alerts);
+  ASSERT_GE(alerts.size(), 2U);
+  EXPECT_NE(alerts.back().verdict.evidence.find(R"("suspects":[1])"), std::string::npos);
+  EXPECT_EQ(alerts.back().id, alerts.front().id);
+}
+
 TEST(CollectiveHang, DamagedStateIsRefused) {
   Engine engine(rules());
   for (const std::int32_t rank : {0, 1, 3}) engine.on("job", dump(rank));
+  engine.on("job", timeout(2));
   const StoredRows good = test::saved(engine);
   const std::string row = good.at("hangs");
   for (std::size_t size = 0; size < row.size(); ++size) {
