@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "pipeline/tail/posix_file_system.h"
+#include "pipeline/tail/read_whole_file.h"
 
 namespace trainwatch {
 namespace {
@@ -41,6 +43,12 @@ void list_below(IngestOptions& input) {
     if (!entries) return names;
     for (const DirectoryEntry& entry : *entries) names.push_back(entry.name);
     return names;
+  };
+  input.read_file = [files](const std::string& path,
+                            std::size_t most) -> std::optional<std::string> {
+    auto text = read_whole_file(*files, path, most);
+    if (!text) return std::nullopt;
+    return std::move(*text);
   };
 }
 

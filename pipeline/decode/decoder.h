@@ -1,6 +1,7 @@
 // One decoder reads one file of one format: bytes in, at any cut, events out.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -45,6 +46,9 @@ struct FileContext {
   DumpSink* dumps = nullptr;                  // null: nobody takes dumps of ranks
   TensorSink* tensors = nullptr;              // null: nobody takes tensors
   const DeclaredFormats* declared = nullptr;  // null: the presets
+  // A small file beside the one that is read, from the watched paths only: a trial says its
+  // collections in one. nullopt: it cannot be read, or is longer than `most` bytes.
+  std::function<std::optional<std::string>(const std::string& path, std::size_t most)> read_file{};
 
   void fill_in(Subject& subject) const {
     if (subject.node.empty()) subject.node = default_node;

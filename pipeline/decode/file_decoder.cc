@@ -69,7 +69,9 @@ void FileDecoder::Impl::find_encoding(std::string_view bytes, EventBatch& out) {
     head = begun;
     return;
   }
-  const bool gzip = begun[0] == kGzipMagic[0] && begun[1] == kGzipMagic[1];
+  // The length of a binary record may look the same.
+  const bool named = !is_event_file(context.path) || context.path.find(".gz") != std::string::npos;
+  const bool gzip = named && begun.starts_with(kGzipMagic);
   encoding = gzip ? Encoding::gzip : Encoding::plain;
   if (gzip) inflate = std::make_unique<InflateStream>();
   decode(begun, out);
@@ -159,7 +161,7 @@ void FileDecoder::Impl::not_decoded(std::string_view bytes) {
 // A writer that continues at its old offset after its file was truncated leaves NULs before its
 // bytes.
 std::string_view FileDecoder::Impl::without_hole(std::string_view bytes) {
-  if (!head.empty()) return bytes;
+  if (!head.empty() || is_event_file(context.path)) return bytes;  // which may begin with a NUL
   const std::size_t end = std::min(bytes.find_first_not_of('\0'), bytes.size());
   if (end > 0 && !std::exchange(hole_reported, true)) reject(RejectReason::syntax, bytes);
   outside.skipped += end;

@@ -175,6 +175,26 @@ std::string_view base_name(std::string_view path) {
   return slash == std::string_view::npos ? path : path.substr(slash + 1);
 }
 
+bool is_event_file(std::string_view path) {
+  return base_name(path).find(".tfevents") != std::string_view::npos;
+}
+
+TrialPathMetadata trial_path_metadata(std::string_view path) {
+  const std::string_view step = parent(path);
+  const std::string_view events = parent(step);
+  if (!is_event_file(path) || base_name(events) != "events" || !all_digits(base_name(step)))
+    return {};
+  std::string_view worker = base_name(path);
+  worker = worker.substr(0, worker.find(".tfevents"));
+  const std::size_t bar = worker.find('_');
+  if (bar == std::string_view::npos || !all_digits(worker.substr(0, bar))) return {};
+  worker.remove_prefix(bar + 1);
+  constexpr std::string_view kWorker = "worker_";
+  TrialPathMetadata found{std::string(parent(events))};
+  if (worker.starts_with(kWorker)) found.rank = rank_or_none(worker.substr(kWorker.size()));
+  return found;
+}
+
 bool is_named_as_ours(std::string_view path) {
   const std::string_view name = base_name(path);
   return name.find("timeline.json") != std::string_view::npos ||
@@ -185,6 +205,7 @@ bool is_named_as_ours(std::string_view path) {
 std::string job_of(std::string_view path, std::string_view root, const std::string& job) {
   if (path.size() <= root.size() || !path.starts_with(root)) return job;
   const bool trace = may_be_a_profiler_trace(path);
+  const std::string trial = trial_path_metadata(path).trial;
   const Writer writer = writer_of(path);
   std::string name = job;
   std::size_t of_trace = job.size();  // the part of the name that a trace has
@@ -194,6 +215,7 @@ std::string job_of(std::string_view path, std::string_view root, const std::stri
     const std::string_view directory = rest.substr(0, slash);
     rest.remove_prefix(slash + 1);
     if (directory == "framework" || directory == "system") return name;
+    if (!trial.empty() && directory.data() == path.data() + trial.size() + 1) return name;
     if (trace && holds_sessions(directory)) break;
     if (directory.empty() || is_part_of_a_job(directory)) continue;
     if (is_half_of_a_job(path, directory)) continue;

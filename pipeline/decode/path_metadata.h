@@ -14,6 +14,17 @@ namespace trainwatch {
 // Only files of our formats have such a name: any other content means that the file is damaged.
 bool is_named_as_ours(std::string_view path);
 
+// TensorBoard's event files, and those of a trial: "events.out.tfevents.1700000000.host",
+// "000000000004_worker_0.tfevents". They are binary: their first byte may be anything.
+bool is_event_file(std::string_view path);
+
+// `TRIAL/events/<step>/<step>_<worker>.tfevents` of SageMaker Debugger.
+struct TrialPathMetadata {
+  std::string trial;            // the directory; empty: the path is no such one
+  std::int32_t rank = kNoRank;  // of "worker_<rank>"; other workers are named after devices
+};
+TrialPathMetadata trial_path_metadata(std::string_view path);
+
 struct NodeRank {
   std::string node;
   std::int32_t rank = kNoRank;
@@ -35,6 +46,7 @@ NodeRank parse_writer(std::string_view writer);
 // Decided by the path alone, so that a file never changes its job.
 //
 //   timelines, metrics  the directory that holds "framework" or "system"
+//   tensors             the directory of the trial, which holds "events"
 //   profiler traces     their own directory, as in TensorBoard; without trailing ones that say only
 //                       what lies in them ("traces", "torch_profiler", "plugins/profile/SESSION"),
 //                       so that traces beside "framework" are of the same job

@@ -62,7 +62,8 @@ FileContext Ingest::context_of(FileId id, const File& file) {
                      root.default_rank,
                      {},
                      this,
-                     this};
+                     this,
+                     options_.read_file};
 }
 
 std::unique_ptr<FileDecoder> Ingest::make_decoder(FileId id, const File& file) {

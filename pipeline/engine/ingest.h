@@ -11,6 +11,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -36,6 +37,7 @@ struct IngestOptions {
   InternerLimits names{};
   DecoderContexts::Limits contexts{};
   std::shared_ptr<const DeclaredFormats> declared{};  // null: the presets
+  std::function<std::optional<std::string>(const std::string&, std::size_t)> read_file{};
 };
 
 struct RejectedSample {

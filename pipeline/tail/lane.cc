@@ -59,7 +59,8 @@ bool is_dump_name(std::string_view name) {
 
 // TensorBoard's event files, whose names end in numbers that are no rotation; W&B's log of a run.
 bool is_logger_name(std::string_view name) {
-  return name.find(".tfevents.") != std::string_view::npos || name.ends_with(".wandb");
+  return name.find(".tfevents.") != std::string_view::npos || name.ends_with(".tfevents") ||
+         name.ends_with(".wandb");
 }
 
 // Where launchers put what a job prints: Slurm and nohup, torchrun, W&B. Other logs may be of
@@ -178,6 +179,17 @@ std::optional<FilePlace> profiler(std::string_view directory, std::string_view s
   return FilePlace{lane_name("profiler", directory, stem.substr(0, dot)), false, order_at(stamp)};
 }
 
+// events/<step>/<step>_<worker>.tfevents of a trial, in the order of steps.
+std::optional<FilePlace> trial_events(std::string_view directory, std::string_view stem) {
+  const auto bar = stem.find('_');
+  if (bar == std::string_view::npos || !drop_suffix(stem, ".tfevents")) return std::nullopt;
+  const auto at = find_component(directory, "events");
+  const std::int64_t step = number(stem.substr(0, bar));
+  if (!at || step < 0 || number(name_of(directory)) < 0) return std::nullopt;
+  return FilePlace{lane_name("trial", directory.substr(0, *at), stem.substr(bar + 1)), false,
+                   order_at(step)};
+}
+
 // detailed_profiling/<hour>/<step>/plugins/profile/<YYYY_MM_DD_HH_MM_SS>/<host>.trace.json.gz
 std::optional<FilePlace> tensorflow(std::string_view directory, std::string_view stem) {
   const auto at = find_component(directory, "detailed_profiling");
@@ -222,7 +234,7 @@ FilePlace place_of(const std::string& path) {
   const auto parts = parts_of(name_of(path));
   std::optional<FilePlace> place;
   if (parts) {
-    for (const auto layout : {profiler, tensorflow, timeline, system_metrics}) {
+    for (const auto layout : {profiler, tensorflow, timeline, system_metrics, trial_events}) {
       if (!place) place = layout(directory, parts->stem);
     }
   }

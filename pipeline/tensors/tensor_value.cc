@@ -3,13 +3,14 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cmath>
 #include <cstddef>
 #include <cstring>
-#include <limits>
 #include <optional>
 #include <protozero/pbf_reader.hpp>
 #include <utility>
+
+#include "pipeline/decode/event_file/half_float.h"
+#include "pipeline/decode/event_file/record_file.h"
 
 namespace trainwatch {
 namespace {
@@ -17,29 +18,8 @@ namespace {
 using protozero::pbf_reader;
 using protozero::pbf_wire_type;
 
-// masked crc32c("0x12345678"): SageMaker Debugger's checksum of every payload.
-constexpr std::uint32_t kConstantChecksum = 103661747;
-constexpr std::size_t kHeaderBytes = 12;
-constexpr std::size_t kFooterBytes = 4;
 // Elements of a tensor that is one value repeated.
 constexpr std::uint64_t kMaxRepeated = std::uint64_t{1} << 24U;
-
-constexpr std::array<std::uint32_t, 256> kCrcTable = [] {
-  std::array<std::uint32_t, 256> table{};
-  for (std::uint32_t byte = 0; byte < 256; ++byte) {
-    std::uint32_t crc = byte;
-    for (int bit = 0; bit < 8; ++bit) crc = (crc >> 1U) ^ ((crc & 1U) != 0 ? 0x82f63b78U : 0U);
-    table[byte] = crc;
-  }
-  return table;
-}();
-
-std::uint32_t masked_crc32c(std::string_view bytes) {
-  std::uint32_t crc = 0xffffffffU;
-  for (const char c : bytes)
-    crc = kCrcTable[(crc ^ static_cast<unsigned char>(c)) & 255U] ^ (crc >> 8U);
-  return std::rotr(~crc, 15) + 0xa282ead8U;
-}
 
 template <class T>
 T load(const char* bytes) {
@@ -47,38 +27,6 @@ T load(const char* bytes) {
   T value;
   std::memcpy(&value, bytes, sizeof value);
   return value;
-}
-
-Result<std::string_view> payload_of(std::string_view record) {
-  if (record.size() < kHeaderBytes + kFooterBytes) return Error{"shorter than a record"};
-  if (load<std::uint32_t>(record.data() + 8) != masked_crc32c(record.substr(0, 8)))
-    return Error{"wrong checksum of the length"};
-  if (load<std::uint64_t>(record.data()) != record.size() - kHeaderBytes - kFooterBytes)
-    return Error{"the record is not as long as the index says"};
-  const auto payload = record.substr(kHeaderBytes, record.size() - kHeaderBytes - kFooterBytes);
-  const auto checksum = load<std::uint32_t>(payload.data() + payload.size());
-  if (checksum != kConstantChecksum && checksum != masked_crc32c(payload))
-    return Error{"wrong checksum of the payload"};
-  return payload;
-}
-
-double from_half(std::uint16_t bits) {
-  const int exponent = (bits >> 10U) & 31U;
-  const int fraction = bits & 1023U;
-  double value = 0;
-  if (exponent == 0) {
-    value = std::ldexp(fraction, -24);
-  } else if (exponent < 31) {
-    value = std::ldexp(fraction + 1024, exponent - 25);
-  } else {
-    value = fraction == 0 ? std::numeric_limits<double>::infinity()
-                          : std::numeric_limits<double>::quiet_NaN();
-  }
-  return (bits & 0x8000U) != 0 ? -value : value;
-}
-
-double from_bfloat16(std::uint16_t bits) {
-  return std::bit_cast<float>(std::uint32_t{bits} << 16U);
 }
 
 // Numbers of TensorProto's enumeration DataType.
@@ -268,9 +216,9 @@ void unpack(StoredTensor& tensor) {
     case kComplex128:
       return convert_content<double>(tensor.content, tensor.reals, kSame);
     case kHalf:
-      return convert_content<std::uint16_t>(tensor.content, tensor.reals, from_half);
+      return convert_content<std::uint16_t>(tensor.content, tensor.reals, of_half);
     case kBfloat16:
-      return convert_content<std::uint16_t>(tensor.content, tensor.reals, from_bfloat16);
+      return convert_content<std::uint16_t>(tensor.content, tensor.reals, of_bfloat16);
     case kInt8:
       return convert_content<std::int8_t>(tensor.content, tensor.integers, kSame);
     case kInt16:
@@ -299,7 +247,7 @@ void unpack(StoredTensor& tensor) {
 void decode_halves(StoredTensor& tensor) {
   for (const std::int64_t bits : tensor.integers) {
     const auto half = static_cast<std::uint16_t>(bits);
-    tensor.reals.push_back(tensor.type == kHalf ? from_half(half) : from_bfloat16(half));
+    tensor.reals.push_back(tensor.type == kHalf ? of_half(half) : of_bfloat16(half));
   }
 }
 
@@ -380,7 +328,7 @@ Result<TensorValue> convert(StoredTensor tensor) {
 }  // namespace
 
 Result<TensorValue> read_tensor_record(std::string_view record) {
-  const auto payload = payload_of(record);
+  const auto payload = record_payload(record);
   if (!payload) return payload.error();
   try {
     auto tensor = find_tensor(*payload);

@@ -1,9 +1,9 @@
 #include "pipeline/decode/event_file/summary_event.h"
 
-#include <bit>
-#include <cmath>
-#include <cstring>
+#include <optional>
 #include <protozero/pbf_message.hpp>
+
+#include "pipeline/decode/event_file/element_type.h"
 
 namespace trainwatch {
 namespace {
@@ -13,14 +13,7 @@ using WireType = protozero::pbf_wire_type;
 
 // Of event.proto, summary.proto and tensor.proto of TensorFlow: the fields
 // that are read, by their numbers.
-enum class EventField : protozero::pbf_tag_type {
-  wall_time = 1,
-  step = 2,
-  file_version = 3,
-  summary = 5,
-  session_log = 7
-};
-enum class SessionField : protozero::pbf_tag_type { status = 1 };
+enum class EventField : protozero::pbf_tag_type { wall_time = 1, step = 2, summary = 5 };
 enum class SummaryField : protozero::pbf_tag_type { value = 1 };
 enum class ValueField : protozero::pbf_tag_type { tag = 1, simple_value = 2, tensor = 8 };
 enum class TensorField : protozero::pbf_tag_type {
@@ -31,73 +24,25 @@ enum class TensorField : protozero::pbf_tag_type {
   doubles = 6,
   ints = 7,
   int64s = 10,
+  booleans = 11,
   halves = 13,
   uint32s = 16,
   uint64s = 17
 };
 enum class ShapeField : protozero::pbf_tag_type { dimension = 2 };
-enum class DataType : std::int32_t {
-  float32 = 1,
-  float64 = 2,
-  int32 = 3,
-  int64 = 9,
-  bfloat16 = 14,
-  float16 = 19,
-  uint32 = 22,
-  uint64 = 23
-};
-
-constexpr std::int32_t kSessionStart = 1;
 
 std::string_view text(const protozero::data_view& view) {
   return {view.data(), view.size()};
 }
 
-double of_half(std::uint16_t bits) {
-  const int exponent = (bits >> 10U) & 0x1F;
-  const int fraction = bits & 0x3FF;
-  const double sign = (bits & 0x8000U) != 0 ? -1 : 1;
-  if (exponent == 0x1F) return fraction == 0 ? sign * INFINITY : NAN;
-  return sign *
-         (exponent == 0 ? std::ldexp(fraction, -24) : std::ldexp(fraction + 1024, exponent - 25));
-}
-
-double of_bfloat16(std::uint16_t bits) {
-  return std::bit_cast<float>(std::uint32_t{bits} << 16U);
-}
-
-// The only number of little-endian contents; nullopt: they have another size.
-template <class Number>
-std::optional<double> only_number(std::string_view content) {
-  if (content.size() != sizeof(Number)) return std::nullopt;
-  Number number{};
-  std::memcpy(&number, content.data(), sizeof number);
-  return static_cast<double>(number);
-}
-
-std::optional<double> of_content(DataType type, std::string_view content) {
-  switch (type) {
-    case DataType::float32:
-      return only_number<float>(content);
-    case DataType::float64:
-      return only_number<double>(content);
-    case DataType::int32:
-      return only_number<std::int32_t>(content);
-    case DataType::int64:
-      return only_number<std::int64_t>(content);
-    case DataType::uint32:
-      return only_number<std::uint32_t>(content);
-    case DataType::uint64:
-      return only_number<std::uint64_t>(content);
-    case DataType::bfloat16:
-    case DataType::float16: {
-      if (content.size() != sizeof(std::uint16_t)) return std::nullopt;
-      std::uint16_t bits = 0;
-      std::memcpy(&bits, content.data(), sizeof bits);
-      return type == DataType::float16 ? of_half(bits) : of_bfloat16(bits);
-    }
-  }
-  return std::nullopt;  // text, complex numbers and the like
+// The only number of little-endian contents; nullopt: they have another size, or no number.
+std::optional<double> of_content(ElementType type, std::string_view content) {
+  std::optional<double> number;
+  with_element(type, [&]<class Element>(Element) {
+    if (content.size() != sizeof(typename Element::Stored)) return;
+    number = static_cast<double>(read_element<Element>(content.data()));
+  });
+  return number;
 }
 
 // Of a repeated field that is packed: a scalar has one value.
@@ -115,13 +60,13 @@ bool has_dimensions(protozero::data_view view) {
 // Nullopt: it is not one number.
 std::optional<double> scalar_of(protozero::data_view view) {
   protozero::pbf_message<TensorField> tensor{view};
-  DataType type{};
+  ElementType type{};
   std::optional<double> number;
   std::string_view content;
   while (tensor.next()) {
     switch (tensor.tag_and_type()) {
       case tag_and_type(TensorField::dtype, WireType::varint):
-        type = DataType{tensor.get_enum()};
+        type = ElementType{tensor.get_enum()};
         break;
       case tag_and_type(TensorField::shape, WireType::length_delimited):
         if (has_dimensions(tensor.get_view())) return std::nullopt;
@@ -153,6 +98,12 @@ std::optional<double> scalar_of(protozero::data_view view) {
       case tag_and_type(TensorField::int64s, WireType::varint):
         number = static_cast<double>(tensor.get_int64());
         break;
+      case tag_and_type(TensorField::booleans, WireType::length_delimited):
+        number = first_of(tensor.get_packed_bool());
+        break;
+      case tag_and_type(TensorField::booleans, WireType::varint):
+        number = tensor.get_bool() ? 1 : 0;
+        break;
       case tag_and_type(TensorField::halves, WireType::length_delimited):
         number = first_of(tensor.get_packed_int32());
         break;
@@ -177,10 +128,9 @@ std::optional<double> scalar_of(protozero::data_view view) {
   }
   if (!content.empty()) return of_content(type, content);
   if (!number) return std::nullopt;
+  if (type != ElementType::float16 && type != ElementType::bfloat16) return number;
   const auto bits = static_cast<std::uint16_t>(static_cast<std::int64_t>(*number));
-  if (type == DataType::float16) return of_half(bits);
-  if (type == DataType::bfloat16) return of_bfloat16(bits);
-  return number;
+  return double{type == ElementType::float16 ? of_half(bits) : of_bfloat16(bits)};
 }
 
 void read_value(protozero::data_view view, SummaryEvent& event) {
@@ -215,12 +165,6 @@ void read_summary(protozero::data_view view, SummaryEvent& event) {
     read_value(summary.get_view(), event);
 }
 
-bool is_start(protozero::data_view view) {
-  protozero::pbf_message<SessionField> session{view};
-  return session.next(SessionField::status, WireType::varint) &&
-         session.get_enum() == kSessionStart;
-}
-
 void read_event(std::string_view payload, SummaryEvent& event) {
   protozero::pbf_message<EventField> message{payload.data(), payload.size()};
   while (message.next()) {
@@ -231,14 +175,8 @@ void read_event(std::string_view payload, SummaryEvent& event) {
       case tag_and_type(EventField::step, WireType::varint):
         event.step = message.get_int64();
         break;
-      case tag_and_type(EventField::file_version, WireType::length_delimited):
-        event.file_version = text(message.get_view());
-        break;
       case tag_and_type(EventField::summary, WireType::length_delimited):
         read_summary(message.get_view(), event);
-        break;
-      case tag_and_type(EventField::session_log, WireType::length_delimited):
-        event.is_start = is_start(message.get_view());
         break;
       default:
         message.skip();

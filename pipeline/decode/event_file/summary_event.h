@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -18,8 +17,6 @@ struct SummaryEvent {
 
   double wall_time = 0;  // seconds since 1970, when the value was logged
   std::int64_t step = 0;
-  std::string_view file_version;  // "brain.Event:2" in the first event of a file
-  bool is_start = false;      // SessionLog START: what earlier files have from `step` on is void
   std::vector<Value> values;  // numeric scalars, in both encodings
 };
 

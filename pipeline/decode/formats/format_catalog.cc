@@ -4,6 +4,7 @@ namespace trainwatch {
 
 extern const Format end_of_job_format;
 extern const Format tensorboard_format;
+extern const Format trial_events_format;
 extern const Format wandb_format;
 extern const Format flight_recorder_format;
 extern const Format console_format;
@@ -27,6 +28,7 @@ FormatTable format_catalog(const DeclaredFormats* declared) {
   static constexpr const Format* kCatalog[] = {
       &end_of_job_format,
       &tensorboard_format,
+      &trial_events_format,
       &flight_recorder_format,
       &system_metrics_format,
       &tensorflow_trace_format,

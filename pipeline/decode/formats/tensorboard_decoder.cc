@@ -12,6 +12,7 @@
 #include "pipeline/decode/event_file/summary_event.h"
 #include "pipeline/decode/event_file/tagged_scalars.h"
 #include "pipeline/decode/format.h"
+#include "pipeline/decode/path_metadata.h"
 
 namespace trainwatch {
 namespace {
@@ -95,16 +96,24 @@ void TensorBoardDecoder::state(StateIo& io) {
 // The first record of every writer is short and says the version.
 Detection detect_tensorboard(const FormatClue& clue) {
   if (clue.kind != FormatClue::Kind::head) return Detection::no;
+  // A damaged first record hides no file with such a name: a later one shows it.
+  const bool is_named = is_event_file(clue.path) && trial_path_metadata(clue.path).trial.empty();
   if (clue.head.size() < kRecordHeader) {
+    if (is_named) return Detection::undecided;
     // The upper bytes of the length.
     const bool may_be =
         clue.head.find_first_not_of('\0', 2) == std::string_view::npos && clue.head.size() > 4;
     return may_be ? Detection::undecided : Detection::no;
   }
-  if (!begins_record(clue.head)) return Detection::no;
-  const std::string_view payload = clue.head.substr(kRecordHeader, kMaxFirstRecord);
+  if (!begins_record(clue.head)) {
+    if (!is_named) return Detection::no;
+    return has_record_behind_damage(clue.head) ? Detection::yes : Detection::undecided;
+  }
+  const std::string_view payload = beginning_of_payload(clue.head).substr(0, kMaxFirstRecord);
   if (payload.find(kVersion) != std::string_view::npos) return Detection::yes;
-  return payload.size() < kMaxFirstRecord ? Detection::undecided : Detection::no;
+  const bool whole =
+      payload.size() == kMaxFirstRecord || clue.head.size() > kRecordHeader + payload.size();
+  return whole ? Detection::no : Detection::undecided;
 }
 
 }  // namespace

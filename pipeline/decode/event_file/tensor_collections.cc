@@ -1,0 +1,62 @@
+#include "pipeline/decode/event_file/tensor_collections.h"
+
+#include <re2/re2.h>
+#include <simdjson.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace trainwatch {
+namespace {
+
+template <class Use>
+void for_each_text(simdjson::simdjson_result<simdjson::dom::element> list, Use&& use) {
+  simdjson::dom::array texts;
+  if (list.get(texts) != simdjson::SUCCESS) return;
+  for (const simdjson::dom::element item : texts) {
+    std::string_view text;
+    if (item.get(text) == simdjson::SUCCESS) use(text);
+  }
+}
+
+}  // namespace
+
+TensorCollections::TensorCollections() = default;
+TensorCollections::~TensorCollections() = default;
+TensorCollections::TensorCollections(TensorCollections&&) noexcept = default;
+TensorCollections& TensorCollections::operator=(TensorCollections&&) noexcept = default;
+TensorCollections::Collection::Collection() = default;
+TensorCollections::Collection::~Collection() = default;
+TensorCollections::Collection::Collection(Collection&&) noexcept = default;
+TensorCollections::Collection& TensorCollections::Collection::operator=(Collection&&) noexcept =
+    default;
+
+Result<TensorCollections> TensorCollections::parse(std::string_view json) {
+  simdjson::dom::parser parser;
+  simdjson::dom::element root;
+  if (const auto error = parser.parse(json.data(), json.size()).get(root))
+    return Error{simdjson::error_message(error)};
+  simdjson::dom::object all;
+  if (root["collections"].get(all) != simdjson::SUCCESS) return Error{"no collections"};
+  TensorCollections read;
+  for (const auto& [name, settings] : all) {
+    if (read.all_.size() == kMaxCollections) break;
+    Collection& collection = read.all_.emplace_back();
+    collection.name = name;
+    for_each_text(settings["tensor_names"],
+                  [&](std::string_view text) { collection.tensors.emplace(text); });
+    for_each_text(settings["include_regex"], [&](std::string_view text) {
+      collection.patterns.push_back(std::make_unique<RE2>(text, RE2::Quiet));
+    });
+  }
+  return read;
+}
+
+bool TensorCollections::Collection::has(std::string_view tensor) const {
+  if (tensors.contains(tensor)) return true;
+  return std::ranges::any_of(patterns, [tensor](const auto& pattern) {
+    return pattern->ok() && RE2::PartialMatch(tensor, *pattern);
+  });
+}
+
+}  // namespace trainwatch

@@ -1,0 +1,58 @@
+// The collections of a trial (SageMaker Debugger): named sets of tensors, from the file
+// `collections/000000000/WORKER_collections.json`.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "trainwatch/result.h"
+
+namespace re2 {
+class RE2;
+}
+
+namespace trainwatch {
+
+class TensorCollections {
+ public:
+  static constexpr std::size_t kMaxFile = std::size_t{4} << 20U;
+  static constexpr std::size_t kMaxCollections = 256;
+
+  TensorCollections();
+  ~TensorCollections();
+  TensorCollections(TensorCollections&&) noexcept;
+  TensorCollections& operator=(TensorCollections&&) noexcept;
+
+  // Fails if it is no such file; a pattern that RE2 does not know matches nothing. Collections
+  // above kMaxCollections are left out.
+  static Result<TensorCollections> parse(std::string_view json);
+
+  // Calls `use` with the name of each collection that the tensor is in, in the order of the file.
+  template <class Use>
+  void for_each_of(std::string_view tensor, Use&& use) const {
+    for (const Collection& collection : all_) {
+      if (collection.has(tensor)) use(std::string_view{collection.name});
+    }
+  }
+
+ private:
+  struct Collection {
+    std::string name;
+    std::set<std::string, std::less<>> tensors;
+    std::vector<std::unique_ptr<re2::RE2>> patterns;
+
+    Collection();
+    ~Collection();
+    Collection(Collection&&) noexcept;
+    Collection& operator=(Collection&&) noexcept;
+    bool has(std::string_view tensor) const;
+  };
+
+  std::vector<Collection> all_;
+};
+
+}  // namespace trainwatch
