@@ -43,12 +43,12 @@ struct FileContext {
   std::int32_t default_rank = kNoRank;
   // When the file was last written to as these bytes were read: the time of records without one.
   Time written{};
-  DumpSink* dumps = nullptr;                  // null: nobody takes dumps of ranks
-  TensorSink* tensors = nullptr;              // null: nobody takes tensors
-  const DeclaredFormats* declared = nullptr;  // null: the presets
+  DumpSink* dumps = nullptr;      // null: nobody takes dumps of ranks
+  TensorSink* tensors = nullptr;  // null: nobody takes tensors
   // A small file beside the one that is read, from the watched paths only: a trial says its
   // collections in one. nullopt: it cannot be read, or is longer than `most` bytes.
   std::function<std::optional<std::string>(const std::string& path, std::size_t most)> read_file{};
+  const DeclaredFormats* declared = nullptr;  // null: the presets
 
   void fill_in(Subject& subject) const {
     if (subject.node.empty()) subject.node = default_node;
