@@ -10,7 +10,7 @@
 namespace trainwatch {
 namespace {
 
-constexpr std::string_view kGzipMagic = "\x1f\x8b";
+constexpr std::string_view kGzipMagic = "\x1f\x8b\x08";
 
 // Kept of a finished file without a recognised format: enough for a truncated first record.
 constexpr std::size_t kMostKeptHead = 1024;
@@ -65,13 +65,13 @@ void FileDecoder::Impl::find_encoding(std::string_view bytes, EventBatch& out) {
   std::string copy;
   const std::string_view begun = with_head(bytes, copy);
   if (begun.empty()) return;
-  if (begun[0] == kGzipMagic[0] && begun.size() < 2) {
+  // The length of a binary record may begin with the same two bytes: the third says how gzip packs.
+  const std::string_view magic = kGzipMagic.substr(0, is_event_file(context.path) ? 3 : 2);
+  if (begun.size() < magic.size() && magic.starts_with(begun)) {
     head = begun;
     return;
   }
-  // The length of a binary record may look the same.
-  const bool named = !is_event_file(context.path) || context.path.find(".gz") != std::string::npos;
-  const bool gzip = named && begun.starts_with(kGzipMagic);
+  const bool gzip = begun.starts_with(magic);
   encoding = gzip ? Encoding::gzip : Encoding::plain;
   if (gzip) inflate = std::make_unique<InflateStream>();
   decode(begun, out);

@@ -6,6 +6,8 @@
 #include <protozero/pbf_writer.hpp>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "pipeline/decode/event_file/crc32c.h"
 
@@ -71,6 +73,49 @@ inline std::string tensor_content(std::string_view content) {
   std::string fields;
   protozero::pbf_writer{fields}.add_bytes(4, content.data(), content.size());
   return fields;
+}
+
+inline std::string tensor_shape(const std::vector<std::int64_t>& sizes) {
+  std::string fields;
+  protozero::pbf_writer writer{fields};
+  protozero::pbf_writer shape{writer, 2};
+  for (const std::int64_t size : sizes) {
+    protozero::pbf_writer dimension{shape, 2};
+    dimension.add_int64(1, size);
+    dimension.add_string(2, "name_" + std::to_string(size));
+  }
+  return fields;
+}
+
+// What SageMaker Debugger puts into a Summary's value: `fields` as above, mode 1 to 4.
+inline std::string trial_value(std::string_view tag, std::int32_t type, std::string_view fields,
+                               int mode, int mode_step) {
+  std::string summary;
+  protozero::pbf_writer writer{summary};
+  protozero::pbf_writer entry{writer, 1};
+  entry.add_string(1, tag.data(), tag.size());
+  std::string tensor;
+  protozero::pbf_writer{tensor}.add_enum(1, type);
+  tensor += fields;
+  entry.add_message(8, tensor);
+  protozero::pbf_writer metadata{entry, 9};
+  for (const auto& [name, number] : {std::pair{"mode_step", mode_step}, std::pair{"mode", mode}}) {
+    protozero::pbf_writer plugin{metadata, 1};
+    plugin.add_string(1, name);
+    plugin.add_string(2, std::to_string(number));
+  }
+  return summary;
+}
+
+template <class Number>
+std::string content_of(const std::vector<Number>& numbers) {
+  return tensor_content(
+      {reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(Number)});
+}
+
+// With the checksum that SageMaker Debugger writes.
+inline std::string trial_record(double wall_time, std::int64_t step, std::string_view summary) {
+  return tf_record(event(wall_time, step, summary), 0x062DC0B3U);
 }
 
 }  // namespace trainwatch::testing

@@ -328,7 +328,8 @@ Rejection TensorEventReader::end() {
 Rejection TensorEventReader::complete_numbers() {
   const auto elements = elements_of_shape();
   if (!elements) return RejectReason::type;
-  if (stored_ == Stored::elements && !has_shape_) shape_ = {static_cast<std::int64_t>(found_)};
+  if (stored_ == Stored::elements && !has_shape_ && found_ != 1)
+    shape_ = {static_cast<std::int64_t>(found_)};
   if (stored_ == Stored::elements && has_shape_ && found_ != *elements) return RejectReason::type;
   if (stored_ == Stored::nothing) {
     if (*elements != 0 || !has_shape_) return RejectReason::type;

@@ -19,6 +19,8 @@ namespace {
 
 constexpr std::size_t kMaxFirstRecord = 1024;  // the first one has a version and a name
 constexpr std::string_view kVersion = "brain.Event:";
+constexpr char kVersionKey = 0x1A;
+constexpr std::string_view kFileName = "events.out.tfevents.";
 
 class TensorBoardDecoder final : public Decoder {
  public:
@@ -113,7 +115,14 @@ Detection detect_tensorboard(const FormatClue& clue) {
   if (payload.find(kVersion) != std::string_view::npos) return Detection::yes;
   const bool whole =
       payload.size() == kMaxFirstRecord || clue.head.size() > kRecordHeader + payload.size();
-  return whole ? Detection::no : Detection::undecided;
+  if (!whole) {
+    // Every event begins with its time: 9 bytes.
+    constexpr std::size_t kTime = 9;
+    const bool has_other = !is_named && payload.size() > kTime && payload[kTime] != kVersionKey;
+    return has_other ? Detection::no : Detection::undecided;
+  }
+  const bool is_its_name = clue.path.find(kFileName) != std::string_view::npos;
+  return is_its_name ? Detection::yes : Detection::no;
 }
 
 }  // namespace

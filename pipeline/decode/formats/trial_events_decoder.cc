@@ -24,7 +24,7 @@ namespace {
 
 // Records above this are read as they come; below it, they are kept until they are whole, so that
 // behind a damaged one the next is found.
-constexpr std::size_t kMostKept = std::size_t{64} << 10U;
+constexpr std::size_t kMostKept = std::size_t{4} << 10U;
 constexpr std::string_view kReductionPrefix = "smdebug/reductions/";
 constexpr std::string_view kLosses = "losses";
 

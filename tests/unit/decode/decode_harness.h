@@ -4,7 +4,11 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <cmath>
+#include <cstdio>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,6 +17,7 @@
 #include "pipeline/decode/flight_recorder/flight_dump.h"
 #include "pipeline/decode/formats/format_catalog.h"
 #include "support/gzip.h"
+#include "trainwatch/tensor.h"
 
 namespace trainwatch::testing {
 
@@ -77,12 +82,52 @@ inline void PrintTo(const Outcome& outcome, std::ostream* os) {
 }
 
 // One file being decoded, piece by piece.
-class DecodeRun : private DumpSink {
+inline std::string describe(const Tensor& tensor, const Interner& names) {
+  const TensorStatistics& figures = tensor.statistics;
+  std::string text =
+      "tensor " + std::to_string(to_ns(tensor.at)) + " step=" + std::to_string(tensor.step) +
+      " mode=" + std::string{to_string(tensor.mode)} + ":" + std::to_string(tensor.mode_step) +
+      " rank=" + std::to_string(names.subjects[tensor.subject].rank) + " " +
+      std::string{names.text(tensor.name)} + " [";
+  for (const std::int64_t size : tensor.shape) text += std::to_string(size) + ",";
+  text += "]";
+  for (const Symbol name : tensor.collections) text += " in " + std::string{names.text(name)};
+  const auto exact = [&text](const char* name, double value) {
+    std::array<char, 64> buffer{};
+    std::snprintf(buffer.data(), buffer.size(), " %s=%a", name, value);
+    text += buffer.data();
+  };
+  for (const std::uint64_t count : {figures.count, figures.nans, figures.infinities, figures.zeros})
+    text += " " + std::to_string(count);
+  exact("min", figures.min);
+  exact("max", figures.max);
+  exact("mean", figures.mean);
+  exact("variance", figures.variance);
+  exact("abs", figures.abs_mean);
+  exact("l2", figures.l2);
+  for (const auto values : {tensor.sample, tensor.values}) {
+    double sum = 0;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      if (std::isfinite(values[i])) sum += values[i] * static_cast<double>(i + 1);
+    }
+    exact(std::to_string(values.size()).c_str(), sum);
+  }
+  return text;
+}
+
+class DecodeRun : private DumpSink, private TensorSink {
  public:
   using Lister = std::function<std::vector<std::string>(const std::string&)>;
 
-  explicit DecodeRun(std::string path, std::int32_t rank = kNoRank, Lister lister = {})
-      : path_(std::move(path)), rank_(rank), lister_(std::move(lister)), decoder_(make()) {}
+  using Reader = std::function<std::optional<std::string>(const std::string&, std::size_t)>;
+
+  explicit DecodeRun(std::string path, std::int32_t rank = kNoRank, Lister lister = {},
+                     Reader reader = {})
+      : path_(std::move(path)),
+        rank_(rank),
+        lister_(std::move(lister)),
+        reader_(std::move(reader)),
+        decoder_(make()) {}
 
   void feed(std::string_view bytes) {
     decoder_->feed(bytes, batch_);
@@ -151,7 +196,9 @@ class DecodeRun : private DumpSink {
                                                      {},
                                                      kNoRank,
                                                      {},
-                                                     this},
+                                                     this,
+                                                     this,
+                                                     reader_},
                                          format_catalog());
   }
   void dump(const std::string& job, RankDump dump) override {
@@ -164,6 +211,11 @@ class DecodeRun : private DumpSink {
     io(line);
     sunk_.push_back("watchdog " + job + "/" + std::to_string(line.rank) + " " + io.take());
   }
+  void tensor(const Tensor& tensor) override {
+    collect();  // what came before it
+    events_.push_back(describe(tensor, *interner_));
+  }
+  bool wants_tensors() const override { return true; }
   void collect() {
     for (const Event& event : batch_) events_.push_back(describe(event, *interner_));
     raw_.insert(raw_.end(), batch_.begin(), batch_.end());
@@ -173,6 +225,7 @@ class DecodeRun : private DumpSink {
   std::string path_;
   std::int32_t rank_;
   Lister lister_;
+  Reader reader_;
   std::unique_ptr<Interner> interner_ = std::make_unique<Interner>();
   RecordingDiagnostics diagnostics_;
   EventBatch batch_;

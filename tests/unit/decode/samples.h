@@ -1,7 +1,11 @@
 // Small files of every format and quirk, written for these tests.
 #pragma once
 
+#include <cmath>
+#include <cstdint>
+#include <iterator>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "support/event_file_writer.h"
@@ -141,6 +145,34 @@ inline std::string tensorboard_sample() {
          last.substr(0, last.size() - 5);
 }
 
+// Losses and tensors in several encodings, a short one and one that is read as it comes; a text, a
+// shape that does not fit, a damaged header, and a record that is cut off.
+inline std::string trial_sample() {
+  std::vector<float> weights(1200);
+  for (std::size_t i = 0; i < weights.size(); ++i)
+    weights[i] = 0.001F * static_cast<float>(i % 977) - 0.3F;
+  const auto record = [](std::string_view tag, int type, const std::string& fields, int mode = 1) {
+    return trial_record(1.7e9 + 2.5, 4, trial_value(tag, type, fields, mode, 3));
+  };
+  std::string damaged = record("damaged", 1, tensor_shape({}) + content_of<float>({5}));
+  damaged[3] = static_cast<char>(damaged[3] ^ 1);
+  std::string booleans;
+  {
+    protozero::pbf_writer writer{booleans};
+    const bool values[] = {true, false, true};
+    writer.add_packed_bool(11, std::begin(values), std::end(values));
+  }
+  const std::string last = record("torn", 1, tensor_shape({}) + content_of<float>({5}));
+  return record("loss", 1, tensor_shape({}) + content_of<float>({0.25})) +
+         record("CrossEntropyLoss_0", 2, tensor_shape({1}) + content_of<double>({NAN}), 2) +
+         record("gradient/w", 1, tensor_shape({2, 3}) + content_of<float>({1, -2, 0, NAN, 4, 5})) +
+         damaged + record("text", 7, tensor_shape({1}) + tensor_content("words")) +
+         record("weight", 1, tensor_shape({40, 30}) + content_of(weights)) +
+         record("mask", 10, tensor_shape({3}) + booleans) +
+         record("wrong", 1, tensor_shape({7}) + content_of<float>({1, 2})) +
+         record("empty", 1, tensor_shape({0, 2})) + last.substr(0, last.size() - 7);
+}
+
 inline std::string flight_recorder_sample(bool json) {
   FlightGroup group{"0", "default_pg", {0, 1}, FlightProgress{7, 6}, {}};
   FlightOperation call;
@@ -231,6 +263,7 @@ inline std::vector<SampleFile> sample_files() {
       {"debian torch", "/w/vm_8959.1795235697709.pt.trace.json", kDebianTorch},
       {"tensorflow", "/w/a/b/c/d/host-1.local.trace.json", kTensorflow},
       {"tensorboard", "/w/runs/a/events.out.tfevents.1700000000.host.1.0", tensorboard_sample()},
+      {"trial", "/w/tensors/events/000000000004/000000000004_worker_1.tfevents", trial_sample()},
       {"wandb", "/w/wandb/run-20231114_221320-abc/run-abc.wandb", wandb_sample()},
       {"flight recorder", "/w/comm_traces/rank_3", flight_recorder_sample(false)},
       {"flight recorder as JSON", "/w/comm_traces/rank_4.json", flight_recorder_sample(true)},

@@ -9,6 +9,7 @@
 #include <regex>
 
 #include "decode_harness.h"
+#include "pipeline/decode/event_file/crc32c.h"
 #include "pipeline/decode/event_file/record_file.h"
 #include "pipeline/decode/event_file/scalar_tags.h"
 #include "pipeline/decode/event_file/summary_event.h"
@@ -23,7 +24,7 @@ using ::testing::HasSubstr;
 
 constexpr const char* kPath = "/w/runs/a/events.out.tfevents.1700000000.host.1.0";
 
-std::string content_of(const fs::path& path) {
+std::string text_of(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
 }
@@ -132,11 +133,59 @@ TEST(TensorBoard, AnyFlippedByteCostsOneRecord) {
 }
 
 TEST(TensorBoard, ALongRecordIsPassedOver) {
-  const std::string image(RecordFileSplitter::kMaxPayload + 1, 'x');
-  const Outcome read = decode(
-      kPath, begun() + tf_record(image) + tf_record(event(1.7e9, 1, simple_value("loss", 1))));
+  const std::string graph(RecordFileSplitter::kMaxPayload + 1, 'x');  // of a Keras model
+  const std::string loss = tf_record(event(1.7e9, 1, simple_value("loss", 1)));
+  const std::string content = begun() + tf_record(graph) + loss;
+  const Outcome read = decode(kPath, content);
   EXPECT_EQ(read.events.size(), 1U);
-  EXPECT_THAT(read.rejects, ElementsAre("too_long"));
+  EXPECT_TRUE(read.rejects.empty());
+  EXPECT_EQ(read.records, 3U);
+  const std::size_t from = begun().size();
+  for (const std::size_t cut :
+       {from + 5, from + 12, from + 13, from + 500'000, content.size() - loss.size() - 4,
+        content.size() - loss.size() - 1, content.size() - loss.size() + 3}) {
+    for (const bool restart : {false, true}) {
+      DecodeRun run{kPath};
+      run.feed(std::string_view(content).substr(0, cut));
+      if (restart) run.restart();
+      run.feed(std::string_view(content).substr(cut));
+      EXPECT_EQ(run.finish(), read) << cut;
+      EXPECT_EQ(run.decoder().bytes().total(), content.size());
+    }
+  }
+}
+
+TEST(TensorBoard, ALongRecordWithAWrongChecksumCostsItself) {
+  std::string graph = tf_record(std::string(RecordFileSplitter::kMaxPayload + 1, 'x'));
+  graph[700'000] = 'y';
+  const Outcome read =
+      decode(kPath, begun() + graph + tf_record(event(1.7e9, 1, simple_value("loss", 1))));
+  EXPECT_EQ(read.events.size(), 1U);
+  EXPECT_THAT(read.rejects, ElementsAre("syntax"));
+}
+
+TEST(TensorBoard, ADamagedFirstRecordHidesNoFile) {
+  const std::string loss = tf_record(event(1.7e9, 1, simple_value("loss", 1)));
+  for (std::size_t at = 0; at < begun().size(); ++at) {
+    std::string content = begun() + loss + loss;
+    content[at] = static_cast<char>(~content[at]);
+    const Outcome read = decode(kPath, content);
+    EXPECT_EQ(read.format, "tensorboard") << at;
+    EXPECT_EQ(read.events.size(), 2U) << at;
+    EXPECT_EQ(read.rejects.size(), 1U) << at;
+  }
+}
+
+TEST(SummaryEvent, ReadsSmallIntegersAndBooleans) {
+  EXPECT_EQ(number_in(tensor_value("a", 4, tensor_content(bytes_of(std::uint8_t{200})))), 200);
+  EXPECT_EQ(number_in(tensor_value("a", 6, tensor_content(bytes_of(std::int8_t{-7})))), -7);
+  EXPECT_EQ(number_in(tensor_value("a", 5, tensor_content(bytes_of(std::int16_t{-300})))), -300);
+  EXPECT_EQ(number_in(tensor_value("a", 17, tensor_content(bytes_of(std::uint16_t{60000})))),
+            60000);
+  EXPECT_EQ(number_in(tensor_value("a", 10, tensor_content(bytes_of(std::uint8_t{1})))), 1);
+  std::string boolean;
+  protozero::pbf_writer{boolean}.add_bool(11, true);
+  EXPECT_EQ(number_in(tensor_value("a", 10, boolean)), 1);
 }
 
 TEST(TensorBoard, TagsOfAFileAreBounded) {
@@ -164,7 +213,7 @@ TEST(ScalarTags, EvaluationIsNoTraining) {
 // The losses that a logger was given, from its truth in tests/data/recorded-logs.
 std::vector<double> losses_given(const std::string& logger) {
   const std::string truth =
-      content_of(source_path("tests/data/recorded-logs/" + logger + ".truth.json"));
+      text_of(source_path("tests/data/recorded-logs/" + logger + ".truth.json"));
   std::vector<double> losses;
   const std::regex loss(R"("loss": ([-+.e\d]+))");
   for (auto it = std::sregex_iterator(truth.begin(), truth.end(), loss);
@@ -179,7 +228,7 @@ std::vector<double> losses_read(const std::string& folder, std::string_view tag)
   for (const auto& entry :
        fs::recursive_directory_iterator(source_path("tests/data/recorded-logs/" + folder))) {
     if (entry.path().filename().string().find("tfevents") == std::string::npos) continue;
-    const Outcome read = decode(entry.path().string(), content_of(entry.path()));
+    const Outcome read = decode(entry.path().string(), text_of(entry.path()));
     EXPECT_EQ(read.format, "tensorboard");
     EXPECT_TRUE(read.rejects.empty()) << entry.path();
     for (const std::string& line : read.events) {
