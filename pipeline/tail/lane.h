@@ -38,7 +38,7 @@ struct FilePlace {
 FilePlace place_of(const std::string& path);
 
 // True for names of traces and metrics: .json, .jsonl or .ndjson, optionally compressed (.gz),
-// still being written (.tmp) or rotated (".1", "-20261121"); and of dumps that end in their rank:
+// still being written (.tmp) or rotated (".1", "-20261121"); of event files (.tfevents); and of dumps that end in their rank:
 // "nccl_trace_rank_12".
 bool is_trace_name(std::string_view name);
 

@@ -70,9 +70,13 @@ class LoggedJobTest(harness.JobTest):
             alert = self.alert(trainwatch, "input_bound")
             self.assertEqual(alert["cause"]["name"], "input_wait")
             self.assertAlmostEqual(alert["value"], 40, delta=0.5)
-            lost = re.search(r'(?m)^trainwatch_lost_gpu_seconds_total\{.*cause="input_wait".*\} (\S+)',
-                             trainwatch.get("/metrics"))
-            self.assertAlmostEqual(float(lost.group(1)), 0.2 * 781, delta=10)
+
+            def lost():
+                found = re.search(r'(?m)^trainwatch_lost_gpu_seconds_total\{.*cause="input_wait".*\} (\S+)',
+                                  trainwatch.get("/metrics"))
+                return float(found.group(1)) if found else 0
+            # Of 781 iterations; those of the last minute wait for samples that may explain them.
+            harness.wait_for(lambda: 0.2 * 781 - 25 <= lost() <= 0.2 * 781, "what was lost is known")
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ void read_timeline(std::string_view input);
 void read_kineto(std::string_view input);
 void read_tensorflow(std::string_view input);
 void read_tensorboard(std::string_view input);
+void read_trial_events(std::string_view input);
 void read_wandb(std::string_view input);
 void inflate_gzip(std::string_view input);
 void read_numbers(std::string_view input);
@@ -33,6 +34,7 @@ std::span<const FuzzTarget> fuzz_targets() {
       FuzzTarget{.name = "kineto", .run = read_kineto},
       FuzzTarget{.name = "tensorflow", .run = read_tensorflow},
       FuzzTarget{.name = "tensorboard", .run = read_tensorboard},
+      FuzzTarget{.name = "trial_events", .run = read_trial_events},
       FuzzTarget{.name = "wandb", .run = read_wandb},
       FuzzTarget{.name = "gzip_stream", .run = inflate_gzip, .max_bytes = 512},
       FuzzTarget{.name = "decimal_time", .run = read_numbers, .max_bytes = 64},
