@@ -16,7 +16,8 @@ const STEP = 0, TIME = 1, VALUE = 2;
 export function shownTags(answer, chosen) {
   const series = answer?.series || [];
   const usual = series.filter(({kind}, i) => series.findIndex((each) => each.kind === kind) === i);
-  return chosen.map((tag, i) => (series.some((each) => each.tag === tag) ? tag : usual[i]?.tag)).filter(Boolean);
+  const tags = [...new Set([...usual, ...series].map(({tag}) => tag))];
+  return chosen.map((tag, i) => (tags.includes(tag) ? tag : tags[i])).filter(Boolean);
 }
 
 export function ScalarPanels({model, panels: {tags, scalars}, span}) {

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import {spawn} from 'node:child_process';
 import {once} from 'node:events';
-import {mkdirSync, mkdtempSync, rmSync} from 'node:fs';
+import {mkdirSync, mkdtempSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {test} from 'node:test';
@@ -97,4 +97,16 @@ test('a restart loses nothing: the page comes back with the same alerts', () => 
     } finally {
       await again.stop();
     }
+  })));
+
+test('of a job that only logs, the loss is drawn', () => watched((daemon, job) =>
+  withPage(daemon.url, async (page) => {
+    await live(page);
+    const line = (step) => `[rank0]:[titan] - INFO - step: ${step}  loss: ${step >= 195 ? 'nan' : 5 - step / 100}  tps: 12,345\n`;
+    writeFileSync(join(job, 'console.log'), Array.from({length: 200}, (_, i) => line(i)).join(''));
+    const plot = panel(page, 'scalars0').locator('.plot');
+    await plot.waitFor({timeout: 30000});
+    const {series: [loss]} = await daemon.json('/api/v1/scalars?tag=loss');
+    assert.equal(loss.points.length, 200);
+    assert.match(await plot.getAttribute('aria-label'), /^loss: latest NaN, 5 values not finite\. /);
   })));
