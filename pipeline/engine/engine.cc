@@ -88,6 +88,7 @@ void Engine::on(const Scalar& scalar) {
 }
 
 void Engine::on_logged(const Step& step) {
+  latest_ = std::max(latest_, step.end());
   step_feed_.add(step);
   metrics_.on(step);
   runs_.on(step);
