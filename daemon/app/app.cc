@@ -146,6 +146,13 @@ EngineThread::Callbacks App::Impl::callbacks() {
       shut_down();
     });
   };
+  callbacks.dumps_requested = [this](const DumpRequest& request) {
+    const auto text = [](std::size_t count) { return std::to_string(count); };
+    log->info("a stall has opened: asked the job for dumps", {{"pipes", text(request.asked)},
+                                                              {"unread", text(request.unread)},
+                                                              {"failed", text(request.failed)},
+                                                              {"error", request.error}});
+  };
   return callbacks;
 }
 
@@ -213,7 +220,8 @@ Status App::Impl::start_engine(const Config& config, OpenedStore opened) {
   engine = std::make_unique<EngineThread>(
       EngineThreadOptions{std::string(version()), config.enabled_rules(), std::move(input),
                           std::move(opened.lost), config.enabled_analyses(), config.web.debug,
-                          config.input.forget_after, config.metrics},
+                          config.input.forget_after, config.metrics,
+                          config.hang.request_dump ? config.hang.pipe_prefix : std::string()},
       std::move(opened.store), callbacks());
   enter_sandbox();
   if (Status started = engine->start(); !started.ok()) return started;

@@ -109,6 +109,9 @@ struct EngineThread::Impl {
         cardinality(options.metrics.cardinality),
         header{std::move(options.version), wall_clock(), false, {}, {}, options.rejected_samples},
         writers(options.ingest.roots),
+        dumps(options.dump_pipes.empty()
+                  ? nullptr
+                  : std::make_unique<DumpRequestThread>(std::move(options.dump_pipes))),
         store(std::move(state)),
         pipeline(std::move(options.rules), std::move(options.ingest), *store,
                  std::move(options.analyses)),
@@ -179,6 +182,7 @@ struct EngineThread::Impl {
     // suspended, nor while a file call hangs.
     pipeline.engine().tick(clock.at(report.read_until));
     pipeline.engine().flush();
+    ask_for_dumps();
     look_after_self();
     pipeline.raise_self_alerts(clock.now(), conditions);
     const bool waits = pipeline.has_emitted() || !pipeline.waiting().empty();
@@ -189,6 +193,15 @@ struct EngineThread::Impl {
   void look_after_writers() {
     for (const Runs::Writer& gone : writers.take_gone()) pipeline.engine().writer_gone(gone);
     if (++seconds % kWritersEvery == 0) writers.ask(pipeline.engine().writers());
+  }
+
+  void ask_for_dumps() {
+    if (dumps == nullptr) return;
+    const auto active = pipeline.engine().book().active();
+    const bool stalled =
+        std::ranges::any_of(active, [](const Alert& alert) { return alert.rule == "stall"; });
+    if (dump_policy.is_due(stalled, clock.now())) dumps->ask();
+    if (const auto result = dumps->take_result()) callbacks.dumps_requested(*result);
   }
 
   void forget_silent() {
@@ -250,6 +263,8 @@ struct EngineThread::Impl {
   DaemonClock clock{SteadyClock::now(), wall_clock()};
   StatusHeader header;
   WriterThread writers;
+  std::unique_ptr<DumpRequestThread> dumps;  // null: not configured
+  DumpRequestPolicy dump_policy;
   int seconds = 0;  // since the start
   std::unique_ptr<StateStore> store;
   DurablePipeline pipeline;

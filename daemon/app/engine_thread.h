@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "daemon/app/dump_request.h"
 #include "daemon/net/engine_client.h"
 #include "pipeline/engine/pipeline_report.h"
 #include "pipeline/engine/series_budget.h"
@@ -29,6 +30,7 @@ struct EngineThreadOptions {
   bool rejected_samples = false;                // in the status
   Nanos forget_after = std::chrono::hours{24};  // see DurablePipeline::next_round
   MetricsConfig metrics{};
+  std::string dump_pipes{};  // whose pipes are asked for dumps when a stall opens; empty: none
 };
 
 class EngineThread {
@@ -45,6 +47,8 @@ class EngineThread {
     std::function<void()> store_recovered;
     // The store cannot recover: the process should exit and be restarted.
     std::function<void(const std::string& what)> store_broken;
+    // A stall has opened, and the job was asked for dumps.
+    std::function<void(const DumpRequest&)> dumps_requested;
   };
 
   EngineThread(EngineThreadOptions options, std::unique_ptr<StateStore> store, Callbacks callbacks);

@@ -95,6 +95,11 @@ struct StreamConfig {
   Nanos heartbeat = std::chrono::seconds{5};
 };
 
+struct HangConfig {
+  bool request_dump = false;
+  std::string pipe_prefix;  // the job's TORCH_NCCL_DEBUG_INFO_PIPE_FILE
+};
+
 struct RuleEntry {
   RuleConfig config;
   std::optional<bool> enabled;          // empty: as `rules.default_enabled` and the rule say
@@ -112,6 +117,7 @@ struct Config {
   TailConfig tail;
   InputConfig input;
   StreamConfig stream;
+  HangConfig hang;
   std::vector<ReceiverConfig> receivers;
   std::vector<Silence> silences;
   MetricsConfig metrics;

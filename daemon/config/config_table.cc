@@ -119,6 +119,20 @@ ConfigField<Config> user_field() {
           [](const Config& config) { return config.process.user; }};
 }
 
+ConfigField<Config> pipe_prefix_field() {
+  return {"hang.pipe_prefix",
+          "text",
+          "",
+          "The job's TORCH_NCCL_DEBUG_INFO_PIPE_FILE: its pipes are this, the rank and .pipe. A "
+          "change needs a restart.",
+          false,
+          [](Config& config, Values values) -> Status {
+            config.hang.pipe_prefix = values[0];
+            return success();
+          },
+          [](const Config& config) { return config.hang.pipe_prefix; }};
+}
+
 std::vector<ConfigField<Config>> make_settings() {
   using std::chrono::hours;
   using std::chrono::milliseconds;
@@ -232,6 +246,11 @@ std::vector<ConfigField<Config>> make_settings() {
       duration_field<Config>(
           "stream.heartbeat", [](auto& c) -> auto& { return c.stream.heartbeat; }, seconds{1},
           hours{1}, "Time between heartbeats on a WebSocket."),
+      boolean_field<Config>(
+          "hang.request_dump", [](auto& c) -> auto& { return c.hang.request_dump; },
+          "When a stall opens, ask the job's processes for Flight Recorder dumps through the pipes "
+          "of hang.pipe_prefix. A change needs a restart."),
+      pipe_prefix_field(),
       choice_field<Config>(
           "metrics.cardinality", [](auto& c) -> auto& { return c.metrics.cardinality; },
           {"low", "default", "full"},

@@ -18,10 +18,10 @@ CALLED = 1_700_000_000_000_000_000
 SHARED = os.path.join(harness.ROOT, "..", "shared", "data", "flight_recorder")
 
 
-def dump(rank, absent):
+def dump(rank, absent, called=CALLED):
     """All but the absent ranks wait in the 17th all_reduce."""
     entry = {"record_id": 100 + rank, "pg_id": 0, "process_group": ("0", "default_pg"), "collective_seq_id": 17,
-             "p2p_seq_id": 0, "op_id": 17, "profiling_name": "nccl:all_reduce", "time_created_ns": CALLED + rank,
+             "p2p_seq_id": 0, "op_id": 17, "profiling_name": "nccl:all_reduce", "time_created_ns": called + rank,
              "input_sizes": [[1024, 1024]], "output_sizes": [[1024, 1024]], "input_dtypes": ["Float"],
              "output_dtypes": ["Float"], "state": "scheduled", "time_discovered_started_ns": None,
              "time_discovered_completed_ns": None, "retired": False, "timeout_ms": 600000, "is_p2p": False,
@@ -34,12 +34,12 @@ def dump(rank, absent):
             "entries": [] if rank in absent else [entry]}
 
 
-def write(directory, rank, absent, protocol=2):
+def write(directory, rank, absent, protocol=2, called=CALLED, written=CALLED + 182 * 10**9):
     path = os.path.join(directory, "comm_traces", "rank_%d" % rank)
     os.makedirs(os.path.dirname(path), exist_ok=True)
     with open(path, "wb") as out:
-        pickle.dump(dump(rank, absent), out, protocol)
-    os.utime(path, ns=(CALLED + 182 * 10**9,) * 2)
+        pickle.dump(dump(rank, absent, called), out, protocol)
+    os.utime(path, ns=(written,) * 2)
 
 
 def hangs(alerts):
@@ -80,6 +80,33 @@ class CollectiveHangTest(harness.JobTest):
         replayed, = hangs(harness.final(harness.replay(self.directory)).values())
         self.assertEqual((found[-1]["id"], found[-1]["summary"]), (replayed["id"], replayed["summary"]))
         self.assertTrue(os.path.exists(at("rank_7")))
+
+    def test_lines_of_the_watchdog_without_dumps(self):
+        """Ranks 0 to 2 wait; what rank 3 prints shows that it has not come there."""
+        clock = time.strftime("%m%d %H:%M:%S", time.localtime(CALLED // 10**9 + 180)).lstrip("0")
+        for rank in range(4):
+            prefix = "[rank%d]:[E%s.5 ProcessGroupNCCL.cpp:" % (rank, clock)
+            owner = "[PG ID 0 PG GUID 0(default_pg) Rank %d] " % rank
+            timeout = (prefix + "685] [Rank %d] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=17, "
+                       "OpType=ALLREDUCE, NumelIn=1, NumelOut=1, Timeout(ms)=180000) ran for 180500 milliseconds before "
+                       "timing out.\n" % rank + prefix + "2271] " + owner + " failure detected by watchdog at work sequence "
+                       "id: 17 PG status: last enqueued work: 17, last completed work: 16\n")
+            signal_line = (prefix + "1537] " + owner + "Received a dump signal due to a collective timeout from rank 0 and we "
+                           "will try our best to dump the debug info. Last enqueued NCCL work: 16, last completed NCCL work: "
+                           "16.\n")
+            path = os.path.join(self.directory, "attempt_0", str(rank), "stderr.log")
+            os.makedirs(os.path.dirname(path))
+            with open(path, "w") as log:
+                log.write("training\n" + (signal_line if rank == 3 else timeout) + "terminate called\n")
+            os.utime(path, ns=(CALLED + 185 * 10**9,) * 2)
+        alert, = hangs(harness.final(harness.replay(self.directory)).values())
+        self.assertEqual(alert["summary"], "Rank 3 has not entered ALLREDUCE #17 of default_pg; 3 wait since 3.01 min.")
+        self.assertEqual(alert["cause"]["name"], "collective_hang")
+        self.assertEqual((alert["evidence"]["from_lines"], alert["evidence"]["confidence"]), ("0-3", "medium"))
+        self.assertEqual(alert["started_at"], time.strftime("%Y-%m-%dT%H:%M:%S.000000Z", time.gmtime(CALLED // 10**9)))
+        os.remove(os.path.join(self.directory, "attempt_0", "3", "stderr.log"))
+        alert, = hangs(harness.final(harness.replay(self.directory)).values())
+        self.assertEqual(alert["evidence"]["suspects"], [])
 
     def test_a_truncated_or_strange_dump_is_a_reject(self):
         for rank in range(RANKS):
