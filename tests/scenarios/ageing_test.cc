@@ -106,7 +106,7 @@ TEST(AgeingTest, ScalarsOfAJobThatIsOver) {
   ASSERT_EQ(engine().history().jobs().size(), 3U);
   for (unsigned round = 0; round <= LastSeen::kPatience; ++round) {
     target.append("job-1/console.log", "[titan] 2026-01-02 03:04:06,678 - root - INFO - step: " +
-                                         std::to_string(round + 2) + "  loss: 2.5  tps: 12\n");
+                                           std::to_string(round + 2) + "  loss: 2.5  tps: 12\n");
     watcher.look();
     watcher.next_round();
   }
