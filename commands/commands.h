@@ -28,6 +28,9 @@ int timeline(const TimelineOptions& options, std::ostream& out, std::ostream& er
 // --step or --regex one line per tensor, step and worker.
 int tensors(const TensorsOptions& options, std::ostream& out, std::ostream& err);
 
+// `trainwatch formats`: what would be read from each file, and why; without files, the formats.
+int formats(const FormatsOptions& options, std::ostream& out, std::ostream& err);
+
 // `trainwatch follow`: subscribes to a trainwatch, prints its alerts, and reconnects by itself.
 // Blocks until stopped. After a lost connection it reconnects and resumes after the last alert. The
 // exit code: 0 stopped; 1 refused by the server, or the output cannot be written; 2 the URL is not

@@ -30,6 +30,7 @@ int main(int argc, char** argv) {
   commands.report = trainwatch::report;
   commands.timeline = trainwatch::timeline;
   commands.tensors = trainwatch::tensors;
+  commands.formats = trainwatch::formats;
   commands.follow = trainwatch::follow;
   commands.sample = trainwatch::sample;
   return trainwatch::run_command_line(argc, argv, commands, std::cout, std::cerr);

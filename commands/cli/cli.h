@@ -26,6 +26,7 @@ struct Commands {
   OfflineCommand<ReportOptions> report;
   OfflineCommand<TimelineOptions> timeline;
   OfflineCommand<TensorsOptions> tensors;
+  OfflineCommand<FormatsOptions> formats;
   std::function<int(const FollowOptions&)> follow;
   std::function<int(const SampleOptions&, std::ostream& err)> sample;
 };

@@ -325,6 +325,25 @@ Action define_tensors(CLI::App& app, const CliSession& session) {
   return offline_action(options, flags, session, &Commands::tensors);
 }
 
+Action define_formats(CLI::App& app, const CliSession& session) {
+  auto options = std::make_shared<FormatsOptions>();
+  auto flags = std::make_shared<ConfigFlagSet>(app, session.commands.catalog);
+  app.add_option("PATH", options->paths, "Files or directory trees. Default: list all formats");
+  add_checked(app, "--format", "text|json", "Output format. Default: text",
+              [options](const std::string& text) -> Status {
+                if (text != "text" && text != "json") {
+                  return Error{"'" + text + "' is not one of text|json"};
+                }
+                options->json = text == "json";
+                return success();
+              });
+  flags->add_file();
+  app.footer(
+      "Says of each file which format reads it and by what it was known, how many records it\n"
+      "gives and what is in the first one, or why it is skipped. As JSON one line per file.");
+  return offline_action(options, flags, session, &Commands::formats);
+}
+
 Action define_follow(CLI::App& app, const CliSession& session) {
   auto options = std::make_shared<FollowOptions>();
   app.add_option(
@@ -444,6 +463,7 @@ constexpr std::array kCommands = {
     CliCommand{"timeline", "Merge all sources and alerts into one trace for Perfetto",
                define_timeline},
     CliCommand{"tensors", "Print the tensors that SageMaker Debugger saved", define_tensors},
+    CliCommand{"formats", "Say what would be read from files, and why", define_formats},
     CliCommand{"follow", "Print alerts of a running trainwatch as they arrive", define_follow},
     CliCommand{"sample", "Sample host and GPU metrics into SageMaker's format", define_sample},
     CliCommand{"rules", "List the rules with their parameters", define_rules},

@@ -88,6 +88,11 @@ struct TensorsOptions : OfflineOptions {
   std::optional<TensorMode> mode;
 };
 
+// No path: the formats themselves are listed.
+struct FormatsOptions : OfflineOptions {
+  bool json = false;  // instead of text
+};
+
 struct SampleOptions {
   std::string out;  // the job's directory; created if missing
   Nanos interval = std::chrono::milliseconds{500};

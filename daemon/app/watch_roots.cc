@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "pipeline/decode/declared/declared_formats.h"
 #include "pipeline/tail/posix_file_system.h"
 #include "pipeline/tail/read_whole_file.h"
 
@@ -18,7 +19,19 @@ IngestOptions no_roots(const Config& config) {
   input.time.lateness = config.input.lateness;
   input.time.min_hold = config.input.min_hold;
   input.names = config.input.names;
+  if (!config.formats.empty()) {
+    input.declared = std::make_shared<const DeclaredFormats>(config.formats);
+  }
   return input;
+}
+
+// Files of the configured formats are found by their names.
+void name_files(const Config& config, std::vector<WatchRoot>& roots) {
+  std::vector<std::string> names;
+  for (const FormatDeclaration& format : config.formats) {
+    names.insert(names.end(), format.files.begin(), format.files.end());
+  }
+  for (WatchRoot& root : roots) root.names = names;
 }
 
 namespace fs = std::filesystem;
@@ -83,6 +96,7 @@ IngestOptions configured_input(const Config& config) {
                            config.environment.rank,
                            watch.follow_symlinks == FollowSymlinks::within_root});
   }
+  name_files(config, input.roots);
   list_below(input);
   return input;
 }
@@ -100,6 +114,7 @@ IngestOptions replay_input(const std::vector<std::string>& paths, const Config& 
     }
     input.roots.push_back(std::move(root));
   }
+  name_files(config, input.roots);
   list_below(input);
   return input;
 }

@@ -18,6 +18,7 @@
 #include "daemon/config/silence.h"
 #include "daemon/config/web_config_file.h"
 #include "daemon/net/client_limits.h"
+#include "pipeline/decode/declared/declaration.h"
 #include "pipeline/engine/series_budget.h"
 #include "trainwatch/analysis.h"
 #include "trainwatch/interner.h"
@@ -120,6 +121,7 @@ struct Config {
   HangConfig hang;
   std::vector<ReceiverConfig> receivers;
   std::vector<Silence> silences;
+  std::vector<FormatDeclaration> formats;  // beside the presets
   MetricsConfig metrics;
   ClientLimits clients;                         // of `web` and `stream`
   std::vector<std::string> analyses = {"all"};  // names, or "all"

@@ -10,6 +10,7 @@
 #include "daemon/config/config.h"
 #include "daemon/config/config_table.h"
 #include "daemon/config/config_text.h"
+#include "daemon/config/format_config.h"
 #include "daemon/config/yaml_reader.h"
 
 namespace trainwatch {
@@ -27,6 +28,7 @@ class ConfigReader : public YamlReader {
                if (key == "rules") return read_rules(value);
                if (key == "receivers") return read_receivers(value);
                if (key == "silences") return read_silences(value);
+               if (key == "formats") return read_formats(value);
                const std::vector<std::string_view> known = sections();
                if (std::find(known.begin(), known.end(), key) == known.end()) {
                  return fail(where, key, "unknown key" + did_you_mean(key, known));
@@ -63,7 +65,7 @@ class ConfigReader : public YamlReader {
   }
 
   static std::vector<std::string_view> sections() {
-    std::vector<std::string_view> names = {"watch", "rules", "receivers", "silences"};
+    std::vector<std::string_view> names = {"watch", "rules", "receivers", "silences", "formats"};
     for (const auto& field : settings_table()) {
       const std::string_view name = field.key.substr(0, field.key.find('.'));
       if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
@@ -143,6 +145,12 @@ class ConfigReader : public YamlReader {
 
   void read_silences(const YAML::Node& node) {
     read_list("silences", silence_table(), node, config_.silences, check_silence);
+  }
+
+  void read_formats(const YAML::Node& node) {
+    FormatsReader reader(file());
+    config_.formats = reader.read(node);
+    add_errors(reader.errors());
   }
 
   void read_watch_entry(const YAML::Node& node, const std::string& path) {

@@ -20,6 +20,13 @@ class YamlReader {
 
   // One line per mistake: "trainwatch.yaml:14: rules.step_spike.sigma: 0.5 is outside 1..50".
   const std::string& errors() const { return errors_; }
+  const std::string& file() const { return file_; }
+
+  // Those of another reader of the same file.
+  void add_errors(const std::string& errors) {
+    if (!errors.empty() && !errors_.empty()) errors_ += '\n';
+    errors_ += errors;
+  }
 
   void fail(const YAML::Mark& mark, const std::string& path, const std::string& what) {
     if (!errors_.empty()) errors_ += '\n';

@@ -71,6 +71,10 @@ void write_files(JsonWriter& json, const Ingest& ingest, const TailReport& tail)
     if (known == ingest.files().end() || ++files > kShown) continue;
     const Ingest::File& file = known->second;
     json.begin_object().field("path", file.known.path).field("format", file.format);
+    if (const std::string_view declared = file.decoder != nullptr ? file.decoder->declared() : "";
+        !declared.empty()) {
+      json.field("declared", declared);
+    }
     json.field("size", tailed.size).field("offset", tailed.offset);
     json.field("records", file.records).field("rejects", file.rejects);
     json.field("error", tailed.error.empty() ? file.error : tailed.error);

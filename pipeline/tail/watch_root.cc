@@ -1,5 +1,6 @@
 #include "pipeline/tail/watch_root.h"
 
+#include <algorithm>
 #include <map>
 #include <string_view>
 #include <utility>
@@ -7,6 +8,7 @@
 #include "pipeline/tail/checkpoint_files.h"
 #include "pipeline/tail/lane.h"
 #include "pipeline/tail/paths.h"
+#include "trainwatch/star_pattern.h"
 
 namespace trainwatch {
 namespace {
@@ -15,13 +17,13 @@ class Walk {
  public:
   Walk(FileSystem& files, const std::vector<WatchRoot>& roots, int max_depth, Listing& listing)
       : files_(files), max_depth_(max_depth), listing_(listing) {
-    for (const WatchRoot& root : roots) roots_.emplace(root.path, root.follow_links);
+    for (const WatchRoot& root : roots) roots_.emplace(root.path, &root);
   }
 
   void all_roots() {
-    for (const auto& [root, follow_links] : roots_) {
-      std::string path(root);
-      follow_links_ = follow_links;
+    for (const auto& [name, root] : roots_) {
+      std::string path(name);
+      root_ = root;
       if (directory(path, 0)) continue;
       if (!files_.stat(path)) {
         if (files_.answers(path)) listing_.missing.push_back(std::move(path));
@@ -43,7 +45,7 @@ class Walk {
 
   void take(const std::string& directory_path, const DirectoryEntry& entry, int depth) {
     using Type = DirectoryEntry::Type;
-    const bool trace = is_trace_name(entry.name);
+    const bool trace = is_trace_name(entry.name) || is_named(entry.name);
     const bool wanted = trace || entry.type == Type::directory || entry.type == Type::link ||
                         (entry.type == Type::file && is_checkpoint_name(entry.name));
     if (!wanted) return;
@@ -55,7 +57,7 @@ class Walk {
         directory(path, depth + 1);
         return;
       case Type::link:
-        if (!follow_links_ || !files_.stat(path))
+        if (!root_->follow_links || !files_.stat(path))
           return skip(std::move(path), SkipReason::symbolic_link);
         if (trace) listing_.files.push_back(std::move(path));
         return;
@@ -67,14 +69,19 @@ class Walk {
     }
   }
 
+  bool is_named(std::string_view name) const {
+    return std::ranges::any_of(
+        root_->names, [name](const std::string& pattern) { return matches_star(pattern, name); });
+  }
+
   void skip(std::string path, SkipReason reason) { listing_.skipped.add(std::move(path), reason); }
 
   FileSystem& files_;
   int max_depth_;
   Listing& listing_;
-  bool follow_links_ = false;  // below the root that is being listed
-  // By path, and whether links are followed; ordered: results do not depend on root order.
-  std::map<std::string_view, bool> roots_;
+  const WatchRoot* root_ = nullptr;  // that is being listed
+  // By path, the first of equal ones; ordered: results do not depend on root order.
+  std::map<std::string_view, const WatchRoot*> roots_;
 };
 
 }  // namespace

@@ -25,6 +25,8 @@ struct WatchRoot {
   std::string default_node{};
   std::int32_t default_rank = kNoRank;
   bool follow_links = false;  // to files below the root; a link out of it is never followed
+  // Names of further files that are read, beside is_trace_name(); `*` stands for any text.
+  std::vector<std::string> names{};
 };
 
 inline bool lies_in(std::string_view path, const WatchRoot& root) {

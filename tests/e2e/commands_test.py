@@ -17,7 +17,7 @@ class CommandsTest(unittest.TestCase):
 
     def test_help_and_version(self):
         commands = self.expect(0, "--help").stdout
-        for command in ("run", "replay", "analyze", "report", "timeline", "follow", "rules", "check-config", "version", "sample"):
+        for command in ("run", "replay", "analyze", "report", "timeline", "formats", "follow", "rules", "check-config", "version", "sample"):
             self.assertIn(command, commands)
             self.assertIn("--help", self.expect(0, command, "--help").stdout)
         self.assertRegex(self.expect(0, "version").stdout, r"trainwatch.*\d+\.\d+\.\d+")

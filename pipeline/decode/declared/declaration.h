@@ -51,7 +51,7 @@ struct FormatDeclaration {
   std::string line{};
   std::vector<DeclaredField> fields{};
   bool step_from_bar = false;  // regex: the step is that of the last progress bar of tqdm
-  // json and csv: members or columns. Empty: there is none.
+  // json and csv: members or columns; empty: there is none. regex: other names of these groups.
   std::string step{};
   std::string time{};
   TimeUnit time_unit = TimeUnit::seconds;  // since the epoch; a text is a time of the local zone

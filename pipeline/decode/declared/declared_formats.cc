@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "pipeline/decode/path_metadata.h"
+#include "trainwatch/star_pattern.h"
 
 namespace trainwatch {
 
@@ -48,29 +49,6 @@ bool is_named_for(const FormatDeclaration& format, std::string_view path) {
   if (name.ends_with(".gz")) name.remove_suffix(3);
   return std::ranges::any_of(
       format.files, [name](const std::string& pattern) { return matches_star(pattern, name); });
-}
-
-// Goes back to the last star alone, so that it takes at most the product of both sizes.
-bool matches_star(std::string_view pattern, std::string_view text) {
-  std::size_t at = 0;
-  std::size_t in = 0;  // of the pattern
-  std::size_t star = std::string_view::npos;
-  std::size_t from = 0;  // where what the star stands for ends
-  while (at < text.size()) {
-    if (in < pattern.size() && pattern[in] == '*') {
-      star = in++;
-      from = at;
-    } else if (in < pattern.size() && pattern[in] == text[at]) {
-      ++in;
-      ++at;
-    } else if (star != std::string_view::npos) {
-      in = star + 1;
-      at = ++from;
-    } else {
-      return false;
-    }
-  }
-  return pattern.find_first_not_of('*', in) == std::string_view::npos;
 }
 
 }  // namespace trainwatch

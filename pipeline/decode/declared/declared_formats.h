@@ -36,7 +36,4 @@ class DeclaredFormats {
 // Whether the last part of `path`, without ".gz", is one of the names of the format.
 bool is_named_for(const FormatDeclaration& format, std::string_view path);
 
-// Whether `text` is `pattern`, in which each `*` stands for any text.
-bool matches_star(std::string_view pattern, std::string_view text);
-
 }  // namespace trainwatch

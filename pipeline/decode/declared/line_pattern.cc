@@ -29,13 +29,17 @@ LinePattern::LinePattern(FormatDeclaration declaration)
     : declaration_(std::move(declaration)),
       pattern_(std::make_unique<re2::RE2>(piece_of(declaration_.line), re2::RE2::Quiet)) {
   assert(pattern_->ok() && pattern_->NumberOfCapturingGroups() < kMostGroups);
-  constexpr std::array<const char*, Group::count> kNames = {"step", "time", "epoch", "of"};
+  const auto or_default = [](const std::string& name, const char* otherwise) {
+    return name.empty() ? std::string(otherwise) : name;
+  };
+  const std::array<std::string, Group::count> names = {
+      or_default(declaration_.step, "step"), or_default(declaration_.time, "time"), "epoch", "of"};
   const auto& groups = pattern_->NamedCapturingGroups();
   const auto number_of = [&groups](const std::string& name) {
     const auto found = groups.find(name);
     return found == groups.end() ? std::size_t{0} : static_cast<std::size_t>(found->second);
   };
-  for (std::size_t i = 0; i < kNames.size(); ++i) index_[i] = number_of(kNames[i]);
+  for (std::size_t i = 0; i < names.size(); ++i) index_[i] = number_of(names[i]);
   for (const DeclaredField& field : declaration_.fields) {
     group_of_.push_back(number_of(field.key));
   }

@@ -17,6 +17,7 @@
 #include "pipeline/decode/event_file/scalar_tags.h"
 #include "pipeline/decode/format.h"
 #include "pipeline/decode/line_splitter.h"
+#include "trainwatch/star_pattern.h"
 
 namespace trainwatch {
 namespace {

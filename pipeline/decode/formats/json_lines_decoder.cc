@@ -16,6 +16,7 @@
 #include "pipeline/decode/format.h"
 #include "pipeline/decode/json_cursor.h"
 #include "pipeline/decode/line_splitter.h"
+#include "trainwatch/star_pattern.h"
 
 namespace trainwatch {
 namespace {

@@ -34,6 +34,9 @@ class CliTest : public testing::Test {
     commands_.tensors = [this](const TensorsOptions& options, std::ostream&, std::ostream&) {
       return tensors_ = options, 17;
     };
+    commands_.formats = [this](const FormatsOptions& options, std::ostream&, std::ostream&) {
+      return formats_ = options, 18;
+    };
     commands_.timeline = [this](const TimelineOptions& options, std::ostream&, std::ostream&) {
       return timeline_ = options, 17;
     };
@@ -60,6 +63,7 @@ class CliTest : public testing::Test {
   AnalyzeOptions analyze_;
   ReportOptions report_;
   TensorsOptions tensors_;
+  FormatsOptions formats_;
   TimelineOptions timeline_;
   FollowOptions follow_;
   SampleOptions sample_;
@@ -218,6 +222,15 @@ TEST_F(CliTest, Tensors) {
   expect_usage_error({"tensors", "a", "--mode=train"}, "--mode");
   expect_usage_error({"tensors", "a", "--step=-1"}, "--step");
   expect_usage_error({"tensors"}, "PATH");
+}
+
+TEST_F(CliTest, FormatsTakesFilesOrNone) {
+  EXPECT_EQ(call({"formats", "a", "b", "--format=json"}), 18);
+  EXPECT_THAT(formats_.paths, ElementsAre("a", "b"));
+  EXPECT_TRUE(formats_.json);
+  EXPECT_EQ(call({"formats"}), 18);
+  EXPECT_TRUE(formats_.paths.empty() && !formats_.json);
+  expect_usage_error({"formats", "--format=xml"}, "--format");
 }
 
 TEST_F(CliTest, TimelineTakesPathsAndAFile) {
