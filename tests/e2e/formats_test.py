@@ -62,7 +62,7 @@ class FormatsTest(unittest.TestCase):
         self.assertIn("no line is of a known format", self.formats(log)[0]["skipped"])
         self.assertEqual(harness.run("formats", "/does/not/exist").returncode, 1)
         done = harness.run("replay", self.folder)
-        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (1, "", "nothing could be read: 2 files, no records\n"))
 
     def test_formats_of_the_configuration(self):
         config = self.write("c.yaml", CONFIG)

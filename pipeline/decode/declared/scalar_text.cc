@@ -82,6 +82,16 @@ double unit_of(std::string_view text, ScalarKind kind) {
   return 1;
 }
 
+// Of a second, behind a point or a comma.
+Nanos fraction_of(std::string_view text) {
+  std::int64_t fraction = 0;
+  std::int64_t unit = 100'000'000;
+  for (std::size_t i = 1; i < text.size() && is_digit(text[i]) && unit > 0; ++i, unit /= 10) {
+    fraction += unit * (text[i] - '0');
+  }
+  return Nanos{fraction};
+}
+
 std::int32_t rank_at(std::string_view text) {
   const auto digits = text.substr(0, std::min(text.find_first_not_of("0123456789"), text.size()));
   const auto rank = parse_digits(digits);
@@ -137,12 +147,26 @@ std::optional<Time> local_time(std::string_view text) {
   local.tm_isdst = -1;
   const std::time_t seconds = std::mktime(&local);
   if (seconds == -1) return std::nullopt;
-  std::int64_t fraction = 0;
-  if (at != end) ++at;
-  for (std::int64_t unit = 100'000'000; at != end && is_digit(*at) && unit > 0; unit /= 10) {
-    fraction += unit * (*at++ - '0');
+  const Nanos fraction = fraction_of({at, static_cast<std::size_t>(end - at)});
+  return time_from_ns(std::int64_t{seconds} * 1'000'000'000) + fraction;
+}
+
+std::optional<Time> LocalClock::read(std::string_view text) {
+  const std::size_t colon = text.rfind(':');
+  if (colon == std::string_view::npos) return local_time(text);
+  const std::string_view minute = text.substr(0, colon);
+  if (minute_ != minute) {
+    const auto begins = local_time(std::string(minute) + ":0");
+    if (!begins) return std::nullopt;
+    minute_ = minute;
+    begins_ = *begins;
   }
-  return time_from_ns(std::int64_t{seconds} * 1'000'000'000 + fraction);
+  int seconds = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data() + colon + 1, end, seconds);
+  if (error != std::errc{}) return std::nullopt;
+  return begins_ + std::chrono::seconds(seconds) +
+         fraction_of({stop, static_cast<std::size_t>(end - stop)});
 }
 
 std::int32_t rank_of_line(std::string_view line) {

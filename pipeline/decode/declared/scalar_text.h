@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "trainwatch/scalar.h"
@@ -21,6 +22,17 @@ std::optional<double> scalar_of(std::string_view line, std::string_view key, Sca
 
 // "2026-08-01 07:19:37", with a fraction or not, in the local time zone.
 std::optional<Time> local_time(std::string_view text);
+
+// The same for the lines of a file: as most are of the minute of the line before, the time zone is
+// asked once a minute.
+class LocalClock {
+ public:
+  std::optional<Time> read(std::string_view text);
+
+ private:
+  std::string minute_;  // as written
+  Time begins_{};
+};
 
 // The rank that a launcher put before a line ("[rank3]:", "[default3]:", "3: "), or kNoRank.
 std::int32_t rank_of_line(std::string_view line);

@@ -87,7 +87,7 @@ class ConsoleDecoder final : public Decoder {
   bool take_watchdog(std::string_view text);
   void bind(std::string_view text);
   bool has_needle(std::string_view text) const;
-  void emit(std::string_view text, EventBatch& out);
+  void emit(std::string_view text, const LinePattern::Match& match, EventBatch& out);
   void emit_pending(EventBatch& out);
   std::string_view without_colours(std::string_view text);
 
@@ -104,6 +104,7 @@ class ConsoleDecoder final : public Decoder {
   std::int64_t bar_step_ = kNoStep;
   std::int64_t bar_total_ = 0;
   std::vector<Needle> needles_;
+  LocalClock clock_;
   std::string plain_;  // reused: a line without its colours
 };
 
@@ -200,19 +201,21 @@ bool ConsoleDecoder::line(std::string_view text, EventBatch& out) {
   emit_pending(out);
   if (pattern_ == nullptr) bind(text);
   if (pattern_ == nullptr || !has_literal(pattern_->declaration(), text)) return false;
-  if (!pattern_->match(text)) return false;
+  const auto match = pattern_->match(text);
+  if (!match) return false;
   ++records_;
   const bool waits = pattern_->declaration().step_from_bar && bar_step_ != kNoStep;
   if (waits) {
     pending_ = text;
   } else {
-    emit(text, out);
+    emit(text, *match, out);
   }
   return true;
 }
 
 void ConsoleDecoder::emit_pending(EventBatch& out) {
-  if (!pending_.empty()) emit(pending_, out);
+  const auto match = pending_.empty() ? std::nullopt : pattern_->match(pending_);
+  if (match) emit(pending_, *match, out);
   pending_.clear();
 }
 
@@ -273,16 +276,14 @@ void ConsoleDecoder::bind(std::string_view text) {
   search_for(pattern_->declaration());
 }
 
-void ConsoleDecoder::emit(std::string_view text, EventBatch& out) {
+void ConsoleDecoder::emit(std::string_view text, const LinePattern::Match& match, EventBatch& out) {
   const FormatDeclaration& declaration = pattern_->declaration();
-  const auto match = pattern_->match(text);
-  if (!match) return;
-  const std::int64_t step = declaration.step_from_bar ? bar_step_ : match->step;
-  const auto at = match->time.empty() ? std::nullopt : local_time(match->time);
+  const std::int64_t step = declaration.step_from_bar ? bar_step_ : match.step;
+  const auto at = match.time.empty() ? std::nullopt : clock_.read(match.time);
   bool begun = false;
   for (std::size_t i = 0; i < declaration.fields.size(); ++i) {
     const DeclaredField& field = declaration.fields[i];
-    const auto value = pattern_->value(field, *match, text);
+    const auto value = pattern_->value(field, match, text);
     if (!value) continue;
     if (!begun && !emitter_.begin({step, rank_of_line(text), at}, text)) return;
     begun = true;

@@ -123,7 +123,7 @@ class CsvDecoder final : public Decoder {
   std::string_view cell_of(std::size_t column) const {
     return column < cells_.size() ? cells_[column] : std::string_view{};
   }
-  std::optional<Time> time_of() const;
+  std::optional<Time> time_of();
 
   const FileContext& context_;
   const DeclaredFormats& formats_;
@@ -140,6 +140,7 @@ class CsvDecoder final : public Decoder {
   std::vector<std::string_view> cells_;  // reused
   std::uint64_t records_ = 0;
   ByteAccount account_;
+  LocalClock clock_;
   bool finished_ = false;
 };
 
@@ -243,10 +244,10 @@ void CsvDecoder::read_row(std::string_view text, EventBatch& out) {
   }
 }
 
-std::optional<Time> CsvDecoder::time_of() const {
+std::optional<Time> CsvDecoder::time_of() {
   const std::string_view cell = cell_of(time_);
   if (cell.empty()) return std::nullopt;
-  if (cell.find('-', 1) != std::string_view::npos) return local_time(cell);
+  if (cell.find('-', 1) != std::string_view::npos) return clock_.read(cell);
   const auto ns = parse_time_ns(cell, format_->time_unit);
   return ns ? std::optional(time_from_ns(*ns)) : std::nullopt;
 }

@@ -114,7 +114,7 @@ class JsonLinesDecoder final : public Decoder {
  private:
   void line(std::string_view text, EventBatch& out);
   bool record(std::string_view text, EventBatch& out);
-  std::optional<Time> time_of() const;
+  std::optional<Time> time_of();
   void emit_scalars(EventBatch& out);
   void emit_span(std::string_view name, Time end, EventBatch& out);
 
@@ -127,6 +127,7 @@ class JsonLinesDecoder final : public Decoder {
   DeclaredField other_;  // what members mean that no field names
   std::uint64_t records_ = 0;
   ByteAccount account_;
+  LocalClock clock_;
   bool finished_ = false;
 };
 
@@ -175,11 +176,11 @@ bool JsonLinesDecoder::record(std::string_view text, EventBatch& out) {
   return true;
 }
 
-std::optional<Time> JsonLinesDecoder::time_of() const {
+std::optional<Time> JsonLinesDecoder::time_of() {
   const std::string_view value = line_.of(format_->time);
   if (value.empty()) return std::nullopt;
   if (is_string_token(value) && value.find('-') != std::string_view::npos) {
-    return local_time(between_quotes(value));
+    return clock_.read(between_quotes(value));
   }
   const std::string_view number = is_string_token(value) ? between_quotes(value) : value;
   const auto ns = parse_time_ns(number, format_->time_unit);

@@ -251,6 +251,14 @@ TEST(ScalarText, LocalTimeHasAFraction) {
   const auto fraction = local_time("2026-08-01 07:19:37,250");
   ASSERT_TRUE(whole && fraction);
   EXPECT_EQ(*fraction - *whole, std::chrono::milliseconds(250));
+  LocalClock clock;
+  for (int round = 0; round < 2; ++round) {
+    EXPECT_EQ(clock.read("2026-08-01 07:19:37,250"), fraction);
+    EXPECT_EQ(clock.read("2026-08-01 07:19:37"), whole);
+    EXPECT_EQ(clock.read("2026-08-01 07:20:00"), local_time("2026-08-01 07:20:00"));
+    EXPECT_EQ(clock.read("2026-08-01 07:20:x"), std::nullopt);
+    EXPECT_EQ(clock.read("2026-08-01"), std::nullopt);
+  }
   EXPECT_EQ(local_time("2026-08-01"), std::nullopt);
   EXPECT_EQ(local_time("07:19"), std::nullopt);
 }
