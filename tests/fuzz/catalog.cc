@@ -12,6 +12,8 @@ void read_tensorflow(std::string_view input);
 void read_tensorboard(std::string_view input);
 void read_trial_events(std::string_view input);
 void read_wandb(std::string_view input);
+void read_flight_recorder(std::string_view input);
+void read_watchdog_lines(std::string_view input);
 void inflate_gzip(std::string_view input);
 void read_numbers(std::string_view input);
 void read_path(std::string_view input);
@@ -36,6 +38,8 @@ std::span<const FuzzTarget> fuzz_targets() {
       FuzzTarget{.name = "tensorboard", .run = read_tensorboard},
       FuzzTarget{.name = "trial_events", .run = read_trial_events},
       FuzzTarget{.name = "wandb", .run = read_wandb},
+      FuzzTarget{.name = "flight_recorder", .run = read_flight_recorder},
+      FuzzTarget{.name = "watchdog_line", .run = read_watchdog_lines},
       FuzzTarget{.name = "gzip_stream", .run = inflate_gzip, .max_bytes = 512},
       FuzzTarget{.name = "decimal_time", .run = read_numbers, .max_bytes = 64},
       FuzzTarget{.name = "path_metadata", .run = read_path, .max_bytes = 256},
