@@ -1,15 +1,9 @@
-#include <re2/re2.h>
-
 #include <algorithm>
-#include <array>
-#include <cmath>
-#include <iterator>
 #include <map>
 #include <optional>
 #include <ostream>
 #include <string>
-#include <type_traits>
-#include <variant>
+#include <utility>
 #include <vector>
 
 #include "commands/commands.h"
@@ -17,244 +11,183 @@
 #include "daemon/app/watch_roots.h"
 #include "daemon/exit_code.h"
 #include "pipeline/tail/posix_file_system.h"
+#include "pipeline/tensors/npy.h"
+#include "pipeline/tensors/saved_tensors.h"
+#include "pipeline/tensors/tensor_filter.h"
+#include "pipeline/tensors/tensor_image.h"
+#include "pipeline/tensors/tensor_slice.h"
 #include "pipeline/tensors/trial.h"
+#include "pipeline/tensors/trial_json.h"
 #include "trainwatch/json_writer.h"
 
 namespace trainwatch {
 namespace {
 
-constexpr std::array kModes = {TensorMode::global, TensorMode::train, TensorMode::eval,
-                               TensorMode::predict};
-
-// JSON has no NaN and no infinities: they are texts, as the numbers of Python are printed.
-void write_number(JsonWriter& json, double number) {
-  if (std::isfinite(number)) {
-    json.value(number);
-  } else {
-    json.value(std::isnan(number) ? "nan" : number < 0 ? "-inf" : "inf");
-  }
-}
-
-template <class T>
-void write_numbers(JsonWriter& json, const std::vector<T>& numbers) {
-  json.begin_array();
-  for (const T& number : numbers) {
-    if constexpr (std::is_same_v<T, double>) {
-      write_number(json, number);
-    } else {
-      json.value(number);
-    }
-  }
-  json.end_array();
-}
-
-void write_values(JsonWriter& json, const TensorValue& value) {
-  json.key("values");
-  std::visit([&](const auto& values) { write_numbers(json, values); }, value.values);
-  if (value.imaginary.empty()) return;
-  json.key("imaginary");
-  write_numbers(json, value.imaginary);
-}
+using Format = TensorsOptions::Format;
+using Collections = std::map<std::string, std::vector<std::string>>;
 
 class TensorPrinter {
  public:
-  TensorPrinter(const Trial& trial, const TensorsOptions& options, const RE2& pattern,
-                std::ostream& out, std::ostream& err)
-      : trial_(trial),
-        options_(options),
-        pattern_(pattern),
-        out_(out),
-        err_(err),
-        collections_(trial.collections()) {}
+  TensorPrinter(const TensorsOptions& options, const TensorFilter& filter, std::ostream& out,
+                std::ostream& err)
+      : options_(options), filter_(filter), out_(out), err_(err) {}
 
-  void print_summary();
-  // False: something could not be read.
-  bool print_values();
+  void print(const Trial& trial);
+  // The exit code.
+  int finish();
 
  private:
-  bool wanted(const std::string& name) const;
-  bool wanted(const Trial::IndexFile& file) const;
-  bool print_step(const Trial::IndexFile& file);
-  void print_tensor(const Trial::IndexFile& file, const TensorIndex& index, const std::string& name,
-                    const IndexedTensor* tensor,
-                    const std::map<std::string, RecordRange>& reductions);
-  void write_reductions(JsonWriter& json, const TensorIndex& index,
-                        const std::map<std::string, RecordRange>& reductions);
-  std::optional<TensorValue> read(const TensorIndex& index, const RecordRange& range);
+  bool wants_values() const {
+    return options_.step || options_.regex || options_.reduction || options_.format != Format::json;
+  }
+  bool wanted(const Trial& trial, const Trial::IndexFile& file) const;
+  void print_step(const Trial& trial, const Trial::IndexFile& file, const Collections& collections);
+  void print_tensor(const Trial& trial, const Trial::IndexFile& file, const TensorIndex& index,
+                    const std::string& name, const SavedTensor& tensor);
+  void write_saved_reductions(JsonWriter& json, const Trial& trial, const TensorIndex& index,
+                              const SavedTensor& tensor);
+  std::optional<TensorValue> read(const Trial& trial, const TensorIndex& index,
+                                  const RecordRange& range);
+  void fail(const Error& why) {
+    err_ << why.message << '\n';
+    complete_ = false;
+  }
 
-  const Trial& trial_;
   const TensorsOptions& options_;
-  const RE2& pattern_;
+  const TensorFilter& filter_;
   std::ostream& out_;
   std::ostream& err_;
-  const std::map<std::string, std::vector<std::string>> collections_;
+  std::size_t trials_ = 0;
+  std::size_t tensors_ = 0;
+  std::optional<TensorValue> only_;  // to be written as a file
   bool complete_ = true;
 };
 
-void TensorPrinter::print_summary() {
-  JsonWriter json;
-  const auto texts = [&](const auto& list) {
-    json.begin_array();
-    for (const std::string& text : list) json.value(text);
-    json.end_array();
-  };
-  json.begin_object().key("workers");
-  texts(trial_.workers());
-  json.key("steps").begin_object();
-  for (const TensorMode mode : kModes) {
-    if (options_.mode && mode != *options_.mode) continue;
-    const auto steps = trial_.steps(mode);
-    if (steps.empty() && mode != TensorMode::global && !options_.mode) continue;
-    json.key(to_string(mode));
-    write_numbers(json, steps);
+void TensorPrinter::print(const Trial& trial) {
+  ++trials_;
+  for (const Error& rejected : trial.rejected()) err_ << rejected.message << '\n';
+  if (!wants_values()) {
+    JsonWriter json;
+    json.begin_object();
+    write_trial(json, trial, filter_, options_.mode);
+    json.end_object();
+    out_ << json.text() << '\n';
+    return;
   }
-  json.end_object().key("names");
-  std::vector<std::string> names;
-  std::copy_if(trial_.names().begin(), trial_.names().end(), std::back_inserter(names),
-               [&](const std::string& name) { return wanted(name); });
-  texts(names);
-  json.key("collections").begin_object();
-  for (const auto& [name, tensors] : collections_) {
-    if (options_.collection && name != *options_.collection) continue;
-    json.key(name);
-    texts(tensors);
+  const Collections collections = trial.collections();
+  for (const Trial::IndexFile& file : trial.index_files()) {
+    if (wanted(trial, file)) print_step(trial, file, collections);
   }
-  json.end_object().key("last_complete_step");
-  if (trial_.last_complete_step() < 0) {
-    json.null();
-  } else {
-    json.value(trial_.last_complete_step());
-  }
-  json.field("loaded_all_steps", trial_.loaded_all_steps()).end_object();
-  out_ << json.text() << '\n';
 }
 
-bool TensorPrinter::print_values() {
-  for (const Trial::IndexFile& file : trial_.index_files()) {
-    if (wanted(file) && !print_step(file)) complete_ = false;
-  }
-  return complete_;
-}
-
-bool TensorPrinter::wanted(const std::string& name) const {
-  if (options_.collection) {
-    const auto found = collections_.find(*options_.collection);
-    if (found == collections_.end() ||
-        !std::binary_search(found->second.begin(), found->second.end(), name))
-      return false;
-  }
-  return !options_.regex || RE2::PartialMatch(name, pattern_);
-}
-
-bool TensorPrinter::wanted(const Trial::IndexFile& file) const {
-  if (trial_.state(file.step) != StepState::available) return false;
-  const ModeStep at = trial_.mode_step(file.step);
+bool TensorPrinter::wanted(const Trial& trial, const Trial::IndexFile& file) const {
+  if (trial.state(file.step) != StepState::available) return false;
+  if (options_.worker && *options_.worker != file.worker) return false;
+  const ModeStep at = trial.mode_step(file.step);
   const bool global = !options_.mode || *options_.mode == TensorMode::global;
   if (!global && at.mode != *options_.mode) return false;
   return !options_.step || *options_.step == (global ? file.step : at.step);
 }
 
-bool TensorPrinter::print_step(const Trial::IndexFile& file) {
-  const auto index = trial_.read_index(file);
-  if (!index) {
-    err_ << index.error().message << '\n';
-    return false;
+void TensorPrinter::print_step(const Trial& trial, const Trial::IndexFile& file,
+                               const Collections& collections) {
+  const auto index = trial.read_index(file);
+  if (!index) return fail(index.error());
+  for (const auto& [name, tensor] : saved_tensors(*index, trial.names())) {
+    if (filter_.wants(name, collections)) print_tensor(trial, file, *index, name, tensor);
   }
-  std::map<std::string, const IndexedTensor*> tensors;
-  std::map<std::string, std::map<std::string, RecordRange>> reductions;  // of each tensor
-  for (const IndexedTensor& tensor : index->tensors) {
-    const ReductionName parts = parse_reduction_name(tensor.name);
-    if (parts.reduction.empty()) {
-      tensors[tensor.name] = &tensor;
-    } else if (tensor.record) {
-      const std::string of = reduced_tensor(tensor.name, trial_.names());
-      tensors.try_emplace(of, nullptr);
-      reductions[of][std::string{parts.reduction}] = *tensor.record;
-    }
-  }
-  for (const auto& [name, tensor] : tensors) {
-    if (wanted(name)) print_tensor(file, *index, name, tensor, reductions[name]);
-  }
-  return true;
 }
 
-void TensorPrinter::print_tensor(const Trial::IndexFile& file, const TensorIndex& index,
-                                 const std::string& name, const IndexedTensor* tensor,
-                                 const std::map<std::string, RecordRange>& reductions) {
-  JsonWriter json;
-  const ModeStep at = trial_.mode_step(file.step);
-  json.begin_object().field("name", name).field("step", file.step);
-  json.field("mode", to_string(at.mode)).field("mode_step", at.step).field("worker", file.worker);
-  if (tensor != nullptr && tensor->record) {
-    const auto value = read(index, *tensor->record);
-    if (!value) return;
-    json.field("dtype", value->dtype).key("shape");
-    write_numbers(json, value->shape);
-    write_values(json, *value);
-  } else {
-    json.key("dtype").null().key("shape");
-    if (tensor != nullptr && tensor->shape) {
-      write_numbers(json, *tensor->shape);
-    } else {
-      json.null();
-    }
-    json.key("values").null();
+void TensorPrinter::print_tensor(const Trial& trial, const Trial::IndexFile& file,
+                                 const TensorIndex& index, const std::string& name,
+                                 const SavedTensor& tensor) {
+  if (options_.format != Format::json) {
+    if (tensor.record && ++tensors_ == 1) only_ = read(trial, index, *tensor.record);
+    return;
   }
-  if (!reductions.empty()) write_reductions(json, index, reductions);
+  JsonWriter json;
+  json.begin_object();
+  write_place(json, trial, file, name);
+  if (options_.reduction) {
+    write_reduction(json, *options_.reduction,
+                    read_reduction(trial, index, tensor, *options_.reduction));
+  } else if (tensor.record) {
+    const auto value = read(trial, index, *tensor.record);
+    if (!value) return;
+    write_value(json, *value);
+  } else {
+    write_no_value(json, tensor);
+  }
+  if (!options_.reduction) write_saved_reductions(json, trial, index, tensor);
   json.end_object();
   out_ << json.text() << '\n';
 }
 
-void TensorPrinter::write_reductions(JsonWriter& json, const TensorIndex& index,
-                                     const std::map<std::string, RecordRange>& reductions) {
+void TensorPrinter::write_saved_reductions(JsonWriter& json, const Trial& trial,
+                                           const TensorIndex& index, const SavedTensor& tensor) {
+  if (tensor.reductions.empty()) return;
   json.key("reductions").begin_object();
-  for (const auto& [reduction, range] : reductions) {
-    const auto value = read(index, range);
-    const auto* const numbers = value ? std::get_if<std::vector<double>>(&value->values) : nullptr;
-    if (numbers == nullptr || numbers->size() != 1) continue;
+  for (const auto& [reduction, range] : tensor.reductions) {
+    const auto value = trial.read_value(index, range);
+    const auto number = value ? single_number(*value) : Result<double>{value.error()};
+    if (!value) fail(value.error());
+    if (!number) continue;
     json.key(reduction);
-    write_number(json, numbers->front());
+    write_number(json, *number);
   }
   json.end_object();
 }
 
-std::optional<TensorValue> TensorPrinter::read(const TensorIndex& index, const RecordRange& range) {
-  auto value = trial_.read_value(index, range);
+std::optional<TensorValue> TensorPrinter::read(const Trial& trial, const TensorIndex& index,
+                                               const RecordRange& range) {
+  auto value = trial.read_value(index, range);
+  if (value && !options_.slice.empty()) value = slice_tensor(*value, options_.slice);
   if (value) return std::move(*value);
-  err_ << value.error().message << '\n';
-  complete_ = false;
+  fail(value.error());
   return std::nullopt;
+}
+
+int TensorPrinter::finish() {
+  if (trials_ == 0) return refuse({"no trial below these paths"}, exit_code::failed, err_);
+  if (options_.format != Format::json && tensors_ != 1) {
+    return refuse({std::to_string(tensors_) +
+                   " tensors with values are meant; a file has one: choose with --step, --regex, "
+                   "--mode and --worker"},
+                  exit_code::usage, err_);
+  }
+  if (only_) {
+    const auto bytes = options_.format == Format::npy ? to_npy(*only_) : to_png(*only_);
+    if (bytes) {
+      out_ << *bytes;
+    } else {
+      fail(bytes.error());
+    }
+  }
+  out_.flush();
+  return complete_ ? exit_code::done : exit_code::failed;
 }
 
 }  // namespace
 
 int tensors(const TensorsOptions& options, std::ostream& out, std::ostream& err) {
-  const RE2 pattern{options.regex.value_or(""), RE2::Quiet};
-  if (!pattern.ok()) return refuse({"--regex: " + pattern.error()}, exit_code::usage, err);
+  const auto filter = TensorFilter::made(options.collection, options.regex);
+  if (!filter) return refuse({"--regex: " + filter.error().message}, exit_code::usage, err);
+  if (options.format != Format::json && options.reduction)
+    return refuse({"--format=npy and png are of values; a --reduction is one number"},
+                  exit_code::usage, err);
   const OfflineRun run(options, err);
   if (run.refused()) return *run.refused();
   const std::vector<WatchRoot> roots = replay_input(options.paths, run.config()).roots;
   PosixFileSystem files(roots);
-  const bool values = options.step || options.regex;
-  std::size_t read = 0;
-  bool complete = true;
+  TensorPrinter printer(options, *filter, out, err);
   for (const WatchRoot& root : roots) {
     for (const std::string& directory : find_trials(files, root.path)) {
       const auto trial = Trial::open(files, directory);
       if (!trial) return refuse(trial.error(), exit_code::failed, err);
-      ++read;
-      for (const Error& rejected : trial->rejected()) err << rejected.message << '\n';
-      TensorPrinter printer(*trial, options, pattern, out, err);
-      if (values) {
-        complete = printer.print_values() && complete;
-      } else {
-        printer.print_summary();
-      }
+      printer.print(*trial);
     }
   }
-  out.flush();
-  if (read == 0) return refuse({"no trial below these paths"}, exit_code::failed, err);
-  return complete ? exit_code::done : exit_code::failed;
+  return printer.finish();
 }
 
 }  // namespace trainwatch

@@ -48,7 +48,7 @@ ONE_ROOM = ["commands"]
 LIBRARIES = {
     "boost/": ["daemon"], "boost/pfr": ["include/trainwatch"], "boost/iterator/": ["include/trainwatch"], "protozero": ["pipeline/decode", "pipeline/tensors", "daemon"],
     "yaml-cpp/": ["daemon"], "CLI/": ["commands"], "openssl/": ["daemon", "commands"], "systemd/": ["daemon"],
-    "zlib.h": ["pipeline/decode"], "isa-l": ["pipeline/decode"], "igzip": ["pipeline/decode"],
+    "zlib.h": ["pipeline/decode", "pipeline/tensors"], "isa-l": ["pipeline/decode"], "igzip": ["pipeline/decode"],
     "simdjson": ["pipeline/decode", "pipeline/profile", "pipeline/tensors", "daemon", "commands"], "sqlite3": ["pipeline/state"],
     "re2/": ["pipeline/decode/declared", "pipeline/decode/event_file", "pipeline/tensors", "commands"],
     "xxhash": ["pipeline/tail", "pipeline/timestamps", "pipeline/engine", "pipeline/state"],

@@ -17,6 +17,7 @@
 #include "daemon/exit_code.h"
 #include "daemon/net/named_subscribers.h"
 #include "daemon/version.h"
+#include "pipeline/tensors/tensor_reduction.h"
 
 namespace trainwatch {
 namespace {
@@ -302,6 +303,19 @@ Status parse_mode(const std::string& text, std::optional<TensorMode>& out) {
   return out ? success() : Error{"'" + text + "' is not one of TRAIN|EVAL|PREDICT|GLOBAL"};
 }
 
+Status parse_reduction(const std::string& text, std::optional<std::string>& out) {
+  out = text;
+  if (is_reduction(text)) return success();
+  return Error{"'" + text + "' is not one of min|max|mean|std|variance|sum|prod|l1|l2|abs_..."};
+}
+
+Status parse_tensor_format(const std::string& text, TensorsOptions::Format& out) {
+  using Format = TensorsOptions::Format;
+  out = text == "npy" ? Format::npy : text == "png" ? Format::png : Format::json;
+  if (out != Format::json || text == "json") return success();
+  return Error{"'" + text + "' is not one of json|npy|png"};
+}
+
 Action define_tensors(CLI::App& app, const CliSession& session) {
   auto options = std::make_shared<TensorsOptions>();
   auto flags = std::make_shared<ConfigFlagSet>(app, session.commands.catalog);
@@ -318,10 +332,22 @@ Action define_tensors(CLI::App& app, const CliSession& session) {
       ->check(CLI::NonNegativeNumber);
   add_checked(app, "--mode", "TRAIN|EVAL|PREDICT|GLOBAL", "Only steps of this mode",
               [options](const std::string& text) { return parse_mode(text, options->mode); });
+  with_variable(app.add_option("--worker", options->worker, "Only what this worker saved"))
+      ->type_name("NAME");
+  add_checked(
+      app, "--reduction", "min|max|mean|std|variance|sum|prod|l1|l2|abs_...",
+      "One number per tensor, as saved or else computed",
+      [options](const std::string& text) { return parse_reduction(text, options->reduction); });
+  with_variable(app.add_option("--slice", options->slice, "Only this part of the values: 3,:,2:10"))
+      ->type_name("SLICE");
+  add_checked(
+      app, "--format", "json|npy|png", "Values as JSON, or one tensor for numpy or as a picture",
+      [options](const std::string& text) { return parse_tensor_format(text, options->format); });
   flags->add_file();
   app.footer(
-      "Prints one JSON object per trial: workers, steps, names and collections. With --step or\n"
-      "--regex it prints values instead, one JSON line per tensor, step and worker.");
+      "Prints one JSON object per trial: workers, steps, names and collections. With --step,\n"
+      "--regex or --reduction it prints values instead, one JSON line per tensor, step and "
+      "worker.");
   return offline_action(options, flags, session, &Commands::tensors);
 }
 

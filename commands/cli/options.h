@@ -86,6 +86,11 @@ struct TensorsOptions : OfflineOptions {
   std::optional<std::string> regex;  // searched for in names
   std::optional<std::int64_t> step;  // of `mode`; of no mode, a global step
   std::optional<TensorMode> mode;
+  std::optional<std::string> worker;
+  std::optional<std::string> reduction;  // one number instead of the values
+  std::string slice;                     // of the values; empty: all
+  enum class Format : std::uint8_t { json, npy, png };
+  Format format = Format::json;  // of exactly one tensor, unless it is json
 };
 
 // No path: the formats themselves are listed.

@@ -74,85 +74,140 @@ std::string reduced_tensor(std::string_view name, const std::set<std::string>& n
   return tensor;
 }
 
-Result<Trial> Trial::open(FileSystem& files, const std::string& directory) {
-  Trial trial{files, directory};
-  if (const Status found = trial.find_index_files(); !found) return found.error();
-  trial.read_index_files();
-  trial.read_collections();
-  trial.find_complete_steps();
+Result<Trial> Trial::open(FileSystem& files, const std::string& directory,
+                          const TrialLimits& limits) {
+  Trial trial{files, directory, limits};
+  if (const Status read = trial.refresh(); !read) return read.error();
   return trial;
 }
 
-Status Trial::find_index_files() {
+Status Trial::refresh() {
+  std::vector<IndexFile> found;
+  unread_.clear();
+  if (const Status listed = list_index(found); !listed) return listed;
+  const std::size_t before = files_.size();
+  const std::size_t names_before = raw_names_.size() + reductions_.size();
+  for (IndexFile& file : found) {
+    if (read_index_file(file)) files_.push_back(std::move(file));
+  }
+  if (files_.size() > before) {
+    std::sort(files_.begin(), files_.end(), [](const IndexFile& a, const IndexFile& b) {
+      return std::tie(a.step, a.worker) < std::tie(b.step, b.worker);
+    });
+    find_modes();
+  }
+  if (raw_names_.size() + reductions_.size() > names_before) find_names();
+  read_collections();
+  find_complete_steps();
+  return success();
+}
+
+// Of the files that are not known yet.
+Status Trial::list_index(std::vector<IndexFile>& found) {
   const auto entries = file_system_->list(directory_);
   if (!entries) return entries.error();
   if (!has_directory(*entries, "index")) return Error{directory_ + " has no index of tensors"};
+  // The end is seen before the last files are looked for, which were written before it.
   for (const DirectoryEntry& entry : *entries)
     ended_ = ended_ || entry.name == "training_job_end.ts" || entry.name == "END_OF_JOB.ts";
   const std::string index = directory_ + "/index";
   const auto thousands = file_system_->list(index);
   if (!thousands) return thousands.error();
   for (const DirectoryEntry& entry : *thousands) {
-    if (entry.type == DirectoryEntry::Type::directory) add_index_files(index + '/' + entry.name);
+    if (entry.type == DirectoryEntry::Type::directory)
+      list_index_files(index + '/' + entry.name, found);
   }
-  std::sort(files_.begin(), files_.end(), [](const IndexFile& a, const IndexFile& b) {
-    return std::tie(a.step, a.worker) < std::tie(b.step, b.worker);
-  });
   return success();
 }
 
-void Trial::add_index_files(const std::string& directory) {
+void Trial::list_index_files(const std::string& directory, std::vector<IndexFile>& found) {
   const auto entries = file_system_->list(directory);
   if (!entries) {
-    rejected_.push_back(entries.error());
+    unread_.push_back(entries.error());
     return;
   }
   for (const DirectoryEntry& entry : *entries) {
     auto name = parse_index_name(entry.name);
-    if (!name) continue;
-    const std::string path = directory + '/' + entry.name;
-    if (files_.size() < kMaxIndexFiles) {
-      files_.push_back({name->step, std::move(name->worker), path, {}});
-    } else {
-      rejected_.push_back({path + ": too many index files"});
+    if (!name || is_known(name->step, name->worker)) continue;
+    if (files_.size() + found.size() >= limits_.index_files) {
+      unread_.push_back({directory + ": more than " + std::to_string(limits_.index_files) +
+                         " index files; the others are not read"});
+      return;
     }
+    found.push_back({name->step, std::move(name->worker), directory + '/' + entry.name, {}});
   }
 }
 
-void Trial::read_index_files() {
-  std::set<std::string> reductions;
-  std::vector<IndexFile> usable;
-  for (IndexFile& file : files_) {
-    const auto index = read_index(file);
-    if (!index) {
-      rejected_.push_back(index.error());
-      continue;
-    }
-    file.mode_step = {index->mode, index->mode_step};
-    workers_.insert(file.worker);
-    modes_.try_emplace(file.step, file.mode_step);
-    for (const IndexedTensor& tensor : index->tensors) {
-      const bool reduced = !parse_reduction_name(tensor.name).reduction.empty();
-      std::set<std::string>& to = reduced ? reductions : names_;
-      if (to.size() < kMaxNames) to.insert(tensor.name);
-    }
-    usable.push_back(std::move(file));
+bool Trial::is_known(std::int64_t step, const std::string& worker) const {
+  const auto of_step = index_files(step);
+  return std::ranges::find(of_step, worker, &IndexFile::worker) != of_step.end() ||
+         broken_.contains({step, worker});
+}
+
+bool Trial::read_index_file(IndexFile& file) {
+  const auto json = read_whole_file(*file_system_, file.path, limits_.index_bytes);
+  if (!json) {
+    if (unread_.size() < kMaxRejected) unread_.push_back({file.path + ": " + json.error().message});
+    return false;
   }
-  files_ = std::move(usable);
-  for (const std::string& reduction : reductions) names_.insert(reduced_tensor(reduction, names_));
+  const auto index = parse_tensor_index(*json);
+  if (!index) {
+    reject(file.path + ": " + index.error().message);
+    if (broken_.size() < limits_.index_files) broken_.emplace(file.step, file.worker);
+    return false;
+  }
+  file.mode_step = {index->mode, index->mode_step};
+  for (const IndexedTensor& tensor : index->tensors) {
+    const bool reduced = !parse_reduction_name(tensor.name).reduction.empty();
+    add_name(reduced ? reductions_ : raw_names_, tensor.name);
+  }
+  return true;
+}
+
+void Trial::add_name(std::set<std::string>& to, const std::string& name) {
+  const bool full = to.size() >= limits_.names || name_bytes_ + name.size() > limits_.name_bytes;
+  if (!full && to.insert(name).second) name_bytes_ += name.size();
+}
+
+// Of two files that disagree the first in the order of steps and workers counts, whenever they were
+// seen.
+void Trial::find_modes() {
+  modes_.clear();
+  for (const IndexFile& file : files_) {
+    workers_.insert(file.worker);
+    modes_.try_emplace(modes_.end(), file.step, file.mode_step);
+  }
+}
+
+void Trial::find_names() {
+  names_ = raw_names_;
+  for (const std::string& reduction : reductions_)
+    names_.insert(reduced_tensor(reduction, raw_names_));
+}
+
+void Trial::reject(std::string why) {
+  if (rejected_.size() < kMaxRejected) rejected_.push_back({std::move(why)});
+}
+
+std::vector<Error> Trial::rejected() const {
+  std::vector<Error> all = rejected_;
+  all.insert(all.end(), unread_.begin(), unread_.end());
+  all.insert(all.end(), not_matched_.begin(), not_matched_.end());
+  return all;
 }
 
 void Trial::read_collections() {
   const std::string directory = directory_ + "/collections/000000000";
   const auto entries = file_system_->list(directory);
   if (!entries) return;
+  not_matched_.clear();
   for (const DirectoryEntry& entry : *entries) {
     if (!entry.name.ends_with("_collections.json")) continue;
     const std::string path = directory + '/' + entry.name;
-    const auto json = read_whole_file(*file_system_, path, kMaxIndexBytes);
+    const auto json = read_whole_file(*file_system_, path, limits_.index_bytes);
     const Status parsed = json ? parse_collections(*json) : Status{json.error()};
     if (parsed) return;  // the first one counts
-    rejected_.push_back({path + ": " + parsed.error().message});
+    not_matched_.push_back({path + ": " + parsed.error().message});
   }
 }
 
@@ -171,15 +226,27 @@ Status Trial::parse_collections(std::string_view json) {
       if (item.get(text) == simdjson::SUCCESS) use(std::string{text});
     }
   };
+  collections_.clear();
   for (const auto& [name, settings] : all) {
-    Collection& collection = collections_[std::string{name}];
+    const std::string called{name};
+    Collection& collection = collections_[called];
     for_each_text(settings["tensor_names"],
                   [&](std::string text) { collection.names.insert(std::move(text)); });
-    for_each_text(settings["include_regex"],
-                  [&](std::string text) { collection.patterns.push_back(std::move(text)); });
+    for_each_text(settings["include_regex"], [&](std::string text) {
+      check_pattern(called, text);
+      collection.patterns.push_back(std::move(text));
+    });
   }
   if (root["_meta"]["num_workers"].get(num_workers_) != simdjson::SUCCESS) num_workers_ = 0;
   return success();
+}
+
+// Python has patterns that RE2 has not.
+void Trial::check_pattern(const std::string& collection, const std::string& pattern) {
+  const RE2 compiled{pattern, RE2::Quiet};
+  if (compiled.ok() || not_matched_.size() >= kMaxRejected) return;
+  not_matched_.push_back({directory_ + ": the include_regex '" + pattern + "' of collection '" +
+                          collection + "' matches nothing: " + compiled.error()});
 }
 
 void Trial::find_complete_steps() {
@@ -188,13 +255,12 @@ void Trial::find_complete_steps() {
     last_complete_step_ = modes_.rbegin()->first;
     return;
   }
-  const auto expected =
-      std::max(static_cast<std::size_t>(std::max<std::int64_t>(num_workers_, 0)), std::size_t{1});
-  const std::size_t needed = num_workers_ > 0 ? expected : workers_.size();
-  std::map<std::int64_t, std::size_t> writers;
-  for (const IndexFile& file : files_) ++writers[file.step];
-  for (const auto& [step, count] : writers) {
-    if (count >= needed) last_complete_step_ = step;
+  const std::size_t needed =
+      num_workers_ > 0 ? static_cast<std::size_t>(num_workers_) : workers_.size();
+  std::size_t count = 0;  // of the workers of a step
+  for (std::size_t at = 0; at < files_.size(); ++at) {
+    count = at > 0 && files_[at - 1].step == files_[at].step ? count + 1 : 1;
+    if (count >= needed) last_complete_step_ = std::max(last_complete_step_, files_[at].step);
   }
   std::vector<std::int64_t> waiting;
   for (auto step = modes_.upper_bound(last_complete_step_); step != modes_.end(); ++step)
@@ -250,15 +316,39 @@ ModeStep Trial::mode_step(std::int64_t global_step) const {
   return found == modes_.end() ? ModeStep{TensorMode::global, global_step} : found->second;
 }
 
+StepState Trial::state(TensorMode mode, std::int64_t step) const {
+  if (const auto global = global_step(mode, step)) return state(*global);
+  if (mode == TensorMode::global) return state(step);
+  const bool passed = std::ranges::any_of(modes_, [&](const auto& saved) {
+    return saved.second.mode == mode && saved.second.step > step &&
+           saved.first <= last_complete_step_;
+  });
+  return passed || ended_ ? StepState::unavailable : StepState::not_yet_available;
+}
+
+std::optional<std::int64_t> Trial::global_step(TensorMode mode, std::int64_t step) const {
+  if (mode == TensorMode::global && modes_.contains(step)) return step;
+  const auto found = std::ranges::find_if(modes_, [&](const auto& saved) {
+    return saved.second == ModeStep{mode, step};
+  });
+  if (mode == TensorMode::global || found == modes_.end()) return std::nullopt;
+  return found->first;
+}
+
+std::span<const Trial::IndexFile> Trial::index_files(std::int64_t global_step) const {
+  const auto range = std::ranges::equal_range(files_, global_step, {}, &IndexFile::step);
+  return {range.begin(), range.end()};
+}
+
 Result<TensorIndex> Trial::read_index(const IndexFile& file) const {
-  const auto json = read_whole_file(*file_system_, file.path, kMaxIndexBytes);
+  const auto json = read_whole_file(*file_system_, file.path, limits_.index_bytes);
   if (!json) return Error{file.path + ": " + json.error().message};
   auto index = parse_tensor_index(*json);
   if (!index) return Error{file.path + ": " + index.error().message};
   return index;
 }
 
-Result<TensorValue> Trial::read_value(const TensorIndex& index, const RecordRange& range) const {
+Result<std::string> Trial::read_record(const TensorIndex& index, const RecordRange& range) const {
   const std::string path = directory_ + '/' + index.event_file;
   const auto failed = [&](const std::string& why) {
     return Error{path + " at " + std::to_string(range.offset) + ": " + why};
@@ -277,9 +367,16 @@ Result<TensorValue> Trial::read_value(const TensorIndex& index, const RecordRang
     if (*count == 0) return failed("the file ends before the record does");
     at += *count;
   }
-  auto value = read_tensor_record(record);
-  if (!value) return failed(value.error().message);
-  return value;
+  return record;
+}
+
+Result<TensorValue> Trial::read_value(const TensorIndex& index, const RecordRange& range) const {
+  const auto record = read_record(index, range);
+  if (!record) return record.error();
+  auto value = read_tensor_record(*record);
+  if (value) return value;
+  return Error{directory_ + '/' + index.event_file + " at " + std::to_string(range.offset) + ": " +
+               value.error().message};
 }
 
 }  // namespace trainwatch

@@ -1,10 +1,12 @@
 // A trial of SageMaker Debugger on disk: which tensors were saved at which steps, by which workers,
-// and the files that have their values. A snapshot: what is written later needs another open().
+// and the files that have their values. It is as it was at open() or the last refresh().
 #pragma once
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -25,12 +27,18 @@ struct ModeStep {
   auto operator<=>(const ModeStep&) const = default;
 };
 
+// What is beyond them is rejected.
+struct TrialLimits {
+  std::size_t index_files = 1'000'000;
+  std::size_t names = 100'000;
+  std::size_t name_bytes = std::size_t{64} << 20U;   // of all names
+  std::size_t index_bytes = std::size_t{64} << 20U;  // of an index file, or one of collections
+};
+
 class Trial {
  public:
-  static constexpr std::size_t kMaxIndexFiles = 1'000'000;
-  static constexpr std::size_t kMaxNames = 100'000;
-  static constexpr std::size_t kMaxIndexBytes = std::size_t{64} << 20U;
   static constexpr std::size_t kMaxRecordBytes = std::size_t{2} << 30U;  // protobuf's limit
+  static constexpr std::size_t kMaxRejected = 1000;                      // that are listed
   // With more incomplete steps than this, the oldest half is no longer waited for.
   static constexpr std::size_t kWaitWindow = 1000;
 
@@ -42,7 +50,11 @@ class Trial {
   };
 
   // Fails if `directory` cannot be listed or has no index. `files` outlives the trial.
-  static Result<Trial> open(FileSystem& files, const std::string& directory);
+  static Result<Trial> open(FileSystem& files, const std::string& directory,
+                            const TrialLimits& limits = {});
+  // Reads the index files that were written since; those that could not be read are tried again.
+  // After a failure the trial is what it was.
+  Status refresh();
 
   const std::set<std::string>& workers() const { return workers_; }
   // Tensors, those that are only saved as reductions included; no reductions.
@@ -57,16 +69,23 @@ class Trial {
   // The job has ended: no step comes any more.
   bool loaded_all_steps() const { return ended_; }
   StepState state(std::int64_t global_step) const;
+  // Of a step of a mode. One that no worker has saved is unavailable once a later one is complete.
+  StepState state(TensorMode mode, std::int64_t step) const;
+  // The global step of a step of a mode, if some worker has saved it.
+  std::optional<std::int64_t> global_step(TensorMode mode, std::int64_t step) const;
   // Of a step that some worker has saved. The first of two files that disagree counts.
   ModeStep mode_step(std::int64_t global_step) const;
 
   // By step, then worker.
   const std::vector<IndexFile>& index_files() const { return files_; }
+  std::span<const IndexFile> index_files(std::int64_t global_step) const;
   Result<TensorIndex> read_index(const IndexFile& file) const;
   Result<TensorValue> read_value(const TensorIndex& index, const RecordRange& range) const;
+  // The record itself, as it is stored.
+  Result<std::string> read_record(const TensorIndex& index, const RecordRange& range) const;
 
-  // Files that could not be used, and why.
-  const std::vector<Error>& rejected() const { return rejected_; }
+  // Files and patterns that could not be used, and why; of very many the first.
+  std::vector<Error> rejected() const;
 
  private:
   struct Collection {
@@ -74,20 +93,33 @@ class Trial {
     std::vector<std::string> patterns;
   };
 
-  Trial(FileSystem& files, std::string directory)
-      : file_system_(&files), directory_(std::move(directory)) {}
+  using Place = std::pair<std::int64_t, std::string>;  // step and worker
 
-  Status find_index_files();
-  void add_index_files(const std::string& directory);
-  void read_index_files();
+  Trial(FileSystem& files, std::string directory, const TrialLimits& limits)
+      : file_system_(&files), directory_(std::move(directory)), limits_(limits) {}
+
+  Status list_index(std::vector<IndexFile>& found);
+  void list_index_files(const std::string& directory, std::vector<IndexFile>& found);
+  bool is_known(std::int64_t step, const std::string& worker) const;
+  bool read_index_file(IndexFile& file);
+  void add_name(std::set<std::string>& to, const std::string& name);
+  void find_modes();
+  void find_names();
   void read_collections();
   Status parse_collections(std::string_view json);
+  void check_pattern(const std::string& collection, const std::string& pattern);
   void find_complete_steps();
+  void reject(std::string why);
 
   FileSystem* file_system_;
   std::string directory_;
-  std::vector<IndexFile> files_;
+  TrialLimits limits_;
+  std::vector<IndexFile> files_;  // by step and worker
+  std::set<Place> broken_;        // index files that were rejected
   std::set<std::string> workers_;
+  std::set<std::string> raw_names_;   // in the index files, no reductions
+  std::set<std::string> reductions_;  // as they are called there
+  std::size_t name_bytes_ = 0;        // of both
   std::set<std::string> names_;
   std::map<std::string, Collection> collections_;
   std::map<std::int64_t, ModeStep> modes_;  // of each global step
@@ -95,6 +127,8 @@ class Trial {
   std::int64_t last_complete_step_ = -1;
   bool ended_ = false;
   std::vector<Error> rejected_;
+  std::vector<Error> unread_;       // by the last refresh
+  std::vector<Error> not_matched_;  // of collections: files and patterns
 };
 
 // The name of the tensor if `name` is a reduction's, as smdebug/reductions/abs_max/loss:0, and what

@@ -157,6 +157,79 @@ TEST_F(TrialTest, CollectionsByPatternAndABrokenIndexFileCostsItself) {
   EXPECT_EQ(trial.steps(TensorMode::global), Steps{0});
 }
 
+// Python's lookahead is no pattern of RE2's.
+TEST_F(TrialTest, APatternThatCannotBeMatchedIsTold) {
+  loss(0, "worker_0");
+  write("collections/000000000/worker_0_collections.json",
+        R"x({"collections":{"odd":{"tensor_names":["loss"],"include_regex":["x(?=y)","lo"]}}})x");
+  Trial trial = open();
+  EXPECT_EQ(trial.collections().at("odd"), std::vector<std::string>{"loss"});
+  ASSERT_EQ(trial.rejected().size(), 1U);
+  EXPECT_NE(trial.rejected()[0].message.find(
+                "the include_regex 'x(?=y)' of collection 'odd' matches nothing: "),
+            std::string::npos)
+      << trial.rejected()[0].message;
+  ASSERT_TRUE(trial.refresh().ok());
+  EXPECT_EQ(trial.rejected().size(), 1U);
+}
+
+TEST_F(TrialTest, ARefreshReadsWhatWasWrittenSince) {
+  workers(2);
+  loss(1, "worker_0");
+  Trial trial = open();
+  EXPECT_EQ(trial.last_complete_step(), -1);
+  loss(1, "worker_1");
+  index(2, "worker_1", R"("mode":"EVAL","mode_step":0)",
+        R"("tensor_payload":[{"tensorname":"accuracy","start_idx":0,"length":1}])");
+  write("index/000000000/000000000003_worker_0.json", "{");
+  ASSERT_TRUE(trial.refresh().ok());
+  EXPECT_EQ(trial.steps(TensorMode::global), Steps{1});
+  EXPECT_EQ(trial.names(), (std::set<std::string>{"accuracy", "loss"}));
+  EXPECT_EQ(trial.index_files(1).size(), 2U);
+  EXPECT_EQ(trial.state(TensorMode::eval, 0), StepState::not_yet_available);
+  EXPECT_EQ(trial.rejected().size(), 1U);
+  write("training_job_end.ts", "");
+  ASSERT_TRUE(trial.refresh().ok());
+  EXPECT_EQ(trial.steps(TensorMode::global), (Steps{1, 2}));
+  EXPECT_EQ(trial.global_step(TensorMode::eval, 0), 2);
+  EXPECT_EQ(trial.state(TensorMode::eval, 0), StepState::available);
+  EXPECT_EQ(trial.state(TensorMode::eval, 1), StepState::unavailable);
+  EXPECT_EQ(trial.state(TensorMode::predict, 0), StepState::unavailable);
+  EXPECT_EQ(trial.rejected().size(), 1U) << "a broken file is told once";
+}
+
+// The same whenever it looked: worker_0's mode counts though worker_1's was seen first.
+TEST_F(TrialTest, ARefreshGivesWhatOpeningGives) {
+  workers(2);
+  const std::string payload =
+      R"("tensor_payload":[{"tensorname":"smdebug/reductions/min/w","start_idx":0,"length":1}])";
+  index(4, "worker_1", R"("mode":"TRAIN","mode_step":3)", payload);
+  Trial trial = open();
+  EXPECT_EQ(trial.names(), std::set<std::string>{"w"});
+  index(4, "worker_0", R"("mode":"EVAL","mode_step":1)",
+        R"("tensor_payload":[{"tensorname":"w:0","start_idx":0,"length":1}])");
+  ASSERT_TRUE(trial.refresh().ok());
+  const Trial fresh = open();
+  EXPECT_EQ(trial.mode_step(4), (ModeStep{TensorMode::eval, 1}));
+  EXPECT_EQ(trial.mode_step(4), fresh.mode_step(4));
+  EXPECT_EQ(trial.names(), std::set<std::string>{"w:0"});
+  EXPECT_EQ(trial.names(), fresh.names());
+}
+
+TEST_F(TrialTest, LimitsAreTold) {
+  workers(1);
+  for (int step = 0; step < 5; ++step) loss(step, "worker_0");
+  TrialLimits limits;
+  limits.index_files = 3;
+  const auto trial = Trial::open(files_, directory_.string(), limits);
+  ASSERT_TRUE(trial.ok());
+  EXPECT_EQ(trial->index_files().size(), 3U);
+  ASSERT_EQ(trial->rejected().size(), 1U);
+  limits = {};
+  limits.name_bytes = 3;
+  EXPECT_TRUE(Trial::open(files_, directory_.string(), limits)->names().empty());
+}
+
 TEST_F(TrialTest, TrialsAreFoundBelowADirectory) {
   EXPECT_EQ(find_trials(files_, directory_.string()),
             std::vector<std::string>{directory_.string()});
