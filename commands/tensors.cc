@@ -23,7 +23,7 @@
 namespace trainwatch {
 namespace {
 
-using Format = TensorsOptions::Format;
+using OutputFormat = TensorsOptions::Format;
 using Collections = std::map<std::string, std::vector<std::string>>;
 
 class TensorPrinter {
@@ -38,7 +38,8 @@ class TensorPrinter {
 
  private:
   bool wants_values() const {
-    return options_.step || options_.regex || options_.reduction || options_.format != Format::json;
+    return options_.step || options_.regex || options_.reduction ||
+           options_.format != OutputFormat::json;
   }
   bool wanted(const Trial& trial, const Trial::IndexFile& file) const;
   void print_step(const Trial& trial, const Trial::IndexFile& file, const Collections& collections);
@@ -101,7 +102,7 @@ void TensorPrinter::print_step(const Trial& trial, const Trial::IndexFile& file,
 void TensorPrinter::print_tensor(const Trial& trial, const Trial::IndexFile& file,
                                  const TensorIndex& index, const std::string& name,
                                  const SavedTensor& tensor) {
-  if (options_.format != Format::json) {
+  if (options_.format != OutputFormat::json) {
     if (tensor.record && ++tensors_ == 1) only_ = read(trial, index, *tensor.record);
     return;
   }
@@ -148,15 +149,17 @@ std::optional<TensorValue> TensorPrinter::read(const Trial& trial, const TensorI
 }
 
 int TensorPrinter::finish() {
-  if (trials_ == 0) return refuse({"no trial below these paths"}, exit_code::failed, err_);
-  if (options_.format != Format::json && tensors_ != 1) {
-    return refuse({std::to_string(tensors_) +
-                   " tensors with values are meant; a file has one: choose with --step, --regex, "
-                   "--mode and --worker"},
-                  exit_code::usage, err_);
+  if (trials_ == 0)
+    return trainwatch::refuse({"no trial below these paths"}, exit_code::failed, err_);
+  if (options_.format != OutputFormat::json && tensors_ != 1) {
+    return trainwatch::refuse(
+        {std::to_string(tensors_) +
+         " tensors with values are meant; a file has one: choose with --step, --regex, "
+         "--mode and --worker"},
+        exit_code::usage, err_);
   }
   if (only_) {
-    const auto bytes = options_.format == Format::npy ? to_npy(*only_) : to_png(*only_);
+    const auto bytes = options_.format == OutputFormat::npy ? to_npy(*only_) : to_png(*only_);
     if (bytes) {
       out_ << *bytes;
     } else {
@@ -172,7 +175,7 @@ int TensorPrinter::finish() {
 int tensors(const TensorsOptions& options, std::ostream& out, std::ostream& err) {
   const auto filter = TensorFilter::made(options.collection, options.regex);
   if (!filter) return refuse({"--regex: " + filter.error().message}, exit_code::usage, err);
-  if (options.format != Format::json && options.reduction)
+  if (options.format != OutputFormat::json && options.reduction)
     return refuse({"--format=npy and png are of values; a --reduction is one number"},
                   exit_code::usage, err);
   const OfflineRun run(options, err);

@@ -28,6 +28,7 @@
 #include "daemon/app/sd_notify.h"
 #include "daemon/app/self_checks.h"
 #include "daemon/app/store_client.h"
+#include "daemon/app/tensor_watch.h"
 #include "daemon/app/thread_options.h"
 #include "daemon/app/watch_roots.h"
 #include "daemon/config/config_text.h"
@@ -109,6 +110,7 @@ struct App::Impl {
   std::unique_ptr<Notifier> notifier;
   std::unique_ptr<EngineThread> engine;
   std::unique_ptr<TraceMaker> traces;
+  std::unique_ptr<TensorWatch> tensors;
   LoadedAccess access;                        // at the start
   std::unique_ptr<AccessWatch> access_watch;  // null: there is no file
   std::unique_ptr<Reader> reader;             // last: it feeds the engine
@@ -193,19 +195,27 @@ Status App::Impl::start_server(const ListenAddress& listen, const StateStore& st
     log->warn("traces of incidents cannot be kept", {{"error", prepared.error().message}});
   traces = std::make_unique<TraceMaker>(context, engine, workers.traces(), std::move(incidents),
                                         storage.path);
+  tensors = std::make_unique<TensorWatch>(
+      context, workers.tensors(), configured_input(config).roots,
+      TensorWatch::Listeners{
+          [this] { return server->wants_tensors(); },
+          [this](TensorNews news) { server->publish_tensors(std::move(news)); }});
   NetOptions net = affordable(net_options(config, listen), *log);
   net.access = access.access;
   server = std::make_unique<NetServer>(
       context, std::move(net), *hub, store_client(context, engine, store.acknowledged()),
-      DataSources{analysis_source(context, engine, workers.profiles(), watched),
-                  chart_source(context, engine),
-                  [this](TraceQuery query, DeferredResponse::Done done) {
-                    traces->answer(std::move(query), std::move(done));
-                  },
-                  [this](const HttpRequest& request) { return answer_silences(request); },
-                  config.web.enable_admin_api,
-                  config.web.enable_lifecycle ? [this] { return reload_now(); }
-                                              : std::function<Status()>()});
+      DataSources{
+          analysis_source(context, engine, workers.profiles(), watched),
+          chart_source(context, engine),
+          [this](TraceQuery query, DeferredResponse::Done done) {
+            traces->answer(std::move(query), std::move(done));
+          },
+          [this](const HttpRequest& request) { return answer_silences(request); },
+          config.web.enable_admin_api,
+          config.web.enable_lifecycle ? [this] { return reload_now(); } : std::function<Status()>(),
+          [this](TensorQuery query, DeferredResponse::Done done) {
+            tensors->answer(std::move(query), std::move(done));
+          }});
   return server->listen();
 }
 
@@ -439,6 +449,7 @@ void App::Impl::shut_down(std::chrono::milliseconds patience) {
   workers.request_stop();
   if (access_watch != nullptr) access_watch->request_stop();
   traces->stop();
+  tensors->stop();
   const bool reader_hangs = !reader->stop(patience);
   engine->stop();
   if (!reader_hangs) reader.reset();

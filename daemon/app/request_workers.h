@@ -9,6 +9,7 @@
 
 #include "daemon/app/analysis_source.h"
 #include "daemon/app/file_worker.h"
+#include "daemon/app/tensor_watch.h"
 #include "daemon/app/trace_source.h"
 #include "pipeline/tail/posix_file_system.h"
 
@@ -20,9 +21,11 @@ class RequestWorkers {
   RequestWorkers(boost::asio::io_context& net, const std::vector<WatchRoot>& roots)
       : profiles_(net, roots, profile_worker_options()),
         timelines_(net, roots, timeline_worker_options()),
-        traces_(net, roots, trace_worker_options()) {}
+        traces_(net, roots, trace_worker_options()),
+        tensors_(net, roots, tensor_worker_options()) {}
 
   FileWorker& profiles() { return profiles_.worker; }
+  FileWorker& tensors() { return tensors_.worker; }
   TraceMaker::Workers traces() { return {timelines_.worker, traces_.worker}; }
 
   // See FileWorker.
@@ -45,11 +48,12 @@ class RequestWorkers {
     FileWorker worker;
   };
 
-  std::array<Worker*, 3> all() { return {&profiles_, &timelines_, &traces_}; }
+  std::array<Worker*, 4> all() { return {&profiles_, &timelines_, &traces_, &tensors_}; }
 
   Worker profiles_;
   Worker timelines_;
   Worker traces_;
+  Worker tensors_;
 };
 
 }  // namespace trainwatch

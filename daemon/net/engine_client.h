@@ -12,6 +12,7 @@
 #include "daemon/net/alert_hub.h"
 #include "daemon/net/chart_query.h"
 #include "daemon/net/http_message.h"
+#include "daemon/net/tensor_query.h"
 #include "daemon/net/trace_query.h"
 #include "pipeline/state/state_store.h"
 #include "trainwatch/result.h"
@@ -65,6 +66,8 @@ using AnalysisSource = std::function<void(AnalysisQuery query, DeferredResponse:
 using ChartSource = std::function<void(ChartQuery query, DeferredResponse::Done done)>;
 // And for what ran in a span of time, which is read from files.
 using TraceSource = std::function<void(TraceQuery query, DeferredResponse::Done done)>;
+// And for tensors that SageMaker Debugger saved.
+using TensorSource = std::function<void(TensorQuery query, DeferredResponse::Done done)>;
 
 // Where the responses come from that the net thread does not have. Any may be empty: 404.
 struct DataSources {
@@ -76,6 +79,7 @@ struct DataSources {
   bool may_change = false;  // silences
   // Reads the configuration again; empty: clients may not ask for it.
   std::function<Status()> reload{};
+  TensorSource tensors{};
 };
 
 }  // namespace trainwatch

@@ -8,6 +8,7 @@
 #include <charconv>
 #include <ctime>
 
+#include "daemon/net/stored_body.h"
 #include "trainwatch/json_writer.h"
 
 namespace trainwatch {

@@ -172,6 +172,14 @@ Answer trace(NetState& net, const HttpRequest& request) {
       long_lasting ? &HttpLimits::request : &HttpLimits::answer);
 }
 
+Answer tensors(NetState& net, const HttpRequest& request) {
+  if (!net.sources.tensors) return error_response(404);
+  auto query = parse_tensor_query(request.path(), request.query());
+  if (!query) return error_response(400, query.error().message);
+  return std::make_shared<SourceResponse<TensorSource, TensorQuery>>(net.sources.tensors,
+                                                                     std::move(*query));
+}
+
 bool contains_token(std::string_view list, std::string_view token) {
   for (auto item : split_list(list)) {
     item.erase(0, item.find_first_not_of(" \t"));
@@ -291,6 +299,8 @@ constexpr Route kRoutes[] = {
     {"/api/v1/status", status},
     {"/api/v1/steps", chart},
     {"/api/v1/stream", stream},
+    {kTensorsPath, tensors},
+    {kTensorValuePath, tensors},
     {kTimelinePath, trace},
     {kAnalyses, analysis},
     {"/docs/rules/", asset},

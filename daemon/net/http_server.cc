@@ -208,6 +208,17 @@ void NetServer::show(std::shared_ptr<const Snapshot> snapshot) {
   impl_->send_status();
 }
 
+void NetServer::publish_tensors(TensorNews news) {
+  if (impl_->net->closing) return;
+  const auto shared = std::make_shared<const TensorNews>(std::move(news));
+  for (const auto& session : impl_->net->sessions) session->tensors_saved(shared);
+}
+
+bool NetServer::wants_tensors() const {
+  return std::ranges::any_of(impl_->net->sessions,
+                             [](const auto& session) { return session->wants_tensors(); });
+}
+
 std::vector<MetricFamily> NetServer::metrics() const {
   return own_families(*impl_->net);
 }

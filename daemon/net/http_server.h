@@ -11,6 +11,7 @@
 #include "daemon/net/alert_hub.h"
 #include "daemon/net/client_limits.h"
 #include "daemon/net/engine_client.h"
+#include "daemon/net/stream_protocol.h"
 #include "trainwatch/result.h"
 #include "trainwatch/snapshot.h"
 
@@ -44,6 +45,10 @@ class NetServer {
   // What /metrics, /api/v1/status, /-/ready and status frames show from now on; its steps are sent
   // at once to clients that want them. Call about once a second.
   void show(std::shared_ptr<const Snapshot> snapshot);
+
+  // Sends `news` to the clients of the stream `tensors`, if there are any.
+  void publish_tensors(TensorNews news);
+  bool wants_tensors() const;
 
   // Whether a WebSocket client still takes alerts that only the store has; close() would cut it.
   bool needs_store() const;

@@ -25,6 +25,10 @@ void StreamFeed::subscribe(const Subscription& subscription) {
   take_place(subscription);
   take_name(subscription);
   subscription_ = subscription;
+  if (!subscription_.tensors) {
+    tensors_ = nullptr;
+    tensors_dropped_ = 0;
+  }
   if (subscription_.steps) return;
   steps_ = nullptr;
   steps_dropped_ = 0;
@@ -84,6 +88,7 @@ std::optional<Frame> StreamFeed::next() {
   }
   live_ = live_ || !subscription_.alerts || hub_.covers(cursor_);
   if (auto steps = next_steps()) return steps;
+  if (auto tensors = next_tensors()) return tensors;
   const auto status = std::exchange(status_, nullptr);
   if (!status || !subscription_.status || status->status_json.size() <= 2) return std::nullopt;
   return status_frame(status);
@@ -100,6 +105,18 @@ std::optional<Frame> StreamFeed::next_steps() {
   const auto steps = std::exchange(steps_, nullptr);
   if (steps == nullptr) return std::nullopt;
   return step_frame(steps, std::exchange(steps_dropped_, 0));
+}
+
+void StreamFeed::offer_tensors(const std::shared_ptr<const TensorNews>& news) {
+  if (!subscription_.tensors) return;
+  if (tensors_ != nullptr) tensors_dropped_ += tensors_->steps;
+  tensors_ = news;
+}
+
+std::optional<Frame> StreamFeed::next_tensors() {
+  const auto news = std::exchange(tensors_, nullptr);
+  if (news == nullptr) return std::nullopt;
+  return tensor_frame(news, std::exchange(tensors_dropped_, 0));
 }
 
 std::optional<Frame> StreamFeed::next_provisional() {

@@ -35,14 +35,17 @@ class StreamFeed {
   void offer_status(std::shared_ptr<const Snapshot> snapshot) { status_ = std::move(snapshot); }
   // Steps that are still pending when the next ones come are dropped and counted.
   void offer_steps(const std::shared_ptr<const Snapshot>& snapshot);
+  // The same of steps whose tensors are complete.
+  void offer_tensors(const std::shared_ptr<const TensorNews>& news);
+  bool wants_tensors() const { return subscription_.tensors; }
 
   // False if an older one was dropped for it.
   bool offer_provisional(const PublishedAlertPtr& alert);
 
   void refuse(std::string_view message) { notices_.push_back(error_frame(message)); }
 
-  // Notices first, then provisional alerts, alerts, and last steps and status, which therefore wait
-  // while the client is behind with alerts.
+  // Notices first, then provisional alerts, alerts, and last steps, tensors and status, which
+  // therefore wait while the client is behind with alerts.
   std::optional<Frame> next();
 
   // The number after which next() needs a page from the store, unless that was requested already.
@@ -68,6 +71,7 @@ class StreamFeed {
   std::optional<Frame> next_alert();
   std::optional<Frame> next_of_page();
   std::optional<Frame> next_steps();
+  std::optional<Frame> next_tensors();
   Frame skip_to(std::uint64_t seq);
 
   const AlertHub& hub_;
@@ -84,6 +88,8 @@ class StreamFeed {
   std::shared_ptr<const Snapshot> status_;
   std::shared_ptr<const Snapshot> steps_;  // null: none are pending
   std::uint64_t steps_dropped_ = 0;        // since the last ones sent
+  std::shared_ptr<const TensorNews> tensors_;
+  std::uint64_t tensors_dropped_ = 0;
 };
 
 }  // namespace trainwatch

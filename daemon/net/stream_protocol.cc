@@ -18,7 +18,8 @@ namespace dom = simdjson::dom;
 
 // An unknown stream is an error, so that a misspelt one does not go unnoticed.
 bool choose_streams(Subscription& subscription, const std::vector<std::string>& names) {
-  subscription.alerts = subscription.steps = subscription.status = false;
+  subscription.alerts = subscription.steps = false;
+  subscription.status = subscription.tensors = false;
   for (const auto& name : names) {
     if (name == "alerts") {
       subscription.alerts = true;
@@ -26,6 +27,8 @@ bool choose_streams(Subscription& subscription, const std::vector<std::string>& 
       subscription.steps = true;
     } else if (name == "status") {
       subscription.status = true;
+    } else if (name == "tensors") {
+      subscription.tensors = true;
     } else {
       return false;
     }
@@ -122,7 +125,7 @@ bool apply_field(Subscription& subscription, std::string_view name, const dom::e
 // The allowed values of a field, or of a query parameter.
 std::string wanted(std::string_view name) {
   constexpr std::pair<std::string_view, std::string_view> kWanted[] = {
-      {"streams", "a list of alerts, steps and status; there is no other stream"},
+      {"streams", "a list of alerts, steps, status and tensors; there is no other stream"},
       {"after", "a number"},
       {"epoch", "a string"},
       {"rules", "a list of strings"},
@@ -157,12 +160,12 @@ Frame before_fields(std::string_view head, std::string_view json,
 }
 
 // The same with a head of its own.
-Frame behind(std::string head, std::string_view json, std::shared_ptr<const Snapshot> snapshot) {
+Frame behind(std::string head, std::string_view json, std::shared_ptr<const void> keeper) {
   struct Owner {
     std::string head;
-    std::shared_ptr<const Snapshot> snapshot;
+    std::shared_ptr<const void> keeper;
   };
-  const auto owner = std::make_shared<const Owner>(Owner{std::move(head), std::move(snapshot)});
+  const auto owner = std::make_shared<const Owner>(Owner{std::move(head), std::move(keeper)});
   return before_fields(owner->head, json, owner);
 }
 
@@ -258,6 +261,10 @@ Frame status_frame(const std::shared_ptr<const Snapshot>& snapshot) {
 Frame step_frame(const std::shared_ptr<const Snapshot>& snapshot, std::uint64_t dropped) {
   return behind(message("step").field("dropped", dropped).text() + ",", snapshot->steps_json,
                 snapshot);
+}
+
+Frame tensor_frame(const std::shared_ptr<const TensorNews>& news, std::uint64_t dropped) {
+  return behind(message("tensor").field("dropped", dropped).text() + ",", news->json, news);
 }
 
 std::optional<Severity> severity_from(std::string_view name) {

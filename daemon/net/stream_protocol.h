@@ -22,6 +22,7 @@ struct Subscription {
   bool alerts = true;
   bool steps = false;
   bool status = false;
+  bool tensors = false;
   AlertFilter filter{};
   std::optional<std::uint64_t> after{};  // only with a position to resume from
   std::string epoch{};                   // known to the client; empty: the current one
@@ -70,6 +71,14 @@ Frame error_frame(std::string_view message);
 Frame status_frame(const std::shared_ptr<const Snapshot>& snapshot);
 // The steps of `snapshot`, which must have some, and how many others were dropped before them.
 Frame step_frame(const std::shared_ptr<const Snapshot>& snapshot, std::uint64_t dropped);
+
+// What trials of SageMaker Debugger have saved since the frame before.
+struct TensorNews {
+  std::string json;         // {"trials":[…]}
+  std::uint64_t steps = 0;  // how many it contains
+};
+// The same, and how many other steps were dropped before them.
+Frame tensor_frame(const std::shared_ptr<const TensorNews>& news, std::uint64_t dropped);
 
 std::optional<Severity> severity_from(std::string_view name);
 std::optional<Alert::State> alert_state_from(std::string_view name);

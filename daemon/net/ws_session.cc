@@ -76,6 +76,11 @@ class Session final : public WsSession, public std::enable_shared_from_this<Sess
     feed_.offer_steps(snapshot);
     pump();
   }
+  void tensors_saved(const std::shared_ptr<const TensorNews>& news) override {
+    feed_.offer_tensors(news);
+    pump();
+  }
+  bool wants_tensors() const override { return open_ && !ending_ && feed_.wants_tensors(); }
   bool needs_store() const override {
     const bool stuck = writing_ && Clock::now() - write_start_ > limits_.close;
     return open_ && !ending_ && !stuck && feed_.needs_store();

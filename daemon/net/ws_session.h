@@ -7,6 +7,7 @@
 #include "daemon/net/client_stream.h"
 #include "daemon/net/http_message.h"
 #include "daemon/net/net_state.h"
+#include "daemon/net/stream_protocol.h"
 
 namespace trainwatch {
 
@@ -14,7 +15,7 @@ class WsSession {
  public:
   virtual ~WsSession() = default;
 
-  // None of the next four ends the session within the call.
+  // None of the next five ends the session within the call.
   // The hub has new alerts.
   virtual void alerts_published() = 0;
   // Provisional alerts, which cannot be fetched later.
@@ -23,6 +24,9 @@ class WsSession {
   virtual void status_changed() = 0;
   // `snapshot` has steps, which are in no other snapshot.
   virtual void steps_closed(const std::shared_ptr<const Snapshot>& snapshot) = 0;
+  // Steps of trials have become complete.
+  virtual void tensors_saved(const std::shared_ptr<const TensorNews>& news) = 0;
+  virtual bool wants_tensors() const = 0;
   // Whether alerts that it is being sent come from the store, and it takes them.
   virtual bool needs_store() const = 0;
   // Closes with 1001, as trainwatch is stopping.

@@ -121,7 +121,7 @@ double largest_eigenvalue(const GramOperator& gram) {
 
 }  // namespace
 
-double largest_singular_value(Vector matrix, std::size_t rows, std::size_t columns) {
+double largest_singular_value(std::vector<double> matrix, std::size_t rows, std::size_t columns) {
   double scale = 0;  // squares must neither overflow nor vanish
   for (const double x : matrix) scale = std::max(scale, std::abs(x));
   if (scale == 0) return 0;

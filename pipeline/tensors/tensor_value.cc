@@ -339,4 +339,14 @@ Result<TensorValue> read_tensor_record(std::string_view record) {
   }
 }
 
+std::size_t stored_element_bytes(int type) {
+  const DataType* const known = data_type(type);
+  return known == nullptr ? 0 : known->bytes;
+}
+
+std::string_view stored_type_name(int type) {
+  const DataType* const known = data_type(type);
+  return known == nullptr ? "" : known->name;
+}
+
 }  // namespace trainwatch

@@ -2,6 +2,7 @@
 // whose summary has one value, a TensorProto.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -26,5 +27,10 @@ struct TensorValue {
 // `record` is one whole record: header, payload, checksum. The checksum of the payload may be its
 // own or the constant that SageMaker Debugger writes. The error says what is wrong with the record.
 Result<TensorValue> read_tensor_record(std::string_view record);
+
+// Bytes of an element in tensor_content, by TensorProto's DataType; 0: unknown, or never there.
+std::size_t stored_element_bytes(int type);
+// numpy's name of it, "string" for texts; empty: unknown.
+std::string_view stored_type_name(int type);
 
 }  // namespace trainwatch

@@ -348,7 +348,8 @@ Result<TensorIndex> Trial::read_index(const IndexFile& file) const {
   return index;
 }
 
-Result<std::string> Trial::read_record(const TensorIndex& index, const RecordRange& range) const {
+Result<std::string> Trial::read_record(const TensorIndex& index, const RecordRange& range,
+                                       std::uint64_t most) const {
   const std::string path = directory_ + '/' + index.event_file;
   const auto failed = [&](const std::string& why) {
     return Error{path + " at " + std::to_string(range.offset) + ": " + why};
@@ -360,7 +361,7 @@ Result<std::string> Trial::read_record(const TensorIndex& index, const RecordRan
   if (!stat) return failed(stat.error().message);
   if (range.offset > stat->size || range.bytes > stat->size - range.offset)
     return failed("the file ends before the record does");
-  std::string record(range.bytes, '\0');
+  std::string record(std::min(range.bytes, most), '\0');
   for (std::size_t at = 0; at < record.size();) {
     const auto count = (*file)->read(range.offset + at, std::span{record}.subspan(at));
     if (!count) return failed(count.error().message);

@@ -81,8 +81,9 @@ class Trial {
   std::span<const IndexFile> index_files(std::int64_t global_step) const;
   Result<TensorIndex> read_index(const IndexFile& file) const;
   Result<TensorValue> read_value(const TensorIndex& index, const RecordRange& range) const;
-  // The record itself, as it is stored.
-  Result<std::string> read_record(const TensorIndex& index, const RecordRange& range) const;
+  // The record itself, as it is stored; of a longer one the first `most` bytes.
+  Result<std::string> read_record(const TensorIndex& index, const RecordRange& range,
+                                  std::uint64_t most = kMaxRecordBytes) const;
 
   // Files and patterns that could not be used, and why; of very many the first.
   std::vector<Error> rejected() const;

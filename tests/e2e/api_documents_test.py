@@ -71,6 +71,8 @@ class Answers(unittest.TestCase):
 
     def test_every_path_answers_as_documented(self):
         for _, path, operation in api_schema.operations():
+            if any(p.get("required") and p["in"] == "query" for p in operation.get("parameters", [])):
+                continue  # tensors_test.py
             path = path.replace("{id}", self.alert["id"])
             path = path.replace("{name}", "step_statistics" if "analyses" in path else "step_spike")
             choices = [p for p in operation.get("parameters", []) if "enum" in p["schema"]]
@@ -84,7 +86,8 @@ class Answers(unittest.TestCase):
         self.assertTrue(all(len(row) == len(steps["columns"]) for row in steps["rows"]))
 
     def test_every_refusal_names_the_parameter(self):
-        for path in ("alerts", "steps", "heatmap", "histogram", "scalars", "annotations", "timeline", "analyses/step_statistics"):
+        for path in ("alerts", "steps", "heatmap", "histogram", "scalars", "annotations", "timeline", "tensors", "tensors/value",
+                     "analyses/step_statistics"):
             with self.subTest(path), self.assertRaises(urllib.error.HTTPError) as refused:
                 self.trainwatch.get("/api/v1/%s?colour=red" % path)
             self.assertEqual(refused.exception.code, 400)

@@ -78,6 +78,22 @@ def check_modes(test, truth):
     test.same("both payloads", bool(both) and all(line["values"] for line in both), True)
 
 
+def check_reductions(test, truth):
+    """What was saved is taken; of the tensor `both` only values were, so its reductions are computed."""
+    kernel = "--regex=^gradient/dense/kernel:0$"
+    for reduction, expected in truth["reductions_step4_w0"].items():
+        line, = test.run("modes_reductions", kernel, "--step=4", "--worker=worker_0", "--reduction=" + reduction)
+        test.same(reduction, (line["value"], line["computed"]), (expected["values"][0], False))
+    values = test.run("modes_reductions", "--regex=^both$")[0]["values"]
+    mean = math.fsum(values) / len(values)
+    numbers = {"min": min(values), "max": max(values), "sum": math.fsum(values), "mean": mean, "prod": math.prod(values),
+               "abs_mean": math.fsum(map(abs, values)) / len(values),
+               "variance": math.fsum((v - mean) ** 2 for v in values) / len(values)}
+    for reduction, expected in numbers.items():
+        line = test.run("modes_reductions", "--regex=^both$", "--reduction=" + reduction)[0]
+        test.same("computed " + reduction, math.isclose(line["value"], expected, rel_tol=1e-12) and line["computed"], True)
+
+
 def check_types(test, truth):
     lines = {line["name"]: line for line in test.run("dtypes", "--step=0")}
     for name, expected in truth.items():
@@ -97,6 +113,7 @@ def main():
         truth = json.load(file)
     test = Comparison(sys.argv[1])
     check_modes(test, truth["modes_reductions"])
+    check_reductions(test, truth["modes_reductions"])
     check_types(test, truth["dtypes"])
     loss, = test.run("tf_loss_2020", "--step=0")
     test.same_tensor("a loss of 2020", loss, truth["real_tfevents_from_history"]["minimal"][0][2])

@@ -141,7 +141,7 @@ TEST(StreamProtocol, RefusesWhatItDoesNotUnderstand) {
   }
   const auto unknown = parse_client_message(R"({"op":"subscribe","streams":["alerts","alarms"]})");
   EXPECT_EQ(std::get<Refusal>(unknown).message,
-            "subscribe: streams is a list of alerts, steps and status; there is no other stream");
+            "subscribe: streams is a list of alerts, steps, status and tensors; there is no other stream");
   for (const char* text : {"", "{", "nonsense", "{\"op\":\"\xff\"}"}) {
     EXPECT_TRUE(std::holds_alternative<NotJson>(parse_client_message(text))) << text;
   }
@@ -160,7 +160,7 @@ TEST(StreamProtocol, ReadsTheQuery) {
     EXPECT_FALSE(subscription_from_query(query)) << query;
   }
   EXPECT_EQ(subscription_from_query("streams=alerts,alarms").error().message,
-            "streams is a list of alerts, steps and status; there is no other stream");
+            "streams is a list of alerts, steps, status and tensors; there is no other stream");
 }
 
 }  // namespace trainwatch::hub_test

@@ -212,6 +212,25 @@ TEST_F(StreamFeedTest, FiltersPages) {
   EXPECT_THAT(drain(feed), ElementsAre("1", "4"));
 }
 
+TEST_F(StreamFeedTest, NewsOfTensorsAreLeftOutAndCountedLikeSteps) {
+  const auto offer = [](StreamFeed& feed, const std::string& trial, std::uint64_t steps) {
+    feed.offer_tensors(
+        std::make_shared<const TensorNews>(TensorNews{R"({"trials":[)" + trial + "]}", steps}));
+  };
+  auto feed = this->feed({.tensors = true});
+  EXPECT_TRUE(feed.wants_tensors());
+  offer(feed, "1", 2);
+  EXPECT_THAT(drain(feed), ElementsAre(R"({"op":"tensor","dropped":0,"trials":[1]})"));
+  offer(feed, "2", 3);
+  offer(feed, "3", 1);
+  EXPECT_THAT(drain(feed), ElementsAre(R"({"op":"tensor","dropped":3,"trials":[3]})"));
+  offer(feed, "4", 1);
+  feed.subscribe({});  // no longer
+  EXPECT_FALSE(feed.wants_tensors());
+  offer(feed, "5", 1);
+  EXPECT_THAT(drain(feed), IsEmpty());
+}
+
 TEST_F(StreamFeedTest, StepsWaitBehindAlertsAndOlderOnesAreLeftOutAndCounted) {
   const auto offer = [](StreamFeed& feed, const std::string& json, std::size_t steps,
                         std::uint64_t dropped) {

@@ -70,7 +70,7 @@ std::string npy(const TensorValue& value) {
 }
 
 // The header as numpy.save() writes it but for the spaces, and the bytes of ndarray.tobytes().
-// tensors_command_test.py lets numpy read every type.
+// tests/e2e/tensors_test.py lets numpy read every type.
 TEST(Npy, HeaderAndElements) {
   const std::string file = npy({"int16", {2, 1}, Integers{-2, 258}, {}});
   EXPECT_EQ(file.substr(0, 8), std::string("\x93NUMPY\x01\x00", 8));

@@ -158,7 +158,7 @@ TEST_F(TrialTest, CollectionsByPatternAndABrokenIndexFileCostsItself) {
 }
 
 // Python's lookahead is no pattern of RE2's.
-TEST_F(TrialTest, APatternThatCannotBeMatchedIsTold) {
+TEST_F(TrialTest, APatternThatCannotBeMatchedIsReported) {
   loss(0, "worker_0");
   write("collections/000000000/worker_0_collections.json",
         R"x({"collections":{"odd":{"tensor_names":["loss"],"include_regex":["x(?=y)","lo"]}}})x");
@@ -195,7 +195,7 @@ TEST_F(TrialTest, ARefreshReadsWhatWasWrittenSince) {
   EXPECT_EQ(trial.state(TensorMode::eval, 0), StepState::available);
   EXPECT_EQ(trial.state(TensorMode::eval, 1), StepState::unavailable);
   EXPECT_EQ(trial.state(TensorMode::predict, 0), StepState::unavailable);
-  EXPECT_EQ(trial.rejected().size(), 1U) << "a broken file is told once";
+  EXPECT_EQ(trial.rejected().size(), 1U) << "a broken file is reported once";
 }
 
 // The same whenever it looked: worker_0's mode counts though worker_1's was seen first.
@@ -216,7 +216,7 @@ TEST_F(TrialTest, ARefreshGivesWhatOpeningGives) {
   EXPECT_EQ(trial.names(), fresh.names());
 }
 
-TEST_F(TrialTest, LimitsAreTold) {
+TEST_F(TrialTest, LimitsAreReported) {
   workers(1);
   for (int step = 0; step < 5; ++step) loss(step, "worker_0");
   TrialLimits limits;
