@@ -163,7 +163,7 @@ TensorNews TensorResponder::news(RequestFiles& files, bool find) {
     const auto trial = trials_.read(entry, files);
     if (!trial || files.ended()) continue;
     const std::int64_t complete = (*trial)->last_complete_step();
-    const std::int64_t before = std::exchange(entry.announced, complete).value_or(complete);
+    const std::int64_t before = std::exchange(entry.announced, complete);
     entry.end_announced = (*trial)->loaded_all_steps();
     if (complete <= before && !entry.end_announced) continue;
     auto steps = (*trial)->steps(TensorMode::global);

@@ -28,9 +28,9 @@ class TensorResponder {
 
   HttpResponse respond(RequestFiles& files, const TensorQuery& query);
 
-  // The steps that have become complete, and the trials that have ended, since the last call: the
-  // object that the message `tensor` has, beside its `op` and `dropped`. Empty: none. Looks for new
-  // trials if `find`.
+  // The steps that have become complete, and the trials that have ended, since the last call; the
+  // first call speaks of all of them. The object that the message `tensor` has, beside its `op` and
+  // `dropped`; empty: nothing is new. Looks for new trials if `find`.
   TensorNews news(RequestFiles& files, bool find);
 
  private:

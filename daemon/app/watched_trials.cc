@@ -24,7 +24,6 @@ void WatchedTrials::find(RequestFiles& files) {
       entry.directory = directory;
       entry.name = directory == root.path ? "." : directory.substr(root.path.size());
       entry.name.erase(0, entry.name.find_first_not_of('/'));
-      if (found_) entry.announced = -1;
       found.push_back(std::move(entry));
     }
   }
@@ -32,8 +31,6 @@ void WatchedTrials::find(RequestFiles& files) {
     for (Entry& entry : entries_) {
       if (!entry.directory.empty()) found.push_back(std::move(entry));
     }
-  } else {
-    found_ = true;
   }
   entries_ = std::move(found);
 }

@@ -76,7 +76,6 @@ class WatchedTrials {
   std::vector<Entry> entries_;  // by root, then path
   std::unique_ptr<CurrentFiles> files_ = std::make_unique<CurrentFiles>();
   std::uint64_t uses_ = 0;
-  bool found_ = false;  // once
 };
 
 }  // namespace trainwatch

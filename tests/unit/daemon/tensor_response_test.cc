@@ -55,7 +55,8 @@ class TensorResponseTest : public testing::Test {
   // A step of a trial with one worker and the tensor w.
   void save(const std::string& trial, int step, const std::string& proto) {
     const std::string record = frame(event(proto));
-    const std::string number = std::string(11, '0') + std::to_string(step);
+    std::string number = std::to_string(step);
+    number.insert(0, 12 - number.size(), '0');
     write(trial + "/events/" + number, record);
     write(trial + "/index/000000000/" + number + "_worker_0.json",
           R"({"meta":{"mode":"TRAIN","mode_step":)" + std::to_string(step) +
@@ -178,7 +179,7 @@ TEST_F(TensorResponseTest, WhatTakesTooMuchMemoryIsRefused) {
 
 TEST_F(TensorResponseTest, NewsAreStepsThatBecameComplete) {
   save("watched/a", 0, matrix());
-  EXPECT_EQ(responder_.news(files_, true).json, "");  // it was there
+  EXPECT_EQ(responder_.news(files_, true).steps, 1U);
   save("watched/a", 1, matrix());
   const auto news = responder_.news(files_, false);
   EXPECT_EQ(news.steps, 1U);
@@ -187,7 +188,7 @@ TEST_F(TensorResponseTest, NewsAreStepsThatBecameComplete) {
                        R"("mode_step":1,"names":["w"],"more_names":0}]}]})");
   EXPECT_EQ(responder_.news(files_, false).json, "");
   EXPECT_EQ(value("name=w&step=1").status, 200);
-  save("watched/b", 0, matrix());  // a new trial is all news
+  save("watched/b", 0, matrix());
   EXPECT_EQ(responder_.news(files_, false).json, "");
   EXPECT_EQ(responder_.news(files_, true).steps, 1U);
   write("watched/b/training_job_end.ts", "");
@@ -200,10 +201,19 @@ TEST_F(TensorResponseTest, NewsAreStepsThatBecameComplete) {
 // Reading a step by request makes it no less new.
 TEST_F(TensorResponseTest, NewsDoNotDependOnRequests) {
   save("watched/a", 0, matrix());
-  EXPECT_EQ(responder_.news(files_, true).json, "");
+  EXPECT_EQ(list("").status, 200);
+  EXPECT_EQ(responder_.news(files_, true).steps, 1U);
   save("watched/a", 1, matrix());
   EXPECT_EQ(list("").status, 200);
   EXPECT_EQ(responder_.news(files_, false).steps, 1U);
+}
+
+// Of very many steps at once the latest.
+TEST_F(TensorResponseTest, NewsAreBounded) {
+  for (int step = 0; step < 70; ++step) save("watched/a", step, matrix());
+  const auto news = responder_.news(files_, true);
+  EXPECT_EQ(news.steps, TensorResponder::kMostSteps);
+  EXPECT_THAT(news.json, HasSubstr(R"("skipped":6,"steps":[{"step":6,)"));
 }
 
 TEST_F(TensorResponseTest, ManyTrialsAreReadInTurn) {
