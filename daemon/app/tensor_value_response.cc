@@ -144,7 +144,9 @@ Result<ReducedTensor> reduce_bounded(BoundedReader& reader, const SavedTensor& t
   if (!is_saved && !tensor.record) return Error{"neither it nor the values were saved"};
   const auto value = reader.read(is_saved ? saved->second : *tensor.record);
   if (!value) return value.error();
-  if (!reader.fits(*value, 2 * sizeof(double))) return reader.too_large();
+  // Only of a matrix a copy is made.
+  if (!reader.fits(*value, reduction.ends_with("l2") ? sizeof(double) : 0))
+    return reader.too_large();
   const auto number = is_saved ? single_number(*value) : reduce(*value, reduction);
   if (!number) return number.error();
   return ReducedTensor{*number, is_saved};

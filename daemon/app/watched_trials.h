@@ -29,10 +29,9 @@ class WatchedTrials {
     std::string root;  // the name of the watched path
     std::string name;  // below it; "." for itself
     std::string directory;
-    std::optional<std::int64_t>
-        announced{};  // steps up to here are no news; nullopt: all there are
+    std::int64_t announced = -1;  // steps up to here are no news
     bool end_announced = false;
-    std::uint64_t used = 0;  // when, see trial()
+    std::uint64_t used = 0;  // counts reads: the last one
     std::optional<Trial> trial{};
   };
 

@@ -141,7 +141,8 @@ TEST(StreamProtocol, RefusesWhatItDoesNotUnderstand) {
   }
   const auto unknown = parse_client_message(R"({"op":"subscribe","streams":["alerts","alarms"]})");
   EXPECT_EQ(std::get<Refusal>(unknown).message,
-            "subscribe: streams is a list of alerts, steps, status and tensors; there is no other stream");
+            "subscribe: streams is a list of alerts, steps, status and tensors; there is no other "
+            "stream");
   for (const char* text : {"", "{", "nonsense", "{\"op\":\"\xff\"}"}) {
     EXPECT_TRUE(std::holds_alternative<NotJson>(parse_client_message(text))) << text;
   }
