@@ -9,7 +9,8 @@ std::vector<FormatDeclaration> console_presets() {
   return {
       {.name = "megatron",
        .has = {"elapsed time per iteration (ms)"},
-       .line = R"((?:\[(?P<time>[-0-9]+ [0-9:.]+)\] +)?iteration +(?P<step>\d+)/ *\d+ \|)",
+       .line =
+           R"((?:\[(?P<time>[-0-9]+ [0-9:.]+)\] +)?iteration +(?P<step>\d+)/ *(?P<total>\d+) \|)",
        .fields =
            {
                {"elapsed time per iteration (ms)", step_seconds, 1e-3, true},
@@ -21,6 +22,7 @@ std::vector<FormatDeclaration> console_presets() {
                {"loss scale", loss_scale},
                {"number of skipped iterations", skipped_steps},
                {"number of nan iterations", nan_steps},
+               {"total", total_steps, 1, false, "iterations"},
            }},
       // `skipped` counts from the start of the job.
       {.name = "deepspeed",

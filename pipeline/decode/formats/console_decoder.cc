@@ -43,6 +43,20 @@ Time watchdog_time(std::string_view line, Time written) {
   return written;
 }
 
+// " [00:31<21:04,  2.59s/it, loss=2.3]", or with the inverse, " 2.59it/s"; tqdm smooths it.
+std::optional<double> seconds_per_iteration(std::string_view times) {
+  const std::size_t comma = times.find(',');
+  if (comma == std::string_view::npos) return std::nullopt;
+  std::string_view rate = times.substr(comma + 1);
+  rate = rate.substr(0, rate.find_first_of(",]"));
+  rate.remove_prefix(std::min(rate.find_first_not_of(' '), rate.size()));
+  const bool inverse = rate.ends_with("it/s");
+  if (!inverse && !rate.ends_with("s/it")) return std::nullopt;
+  const auto number = parse_number(rate.substr(0, rate.size() - 4));
+  if (!number || !(*number > 0)) return std::nullopt;
+  return inverse ? 1 / *number : *number;
+}
+
 class ConsoleDecoder final : public Decoder {
  public:
   explicit ConsoleDecoder(const FileContext& context)
@@ -84,6 +98,7 @@ class ConsoleDecoder final : public Decoder {
   bool line(std::string_view text, EventBatch& out);
   void keep(std::string_view part);
   bool take_bar(std::string_view text);
+  void emit_bar(EventBatch& out);
   bool take_watchdog(std::string_view text);
   void bind(std::string_view text);
   bool has_needle(std::string_view text) const;
@@ -103,6 +118,7 @@ class ConsoleDecoder final : public Decoder {
   std::string pending_;                   // a record without a step of its own: the next bar has it
   std::int64_t bar_step_ = kNoStep;
   std::int64_t bar_total_ = 0;
+  double bar_seconds_ = 0;  // per iteration; 0: it does not say
   std::vector<Needle> needles_;
   LocalClock clock_;
   std::string plain_;  // reused: a line without its colours
@@ -231,12 +247,25 @@ bool ConsoleDecoder::take_bar(std::string_view text) {
   const std::size_t slash = counts.find('/');
   const std::size_t end = counts.find(" [");
   if (slash == std::string_view::npos || end == std::string_view::npos || end < slash) return false;
+  if (counts.find(']', end) == std::string_view::npos) return false;  // not all of it was read
   const auto step = parse_digits(counts.substr(0, slash));
   const auto total = parse_digits(counts.substr(slash + 1, end - slash - 1));
   if (!step || !total || *total < bar_total_) return false;
   bar_step_ = *step;
   bar_total_ = *total;
+  bar_seconds_ = seconds_per_iteration(counts.substr(end)).value_or(0);
   return true;
+}
+
+// What a bar says beside the record whose step it has.
+void ConsoleDecoder::emit_bar(EventBatch& out) {
+  static const DeclaredField kTotal{.key = "total_steps", .kind = ScalarKind::total_steps};
+  static const DeclaredField kRate{
+      .key = "s/it", .kind = ScalarKind::step_seconds, .interval = true};
+  const std::size_t behind = pattern_->declaration().fields.size();
+  emitter_.emit(kTotal, emitter_.tag_of(kTotal, behind), static_cast<double>(bar_total_), out);
+  if (bar_seconds_ <= 0) return;
+  emitter_.emit(kRate, emitter_.tag_of(kRate, behind + 1), bar_seconds_, out);
 }
 
 // Who waits for a collective. The rank of the job is that of the file, or of the line's prefix;
@@ -289,6 +318,7 @@ void ConsoleDecoder::emit(std::string_view text, const LinePattern::Match& match
     begun = true;
     emitter_.emit(field, emitter_.tag_of(field, i), *value, out);
   }
+  if (begun && declaration.step_from_bar && bar_step_ != kNoStep) emit_bar(out);
 }
 
 // Without "ESC[...m".
@@ -315,6 +345,7 @@ void ConsoleDecoder::state(StateIo& io) {
   io(pending_);
   io(bar_step_);
   io(bar_total_);
+  io(bar_seconds_);
   io(emitter_);
   if (!io.is_loading() || preset.empty()) return;
   if (carry_.size() > kMaxConsoleLine) return io.fail();

@@ -66,10 +66,12 @@ TEST(ConsolePresets, HuggingFaceTakesTheStepFromTheBarBehind) {
       "\r  2%|\xE2\x96\x8F         | 12/500 [00:31<21:04,  2.59s/it]\r"
       "\r 10%|#         | 1/10 [00:00<00:01,  9.59it/s]\r"
       "\r{'loss': '2.25', 'learning_rate': '4.8e-05', 'epoch': '0.04'}\n"
-      "\r  5%|\xE2\x96\x8F         | 24/500 [00:31<21:04,  2.59s/it]";
-  const Lines expected{"loss=2.31 12/1",  "grad_norm=nan 12/1", "learning_rate=4.9e-05 12/1",
-                       "epoch=0.02 12/1", "loss=2.25 24/1",     "learning_rate=4.8e-05 24/1",
-                       "epoch=0.04 24/1"};
+      "\r  5%|\xE2\x96\x8F         | 24/500 [00:31<21:04,  4.00it/s, loss=2.3]";
+  const Lines expected{
+      "loss=2.31 12/1",       "grad_norm=nan 12/1",         "learning_rate=4.9e-05 12/1",
+      "epoch=0.02 12/1",      "total_steps=500 12/1",       "step_seconds=2.59 12/2",
+      "loss=2.25 24/1",       "learning_rate=4.8e-05 24/1", "epoch=0.04 24/1",
+      "total_steps=500 24/1", "step_seconds=0.25 24/12"};
   EXPECT_EQ(printed(content), expected);
   const Outcome whole = decode("/w/train.log", content);
   for (std::size_t cut = 0; cut <= content.size(); ++cut) {
