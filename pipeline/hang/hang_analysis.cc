@@ -64,6 +64,7 @@ class HangAnalysis {
   explicit HangAnalysis(const Dumps& dumps) : dumps_(dumps), groups_(group_states(dumps)) {}
 
   HangFinding run() {
+    for (const GroupState& group : groups_) find_heads(group);
     for (const GroupState& group : groups_) judge(group);
     for (const GroupState& group : groups_) judge_p2p(group);
     for (const Judged& judged : judged_) draw_edges(judged);
@@ -83,6 +84,32 @@ class HangAnalysis {
     return std::ranges::any_of(group.waiting, [&](std::int32_t rank) {
       return waits_long(*group.call(rank), dumps_.at(rank).written);
     });
+  }
+
+  // A GPU does the calls of its rank one after the other, as far as can be seen: it waits in the
+  // first that is pending, and what is behind it has not begun. The parts of a block go together.
+  void find_heads(const GroupState& group) {
+    const auto consider = [&](std::int32_t rank, const FlightOperation& operation) {
+      if (operation.completed) return;
+      const auto [entry, is_new] = heads_.try_emplace(rank, &operation);
+      if (!is_new && operation.record < entry->second->record) entry->second = &operation;
+    };
+    for (const auto& [rank, member] : group.members) {
+      for (const auto& [sequence, call] : member.calls) consider(rank, *call);
+      for (const FlightOperation* operation : member.p2p) consider(rank, *operation);
+    }
+  }
+  bool is_behind_another(std::int32_t rank, const FlightOperation& operation) const {
+    const auto head = heads_.find(rank);
+    if (head == heads_.end() || operation.record <= head->second->record) return false;
+    return !(operation.p2p && head->second->p2p && operation.sequence == head->second->sequence &&
+             operation.p2p_sequence == head->second->p2p_sequence);
+  }
+  // It waits in a call itself, but not for one that waits for it.
+  bool waits_elsewhere(std::int32_t rank, const Ranks& waits_for) const {
+    const auto head = heads_.find(rank);
+    return head != heads_.end() && waits_long(*head->second, dumps_.at(rank).written) &&
+           !stuck_.contains(rank) && !mismatched_.contains(rank) && !waits_for.contains(rank);
   }
 
   // Steps 3 to 5 of the method, for one group.
@@ -113,6 +140,7 @@ class HangAnalysis {
       const auto [entry, is_new] = accused_.try_emplace(rank, record);
       if (!is_new) entry->second = std::min(entry->second, record);
       if (judged.kind == Kind::stuck) stuck_.insert(rank);
+      if (judged.kind == Kind::mismatch) mismatched_.insert(rank);
     }
     judged_.push_back(std::move(judged));
   }
@@ -127,6 +155,7 @@ class HangAnalysis {
         waiting_.insert(rank);
         const std::int32_t other = group.ranks[peer->peer];
         const auto counterpart = group.members.find(other);
+        if (is_behind_another(rank, *operation)) continue;
         if (counterpart == group.members.end()) {
           note_unknown(rank, operation->record);
         } else if (!has_counterpart(group, counterpart->second, *operation, *peer, rank)) {
@@ -137,14 +166,15 @@ class HangAnalysis {
     }
   }
   // The other side is in the matching call, or was in one that began later than this.
-  static bool has_counterpart(const GroupState& group, const MemberState& other,
-                              const FlightOperation& operation, const Peer& peer,
-                              std::int32_t rank) {
+  bool has_counterpart(const GroupState& group, const MemberState& other,
+                       const FlightOperation& operation, const Peer& peer,
+                       std::int32_t rank) const {
     return std::ranges::any_of(other.p2p, [&](const FlightOperation* theirs) {
       const auto back = peer_of(theirs->name);
       if (!back || back->sends == peer.sends || back->peer >= group.ranks.size()) return false;
       if (group.ranks[back->peer] != rank || theirs == &operation) return false;
-      return !theirs->completed || theirs->created >= operation.created;
+      if (!theirs->completed) return !is_behind_another(group.ranks[peer.peer], *theirs);
+      return theirs->created >= operation.created;
     });
   }
 
@@ -165,6 +195,10 @@ class HangAnalysis {
       for (const std::int32_t suspect : judged.suspects) edges_[rank].emplace(suspect, record);
       if (!judged.suspects.empty()) continue;
       if (!group.unknown.empty()) note_unknown(rank, record);
+      if (is_behind_another(rank, *member.calls.at(*pending))) continue;
+      for (const std::int32_t other : group.waiting) {
+        if (is_behind_another(other, *group.call(other))) edges_[rank].emplace(other, record);
+      }
       // All wait here: for those who cannot finish something else.
       for (const std::int32_t other : group.ranks) {
         if (stuck_.contains(other) && !stuck_.contains(rank)) edges_[rank].emplace(other, record);
@@ -213,7 +247,7 @@ class HangAnalysis {
                              std::ranges::any_of(waits_for, [&](std::int32_t other) {
                                return waits_for_unknown(other, kNever);
                              });
-      if (!victim && !uncertain) sinks.insert(rank);
+      if (!victim && !uncertain && !waits_elsewhere(rank, waits_for)) sinks.insert(rank);
     }
     const Judged* main = nullptr;
     std::size_t most = 0;
@@ -361,6 +395,8 @@ class HangAnalysis {
   std::vector<Judged> judged_;                    // that hang
   std::map<std::int32_t, std::int64_t> accused_;  // the record of the first call that accuses
   Ranks stuck_;
+  Ranks mismatched_;
+  std::map<std::int32_t, const FlightOperation*> heads_;  // the first pending call of a rank
   Ranks waiting_;
   bool p2p_waits_ = false;
   std::map<std::int32_t, std::set<std::pair<std::int32_t, std::int64_t>>> edges_;
