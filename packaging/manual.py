@@ -124,6 +124,21 @@ def key_of(flag):
     return flag.lstrip("-").replace("-", "_")
 
 
+def bounds(param):
+    """What a value of a rule's parameter may be."""
+    if param["type"] == "number":
+        return "%g..%g" % (param["min"], param["max"])
+    return {"boolean": "true|false"}.get(param["type"], param["type"])
+
+
+def default(param):
+    if param["type"] == "number":
+        return "%g" % param["default"]
+    if param["type"] == "boolean":
+        return str(param["default"]).lower()
+    return "'%s'" % param["default"]
+
+
 def file_manual(settings, rules, version):
     lines = title("TRAINWATCH.YML", 5, version, "configuration of trainwatch")
     lines += [".SH DESCRIPTION",
@@ -145,8 +160,8 @@ def file_manual(settings, rules, version):
         off = "" if rule["on_by_default"] else " Off by default."
         lines += [".SS " + rule["id"], roff(rule["summary"] + off)]
         for param in rule["params"]:
-            lines += tagged(Entry(param["name"], "%g..%g" % (param["min"], param["max"]), "",
-                                  "%s Default: %g." % (param["help"], param["default"])))
+            lines += tagged(Entry(param["name"], bounds(param), "",
+                                  "%s Default: %s." % (param["help"], default(param))))
     lines += [".SH FILES", ".TP", ".I /etc/trainwatch/trainwatch.yaml", "What the service reads; every key with its default.",
               ".SH SEE ALSO", ".BR trainwatch (1)"]
     return "\n".join(lines) + "\n"

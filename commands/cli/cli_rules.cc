@@ -30,8 +30,16 @@ std::string default_of(const RuleSpec& rule, const Param& param) {
   return param.print(rule.defaults);
 }
 
-std::string bounds_of(const Param& param) {
-  return detail::number_text(param.min) + ".." + detail::number_text(param.max);
+std::string_view name_of(Param::Kind kind) {
+  switch (kind) {
+    case Param::Kind::number:
+      return "number";
+    case Param::Kind::boolean:
+      return "boolean";
+    case Param::Kind::text:
+      return "text";
+  }
+  return "number";
 }
 
 // "; sagemaker-code: 0; sagemaker-docs: 100"
@@ -66,8 +74,8 @@ std::string rules_as_text(RuleCatalog catalog) {
     append_wrapped(out, rule->summary, 2, kTextWidth);
     append_wrapped(out, rule->doc, 2, kTextWidth);
     for (const Param& param : rule->params) {
-      out.append("    ").append(param.name).append(" = ").append(default_of(*rule, param));
-      out.append("   (").append(bounds_of(param)).append(presets_text(param)).append(")\n");
+      out.append("    ").append(param.name).append(" = ").append(param.print_yaml(rule->defaults));
+      out.append("   (").append(param.bounds()).append(presets_text(param)).append(")\n");
       append_wrapped(out, param.help, 8, kTextWidth);
     }
   }
@@ -84,11 +92,15 @@ std::string rules_as_json(RuleCatalog catalog) {
     json.key("params").begin_array();
     for (const Param& param : rule->params) {
       json.begin_object().field("name", param.name);
-      json.key("default").raw(default_of(*rule, param));
+      json.field("type", name_of(param.kind));
+      json.key("default").raw(param.print_json(rule->defaults));
       const SageMakerDefaults& sagemaker = param.sagemaker;
       if (sagemaker.code) json.field("sagemaker_code_default", *sagemaker.code);
       if (sagemaker.docs) json.field("sagemaker_docs_default", *sagemaker.docs);
-      json.field("min", param.min).field("max", param.max).field("help", param.help).end_object();
+      if (param.kind == Param::Kind::number) {
+        json.field("min", param.min).field("max", param.max);
+      }
+      json.field("help", param.help).end_object();
     }
     json.end_array().end_object();
   }
@@ -103,7 +115,8 @@ std::string rules_as_markdown(RuleCatalog catalog) {
     for (std::size_t i = 0; i < rule->params.size(); ++i) {
       const Param& param = rule->params[i];
       out.append(i == 0 ? "`" : ", `").append(param.name).append("` (");
-      out.append(default_of(*rule, param)).append(")");
+      const std::string standard = cell(default_of(*rule, param));
+      out.append(standard.empty() ? "none" : standard).append(")");
     }
     out += " |\n";
   }
@@ -123,7 +136,7 @@ std::string rules_as_yaml(RuleCatalog catalog) {
     std::vector<std::string> keys;
     std::size_t width = 0;
     for (const Param& param : rule->params) {
-      keys.push_back(std::string(param.name) + ": " + default_of(*rule, param));
+      keys.push_back(std::string(param.name) + ": " + param.print_yaml(rule->defaults));
       width = std::max(width, keys.back().size());
     }
     for (std::size_t i = 0; i < keys.size(); ++i) {
@@ -131,7 +144,7 @@ std::string rules_as_yaml(RuleCatalog catalog) {
       std::string_view help = param.help;
       if (help.ends_with('.')) help.remove_suffix(1);
       out.append("    ").append(keys[i]).append(width - keys[i].size(), ' ');
-      out.append("  # ").append(help).append(" (").append(bounds_of(param)).append(")\n");
+      out.append("  # ").append(help).append(" (").append(param.bounds()).append(")\n");
     }
   }
   return out;

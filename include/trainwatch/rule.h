@@ -37,8 +37,10 @@
 #include "trainwatch/event.h"
 #include "trainwatch/interest.h"
 #include "trainwatch/interner.h"
+#include "trainwatch/json_writer.h"
 #include "trainwatch/result.h"
 #include "trainwatch/state_io.h"
+#include "trainwatch/valid_text.h"
 
 namespace trainwatch {
 
@@ -91,13 +93,22 @@ struct SageMakerDefaults {
 
 // One parameter as users see it. `text` is its form in the configuration file or after --set.
 struct Param {
+  enum class Kind : std::uint8_t { number, boolean, text };
+
   std::string_view name;
   std::string_view help;
-  double min = 0;
+  double min = 0;  // of a number; of a text, its length in bytes
   double max = 0;
   std::function<Status(std::any& params, std::string_view text)> parse;
   std::function<std::string(const std::any& params)> print;
   SageMakerDefaults sagemaker{};
+  Kind kind = Kind::number;
+
+  // What a value may be, for people: "0..100", "true or false", "text".
+  std::string bounds() const;
+  // As print(), in JSON and in YAML.
+  std::string print_json(const std::any& params) const;
+  std::string print_yaml(const std::any& params) const;
 
   // What the preset has in place of the rule's own default.
   std::optional<double> preset_default(RulePreset preset) const {
@@ -197,6 +208,8 @@ inline std::uint32_t rule_number(std::span<const RuleConfig> rules, std::string_
 
 namespace detail {
 
+inline constexpr std::size_t kLongestTextParam = 1024;
+
 inline std::string number_text(double number) {
   char text[32];
   const double size = number < 0 ? -number : number;
@@ -222,7 +235,46 @@ Status parse_number(std::string_view name, std::string_view text, double min, do
   return success();
 }
 
+inline Status parse_boolean(std::string_view name, std::string_view text, bool& out) {
+  const bool yes = text == "true" || text == "True";
+  if (!yes && text != "false" && text != "False") {
+    return Error{std::string(name) + ": '" + std::string(text) + "' is not true or false"};
+  }
+  out = yes;
+  return success();
+}
+
+inline Status parse_text(std::string_view name, std::string_view text, std::string& out) {
+  if (text.size() > kLongestTextParam) {
+    return Error{std::string(name) + ": longer than " + std::to_string(kLongestTextParam) +
+                 " bytes"};
+  }
+  const auto is_control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; };
+  if (!is_valid_text(text) || std::ranges::any_of(text, is_control)) {
+    return Error{std::string(name) + ": is not printable text in UTF-8"};
+  }
+  out = text;
+  return success();
+}
+
 }  // namespace detail
+
+inline std::string Param::bounds() const {
+  if (kind == Kind::boolean) return "true or false";
+  if (kind == Kind::text) return "text";
+  return detail::number_text(min) + ".." + detail::number_text(max);
+}
+
+inline std::string Param::print_json(const std::any& params) const {
+  return kind == Kind::text ? JsonWriter{}.value(print(params)).take() : print(params);
+}
+
+inline std::string Param::print_yaml(const std::any& params) const {
+  if (kind != Kind::text) return print(params);
+  std::string quoted = "'";
+  for (const char c : print(params)) quoted.append(c == '\'' ? 2 : 1, c);
+  return quoted + "'";
+}
 
 inline void RuleConfig::apply(RulePreset preset, const std::set<std::string_view>& except) {
   for (const Param& param : spec->params) {
@@ -238,12 +290,48 @@ inline void RuleConfig::apply(RulePreset preset, const std::set<std::string_view
 template <class Params, class T>
 Param field(std::string_view name, T Params::*member, double min, double max, std::string_view help,
             SageMakerDefaults sagemaker = {}) {
-  Param param{name, help, min, max, {}, {}, sagemaker};
+  Param param{name, help, min, max, {}, {}, sagemaker, Param::Kind::number};
   param.parse = [=](std::any& params, std::string_view text) {
     return detail::parse_number(name, text, min, max, std::any_cast<Params&>(params).*member);
   };
   param.print = [=](const std::any& params) {
     return detail::number_text(static_cast<double>(std::any_cast<const Params&>(params).*member));
+  };
+  return param;
+}
+
+// A parameter that is true or false.
+template <class Params>
+Param bool_field(std::string_view name, bool Params::*member, std::string_view help) {
+  Param param{name, help, 0, 0, {}, {}, {}, Param::Kind::boolean};
+  param.parse = [=](std::any& params, std::string_view text) {
+    return detail::parse_boolean(name, text, std::any_cast<Params&>(params).*member);
+  };
+  param.print = [=](const std::any& params) -> std::string {
+    return std::any_cast<const Params&>(params).*member ? "true" : "false";
+  };
+  return param;
+}
+
+// A text of at most kLongestTextParam bytes. `check` says what is wrong with one, without its name;
+// it is called when the configuration is read, so that a rule gets what it accepts.
+template <class Params>
+Param text_field(std::string_view name, std::string Params::*member, std::string_view help,
+                 Status (*check)(std::string_view) = nullptr) {
+  Param param{name, help, 0, detail::kLongestTextParam, {}, {}, {}, Param::Kind::text};
+  param.parse = [=](std::any& params, std::string_view text) -> Status {
+    std::string valid;
+    if (Status read = detail::parse_text(name, text, valid); !read.ok()) return read;
+    if (check != nullptr) {
+      if (const Status fits = check(valid); !fits.ok()) {
+        return Error{std::string(name) + ": " + fits.error().message};
+      }
+    }
+    std::any_cast<Params&>(params).*member = std::move(valid);
+    return success();
+  };
+  param.print = [=](const std::any& params) {
+    return std::any_cast<const Params&>(params).*member;
   };
   return param;
 }

@@ -117,7 +117,7 @@ void write_rules(JsonWriter& json, const Engine& engine) {
     json.end_array();
     json.key("params").begin_object();
     for (const Param& param : rules[rule].spec->params) {
-      json.key(param.name).raw(param.print(rules[rule].params));
+      json.key(param.name).raw(param.print_json(rules[rule].params));
     }
     json.end_object().end_object();
   }

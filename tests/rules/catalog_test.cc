@@ -21,9 +21,21 @@ std::string page_of(const RuleSpec& spec) {
   return text.str();
 }
 
+// Text inside a cell of a Markdown table.
+std::string cell(std::string_view text) {
+  std::string escaped;
+  for (const char c : text) {
+    if (c == '|') escaped += '\\';
+    escaped += c;
+  }
+  return escaped;
+}
+
 std::string row_of(const RuleSpec& spec, const Param& param) {
-  return "| `" + std::string(param.name) + "` | " + param.print(spec.defaults) + " | " +
-         detail::number_text(param.min) + ".." + detail::number_text(param.max) + " | " +
+  const std::string standard = param.kind == Param::Kind::text
+                                   ? "`" + cell(param.print_yaml(spec.defaults)) + "`"
+                                   : param.print(spec.defaults);
+  return "| `" + std::string(param.name) + "` | " + standard + " | " + param.bounds() + " | " +
          std::string(param.help) + " |";
 }
 
@@ -47,6 +59,11 @@ TEST(Catalog, DefaultsAreWithinBoundsAndReadBack) {
       const std::string text = param.print(spec->defaults);
       EXPECT_TRUE(config.set(param.name, text).ok());
       EXPECT_EQ(param.print(config.params), text);
+      if (param.kind == Param::Kind::text) {
+        EXPECT_FALSE(config.set(param.name, std::string(1025, 'a')).ok());
+        EXPECT_FALSE(config.set(param.name, "a\nb").ok());
+        continue;
+      }
       EXPECT_FALSE(config.set(param.name, detail::number_text(param.max * 2 + 1)).ok());
       EXPECT_FALSE(config.set(param.name, "nan").ok());
       const auto expect_another = [&](std::optional<double> preset, const std::string& than) {

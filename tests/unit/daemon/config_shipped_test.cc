@@ -40,6 +40,7 @@ bool names_key(const std::string& text, std::string_view key) {
 
 // "(0..1000000)", as the file writes numbers.
 std::string bounds_of(const Param& param) {
+  if (param.kind != Param::Kind::number) return "(" + param.bounds() + ")";
   std::ostringstream text;
   text << std::setprecision(15) << "(" << param.min << ".." << param.max << ")";
   return text.str();
