@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "rules/expectation.h"
+#include "rules/tensor_line.h"
 #include "trainwatch/cycle_summary.h"
 #include "trainwatch/event.h"
 #include "trainwatch/interner.h"
@@ -21,16 +22,20 @@ namespace trainwatch::cases {
 struct Cycle {
   const CycleSummary* summary = nullptr;
 };
+struct SavedTensor {
+  const Tensor* tensor = nullptr;
+};
 struct EndOfInput {};
-using Input = std::variant<Span, Sample, SourceNote, Scalar, Tick, Cycle, EndOfInput>;
+using Input = std::variant<Span, Sample, SourceNote, Scalar, Tick, Cycle, SavedTensor, EndOfInput>;
 
 struct Case {
   explicit Case(const RuleSpec& spec) : rule(spec) {}
 
   RuleConfig rule;
   Interner interner;
-  // What Cycle points to; copies of a case share them.
+  // What Cycle and SavedTensor point to; copies of a case share them.
   std::vector<std::shared_ptr<const CycleSummary>> cycles;
+  std::vector<std::shared_ptr<const OwnedTensor>> tensors;
   std::vector<Input> events;
   std::vector<Label> labels;  // one for each event
   std::vector<Expectation> expectations;

@@ -49,6 +49,7 @@ class Driver {
   void push(const Event& event) { engine_.push({&event, 1}); }
   void push(const Tick& tick) { engine_.tick(tick.now); }
   void push(const Cycle& cycle) { engine_.on(*cycle.summary); }
+  void push(const SavedTensor& saved) { engine_.on(*saved.tensor); }
   void push(const EndOfInput&) { engine_.end_of_input(); }
 
   Engine engine_;

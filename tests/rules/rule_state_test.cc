@@ -44,13 +44,15 @@ bool wants(const Interest& interest, const Input& event) {
   if (const auto* span = std::get_if<Span>(&event)) return has(interest.spans, span->kind);
   return (std::holds_alternative<SourceNote>(event) && interest.notes) ||
          (std::holds_alternative<Scalar>(event) && interest.scalars) ||
+         (std::holds_alternative<SavedTensor>(event) && interest.tensors) ||
          (std::holds_alternative<Cycle>(event) && interest.cycles) ||
          (std::holds_alternative<Tick>(event) && interest.ticks) ||
          (std::holds_alternative<EndOfInput>(event) && interest.end);
 }
 
 // What a rule gets: events of the case, and the steps that the engine makes of them.
-using Delivered = std::variant<Span, Sample, Step, SourceNote, Scalar, Tick, Cycle, EndOfInput>;
+using Delivered =
+    std::variant<Span, Sample, Step, SourceNote, Scalar, Tick, Cycle, SavedTensor, EndOfInput>;
 
 // Hands an event to a rule.
 struct Delivery {
@@ -66,6 +68,7 @@ struct Delivery {
   void operator()(const Scalar& scalar) const { rule.on_scalar(scalar, out); }
   void operator()(const Span& span) const { rule.on_span(span, out); }
   void operator()(const Cycle& cycle) const { rule.on_cycle(*cycle.summary, out); }
+  void operator()(const SavedTensor& saved) const { rule.on_tensor(*saved.tensor, out); }
   void operator()(const Tick& tick) const { rule.on_tick(tick, out); }
   void operator()(const EndOfInput&) const { rule.on_end(Time{}, out); }
 };
@@ -79,6 +82,7 @@ SubjectId subject_of(const Input& event, const Interner& interner) {
   if (const auto* note = std::get_if<SourceNote>(&event)) return note->subject;
   if (const auto* scalar = std::get_if<Scalar>(&event)) return scalar->subject;
   if (const auto* cycle = std::get_if<Cycle>(&event)) return cycle->summary->subject;
+  if (const auto* saved = std::get_if<SavedTensor>(&event)) return saved->tensor->subject;
   return SubjectId::none;
 }
 

@@ -23,7 +23,8 @@ Status SeriesBuilder::line(const Words& words) {
   constexpr std::pair<std::string_view, RankLine> kOfRanks[] = {
       {"steps", &SeriesBuilder::steps},     {"calls", &SeriesBuilder::calls},
       {"loaders", &SeriesBuilder::loaders}, {"close", &SeriesBuilder::close},
-      {"cycle", &SeriesBuilder::cycle},     {"scalar", &SeriesBuilder::scalar}};
+      {"cycle", &SeriesBuilder::cycle},     {"scalar", &SeriesBuilder::scalar},
+      {"tensor", &SeriesBuilder::tensor}};
   constexpr std::pair<std::string_view, Status (SeriesBuilder::*)(const Words&)> kOthers[] = {
       {"rank", &SeriesBuilder::ranks},  {"ranks", &SeriesBuilder::ranks},
       {"node", &SeriesBuilder::node},   {"ticks", &SeriesBuilder::ticks},
@@ -174,6 +175,20 @@ Status SeriesBuilder::scalar(const Words& words, SubjectId rank) {
       scalar.value = jittered(line->data, line->jitter);
       add(scalar, "wait", ++waits_);
     }
+    now_ += nanos(line->every);
+  }
+  return success();
+}
+
+Status SeriesBuilder::tensor(const Words& words, SubjectId rank) {
+  const Result<TensorLine> line = read_tensor_line(words);
+  if (!line.ok()) return line.error();
+  for (std::int64_t number = line->first; number <= line->last; ++number) {
+    auto made = std::make_shared<OwnedTensor>(*line, number, case_.interner);
+    made->tensor.at = now_;
+    made->tensor.subject = rank;
+    add(SavedTensor{&made->tensor}, "tensor", ++tensors_);
+    case_.tensors.push_back(std::move(made));
     now_ += nanos(line->every);
   }
   return success();

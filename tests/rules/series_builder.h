@@ -29,6 +29,7 @@ class SeriesBuilder {
   Status close(const Words& words, SubjectId rank);
   Status cycle(const Words& words, SubjectId rank);
   Status scalar(const Words& words, SubjectId rank);
+  Status tensor(const Words& words, SubjectId rank);
 
   Status ranks(const Words& words);
   Status node(const Words& words);
@@ -53,6 +54,7 @@ class SeriesBuilder {
   std::int64_t cycles_ = 0;
   std::int64_t scalars_ = 0;
   std::int64_t waits_ = 0;  // in records of scalars
+  std::int64_t tensors_ = 0;
 };
 
 }  // namespace trainwatch::cases
