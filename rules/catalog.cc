@@ -25,6 +25,7 @@ namespace gpu_slowdown { const RuleSpec& rule(); }
 namespace memory_creep { const RuleSpec& rule(); }
 namespace loss_nan { const RuleSpec& rule(); }
 namespace loss_spike { const RuleSpec& rule(); }
+namespace exploding_tensor { const RuleSpec& rule(); }
 namespace io_bottleneck { const RuleSpec& rule(); }
 namespace batch_size { const RuleSpec& rule(); }
 namespace gpu_memory_increase { const RuleSpec& rule(); }
@@ -32,6 +33,24 @@ namespace load_balancing { const RuleSpec& rule(); }
 namespace step_outlier { const RuleSpec& rule(); }
 namespace max_initialization_time { const RuleSpec& rule(); }
 namespace dataloader { const RuleSpec& rule(); }
+namespace vanishing_gradient { const RuleSpec& rule(); }
+namespace all_zero { const RuleSpec& rule(); }
+namespace tensor_variance { const RuleSpec& rule(); }
+namespace unchanged_tensor { const RuleSpec& rule(); }
+namespace loss_not_decreasing { const RuleSpec& rule(); }
+namespace weight_update_ratio { const RuleSpec& rule(); }
+namespace overfit { const RuleSpec& rule(); }
+namespace overtraining { const RuleSpec& rule(); }
+namespace stalled_training { const RuleSpec& rule(); }
+namespace poor_weight_initialization { const RuleSpec& rule(); }
+namespace saturated_activation { const RuleSpec& rule(); }
+namespace dead_relu { const RuleSpec& rule(); }
+namespace class_imbalance { const RuleSpec& rule(); }
+namespace confusion { const RuleSpec& rule(); }
+namespace check_input_images { const RuleSpec& rule(); }
+namespace nlp_sequence_ratio { const RuleSpec& rule(); }
+namespace feature_importance_overweight { const RuleSpec& rule(); }
+namespace tree_depth { const RuleSpec& rule(); }
 namespace overall_system_usage { const RuleSpec& rule(); }
 namespace overall_framework_metrics { const RuleSpec& rule(); }
 // clang-format on
@@ -58,6 +77,7 @@ const std::vector<const RuleSpec*>& rule_catalog() {
       &memory_creep::rule(),
       &loss_nan::rule(),
       &loss_spike::rule(),
+      &exploding_tensor::rule(),
       &io_bottleneck::rule(),
       &batch_size::rule(),
       &gpu_memory_increase::rule(),
@@ -65,6 +85,24 @@ const std::vector<const RuleSpec*>& rule_catalog() {
       &step_outlier::rule(),
       &max_initialization_time::rule(),
       &dataloader::rule(),
+      &vanishing_gradient::rule(),
+      &all_zero::rule(),
+      &tensor_variance::rule(),
+      &unchanged_tensor::rule(),
+      &loss_not_decreasing::rule(),
+      &weight_update_ratio::rule(),
+      &overfit::rule(),
+      &overtraining::rule(),
+      &stalled_training::rule(),
+      &poor_weight_initialization::rule(),
+      &saturated_activation::rule(),
+      &dead_relu::rule(),
+      &class_imbalance::rule(),
+      &confusion::rule(),
+      &check_input_images::rule(),
+      &nlp_sequence_ratio::rule(),
+      &feature_importance_overweight::rule(),
+      &tree_depth::rule(),
       &overall_system_usage::rule(),
       &overall_framework_metrics::rule(),
   };

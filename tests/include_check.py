@@ -50,7 +50,7 @@ LIBRARIES = {
     "yaml-cpp/": ["daemon"], "CLI/": ["commands"], "openssl/": ["daemon", "commands"], "systemd/": ["daemon"],
     "zlib.h": ["pipeline/decode", "pipeline/tensors"], "isa-l": ["pipeline/decode"], "igzip": ["pipeline/decode"],
     "simdjson": ["pipeline/decode", "pipeline/profile", "pipeline/tensors", "daemon", "commands"], "sqlite3": ["pipeline/state"],
-    "re2/": ["pipeline/decode/declared", "pipeline/decode/event_file", "pipeline/tensors", "commands"],
+    "re2/": ["pipeline/decode/declared", "pipeline/decode/event_file", "pipeline/tensors", "rules", "commands"],
     "xxhash": ["pipeline/tail", "pipeline/timestamps", "pipeline/engine", "pipeline/state"],
 }
 

@@ -75,6 +75,11 @@ TEST(CaseLanguage, ErrorsNameTheLine) {
   EXPECT_EQ(error("step_spike", "steps 0..9 0.2 weight 3\n"), "1: cannot read 'weight 3'");
   EXPECT_EQ(error("step_spike", "stops 0..9 0.2\n"), "1: cannot read 'stops'");
   EXPECT_EQ(error("step_spike", "ticks 10 cpu0=1*x\n"), "1: cannot read 'cpu0=1*x'");
+  EXPECT_EQ(error("all_zero", "tensor w 0..9 1,x\n"),
+            "1: tensor NAME A..B V,V*N,...|normal(SEED,N,MEAN,DEV) [options]");
+  EXPECT_EQ(error("all_zero", "tensor w 0..9 1 mode fast\n"), "1: cannot read 'mode fast'");
+  EXPECT_EQ(error("all_zero", "set tensor_regex (\n"),
+            "1: tensor_regex: '(' is no regular expression: missing ): (");
   EXPECT_EQ(error("step_spike", "expect at step 3 loudly\n"), "1: cannot read 'loudly'");
   EXPECT_EQ(error("gpu_idle", "cycle 0..9 0.2 wait\n"), "1: cannot read 'wait '");
   EXPECT_EQ(error("gpu_idle", "cycle 0..9 0.2 wait 60 launch 50\n"),
@@ -98,6 +103,35 @@ TEST(CaseLanguage, RanksRunSideBySide) {
                            "cycle 0..9 0.1\n"
                            "expect nothing\n");
   EXPECT_EQ(cycles(made), "0 0 30, 1 0 2, 2 0 30, 0 1 1, 1 1 1, 2 1 0, 7 4 0");
+}
+
+TEST(CaseLanguage, ATensorHasItsElementsAndTheirStatistics) {
+  const Case made = parsed("all_zero",
+                           "tensor w 2..3 1..2,-3,0*2,nan,inf mode eval in weights,mine shape 2x3 "
+                           "stride 10\n"
+                           "tensor big 0 normal(1,5000,2,0.5) elements no\n"
+                           "expect nothing\n");
+  ASSERT_EQ(made.tensors.size(), 3U);
+  const Tensor& last = made.tensors[1]->tensor;
+  EXPECT_EQ(last.step, 30);
+  EXPECT_EQ(last.mode, Mode::eval);
+  EXPECT_EQ(made.interner.symbols.text(last.collections[1]), "mine");
+  EXPECT_EQ(last.shape.size(), 2U);
+  EXPECT_EQ(last.values[0], 2);
+  EXPECT_EQ(last.statistics.count, 6U);
+  EXPECT_EQ(last.statistics.nans, 1U);
+  EXPECT_EQ(last.statistics.infinities, 1U);
+  EXPECT_EQ(last.statistics.zeros, 2U);
+  EXPECT_EQ(last.statistics.min, -3);
+  EXPECT_EQ(last.statistics.max, 2);
+  EXPECT_EQ(last.statistics.mean, -0.25);
+  EXPECT_EQ(last.statistics.abs_mean, 1.25);
+  EXPECT_EQ(last.statistics.variance, 3.1875);  // numpy.var([2, -3, 0, 0])
+  const Tensor& big = made.tensors[2]->tensor;
+  EXPECT_TRUE(big.values.empty());
+  EXPECT_EQ(big.sample.size(), Tensor::kMostSamples);
+  EXPECT_NEAR(big.statistics.mean, 2, 0.05);
+  EXPECT_NEAR(big.statistics.variance, 0.25, 0.02);
 }
 
 TEST(CaseLanguage, AValueIsFoundByItsPath) {
