@@ -57,6 +57,7 @@ Verdict describe_tensors(const TensorPhrases& phrases, std::span<const TensorFin
   Verdict verdict;
   verdict.since = worst.since;
   verdict.step = worst.first_step;
+  verdict.by_step = true;
   verdict.value = worst.value;
   verdict.threshold = worst.threshold;
   verdict.unit = phrases.unit;
