@@ -221,8 +221,7 @@ void Ingest::cut_back(FileId id, std::uint64_t bytes) {
 
 void Ingest::restarted(FileId id, std::uint64_t lost) {
   File& file = changing(id);
-  if (file.decoder == nullptr && !file.superseded) go_on(id, file);
-  std::string delivered = file.decoder != nullptr ? file.decoder->delivered() : "";
+  std::string delivered = delivered_of(id, file);
   finish(id, file);
   forget_decoder(id, file);
   filter_.reread(file.known.lane);

@@ -143,6 +143,7 @@ class Ingest final : public TailSink,
   void forget_decoder(FileId id, File& file);
   void finish(FileId id, File& file);
   bool go_on(FileId id, File& file);
+  std::string delivered_of(FileId id, const File& file);
   void grown_unknown(FileId id, File& file, std::uint64_t offset, std::string_view bytes,
                      Time written);
   void keep_context(FileId id, FileDecoder& decoder);

@@ -149,6 +149,17 @@ bool Ingest::go_on(FileId id, File& file) {
   return true;
 }
 
+// See FileDecoder::delivered.
+std::string Ingest::delivered_of(FileId id, const File& file) {
+  if (file.decoder != nullptr) return file.decoder->delivered();
+  const std::string& context = contexts_.of(id);
+  if (context.empty()) return {};
+  const auto decoder = make_decoder(id, file);
+  StateIo io = StateIo::loading(context);
+  decoder->state(io);
+  return decoder->delivered();
+}
+
 bool Ingest::load(const StoredRows& rows) {
   SameIds ids(engine_.interner());
   const bool loaded = load_rows({rows, &ids});

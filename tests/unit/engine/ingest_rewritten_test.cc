@@ -52,6 +52,7 @@ TEST(Rewritten, AWiderHeaderRepeatsNothing) {
   run.engine.reconfigure(loss_nan());
   run.look();
   EXPECT_EQ(records(run), 20U);
+  run.ingest.finished(run.ingest.files().begin()->first);
   fs.truncate(kPath, 0);
   fs.append(kPath, "acc,epoch,step,train_loss\n" + rows(0, 20, ",") + rows(20, 25, "0.5,"));
   run.look(3);
