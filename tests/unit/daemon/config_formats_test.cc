@@ -15,40 +15,39 @@ Result<Config> parsed(const std::string& text) {
 }
 
 // As in the specification of the mechanism.
-constexpr const char* kMegatron = R"(formats:
+constexpr const char* kMegatron = R"yaml(formats:
   mine:
     files: ["*.out", "stdout.log"]
     kind: regex
-    probe: "elapsed time per iteration \\(ms\\)" line
-    : "(?:\\[(?P<time>[-0-9 :.]+)\\] )?iteration +(?P<step>\\d+)/ *(?P<total>\\d+) *\\|" pairs
-    : {sep : "|", kv : ":"} time
-    : {from : time, layout : "%Y-%m-%d %H:%M:%S", zone : local, else : arrival} step
-    : {from : step, base : 1} fields : "elapsed time per iteration (ms)" : {
-to:
-  step_seconds, scale : 0.001, per : interval
-}
+    probe: "elapsed time per iteration \\(ms\\)"
+    line: "(?:\\[(?P<time>[-0-9 :.]+)\\] )?iteration +(?P<step>\\d+)/ *(?P<total>\\d+) *\\|"
+    pairs: {sep: "|", kv: ":"}
+    time: {from: time, layout: "%Y-%m-%d %H:%M:%S", zone: local, else: arrival}
+    step: {from: step, base: 1}
+    fields:
+      "elapsed time per iteration (ms)": {to: step_seconds, scale: 0.001, per: interval}
       "lm loss": {to: loss}
       total: total_steps
       gap: {to: "metric:my/gap"}
-)";
+)yaml";
 
 TEST(FormatsConfig, Lines) {
-        const auto config = parsed(kMegatron);
-        ASSERT_TRUE(config) << config.error().message;
-        ASSERT_EQ(config->formats.size(), 1U);
-        const FormatDeclaration& format = config->formats[0];
-        EXPECT_EQ(format.name, "mine");
-        EXPECT_EQ(format.has, std::vector<std::string>{"elapsed time per iteration (ms)"});
-        ASSERT_EQ(format.fields.size(), 4U);
-        EXPECT_EQ(format.fields[0].kind, ScalarKind::step_seconds);
-        EXPECT_EQ(format.fields[0].scale, 0.001);
-        EXPECT_TRUE(format.fields[0].interval);
-        EXPECT_EQ(format.fields[2].kind, ScalarKind::total_steps);
-        EXPECT_EQ(format.fields[3].tag, "my/gap");
-      }
+  const auto config = parsed(kMegatron);
+  ASSERT_TRUE(config) << config.error().message;
+  ASSERT_EQ(config->formats.size(), 1U);
+  const FormatDeclaration& format = config->formats[0];
+  EXPECT_EQ(format.name, "mine");
+  EXPECT_EQ(format.has, std::vector<std::string>{"elapsed time per iteration (ms)"});
+  ASSERT_EQ(format.fields.size(), 4U);
+  EXPECT_EQ(format.fields[0].kind, ScalarKind::step_seconds);
+  EXPECT_EQ(format.fields[0].scale, 0.001);
+  EXPECT_TRUE(format.fields[0].interval);
+  EXPECT_EQ(format.fields[2].kind, ScalarKind::total_steps);
+  EXPECT_EQ(format.fields[3].tag, "my/gap");
+}
 
-      TEST(FormatsConfig, ObjectsAndRows) {
-        const auto config = parsed(R"(formats:
+TEST(FormatsConfig, ObjectsAndRows) {
+  const auto config = parsed(R"yaml(formats:
   mine:
     kind: json
     probe: {has: [log_type_name, time_us]}
@@ -61,51 +60,46 @@ TEST(FormatsConfig, Lines) {
     probe: {header_has: [n, err]}
     step: n
     fields: {"err*": loss}
-)");
-        ASSERT_TRUE(config) << config.error().message;
-        ASSERT_EQ(config->formats.size(), 2U);
-        EXPECT_EQ(config->formats[0].time_unit, TimeUnit::microseconds);
-        EXPECT_EQ(config->formats[0].spans.kinds.size(), 2U);
-        EXPECT_EQ(config->formats[1].step, "n");
-      }
+)yaml");
+  ASSERT_TRUE(config) << config.error().message;
+  ASSERT_EQ(config->formats.size(), 2U);
+  EXPECT_EQ(config->formats[0].time_unit, TimeUnit::microseconds);
+  EXPECT_EQ(config->formats[0].spans.kinds.size(), 2U);
+  EXPECT_EQ(config->formats[1].step, "n");
+}
 
-      void expect_mistake(const std::string& lines, const std::string& what) {
-        const auto config = parsed("formats:\n  mine:\n" + lines);
-        ASSERT_FALSE(config) << what;
-        EXPECT_THAT(config.error().message, HasSubstr(what));
-      }
+void expect_mistake(const std::string& lines, const std::string& what) {
+  const auto config = parsed("formats:\n  mine:\n" + lines);
+  ASSERT_FALSE(config) << what;
+  EXPECT_THAT(config.error().message, HasSubstr(what));
+}
 
-      TEST(FormatsConfig, MistakesAreCalledByTheirKeys) {
-        expect_mistake("    kind: yaml\n",
-                       "t.yaml:3: formats.mine.kind: 'yaml' is not one of regex");
-        expect_mistake("    files: a\n", "formats.mine.kind: is missing");
-        const std::string regex = "    kind: regex\n    probe: abc\n    fields: {loss: loss}\n";
-        expect_mistake(regex, "formats.mine.line: is missing");
-        expect_mistake(regex + "    line: \"(\"\n",
-                       "t.yaml:6: formats.mine.line: is no pattern of RE2");
-        expect_mistake(regex + "    line: a\n    step: {from: step}\n",
-                       "formats.mine.step.from: 'step' is no group of the line");
-        expect_mistake(regex + "    lines: a\n",
-                       "formats.mine.lines: unknown key (did you mean 'line'?)");
-        expect_mistake("    kind: regex\n    probe: \"a.*\"\n",
-                       "formats.mine.probe: 'a.*' is not a text");
-        const std::string json = "    kind: json\n    probe: {has: [a]}\n";
-        expect_mistake(json, "formats.mine.fields: is missing");
-        expect_mistake(json + "    fields: {a: {to: los}}\n",
-                       "formats.mine.fields.a.to: 'los' is no target (did you mean 'loss'?)");
-        expect_mistake(json + "    fields: {a: {scale: 2}}\n",
-                       "formats.mine.fields.a.to: is missing");
-        expect_mistake(json + "    fields: {a: {to: loss, scale: x}}\n",
-                       "formats.mine.fields.a.scale: must be a number");
-        expect_mistake(json + "    fields: {a: {to: loss, per: day}}\n",
-                       "formats.mine.fields.a.per: must be 'step' or 'interval'");
-        expect_mistake(json + "    time: {from: t, scale: 60}\n",
-                       "formats.mine.time.scale: must be 1");
-        expect_mistake(json + "    time: {layout: \"%d\"}\n",
-                       "formats.mine.time.layout: must be '%Y");
-        expect_mistake(json + "    line: x\n", "formats.mine.line: unknown key");
-        expect_mistake("    kind: json\n    probe: abc\n", "formats.mine.probe: must be a map");
-        expect_mistake("    kind: csv\n    fields: {a: loss}\n", "formats.mine.probe: is missing");
-      }
+TEST(FormatsConfig, MistakesAreCalledByTheirKeys) {
+  expect_mistake("    kind: yaml\n", "t.yaml:3: formats.mine.kind: 'yaml' is not one of regex");
+  expect_mistake("    files: a\n", "formats.mine.kind: is missing");
+  const std::string regex = "    kind: regex\n    probe: abc\n    fields: {loss: loss}\n";
+  expect_mistake(regex, "formats.mine.line: is missing");
+  expect_mistake(regex + "    line: \"(\"\n", "t.yaml:6: formats.mine.line: is no pattern of RE2");
+  expect_mistake(regex + "    line: a\n    step: {from: step}\n",
+                 "formats.mine.step.from: 'step' is no group of the line");
+  expect_mistake(regex + "    lines: a\n",
+                 "formats.mine.lines: unknown key (did you mean 'line'?)");
+  expect_mistake("    kind: regex\n    probe: \"a.*\"\n",
+                 "formats.mine.probe: 'a.*' is not a text");
+  const std::string json = "    kind: json\n    probe: {has: [a]}\n";
+  expect_mistake(json, "formats.mine.fields: is missing");
+  expect_mistake(json + "    fields: {a: {to: los}}\n",
+                 "formats.mine.fields.a.to: 'los' is no target (did you mean 'loss'?)");
+  expect_mistake(json + "    fields: {a: {scale: 2}}\n", "formats.mine.fields.a.to: is missing");
+  expect_mistake(json + "    fields: {a: {to: loss, scale: x}}\n",
+                 "formats.mine.fields.a.scale: must be a number");
+  expect_mistake(json + "    fields: {a: {to: loss, per: day}}\n",
+                 "formats.mine.fields.a.per: must be 'step' or 'interval'");
+  expect_mistake(json + "    time: {from: t, scale: 60}\n", "formats.mine.time.scale: must be 1");
+  expect_mistake(json + "    time: {layout: \"%d\"}\n", "formats.mine.time.layout: must be '%Y");
+  expect_mistake(json + "    line: x\n", "formats.mine.line: unknown key");
+  expect_mistake("    kind: json\n    probe: abc\n", "formats.mine.probe: must be a map");
+  expect_mistake("    kind: csv\n    fields: {a: loss}\n", "formats.mine.probe: is missing");
+}
 
-      }  // namespace trainwatch::config_formats_test
+}  // namespace trainwatch::config_formats_test
