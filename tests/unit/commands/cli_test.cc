@@ -219,6 +219,15 @@ TEST_F(CliTest, Tensors) {
   EXPECT_EQ(tensors_.mode, TensorMode::eval);
   EXPECT_EQ(call({"tensors", "a"}), 17);
   EXPECT_FALSE(tensors_.step || tensors_.regex || tensors_.mode || tensors_.collection);
+  EXPECT_EQ(call({"tensors", "a", "--worker=worker_1", "--slice=0,:", "--format=png"}), 17);
+  EXPECT_EQ(tensors_.worker, "worker_1");
+  EXPECT_EQ(tensors_.slice, "0,:");
+  EXPECT_EQ(tensors_.format, TensorsOptions::Format::png);
+  EXPECT_EQ(call({"tensors", "a", "--reduction=abs_l2"}), 17);
+  EXPECT_EQ(tensors_.reduction, "abs_l2");
+  EXPECT_EQ(tensors_.format, TensorsOptions::Format::json);
+  expect_usage_error({"tensors", "a", "--reduction=median"}, "--reduction");
+  expect_usage_error({"tensors", "a", "--format=csv"}, "--format");
   expect_usage_error({"tensors", "a", "--mode=train"}, "--mode");
   expect_usage_error({"tensors", "a", "--step=-1"}, "--step");
   expect_usage_error({"tensors"}, "PATH");
