@@ -106,7 +106,7 @@ TEST(WsSession, AnUnknownStreamIsRefused) {
   WsClient client(server.port());
   client.text();
   client.send(R"({"op":"subscribe","streams":["step"]})");
-  EXPECT_THAT(client.text(), HasSubstr("streams is a list of alerts, steps and status"));
+  EXPECT_THAT(client.text(), HasSubstr("streams is a list of alerts, steps, status and tensors"));
 }
 
 TEST(WsSession, AnAckWithoutANameIsFineAndNonsenseIsAnswered) {
