@@ -39,7 +39,7 @@ class StepsStreamTest(harness.JobTest):
                 harness.Listener(trainwatch.stream) as listener:
             listener.send({"op": "subscribe", "streams": ["step"]})
             harness.wait_for(lambda: [frame for frame in listener.frames if frame["op"] == "error"
-                                      and "alerts, steps and status" in frame["message"]], "an error")
+                                      and "alerts, steps, status and tensors" in frame["message"]], "an error")
 
 
 if __name__ == "__main__":
