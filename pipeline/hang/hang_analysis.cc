@@ -407,7 +407,8 @@ class HangAnalysis {
 
 }  // namespace
 
-HangFinding analyze_hang(const Dumps& dumps, const WatchdogLines& lines) {
+HangFinding analyze_hang(const std::map<std::int32_t, RankDump>& dumps,
+                         const WatchdogLines& lines) {
   const Dumps of_lines = dumps_of_lines(lines, dumps);
   if (of_lines.empty()) return HangAnalysis(dumps).run();
   Dumps all = dumps;
