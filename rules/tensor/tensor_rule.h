@@ -62,11 +62,13 @@ class TensorRule : public Rule {
   }
   void state(StateIo& io) override {
     io(tracks_);
-    io(attempt_);
+    io(open_name_);
+    io(open_mode_);
     io(open_attempt_);
     io(open_);
     io(lacks_elements_);
-    if (attempt_ < 1 || open_attempt_ < 1 || tracks_.size() > most_tensors() ||
+    if (open_attempt_ < 1 || open_mode_ >= Mode::count_ || !is_known(open_name_) ||
+        tracks_.size() > most_tensors() ||
         !std::ranges::all_of(tracks_, [this](const Track& track) {
           return track.possible() && is_known(track.name) && track.pattern < phrases().size();
         })) {
@@ -154,10 +156,19 @@ class TensorRule : public Rule {
   static constexpr double kNeverByFigure = 1e18;
   static constexpr std::size_t kNamed = 5;  // tensors, in an alert
 
-  // Ids of alerts about scalars are made of key and step (alert_book.cc), so the key has the
-  // attempt; that of an open alert stays.
+  // Of the tensor that opened the alert. Ids of alerts about scalars are made of key and step
+  // (alert_book.cc), so the key has the attempt.
   std::string key() const {
-    return open_attempt_ > 1 ? "attempt " + std::to_string(open_attempt_) : "";
+    std::string text(interner_.text(open_name_));
+    text += " (" + std::string(to_string(open_mode_)) + ")";
+    if (open_attempt_ > 1) text += " attempt " + std::to_string(open_attempt_);
+    return text;
+  }
+  void open(const Track& track) {
+    open_ = true;
+    open_name_ = track.name;
+    open_mode_ = track.mode;
+    open_attempt_ = track.attempt;
   }
 
   void on_bad(Track& track, const TensorPlace& place, const TensorJudgement& judged,
@@ -170,8 +181,7 @@ class TensorRule : public Rule {
     track.value = judged.value;
     track.threshold = judged.threshold;
     track.pattern = judged.pattern;
-    if (!open_) open_attempt_ = attempt_;
-    open_ = true;
+    if (!open_) open(track);
     const std::string name = key();
     const std::uint64_t bad = count_bad();
     // Worth an update: another number of tensors, another pattern, twice as many evaluations.
@@ -194,7 +204,7 @@ class TensorRule : public Rule {
     track.bad = false;
     track.memory = Memory{};
     track.latest = kNoStep;
-    attempt_ = std::max(attempt_, ++track.attempt);
+    ++track.attempt;
     if (!open_ || count_bad() > 0) return;
     out.restarted(at);
     open_ = false;
@@ -236,9 +246,10 @@ class TensorRule : public Rule {
 
   const Interner& interner_;
   std::vector<Track> tracks_;
-  std::uint32_t attempt_ = 1;
+  bool open_ = false;  // an alert was opened that may not have ended, by this tensor
+  Symbol open_name_ = Symbol::none;
+  Mode open_mode_ = Mode::global;
   std::uint32_t open_attempt_ = 1;
-  bool open_ = false;  // an alert was opened that may not have ended
   bool lacks_elements_ = false;
 };
 
