@@ -46,5 +46,12 @@ TEST(ScalarIds, OfLossSpikeDoNotDependOnTheTime) {
                          "expect alerts 2\n");
 }
 
+TEST(ScalarIds, OfLossNotDecreasingDoNotDependOnTheTime) {
+  same_ids_an_hour_later("loss_not_decreasing",
+                         "scalar loss 0..20 2 timed no\n"
+                         "scalar loss 0..20 2 timed no\n"
+                         "expect alerts 2\n");
+}
+
 }  // namespace
 }  // namespace trainwatch::cases
