@@ -1,6 +1,7 @@
 #include "pipeline/decode/event_file/block_figures.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -10,41 +11,33 @@ namespace trainwatch {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr std::size_t kLanes = 8;
 
-// Four elements at once, and as doubles. The attribute makes them vectors, which GCC and Clang
-// turn into the instructions of the function that the code is inlined into.
-using Doubles = double __attribute__((vector_size(32)));
-using Longs = std::int64_t __attribute__((vector_size(32)));
-constexpr std::size_t kLanes = 4;
-constexpr std::size_t kSets = 2;  // of lanes, so that an addition need not wait for the last one
-constexpr std::size_t kStride = kLanes * kSets;
-
-template <class Number>
-struct Vectors;
-template <>
-struct Vectors<float> {
-  using Numbers = float __attribute__((vector_size(16)));
-  using Counts = std::int32_t __attribute__((vector_size(16)));
-};
-template <>
-struct Vectors<double> {
-  using Numbers = Doubles;
-  using Counts = Longs;
-};
-
+// Of the elements of one lane, or of all: sums of the differences from `origin`.
 struct BlockSums {
   double sum = 0;
+  double squares = 0;
   double abs_sum = 0;
   double min = kInfinity;
   double max = -kInfinity;
   std::uint64_t zeros = 0;
 
-  void add(double x) {
-    sum += x;
+  void add(double x, double origin) {
+    const double difference = x - origin;
+    sum += difference;
+    squares += difference * difference;
     abs_sum += std::abs(x);
     min = std::min(min, x);
     max = std::max(max, x);
     if (x == 0) ++zeros;
+  }
+  void join(const BlockSums& lane) {
+    sum += lane.sum;
+    squares += lane.squares;
+    abs_sum += lane.abs_sum;
+    min = std::min(min, lane.min);
+    max = std::max(max, lane.max);
+    zeros += lane.zeros;
   }
 };
 
@@ -55,110 +48,123 @@ double number_at(const char* data, std::size_t place) {
   return static_cast<double>(number);
 }
 
+// Element i belongs to lane i % kLanes.
 template <class Number>
-[[gnu::always_inline]] inline void sum_block(const char* data, std::size_t count, BlockSums& sums) {
+void sum_lanes(const char* data, std::size_t count, double origin,
+               std::array<BlockSums, kLanes>& lanes) {
+  for (std::size_t at = 0; at < count; at += kLanes) {
+    for (std::size_t lane = 0; lane < kLanes; ++lane)
+      lanes[lane].add(number_at<Number>(data, at + lane), origin);
+  }
+}
+
+#if defined(__x86_64__)
+// Vectors of GCC and Clang. Without fused multiply-add, which rounds otherwise.
+template <class Number>
+struct Vectors;
+template <>
+struct Vectors<float> {
+  using Numbers = float __attribute__((vector_size(16)));
+  using Counts = std::int32_t __attribute__((vector_size(16)));
+};
+template <>
+struct Vectors<double> {
+  using Numbers = double __attribute__((vector_size(32)));
+  using Counts = std::int64_t __attribute__((vector_size(32)));
+};
+
+// Four of the lanes.
+template <class Number>
+struct FourLanes {
+  using Doubles = double __attribute__((vector_size(32)));
+  using Longs = std::int64_t __attribute__((vector_size(32)));
   using Numbers = typename Vectors<Number>::Numbers;
   using Counts = typename Vectors<Number>::Counts;
-  Doubles sum[kSets] = {};
-  Doubles abs_sum[kSets] = {};
-  Numbers min[kSets];
-  Numbers max[kSets];
-  Counts zeros[kSets] = {};
-  for (std::size_t set = 0; set < kSets; ++set) {
-    min[set] = Numbers{} + std::numeric_limits<Number>::infinity();
-    max[set] = -min[set];
-  }
-  std::size_t at = 0;
-  for (; at + kStride <= count; at += kStride) {
-    for (std::size_t set = 0; set < kSets; ++set) {
-      Numbers x;
-      std::memcpy(&x, data + (at + set * kLanes) * sizeof(Number), sizeof x);
-      const Doubles wide = __builtin_convertvector(x, Doubles);
-      constexpr std::int64_t kWithoutSign = std::numeric_limits<std::int64_t>::max();
-      sum[set] += wide;
-      abs_sum[set] += reinterpret_cast<Doubles>(reinterpret_cast<Longs>(wide) & kWithoutSign);
-      min[set] = x < min[set] ? x : min[set];
-      max[set] = x > max[set] ? x : max[set];
-      zeros[set] -= x == 0;
-    }
-  }
-  for (std::size_t set = 0; set < kSets; ++set) {
-    for (std::size_t lane = 0; lane < kLanes; ++lane) {
-      sums.sum += sum[set][lane];
-      sums.abs_sum += abs_sum[set][lane];
-      sums.min = std::min(sums.min, static_cast<double>(min[set][lane]));
-      sums.max = std::max(sums.max, static_cast<double>(max[set][lane]));
-      sums.zeros += static_cast<std::uint64_t>(zeros[set][lane]);
-    }
-  }
-  for (; at < count; ++at) sums.add(number_at<Number>(data, at));
+  static constexpr std::size_t kCount = 4;
+
+  Doubles sum{};
+  Doubles squares{};
+  Doubles abs_sum{};
+  Numbers min;
+  Numbers max;
+  Counts zeros{};
+};
+
+template <class Number>
+__attribute__((target("avx2"), always_inline)) inline void clear(FourLanes<Number>& lanes) {
+  using Lanes = FourLanes<Number>;
+  lanes.min = typename Lanes::Numbers{} + std::numeric_limits<Number>::infinity();
+  lanes.max = -lanes.min;
 }
 
 template <class Number>
-[[gnu::always_inline]] inline void square_block(const char* data, std::size_t count, double mean,
-                                                double& squares) {
-  using Numbers = typename Vectors<Number>::Numbers;
-  Doubles sum[kSets] = {};
-  std::size_t at = 0;
-  for (; at + kStride <= count; at += kStride) {
-    for (std::size_t set = 0; set < kSets; ++set) {
-      Numbers x;
-      std::memcpy(&x, data + (at + set * kLanes) * sizeof(Number), sizeof x);
-      const Doubles difference = __builtin_convertvector(x, Doubles) - mean;
-      sum[set] += difference * difference;
-    }
-  }
-  for (std::size_t set = 0; set < kSets; ++set) {
-    for (std::size_t lane = 0; lane < kLanes; ++lane) squares += sum[set][lane];
-  }
-  for (; at < count; ++at) {
-    const double difference = number_at<Number>(data, at) - mean;
-    squares += difference * difference;
-  }
+__attribute__((target("avx2"), always_inline)) inline void add_four(FourLanes<Number>& lanes,
+                                                                    const char* data,
+                                                                    double origin) {
+  using Lanes = FourLanes<Number>;
+  constexpr std::int64_t kWithoutSign = std::numeric_limits<std::int64_t>::max();
+  typename Lanes::Numbers x;
+  std::memcpy(&x, data, sizeof x);
+  const auto wide = __builtin_convertvector(x, typename Lanes::Doubles);
+  const auto difference = wide - origin;
+  lanes.sum += difference;
+  lanes.squares += difference * difference;
+  lanes.abs_sum += reinterpret_cast<typename Lanes::Doubles>(
+      reinterpret_cast<typename Lanes::Longs>(wide) & kWithoutSign);
+  lanes.min = x < lanes.min ? x : lanes.min;
+  lanes.max = x > lanes.max ? x : lanes.max;
+  lanes.zeros -= x == 0;
 }
 
-// Without fused multiply-add, which rounds otherwise.
-#if defined(__x86_64__)
-#define TW_FOR_AVX2 __attribute__((target("avx2")))
-#else
-#define TW_FOR_AVX2
-#endif
-
 template <class Number>
-TW_FOR_AVX2 BlockSums sums_by_avx2(const char* data, std::size_t count) {
-  BlockSums sums;
-  sum_block<Number>(data, count, sums);
-  return sums;
-}
-template <class Number>
-TW_FOR_AVX2 double squares_by_avx2(const char* data, std::size_t count, double mean) {
-  double squares = 0;
-  square_block<Number>(data, count, mean, squares);
-  return squares;
+__attribute__((target("avx2"))) void sum_lanes_by_avx2(const char* data, std::size_t count,
+                                                       double origin,
+                                                       std::array<BlockSums, kLanes>& lanes) {
+  constexpr std::size_t kFour = FourLanes<Number>::kCount;
+  FourLanes<Number> first;
+  FourLanes<Number> second;
+  clear(first);
+  clear(second);
+  for (std::size_t at = 0; at < count; at += kLanes) {
+    add_four(first, data + at * sizeof(Number), origin);
+    add_four(second, data + (at + kFour) * sizeof(Number), origin);
+  }
+  for (std::size_t lane = 0; lane < kLanes; ++lane) {
+    const FourLanes<Number>& from = lane < kFour ? first : second;
+    const std::size_t place = lane % kFour;
+    lanes[lane] = {from.sum[place],
+                   from.squares[place],
+                   from.abs_sum[place],
+                   static_cast<double>(from.min[place]),
+                   static_cast<double>(from.max[place]),
+                   static_cast<std::uint64_t>(from.zeros[place])};
+  }
 }
 
 bool runs_avx2() {
-#if defined(__x86_64__)
-  static const bool kHas = __builtin_cpu_supports("avx2") != 0;
-  return kHas;
-#else
-  return false;
-#endif
+  static const bool kRuns = __builtin_cpu_supports("avx2") != 0;
+  return kRuns;
 }
+#endif
 
 template <class Number>
-BlockSums sums_of(const char* data, std::size_t count) {
-  if (runs_avx2()) return sums_by_avx2<Number>(data, count);
-  BlockSums sums;
-  sum_block<Number>(data, count, sums);
-  return sums;
-}
-template <class Number>
-double squares_of(const char* data, std::size_t count, double mean) {
-  if (runs_avx2()) return squares_by_avx2<Number>(data, count, mean);
-  double squares = 0;
-  square_block<Number>(data, count, mean, squares);
-  return squares;
+BlockSums sums_of(const char* data, std::size_t count, double origin, bool vectors) {
+  std::array<BlockSums, kLanes> lanes;
+  const std::size_t whole = count / kLanes * kLanes;
+#if defined(__x86_64__)
+  if (vectors && runs_avx2()) {
+    sum_lanes_by_avx2<Number>(data, whole, origin, lanes);
+  } else {
+    sum_lanes<Number>(data, whole, origin, lanes);
+  }
+#else
+  static_cast<void>(vectors);
+  sum_lanes<Number>(data, whole, origin, lanes);
+#endif
+  BlockSums all;
+  for (const BlockSums& lane : lanes) all.join(lane);
+  for (std::size_t at = whole; at < count; ++at) all.add(number_at<Number>(data, at), origin);
+  return all;
 }
 
 void set_figures(BlockFigures& figures, const BlockSums& sums) {
@@ -173,7 +179,7 @@ BlockFigures figures_of_huge(const std::vector<double>& numbers) {
   const auto count = static_cast<double>(numbers.size());
   BlockSums sums;
   for (const double x : numbers) {
-    sums.add(x);
+    sums.add(x, 0);
     figures.mean += x / count;
     figures.abs_mean += std::abs(x) / count;
   }
@@ -184,7 +190,7 @@ BlockFigures figures_of_huge(const std::vector<double>& numbers) {
 
 // Some are not finite, or their sum is not.
 template <class Number>
-BlockFigures figures_of_some(const char* data, std::size_t count) {
+BlockFigures figures_of_some(const char* data, std::size_t count, double origin, bool vectors) {
   std::vector<double> finite;
   std::uint64_t nans = 0;
   for (std::size_t at = 0; at < count; ++at) {
@@ -194,7 +200,8 @@ BlockFigures figures_of_some(const char* data, std::size_t count) {
   }
   BlockFigures figures;
   if (finite.size() < count) {
-    figures = figures_of<double>(reinterpret_cast<const char*>(finite.data()), finite.size());
+    const auto* const bytes = reinterpret_cast<const char*>(finite.data());
+    figures = figures_of<double>(bytes, finite.size(), origin, vectors);
   } else {
     figures = figures_of_huge(finite);
   }
@@ -207,21 +214,29 @@ BlockFigures figures_of_some(const char* data, std::size_t count) {
 }  // namespace
 
 template <class Number>
-BlockFigures figures_of(const char* data, std::size_t count) {
+BlockFigures figures_of(const char* data, std::size_t count, std::optional<double> origin,
+                        bool vectors) {
   BlockFigures figures;
   if (count == 0) return figures;
-  const BlockSums sums = sums_of<Number>(data, count);
-  if (!std::isfinite(sums.abs_sum)) return figures_of_some<Number>(data, count);
+  const auto size = static_cast<double>(count);
+  double from = origin.value_or(0);
+  BlockSums sums = sums_of<Number>(data, count, from, vectors);
+  if (!std::isfinite(sums.abs_sum) || !std::isfinite(sums.squares))
+    return figures_of_some<Number>(data, count, from, vectors);
+  if (!origin) {
+    from = sums.sum / size;
+    sums = sums_of<Number>(data, count, from, vectors);
+  }
   figures.count = count;
-  figures.mean = sums.sum / static_cast<double>(count);
-  figures.abs_mean = sums.abs_sum / static_cast<double>(count);
-  figures.squares = squares_of<Number>(data, count, figures.mean);
+  figures.mean = from + sums.sum / size;
+  figures.abs_mean = sums.abs_sum / size;
+  figures.squares = std::max(0.0, sums.squares - sums.sum * sums.sum / size);
   set_figures(figures, sums);
   return figures;
 }
 
-template BlockFigures figures_of<float>(const char*, std::size_t);
-template BlockFigures figures_of<double>(const char*, std::size_t);
+template BlockFigures figures_of<float>(const char*, std::size_t, std::optional<double>, bool);
+template BlockFigures figures_of<double>(const char*, std::size_t, std::optional<double>, bool);
 
 void BlockFigures::join(const BlockFigures& other) {
   const auto a = static_cast<double>(finite());

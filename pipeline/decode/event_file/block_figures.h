@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "trainwatch/state_io.h"
 
@@ -26,9 +27,14 @@ struct BlockFigures {
   void join(const BlockFigures& other);
 };
 
-// Of `count` elements, float or double, unaligned. The same on every machine, with whatever
-// instructions: sums are kept in a fixed number of lanes.
+// Of `count` elements, float or double, unaligned. The same on every machine: element i is summed
+// in lane i % 8, with or without `vectors`.
+//
+// Differences from `origin` are summed, in one pass. With the mean of all blocks before, no digits
+// are lost: where the mean of this one is far from it, join() adds more than the error. nullopt:
+// the mean is found first, in a pass more.
 template <class Number>
-BlockFigures figures_of(const char* data, std::size_t count);
+BlockFigures figures_of(const char* data, std::size_t count, std::optional<double> origin,
+                        bool vectors = true);
 
 }  // namespace trainwatch

@@ -62,7 +62,7 @@ std::uint32_t shifted(const ShiftTables& tables, std::uint32_t crc) {
          tables[3][crc >> 24U];
 }
 
-std::uint64_t word_at(const char* at) {
+[[gnu::always_inline]] inline std::uint64_t word_at(const char* at) {
   std::uint64_t word = 0;
   std::memcpy(&word, at, sizeof word);
   return word;

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <type_traits>
 
 namespace trainwatch {
@@ -55,13 +56,15 @@ void TensorAccumulator::block(std::string_view bytes) {
     return static_cast<double>(read_element<Element>(bytes.data() + place * sizeof(Stored)));
   };
   const std::uint64_t from = figures_.count;
+  const std::optional<double> origin =
+      figures_.finite() > 0 ? std::optional(figures_.mean) : std::nullopt;
   if constexpr (std::is_same_v<Stored, Number>) {
-    figures_.join(figures_of<Number>(bytes.data(), count));
+    figures_.join(figures_of<Number>(bytes.data(), count, origin));
   } else {
     std::array<Number, kBlock> numbers;  // NOLINT: all that is read is written
     for (std::size_t i = 0; i < count; ++i)
       numbers[i] = read_element<Element>(bytes.data() + i * sizeof(Stored));
-    figures_.join(figures_of<Number>(reinterpret_cast<const char*>(numbers.data()), count));
+    figures_.join(figures_of<Number>(reinterpret_cast<const char*>(numbers.data()), count, origin));
   }
   // Of few elements all, otherwise element i * expected / kMostSamples.
   const std::uint64_t samples = std::min<std::uint64_t>(expected_, Tensor::kMostSamples);

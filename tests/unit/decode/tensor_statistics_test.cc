@@ -8,6 +8,7 @@
 #include <cstring>
 #include <functional>
 #include <limits>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
@@ -162,6 +163,36 @@ TEST(TensorStatistics, EveryTypeOfNumber) {
   EXPECT_EQ(halves.infinities, 2U);
   EXPECT_EQ(halves.nans, 1U);
   EXPECT_EQ(halves.max, 1);
+}
+
+// With the instructions of this machine or without: the same bits.
+TEST(BlockFigures, AreTheSameOnEveryMachine) {
+  for (const std::size_t count : {1U, 8U, 4095U, 4096U}) {
+    std::vector<double> doubles = random_numbers(count, 3, 2);
+    doubles[count / 2] = 0;
+    const std::vector<float> floats(doubles.begin(), doubles.end());
+    const auto bits = [](BlockFigures figures) {
+      StateIo io = StateIo::saving();
+      io(figures);
+      return io.take();
+    };
+    for (const std::optional<double> origin : {std::optional(2.5), std::optional<double>()}) {
+      const std::string of_floats = bytes_of(floats);
+      EXPECT_EQ(bits(figures_of<float>(of_floats.data(), count, origin, true)),
+                bits(figures_of<float>(of_floats.data(), count, origin, false)));
+      const std::string of_doubles = bytes_of(doubles);
+      EXPECT_EQ(bits(figures_of<double>(of_doubles.data(), count, origin, true)),
+                bits(figures_of<double>(of_doubles.data(), count, origin, false)));
+    }
+  }
+}
+
+// Blocks whose means are far apart: what is lost of their spread is less than what the means add.
+TEST(TensorStatistics, BlocksFarApartLoseNoDigits) {
+  std::vector<double> numbers = random_numbers(20'000, 0, 1e-6);
+  for (std::size_t i = 0; i < numbers.size(); ++i)
+    numbers[i] += static_cast<double>(i / 4096) * 1e5;
+  expect_near(read(ElementType::float64, bytes_of(numbers)).statistics(), reference(numbers));
 }
 
 // Every half is the number that its bits say.
