@@ -40,8 +40,9 @@ FlightOperation operation_of(const WatchdogLine& line) {
   operation.name = line.operation;
   operation.retired = true;
   operation.timeout_ms = line.timeout_ms;
-  if (line.at == kNoTime) return operation;
-  operation.created = line.at - std::chrono::milliseconds(line.ran_ms);
+  const Nanos ran = std::chrono::milliseconds(line.ran_ms);
+  if (line.at == kNoTime || line.at < Time{} + ran) return operation;  // of a file without a time
+  operation.created = line.at - ran;
   operation.record = to_ns(operation.created);
   return operation;
 }
