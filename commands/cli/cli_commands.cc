@@ -342,7 +342,8 @@ Action define_tensors(CLI::App& app, const CliSession& session) {
       ->type_name("SLICE");
   add_checked(
       app, "--format", "json|npy|png", "Values as JSON, or one tensor for numpy or as a picture",
-      [options](const std::string& text) { return parse_tensor_format(text, options->format); });
+      [options](const std::string& text) { return parse_tensor_format(text, options->format); })
+      ->envname("TRAINWATCH_TENSOR_FORMAT");  // TRAINWATCH_FORMAT is text or json
   flags->add_file();
   app.footer(
       "Prints one JSON object per trial: workers, steps, names and collections. With --step,\n"
