@@ -38,8 +38,8 @@ struct FilePlace {
 FilePlace place_of(const std::string& path);
 
 // True for names of traces and metrics: .json, .jsonl or .ndjson, optionally compressed (.gz),
-// still being written (.tmp) or rotated (".1", "-20261121"); of event files (.tfevents); and of dumps that end in their rank:
-// "nccl_trace_rank_12".
+// still being written (.tmp) or rotated (".1", "-20261121"); of event files (.tfevents); and of
+// dumps that end in their rank: "nccl_trace_rank_12".
 bool is_trace_name(std::string_view name);
 
 // Converts a time stamp of 10 (s), 13 (ms), 16 (us) or 19 (ns) digits to nanoseconds; otherwise

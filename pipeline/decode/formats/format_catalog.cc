@@ -26,18 +26,10 @@ extern const Format end_of_job_format = {.name = "empty", .detect = &detect_end_
 // are Chrome traces of a certain path, and a timeline is any array of events that is nothing else.
 FormatTable format_catalog(const DeclaredFormats* declared) {
   static constexpr const Format* kCatalog[] = {
-      &end_of_job_format,
-      &tensorboard_format,
-      &trial_events_format,
-      &flight_recorder_format,
-      &system_metrics_format,
-      &tensorflow_trace_format,
-      &chrome_trace_format,
-      &timeline_format,
-      &wandb_format,
-      &json_lines_format,
-      &console_format,
-      &csv_format,
+      &end_of_job_format,      &tensorboard_format,    &trial_events_format,
+      &flight_recorder_format, &system_metrics_format, &tensorflow_trace_format,
+      &chrome_trace_format,    &timeline_format,       &wandb_format,
+      &json_lines_format,      &console_format,        &csv_format,
   };
   return {kCatalog, declared};
 }

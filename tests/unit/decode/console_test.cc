@@ -156,7 +156,11 @@ class Watched : public DumpSink {
     lines_.clear();
     Interner names;
     RecordingDiagnostics diagnostics;
-    FileContext context{.path = path, .rank = rank, .interner = names, .diagnostics = diagnostics};
+    FileContext context{FileId{},    LaneId{},
+                        path,        "job",
+                        rank,        names,
+                        diagnostics, [](const std::string&) {
+          return std::vector<std::string>{}; }};
     context.written = written;
     context.dumps = this;
     FileDecoder decoder{context, format_catalog()};
