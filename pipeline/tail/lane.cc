@@ -59,8 +59,14 @@ bool is_dump_name(std::string_view name) {
 
 // TensorBoard's event files, whose names end in numbers that are no rotation; W&B's log of a run.
 bool is_logger_name(std::string_view name) {
-  return name.find(".tfevents.") != std::string_view::npos || name.ends_with(".tfevents") ||
-         name.ends_with(".wandb");
+  return name.find(".tfevents.") != std::string_view::npos || name.ends_with(".wandb");
+}
+
+// "000000000004_worker_0.tfevents" of a trial.
+bool is_trial_name(std::string_view name) {
+  const std::size_t bar = name.find('_');
+  return bar != std::string_view::npos && number(name.substr(0, bar)) >= 0 &&
+         name.ends_with(".tfevents");
 }
 
 // Where launchers put what a job prints: Slurm and nohup, torchrun, W&B. Other logs may be of
@@ -77,7 +83,7 @@ std::optional<NameParts> parts_of(std::string_view name) {
   NameParts parts;
   drop_suffix(name, ".tmp");
   drop_suffix(name, ".gz");
-  if (is_logger_name(name)) {
+  if (is_logger_name(name) || is_trial_name(name)) {
     parts.base = parts.stem = name;
     return parts;
   }

@@ -21,7 +21,7 @@ using namespace test;
 constexpr int kSteps = 6;
 constexpr int kWorkers = 2;
 
-// Fires once for each tensor; its key says which it was and what was found.
+// Fires once for each tensor; key and summary say which it was and what was found.
 struct SeenTensorParams {};
 class SeenTensor final : public Rule {
  public:
@@ -35,6 +35,7 @@ class SeenTensor final : public Rule {
       key += " in " + std::string(context_.interner.text(name));
     Verdict verdict;
     verdict.window_start = verdict.window_end = tensor.at;
+    verdict.summary = key;
     out.fires({.key = key, .at = tensor.at}, [&] { return verdict; });
   }
   void state(StateIo&) override {}
@@ -89,7 +90,7 @@ std::vector<std::string> found(const std::vector<AlertLine>& alerts) {
   std::vector<std::string> all;
   for (const auto& [id, alert] : final_alerts(alerts)) {
     if (alert.rule == "seen_tensor" || alert.rule == "loss_nan")
-      all.push_back(alert.rule + " " + text_field(alert.json, "key"));
+      all.push_back(alert.rule + " " + text_field(alert.json, "summary"));
   }
   std::ranges::sort(all);
   return all;
@@ -134,7 +135,8 @@ TEST(TrialTensors, LiveAndReplayedAreTheSame) {
 TEST(TrialTensors, RealTrialsReachTheRules) {
   const std::filesystem::path trials = source_path("../shared/data/sagemaker/trials");
   if (!std::filesystem::exists(trials)) GTEST_SKIP() << trials << " is absent";
-  Watcher watcher(trials.string(), std::size_t{256} << 10U, {}, with_seen_tensor());
+  Watcher watcher(std::filesystem::canonical(trials).string(), std::size_t{256} << 10U, {},
+                  with_seen_tensor());
   const std::vector<std::string> seen = found(watcher.finish());
   const auto with = [&](std::string_view text) {
     return std::ranges::count_if(

@@ -38,6 +38,7 @@ TEST(TraceName, AcceptsWhatWritersWrite) {
                            "a.ndjson.gz",
                            "events.out.tfevents.1795597572.vm.19905.1",
                            "run-37i519yv.wandb",
+                           "000000000004_worker_0.tfevents",
                            "slurm-17.out",
                            "stdout.log",
                            "console.log.1",
