@@ -8,7 +8,9 @@ namespace trainwatch {
 namespace {
 
 constexpr std::string_view kLoggedStepRows = "logged_steps/";
-constexpr double kLongest = 1e8;  // seconds of an iteration
+// Seconds of an iteration, and of an interval; and how far records without a time may be ahead of
+// their file, so that times stay within their range.
+constexpr double kLongest = 1e8;
 
 bool is_seconds(double value) {
   return value > 0 && value <= kLongest;
@@ -118,14 +120,17 @@ std::optional<Step> LoggedSteps::close(Lane& lane, SubjectId subject) {
   step.origin = Origin::log;
   step.attempt = lane.attempt;
   if (!step.opens_attempt) {
-    step.steps = static_cast<std::uint32_t>(
-        std::min<std::int64_t>(read.step - lane.number, std::int64_t{1} << 30));
+    const double most = std::clamp(kLongest / read.seconds, 1.0, 1e9);
+    step.steps =
+        static_cast<std::uint32_t>(std::min(static_cast<double>(read.step - lane.number), most));
   }
   step.duration = from_seconds(read.seconds);
+  const Nanos interval = step.duration * step.steps;
   Time end = lane.at;
   if (!lane.timed && lane.end != kNoTime) {
-    end = std::max(end, lane.end + from_seconds(read.seconds * step.steps));
+    end = std::max(end, std::min(lane.end + interval, lane.at + from_seconds(kLongest)));
   }
+  end = std::max(end, Time{} + interval);  // the interval began in 1970 at the earliest
   step.start = step.begin = end - step.duration;
   if (lane.wait.step == read.step) {
     step.data_wait = std::min(from_seconds(lane.wait.seconds), step.duration);

@@ -177,6 +177,20 @@ TEST_F(LoggedStepsTest, WhatIsNoDurationGivesNoStep) {
   EXPECT_FALSE(duration(kNoStep, 0.5));
 }
 
+TEST_F(LoggedStepsTest, TimesStayWithinTheirRange) {
+  timed_ = false;
+  now_ = Time{};  // not known
+  std::int64_t number = 0;
+  for (int i = 0; i < 1000; ++i) {
+    number += std::int64_t{1} << 40U;
+    const auto step = duration(number, i % 2 == 0 ? 1e8 : 0.5);
+    ASSERT_TRUE(step);
+    EXPECT_GE(step->begin, Time{});
+    EXPECT_GE(step->end() - step->iteration() * step->steps, Time{});
+    EXPECT_LT(step->end(), Time{} + std::chrono::hours(24 * 365 * 10));
+  }
+}
+
 TEST_F(LoggedStepsTest, TheLastStepIsKnownWhereTheJobSaysHowManyThereAre) {
   const auto before = duration(10, 0.5);
   ASSERT_TRUE(before);
