@@ -1,5 +1,6 @@
 #include "daemon/app/analysis_source.h"
 
+#include <algorithm>
 #include <boost/asio/post.hpp>
 #include <utility>
 
@@ -26,8 +27,13 @@ FileWorker::Options profile_worker_options() {
   return options;
 }
 
-HttpResponse answer_analysis(const AnalysisHost& host, const AnalysisQuery& query) {
-  const JobChoice chosen = choose_job(host.jobs(), query.job);
+HttpResponse answer_analysis(const AnalysisHost& host, const AnalysisQuery& query,
+                             const std::vector<std::string>& charted) {
+  std::vector<std::string> jobs = host.jobs();
+  if (query.job && std::ranges::find(charted, *query.job) != charted.end()) {
+    jobs.push_back(*query.job);
+  }
+  const JobChoice chosen = choose_job(jobs, query.job);
   if (chosen.refused != 0) return error_response(chosen.refused);
   if (host.stopped().contains(query.name)) {
     return error_response(503, query.name +
@@ -54,9 +60,11 @@ AnalysisSource analysis_source(boost::asio::io_context& net,
       answer(error_response(400, kTraceDiffUsage));
     } else if (query.name != kPythonProfile) {
       if (engine == nullptr) return;
-      engine->ask([query = std::move(query)](
-                      const Engine& of) { return answer_analysis(of.analyses(), query); },
-                  answer);
+      engine->ask(
+          [query = std::move(query)](const Engine& of) {
+            return answer_analysis(of.analyses(), query, of.history().names());
+          },
+          answer);
     } else if (query.job) {  // a profile does not name its job
       answer(error_response(400));
     } else {

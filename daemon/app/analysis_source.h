@@ -15,8 +15,10 @@ namespace trainwatch {
 
 class EngineThread;
 
-// Call on the engine thread.
-HttpResponse answer_analysis(const AnalysisHost& host, const AnalysisQuery& query);
+// Call on the engine thread. `charted`: jobs that are known, though perhaps by their logs only, of
+// which no analysis has anything.
+HttpResponse answer_analysis(const AnalysisHost& host, const AnalysisQuery& query,
+                             const std::vector<std::string>& charted = {});
 
 // How a worker answers requests for Python profiles, which are read from their own files.
 FileWorker::Options profile_worker_options();

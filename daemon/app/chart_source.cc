@@ -40,10 +40,7 @@ std::string chart_json(const History& history, const std::string& name, const Jo
 }  // namespace
 
 HttpResponse answer_chart(const History& history, const ChartQuery& query) {
-  std::vector<std::string> names;
-  for (const auto& [job, kept] : history.jobs())
-    names.push_back(history.interner().subjects[job].job);
-  const JobChoice chosen = choose_job(names, query.job);
+  const JobChoice chosen = choose_job(history.names(), query.job);
   if (chosen.refused != 0) return error_response(chosen.refused);
   static const JobHistory nothing;
   const JobHistory* found = &nothing;

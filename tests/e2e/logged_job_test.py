@@ -47,6 +47,10 @@ class LoggedJobTest(harness.JobTest):
             self.assertRegex(page, r'(?m)^trainwatch_steps_total\{.*mode="train".*\} 991$')  # the first record: one
             self.assertRegex(page, r'(?m)^trainwatch_scalar\{.*tag="lm loss".*\} 2\.01$')
             self.assertEqual(trainwatch.json("/api/v1/alerts?state=firing")["alerts"], [])
+            chart = trainwatch.json("/api/v1/steps?job=&columns=1")["columns"]
+            for column in (chart["p50"], chart["phases"]["other"]):  # of one iteration, not of the interval
+                self.assertAlmostEqual(column[-1], 1, delta=0.01)
+            self.assertEqual(trainwatch.json("/api/v1/analyses/temporal_breakdown?job=")["rows"], [])
 
     def test_a_slowdown(self):
         self.write(self.megatron(slow_from=600))

@@ -41,7 +41,7 @@ export function Compare({model}) {
 }
 
 const ask = (model, {job, attempt}) => {
-  const query = new URLSearchParams({...(job ? {job} : {}), columns: 1, ...(attempt === undefined ? {} : {attempt})});
+  const query = new URLSearchParams({...(job === null ? {} : {job}), columns: 1, ...(attempt === undefined ? {} : {attempt})});
   return model.source.get(`/api/v1/steps?${query}`).then(summary);
 };
 

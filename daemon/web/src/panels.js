@@ -2,7 +2,7 @@
 // `view` has job, attempt, tags and, in microseconds or undefined, start and end.
 
 const query = (values) => new URLSearchParams(Object.entries(values)
-  .filter(([, value]) => value !== undefined && value !== null && value !== '')).toString();
+  .filter(([, value]) => value !== undefined && value !== null)).toString();  // the job of an unnamed run is ''
 
 const withQuery = (path, values) => {
   const text = query(values);
@@ -43,7 +43,7 @@ export const PANELS = {
   scalars: {
     every: 2000,
     only: (view) => view.tags.length > 0,
-    path: ({job, tags}) => `/api/v1/scalars?${new URLSearchParams([...(job ? [['job', job]] : []), ...tags.map((tag) => ['tag', tag])])}`,
+    path: ({job, tags}) => `/api/v1/scalars?${new URLSearchParams([...(job === null ? [] : [['job', job]]), ...tags.map((tag) => ['tag', tag])])}`,
   },
   annotations: {
     every: 0,  // of a chosen span, which does not change

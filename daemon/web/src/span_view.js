@@ -10,7 +10,7 @@ const MOST_ROWS = 50;
 
 export function SpanPanel({model, result, span: [from, to]}) {
   const {job, source, clock} = model;
-  const query = new URLSearchParams({start: Math.round(from), end: Math.round(to), ...(job ? {job} : {})});
+  const query = new URLSearchParams({start: Math.round(from), end: Math.round(to), ...(job === null ? {} : {job})});
   const names = result.data?.columns || [];
   const at = (name) => names.indexOf(name);
   const rows = (result.data?.rows || []).slice(0, MOST_ROWS);

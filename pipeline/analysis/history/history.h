@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <string>
 #include <vector>
 
 #include "pipeline/analysis/core/lost_time.h"
@@ -38,6 +39,11 @@ class History {
 
   const Interner& interner() const { return interner_; }
   const std::map<SubjectId, JobHistory>& jobs() const { return jobs_; }  // by the job's subject
+  std::vector<std::string> names() const {
+    std::vector<std::string> all;
+    for (const auto& [job, history] : jobs_) all.push_back(interner_.subjects[job].job);
+    return all;
+  }
   std::uint64_t jobs_dropped() const { return jobs_dropped_; }
   // What JobHistory::dropped() counts, of all jobs.
   std::uint64_t rows_dropped() const;

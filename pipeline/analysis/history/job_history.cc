@@ -54,7 +54,9 @@ void JobHistory::on(const Step& step, std::size_t most) {
     if (StepColumn* const column = level->at(end)) column->add(step);
   }
   const std::size_t slot = rank_slot(step.subject);
-  if (slot != kNoSlot) ranks_.at(end)->iterations.add(slot, to_seconds(step.iteration()));
+  if (slot != kNoSlot) {
+    ranks_.at(end)->iterations.add(slot, to_seconds(step.iteration()), step.steps);
+  }
   if (step.evaluation > Nanos{})
     mark({HistoryMark::Kind::evaluation, step.begin, step.begin + step.evaluation});
   if (step.restarts) mark({HistoryMark::Kind::attempt, step.start, step.start});

@@ -16,10 +16,10 @@ struct SlotColumn {
   std::vector<float> sums;            // by slot; as long as the highest that was used
   std::vector<std::uint32_t> counts;  // the same
 
-  void add(std::size_t slot, double value) {
+  void add(std::size_t slot, double value, std::uint32_t times = 1) {
     grow(slot + 1);
-    sums[slot] += static_cast<float>(value);
-    ++counts[slot];
+    sums[slot] += static_cast<float>(value * times);
+    counts[slot] += times;
   }
   float sum(std::size_t slot) const { return slot < sums.size() ? sums[slot] : 0; }
   std::uint32_t count(std::size_t slot) const { return slot < counts.size() ? counts[slot] : 0; }

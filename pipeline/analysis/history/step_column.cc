@@ -39,7 +39,7 @@ void StepColumn::add(const Step& step) {
   last_step = std::max(last_step, step.number);
   elapsed += took * step.steps;
   const auto of_step = parts_of(step);
-  for (std::size_t i = 0; i < parts.size(); ++i) parts[i] += to_seconds(of_step[i]) * step.steps;
+  for (std::size_t i = 0; i < parts.size(); ++i) parts[i] += to_seconds(of_step[i]);
   evaluation += to_seconds(step.evaluation);
 }
 

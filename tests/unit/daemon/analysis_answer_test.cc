@@ -35,6 +35,16 @@ TEST_F(AnalysisAnswerTest, SeveralJobsNeedOne) {
   EXPECT_EQ(status("step_timeline", "b"), 200);
 }
 
+TEST_F(AnalysisAnswerTest, AJobThatOnlyLogsHasEmptyResults) {
+  see("a");
+  see("b");
+  const HttpResponse answer = answer_analysis(host_, {"step_timeline", "logs"}, {"a", "logs"});
+  EXPECT_EQ(answer.status, 200);
+  EXPECT_EQ(answer.body, answer_analysis(AnalysisHost{{find_analysis("step_timeline")}, interner_},
+                                         {"step_timeline", std::nullopt})
+                             .body);
+}
+
 TEST_F(AnalysisAnswerTest, WhatIsNotThereIsNotFound) {
   see("a");
   EXPECT_EQ(status("step_timeline", "b"), 404);
