@@ -41,7 +41,7 @@ class WatchedTrials {
   // was over.
   void find(RequestFiles& files);
   std::vector<Entry>& all() { return entries_; }
-  // The one that is meant. Fails if there is none, or more than one.
+  // Returns the trial that the request names. Fails unless exactly one matches.
   struct Choice {
     Entry* entry = nullptr;
     int refused = 0;  // the status, with the reason

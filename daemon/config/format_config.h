@@ -36,7 +36,8 @@ class FormatsReader : public YamlReader {
   void check(const YAML::Node& node, const FormatDeclaration& format);
   void check_line(const YAML::Node& node, const FormatDeclaration& format);
 
-  // The text of a value; an error, and empty, if it is none, or empty.
+  // Returns the text of a value. Records an error and returns an empty text if the value is empty
+  // or not a text.
   std::string text(const YAML::Node& value, const std::string& path);
   // One text or a list of them, at least one.
   std::vector<std::string> texts(const YAML::Node& value, const std::string& path);

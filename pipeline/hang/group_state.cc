@@ -89,6 +89,11 @@ void place(GroupState& group) {
   }
 }
 
+// Work that is shorter than this is not stuck: a job that is well has some in every dump.
+constexpr Nanos kLeastWait = std::chrono::seconds(30);
+// A file that is older than its content by so much was copied: its time says nothing.
+constexpr Nanos kOldest = std::chrono::hours(1);
+
 }  // namespace
 
 std::optional<std::int64_t> MemberState::first_pending() const {
@@ -136,6 +141,16 @@ std::vector<GroupState> group_states(const std::map<std::int32_t, RankDump>& dum
     place(state);
   }
   return states;
+}
+
+bool waits_long(const FlightOperation& operation, Time written) {
+  if (operation.retired) return true;
+  if (operation.created == kNoTime || written == Time{}) return true;
+  const Nanos waited = written - operation.created;
+  if (waited < -kOldest) return true;
+  const bool timed_out =
+      operation.timeout_ms > 0 && waited >= std::chrono::milliseconds(operation.timeout_ms);
+  return timed_out || waited >= kLeastWait;
 }
 
 }  // namespace trainwatch

@@ -45,4 +45,8 @@ struct GroupState {
 // A group is its name and its ranks: a name alone is used for several.
 std::vector<GroupState> group_states(const std::map<std::int32_t, RankDump>& dumps);
 
+// Whether the operation, not complete in a dump of this time, waits for longer than those of a job
+// that is well. True if that is not known.
+bool waits_long(const FlightOperation& operation, Time written);
+
 }  // namespace trainwatch

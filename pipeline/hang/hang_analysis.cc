@@ -1,13 +1,13 @@
 #include "pipeline/hang/hang_analysis.h"
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
 #include <optional>
 #include <string_view>
 #include <utility>
 
 #include "pipeline/hang/call_mismatch.h"
+#include "pipeline/hang/call_text.h"
 #include "pipeline/hang/group_state.h"
 
 namespace trainwatch {
@@ -18,46 +18,12 @@ using Dumps = std::map<std::int32_t, RankDump>;
 using Ranks = std::set<std::int32_t>;
 
 constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
-// Work that is shorter than this is not stuck: a job that is well has some in every dump.
-constexpr Nanos kLeastWait = std::chrono::seconds(30);
-// A file that is older than its content by so much was copied: its time says nothing.
-constexpr Nanos kOldest = std::chrono::hours(1);
-
 struct Judged {
   const GroupState* group = nullptr;
   Kind kind = Kind::unknown;
   Ranks suspects;
   CallMismatch mismatch;
 };
-
-bool waits_long(const FlightOperation& operation, Time written) {
-  if (operation.retired) return true;
-  if (operation.created == kNoTime || written == Time{}) return true;
-  const Nanos waited = written - operation.created;
-  if (waited < -kOldest) return true;
-  const bool timed_out =
-      operation.timeout_ms > 0 && waited >= std::chrono::milliseconds(operation.timeout_ms);
-  return timed_out || waited >= kLeastWait;
-}
-
-struct Peer {
-  bool sends = false;
-  std::size_t peer = 0;  // index into the group's ranks
-};
-
-// "send 0->3", "recv 3<-0"
-std::optional<Peer> peer_of(std::string_view name) {
-  const bool sends = name.starts_with("send ");
-  if (!sends && !name.starts_with("recv ")) return std::nullopt;
-  const auto arrow = name.find(sends ? "->" : "<-");
-  if (arrow == std::string_view::npos) return std::nullopt;
-  const std::string_view digits = name.substr(arrow + 2);
-  Peer found{sends, 0};
-  const auto [end, failure] =
-      std::from_chars(digits.data(), digits.data() + digits.size(), found.peer);
-  if (failure != std::errc{} || end != digits.data() + digits.size()) return std::nullopt;
-  return found;
-}
 
 class HangAnalysis {
  public:
@@ -328,19 +294,6 @@ class HangAnalysis {
     return std::pair(since(*a.group), a.group->name) < std::pair(since(*b.group), b.group->name);
   }
 
-  static std::string text_of(const std::vector<std::vector<std::int64_t>>& shapes) {
-    constexpr std::size_t kMostShapes = 4;
-    std::string text = "[";
-    for (std::size_t i = 0; i < shapes.size() && i < kMostShapes; ++i) {
-      text += i == 0 ? "[" : ", [";
-      for (std::size_t k = 0; k < shapes[i].size() && k < kMostShapes; ++k) {
-        text += (k == 0 ? "" : ", ") + std::to_string(shapes[i][k]);
-      }
-      text += "]";
-    }
-    return text + (shapes.size() > kMostShapes ? ", ...]" : "]");
-  }
-
   // By the call of a rank with a dump, if one waits.
   void describe(const GroupState& group) {
     const auto named = std::ranges::find_if(
@@ -358,7 +311,7 @@ class HangAnalysis {
     finding_.done = group.done;
     finding_.absent = group.absent;
     finding_.unknown = group.unknown;
-    finding_.sizes = text_of(call.inputs) + " -> " + text_of(call.outputs);
+    finding_.sizes = shapes_text(call.inputs) + " -> " + shapes_text(call.outputs);
     finding_.types = call.input_types.empty() ? std::string{} : call.input_types.front();
     finding_.timeout_ms = call.timeout_ms;
     finding_.frames = call.frames;

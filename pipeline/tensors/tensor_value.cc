@@ -11,6 +11,7 @@
 
 #include "pipeline/decode/event_file/half_float.h"
 #include "pipeline/decode/event_file/record_file.h"
+#include "pipeline/decode/event_file/tensor_fields.h"
 
 namespace trainwatch {
 namespace {
@@ -103,9 +104,10 @@ void append(pbf_reader& from, std::vector<To>& to, Range (pbf_reader::*packed)()
 
 std::vector<std::int64_t> read_shape(pbf_reader shape) {
   std::vector<std::int64_t> sizes;
-  while (shape.next(2, pbf_wire_type::length_delimited)) {
+  while (shape.next(tensor_field::dimension, pbf_wire_type::length_delimited)) {
     pbf_reader dimension = shape.get_message();
-    sizes.push_back(dimension.next(1, pbf_wire_type::varint) ? dimension.get_int64() : 0);
+    sizes.push_back(
+        dimension.next(tensor_field::size, pbf_wire_type::varint) ? dimension.get_int64() : 0);
   }
   return sizes;
 }
@@ -114,17 +116,17 @@ std::vector<std::int64_t> read_shape(pbf_reader shape) {
 bool has_its_type(const pbf_reader& field) {
   const pbf_wire_type type = field.wire_type();
   switch (field.tag()) {
-    case 1:
+    case tensor_field::dtype:
       return type == pbf_wire_type::varint;
-    case 2:
-    case 4:
-    case 8:
+    case tensor_field::shape:
+    case tensor_field::content:
+    case tensor_field::texts:
       return type == pbf_wire_type::length_delimited;
-    case 5:
-    case 9:
+    case tensor_field::floats:
+    case tensor_field::complex64s:
       return type == pbf_wire_type::fixed32 || type == pbf_wire_type::length_delimited;
-    case 6:
-    case 12:
+    case tensor_field::doubles:
+    case tensor_field::complex128s:
       return type == pbf_wire_type::fixed64 || type == pbf_wire_type::length_delimited;
     default:
       return type == pbf_wire_type::varint || type == pbf_wire_type::length_delimited;
@@ -139,42 +141,42 @@ StoredTensor read_proto(pbf_reader from) {
       continue;
     }
     switch (from.tag()) {
-      case 1:
+      case tensor_field::dtype:
         tensor.type = from.get_enum();
         break;
-      case 2:
+      case tensor_field::shape:
         tensor.shape = read_shape(from.get_message());
         break;
-      case 4: {
+      case tensor_field::content: {
         const auto bytes = from.get_view();
         tensor.content = {bytes.data(), bytes.size()};
         break;
       }
-      case 5:
-      case 9:
+      case tensor_field::floats:
+      case tensor_field::complex64s:
         append(from, tensor.reals, &pbf_reader::get_packed_float, &pbf_reader::get_float);
         break;
-      case 6:
-      case 12:
+      case tensor_field::doubles:
+      case tensor_field::complex128s:
         append(from, tensor.reals, &pbf_reader::get_packed_double, &pbf_reader::get_double);
         break;
-      case 7:
-      case 13:
+      case tensor_field::ints:
+      case tensor_field::halves:
         append(from, tensor.integers, &pbf_reader::get_packed_int32, &pbf_reader::get_int32);
         break;
-      case 8:
+      case tensor_field::texts:
         tensor.strings.push_back(from.get_string());
         break;
-      case 10:
+      case tensor_field::int64s:
         append(from, tensor.integers, &pbf_reader::get_packed_int64, &pbf_reader::get_int64);
         break;
-      case 11:
+      case tensor_field::booleans:
         append(from, tensor.integers, &pbf_reader::get_packed_bool, &pbf_reader::get_bool);
         break;
-      case 16:
+      case tensor_field::uint32s:
         append(from, tensor.naturals, &pbf_reader::get_packed_uint32, &pbf_reader::get_uint32);
         break;
-      case 17:
+      case tensor_field::uint64s:
         append(from, tensor.naturals, &pbf_reader::get_packed_uint64, &pbf_reader::get_uint64);
         break;
       default:
@@ -187,11 +189,12 @@ StoredTensor read_proto(pbf_reader from) {
 // The first tensor of an event's summary.
 std::optional<StoredTensor> find_tensor(std::string_view payload) {
   pbf_reader event{payload.data(), payload.size()};
-  while (event.next(5, pbf_wire_type::length_delimited)) {
+  while (event.next(tensor_field::summary, pbf_wire_type::length_delimited)) {
     pbf_reader summary = event.get_message();
-    while (summary.next(1, pbf_wire_type::length_delimited)) {
+    while (summary.next(tensor_field::value, pbf_wire_type::length_delimited)) {
       pbf_reader value = summary.get_message();
-      if (value.next(8, pbf_wire_type::length_delimited)) return read_proto(value.get_message());
+      if (value.next(tensor_field::tensor, pbf_wire_type::length_delimited))
+        return read_proto(value.get_message());
     }
   }
   return std::nullopt;

@@ -1,11 +1,9 @@
 #include "pipeline/tensors/trial.h"
 
 #include <re2/re2.h>
-#include <simdjson.h>
 
 #include <algorithm>
 #include <iterator>
-#include <memory>
 #include <optional>
 #include <span>
 #include <tuple>
@@ -14,8 +12,6 @@
 
 namespace trainwatch {
 namespace {
-
-using simdjson::dom::element;
 
 constexpr std::string_view kReductionPrefix = "smdebug/reductions/";
 constexpr int kMaxDirectoryDepth = 8;
@@ -205,48 +201,19 @@ void Trial::read_collections() {
     if (!entry.name.ends_with("_collections.json")) continue;
     const std::string path = directory + '/' + entry.name;
     const auto json = read_whole_file(*file_system_, path, limits_.index_bytes);
-    const Status parsed = json ? parse_collections(*json) : Status{json.error()};
-    if (parsed) return;  // the first one counts
-    not_matched_.push_back({path + ": " + parsed.error().message});
-  }
-}
-
-Status Trial::parse_collections(std::string_view json) {
-  simdjson::dom::parser parser;
-  element root;
-  if (const auto error = parser.parse(json.data(), json.size()).get(root))
-    return Error{simdjson::error_message(error)};
-  simdjson::dom::object all;
-  if (root["collections"].get(all) != simdjson::SUCCESS) return Error{"no collections"};
-  const auto for_each_text = [](simdjson::simdjson_result<element> list, auto&& use) {
-    simdjson::dom::array texts;
-    if (list.get(texts) != simdjson::SUCCESS) return;
-    for (const element item : texts) {
-      std::string_view text;
-      if (item.get(text) == simdjson::SUCCESS) use(std::string{text});
+    auto parsed = json ? TensorCollections::parse(*json) : Result<TensorCollections>{json.error()};
+    if (!parsed) {
+      not_matched_.push_back({path + ": " + parsed.error().message});
+      continue;
     }
-  };
-  collections_.clear();
-  for (const auto& [name, settings] : all) {
-    const std::string called{name};
-    Collection& collection = collections_[called];
-    for_each_text(settings["tensor_names"],
-                  [&](std::string text) { collection.names.insert(std::move(text)); });
-    for_each_text(settings["include_regex"], [&](std::string text) {
-      check_pattern(called, text);
-      collection.patterns.push_back(std::move(text));
-    });
+    collections_ = std::move(*parsed);
+    for (const auto& [collection, pattern, why] : collections_.refused()) {
+      if (not_matched_.size() >= kMaxRejected) break;
+      not_matched_.push_back({directory_ + ": the include_regex '" + pattern + "' of collection '" +
+                              collection + "' matches nothing: " + why});
+    }
+    return;  // the first one counts
   }
-  if (root["_meta"]["num_workers"].get(num_workers_) != simdjson::SUCCESS) num_workers_ = 0;
-  return success();
-}
-
-// Python has patterns that RE2 has not.
-void Trial::check_pattern(const std::string& collection, const std::string& pattern) {
-  const RE2 compiled{pattern, RE2::Quiet};
-  if (compiled.ok() || not_matched_.size() >= kMaxRejected) return;
-  not_matched_.push_back({directory_ + ": the include_regex '" + pattern + "' of collection '" +
-                          collection + "' matches nothing: " + compiled.error()});
 }
 
 void Trial::find_complete_steps() {
@@ -255,8 +222,9 @@ void Trial::find_complete_steps() {
     last_complete_step_ = modes_.rbegin()->first;
     return;
   }
-  const std::size_t needed =
-      num_workers_ > 0 ? static_cast<std::size_t>(num_workers_) : workers_.size();
+  const std::size_t needed = collections_.num_workers() > 0
+                                 ? static_cast<std::size_t>(collections_.num_workers())
+                                 : workers_.size();
   std::size_t count = 0;  // of the workers of a step
   for (std::size_t at = 0; at < files_.size(); ++at) {
     count = at > 0 && files_[at - 1].step == files_[at].step ? count + 1 : 1;
@@ -274,18 +242,11 @@ void Trial::find_complete_steps() {
 
 std::map<std::string, std::vector<std::string>> Trial::collections() const {
   std::map<std::string, std::vector<std::string>> result;
-  for (const auto& [name, collection] : collections_) {
-    std::vector<std::unique_ptr<RE2>> patterns;
-    for (const std::string& pattern : collection.patterns)
-      patterns.push_back(std::make_unique<RE2>(pattern, RE2::Quiet));
-    std::vector<std::string>& members = result[name];
-    std::copy_if(names_.begin(), names_.end(), std::back_inserter(members),
-                 [&, &names = collection.names](const std::string& tensor) {
-                   return names.contains(tensor) ||
-                          std::any_of(patterns.begin(), patterns.end(), [&](const auto& pattern) {
-                            return RE2::PartialMatch(tensor, *pattern);
-                          });
-                 });
+  collections_.for_each([&result](std::string_view name) { result.emplace(name, 0); });
+  for (const std::string& tensor : names_) {
+    collections_.for_each_of(tensor, [&](std::string_view collection) {
+      result.find(std::string{collection})->second.push_back(tensor);
+    });
   }
   return result;
 }

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "pipeline/decode/event_file/tensor_collections.h"
 #include "pipeline/tail/file_system.h"
 #include "pipeline/tensors/tensor_index.h"
 #include "pipeline/tensors/tensor_value.h"
@@ -89,11 +90,6 @@ class Trial {
   std::vector<Error> rejected() const;
 
  private:
-  struct Collection {
-    std::set<std::string> names;
-    std::vector<std::string> patterns;
-  };
-
   using Place = std::pair<std::int64_t, std::string>;  // step and worker
 
   Trial(FileSystem& files, std::string directory, const TrialLimits& limits)
@@ -107,8 +103,6 @@ class Trial {
   void find_modes();
   void find_names();
   void read_collections();
-  Status parse_collections(std::string_view json);
-  void check_pattern(const std::string& collection, const std::string& pattern);
   void find_complete_steps();
   void reject(std::string why);
 
@@ -122,9 +116,8 @@ class Trial {
   std::set<std::string> reductions_;  // as they are called there
   std::size_t name_bytes_ = 0;        // of both
   std::set<std::string> names_;
-  std::map<std::string, Collection> collections_;
+  TensorCollections collections_;
   std::map<std::int64_t, ModeStep> modes_;  // of each global step
-  std::int64_t num_workers_ = 0;            // 0: no collections file says it
   std::int64_t last_complete_step_ = -1;
   bool ended_ = false;
   std::vector<Error> rejected_;

@@ -58,11 +58,7 @@ const RuleSpec& rule() {
        .doc = "SageMaker's AllZero: at least `threshold` percent of a tensor's elements are zero. "
               "Judges nothing until collections or expressions are set.",
        .on_by_default = false},
-      {text_field("collection_names", &Params::collection_names,
-                  "Collections whose tensors are judged, comma separated.", check_collections),
-       text_field("tensor_regex", &Params::tensor_regex,
-                  "And tensors whose names these regular expressions find, comma separated.",
-                  check_regexes),
+      {collections_field(&Params::collection_names), names_field(&Params::tensor_regex),
        field("threshold", &Params::threshold, 0, 100, "Percent of zeros that count.")});
   return spec;
 }

@@ -59,11 +59,7 @@ const RuleSpec& rule() {
        .summary = "Saved tensors have elements that are NaN or infinite.",
        .doc = "SageMaker's ExplodingTensor: any element of a saved tensor is NaN, or infinite "
               "unless `only_nan`. Judges all tensors unless collections or expressions are set."},
-      {text_field("collection_names", &Params::collection_names,
-                  "Collections whose tensors are judged, comma separated.", check_collections),
-       text_field("tensor_regex", &Params::tensor_regex,
-                  "And tensors whose names these regular expressions find, comma separated.",
-                  check_regexes),
+      {collections_field(&Params::collection_names), names_field(&Params::tensor_regex),
        bool_field("only_nan", &Params::only_nan, "Infinite elements do not count.")});
   return spec;
 }

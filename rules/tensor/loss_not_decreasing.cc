@@ -144,11 +144,7 @@ const RuleSpec& rule() {
               "must have fallen by `diff_percent`. Saved tensors of one element, and losses that "
               "the job logs.",
        .on_by_default = false},
-      {text_field("collection_names", &Params::collection_names,
-                  "Collections whose tensors are judged, comma separated.", check_collections),
-       text_field("tensor_regex", &Params::tensor_regex,
-                  "And tensors whose names these regular expressions find, comma separated.",
-                  check_regexes),
+      {collections_field(&Params::collection_names), names_field(&Params::tensor_regex),
        bool_field("use_losses_collection", &Params::use_losses_collection,
                   "And those of the collection losses, and losses that are logged."),
        field("num_steps", &Params::num_steps, 1, 1e9, "Steps between two checks, at least."),

@@ -9,6 +9,7 @@
 
 #include "trainwatch/interner.h"
 #include "trainwatch/result.h"
+#include "trainwatch/rule.h"
 #include "trainwatch/tensor.h"
 
 namespace re2 {
@@ -20,6 +21,19 @@ namespace trainwatch {
 // What is wrong with a parameter of comma-separated regular expressions, or of collections.
 Status check_regexes(std::string_view comma_separated);
 Status check_collections(std::string_view comma_separated);
+
+// The two parameters of rules that judge chosen tensors.
+template <class Params>
+Param collections_field(std::string Params::*member) {
+  return text_field("collection_names", member,
+                    "Collections whose tensors are judged, comma separated.", check_collections);
+}
+template <class Params>
+Param names_field(std::string Params::*member) {
+  return text_field("tensor_regex", member,
+                    "And tensors whose names these regular expressions find, comma separated.",
+                    check_regexes);
+}
 
 // Reductions are tensors of their own, named "smdebug/reductions/abs_mean/TENSOR". Returns TENSOR;
 // empty for any other name.

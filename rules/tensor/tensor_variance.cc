@@ -75,11 +75,7 @@ const RuleSpec& rule() {
               "`max_threshold` or below `min_threshold`. Judges nothing until a limit and "
               "collections or expressions are set.",
        .on_by_default = false},
-      {text_field("collection_names", &Params::collection_names,
-                  "Collections whose tensors are judged, comma separated.", check_collections),
-       text_field("tensor_regex", &Params::tensor_regex,
-                  "And tensors whose names these regular expressions find, comma separated.",
-                  check_regexes),
+      {collections_field(&Params::collection_names), names_field(&Params::tensor_regex),
        field("max_threshold", &Params::max_threshold, -1, 1e300,
              "Highest variance; negative: no such limit."),
        field("min_threshold", &Params::min_threshold, -1, 1e300,

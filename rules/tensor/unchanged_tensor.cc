@@ -97,11 +97,7 @@ const RuleSpec& rule() {
               "more than 4096 elements 4096 are compared. Judges nothing until collections or "
               "expressions are set.",
        .on_by_default = false},
-      {text_field("collection_names", &Params::collection_names,
-                  "Collections whose tensors are judged, comma separated.", check_collections),
-       text_field("tensor_regex", &Params::tensor_regex,
-                  "And tensors whose names these regular expressions find, comma separated.",
-                  check_regexes),
+      {collections_field(&Params::collection_names), names_field(&Params::tensor_regex),
        field("num_steps", &Params::num_steps, 2, 1000000, "Saved steps in a row that count."),
        field("rtol", &Params::rtol, 0, 1, "Relative tolerance."),
        field("atol", &Params::atol, 0, 1e300, "Absolute tolerance."),

@@ -4,32 +4,13 @@
 #include <protozero/pbf_message.hpp>
 
 #include "pipeline/decode/event_file/element_type.h"
+#include "pipeline/decode/event_file/tensor_fields.h"
 
 namespace trainwatch {
 namespace {
 
 using protozero::tag_and_type;
 using WireType = protozero::pbf_wire_type;
-
-// Of event.proto, summary.proto and tensor.proto of TensorFlow: the fields
-// that are read, by their numbers.
-enum class EventField : protozero::pbf_tag_type { wall_time = 1, step = 2, summary = 5 };
-enum class SummaryField : protozero::pbf_tag_type { value = 1 };
-enum class ValueField : protozero::pbf_tag_type { tag = 1, simple_value = 2, tensor = 8 };
-enum class TensorField : protozero::pbf_tag_type {
-  dtype = 1,
-  shape = 2,
-  content = 4,
-  floats = 5,
-  doubles = 6,
-  ints = 7,
-  int64s = 10,
-  booleans = 11,
-  halves = 13,
-  uint32s = 16,
-  uint64s = 17
-};
-enum class ShapeField : protozero::pbf_tag_type { dimension = 2 };
 
 std::string_view text(const protozero::data_view& view) {
   return {view.data(), view.size()};
@@ -53,73 +34,73 @@ std::optional<double> first_of(const Range& range) {
 }
 
 bool has_dimensions(protozero::data_view view) {
-  protozero::pbf_message<ShapeField> shape{view};
-  return shape.next(ShapeField::dimension, WireType::length_delimited);
+  protozero::pbf_message<tensor_field::Shape> shape{view};
+  return shape.next(tensor_field::dimension, WireType::length_delimited);
 }
 
 // Nullopt: it is not one number.
 std::optional<double> scalar_of(protozero::data_view view) {
-  protozero::pbf_message<TensorField> tensor{view};
+  protozero::pbf_message<tensor_field::Tensor> tensor{view};
   ElementType type{};
   std::optional<double> number;
   std::string_view content;
   while (tensor.next()) {
     switch (tensor.tag_and_type()) {
-      case tag_and_type(TensorField::dtype, WireType::varint):
+      case tag_and_type(tensor_field::dtype, WireType::varint):
         type = ElementType{tensor.get_enum()};
         break;
-      case tag_and_type(TensorField::shape, WireType::length_delimited):
+      case tag_and_type(tensor_field::shape, WireType::length_delimited):
         if (has_dimensions(tensor.get_view())) return std::nullopt;
         break;
-      case tag_and_type(TensorField::content, WireType::length_delimited):
+      case tag_and_type(tensor_field::content, WireType::length_delimited):
         content = text(tensor.get_view());
         break;
-      case tag_and_type(TensorField::floats, WireType::length_delimited):
+      case tag_and_type(tensor_field::floats, WireType::length_delimited):
         number = first_of(tensor.get_packed_float());
         break;
-      case tag_and_type(TensorField::floats, WireType::fixed32):
+      case tag_and_type(tensor_field::floats, WireType::fixed32):
         number = static_cast<double>(tensor.get_float());
         break;
-      case tag_and_type(TensorField::doubles, WireType::length_delimited):
+      case tag_and_type(tensor_field::doubles, WireType::length_delimited):
         number = first_of(tensor.get_packed_double());
         break;
-      case tag_and_type(TensorField::doubles, WireType::fixed64):
+      case tag_and_type(tensor_field::doubles, WireType::fixed64):
         number = static_cast<double>(tensor.get_double());
         break;
-      case tag_and_type(TensorField::ints, WireType::length_delimited):
+      case tag_and_type(tensor_field::ints, WireType::length_delimited):
         number = first_of(tensor.get_packed_int32());
         break;
-      case tag_and_type(TensorField::ints, WireType::varint):
+      case tag_and_type(tensor_field::ints, WireType::varint):
         number = static_cast<double>(tensor.get_int32());
         break;
-      case tag_and_type(TensorField::int64s, WireType::length_delimited):
+      case tag_and_type(tensor_field::int64s, WireType::length_delimited):
         number = first_of(tensor.get_packed_int64());
         break;
-      case tag_and_type(TensorField::int64s, WireType::varint):
+      case tag_and_type(tensor_field::int64s, WireType::varint):
         number = static_cast<double>(tensor.get_int64());
         break;
-      case tag_and_type(TensorField::booleans, WireType::length_delimited):
+      case tag_and_type(tensor_field::booleans, WireType::length_delimited):
         number = first_of(tensor.get_packed_bool());
         break;
-      case tag_and_type(TensorField::booleans, WireType::varint):
+      case tag_and_type(tensor_field::booleans, WireType::varint):
         number = tensor.get_bool() ? 1 : 0;
         break;
-      case tag_and_type(TensorField::halves, WireType::length_delimited):
+      case tag_and_type(tensor_field::halves, WireType::length_delimited):
         number = first_of(tensor.get_packed_int32());
         break;
-      case tag_and_type(TensorField::halves, WireType::varint):
+      case tag_and_type(tensor_field::halves, WireType::varint):
         number = static_cast<double>(tensor.get_int32());
         break;
-      case tag_and_type(TensorField::uint32s, WireType::length_delimited):
+      case tag_and_type(tensor_field::uint32s, WireType::length_delimited):
         number = first_of(tensor.get_packed_uint32());
         break;
-      case tag_and_type(TensorField::uint32s, WireType::varint):
+      case tag_and_type(tensor_field::uint32s, WireType::varint):
         number = static_cast<double>(tensor.get_uint32());
         break;
-      case tag_and_type(TensorField::uint64s, WireType::length_delimited):
+      case tag_and_type(tensor_field::uint64s, WireType::length_delimited):
         number = first_of(tensor.get_packed_uint64());
         break;
-      case tag_and_type(TensorField::uint64s, WireType::varint):
+      case tag_and_type(tensor_field::uint64s, WireType::varint):
         number = static_cast<double>(tensor.get_uint64());
         break;
       default:
@@ -134,19 +115,19 @@ std::optional<double> scalar_of(protozero::data_view view) {
 }
 
 void read_value(protozero::data_view view, SummaryEvent& event) {
-  protozero::pbf_message<ValueField> message{view};
+  protozero::pbf_message<tensor_field::Value> message{view};
   SummaryEvent::Value value;
   bool numeric = false;
   while (message.next()) {
     switch (message.tag_and_type()) {
-      case tag_and_type(ValueField::tag, WireType::length_delimited):
+      case tag_and_type(tensor_field::tag, WireType::length_delimited):
         value.tag = text(message.get_view());
         break;
-      case tag_and_type(ValueField::simple_value, WireType::fixed32):
+      case tag_and_type(tensor_field::simple_value, WireType::fixed32):
         value.number = message.get_float();
         numeric = true;
         break;
-      case tag_and_type(ValueField::tensor, WireType::length_delimited):
+      case tag_and_type(tensor_field::tensor, WireType::length_delimited):
         if (const auto number = scalar_of(message.get_view())) {
           value.number = *number;
           numeric = true;
@@ -160,22 +141,22 @@ void read_value(protozero::data_view view, SummaryEvent& event) {
 }
 
 void read_summary(protozero::data_view view, SummaryEvent& event) {
-  protozero::pbf_message<SummaryField> summary{view};
-  while (summary.next(SummaryField::value, WireType::length_delimited))
+  protozero::pbf_message<tensor_field::Summary> summary{view};
+  while (summary.next(tensor_field::value, WireType::length_delimited))
     read_value(summary.get_view(), event);
 }
 
 void read_event(std::string_view payload, SummaryEvent& event) {
-  protozero::pbf_message<EventField> message{payload.data(), payload.size()};
+  protozero::pbf_message<tensor_field::Event> message{payload.data(), payload.size()};
   while (message.next()) {
     switch (message.tag_and_type()) {
-      case tag_and_type(EventField::wall_time, WireType::fixed64):
+      case tag_and_type(tensor_field::wall_time, WireType::fixed64):
         event.wall_time = message.get_double();
         break;
-      case tag_and_type(EventField::step, WireType::varint):
+      case tag_and_type(tensor_field::step, WireType::varint):
         event.step = message.get_int64();
         break;
-      case tag_and_type(EventField::summary, WireType::length_delimited):
+      case tag_and_type(tensor_field::summary, WireType::length_delimited):
         read_summary(message.get_view(), event);
         break;
       default:

@@ -46,9 +46,14 @@ Result<TensorCollections> TensorCollections::parse(std::string_view json) {
     for_each_text(settings["tensor_names"],
                   [&](std::string_view text) { collection.tensors.emplace(text); });
     for_each_text(settings["include_regex"], [&](std::string_view text) {
-      collection.patterns.push_back(std::make_unique<RE2>(text, RE2::Quiet));
+      const auto& pattern =
+          collection.patterns.emplace_back(std::make_unique<RE2>(text, RE2::Quiet));
+      if (!pattern->ok())
+        read.refused_.push_back({collection.name, std::string{text}, pattern->error()});
     });
   }
+  if (root["_meta"]["num_workers"].get(read.num_workers_) != simdjson::SUCCESS)
+    read.num_workers_ = 0;
   return read;
 }
 

@@ -2,6 +2,7 @@
 // `collections/000000000/WORKER_collections.json`.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <set>
@@ -27,10 +28,23 @@ class TensorCollections {
   TensorCollections(TensorCollections&&) noexcept;
   TensorCollections& operator=(TensorCollections&&) noexcept;
 
-  // Fails if it is no such file; a pattern that RE2 does not know matches nothing. Collections
-  // above kMaxCollections are left out.
+  // Python has patterns that RE2 does not know: they match nothing.
+  struct Refused {
+    std::string collection;
+    std::string pattern;
+    std::string why;
+  };
+
+  // Fails if it is no such file. Collections above kMaxCollections are left out.
   static Result<TensorCollections> parse(std::string_view json);
 
+  std::int64_t num_workers() const { return num_workers_; }  // 0: it does not say
+  const std::vector<Refused>& refused() const { return refused_; }
+  // Calls `use` with the name of each collection.
+  template <class Use>
+  void for_each(Use&& use) const {
+    for (const Collection& collection : all_) use(std::string_view{collection.name});
+  }
   // Calls `use` with the name of each collection that the tensor is in, in the order of the file.
   template <class Use>
   void for_each_of(std::string_view tensor, Use&& use) const {
@@ -53,6 +67,8 @@ class TensorCollections {
   };
 
   std::vector<Collection> all_;
+  std::int64_t num_workers_ = 0;
+  std::vector<Refused> refused_;
 };
 
 }  // namespace trainwatch

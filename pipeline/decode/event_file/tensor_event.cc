@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <protozero/pbf_message.hpp>
 #include <utility>
 
-#include "pipeline/decode/decimal_time.h"
+#include "pipeline/decode/event_file/plugin_number.h"
+#include "pipeline/decode/event_file/tensor_fields.h"
 
 namespace trainwatch {
 namespace {
@@ -16,30 +16,6 @@ constexpr std::size_t kMaxMetadata = 4096;
 constexpr std::size_t kMaxDimensions = 64;
 constexpr std::uint32_t kMaxVarint = 10;  // bytes
 constexpr std::uint64_t kMostElements = std::uint64_t{1} << 40U;
-
-// The fields that are read, by message.
-namespace tensor_field {
-enum Event : std::uint32_t { wall_time = 1, step = 2, summary = 5 };
-enum Summary : std::uint32_t { value = 1 };
-enum Value : std::uint32_t { tag = 1, simple_value = 2, tensor = 8, metadata = 9 };
-enum Tensor : std::uint32_t {
-  dtype = 1,
-  shape = 2,
-  content = 4,
-  floats = 5,
-  doubles = 6,
-  ints = 7,
-  int64s = 10,
-  booleans = 11,
-  halves = 13,
-  uint32s = 16,
-  uint64s = 17
-};
-enum Shape : std::uint32_t { dimension = 2 };
-enum Dimension : std::uint32_t { size = 1 };
-enum Metadata : protozero::pbf_tag_type { plugin_data = 1 };
-enum Plugin : protozero::pbf_tag_type { plugin_name = 1, plugin_content = 2 };
-}  // namespace tensor_field
 
 bool holds_numbers(std::uint32_t field) {
   switch (field) {
@@ -348,32 +324,7 @@ Rejection TensorEventReader::complete_numbers() {
 }
 
 std::optional<std::int64_t> TensorEventReader::plugin_number(std::string_view plugin) const {
-  const auto text = [](protozero::data_view view) {
-    return std::string_view{view.data(), view.size()};
-  };
-  using protozero::pbf_wire_type;
-  try {
-    protozero::pbf_reader metadata{metadata_};
-    while (metadata.next(tensor_field::plugin_data, pbf_wire_type::length_delimited)) {
-      protozero::pbf_reader data = metadata.get_message();
-      std::string_view name;
-      std::string_view content;
-      while (data.next()) {
-        const bool is_text = data.wire_type() == pbf_wire_type::length_delimited;
-        if (is_text && data.tag() == tensor_field::plugin_name) {
-          name = text(data.get_view());
-        } else if (is_text && data.tag() == tensor_field::plugin_content) {
-          content = text(data.get_view());
-        } else {
-          data.skip();
-        }
-      }
-      if (name == plugin) return parse_digits(content);
-    }
-  } catch (const protozero::exception&) {
-    return std::nullopt;
-  }
-  return std::nullopt;
+  return trainwatch::plugin_number(metadata_, plugin);
 }
 
 void TensorEventReader::state(StateIo& io) {
