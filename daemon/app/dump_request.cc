@@ -38,14 +38,10 @@ int ask_through(const std::string& path) {
   const int pipe = ::open(path.c_str(), O_WRONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
   if (pipe < 0) return errno;
   struct stat status {};
-  int failure = 0;
-  if (::fstat(pipe, &status) != 0) {
-    failure = errno;
-  } else if (!S_ISFIFO(status.st_mode)) {
-    failure = ENOTSUP;
-  } else if (::write(pipe, "1", 1) != 1 && errno != EAGAIN) {
-    failure = errno;
-  }
+  const bool known = ::fstat(pipe, &status) == 0;
+  int failure = known ? 0 : errno;
+  if (known && !S_ISFIFO(status.st_mode)) failure = ENOTSUP;
+  if (failure == 0 && ::write(pipe, "1", 1) != 1 && errno != EAGAIN) failure = errno;
   ::close(pipe);
   return failure;
 }
