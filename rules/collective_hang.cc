@@ -46,6 +46,11 @@ std::string capitalised(std::string text) {
   return text;
 }
 
+// A fact, and no accusation: it may wait like the others.
+bool is_alone_without_dump(const HangFinding& found) {
+  return found.missing.size() == 1 && found.unknown == found.missing;
+}
+
 std::string sentence(const HangFinding& found) {
   const auto& suspects = found.suspects;
   const std::string who = ranks_text(suspects);
@@ -72,9 +77,6 @@ std::string sentence(const HangFinding& found) {
     case Kind::behind:
       return who + verb(suspects, " has", " have") + " not made the call that " + call +
              " waits for since " + since + ".";
-    case Kind::no_dump:
-      return "no dump from " + who + ", which is the only member not waiting in " + call +
-             " since " + since + ".";
     case Kind::none:
     case Kind::unknown:
       break;
@@ -82,6 +84,10 @@ std::string sentence(const HangFinding& found) {
   if (found.lines_only) {
     return ranks_text(found.waiting) + verb(found.waiting, " waits", " wait") + " in " + call +
            " for " + since + "; there are no dumps that say for whom.";
+  }
+  if (is_alone_without_dump(found)) {
+    return "no dump from " + ranks_text(found.missing) +
+           ", which is the only member not seen waiting in " + call + " for " + since + ".";
   }
   if (!found.missing.empty()) {
     return waiting + " in " + call + " for " + since + "; " + ranks_text(found.missing) +
@@ -108,11 +114,13 @@ std::string next_step(const HangFinding& found) {
       return "Look for Xid and NVLink errors of the GPU of " + who + ", and at its network link.";
     case Kind::mismatch:
       return "Look for a branch in the code that " + who + " took and others did not.";
-    case Kind::no_dump:
-      return "Look whether the process of " + who + " lives, and at its stack (py-spy dump).";
     case Kind::none:
     case Kind::unknown:
       break;
+  }
+  if (is_alone_without_dump(found)) {
+    return "Look whether the process of " + ranks_text(found.missing) +
+           " lives, and at its stack (py-spy dump).";
   }
   return "Look for network errors between the nodes, and for ranks whose process is gone.";
 }

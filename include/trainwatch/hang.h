@@ -20,7 +20,6 @@ struct HangFinding {
     stuck,     // the suspects have not finished it, though others have
     mismatch,  // the suspects called another one, or with other sizes or types
     behind,    // the suspects have not called the send or receive that others wait for
-    no_dump,   // the suspect has no dump, and everyone else waits
     unknown,   // all that are known of wait for each other
   };
   enum class Confidence : std::uint8_t { low, medium, high };

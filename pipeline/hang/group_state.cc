@@ -9,42 +9,54 @@ namespace {
 
 // The parts of a coalesced block are recorded one by one, and nobody ever marks them as done: the
 // block itself says whether they are.
-std::vector<const FlightOperation*> without_parts(const FlightGroup& group) {
-  std::set<std::pair<std::int64_t, std::int64_t>> blocks;
-  std::set<std::pair<std::int64_t, std::int64_t>> pending_blocks;
-  for (const FlightOperation& operation : group.operations) {
-    if (operation.name != "coalesced") continue;
-    blocks.emplace(operation.sequence, operation.p2p_sequence);
-    if (!operation.completed) pending_blocks.emplace(operation.sequence, operation.p2p_sequence);
+class Blocks {
+ public:
+  explicit Blocks(const FlightGroup& group) {
+    for (const FlightOperation& operation : group.operations) {
+      if (is_block(operation)) completed_[number_of(operation)] = operation.completed;
+    }
   }
-  std::vector<const FlightOperation*> kept;
-  for (const FlightOperation& operation : group.operations) {
-    const std::pair number{operation.sequence, operation.p2p_sequence};
-    const bool is_part = operation.name != "coalesced" && blocks.contains(number);
-    const bool names_peer = operation.p2p && pending_blocks.contains(number);
-    if (!is_part || names_peer) kept.push_back(&operation);
+  static bool is_block(const FlightOperation& operation) { return operation.name == "coalesced"; }
+  bool has_part(const FlightOperation& operation) const {
+    return !is_block(operation) && completed_.contains(number_of(operation));
   }
-  return kept;
-}
+  bool is_complete(const FlightOperation& operation) const {
+    const auto block = completed_.find(number_of(operation));
+    return operation.completed || (block != completed_.end() && block->second);
+  }
+
+ private:
+  using Number = std::pair<std::int64_t, std::int64_t>;
+  static Number number_of(const FlightOperation& operation) {
+    return {operation.sequence, operation.p2p_sequence};
+  }
+  std::map<Number, bool> completed_;
+};
 
 MemberState member_of(const FlightGroup& group) {
   MemberState member;
-  const auto operations = without_parts(group);
+  member.shortened = group.shortened;
+  const Blocks blocks(group);
   std::map<std::string_view, std::int64_t> completed_p2p;  // the last record, by operation
-  for (const FlightOperation* operation : operations) {
-    member.enqueued = std::max(member.enqueued, operation->sequence);
+  for (const FlightOperation& operation : group.operations) {
+    const bool completed = blocks.is_complete(operation);
+    if (operation.p2p && !Blocks::is_block(operation)) {
+      member.p2p.push_back({&operation, completed});
+      if (completed) completed_p2p[operation.name] = operation.record;
+    }
+    if (blocks.has_part(operation) && (!operation.p2p || completed)) continue;
+    member.enqueued = std::max(member.enqueued, operation.sequence);
     member.known = true;
-    if (operation->p2p && operation->completed) completed_p2p[operation->name] = operation->record;
-    if (operation->p2p) continue;
-    member.calls[operation->sequence] = operation;
-    if (operation->completed) member.completed = std::max(member.completed, operation->sequence);
+    if (operation.p2p) continue;
+    member.calls[operation.sequence] = &operation;
+    if (completed) member.completed = std::max(member.completed, operation.sequence);
   }
-  for (const FlightOperation* operation : operations) {
-    if (!operation->p2p || operation->name == "coalesced") continue;
-    // Between two ranks, in this direction, they complete in order.
-    const auto later = completed_p2p.find(operation->name);
-    if (later != completed_p2p.end() && later->second > operation->record) continue;
-    member.p2p.push_back(operation);
+  // Between two ranks, in this direction, they complete in order.
+  for (P2pCall& call : member.p2p) {
+    const auto later = completed_p2p.find(call.operation->name);
+    if (later != completed_p2p.end() && later->second > call.operation->record) {
+      call.completed = true;
+    }
   }
   return member;
 }
@@ -62,29 +74,42 @@ bool is_status_of_collectives(const std::vector<const FlightGroup*>& views) {
   });
 }
 
+// By the numbers that follow those of the status, which are of sends and receives if there is
+// nothing else.
+MemberState::First first_of(const MemberState& member, const FlightGroup& view, bool reliable) {
+  using First = MemberState::First;
+  auto pending = member.first_pending();
+  if (pending && member.completed >= 0 && *pending > member.completed + 1) return First::lost;
+  if (!view.progress || (!reliable && !member.calls.empty())) return First::unknown;
+  if (!reliable) {
+    const auto send = std::ranges::find(member.p2p, false, &P2pCall::completed);
+    if (send != member.p2p.end()) pending = send->operation->p2p_sequence;
+  }
+  const std::int64_t next = view.progress->completed + 1;
+  const bool here = pending ? *pending <= next : view.progress->enqueued < next;
+  return here ? First::here : First::lost;
+}
+
 void place(GroupState& group) {
   for (const auto& [rank, member] : group.members) {
     const auto pending = member.first_pending();
     if (pending) group.sequence = std::min(group.sequence.value_or(*pending), *pending);
   }
   if (!group.sequence) return;
-  const std::int64_t sequence = *group.sequence;
   for (const std::int32_t rank : group.ranks) {
-    const auto entry = group.members.find(rank);
-    if (entry == group.members.end()) {
-      group.unknown.insert(rank);
-      continue;
-    }
-    const MemberState& member = entry->second;
-    const auto call = member.calls.find(sequence);
-    if (call != member.calls.end() && !call->second->completed) {
-      group.waiting.insert(rank);
-    } else if (member.completed >= sequence) {
-      group.done.insert(rank);
-    } else if (member.known && member.enqueued < sequence) {
-      group.absent.insert(rank);
-    } else {
-      group.unknown.insert(rank);
+    switch (group.place_of(rank, *group.sequence)) {
+      case GroupState::Place::waiting:
+        group.waiting.insert(rank);
+        break;
+      case GroupState::Place::done:
+        group.done.insert(rank);
+        break;
+      case GroupState::Place::absent:
+        group.absent.insert(rank);
+        break;
+      case GroupState::Place::unknown:
+        group.unknown.insert(rank);
+        break;
     }
   }
 }
@@ -109,6 +134,16 @@ const FlightOperation* GroupState::call(std::int32_t rank) const {
   return found == member->second.calls.end() ? nullptr : found->second;
 }
 
+GroupState::Place GroupState::place_of(std::int32_t rank, std::int64_t at) const {
+  const auto entry = members.find(rank);
+  if (entry == members.end()) return Place::unknown;
+  const MemberState& member = entry->second;
+  const auto call = member.calls.find(at);
+  if (call != member.calls.end() && !call->second->completed) return Place::waiting;
+  if (member.completed >= at) return Place::done;
+  return member.known && member.enqueued < at ? Place::absent : Place::unknown;
+}
+
 std::vector<GroupState> group_states(const std::map<std::int32_t, RankDump>& dumps) {
   using Key = std::pair<std::string, std::vector<std::int32_t>>;
   std::map<Key, std::map<std::int32_t, const FlightGroup*>> groups;
@@ -130,10 +165,12 @@ std::vector<GroupState> group_states(const std::map<std::int32_t, RankDump>& dum
     for (const auto& [rank, view] : views) {
       MemberState& member = state.members[rank];
       member = member_of(*view);
-      if (!reliable || !view->progress) continue;
-      member.known = true;
-      member.enqueued = std::max(member.enqueued, view->progress->enqueued);
-      member.completed = std::max(member.completed, view->progress->completed);
+      if (reliable && view->progress) {
+        member.known = true;
+        member.enqueued = std::max(member.enqueued, view->progress->enqueued);
+        member.completed = std::max(member.completed, view->progress->completed);
+      }
+      member.first = first_of(member, *view, reliable);
     }
     for (const std::int32_t rank : state.ranks) {
       if (!dumps.contains(rank)) state.no_dump.insert(rank);

@@ -12,14 +12,23 @@
 
 namespace trainwatch {
 
+// A send or receive; a part of a coalesced block is complete when its block is.
+struct P2pCall {
+  const FlightOperation* operation = nullptr;
+  bool completed = false;
+};
+
 // One rank in one group.
 struct MemberState {
   std::int64_t enqueued = -1;
   std::int64_t completed = -1;
   bool known = false;                                    // the two above are
   std::map<std::int64_t, const FlightOperation*> calls;  // collectives by sequence number
-  // The sends and receives that are pending, and the last completed one of each kind.
-  std::vector<const FlightOperation*> p2p;
+  std::vector<P2pCall> p2p;                              // in the order of their records
+  bool shortened = false;                                // not all in the dump are here
+  // Whether the first pending call is here; a dump has the last ones only.
+  enum class First : std::uint8_t { unknown, here, lost };
+  First first = First::unknown;
 
   std::optional<std::int64_t> first_pending() const;
 };
@@ -40,6 +49,14 @@ struct GroupState {
   std::set<std::int32_t> unknown;
 
   const FlightOperation* call(std::int32_t rank) const;  // at `sequence`, or null
+
+  enum class Place : std::uint8_t {
+    waiting,  // has called it; it is not complete
+    done,
+    absent,  // has not called it
+    unknown,
+  };
+  Place place_of(std::int32_t rank, std::int64_t at) const;
 };
 
 // A group is its name and its ranks: a name alone is used for several.

@@ -13,15 +13,22 @@ constexpr std::size_t kMostPending = 16;               // of a group, the first
 constexpr std::size_t kMostRecent = 32;                // of a group, the last
 constexpr Nanos kTogether = std::chrono::seconds(60);  // beside their timeouts
 
-// How far a group had come is in what is kept.
+// How far a group had come is in what is kept: those around the first that is pending, and the
+// last.
 void shorten(FlightGroup& group) {
   auto& operations = group.operations;
+  const auto size = operations.size();
+  const auto first_pending = static_cast<std::size_t>(
+      std::ranges::find(operations, false, &FlightOperation::completed) - operations.begin());
   std::size_t pending = 0;
-  for (std::size_t i = 0; i < operations.size(); ++i) {
-    const bool recent = operations.size() - i <= kMostRecent;
-    if (!recent && (operations[i].completed || ++pending > kMostPending)) operations[i].record = -1;
+  for (std::size_t i = 0; i < size; ++i) {
+    const bool recent =
+        size - i <= kMostRecent || (i < first_pending && first_pending - i <= kMostRecent);
+    const bool first = !operations[i].completed && ++pending <= kMostPending;
+    if (!recent && !first) operations[i].record = -1;
   }
   std::erase_if(operations, [](const FlightOperation& operation) { return operation.record < 0; });
+  group.shortened |= operations.size() < size;
 }
 
 Nanos timeout_of(std::int64_t ms) {
@@ -59,7 +66,10 @@ void HangTracker::add(SubjectId job, RankDump dump) {
   const auto known = dumps.find(dump.rank);
   if (known == dumps.end() && dumps.size() >= kMostRanks) return;
   if (known != dumps.end() && known->second.written > dump.written) return;
-  for (FlightGroup& group : dump.groups) shorten(group);
+  for (FlightGroup& group : dump.groups) {
+    dump.entries += group.operations.size();
+    shorten(group);
+  }
   reopen(job, dump.written);
   dumps.insert_or_assign(dump.rank, std::move(dump));
 }

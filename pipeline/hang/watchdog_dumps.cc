@@ -57,6 +57,7 @@ FlightGroup& group_in(RankDump& dump, const Named& named) {
 RankDump dump_of(std::int32_t rank, const std::vector<WatchdogLine>& lines) {
   RankDump dump;
   dump.rank = rank;
+  dump.has_first_pending = true;  // what has waited longest times out first
   std::set<Named> with_p2p;
   for (const WatchdogLine& line : lines) {
     dump.written = std::max(dump.written, line.at == kNoTime ? Time{} : line.at);

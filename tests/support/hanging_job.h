@@ -72,7 +72,8 @@ class HangingJob {
     made.version = layout_.status ? "2.9" : "2.1";
     const auto& program = programs_[static_cast<std::size_t>(rank)];
     const std::size_t enqueued = enqueued_of(rank);
-    const std::size_t first = enqueued > layout_.ring ? enqueued - layout_.ring : 0;
+    const auto entries = static_cast<std::int64_t>(layout_.ring);
+    const std::int64_t first = record_of(rank, enqueued) - entries;
     for (std::size_t g = 0; g < groups_.size(); ++g) {
       const Group& group = groups_[g];
       if (!std::ranges::binary_search(group.ranks, rank)) continue;
@@ -83,10 +84,11 @@ class HangingJob {
         const std::int64_t number = operation.p2p ? operation.p2p_sequence : operation.sequence;
         own.progress->enqueued = number;
         if (operation.completed) own.progress->completed = number;
-        const bool kept = i >= first && !(layout_.only_active && operation.completed);
-        if (!kept) continue;
-        own.operations.push_back(operation);
-        if (operation.p2p && layout_.batches_sends) own.operations.push_back(block_of(operation));
+        if (layout_.only_active && operation.completed) continue;
+        if (operation.record >= first) own.operations.push_back(operation);
+        const bool has_block = operation.p2p && layout_.batches_sends;
+        if (has_block && operation.record + 1 >= first)
+          own.operations.push_back(block_of(operation));
       }
       if (!layout_.status) own.progress.reset();
       made.groups.push_back(std::move(own));
@@ -286,11 +288,22 @@ class HangingJob {
     }
   }
 
+  // A block is recorded behind its part.
+  std::int64_t record_of(std::int32_t rank, std::size_t place) const {
+    const auto& program = programs_[static_cast<std::size_t>(rank)];
+    const auto calls = std::ranges::subrange(program.begin(),
+                                             program.begin() + static_cast<std::ptrdiff_t>(place));
+    const auto sends =
+        std::ranges::count_if(calls, [](const Call& call) { return call.peer >= 0; });
+    return 1000 * (rank + 1) + static_cast<std::int64_t>(place) +
+           (layout_.batches_sends ? sends : 0);
+  }
+
   FlightOperation operation_of(std::int32_t rank, std::size_t place) {
     const auto r = static_cast<std::size_t>(rank);
     const Call& call = programs_[r][place];
     FlightOperation operation;
-    operation.record = 1000 * (rank + 1) + static_cast<std::int64_t>(place);
+    operation.record = record_of(rank, place);
     operation.sequence = call.sequence;
     operation.p2p_sequence = call.p2p_sequence;
     operation.name = call.name;
@@ -309,6 +322,7 @@ class HangingJob {
   static FlightOperation block_of(const FlightOperation& part) {
     FlightOperation block = part;
     block.name = "coalesced";
+    ++block.record;
     return block;
   }
 

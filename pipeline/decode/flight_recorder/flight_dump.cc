@@ -94,6 +94,7 @@ void FlightGroup::state(StateIo& io) {
   io(ranks);
   io(progress);
   io(operations);
+  io(shortened);
 }
 
 void RankDump::state(StateIo& io) {
@@ -101,6 +102,8 @@ void RankDump::state(StateIo& io) {
   io(written);
   io(version);
   io(groups);
+  io(entries);
+  io(has_first_pending);
   if (!is_possible(written) || rank < 0) io.fail();
 }
 

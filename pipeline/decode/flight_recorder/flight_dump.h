@@ -53,6 +53,8 @@ struct FlightGroup {
   std::vector<std::int32_t> ranks;          // sorted
   std::optional<FlightProgress> progress;   // as the status says
   std::vector<FlightOperation> operations;  // in the order of their records
+  bool shortened = false;                   // some are not kept
+  bool has_first_pending = false;           // it is known that no older call is pending
 
   void state(StateIo& io);
 };
@@ -62,6 +64,8 @@ struct RankDump {
   Time written{};
   std::string version;
   std::vector<FlightGroup> groups;
+  std::size_t entries = 0;         // operations in the file, where some of them are not kept
+  bool has_first_pending = false;  // it is known that no older call is pending
 
   void state(StateIo& io);
 };

@@ -145,13 +145,14 @@ TEST(HangAnalysis, AllWaitAndNobodyIsMissing) {
   EXPECT_EQ(found.collective, "all_reduce");
 }
 
-TEST(HangAnalysis, NamesARankWithoutADumpOnlyIfItIsTheOnlyOne) {
+TEST(HangAnalysis, NeverNamesARankWithoutADump) {
   Job job;
   for (const std::int32_t rank : {0, 1, 2}) job.waits(rank, "0", kFour, call(17));
   HangFinding found = job.find();
-  EXPECT_EQ(found.kind, Kind::no_dump);
-  EXPECT_THAT(found.suspects, ElementsAre(3));
-  EXPECT_EQ(found.confidence, HangFinding::Confidence::low);
+  EXPECT_EQ(found.kind, Kind::unknown);
+  EXPECT_THAT(found.suspects, IsEmpty());
+  EXPECT_THAT(found.unknown, ElementsAre(3));
+  EXPECT_THAT(found.missing, ElementsAre(3));
   job.dumps.erase(2);
   found = job.find();
   EXPECT_EQ(found.kind, Kind::unknown);

@@ -62,14 +62,12 @@ struct Score {
   int named = 0;   // all culprits, nobody else
   int partly = 0;  // some of them
   int nobody = 0;
-  int guessed = 0;  // the only rank without a dump, with low confidence
   int wrong = 0;
 };
 
 std::ostream& operator<<(std::ostream& out, const Score& score) {
   return out << score.jobs << " jobs: " << score.named << " named, " << score.partly << " partly, "
-             << score.nobody << " nobody, " << score.guessed << " guessed, " << score.wrong
-             << " wrong";
+             << score.nobody << " nobody, " << score.wrong << " wrong";
 }
 
 Score score(Fault fault, std::size_t culprits, int missing, int jobs = 600) {
@@ -80,7 +78,7 @@ Score score(Fault fault, std::size_t culprits, int missing, int jobs = 600) {
     HangingJob job(layout, seed);
     if (static_cast<std::int32_t>(culprits) * 2 > job.ranks()) continue;
     const Ranks truth = job.run(fault, culprits);
-    std::mt19937 random(seed);
+    std::mt19937 random(~seed);  // that of the job would choose the culprits
     Ranks without;
     for (int m = 0; m < missing; ++m) {
       without.insert(static_cast<std::int32_t>(random() % static_cast<unsigned>(job.ranks())));
@@ -91,17 +89,11 @@ Score score(Fault fault, std::size_t culprits, int missing, int jobs = 600) {
     Ranks allowed = truth;
     if (fault == Fault::mismatch && found.suspects.size() > 1)
       allowed.insert(job.group_at_fault().begin(), job.group_at_fault().end());
-    const bool guess = found.kind == HangFinding::Kind::no_dump;
-    if (guess) {
-      EXPECT_EQ(found.suspects, without) << seed;
-      EXPECT_EQ(found.confidence, HangFinding::Confidence::low) << seed;
-    }
-    const bool wrong = !guess && !std::ranges::includes(allowed, found.suspects);
-    all.guessed += guess;
+    const bool wrong = !std::ranges::includes(allowed, found.suspects);
     all.wrong += wrong;
-    all.named += !guess && !truth.empty() && found.suspects == truth;
+    all.named += !truth.empty() && found.suspects == truth;
     all.nobody += found.suspects.empty();
-    all.partly += !guess && !wrong && !found.suspects.empty() && found.suspects != truth;
+    all.partly += !wrong && !found.suspects.empty() && found.suspects != truth;
     if (wrong) {
       std::cout << "seed " << seed << ": " << text_of(layout) << ", culprits "
                 << ::testing::PrintToString(truth) << ", named "
@@ -124,16 +116,11 @@ TEST(RandomHang, AbsentRanks) {
   for (const int missing : {1, 2, 4}) EXPECT_EQ(score(Fault::absent, 1, missing).wrong, 0);
 }
 
-// What a GPU does not finish of a send or receive looks like a peer that has not come: known to be
-// wrong now and then.
 TEST(RandomHang, StuckGpus) {
   const Score one = score(Fault::stuck, 1, 0);
-  EXPECT_LE(one.wrong * 100, one.jobs * 5);
-  EXPECT_GT(one.named * 100, one.jobs * 55);
-  for (const int missing : {1, 2, 4}) {
-    const Score some = score(Fault::stuck, 1, missing);
-    EXPECT_LE(some.wrong * 100, some.jobs * 5);
-  }
+  EXPECT_EQ(one.wrong, 0);
+  EXPECT_GT(one.named * 100, one.jobs * 70);
+  for (const int missing : {1, 2, 4}) EXPECT_EQ(score(Fault::stuck, 1, missing).wrong, 0);
 }
 
 TEST(RandomHang, Mismatches) {
@@ -143,12 +130,8 @@ TEST(RandomHang, Mismatches) {
   for (const int missing : {1, 2, 4}) EXPECT_EQ(score(Fault::mismatch, 1, missing).wrong, 0);
 }
 
-// Two ranks that each wait for the other's part of a queue are the exception.
 TEST(RandomHang, BrokenNetworksNameNobody) {
-  for (const int missing : {0, 2}) {
-    const Score some = score(Fault::network, 0, missing);
-    EXPECT_LE(some.wrong * 100, some.jobs * 2);
-  }
+  for (const int missing : {0, 2}) EXPECT_EQ(score(Fault::network, 0, missing).wrong, 0);
 }
 
 TEST(RandomHang, HealthyJobsSayNothing) {

@@ -239,7 +239,7 @@ RankDump dump(std::int32_t rank, bool waits) {
 TEST(WatchdogLines, OfARankWithoutADumpCountBesideDumps) {
   const std::map<std::int32_t, RankDump> dumps = {
       {0, dump(0, true)}, {1, dump(1, true)}, {2, dump(2, true)}};
-  EXPECT_EQ(analyze_hang(dumps).kind, Found::no_dump);
+  EXPECT_EQ(analyze_hang(dumps).kind, Found::unknown);
   HangFinding found = analyze_hang(dumps, {{3, {timeout(35)}}});
   EXPECT_THAT(found.suspects, IsEmpty());
   EXPECT_THAT(found.missing, ElementsAre(3));
