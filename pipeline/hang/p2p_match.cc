@@ -4,6 +4,7 @@
 #include <functional>
 #include <limits>
 #include <utility>
+#include <vector>
 
 #include "pipeline/hang/call_text.h"
 
@@ -16,13 +17,13 @@ using Anchor = std::pair<std::int64_t, std::int64_t>;
 constexpr std::int64_t kLast = std::numeric_limits<std::int64_t>::max();
 
 // The last two before `record`, the later one first.
-std::vector<Anchor> anchors(const std::vector<GroupState>& groups, std::int32_t rank,
+std::vector<Anchor> anchors(std::span<const GroupState* const> groups, std::int32_t rank,
                             std::int32_t peer, std::int64_t record) {
   std::vector<Anchor> found;
-  for (const GroupState& group : groups) {
-    const auto own = group.members.find(rank);
-    const auto other = group.members.find(peer);
-    if (own == group.members.end() || other == group.members.end()) continue;
+  for (const GroupState* group : groups) {
+    const auto own = group->members.find(rank);
+    const auto other = group->members.find(peer);
+    if (own == group->members.end() || other == group->members.end()) continue;
     for (const auto& [sequence, call] : own->second.calls) {
       const auto theirs = other->second.calls.find(sequence);
       const bool shared = call->completed && call->record < record &&
@@ -64,12 +65,12 @@ bool is_other_end(const GroupState& group, std::int32_t rank, const FlightOperat
          group.ranks[back->peer] == rank;
 }
 
-Counterpart find_counterpart(const std::vector<GroupState>& groups, const GroupState& group,
+Counterpart find_counterpart(std::span<const GroupState* const> own_groups, const GroupState& group,
                              std::int32_t rank, const FlightOperation& operation,
                              std::int32_t peer) {
   const MemberState& own = group.members.at(rank);
   const MemberState& other = group.members.at(peer);
-  const auto common = anchors(groups, rank, peer, operation.record);
+  const auto common = anchors(own_groups, rank, peer, operation.record);
   if (common.empty()) return Counterpart::unknown;
   const auto [after, after_theirs] = common.front();
   if (!has_all_after(own, after) || !has_all_after(other, after_theirs)) {

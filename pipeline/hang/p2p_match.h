@@ -7,7 +7,7 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
+#include <span>
 
 #include "pipeline/hang/group_state.h"
 
@@ -20,8 +20,9 @@ enum class Counterpart : std::uint8_t {
   done,
 };
 
-// Of a send or receive of `rank` in `group`, to or from `peer`; both have a dump.
-Counterpart find_counterpart(const std::vector<GroupState>& groups, const GroupState& group,
+// Of a send or receive of `rank` in `group`, to or from `peer`; both have a dump. `own_groups`: all
+// groups of `rank`.
+Counterpart find_counterpart(std::span<const GroupState* const> own_groups, const GroupState& group,
                              std::int32_t rank, const FlightOperation& operation,
                              std::int32_t peer);
 

@@ -24,6 +24,11 @@ bool needs_all(std::string_view name) {
          !name.starts_with("_reduce_oop") && name != "gather" && name != "scatter";
 }
 
+// No job comes near, whose calls mostly have the same number on all ranks: what exceeds it is not
+// looked at, and nothing is concluded from it.
+constexpr std::size_t kMostEdges = std::size_t{1} << 19U;
+constexpr std::size_t kMostSteps = std::size_t{1} << 31U;
+
 struct Call {
   const GroupState* group = nullptr;
   const FlightOperation* operation = nullptr;  // of a rank that waits in it
@@ -33,9 +38,10 @@ struct Call {
 class Builder {
  public:
   Builder(const std::vector<GroupState>& groups, const Dumps& dumps)
-      : groups_(groups), heads_(find_heads(groups, dumps)) {
+      : heads_(find_heads(groups, dumps)) {
     for (const GroupState& group : groups) {
       for (const std::int32_t rank : group.ranks) nodes_.try_emplace(rank, 0);
+      for (const auto& [rank, member] : group.members) groups_[rank].push_back(&group);
     }
     for (auto& [rank, node] : nodes_) {
       node = ranks_.size();
@@ -95,11 +101,10 @@ class Builder {
     if (head.certain) return;
     // Who is missing from any of its calls holds it up, whichever is the first.
     add_edge(nodes_.at(rank), unseen_, graph_);
-    for (const GroupState& group : groups_) {
-      const auto member = group.members.find(rank);
-      if (member == group.members.end()) continue;
-      const auto pending = member->second.first_pending();
-      if (pending) add_collective(rank, group, *member->second.calls.at(*pending));
+    for (const GroupState* group : groups_.at(rank)) {
+      const MemberState& member = group->members.at(rank);
+      const auto pending = member.first_pending();
+      if (pending) add_collective(rank, *group, *member.calls.at(*pending));
     }
   }
 
@@ -116,6 +121,10 @@ class Builder {
   void add_members(Node node) {
     const GroupState& group = *call(node).group;
     const std::int64_t sequence = call(node).operation->sequence;
+    if (num_edges(graph_) + group.ranks.size() > kMostEdges) {
+      add_edge(node, unseen_, graph_);
+      return;
+    }
     std::vector<Node> unknown;
     for (const std::int32_t rank : group.ranks) {
       switch (group.place_of(rank, sequence)) {
@@ -147,7 +156,7 @@ class Builder {
     auto theirs = Counterpart::unknown;
     bool meets = false;
     if (group.members.contains(other)) {
-      theirs = find_counterpart(groups_, group, rank, operation, other);
+      theirs = find_counterpart(groups_.at(rank), group, rank, operation, other);
       const auto head = heads_.find(other);
       meets =
           head != heads_.end() && std::ranges::any_of(head->second.parts, [&](const auto& part) {
@@ -185,6 +194,7 @@ class Builder {
   // Of what is certain, does it lead back? Then the member has made its part.
   void settle_uncertain() {
     std::vector<std::pair<Node, Node>> kept;
+    if (uncertain_.size() * num_edges(graph_) > kMostSteps) std::swap(kept, uncertain_);
     for (std::size_t i = 0; i < uncertain_.size();) {
       const Node from = uncertain_[i].first;
       const std::vector<bool> leads_back = leading_to(from);
@@ -273,8 +283,8 @@ class Builder {
     made.ends.push_back(std::move(end));
   }
 
-  const std::vector<GroupState>& groups_;
   std::map<std::int32_t, Head> heads_;
+  std::map<std::int32_t, std::vector<const GroupState*>> groups_;  // of a rank
   std::map<std::int32_t, Node> nodes_;
   std::vector<std::int32_t> ranks_;  // by node; the calls are behind them
   Node unseen_ = 0;                  // what a dump no longer has

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <numeric>
 #include <random>
 #include <set>
 #include <string>
@@ -238,6 +239,30 @@ TEST(HangAnalysis, FollowsAPipelineToItsBeginning) {
   stage(4).operations.push_back(p2p(10, "send 0->1"));
   EXPECT_EQ(job.find().kind, Kind::unknown);
   EXPECT_THAT(job.find().suspects, IsEmpty());
+}
+
+// A ring of sends beside a collective: who sends to whom is settled for each by itself.
+TEST(HangAnalysis, ManyRanks) {
+  constexpr std::int32_t kRanks = 4'000;
+  std::vector<std::int32_t> all(kRanks);
+  std::iota(all.begin(), all.end(), 0);
+  const auto job = [&](bool same_number) {
+    Dumps dumps;
+    for (const std::int32_t rank : all) {
+      FlightGroup world{"0", "default_pg", all, FlightProgress{17, 16}, {call(17)}};
+      FlightGroup ring{"1", "PIPELINE", all, {}, {}};
+      if (!same_number) world.operations[0].sequence = rank;
+      if (rank % 2 == 1) {
+        ring.operations.push_back(
+            p2p(10, "recv " + std::to_string(rank) + "<-" + std::to_string(rank - 1)));
+      }
+      if (rank == 1234) world = {"0", "default_pg", all, FlightProgress{16, 16}, {}};
+      dumps[rank] = {rank, kDumped, "2.9", {world, ring}};
+    }
+    return dumps;
+  };
+  EXPECT_THAT(analyze_hang(job(true)).suspects, ElementsAre(1234));
+  EXPECT_EQ(analyze_hang(job(false)).suspects.size(), 0U);
 }
 
 // Its status counts sends and receives.
