@@ -159,6 +159,13 @@ bool is_half_of_a_job(std::string_view path, std::string_view directory) {
          base_name(path).find(".tfevents.") != std::string_view::npos;
 }
 
+// torchrun's "attempt_1/0/stderr.log": the ranks were started again in the same job.
+bool is_start_of_a_job(std::string_view path, std::string_view directory) {
+  const std::string_view name = base_name(path);
+  return (name == "stdout.log" || name == "stderr.log") && is_numbered(directory, "attempt") &&
+         directory.end() == parent(parent(path)).end();
+}
+
 // Timelines and system metrics lie in "framework" and "system"; elsewhere they are of the job as a
 // whole.
 bool may_be_a_profiler_trace(std::string_view path) {
@@ -218,7 +225,7 @@ std::string job_of(std::string_view path, std::string_view root, const std::stri
     if (!trial.empty() && directory.data() == path.data() + trial.size() + 1) return name;
     if (trace && holds_sessions(directory)) break;
     if (directory.empty() || is_part_of_a_job(directory)) continue;
-    if (is_half_of_a_job(path, directory)) continue;
+    if (is_half_of_a_job(path, directory) || is_start_of_a_job(path, directory)) continue;
     if (trace && (is_point_of_a_run(directory) || writer.is_named(directory))) continue;
     if (!name.empty()) name += '/';
     name += directory;

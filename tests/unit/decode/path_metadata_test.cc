@@ -114,6 +114,10 @@ TEST(PathMetadata, TheTwoDirectoriesOfKerasAreOneRun) {
   const auto job = [](std::string_view path) { return job_of(path, "/logs", ""); };
   EXPECT_EQ(job("/logs/fit/train/events.out.tfevents.1795597563.vm.1.1.v2"), "fit");
   EXPECT_EQ(job("/logs/fit/validation/events.out.tfevents.1795597564.vm.1.2.v2"), "fit");
+  // torchrun --log-dir: each start of the ranks is of the same job.
+  EXPECT_EQ(job("/logs/none_x/attempt_0/3/stdout.log"), "none_x");
+  EXPECT_EQ(job("/logs/attempt_1/0/stderr.log"), "");
+  EXPECT_EQ(job("/logs/attempt_1/train.log"), "attempt_1") << "another job of a sweep";
   EXPECT_EQ(job("/logs/train/events.out.tfevents.1795597563.vm.1.1.v2"), "");
   EXPECT_EQ(job("/logs/train/rank0_trace.json"), "train") << "no event file";
 }
