@@ -348,7 +348,7 @@ void Engine::save(StateRows& rows, bool all) {
   if (checkpoints_.take_changed() || all) {
     rows.put("checkpoint_writes", [&](StateIo& io) { io(checkpoints_); });
   }
-  if (hangs_.take_changed() || all) rows.put("hangs", [&](StateIo& io) { io(hangs_); });
+  hangs_.save(rows, all);
   if (metrics_.take_changed() || all) rows.put("metrics", [&](StateIo& io) { io(metrics_); });
   latest_samples_.save(rows, all);
   if (scalar_metrics_.take_changed() || all) {
@@ -380,7 +380,7 @@ bool Engine::load_aged(const SavedState& saved) {
                      load_row(saved, "lost_time", [&](StateIo& io) { io(lost_time_); }) &&
                      spans_.load(saved) &&
                      load_row(saved, "checkpoint_writes", [&](StateIo& io) { io(checkpoints_); }) &&
-                     load_row(saved, "hangs", [&](StateIo& io) { io(hangs_); }) &&
+                     hangs_.load(saved) &&
                      load_row(saved, "metrics", [&](StateIo& io) { io(metrics_); }) &&
                      latest_samples_.load(saved) &&
                      load_row(saved, "scalars", [&](StateIo& io) { io(scalar_metrics_); }) &&

@@ -1,7 +1,6 @@
 #include "pipeline/hang/group_state.h"
 
 #include <algorithm>
-#include <tuple>
 #include <utility>
 
 namespace trainwatch {
@@ -35,7 +34,8 @@ class Blocks {
 
 MemberState member_of(const FlightGroup& group) {
   MemberState member;
-  member.shortened = group.shortened;
+  member.shortened = group.last_sequence.has_value();
+  if (member.shortened) member.enqueued = *group.last_sequence;
   const Blocks blocks(group);
   std::map<std::string_view, std::int64_t> completed_p2p;  // the last record, by operation
   for (const FlightOperation& operation : group.operations) {
@@ -145,11 +145,11 @@ GroupState::Place GroupState::place_of(std::int32_t rank, std::int64_t at) const
 }
 
 std::vector<GroupState> group_states(const std::map<std::int32_t, RankDump>& dumps) {
-  using Key = std::pair<std::string, std::vector<std::int32_t>>;
+  using Key = std::pair<std::string, RankList>;
   std::map<Key, std::map<std::int32_t, const FlightGroup*>> groups;
   for (const auto& [rank, dump] : dumps) {
     for (const FlightGroup& group : dump.groups) {
-      if (std::ranges::binary_search(group.ranks, rank)) {
+      if (group.ranks.contains(rank)) {
         groups[{group.name, group.ranks}][rank] = &group;
       }
     }
@@ -157,7 +157,8 @@ std::vector<GroupState> group_states(const std::map<std::int32_t, RankDump>& dum
   std::vector<GroupState> states;
   for (const auto& [key, views] : groups) {
     GroupState& state = states.emplace_back();
-    std::tie(state.name, state.ranks) = key;
+    state.name = key.first;
+    state.ranks = key.second.all();
     state.description = views.begin()->second->description;
     std::vector<const FlightGroup*> all;
     for (const auto& [rank, view] : views) all.push_back(view);

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "pipeline/hang/hang_analysis.h"
@@ -9,26 +12,49 @@
 namespace trainwatch {
 namespace {
 
-constexpr std::size_t kMostPending = 16;               // of a group, the first
-constexpr std::size_t kMostRecent = 32;                // of a group, the last
+// What is kept of a group around its first pending operation: sends and receives are counted.
+struct Window {
+  std::size_t before;
+  std::size_t behind;
+};
+constexpr Window kOfCollectives{4, 16};
+constexpr Window kOfSends{32, 32};
 constexpr Nanos kTogether = std::chrono::seconds(60);  // beside their timeouts
+constexpr std::string_view kPrefix = "hang/";
 
-// How far a group had come is in what is kept: those around the first that is pending, and the
-// last.
+std::size_t operations_of(const RankDump& dump) {
+  std::size_t count = 0;
+  for (const FlightGroup& group : dump.groups) count += group.operations.size();
+  return count;
+}
+
+// Only the first that is pending is compared and described.
+void drop_details(FlightGroup& group) {
+  bool described[2] = {};  // a collective, a send or receive
+  for (FlightOperation& operation : group.operations) {
+    if (!operation.completed && !std::exchange(described[operation.p2p ? 1 : 0], true)) continue;
+    operation.inputs = operation.outputs = {};
+    operation.input_types = operation.output_types = {};
+    operation.frames = {};
+  }
+}
+
+// How far a group had come is in what is kept.
 void shorten(FlightGroup& group) {
   auto& operations = group.operations;
-  const auto size = operations.size();
+  const bool sends = std::ranges::find(operations, true, &FlightOperation::p2p) != operations.end();
+  const auto [before, behind] = sends ? kOfSends : kOfCollectives;
   const auto first_pending = static_cast<std::size_t>(
       std::ranges::find(operations, false, &FlightOperation::completed) - operations.begin());
-  std::size_t pending = 0;
-  for (std::size_t i = 0; i < size; ++i) {
-    const bool recent =
-        size - i <= kMostRecent || (i < first_pending && first_pending - i <= kMostRecent);
-    const bool first = !operations[i].completed && ++pending <= kMostPending;
-    if (!recent && !first) operations[i].record = -1;
+  const std::size_t from = first_pending - std::min(first_pending, before);
+  const std::size_t to = std::min(operations.size(), first_pending + behind);
+  if (to - from < operations.size()) {
+    group.last_sequence = std::ranges::max(operations, {}, &FlightOperation::sequence).sequence;
+    operations.erase(operations.begin() + static_cast<std::ptrdiff_t>(to), operations.end());
+    operations.erase(operations.begin(), operations.begin() + static_cast<std::ptrdiff_t>(from));
+    operations.shrink_to_fit();
   }
-  std::erase_if(operations, [](const FlightOperation& operation) { return operation.record < 0; });
-  group.shortened |= operations.size() < size;
+  drop_details(group);
 }
 
 Nanos timeout_of(std::int64_t ms) {
@@ -58,7 +84,7 @@ bool says_the_same(const WatchdogLine& a, const WatchdogLine& b) {
 void HangTracker::reopen(SubjectId job, Time at) {
   Time& newest = open_.try_emplace(job, at).first->second;
   newest = std::max(newest, at);
-  changed_ = true;
+  open_changed_ = true;
 }
 
 void HangTracker::add(SubjectId job, RankDump dump) {
@@ -66,11 +92,14 @@ void HangTracker::add(SubjectId job, RankDump dump) {
   const auto known = dumps.find(dump.rank);
   if (known == dumps.end() && dumps.size() >= kMostRanks) return;
   if (known != dumps.end() && known->second.written > dump.written) return;
-  for (FlightGroup& group : dump.groups) {
-    dump.entries += group.operations.size();
-    shorten(group);
-  }
+  dump.entries = operations_of(dump);
+  for (FlightGroup& group : dump.groups) shorten(group);
+  const std::size_t replaced = known == dumps.end() ? 0 : operations_of(known->second);
+  const std::size_t operations = operations_ - replaced + operations_of(dump);
+  if (operations > kMostOperations) return;
+  operations_ = operations;
   reopen(job, dump.written);
+  changed_.emplace(job, dump.rank);
   dumps.insert_or_assign(dump.rank, std::move(dump));
 }
 
@@ -86,11 +115,13 @@ void HangTracker::add(SubjectId job, WatchdogLine line) {
       known.group = line.group;
       known.description = line.description;
       reopen(job, line.at);
+      changed_.emplace(job, line.rank);
     }
     return;
   }
   if (own.size() == kMostLines) own.erase(own.begin());
   reopen(job, line.at);
+  changed_.emplace(job, line.rank);
   own.push_back(std::move(line));
 }
 
@@ -118,34 +149,47 @@ bool HangTracker::Job::complete() const {
   for (const FlightGroup& group : dumps.begin()->second.groups) {
     if (group.ranks.size() > dumps.size()) return false;
   }
+  std::set<RankList> members;  // most ranks have the same
+  for (const auto& [rank, dump] : dumps) {
+    for (const FlightGroup& group : dump.groups) members.insert(group.ranks);
+  }
   const Time from = oldest();
-  return std::ranges::all_of(dumps, [&](const auto& entry) {
-    return std::ranges::all_of(entry.second.groups, [&](const FlightGroup& group) {
-      return std::ranges::all_of(group.ranks, [&](std::int32_t rank) {
-        const auto found = dumps.find(rank);
-        return found != dumps.end() && found->second.written >= from;
-      });
+  return std::ranges::all_of(members, [&](const RankList& list) {
+    return std::ranges::all_of(list.all(), [&](std::int32_t rank) {
+      const auto found = dumps.find(rank);
+      return found != dumps.end() && found->second.written >= from;
     });
   });
 }
 
 HangFinding HangTracker::Job::find() const {
-  const Time from = oldest();
-  std::map<std::int32_t, RankDump> together;
-  for (const auto& [rank, dump] : dumps) {
-    if (dump.written >= from) together.emplace(rank, dump);
-  }
-  WatchdogLines recent;
-  for (const auto& [rank, own] : lines) {
-    for (const WatchdogLine& line : own) {
-      if (line.at >= from) recent[rank].push_back(line);
-    }
-  }
-  return analyze_hang(together, recent);
+  return analyze_hang(dumps, lines);
 }
 
-HangFinding HangTracker::find(SubjectId job) const {
-  HangFinding found = jobs_.at(job).find();
+// The ranks of which something is gone.
+std::vector<std::int32_t> HangTracker::Job::forget_before(Time oldest) {
+  std::vector<std::int32_t> ranks;
+  for (auto entry = dumps.begin(); entry != dumps.end();) {
+    const bool old = entry->second.written < oldest;
+    if (old) ranks.push_back(entry->first);
+    entry = old ? dumps.erase(entry) : std::next(entry);
+  }
+  for (auto entry = lines.begin(); entry != lines.end();) {
+    const auto gone =
+        std::erase_if(entry->second, [&](const WatchdogLine& line) { return line.at < oldest; });
+    if (gone > 0) ranks.push_back(entry->first);
+    entry = entry->second.empty() ? lines.erase(entry) : std::next(entry);
+  }
+  return ranks;
+}
+
+// What belongs to an earlier hang never counts again.
+HangFinding HangTracker::find(SubjectId job) {
+  Job& own = jobs_.at(job);
+  for (const auto& [rank, dump] : own.dumps) operations_ -= operations_of(dump);
+  for (const std::int32_t rank : own.forget_before(own.oldest())) changed_.emplace(job, rank);
+  for (const auto& [rank, dump] : own.dumps) operations_ += operations_of(dump);
+  HangFinding found = own.find();
   found.job = job;
   return found;
 }
@@ -157,7 +201,7 @@ std::vector<HangFinding> HangTracker::take_complete() {
     if (complete) found.push_back(find(entry->first));
     entry = complete ? open_.erase(entry) : std::next(entry);
   }
-  changed_ |= !found.empty();
+  open_changed_ |= !found.empty();
   return found;
 }
 
@@ -168,36 +212,75 @@ std::vector<HangFinding> HangTracker::take_settled(Time now) {
     if (settled) found.push_back(find(entry->first));
     entry = settled ? open_.erase(entry) : std::next(entry);
   }
-  changed_ |= !found.empty();
+  open_changed_ |= !found.empty();
   return found;
 }
 
 std::vector<HangFinding> HangTracker::take_all() {
   std::vector<HangFinding> found;
   for (const auto& [job, newest] : std::exchange(open_, {})) found.push_back(find(job));
-  changed_ |= !found.empty();
+  open_changed_ |= !found.empty();
   return found;
 }
 
-bool HangTracker::take_changed() {
-  return std::exchange(changed_, false);
+void HangTracker::save(StateRows& rows, bool all) {
+  if (all) {
+    for (const auto& [job, own] : jobs_) {
+      for (const auto& [rank, dump] : own.dumps) changed_.emplace(job, rank);
+      for (const auto& [rank, line] : own.lines) changed_.emplace(job, rank);
+    }
+  }
+  for (const Place& place : std::exchange(changed_, {})) save(rows, place);
+  if (std::exchange(open_changed_, false) || all) {
+    rows.put("hangs", [&](StateIo& io) { io(open_); });
+  }
 }
 
-void HangTracker::Job::state(StateIo& io) {
-  io(dumps);
+void HangTracker::save(StateRows& rows, Place place) const {
+  const auto& [job, rank] = place;
+  const Job& own = jobs_.at(job);
+  const std::string key = id_row(kPrefix, job) + "/" + std::to_string(rank);
+  const auto dump = own.dumps.find(rank);
+  const auto lines = own.lines.find(rank);
+  if (dump == own.dumps.end() && lines == own.lines.end()) return rows.remove(key);
+  std::optional<RankDump> kept_dump;
+  std::vector<WatchdogLine> kept_lines;
+  if (dump != own.dumps.end()) kept_dump = dump->second;
+  if (lines != own.lines.end()) kept_lines = lines->second;
+  rows.put(key, [&](StateIo& io) {
+    io(kept_dump);
+    io(kept_lines);
+  });
+}
+
+bool HangTracker::load(const SavedState& saved) {
+  *this = {};
+  const bool whole = for_rows(saved, kPrefix, [&](std::string_view key, std::string_view value) {
+    const auto bar = key.find('/');
+    const auto rank = number_in<std::int32_t>(key.substr(std::min(bar, key.size() - 1) + 1));
+    if (bar == std::string_view::npos || !rank) return false;
+    const auto job = saved.subject(key.substr(0, bar));
+    return !job || load({*job, *rank}, saved.open(value));
+  });
+  if (!whole || !load_row(saved, "hangs", [&](StateIo& io) { io(open_); })) return false;
+  return std::ranges::all_of(open_, [&](const auto& entry) { return jobs_.contains(entry.first); });
+}
+
+bool HangTracker::load(Place place, StateIo io) {
+  const auto [job, rank] = place;
+  std::optional<RankDump> dump;
+  std::vector<WatchdogLine> lines;
+  io(dump);
   io(lines);
-  if (dumps.size() > kMostRanks || lines.size() > kMostRanks) io.fail();
-  for (const auto& [rank, own] : lines) {
-    if (own.size() > kMostLines) io.fail();
-  }
-}
-
-void HangTracker::state(StateIo& io) {
-  io(jobs_);
-  io(open_);
-  for (const auto& [job, newest] : open_) {
-    if (!jobs_.contains(job)) io.fail();
-  }
+  Job& own = jobs_[job];
+  const bool possible = io.complete() && (!dump || dump->rank == rank) &&
+                        lines.size() <= kMostLines && own.dumps.size() < kMostRanks &&
+                        own.lines.size() < kMostRanks;
+  if (!possible) return false;
+  if (dump) operations_ += operations_of(*dump);
+  if (dump) own.dumps.emplace(rank, std::move(*dump));
+  if (!lines.empty()) own.lines.emplace(rank, std::move(lines));
+  return operations_ <= kMostOperations;
 }
 
 }  // namespace trainwatch

@@ -3,15 +3,18 @@
 // files are read. Lines count only for ranks without a dump.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "pipeline/decode/flight_recorder/flight_dump.h"
 #include "pipeline/hang/watchdog_dumps.h"
 #include "trainwatch/hang.h"
 #include "trainwatch/state_io.h"
+#include "trainwatch/state_rows.h"
 
 namespace trainwatch {
 
@@ -20,6 +23,8 @@ class HangTracker {
   // Of one job; the dumps and lines of further ranks are not kept.
   static constexpr std::size_t kMostRanks = 16384;
   static constexpr std::size_t kMostLines = 32;  // of a rank, the newest
+  // Of all jobs, in dumps, about 100 MB; dumps beyond are as if they were missing.
+  static constexpr std::size_t kMostOperations = std::size_t{1} << 19U;
   // Dumps of one hang come within seconds. Ranks whose dump is missing for so long have none.
   static constexpr Nanos kSettled = std::chrono::seconds(10);
 
@@ -32,8 +37,9 @@ class HangTracker {
   std::vector<HangFinding> take_settled(Time now);
   std::vector<HangFinding> take_all();
 
-  bool take_changed();
-  void state(StateIo& io);
+  // A row for each rank.
+  void save(StateRows& rows, bool all);
+  bool load(const SavedState& saved);
 
  private:
   struct Job {
@@ -46,14 +52,20 @@ class HangTracker {
     // All members of all groups have a dump of the same hang.
     bool complete() const;
     HangFinding find() const;
-    void state(StateIo& io);
+    std::vector<std::int32_t> forget_before(Time oldest);
   };
+  using Place = std::pair<SubjectId, std::int32_t>;
+
   void reopen(SubjectId job, Time at);
-  HangFinding find(SubjectId job) const;
+  HangFinding find(SubjectId job);
+  void save(StateRows& rows, Place place) const;
+  bool load(Place place, StateIo io);
 
   std::map<SubjectId, Job> jobs_;
   std::map<SubjectId, Time> open_;  // not reported yet: the time of the newest dump or line
-  bool changed_ = true;
+  std::set<Place> changed_;         // since they were saved
+  bool open_changed_ = true;
+  std::size_t operations_ = 0;  // in all dumps
 };
 
 }  // namespace trainwatch

@@ -89,11 +89,10 @@ RankDump dump_of(std::int32_t rank, const std::vector<WatchdogLine>& lines) {
 // A name alone may be that of several groups: then it is not known which one the rank means.
 void set_members(RankDump& dump, const std::map<std::int32_t, RankDump>& dumps) {
   for (FlightGroup& group : dump.groups) {
-    std::set<std::vector<std::int32_t>> members;
+    std::set<RankList> members;
     for (const auto& [rank, other] : dumps) {
       for (const FlightGroup& theirs : other.groups) {
-        const bool same = theirs.name == group.name &&
-                          std::ranges::binary_search(theirs.ranks, dump.rank) &&
+        const bool same = theirs.name == group.name && theirs.ranks.contains(dump.rank) &&
                           (group.description.empty() || group.description == theirs.description);
         if (same) members.insert(theirs.ranks);
       }
@@ -124,7 +123,7 @@ std::map<std::int32_t, RankDump> dumps_of_lines(const WatchdogLines& lines,
     for (const FlightGroup& group : dump.groups) members[group.name].push_back(rank);
   }
   for (auto& [rank, dump] : made) {
-    for (FlightGroup& group : dump.groups) group.ranks = members.at(group.name);
+    for (FlightGroup& group : dump.groups) group.ranks = RankList(members.at(group.name));
   }
   return made;
 }

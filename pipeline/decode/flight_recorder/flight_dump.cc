@@ -94,7 +94,7 @@ void FlightGroup::state(StateIo& io) {
   io(ranks);
   io(progress);
   io(operations);
-  io(shortened);
+  io(last_sequence);
 }
 
 void RankDump::state(StateIo& io) {

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "pipeline/decode/flight_recorder/rank_list.h"
 #include "pipeline/decode/flight_recorder/watchdog_line.h"
 #include "trainwatch/state_io.h"
 #include "trainwatch/subject.h"
@@ -49,12 +50,13 @@ struct FlightProgress {
 // One process group of the rank.
 struct FlightGroup {
   std::string name;
-  std::string description;                  // "TENSOR_MODEL_PARALLEL_GROUP"
-  std::vector<std::int32_t> ranks;          // sorted
+  std::string description;  // "TENSOR_MODEL_PARALLEL_GROUP"
+  RankList ranks;
   std::optional<FlightProgress> progress;   // as the status says
   std::vector<FlightOperation> operations;  // in the order of their records
-  bool shortened = false;                   // some are not kept
-  bool has_first_pending = false;           // it is known that no older call is pending
+  // If some of them are not kept: the highest number of a collective among all.
+  std::optional<std::int64_t> last_sequence{};
+  bool has_first_pending = false;  // it is known that no older call is pending
 
   void state(StateIo& io);
 };

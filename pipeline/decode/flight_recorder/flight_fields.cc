@@ -123,12 +123,12 @@ FlightGroup group_of(const std::string& name, const PickleContainer& dict) {
   group.name = name;
   group.description = text_of(dict.find("desc"));
   const PickleValue* const ranks = dict.find("ranks");
-  group.ranks = parse_ranks(text_of(ranks));
+  std::vector<std::int32_t> listed = parse_ranks(text_of(ranks));
   for (const PickleValue& rank : sequence_of(ranks)) {
     const auto number = integer_of(&rank);
-    if (number && *number >= 0) group.ranks.push_back(static_cast<std::int32_t>(*number));
+    if (number && *number >= 0) listed.push_back(static_cast<std::int32_t>(*number));
   }
-  std::ranges::sort(group.ranks);
+  group.ranks = RankList(std::move(listed));
   return group;
 }
 
@@ -213,7 +213,6 @@ std::vector<std::int32_t> parse_ranks(std::string_view text) {
     }
     at = end;
   }
-  std::ranges::sort(ranks);
   return ranks;
 }
 
