@@ -61,7 +61,8 @@ class PickleWriter {
 
 inline std::string ranks_text(const FlightGroup& group) {
   std::string text = "[";
-  for (const auto rank : group.ranks.all()) text += (text.size() > 1 ? ", " : "") + std::to_string(rank);
+  for (const auto rank : group.ranks.all())
+    text += (text.size() > 1 ? ", " : "") + std::to_string(rank);
   return text + "]";
 }
 
