@@ -155,8 +155,7 @@ Writer writer_of(std::string_view path) {
 
 // Keras writes the event files of one training to these two.
 bool is_half_of_a_job(std::string_view path, std::string_view directory) {
-  return (directory == "train" || directory == "validation") &&
-         base_name(path).find(".tfevents.") != std::string_view::npos;
+  return (directory == "train" || directory == "validation") && is_event_file(path);
 }
 
 // torchrun's "attempt_1/0/stderr.log": the ranks were started again in the same job.
@@ -184,6 +183,10 @@ std::string_view base_name(std::string_view path) {
 
 bool is_event_file(std::string_view path) {
   return base_name(path).find(".tfevents") != std::string_view::npos;
+}
+
+bool is_validation_of_a_job(std::string_view path) {
+  return base_name(parent(path)) == "validation" && is_event_file(path);
 }
 
 TrialPathMetadata trial_path_metadata(std::string_view path) {

@@ -17,6 +17,8 @@ bool is_named_as_ours(std::string_view path);
 // TensorBoard's event files, and those of a trial: "events.out.tfevents.1700000000.host",
 // "000000000004_worker_0.tfevents". They are binary: their first byte may be anything.
 bool is_event_file(std::string_view path);
+// Keras's half of a job that evaluates.
+bool is_validation_of_a_job(std::string_view path);
 
 // `TRIAL/events/<step>/<step>_<worker>.tfevents` of SageMaker Debugger.
 struct TrialPathMetadata {

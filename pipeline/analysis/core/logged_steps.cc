@@ -28,6 +28,7 @@ void LoggedSteps::Lane::state(StateIo& io) {
   io(clock);
   io(source);
   io(iteration);
+  io(span);
   io(wait);
   io(at);
   io(timed);
@@ -38,7 +39,7 @@ void LoggedSteps::Lane::state(StateIo& io) {
   io(restarted);
   io(pace);
   io(waiting);
-  if (source >= Source::count_ || !is_possible(at) || !is_possible(end)) io.fail();
+  if (source >= Source::count_ || span < 0 || !is_possible(at) || !is_possible(end)) io.fail();
 }
 
 std::optional<Step> LoggedSteps::on(const Scalar& scalar) {
@@ -92,12 +93,13 @@ void LoggedSteps::read_clock(Lane& lane, const Scalar& scalar) {
   const Time before = std::exchange(lane.at, scalar.at);
   const std::int64_t last = std::exchange(lane.iteration.step, scalar.step);
   lane.timed = scalar.timed;
+  lane.span = 0;
   double seconds = scalar.value;
   if (scalar.kind == ScalarKind::steps_per_second) seconds = 1 / scalar.value;
   if (lane.source == Source::times) {
     const bool follows = before != kNoTime && last != kNoStep && scalar.step > last;
-    seconds =
-        follows ? to_seconds(scalar.at - before) / static_cast<double>(scalar.step - last) : 0;
+    lane.span = follows ? scalar.step - last : 0;
+    seconds = follows ? to_seconds(scalar.at - before) / static_cast<double>(lane.span) : 0;
   }
   lane.iteration.seconds = is_seconds(seconds) ? seconds : 0;
   if (lane.number != kNoStep && scalar.step + 1 < lane.number) {
@@ -119,10 +121,10 @@ std::optional<Step> LoggedSteps::close(Lane& lane, SubjectId subject) {
   step.mode = Mode::train;
   step.origin = Origin::log;
   step.attempt = lane.attempt;
-  if (!step.opens_attempt) {
+  const std::int64_t span = step.opens_attempt ? lane.span : read.step - lane.number;
+  if (span > 1) {
     const double most = std::clamp(kLongest / read.seconds, 1.0, 1e9);
-    step.steps =
-        static_cast<std::uint32_t>(std::min(static_cast<double>(read.step - lane.number), most));
+    step.steps = static_cast<std::uint32_t>(std::min(static_cast<double>(span), most));
   }
   step.duration = from_seconds(read.seconds);
   const Nanos interval = step.duration * step.steps;

@@ -63,7 +63,9 @@ class LoggedSteps {
   struct Lane {
     Symbol clock = Symbol::none;
     Source source = Source::none;
-    Figure iteration;   // of the record that is being read
+    Figure iteration;  // of the record that is being read
+    std::int64_t span =
+        0;              // the steps between its time and that of the record before; 0: not known
     Figure wait;        // the latest
     Time at = kNoTime;  // of the last record of the clock
     bool timed = false;

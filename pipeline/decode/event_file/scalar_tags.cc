@@ -5,6 +5,8 @@
 #include <iterator>
 #include <string>
 
+#include "pipeline/decode/path_metadata.h"
+
 namespace trainwatch {
 namespace {
 
@@ -90,6 +92,10 @@ bool ScalarMeaning::is_mean() const {
     default:
       return false;
   }
+}
+
+std::string name_in_job(std::string_view tag, std::string_view path) {
+  return (is_validation_of_a_job(path) ? "validation/" : "") + std::string(tag);
 }
 
 ScalarMeaning meaning_of_tag(std::string_view tag, std::string_view path) {

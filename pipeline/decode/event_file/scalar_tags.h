@@ -1,6 +1,7 @@
 // What the tags of scalars mean, as the frameworks' loggers name them.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include "trainwatch/scalar.h"
@@ -15,7 +16,10 @@ struct ScalarMeaning {
   bool is_mean() const;
 };
 
-// `path` is that of the file: Keras writes the same tags into `train/` and `validation/`.
+// The name of a tag within its job: Keras writes the same tags into the `train/` and `validation/` of
+// one training, so that those of the second are "validation/epoch_loss". `path` is that of the file.
+std::string name_in_job(std::string_view tag, std::string_view path);
+
 ScalarMeaning meaning_of_tag(std::string_view tag, std::string_view path);
 
 }  // namespace trainwatch

@@ -48,7 +48,8 @@ TaggedScalars::Tag* TaggedScalars::find_tag(std::string_view name) {
 }
 
 TaggedScalars::Tag TaggedScalars::make_tag(std::string_view name) const {
-  return {context_.interner.symbols.intern(name), meaning_of_tag(name, context_.path), kNoStep};
+  return {context_.interner.symbols.intern(name_in_job(name, context_.path)),
+          meaning_of_tag(name, context_.path), kNoStep};
 }
 
 void TaggedScalars::state(StateIo& io) {

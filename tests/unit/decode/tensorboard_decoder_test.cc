@@ -198,6 +198,13 @@ TEST(TensorBoard, TagsOfAFileAreBounded) {
   EXPECT_THAT(read.rejects, ElementsAre("cardinality"));
 }
 
+// Keras's two halves are one job, and each has an "epoch_loss".
+TEST(ScalarTags, OfKerasValidationHaveANameOfTheirOwn) {
+  EXPECT_EQ(name_in_job("epoch_loss", "/w/train/events.out.tfevents.1.vm.1.2.v2"), "epoch_loss");
+  EXPECT_EQ(name_in_job("epoch_loss", "/w/validation/events.out.tfevents.1.vm.1.2.v2"),
+            "validation/epoch_loss");
+}
+
 TEST(ScalarTags, EvaluationIsNoTraining) {
   EXPECT_EQ(meaning_of_tag("Loss", "/w/x").kind, ScalarKind::loss);
   EXPECT_EQ(meaning_of_tag("train/loss", "/w/x").kind, ScalarKind::loss);
