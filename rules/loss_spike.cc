@@ -18,7 +18,10 @@ namespace {
 constexpr std::size_t kMostTags = 8;   // of a subject; further ones are not judged
 constexpr std::size_t kWindow = 200;   // records
 constexpr std::int64_t kRecovery = 3;  // records in a row that are as before
-constexpr double kChange = 1.5;        // factor of the loss that is worth an update
+// Of the highest usual loss of the attempt: a loss that has all but vanished rises by large factors
+// and means nothing by it.
+constexpr double kNegligible = 1e-4;
+constexpr double kChange = 1.5;  // factor of the loss that is worth an update
 
 struct Params {
   double sigma = 8;
@@ -29,17 +32,19 @@ struct Params {
 
 struct Tag : ScalarTrack {
   RollingMedianMad usual{kWindow};
+  double highest = 0;       // usual loss of the attempt
   std::uint64_t above = 0;  // records in a row above the limit, up to the latest
   std::int64_t above_step = kNoStep;
   Time above_since = kNoTime;
 
   bool possible() const {
     return ScalarTrack::possible() && above <= kWindow && above_step >= kNoStep &&
-           is_possible(above_since);
+           is_possible(above_since) && highest >= 0;
   }
   void state(StateIo& io) {
     ScalarTrack::state(io);
     io(usual);
+    io(highest);
     io(above);
     io(above_step);
     io(above_since);
@@ -104,6 +109,7 @@ class LossSpike final : public Rule {
 
   static void restart(Tag& tag, const Scalar& scalar, Verdicts& out) {
     tag.begin_attempt(scalar.at, out);
+    tag.highest = 0;
     forget(tag);
   }
   static void forget(Tag& tag) {
@@ -127,7 +133,8 @@ LossSpike::Limit LossSpike::limit_of(const Tag& tag) const {
   limit.median = tag.usual.median();
   limit.spread = kSigmaPerMad * tag.usual.mad();
   limit.value = limit.median +
-                std::max(params_.sigma * limit.spread, params_.min_rise * std::fabs(limit.median));
+                std::max({params_.sigma * limit.spread, params_.min_rise * std::fabs(limit.median),
+                          kNegligible * tag.highest});
   return limit;
 }
 
@@ -136,6 +143,7 @@ void LossSpike::judge(Tag& tag, const Scalar& scalar, Verdicts& out) {
   if (!enough(tag) || scalar.value <= limit.value) {
     tag.above = 0;
     tag.usual.push(scalar.value);
+    tag.highest = std::max(tag.highest, std::fabs(scalar.value));
     return tag.clear(scalar.at, interner_, out);
   }
   if (tag.above == 0) {
