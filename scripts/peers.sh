@@ -1,7 +1,7 @@
 #!/bin/bash
 # Libraries from PyPI for the tests of label "peers", in a virtual environment of their own below
 # $XDG_CACHE_HOME. Prints the path of its Python as the only line on standard output.
-#   scripts/peers.sh NAME           torch (5.7 GB: PyPI has no smaller one), tensorflow (1.6 GB), loggers or opentelemetry
+#   scripts/peers.sh NAME           torch (5.7 GB: PyPI has no smaller one), tensorflow, jax (1.6 GB each), loggers, …: tests/peers/python/*.in
 #   scripts/peers.sh --lock NAME    writes tests/peers/python/NAME.txt anew from NAME.in
 # For Python 3.11 on x86_64. What is installed is what NAME.txt names, by hash.
 set -euo pipefail

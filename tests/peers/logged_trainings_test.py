@@ -121,6 +121,14 @@ class TensorflowTest(LoggedTraining):
         self.check_table("tensorflow", "keras_csv", "loss")
 
 
+class JaxTest(LoggedTraining):
+    def test_flax(self):
+        self.check_steps("jax", "flax_summary", "train_loss")
+
+    def test_clu(self):
+        self.check_steps("jax", "clu_summary", "loss")
+
+
 class TorchTest(LoggedTraining):
     def test_summaries(self):
         self.check_steps("torch", "torch_summary", "train/loss")

@@ -5,7 +5,8 @@
 
     loggers      tensorboardx wandb
     torch        torch_summary lightning_csv hf_trainer       with the packages of `loggers` on PYTHONPATH
-    tensorflow   tf_summary keras_tensorboard keras_csv
+    tensorflow   tf_summary keras_tensorboard keras_csv       the same
+    jax          flax_summary clu_summary                     the same
 
 Each LOGGER has a folder; beside it, LOGGER.truth.json says what was trained: {"steps": [{"step", "loss", "lr", "at"}, ...]}, in the
 units of the training loop and seconds since 1970. tests/peers/logged_trainings_test.py has longer ones watched while they run.
@@ -90,6 +91,26 @@ def tf_summary(out, plan):
             tf.summary.scalar("loss", values["loss"], step=step)
             tf.summary.scalar("learning_rate", tf.constant(values["lr"], tf.float64), step=step)
     steps = train(plan, log)
+    writer.close()
+    return steps
+
+
+def flax_summary(out, plan):
+    from flax.metrics.tensorboard import SummaryWriter
+    writer = SummaryWriter(out)
+
+    def log(step, values):
+        writer.scalar("train_loss", values["loss"], step)
+        writer.scalar("learning_rate", values["lr"], step)
+    steps = train(plan, log)
+    writer.close()
+    return steps
+
+
+def clu_summary(out, plan):
+    from clu import metric_writers
+    writer = metric_writers.SummaryWriter(out)
+    steps = train(plan, lambda step, values: writer.write_scalars(step, {"loss": values["loss"], "learning_rate": values["lr"]}))
     writer.close()
     return steps
 
@@ -219,8 +240,8 @@ def hf_trainer(out, plan):
     return steps
 
 
-LOGGERS = {logger.__name__: logger for logger in (tensorboardx, torch_summary, tf_summary, keras_tensorboard, keras_csv, wandb,
-                                                  lightning_csv, hf_trainer)}
+LOGGERS = {logger.__name__: logger for logger in (tensorboardx, torch_summary, tf_summary, flax_summary, clu_summary,
+                                                  keras_tensorboard, keras_csv, wandb, lightning_csv, hf_trainer)}
 
 
 def main():

@@ -252,6 +252,8 @@ TEST(TensorBoard, ReadsWhatRealWritersWrite) {
       {"tensorboardx", "train/loss"},
       {"torch_summary", "train/loss"},
       {"tf_summary", "loss"},
+      {"flax_summary", "train_loss"},
+      {"clu_summary", "loss"},
       {"hf_trainer", "train/loss"}};
   for (const auto& [writer, tag] : kWriters) {
     SCOPED_TRACE(writer);
