@@ -4,6 +4,7 @@ import {html} from 'htm/preact';
 import {useState} from 'preact/hooks';
 import {Download} from './download.js';
 import {ago, clockSeconds, count, duration, percent, plural, seconds, words} from './format.js';
+import {HangRanks} from './hang_ranks.js';
 import {Still} from './still.js';
 
 // A shape for each severity, so that it shows without colour.
@@ -63,6 +64,7 @@ function card(alert, others, time, model) {
         <time datetime=${alert.started_at}>${time}</time>
       </div>
       <p class="summary">${alert.summary}</p>
+      <${HangRanks} evidence=${alert.evidence} />
       <dl>
         ${alert.cause?.name && html`<dt>cause</dt><dd class="cause">${causeText(alert.cause)}</dd>`}
         ${alert.lost_seconds > 0 && html`<dt>lost</dt><dd class="lost">${seconds(alert.lost_seconds)}</dd>`}

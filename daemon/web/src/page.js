@@ -7,6 +7,7 @@ import {Charts} from './charts.js';
 import {Compare} from './compare.js';
 import {Connection, TopBar} from './top_bar.js';
 import {Runs} from './runs_view.js';
+import {Tensors} from './tensors_section.js';
 import {Watched} from './watched.js';
 
 export function Page({model}) {
@@ -21,6 +22,7 @@ export function Page({model}) {
       ${source.live && html`<${FiringAlerts} model=${model} />`}
       <${Charts} model=${model} />
       ${!source.live && model.book.firing().length > 0 && html`<${FiringAlerts} model=${model} />`}
+      <${Tensors} model=${model} />
       <${ResolvedAlerts} model=${model} />
       <${Compare} model=${model} />
       <${Watched} model=${model} />

@@ -45,6 +45,10 @@ export const PANELS = {
     only: (view) => view.tags.length > 0,
     path: ({job, tags}) => `/api/v1/scalars?${new URLSearchParams([...(job === null ? [] : [['job', job]]), ...tags.map((tag) => ['tag', tag])])}`,
   },
+  trials: {
+    every: 30000,  // tensors.js hears of what is new in them
+    path: () => '/api/v1/tensors',
+  },
   annotations: {
     every: 0,  // of a chosen span, which does not change
     only: (view) => view.start !== undefined && view.end !== undefined,

@@ -53,7 +53,10 @@ export async function assetsOf(binary) {
     return body.toString();
   };
   const index = await take('/');
-  for (const [, path] of index.matchAll(/(?:src|href)="(\/[^"]+)"/g)) await take(path);
+  for (const [, path] of index.matchAll(/(?:src|href)="(\/[^"]+)"/g)) {
+    const text = await take(path);
+    for (const [more] of text.matchAll(/\/assets\/tensors-\w+\.js/g)) await take(more);
+  }
   await daemon.stop();
   return assets;
 }

@@ -1,6 +1,6 @@
 // A server that keeps the contract between trainwatch and its page, with jobs and alerts that a test
 // makes. What is served as the page comes from the real program.
-//   node mock_server.mjs BINARY [slow|healthy|straggler|stalled|large]    serves until it is ended
+//   node mock_server.mjs BINARY [slow|healthy|straggler|stalled|large|trial]    serves until it is ended
 
 import http from 'node:http';
 import {once} from 'node:events';
@@ -9,10 +9,11 @@ import {WebSocketServer} from 'ws';
 import {makeAlert, makeHistory} from './alerts.mjs';
 import {assetsOf} from './daemon.mjs';
 import * as jobs from './jobs.mjs';
+import * as tensors from './tensors.mjs';
 
 export class MockServer {
-  constructor(assets, {runs = [], alerts = [], monitor = '', status = {}, missing = [], failing = []} = {}) {
-    Object.assign(this, {assets, jobs: runs, monitor, missing, failing, epoch: 'epoch-1', requests: [], log: [], streams: new Set()});
+  constructor(assets, {runs = [], alerts = [], monitor = '', status = {}, missing = [], failing = [], trials = []} = {}) {
+    Object.assign(this, {assets, jobs: runs, monitor, missing, failing, trials, epoch: 'epoch-1', requests: [], log: [], streams: new Set()});
     this.status = {version: '0.0.0-mock', ready: true, started_at: new Date().toISOString(), latest_event_at: new Date().toISOString(),
       lag_seconds: 0, watch_degraded: '', missing_roots: [], state_degraded: '', sources: [{source: '/job', files: 3, bytes: 123456,
         lag_bytes: 0, lag_seconds: 0, events: 999, rejects: {}}], files: [{path: '/job/a.json', format: 'timeline', size: 10, offset: 10,
@@ -65,6 +66,12 @@ export class MockServer {
     this.send({op: 'status', ...this.status});
   }
 
+  // A step of the first trial is complete.
+  saved(step) {
+    for (const steps of Object.values(this.trials[0].steps)) steps.push(step);
+    this.send({op: 'tensor', dropped: 0, trials: []});
+  }
+
   subscribe(socket, query) {
     this.requests.push('stream');
     this.streams.add(socket);
@@ -85,6 +92,7 @@ export class MockServer {
       return response.writeHead(503, {'Content-Type': 'application/json'}).end(JSON.stringify({status: 503, error: 'the index is not ready'}));
     }
     const value = this.missing.some((path) => url.pathname.startsWith(path)) ? undefined : this.json(url.pathname, url.searchParams);
+    if (value?.picture) return response.writeHead(200, {'Content-Type': 'image/png'}).end(value.picture);
     if (value?.download) return response.writeHead(200, {'Content-Type': 'application/json'}).end(JSON.stringify(value.download));
     const status = value === undefined ? 404 : 200;
     response.writeHead(status, {'Content-Type': 'application/json', 'Cache-Control': 'no-store'})
@@ -105,6 +113,8 @@ export class MockServer {
       case '/api/v1/histogram': return job && jobs.histogram(job, query.get('what'), span);
       case '/api/v1/scalars': return job && jobs.scalars(job, query.getAll('tag'), number('last'));
       case '/api/v1/annotations': return job && jobs.annotations(job, span);
+      case '/api/v1/tensors': return {trials: this.trials.map((trial) => tensors.answer(trial, query))};
+      case '/api/v1/tensors/value': return tensors.value(this.trials[0], query);
       case '/api/v1/timeline': return {download: {traceEvents: [], span}};
     }
     if (path.startsWith('/api/v1/analyses/')) return (job && jobs.analysis(path.split('/').pop(), job)) ?? undefined;
@@ -138,6 +148,7 @@ export function scene(name, now = Date.now()) {
     case 'stalled': return {runs: [make({job: 'bert', kind: 'stalled'})],
       alerts: [makeAlert('stands still', {rule: 'stall', severity: 'critical', summary: 'No step ended for 25 s.', at: now - 25000})]};
     case 'large': return {runs: [make({job: 'bert', kind: 'slow', steps: 100000, ranks: 64, cores: 64})], alerts: [...makeHistory(100000, now), ...firing]};
+    case 'trial': return {runs: [make({job: 'bert'})], alerts: [], trials: [tensors.makeTrial()]};
     default: return {runs: [make({job: 'bert', kind: 'slow', seconds: 1.2, steps: 3800, scalars: true}), make({job: 'resnet', seed: 5, steps: 3000}),
       make({job: 'a-run-with-a-very-long-name-that-somebody-generated-2026-11-24T10-00-00', seed: 9})], alerts: [...makeHistory(120, now), ...firing]};
   }

@@ -12,7 +12,8 @@ import {assetsOf} from './daemon.mjs';
 import {addSteps} from './jobs.mjs';
 import {MockServer, scene} from './mock_server.mjs';
 
-const MOST_BYTES = 60000;
+const MOST_BYTES = 60000;  // of what every page loads
+const MOST_BYTES_OF_TENSORS = 4000;
 let assets;
 before(async () => { assets = await assetsOf(BINARY); });
 
@@ -33,7 +34,10 @@ const shown = (name, use, {change, hash = '', ...options} = {}) =>
   }, options), change);
 
 test('the page is small', () => {
-  const sizes = [...assets].map(([path, {body}]) => [path, gzipSync(body, {level: 9}).length]);
+  const loaded = [...assets].filter(([path]) => !path.includes('/tensors-'));
+  const more = [...assets].filter(([path]) => path.includes('/tensors-')).map(([, {body}]) => gzipSync(body, {level: 9}).length);
+  assert.ok(more.length === 1 && more[0] <= MOST_BYTES_OF_TENSORS, `tensors: ${more} bytes`);
+  const sizes = loaded.map(([path, {body}]) => [path, gzipSync(body, {level: 9}).length]);
   const total = sizes.reduce((sum, [, size]) => sum + size, 0);
   assert.ok(total <= MOST_BYTES, `${total} bytes: ${JSON.stringify(sizes)}`);
   console.log(`bundle: ${total} bytes compressed`);
@@ -518,6 +522,95 @@ describe('the connection', () => {
     await alertOf(page, idOf('while hidden')).waitFor();
   }));
 });
+
+describe('tensors', () => {
+  const pictures = (page) => page.locator('.pictures img');
+  const widths = (page) => pictures(page).evaluateAll((images) => images.map((image) => image.naturalWidth));
+  const figure = (page, name) => page.locator('.pictures li', {hasText: name});
+
+  test('of the newest step are drawn, and new ones as they come', () => shown('trial', async (page, server) => {
+    await until(async () => (await widths(page)).join() === '3,3,3', 'pictures of step 3');
+    assert.match(await pictures(page).nth(1).getAttribute('alt'), /^conv\/kernel:0 at step 3: float32, 2 × 2 × 3 × 3, from -3 to 0\.75$/);
+    assert.match(await figure(page, 'loss').textContent(), /0\.3333.*one number/);
+    assert.match(await figure(page, 'label').textContent(), /no picture/);
+    server.saved(7);
+    await until(async () => (await widths(page)).join() === '7,7,7', 'pictures of step 7');
+    const slice = server.requests.find((path) => path.includes('conv') && path.includes('slice'));
+    assert.equal(new URLSearchParams(slice).get('slice'), '0,0,:,:');
+  }));
+
+  test('of an earlier step, by the keyboard too; it stays until the newest is wanted again', () => shown('trial', async (page, server) => {
+    await until(async () => (await widths(page)).join() === '3,3,3', 'pictures of step 3');
+    await page.locator('.tensors input[type=range]').focus();
+    await page.keyboard.press('ArrowLeft');
+    await until(async () => (await widths(page)).join() === '2,2,2', 'pictures of step 2');
+    server.saved(7);
+    await page.getByRole('button', {name: 'newest'}).waitFor();
+    assert.equal((await widths(page)).join(), '2,2,2');
+    await page.getByRole('button', {name: 'newest'}).click();
+    await until(async () => (await widths(page)).join() === '7,7,7', 'pictures of step 7');
+  }));
+
+  test('are chosen by collection, name, mode and worker', () => shown('trial', async (page, server) => {
+    await pictures(page).first().waitFor();
+    await page.getByLabel('name').fill('^(bias|conv)');
+    await until(async () => await page.locator('.pictures li').count() === 2, 'two names fit');
+    await page.getByLabel('name').fill('(');
+    await page.getByText('No name fits.').waitFor();
+    await page.getByLabel('name').fill('');
+    await page.getByLabel('collection').selectOption('gradients');
+    await until(async () => await page.locator('.pictures li').count() === 1, 'one is in the collection');
+    assert.equal(await page.getByLabel('collection').getByText('none').count(), 0, 'it has no names');
+    server.requests.length = 0;
+    await page.getByLabel('worker').selectOption('worker_1');
+    await page.getByLabel('mode').selectOption('TRAIN');
+    await until(() => server.requests.some((path) => /value.*mode=TRAIN.*worker=worker_1/.test(path)), 'they are asked for');
+  }));
+
+  test('ask for nothing while the page is hidden', () => shown('trial', async (page, server) => {
+    await pictures(page).first().waitFor();
+    const hide = (hidden) => page.evaluate((state) => {
+      Object.defineProperty(document, 'hidden', {configurable: true, get: () => state});
+      document.dispatchEvent(new Event('visibilitychange'));
+    }, hidden);
+    await hide(true);
+    await until(() => server.streams.size === 0, 'the streams are closed');
+    server.requests.length = 0;
+    server.saved(7);
+    await new Promise((done) => setTimeout(done, 1500));
+    assert.deepEqual(server.requests, []);
+    await hide(false);
+    await until(async () => (await widths(page)).join() === '7,7,7', 'pictures of step 7');
+  }));
+
+  test('are nothing that an ordinary page loads', () => shown('healthy', async (page) => {
+    await drawn(page);
+    const scripts = await page.evaluate(() => performance.getEntriesByType('resource').map(({name}) => name));
+    assert.ok(!scripts.some((name) => name.includes('/tensors-')), scripts.join());
+  }));
+
+  for (const width of [360, 1920]) {
+    test(`axe finds nothing: ${width} px; nothing is wider than the window`, () => shown('trial', async (page) => {
+      await pictures(page).first().waitFor();
+      assert.deepEqual(await violations(page), []);
+      assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), 'scrolls sideways');
+    }, {viewport: {width, height: 900}}));
+  }
+});
+
+test('a hang shows where the ranks of its group are', () => shown('healthy', async (page, server) => {
+  const evidence = {suspects: [2], waiting: '0-1,3', absent: '2', done: '', unknown: '', group: '0', collective: 'all_reduce', sequence: 17};
+  server.publish({...makeAlert('hangs', {rule: 'collective_hang', severity: 'critical'}), evidence});
+  const rows = alertOf(page, idOf('hangs')).locator('.hang');
+  await rows.first().waitFor();
+  assert.deepEqual((await rows.allTextContents()).map((text) => text.replace(/\s+/g, ' ').trim()), ['✕ not entered 2', '… waiting 0 1 3']);
+  assert.equal(await rows.locator('i').count(), 4);
+  server.publish({...makeAlert('large', {rule: 'collective_hang'}), evidence: {...evidence, waiting: '0-9999'}});
+  const large = alertOf(page, idOf('large')).locator('.hang');
+  await large.first().waitFor();
+  assert.match(await large.nth(1).textContent(), /waiting 0-9999/);
+  assert.deepEqual(await violations(page), []);
+}));
 
 describe('everybody can use it', () => {
   for (const colorScheme of ['light', 'dark']) {
