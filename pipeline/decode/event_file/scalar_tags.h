@@ -16,8 +16,9 @@ struct ScalarMeaning {
   bool is_mean() const;
 };
 
-// The name of a tag within its job: Keras writes the same tags into the `train/` and `validation/` of
-// one training, so that those of the second are "validation/epoch_loss". `path` is that of the file.
+// The name of a tag within its job: Keras writes the same tags into the `train/` and `validation/`
+// of one training, so that those of the second are "validation/epoch_loss". `path` is that of the
+// file.
 std::string name_in_job(std::string_view tag, std::string_view path);
 
 ScalarMeaning meaning_of_tag(std::string_view tag, std::string_view path);

@@ -249,12 +249,9 @@ std::vector<double> losses_read(const std::string& folder, std::string_view tag)
 
 TEST(TensorBoard, ReadsWhatRealWritersWrite) {
   const std::vector<std::pair<std::string, std::string>> kWriters = {
-      {"tensorboardx", "train/loss"},
-      {"torch_summary", "train/loss"},
-      {"tf_summary", "loss"},
-      {"flax_summary", "train_loss"},
-      {"clu_summary", "loss"},
-      {"hf_trainer", "train/loss"}};
+      {"tensorboardx", "train/loss"}, {"torch_summary", "train/loss"},
+      {"tf_summary", "loss"},         {"flax_summary", "train_loss"},
+      {"clu_summary", "loss"},        {"hf_trainer", "train/loss"}};
   for (const auto& [writer, tag] : kWriters) {
     SCOPED_TRACE(writer);
     const std::vector<double> given = losses_given(writer);
