@@ -143,12 +143,30 @@ Time HangTracker::Job::oldest() const {
   return newest() - kTogether - timeout;
 }
 
-bool HangTracker::Job::complete() const {
-  if (dumps.empty()) return false;
-  // The usual case while dumps come one after the other, decided without looking at all of them.
-  for (const FlightGroup& group : dumps.begin()->second.groups) {
-    if (group.ranks.size() > dumps.size()) return false;
+std::vector<std::int32_t> HangTracker::Job::date_copies() {
+  Time newest = kNoTime;
+  for (const auto& [rank, dump] : dumps) {
+    if (dump.copied && (newest == kNoTime || dump.written > newest)) newest = dump.written;
   }
+  std::vector<std::int32_t> dated;
+  for (auto& [rank, dump] : dumps) {
+    if (newest == kNoTime || dump.copied || dump.entries > 0) continue;
+    dump.written = newest;
+    dump.copied = true;
+    dated.push_back(rank);
+  }
+  return dated;
+}
+
+// Decides the usual case, in which dumps come one after the other, without looking at all of them.
+bool HangTracker::Job::may_be_complete() const {
+  return !dumps.empty() &&
+         std::ranges::all_of(dumps.begin()->second.groups, [this](const FlightGroup& group) {
+           return group.ranks.size() <= dumps.size();
+         });
+}
+
+bool HangTracker::Job::complete() const {
   std::set<RankList> members;  // most ranks have the same
   for (const auto& [rank, dump] : dumps) {
     for (const FlightGroup& group : dump.groups) members.insert(group.ranks);
@@ -183,8 +201,13 @@ std::vector<std::int32_t> HangTracker::Job::forget_before(Time oldest) {
   return ranks;
 }
 
+void HangTracker::date_copies(SubjectId job) {
+  for (const std::int32_t rank : jobs_.at(job).date_copies()) changed_.emplace(job, rank);
+}
+
 // What belongs to an earlier hang never counts again.
 HangFinding HangTracker::find(SubjectId job) {
+  date_copies(job);
   Job& own = jobs_.at(job);
   for (const auto& [rank, dump] : own.dumps) operations_ -= operations_of(dump);
   for (const std::int32_t rank : own.forget_before(own.oldest())) changed_.emplace(job, rank);
@@ -197,7 +220,10 @@ HangFinding HangTracker::find(SubjectId job) {
 std::vector<HangFinding> HangTracker::take_complete() {
   std::vector<HangFinding> found;
   for (auto entry = open_.begin(); entry != open_.end();) {
-    const bool complete = jobs_.at(entry->first).complete();
+    const Job& own = jobs_.at(entry->first);
+    const bool enough = own.may_be_complete();
+    if (enough) date_copies(entry->first);
+    const bool complete = enough && own.complete();
     if (complete) found.push_back(find(entry->first));
     entry = complete ? open_.erase(entry) : std::next(entry);
   }

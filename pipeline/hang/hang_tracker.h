@@ -49,14 +49,18 @@ class HangTracker {
     // The time of the newest dump or line, and of the oldest that belongs to the same hang.
     Time newest() const;
     Time oldest() const;
+    bool may_be_complete() const;
     // All members of all groups have a dump of the same hang.
     bool complete() const;
     HangFinding find() const;
     std::vector<std::int32_t> forget_before(Time oldest);
+    // A dump without calls does not say whether its file is a copy: it is, if others are.
+    std::vector<std::int32_t> date_copies();
   };
   using Place = std::pair<SubjectId, std::int32_t>;
 
   void reopen(SubjectId job, Time at);
+  void date_copies(SubjectId job);
   HangFinding find(SubjectId job);
   void save(StateRows& rows, Place place) const;
   bool load(Place place, StateIo io);

@@ -103,6 +103,7 @@ void RankDump::state(StateIo& io) {
   io(version);
   io(groups);
   io(entries);
+  io(copied);
   io(has_first_pending);
   if (!is_possible(written) || rank < 0) io.fail();
 }
@@ -118,6 +119,27 @@ FlightDumpResult read_flight_dump(std::string_view bytes) {
   result.error = read.error;
   if (result.end == FlightDumpResult::End::whole) result.dump = assemble(std::move(fields));
   return result;
+}
+
+Time time_of_dump(const RankDump& dump, Time file_written) {
+  constexpr Nanos kUsualTimeout =
+      std::chrono::minutes(10);  // NCCL's, where the dump does not say it
+  constexpr Nanos kLongestTimeout = std::chrono::hours(24);
+  constexpr Nanos kSlack = std::chrono::hours(1);
+  Time latest = kNoTime;
+  Nanos timeout{};
+  for (const FlightGroup& group : dump.groups) {
+    for (const FlightOperation& operation : group.operations) {
+      if (operation.created == kNoTime) continue;
+      if (latest == kNoTime || operation.created > latest) latest = operation.created;
+      timeout = std::max<Nanos>(
+          timeout, std::chrono::milliseconds(std::min<std::int64_t>(
+                       operation.timeout_ms, kLongestTimeout / std::chrono::milliseconds(1))));
+    }
+  }
+  if (latest == kNoTime) return file_written;
+  if (timeout == Nanos{}) timeout = kUsualTimeout;
+  return file_written - latest > timeout + kSlack ? latest + timeout : file_written;
 }
 
 std::optional<std::int32_t> rank_of_dump(std::string_view path) {

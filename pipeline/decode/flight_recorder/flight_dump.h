@@ -56,7 +56,6 @@ struct FlightGroup {
   std::vector<FlightOperation> operations;  // in the order of their records
   // If some of them are not kept: the highest number of a collective among all.
   std::optional<std::int64_t> last_sequence{};
-  bool has_first_pending = false;  // it is known that no older call is pending
 
   void state(StateIo& io);
 };
@@ -67,6 +66,7 @@ struct RankDump {
   std::string version;
   std::vector<FlightGroup> groups;
   std::size_t entries = 0;         // operations in the file, where some of them are not kept
+  bool copied = false;             // the file is newer than the dump: see time_of_dump()
   bool has_first_pending = false;  // it is known that no older call is pending
 
   void state(StateIo& io);
@@ -82,6 +82,10 @@ struct FlightDumpResult {
 
 // What follows a whole dump is for the caller to judge.
 FlightDumpResult read_flight_dump(std::string_view bytes);
+
+// When the dump was made: when its file was written, unless that is an hour or more after the
+// latest call in it has timed out. Then the file is a copy, and the dump was made at that timeout.
+Time time_of_dump(const RankDump& dump, Time file_written);
 
 // The trailing digits of a file's name, before ".json" and ".gz": "_dump_12". nullopt: it has none.
 std::optional<std::int32_t> rank_of_dump(std::string_view path);

@@ -69,7 +69,8 @@ class FlightRecorderDecoder final : public Decoder {
       ++records_;
       account_.records += read.bytes;
       read.dump.rank = *rank;
-      read.dump.written = context_.written;
+      read.dump.written = time_of_dump(read.dump, context_.written);
+      read.dump.copied = read.dump.written != context_.written;
       if (context_.dumps != nullptr) context_.dumps->dump(context_.job, std::move(read.dump));
     } else {
       context_.diagnostics.reject(context_.file, RejectReason::type, held_);

@@ -265,6 +265,23 @@ TEST(HangAnalysis, ManyRanks) {
   EXPECT_EQ(analyze_hang(job(false)).suspects.size(), 0U);
 }
 
+// A file that was copied later says nothing of when its dump was made.
+TEST(FlightDump, OfACopiedFileWasMadeAtTheTimeout) {
+  Job job;
+  job.waits(0, "0", kFour, call(17));
+  const RankDump& dump = job.dumps.at(0);
+  EXPECT_EQ(time_of_dump(dump, kDumped), kDumped);
+  EXPECT_EQ(time_of_dump(dump, kCalled + std::chrono::minutes(69)),
+            kCalled + std::chrono::minutes(69));
+  EXPECT_EQ(time_of_dump(dump, kCalled + std::chrono::hours(24)),
+            kCalled + std::chrono::minutes(10));
+  job.dumps.at(0).groups[0].operations[0].timeout_ms = 0;
+  EXPECT_EQ(time_of_dump(dump, kCalled + std::chrono::hours(24)),
+            kCalled + std::chrono::minutes(10));
+  job.dumps.at(0).groups[0].operations.clear();
+  EXPECT_EQ(time_of_dump(dump, kDumped), kDumped);
+}
+
 // Its status counts sends and receives.
 TEST(HangAnalysis, TheStatusOfAGroupThatSendsIsNotOfItsCollectives) {
   Job job;

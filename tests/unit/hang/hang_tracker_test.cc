@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -84,6 +85,28 @@ TEST(HangTracker, DumpsOfAnEarlierHangAreForgotten) {
   StateRows again;
   loaded.save(again, true);
   for (const auto& [key, value] : stored) EXPECT_EQ(again.changed().at(key), value) << key;
+}
+
+// Of a job that records only what is pending, the culprit's dump is empty.
+TEST(HangTracker, ACopiedDumpWithoutCallsIsOfTheSameHang) {
+  HangTracker tracker;
+  for (const std::int32_t rank : {0, 1, 2, 3}) {
+    RankDump dump = full_dump(rank, 4);
+    dump.copied = true;
+    if (rank == 2) {
+      dump.copied = false;
+      dump.written += std::chrono::hours(24 * 365);
+      for (FlightGroup& group : dump.groups) {
+        group.operations.clear();
+        group.progress = FlightProgress{490, 490};
+      }
+    }
+    tracker.add(SubjectId{1}, dump);
+  }
+  const auto found = tracker.take_complete();
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found.front().suspects, std::set<std::int32_t>{2});
+  EXPECT_EQ(found.front().waited(), std::chrono::minutes(10));
 }
 
 // What no longer fits is as if it were missing: its rank is not accused.
