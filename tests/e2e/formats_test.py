@@ -53,6 +53,8 @@ class FormatsTest(unittest.TestCase):
         self.assertEqual(found["keras_csv/training.csv"]["declared"], "keras_csv")
         self.assertEqual(found["hf_trainer/console.log"]["declared"], "huggingface")
         self.assertEqual(found["tensorboardx/events.out.tfevents.1795597538.vm"]["format"], "tensorboard")
+        for step in (20, 40):  # what the console says, once more
+            self.assertEqual(found["hf_trainer/checkpoint-%d/trainer_state.json" % step]["skipped"], "no format knows it")
 
     def test_what_nobody_knows_is_skipped(self):
         path = self.write("notes.csv", "name,colour\nfox,red\n")

@@ -56,15 +56,16 @@ class LoggedTraining(harness.JobTest):
         watched, training = self.start(library, logger, *options)
         self.loss = re.compile(r'(?m)^trainwatch_scalar\{train_job="([^"]*)",tag="%s"\} (\S+)$' % re.escape(tag))
         with harness.Trainwatch(watched) as trainwatch:
-            harness.wait_for(lambda: self.loss.search(trainwatch.get("/metrics")) or training.poll() is not None,
-                             "a first loss", seconds=TRAINING_SECONDS)
+            seen = harness.wait_for(lambda: self.loss.search(trainwatch.get("/metrics")) or training.poll() is not None,
+                                    "a first loss", seconds=TRAINING_SECONDS)
             self.assertIsNone(training.poll(), "seen only when the training was over: %s" % self.said())
             self.assertEqual(training.wait(TRAINING_SECONDS), 0, self.said())
             truth = self.truth(logger)
 
-            def is_last():
-                return abs(float(self.loss.search(trainwatch.get("/metrics"))[2]) / truth[-1]["loss"] - 1) < 2e-4  # as printed
-            harness.wait_for(is_last, "loss %r" % truth[-1]["loss"])
+            def is_of(step, match):
+                return abs(float(match[2]) / step["loss"] - 1) < 2e-4  # as printed
+            self.assertTrue(any(is_of(step, seen) for step in truth), "while it ran: %s" % seen[0])
+            harness.wait_for(lambda: is_of(truth[-1], self.loss.search(trainwatch.get("/metrics"))), "loss %r" % truth[-1]["loss"])
             yield trainwatch, truth
             alerts = trainwatch.json("/api/v1/alerts")["alerts"]
             self.assertEqual([alert["summary"] for alert in alerts if alert["severity"] != "info"], [])
@@ -79,10 +80,19 @@ class LoggedTraining(harness.JobTest):
             steps = truth[-1]["step"] - truth[0]["step"] + first
             harness.wait_for(lambda: 'trainwatch_steps_total{train_job="%s",mode="train"} %d\n' % (job, steps) in
                              trainwatch.get("/metrics"), "%d steps" % steps)
+            seconds, last_at = self.pace(trainwatch.get("/metrics"), job)
             run, = (run for run in trainwatch.json("/api/v1/runs")["runs"] if run["job"] == job)
         self.assertEqual(run["step"], truth[-1]["step"])
         intervals = [(b["at"] - a["at"]) / between for a, b in zip(truth, truth[1:])]
         self.assertAlmostEqual(run["seconds_per_step"] / statistics.median(intervals), 1, delta=0.1)
+        self.assertAlmostEqual(seconds / statistics.mean(intervals), 1, delta=0.1)
+        self.assertAlmostEqual(last_at, truth[-1]["at"], delta=1)
+
+    def pace(self, page, job):
+        """Mean seconds of a step, and when the last one ended, as /metrics says."""
+        values = [float(re.search(r'(?m)^trainwatch_%s\{train_job="%s",mode="train"\} (\S+)$' % (name, re.escape(job)), page)[1])
+                  for name in ("step_duration_seconds_sum", "step_duration_seconds_count", "last_step_timestamp_seconds")]
+        return values[0] / values[1], values[2]
 
     def check_table(self, library, logger, tag):
         """Of a table without times: its last loss and step."""

@@ -101,6 +101,22 @@ TEST_F(LoggedStepsTest, WithoutDurationsTheTimesOfALossCount) {
   EXPECT_EQ(step->iteration(), Nanos(seconds(2)));
 }
 
+// Hugging Face's Trainer logs a loss every few steps and nothing before the first.
+TEST_F(LoggedStepsTest, TheFirstIntervalBetweenTimesCountsWithAllItsSteps) {
+  (void)loss(4);
+  now_ += seconds(2);
+  const auto first = loss(8);
+  ASSERT_TRUE(first);
+  EXPECT_TRUE(first->opens_attempt);
+  EXPECT_EQ(first->steps, 4U);
+  EXPECT_EQ(first->iteration(), Nanos(milliseconds(500)));
+  now_ += seconds(2);
+  const auto second = loss(12);
+  ASSERT_TRUE(second);
+  EXPECT_FALSE(second->opens_attempt);
+  EXPECT_EQ(second->steps, 4U);
+}
+
 TEST_F(LoggedStepsTest, OnlyOneTagIsTheClock) {
   (void)loss(10);
   now_ += seconds(20);
