@@ -8,7 +8,18 @@
 
 namespace trainwatch {
 
-// Of bytes that come in pieces. With the instruction of x86-64, faster than memory.
+// How it is computed, the faster the later; all give the same. What the processor has is used.
+enum class CrcMethod : std::uint8_t {
+  table,
+  instruction,  // of x86-64, SSE 4.2
+  folding,      // with carry-less products of 128 bits
+  wide_folding  // of 512 bits
+};
+bool has(CrcMethod method);
+// The register behind more bytes. `method`: one that the processor has.
+std::uint32_t behind(std::uint32_t crc, std::string_view bytes, CrcMethod method);
+
+// Of bytes that come in pieces.
 class Crc32c {
  public:
   void add(std::string_view bytes);

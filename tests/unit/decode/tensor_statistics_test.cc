@@ -268,7 +268,26 @@ TEST(TensorStatistics, AnyCutGivesTheSameBits) {
   }
 }
 
-// The instruction with its three stretches, and bytes in pieces.
+TEST(Crc32cMethods, AllGiveTheSame) {
+  std::mt19937 random{7};
+  std::string bytes(3'000, '\0');
+  for (char& c : bytes) c = static_cast<char>(random());
+  for (int trial = 0; trial < 2'000; ++trial) {
+    const auto begun = static_cast<std::uint32_t>(random());
+    const std::size_t from = random() % 64;
+    const auto part =
+        std::string_view(bytes).substr(from, random() % (trial % 2 == 0 ? 600 : 2'900));
+    const std::uint32_t expected = behind(begun, part, CrcMethod::table);
+    for (const CrcMethod method :
+         {CrcMethod::instruction, CrcMethod::folding, CrcMethod::wide_folding}) {
+      if (has(method)) {
+        ASSERT_EQ(behind(begun, part, method), expected)
+            << static_cast<int>(method) << " " << part.size();
+      }
+    }
+  }
+}
+
 TEST(Crc32cInPieces, IsThatOfTheWhole) {
   std::mt19937 random{20261125};
   std::string bytes(20'000, '\0');
