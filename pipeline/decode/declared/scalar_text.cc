@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <cstring>
 #include <ctime>
 #include <limits>
 
@@ -18,7 +19,9 @@ bool is_word(char c) {
 }
 
 void skip(std::string_view& text, std::string_view any) {
-  text.remove_prefix(std::min(text.find_first_not_of(any), text.size()));
+  std::size_t count = 0;
+  while (count < text.size() && std::ranges::find(any, text[count]) != any.end()) ++count;
+  text.remove_prefix(count);
 }
 
 // How much of `text` is a number with commas between thousands.
@@ -112,8 +115,17 @@ std::optional<double> scalar_at(std::string_view text, ScalarKind kind) {
   return value * (stop == end ? unit_of(text.substr(digits.read), kind) : 1);
 }
 
+std::size_t find_text(std::string_view text, std::string_view wanted, std::size_t from) {
+  if (from > text.size()) return std::string_view::npos;
+  const void* const found =
+      ::memmem(text.data() + from, text.size() - from, wanted.data(), wanted.size());
+  if (found == nullptr) return std::string_view::npos;
+  return static_cast<std::size_t>(static_cast<const char*>(found) - text.data());
+}
+
 std::optional<double> scalar_of(std::string_view line, std::string_view key, ScalarKind kind) {
-  for (std::size_t at = line.find(key); at != std::string_view::npos; at = line.find(key, at + 1)) {
+  for (std::size_t at = find_text(line, key); at != std::string_view::npos;
+       at = find_text(line, key, at + 1)) {
     if (at > 0 && (is_word(line[at - 1]) || line[at - 1] == '/')) continue;
     std::string_view rest = line.substr(at + key.size());
     if (rest.starts_with('\'') || rest.starts_with('"')) rest.remove_prefix(1);

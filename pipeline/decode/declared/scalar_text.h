@@ -1,6 +1,7 @@
 // Numbers as people and loggers write them: "12,345", '2.31', 45.67GiB, 34.95%, nan.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -15,6 +16,9 @@ namespace trainwatch {
 // `kind`: percent of a ratio, ms of seconds and GiB or GB of bytes are converted. nullopt if there
 // is no number.
 std::optional<double> scalar_at(std::string_view text, ScalarKind kind);
+
+// string_view::find() stops at each byte that is as the first one wanted, of which text is full.
+std::size_t find_text(std::string_view text, std::string_view wanted, std::size_t from = 0);
 
 // The value of `key: value`, `key=value` or `'key': value` in a line. nullopt if the line has no
 // such key.

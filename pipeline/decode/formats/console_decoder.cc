@@ -5,13 +5,14 @@
 // A carriage return ends a line too: progress bars draw themselves again and again without any
 // line break. Lines of more than 8 KiB are none of ours. The last line counts when it has ended.
 #include <algorithm>
-#include <cstring>
 #include <string>
 #include <vector>
 
 #include "pipeline/decode/decimal_time.h"
 #include "pipeline/decode/declared/declared_formats.h"
+#include "pipeline/decode/declared/literal_search.h"
 #include "pipeline/decode/declared/record_emitter.h"
+#include "pipeline/decode/declared/scalar_text.h"
 #include "pipeline/decode/flight_recorder/flight_dump.h"
 #include "pipeline/decode/flight_recorder/watchdog_line.h"
 #include "pipeline/decode/format.h"
@@ -22,12 +23,26 @@ namespace {
 
 constexpr std::size_t kMaxConsoleLine = 8192;
 constexpr std::string_view kBar = "%|";  // of tqdm, between percentage and drawing
-constexpr std::string_view kLineEnds = "\r\n";
+
+// Where the next line end is, and the last one up to a place. Not by find_first_of(), which asks
+// of every byte whether it is one of a set, by a call.
+bool ends_line(char c) {
+  return c == '\n' || c == '\r';
+}
+std::size_t line_end(std::string_view text, std::size_t from = 0) {
+  const auto end =
+      std::find_if(text.begin() + static_cast<std::ptrdiff_t>(from), text.end(), ends_line);
+  return end == text.end() ? std::string_view::npos : static_cast<std::size_t>(end - text.begin());
+}
+std::size_t last_line_end(std::string_view text) {
+  const auto end = std::find_if(text.rbegin(), text.rend(), ends_line);
+  return static_cast<std::size_t>(text.rend() - end) - 1;  // npos: there is none
+}
 
 // The line may have been found by the literal of a bar.
 bool has_literal(const FormatDeclaration& declaration, std::string_view line) {
   return std::ranges::any_of(declaration.has, [line](std::string_view text) {
-    return line.find(text) != std::string_view::npos;
+    return find_text(line, text) != std::string_view::npos;
   });
 }
 
@@ -85,15 +100,8 @@ class ConsoleDecoder final : public Decoder {
   }
 
  private:
-  struct Needle {
-    std::string_view text;
-    std::size_t next = 0;  // where it comes next in the lines that are scanned
-    bool searched = false;
-  };
-
   void search_for_presets();
-  void search_for(const FormatDeclaration& declaration);
-  std::size_t next_hit(std::string_view text, std::size_t from);
+  void search_for_pattern();
   void scan(std::string_view lines, EventBatch& out);
   bool line(std::string_view text, EventBatch& out);
   void keep(std::string_view part);
@@ -101,7 +109,6 @@ class ConsoleDecoder final : public Decoder {
   void emit_bar(EventBatch& out);
   bool take_watchdog(std::string_view text);
   void bind(std::string_view text);
-  bool has_needle(std::string_view text) const;
   void emit(std::string_view text, const LinePattern::Match& match, EventBatch& out);
   void emit_pending(EventBatch& out);
   std::string_view without_colours(std::string_view text);
@@ -119,24 +126,31 @@ class ConsoleDecoder final : public Decoder {
   std::int64_t bar_step_ = kNoStep;
   std::int64_t bar_total_ = 0;
   double bar_seconds_ = 0;  // per iteration; 0: it does not say
-  std::vector<Needle> needles_;
+  LiteralSearch literals_;
   LocalClock clock_;
   std::string plain_;  // reused: a line without its colours
 };
 
 void ConsoleDecoder::search_for_presets() {
-  needles_ = {{kBar}, {kWatchdogLiteral}};
-  for (const LinePattern& format : formats_.lines()) search_for(format.declaration());
+  std::vector<std::string_view> literals = {kBar, kWatchdogLiteral};
+  for (const LinePattern& format : formats_.lines()) {
+    const auto& own = format.declaration().has;
+    literals.insert(literals.end(), own.begin(), own.end());
+  }
+  literals_ = LiteralSearch(literals);
 }
 
-void ConsoleDecoder::search_for(const FormatDeclaration& declaration) {
-  for (const std::string_view text : declaration.has) needles_.push_back({text});
+void ConsoleDecoder::search_for_pattern() {
+  std::vector<std::string_view> literals = {kBar, kWatchdogLiteral};
+  const auto& own = pattern_->declaration().has;
+  literals.insert(literals.end(), own.begin(), own.end());
+  literals_ = LiteralSearch(literals);
 }
 
 void ConsoleDecoder::feed(std::string_view bytes, EventBatch& out) {
   finished_ = false;
   if (!carry_.empty() || skipping_) {
-    const std::size_t end = bytes.find_first_of(kLineEnds);
+    const std::size_t end = line_end(bytes);
     if (end == std::string_view::npos) {
       keep(bytes);
       if (!pending_.empty() && take_bar(without_colours(carry_))) emit_pending(out);
@@ -144,13 +158,14 @@ void ConsoleDecoder::feed(std::string_view bytes, EventBatch& out) {
     }
     keep(bytes.substr(0, end));
     bytes.remove_prefix(end + 1);
-    const bool record = !skipping_ && has_needle(carry_) && line(carry_, out);
+    const bool record =
+        !skipping_ && literals_.find(carry_) != std::string_view::npos && line(carry_, out);
     (record ? account_.records : account_.structure) += carry_.size();
     ++account_.structure;
     carry_.clear();
     skipping_ = false;
   }
-  const std::size_t last = bytes.find_last_of(kLineEnds);
+  const std::size_t last = last_line_end(bytes);
   if (last != std::string_view::npos) {
     scan(bytes.substr(0, last + 1), out);
     bytes.remove_prefix(last + 1);
@@ -169,44 +184,21 @@ void ConsoleDecoder::keep(std::string_view part) {
   carry_.clear();
 }
 
-std::size_t ConsoleDecoder::next_hit(std::string_view text, std::size_t from) {
-  std::size_t first = std::string_view::npos;
-  for (Needle& needle : needles_) {
-    if (!needle.searched || needle.next < from) {
-      needle.searched = true;
-      const void* const found =
-          ::memmem(text.data() + from, text.size() - from, needle.text.data(), needle.text.size());
-      needle.next = found == nullptr
-                        ? std::string_view::npos
-                        : static_cast<std::size_t>(static_cast<const char*>(found) - text.data());
-    }
-    first = std::min(first, needle.next);
-  }
-  return first;
-}
-
 // Only lines with one of the literals are looked at, so that it must not matter how others end.
 void ConsoleDecoder::scan(std::string_view lines, EventBatch& out) {
   std::uint64_t record_bytes = 0;
-  for (Needle& needle : needles_) needle.searched = false;
   for (std::size_t from = 0; from < lines.size();) {
-    const std::size_t hit = next_hit(lines, from);
+    const std::size_t hit = literals_.find(lines, from);
     if (hit == std::string_view::npos) break;
-    const std::size_t before = lines.find_last_of(kLineEnds, hit);
+    const std::size_t before = last_line_end(lines.substr(0, hit));
     const std::size_t begin = before == std::string_view::npos ? 0 : before + 1;
-    const std::size_t end = lines.find_first_of(kLineEnds, hit);
+    const std::size_t end = line_end(lines, hit);
     const bool fits = end - begin <= kMaxConsoleLine;
     if (fits && line(lines.substr(begin, end - begin), out)) record_bytes += end - begin;
     from = end + 1;
   }
   account_.records += record_bytes;
   account_.structure += lines.size() - record_bytes;
-}
-
-bool ConsoleDecoder::has_needle(std::string_view text) const {
-  return std::ranges::any_of(needles_, [text](const Needle& needle) {
-    return text.find(needle.text) != std::string_view::npos;
-  });
 }
 
 // A line with a literal. True if it is a record.
@@ -301,8 +293,7 @@ void ConsoleDecoder::bind(std::string_view text) {
     pattern_ = &format;
   }
   if (pattern_ == nullptr) return;
-  needles_ = {{kBar}, {kWatchdogLiteral}};
-  search_for(pattern_->declaration());
+  search_for_pattern();
 }
 
 void ConsoleDecoder::emit(std::string_view text, const LinePattern::Match& match, EventBatch& out) {
@@ -355,8 +346,7 @@ void ConsoleDecoder::state(StateIo& io) {
       formats, preset, [](const LinePattern& each) { return each.declaration().name; });
   if (found == formats.end()) return;
   pattern_ = &*found;
-  needles_ = {{kBar}, {kWatchdogLiteral}};
-  search_for(pattern_->declaration());
+  search_for_pattern();
 }
 
 // By the name, because any text may be what a job prints; but not JSON.
