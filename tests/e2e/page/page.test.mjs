@@ -296,8 +296,11 @@ describe('charts', () => {
     await panel(page, 'phases').locator('.plot').focus();
     await page.keyboard.press('ArrowRight');
     await page.keyboard.press('Shift+ArrowRight');
-    const times = await page.locator('.legend .when').allTextContents();
-    assert.equal(new Set(times).size, 1);
+    let times;
+    await until(async () => {
+      times = await page.locator('.legend .when').allTextContents();
+      return new Set(times).size === 1;
+    }, 'one time in all charts');
     assert.match(times[0], /\d\d:\d\d:\d\d/);
     assert.match(await panel(page, 'utilization').locator('.readout').textContent(), /gpu0: \d+ %/);
     await page.keyboard.press('Enter');
