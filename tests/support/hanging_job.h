@@ -291,10 +291,9 @@ class HangingJob {
   // A block is recorded behind its part.
   std::int64_t record_of(std::int32_t rank, std::size_t place) const {
     const auto& program = programs_[static_cast<std::size_t>(rank)];
-    const auto calls = std::ranges::subrange(program.begin(),
-                                             program.begin() + static_cast<std::ptrdiff_t>(place));
     const auto sends =
-        std::ranges::count_if(calls, [](const Call& call) { return call.peer >= 0; });
+        std::count_if(program.begin(), program.begin() + static_cast<std::ptrdiff_t>(place),
+                      [](const Call& call) { return call.peer >= 0; });
     return 1000 * (rank + 1) + static_cast<std::int64_t>(place) +
            (layout_.batches_sends ? sends : 0);
   }

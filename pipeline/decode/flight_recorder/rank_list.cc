@@ -7,8 +7,7 @@ namespace trainwatch {
 
 RankList::RankList(std::vector<std::int32_t> ranks) {
   std::ranges::sort(ranks);
-  const auto twice = std::ranges::unique(ranks);
-  ranks.erase(twice.begin(), twice.end());
+  ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
   size_ = ranks.size();
   for (const std::int32_t rank : ranks) {
     Run* const run = runs_.empty() ? nullptr : &runs_.back();
