@@ -1,5 +1,8 @@
 #include "daemon/net/http_server.h"
 
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+
 #include <algorithm>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
@@ -26,6 +29,17 @@ constexpr std::chrono::milliseconds kAcceptRest{100};
 // Connections accepted before anything else is done. Far fewer than there are places for those that
 // have not asked yet, so that each is heard before it has to give way.
 constexpr int kAcceptedAtOnce = 16;
+
+// Bytes that the kernel keeps for a connection beyond what its client has room for. A client that
+// does not read costs the kernel, and every other client's turn, no more than this.
+constexpr int kNotSent = 16 << 10;
+
+// Limits what the kernel keeps for each connection that `acceptor` accepts: they inherit it.
+void limit_send_queue(tcp::acceptor& acceptor, std::size_t bytes, error_code& error) {
+  using NotSent = asio::detail::socket_option::integer<IPPROTO_TCP, TCP_NOTSENT_LOWAT>;
+  acceptor.set_option(asio::socket_base::send_buffer_size(static_cast<int>(bytes)), error);
+  if (!error) acceptor.set_option(NotSent(kNotSent), error);
+}
 
 std::optional<asio::ip::address> address_of(std::string host) {
   if (host.empty()) host = "0.0.0.0";
@@ -119,9 +133,6 @@ void NetServer::Impl::admit(tcp::socket socket) {
   }
   if (admission.gives_way) net->drop(*admission.gives_way);
   if (!admission.id) return;
-  socket.set_option(
-      asio::socket_base::send_buffer_size(static_cast<int>(net->options.limits.http.send_buffer)),
-      gone);
   std::make_shared<HttpConnection>(net, ClientStream(std::move(socket), net->access->tls),
                                    std::move(from), *admission.id)
       ->start();
@@ -184,6 +195,7 @@ Status NetServer::listen() {
   if (!error) acceptor.set_option(asio::socket_base::reuse_address(true), error);
   if (!error) acceptor.bind(endpoint, error);
   if (!error) acceptor.non_blocking(true, error);
+  if (!error) limit_send_queue(acceptor, options.limits.http.send_buffer, error);
   if (!error) acceptor.listen(asio::socket_base::max_listen_connections, error);
   if (error) {
     return Error{"cannot listen on " + options.host + ":" + std::to_string(options.port) + ": " +
