@@ -37,6 +37,7 @@ namespace vanishing_gradient { const RuleSpec& rule(); }
 namespace all_zero { const RuleSpec& rule(); }
 namespace tensor_variance { const RuleSpec& rule(); }
 namespace unchanged_tensor { const RuleSpec& rule(); }
+namespace similar_across_runs { const RuleSpec& rule(); }
 namespace loss_not_decreasing { const RuleSpec& rule(); }
 namespace weight_update_ratio { const RuleSpec& rule(); }
 namespace overfit { const RuleSpec& rule(); }
@@ -89,6 +90,7 @@ const std::vector<const RuleSpec*>& rule_catalog() {
       &all_zero::rule(),
       &tensor_variance::rule(),
       &unchanged_tensor::rule(),
+      &similar_across_runs::rule(),
       &loss_not_decreasing::rule(),
       &weight_update_ratio::rule(),
       &overfit::rule(),

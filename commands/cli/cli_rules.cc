@@ -22,6 +22,8 @@ std::string_view name_of(Scope scope) {
       return "rank";
     case Scope::gpu:
       return "gpu";
+    case Scope::all:
+      return "all";
   }
   return "job";
 }

@@ -44,8 +44,9 @@ inline std::string writer_name(const Subject& subject) {
   return (subject.node.empty() ? "process " : subject.node + ":") + std::to_string(subject.process);
 }
 
-// What one instance of a rule covers. The engine makes one instance per scope key.
-enum class Scope : std::uint8_t { job, node, rank, gpu };
+// What one instance of a rule covers; `all`: every job. The engine makes one instance per scope
+// key.
+enum class Scope : std::uint8_t { job, node, rank, gpu, all };
 
 // The part of `subject` that a rule of this scope is keyed by.
 inline Subject project(const Subject& subject, Scope scope) {
@@ -58,6 +59,8 @@ inline Subject project(const Subject& subject, Scope scope) {
       return {subject.job, subject.node, subject.rank, "", subject.process};
     case Scope::gpu:
       return {subject.job, subject.node, kNoRank, subject.gpu};
+    case Scope::all:
+      return {};
   }
   return subject;
 }

@@ -29,7 +29,7 @@ Status SeriesBuilder::line(const Words& words) {
       {"rank", &SeriesBuilder::ranks},  {"ranks", &SeriesBuilder::ranks},
       {"node", &SeriesBuilder::node},   {"ticks", &SeriesBuilder::ticks},
       {"clock", &SeriesBuilder::clock}, {"gap", &SeriesBuilder::gap},
-      {"end", &SeriesBuilder::end}};
+      {"end", &SeriesBuilder::end},     {"job", &SeriesBuilder::job}};
   for (const auto& [name, method] : kOfRanks) {
     if (words[0] == name) return each_rank(words, method);
   }
@@ -46,7 +46,7 @@ Status SeriesBuilder::each_rank(const Words& words, RankLine method) {
   Time end = now_;
   for (std::int32_t rank = first_rank_; rank <= last_rank_; ++rank) {
     now_ = start;
-    const SubjectId subject = case_.interner.subjects.intern({"", node_, rank, ""}).value();
+    const SubjectId subject = case_.interner.subjects.intern({job_, node_, rank, ""}).value();
     if (Status done = (this->*method)(parts->of(rank), subject); !done.ok()) return done;
     end = std::max(end, now_);
   }
@@ -202,6 +202,12 @@ Status SeriesBuilder::ranks(const Words& words) {
   return success();
 }
 
+Status SeriesBuilder::job(const Words& words) {
+  if (words.size() != 2) return Error{"job NAME"};
+  job_ = words[1];
+  return success();
+}
+
 Status SeriesBuilder::node(const Words& words) {
   if (words.size() != 2) return Error{"node NAME"};
   node_ = words[1];
@@ -216,7 +222,7 @@ Status SeriesBuilder::ticks(const Words& words) {
   for (const TickLine::Device& device : line->devices) {
     const std::string gpu = device.of_gpu() ? std::to_string(device.number) : "";
     Series series;
-    series.subject = interner.subjects.intern({"", node_, kNoRank, gpu}).value();
+    series.subject = interner.subjects.intern({job_, node_, kNoRank, gpu}).value();
     series.resource = device.resource;
     series.device = device.number;
     series.name = interner.symbols.intern(device.name);

@@ -32,6 +32,7 @@ class SeriesBuilder {
   Status tensor(const Words& words, SubjectId rank);
 
   Status ranks(const Words& words);
+  Status job(const Words& words);
   Status node(const Words& words);
   Status ticks(const Words& words);
   Status clock(const Words& words);
@@ -44,6 +45,7 @@ class SeriesBuilder {
   Case& case_;
   std::mt19937_64 random_{42};
   Time now_ = time_from_ns(1'700'000'000'000'000'000);
+  std::string job_;
   std::string node_ = "algo-1";
   std::int32_t first_rank_ = 0;
   std::int32_t last_rank_ = 0;
