@@ -3,13 +3,14 @@
 //     console_bench
 //
 // prints the bandwidth of text of which no line is a record, and how many lines with records of
-// Megatron-LM and of torchtitan are read in a second. 64 MiB each, in chunks; medians of seven
-// runs.
+// Megatron-LM and of torchtitan are read in a second, also where hardly two lines are alike. 64 MiB
+// each, in chunks; medians of seven runs.
 #include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstdio>
 #include <ctime>
+#include <random>
 #include <string>
 #include <string_view>
 
@@ -24,15 +25,21 @@ constexpr std::size_t kRuns = 7;
 
 constexpr std::string_view kNobody =
     "2026-11-25 10:00:00 INFO worker 3 fetched shard @ of the index from its cache in 12 ms\n";
+// Of an `@` the number of the line is written, of a `!` its time, four lines a second, of a `#` any
+// digit, of a `?` a digit or nothing.
 constexpr std::string_view kMegatron =
-    " [2026-11-25 10:05:07] iteration @/ 5000000 | consumed samples: @ | elapsed time per "
-    "iteration (ms): 512.3 | learning rate: 4.0E-07 | global batch size:   128 | lm loss: "
-    "2.345678E+00 | loss scale: 1.0 | grad norm: 0.493 | number of skipped iterations:   0 | "
-    "number "
-    "of nan iterations:   0 |\n";
+    " [2026-11-25 !] iteration @/ 5000000 | consumed samples: @ | elapsed time per "
+    "iteration (ms): ##?.# | learning rate: #.#E-07 | global batch size:   128 | lm loss: "
+    "#.######E+00 | loss scale: 1.0 | grad norm: ?#.### | number of skipped iterations:   # | "
+    "number of nan iterations:   # |\n";
 constexpr std::string_view kTorchtitan =
-    "[titan] 2026-11-25 10:05:07,412 - root - INFO - step: @  loss:  7.8912  grad_norm:  1.2345  "
-    "memory: 45.67GiB(57.62%)  tps: 7,245  tflops: 417.93  mfu: 42.26%\n";
+    "[titan] 2026-11-25 !,### - root - INFO - step: @  loss:  #.####  grad_norm:  ?#.####  "
+    "memory: ##.##GiB(##.##%)  tps: ?#,###  tflops: ?##.##  mfu: ##.##%\n";
+// Hardly two lines have their numbers at the same places.
+constexpr std::string_view kRagged =
+    "[titan] 2026-11-25 !,### - ???????????? - INFO - step: @  loss:  #.????????  "
+    "grad_norm:  ?#.????????  memory: ##.##GiB(##.??????%)  tps: ??#,###  tflops: ?##.????????  "
+    "mfu: ##.????????%\n";
 
 double cpu_seconds() {
   timespec now{};
@@ -68,11 +75,29 @@ Reading read(std::string_view text) {
   return {cpu_seconds() - start, decoder.records()};
 }
 
+std::string clock_of(std::uint64_t line) {
+  const std::uint64_t seconds = line / 4;
+  char text[16];
+  std::snprintf(text, sizeof text, "%02u:%02u:%02u", static_cast<unsigned>(seconds / 3600 % 24),
+                static_cast<unsigned>(seconds / 60 % 60), static_cast<unsigned>(seconds % 60));
+  return text;
+}
+
+std::string written(char c, std::uint64_t line, std::mt19937& random) {
+  const auto digit = [&random] { return std::to_string(random() % 10); };
+  if (c == '@') return std::to_string(line);
+  if (c == '!') return clock_of(line);
+  if (c == '#') return digit();
+  if (c == '?') return random() % 2 == 0 ? digit() : "";
+  return std::string(1, c);
+}
+
 void measure(const char* name, std::string_view line) {
   std::string text;
   std::uint64_t lines = 0;
+  std::mt19937 random(1);
   for (; text.size() < kBytes; ++lines) {
-    for (const char c : line) text += c == '@' ? std::to_string(lines) : std::string(1, c);
+    for (const char c : line) text += written(c, lines, random);
   }
   std::array<double, kRuns> seconds{};
   Reading last;
@@ -94,4 +119,5 @@ int main() {
   measure("text of nobody", kNobody);
   measure("Megatron-LM", kMegatron);
   measure("torchtitan", kTorchtitan);
+  measure("torchtitan, ragged", kRagged);
 }

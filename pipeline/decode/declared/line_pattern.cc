@@ -2,16 +2,37 @@
 
 #include <re2/re2.h>
 
+#include <algorithm>
 #include <cassert>
 #include <utility>
 
 #include "pipeline/decode/decimal_time.h"
+#include "pipeline/decode/declared/digits_alike.h"
+#include "pipeline/decode/declared/scalar_text.h"
 
 namespace trainwatch {
 namespace {
 
+using Part = LineLayout::Part;
+using Groups = std::array<re2::StringPiece, LinePattern::kMostGroups>;
+
 re2::StringPiece piece_of(std::string_view text) {
   return {text.data(), text.size()};
+}
+
+Part part_of(std::string_view line, const re2::StringPiece& group) {
+  if (group.empty()) return {};
+  return {static_cast<std::uint32_t>(group.data() - line.data()),
+          static_cast<std::uint32_t>(group.size())};
+}
+
+// To the end of the line: the value says itself where it ends.
+Part part_behind(std::string_view line, std::size_t begin) {
+  return {static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(line.size() - begin)};
+}
+
+bool has_digit(std::string_view text) {
+  return std::ranges::any_of(text, is_digit);
 }
 
 }  // namespace
@@ -27,7 +48,9 @@ std::optional<std::string> error_in_line_pattern(const std::string& pattern) {
 
 LinePattern::LinePattern(FormatDeclaration declaration)
     : declaration_(std::move(declaration)),
-      pattern_(std::make_unique<re2::RE2>(piece_of(declaration_.line), re2::RE2::Quiet)) {
+      pattern_(std::make_unique<re2::RE2>(piece_of(declaration_.line), re2::RE2::Quiet)),
+      ignores_digits_(takes_digits_alike(declaration_.line) &&
+                      std::ranges::none_of(declaration_.has, has_digit)) {
   assert(pattern_->ok() && pattern_->NumberOfCapturingGroups() < kMostGroups);
   const auto or_default = [](const std::string& name, const char* otherwise) {
     return name.empty() ? std::string(otherwise) : name;
@@ -42,6 +65,7 @@ LinePattern::LinePattern(FormatDeclaration declaration)
   for (std::size_t i = 0; i < names.size(); ++i) index_[i] = number_of(names[i]);
   for (const DeclaredField& field : declaration_.fields) {
     group_of_.push_back(number_of(field.key));
+    if (group_of_.back() == 0 && has_digit(field.key)) ignores_digits_ = false;
   }
 }
 
@@ -49,35 +73,43 @@ LinePattern::LinePattern(LinePattern&&) noexcept = default;
 LinePattern& LinePattern::operator=(LinePattern&&) noexcept = default;
 LinePattern::~LinePattern() = default;
 
-std::optional<LinePattern::Match> LinePattern::match(std::string_view line) const {
-  std::array<re2::StringPiece, kMostGroups> groups;
+bool LinePattern::find(std::string_view line, LineLayout& layout) const {
+  Groups groups;
   const int wanted = pattern_->NumberOfCapturingGroups() + 1;
   if (!pattern_->Match(piece_of(line), 0, line.size(), re2::RE2::UNANCHORED, groups.data(),
                        wanted)) {
-    return std::nullopt;
+    return false;
   }
-  Match match;
-  for (std::size_t i = 1; i < static_cast<std::size_t>(wanted); ++i) {
-    match.groups[i] = {groups[i].data(), groups[i].size()};
+  groups[0] = {};  // stands for those that the pattern does not have
+  layout.step = part_of(line, groups[index_[step_group]]);
+  layout.time = part_of(line, groups[index_[time_group]]);
+  layout.epoch = part_of(line, groups[index_[epoch_group]]);
+  layout.epoch_steps = part_of(line, groups[index_[epoch_steps_group]]);
+  layout.values.clear();
+  for (std::size_t i = 0; i < declaration_.fields.size(); ++i) {
+    if (group_of_[i] != 0) {
+      layout.values.push_back(part_of(line, groups[group_of_[i]]));
+    } else {
+      const auto begin = place_of_scalar(line, declaration_.fields[i].key);
+      layout.values.push_back(begin ? part_behind(line, *begin) : Part{});
+    }
   }
-  const auto number = [&](Group group) { return parse_digits(match.groups[index_[group]]); };
-  match.step = number(Group::step).value_or(kNoStep);
-  const auto epochs = number(Group::epoch);
-  const auto per_epoch = number(Group::of);
-  constexpr std::int64_t kMost = 1'000'000'000;
-  if (epochs && per_epoch && *epochs < kMost && *per_epoch < kMost) {
-    match.step += *epochs * *per_epoch;
-  }
-  match.time = match.groups[index_[Group::time]];
-  return match;
+  return true;
 }
 
-std::optional<double> LinePattern::value(const DeclaredField& field, const Match& match,
-                                         std::string_view line) const {
-  const auto number = static_cast<std::size_t>(&field - declaration_.fields.data());
-  const std::size_t group = group_of_[number];
-  if (group == 0) return scalar_of(line, field.key, field.kind);
-  return match.groups[group].empty() ? std::nullopt : scalar_at(match.groups[group], field.kind);
+std::int64_t LinePattern::step(std::string_view line, const LineLayout& layout) const {
+  const std::int64_t step = parse_digits(layout.step.of(line)).value_or(kNoStep);
+  const auto epochs = parse_digits(layout.epoch.of(line));
+  const auto per_epoch = parse_digits(layout.epoch_steps.of(line));
+  constexpr std::int64_t kMost = 1'000'000'000;
+  const bool counts = epochs && per_epoch && *epochs < kMost && *per_epoch < kMost;
+  return counts ? step + *epochs * *per_epoch : step;
+}
+
+std::optional<double> LinePattern::value(std::size_t field, std::string_view line,
+                                         const LineLayout& layout) const {
+  const std::string_view text = layout.values[field].of(line);
+  return text.empty() ? std::nullopt : scalar_at(text, declaration_.fields[field].kind);
 }
 
 }  // namespace trainwatch

@@ -1,4 +1,5 @@
-// A declaration of console lines, compiled.
+// A declaration of console lines, compiled: how a record is found in a line, and where its parts
+// are.
 #pragma once
 
 #include <array>
@@ -11,7 +12,7 @@
 #include <vector>
 
 #include "pipeline/decode/declared/declaration.h"
-#include "pipeline/decode/declared/scalar_text.h"
+#include "pipeline/decode/declared/line_layout.h"
 #include "trainwatch/event.h"
 
 namespace re2 {
@@ -34,26 +35,27 @@ class LinePattern {
 
   static constexpr int kMostGroups = 24;
 
-  struct Match {
-    std::int64_t step = kNoStep;
-    std::string_view time{};  // as written; empty: the line has none
-    std::array<std::string_view, kMostGroups> groups{};
-  };
-  // nullopt: no record in this line. Takes time linear in the line, of which the match has parts.
-  std::optional<Match> match(std::string_view line) const;
-  // The value of `field`, one of the declaration's, in a line that matched.
-  std::optional<double> value(const DeclaredField& field, const Match& match,
-                              std::string_view line) const;
+  // Where the parts of a record are; false: there is no record in this line. Takes time linear in
+  // the line.
+  bool find(std::string_view line, LineLayout& layout) const;
+  // Whether lines that differ in digits only have the same layout.
+  bool ignores_digits() const { return ignores_digits_; }
+
+  // Of a line and its layout. The value is that of the field with this number.
+  std::int64_t step(std::string_view line, const LineLayout& layout) const;
+  std::optional<double> value(std::size_t field, std::string_view line,
+                              const LineLayout& layout) const;
 
   const FormatDeclaration& declaration() const { return declaration_; }
 
  private:
-  enum Group : std::uint8_t { step, time, epoch, of, count };
+  enum Group : std::uint8_t { step_group, time_group, epoch_group, epoch_steps_group, count };
 
   FormatDeclaration declaration_;
   std::unique_ptr<re2::RE2> pattern_;
   std::array<std::size_t, Group::count> index_{};  // 0: no such group
   std::vector<std::size_t> group_of_;              // of each field; 0: it has none
+  bool ignores_digits_ = false;
 };
 
 }  // namespace trainwatch

@@ -115,6 +115,12 @@ std::optional<double> scalar_at(std::string_view text, ScalarKind kind) {
   return value * (stop == end ? unit_of(text.substr(digits.read), kind) : 1);
 }
 
+bool begins_with_scalar(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(' ');
+  const bool digit = first != std::string_view::npos && is_digit(text[first]);
+  return digit || scalar_at(text, ScalarKind::other).has_value();
+}
+
 std::size_t find_text(std::string_view text, std::string_view wanted, std::size_t from) {
   if (from > text.size()) return std::string_view::npos;
   const void* const found =
@@ -123,7 +129,7 @@ std::size_t find_text(std::string_view text, std::string_view wanted, std::size_
   return static_cast<std::size_t>(static_cast<const char*>(found) - text.data());
 }
 
-std::optional<double> scalar_of(std::string_view line, std::string_view key, ScalarKind kind) {
+std::optional<std::size_t> place_of_scalar(std::string_view line, std::string_view key) {
   for (std::size_t at = find_text(line, key); at != std::string_view::npos;
        at = find_text(line, key, at + 1)) {
     if (at > 0 && (is_word(line[at - 1]) || line[at - 1] == '/')) continue;
@@ -131,7 +137,8 @@ std::optional<double> scalar_of(std::string_view line, std::string_view key, Sca
     if (rest.starts_with('\'') || rest.starts_with('"')) rest.remove_prefix(1);
     skip(rest, " ");
     if (rest.empty() || (rest.front() != ':' && rest.front() != '=')) continue;
-    if (const auto value = scalar_at(rest.substr(1), kind)) return value;
+    rest.remove_prefix(1);
+    if (begins_with_scalar(rest)) return line.size() - rest.size();
   }
   return std::nullopt;
 }

@@ -16,13 +16,14 @@ namespace trainwatch {
 // `kind`: percent of a ratio, ms of seconds and GiB or GB of bytes are converted. nullopt if there
 // is no number.
 std::optional<double> scalar_at(std::string_view text, ScalarKind kind);
+bool begins_with_scalar(std::string_view text);
 
 // string_view::find() stops at each byte that is as the first one wanted, of which text is full.
 std::size_t find_text(std::string_view text, std::string_view wanted, std::size_t from = 0);
 
-// The value of `key: value`, `key=value` or `'key': value` in a line. nullopt if the line has no
-// such key.
-std::optional<double> scalar_of(std::string_view line, std::string_view key, ScalarKind kind);
+// Where the value of `key: value`, `key=value` or `'key': value` begins in a line. nullopt if the
+// line has no such key, or no number behind it.
+std::optional<std::size_t> place_of_scalar(std::string_view line, std::string_view key);
 
 // "2026-08-01 07:19:37", with a fraction or not, in the local time zone.
 std::optional<Time> local_time(std::string_view text);

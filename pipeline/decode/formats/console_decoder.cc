@@ -5,6 +5,7 @@
 // A carriage return ends a line too: progress bars draw themselves again and again without any
 // line break. Lines of more than 8 KiB are none of ours. The last line counts when it has ended.
 #include <algorithm>
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -24,19 +25,29 @@ namespace {
 constexpr std::size_t kMaxConsoleLine = 8192;
 constexpr std::string_view kBar = "%|";  // of tqdm, between percentage and drawing
 
-// Where the next line end is, and the last one up to a place. Not by find_first_of(), which asks
-// of every byte whether it is one of a set, by a call.
-bool ends_line(char c) {
-  return c == '\n' || c == '\r';
+// Where the next line end is, and the last one; npos: there is none. By memchr(), as
+// find_first_of() asks of every byte whether it is one of a set.
+std::size_t place_of(const void* found, std::string_view text) {
+  return found == nullptr ? std::string_view::npos
+                          : static_cast<std::size_t>(static_cast<const char*>(found) - text.data());
 }
 std::size_t line_end(std::string_view text, std::size_t from = 0) {
-  const auto end =
-      std::find_if(text.begin() + static_cast<std::ptrdiff_t>(from), text.end(), ends_line);
-  return end == text.end() ? std::string_view::npos : static_cast<std::size_t>(end - text.begin());
+  // In pieces: where only carriage returns end lines, a line feed is searched for no further.
+  constexpr std::size_t kPiece = 512;
+  for (; from < text.size(); from += kPiece) {
+    std::string_view piece = text.substr(from, kPiece);
+    const std::size_t feed = place_of(std::memchr(piece.data(), '\n', piece.size()), text);
+    if (feed != std::string_view::npos) piece = piece.substr(0, feed - from);
+    const std::size_t back = place_of(std::memchr(piece.data(), '\r', piece.size()), text);
+    if (std::min(feed, back) != std::string_view::npos) return std::min(feed, back);
+  }
+  return std::string_view::npos;
 }
 std::size_t last_line_end(std::string_view text) {
-  const auto end = std::find_if(text.rbegin(), text.rend(), ends_line);
-  return static_cast<std::size_t>(text.rend() - end) - 1;  // npos: there is none
+  const std::size_t feed = place_of(::memrchr(text.data(), '\n', text.size()), text);
+  const std::string_view behind = feed == std::string_view::npos ? text : text.substr(feed + 1);
+  const std::size_t back = place_of(::memrchr(behind.data(), '\r', behind.size()), text);
+  return back == std::string_view::npos ? feed : back;
 }
 
 // The line may have been found by the literal of a bar.
@@ -109,7 +120,8 @@ class ConsoleDecoder final : public Decoder {
   void emit_bar(EventBatch& out);
   bool take_watchdog(std::string_view text);
   void bind(std::string_view text);
-  void emit(std::string_view text, const LinePattern::Match& match, EventBatch& out);
+  const LineLayout* layout_of(std::string_view text);
+  void emit(std::string_view text, const LineLayout& layout, EventBatch& out);
   void emit_pending(EventBatch& out);
   std::string_view without_colours(std::string_view text);
 
@@ -122,6 +134,8 @@ class ConsoleDecoder final : public Decoder {
   std::uint64_t records_ = 0;
   ByteAccount account_;
   const LinePattern* pattern_ = nullptr;  // null: no line of a preset yet
+  LineLayouts layouts_;                   // of records that are lines of their own
+  LineLayout layout_;                     // reused: of another record
   std::string pending_;                   // a record without a step of its own: the next bar has it
   std::int64_t bar_step_ = kNoStep;
   std::int64_t bar_total_ = 0;
@@ -145,6 +159,7 @@ void ConsoleDecoder::search_for_pattern() {
   const auto& own = pattern_->declaration().has;
   literals.insert(literals.end(), own.begin(), own.end());
   literals_ = LiteralSearch(literals);
+  layouts_.clear();
 }
 
 void ConsoleDecoder::feed(std::string_view bytes, EventBatch& out) {
@@ -190,8 +205,8 @@ void ConsoleDecoder::scan(std::string_view lines, EventBatch& out) {
   for (std::size_t from = 0; from < lines.size();) {
     const std::size_t hit = literals_.find(lines, from);
     if (hit == std::string_view::npos) break;
-    const std::size_t before = last_line_end(lines.substr(0, hit));
-    const std::size_t begin = before == std::string_view::npos ? 0 : before + 1;
+    const std::size_t before = last_line_end(lines.substr(from, hit - from));
+    const std::size_t begin = before == std::string_view::npos ? from : from + before + 1;
     const std::size_t end = line_end(lines, hit);
     const bool fits = end - begin <= kMaxConsoleLine;
     if (fits && line(lines.substr(begin, end - begin), out)) record_bytes += end - begin;
@@ -204,26 +219,40 @@ void ConsoleDecoder::scan(std::string_view lines, EventBatch& out) {
 // A line with a literal. True if it is a record.
 bool ConsoleDecoder::line(std::string_view text, EventBatch& out) {
   text = without_colours(text);
-  if (take_watchdog(text)) return true;
-  take_bar(text);
+  const LineLayout* layout = layouts_.find(text);
+  if (layout == nullptr) {
+    if (take_watchdog(text)) return true;
+    take_bar(text);
+  }
   emit_pending(out);
-  if (pattern_ == nullptr) bind(text);
-  if (pattern_ == nullptr || !has_literal(pattern_->declaration(), text)) return false;
-  const auto match = pattern_->match(text);
-  if (!match) return false;
+  if (layout == nullptr) layout = layout_of(text);
+  if (layout == nullptr) return false;
   ++records_;
   const bool waits = pattern_->declaration().step_from_bar && bar_step_ != kNoStep;
   if (waits) {
     pending_ = text;
   } else {
-    emit(text, *match, out);
+    emit(text, *layout, out);
   }
   return true;
 }
 
+// Null: the line is no record. A line with a bar or with a message of the watchdog is read as a
+// whole each time.
+const LineLayout* ConsoleDecoder::layout_of(std::string_view text) {
+  if (pattern_ == nullptr) bind(text);
+  if (pattern_ == nullptr || !has_literal(pattern_->declaration(), text)) return nullptr;
+  if (!pattern_->find(text, layout_)) return nullptr;
+  const bool alone = find_text(text, kBar) == std::string_view::npos &&
+                     find_text(text, kWatchdogLiteral) == std::string_view::npos;
+  if (alone && pattern_->ignores_digits()) layouts_.add(layout_);
+  return &layout_;
+}
+
 void ConsoleDecoder::emit_pending(EventBatch& out) {
-  const auto match = pending_.empty() ? std::nullopt : pattern_->match(pending_);
-  if (match) emit(pending_, *match, out);
+  if (pending_.empty()) return;
+  LineLayout layout;
+  if (pattern_->find(pending_, layout)) emit(pending_, layout, out);
   pending_.clear();
 }
 
@@ -283,11 +312,9 @@ void ConsoleDecoder::bind(std::string_view text) {
   std::size_t most = 0;
   for (const LinePattern& format : formats_.lines()) {
     if (!has_literal(format.declaration(), text)) continue;
-    const auto match = format.match(text);
-    if (!match) continue;
+    if (!format.find(text, layout_)) continue;
     const auto fields = static_cast<std::size_t>(std::ranges::count_if(
-        format.declaration().fields,
-        [&](const DeclaredField& field) { return format.value(field, *match, text).has_value(); }));
+        layout_.values, [](const LineLayout::Part& value) { return value.size > 0; }));
     if (fields <= most) continue;
     most = fields;
     pattern_ = &format;
@@ -296,14 +323,15 @@ void ConsoleDecoder::bind(std::string_view text) {
   search_for_pattern();
 }
 
-void ConsoleDecoder::emit(std::string_view text, const LinePattern::Match& match, EventBatch& out) {
+void ConsoleDecoder::emit(std::string_view text, const LineLayout& layout, EventBatch& out) {
   const FormatDeclaration& declaration = pattern_->declaration();
-  const std::int64_t step = declaration.step_from_bar ? bar_step_ : match.step;
-  const auto at = match.time.empty() ? std::nullopt : clock_.read(match.time);
+  const std::int64_t step = declaration.step_from_bar ? bar_step_ : pattern_->step(text, layout);
+  const std::string_view time = layout.time.of(text);
+  const auto at = time.empty() ? std::nullopt : clock_.read(time);
   bool begun = false;
   for (std::size_t i = 0; i < declaration.fields.size(); ++i) {
     const DeclaredField& field = declaration.fields[i];
-    const auto value = pattern_->value(field, match, text);
+    const auto value = pattern_->value(i, text, layout);
     if (!value) continue;
     if (!begun && !emitter_.begin({step, rank_of_line(text), at}, text)) return;
     begun = true;
@@ -338,13 +366,13 @@ void ConsoleDecoder::state(StateIo& io) {
   io(bar_total_);
   io(bar_seconds_);
   io(emitter_);
-  if (!io.is_loading() || preset.empty()) return;
-  if (carry_.size() > kMaxConsoleLine) return io.fail();
+  if (!io.is_loading()) return;
+  if (carry_.size() > kMaxConsoleLine || pending_.size() > kMaxConsoleLine) return io.fail();
   // A format that the configuration no longer has: the next line that is known decides again.
   const auto formats = formats_.lines();
   const auto found = std::ranges::find(
       formats, preset, [](const LinePattern& each) { return each.declaration().name; });
-  if (found == formats.end()) return;
+  if (found == formats.end()) return pending_.clear();
   pattern_ = &*found;
   search_for_pattern();
 }

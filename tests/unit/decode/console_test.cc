@@ -23,7 +23,10 @@ Lines printed(std::string_view content) {
 TEST(ConsolePresets, HaveValidPatterns) {
   for (const FormatDeclaration& preset : console_presets()) {
     EXPECT_FALSE(error_in_line_pattern(preset.line)) << preset.name;
-    EXPECT_FALSE(LinePattern{preset}.match("")) << preset.name;
+    const LinePattern pattern{preset};
+    LineLayout layout;
+    EXPECT_FALSE(pattern.find("", layout)) << preset.name;
+    EXPECT_TRUE(pattern.ignores_digits()) << preset.name;
     EXPECT_FALSE(preset.has.empty()) << preset.name;
   }
 }
@@ -241,7 +244,7 @@ TEST(ScalarText, ReadsNumbersAsLoggersWriteThem) {
   EXPECT_EQ(scalar_at("none", loss), std::nullopt);
   EXPECT_EQ(scalar_at("-", loss), std::nullopt);
   EXPECT_EQ(scalar_at("", loss), std::nullopt);
-  EXPECT_EQ(scalar_of("eval_loss: 1 loss=2", "loss", loss), 2);
+  EXPECT_EQ(place_of_scalar("eval_loss: 1 loss=none loss=2", "loss"), 28);
 }
 
 TEST(ScalarText, FindsRanksInLinesAndPaths) {
