@@ -5,13 +5,14 @@
 // A carriage return ends a line too: progress bars draw themselves again and again without any
 // line break. Lines of more than 8 KiB are none of ours. The last line counts when it has ended.
 #include <algorithm>
-#include <cstring>
 #include <string>
 #include <vector>
 
 #include "pipeline/decode/decimal_time.h"
 #include "pipeline/decode/declared/declared_formats.h"
+#include "pipeline/decode/declared/line_ends.h"
 #include "pipeline/decode/declared/literal_search.h"
+#include "pipeline/decode/declared/progress_bar.h"
 #include "pipeline/decode/declared/record_emitter.h"
 #include "pipeline/decode/declared/scalar_text.h"
 #include "pipeline/decode/flight_recorder/flight_dump.h"
@@ -23,33 +24,6 @@ namespace trainwatch {
 namespace {
 
 constexpr std::size_t kMaxConsoleLine = 8192;
-constexpr std::string_view kBar = "%|";  // of tqdm, between percentage and drawing
-
-// Where the next line end is, and the last one; npos: there is none. By memchr(), as
-// find_first_of() asks of every byte whether it is one of a set.
-std::size_t place_of(const void* found, std::string_view text) {
-  return found == nullptr ? std::string_view::npos
-                          : static_cast<std::size_t>(static_cast<const char*>(found) - text.data());
-}
-std::size_t line_end(std::string_view text, std::size_t from = 0) {
-  // In pieces: where only carriage returns end lines, a line feed is searched for no further.
-  constexpr std::size_t kPiece = 512;
-  for (; from < text.size(); from += kPiece) {
-    std::string_view piece = text.substr(from, kPiece);
-    const std::size_t feed = place_of(std::memchr(piece.data(), '\n', piece.size()), text);
-    if (feed != std::string_view::npos) piece = piece.substr(0, feed - from);
-    const std::size_t back = place_of(std::memchr(piece.data(), '\r', piece.size()), text);
-    if (std::min(feed, back) != std::string_view::npos) return std::min(feed, back);
-  }
-  return std::string_view::npos;
-}
-std::size_t last_line_end(std::string_view text) {
-  const std::size_t feed = place_of(::memrchr(text.data(), '\n', text.size()), text);
-  const std::string_view behind = feed == std::string_view::npos ? text : text.substr(feed + 1);
-  const std::size_t back = place_of(::memrchr(behind.data(), '\r', behind.size()), text);
-  return back == std::string_view::npos ? feed : back;
-}
-
 // The line may have been found by the literal of a bar.
 bool has_literal(const FormatDeclaration& declaration, std::string_view line) {
   return std::ranges::any_of(declaration.has, [line](std::string_view text) {
@@ -67,20 +41,6 @@ Time watchdog_time(std::string_view line, Time written) {
     if (at && *at <= written + std::chrono::hours(1)) return *at;
   }
   return written;
-}
-
-// " [00:31<21:04,  2.59s/it, loss=2.3]", or with the inverse, " 2.59it/s"; tqdm smooths it.
-std::optional<double> seconds_per_iteration(std::string_view times) {
-  const std::size_t comma = times.find(',');
-  if (comma == std::string_view::npos) return std::nullopt;
-  std::string_view rate = times.substr(comma + 1);
-  rate = rate.substr(0, rate.find_first_of(",]"));
-  rate.remove_prefix(std::min(rate.find_first_not_of(' '), rate.size()));
-  const bool inverse = rate.ends_with("it/s");
-  if (!inverse && !rate.ends_with("s/it")) return std::nullopt;
-  const auto number = parse_number(rate.substr(0, rate.size() - 4));
-  if (!number || !(*number > 0)) return std::nullopt;
-  return inverse ? 1 / *number : *number;
 }
 
 class ConsoleDecoder final : public Decoder {
@@ -137,16 +97,14 @@ class ConsoleDecoder final : public Decoder {
   LineLayouts layouts_;                   // of records that are lines of their own
   LineLayout layout_;                     // reused: of another record
   std::string pending_;                   // a record without a step of its own: the next bar has it
-  std::int64_t bar_step_ = kNoStep;
-  std::int64_t bar_total_ = 0;
-  double bar_seconds_ = 0;  // per iteration; 0: it does not say
+  ProgressBar bar_;
   LiteralSearch literals_;
   LocalClock clock_;
   std::string plain_;  // reused: a line without its colours
 };
 
 void ConsoleDecoder::search_for_presets() {
-  std::vector<std::string_view> literals = {kBar, kWatchdogLiteral};
+  std::vector<std::string_view> literals = {kBarLiteral, kWatchdogLiteral};
   for (const LinePattern& format : formats_.lines()) {
     const auto& own = format.declaration().has;
     literals.insert(literals.end(), own.begin(), own.end());
@@ -155,7 +113,7 @@ void ConsoleDecoder::search_for_presets() {
 }
 
 void ConsoleDecoder::search_for_pattern() {
-  std::vector<std::string_view> literals = {kBar, kWatchdogLiteral};
+  std::vector<std::string_view> literals = {kBarLiteral, kWatchdogLiteral};
   const auto& own = pattern_->declaration().has;
   literals.insert(literals.end(), own.begin(), own.end());
   literals_ = LiteralSearch(literals);
@@ -228,7 +186,7 @@ bool ConsoleDecoder::line(std::string_view text, EventBatch& out) {
   if (layout == nullptr) layout = layout_of(text);
   if (layout == nullptr) return false;
   ++records_;
-  const bool waits = pattern_->declaration().step_from_bar && bar_step_ != kNoStep;
+  const bool waits = pattern_->declaration().step_from_bar && bar_.step != kNoStep;
   if (waits) {
     pending_ = text;
   } else {
@@ -243,7 +201,7 @@ const LineLayout* ConsoleDecoder::layout_of(std::string_view text) {
   if (pattern_ == nullptr) bind(text);
   if (pattern_ == nullptr || !has_literal(pattern_->declaration(), text)) return nullptr;
   if (!pattern_->find(text, layout_)) return nullptr;
-  const bool alone = find_text(text, kBar) == std::string_view::npos &&
+  const bool alone = find_text(text, kBarLiteral) == std::string_view::npos &&
                      find_text(text, kWatchdogLiteral) == std::string_view::npos;
   if (alone && pattern_->ignores_digits()) layouts_.add(layout_);
   return &layout_;
@@ -256,25 +214,12 @@ void ConsoleDecoder::emit_pending(EventBatch& out) {
   pending_.clear();
 }
 
-// "  2%|▏         | 12/500 [00:31<21:04,  2.59s/it]": tqdm draws it again after each record, and at
-// most ten times a second otherwise, so that the one before a record may be old. An evaluation has
-// a bar of its own, with fewer steps.
+// tqdm draws its bar again after each record, and at most ten times a second otherwise, so that the
+// one before a record may be old. An evaluation has a bar of its own, with fewer steps.
 bool ConsoleDecoder::take_bar(std::string_view text) {
-  const std::size_t bar = text.find(kBar);
-  if (bar == std::string_view::npos) return false;
-  const std::size_t drawn = text.find("| ", bar + kBar.size());
-  if (drawn == std::string_view::npos) return false;
-  const std::string_view counts = text.substr(drawn + 2);
-  const std::size_t slash = counts.find('/');
-  const std::size_t end = counts.find(" [");
-  if (slash == std::string_view::npos || end == std::string_view::npos || end < slash) return false;
-  if (counts.find(']', end) == std::string_view::npos) return false;  // not all of it was read
-  const auto step = parse_digits(counts.substr(0, slash));
-  const auto total = parse_digits(counts.substr(slash + 1, end - slash - 1));
-  if (!step || !total || *total < bar_total_) return false;
-  bar_step_ = *step;
-  bar_total_ = *total;
-  bar_seconds_ = seconds_per_iteration(counts.substr(end)).value_or(0);
+  const auto bar = read_progress_bar(text);
+  if (!bar || bar->total < bar_.total) return false;
+  bar_ = *bar;
   return true;
 }
 
@@ -284,9 +229,9 @@ void ConsoleDecoder::emit_bar(EventBatch& out) {
   static const DeclaredField kRate{
       .key = "s/it", .kind = ScalarKind::step_seconds, .interval = true};
   const std::size_t behind = pattern_->declaration().fields.size();
-  emitter_.emit(kTotal, emitter_.tag_of(kTotal, behind), static_cast<double>(bar_total_), out);
-  if (bar_seconds_ <= 0) return;
-  emitter_.emit(kRate, emitter_.tag_of(kRate, behind + 1), bar_seconds_, out);
+  emitter_.emit(kTotal, emitter_.tag_of(kTotal, behind), static_cast<double>(bar_.total), out);
+  if (bar_.seconds <= 0) return;
+  emitter_.emit(kRate, emitter_.tag_of(kRate, behind + 1), bar_.seconds, out);
 }
 
 // Who waits for a collective. The rank of the job is that of the file, or of the line's prefix;
@@ -325,7 +270,7 @@ void ConsoleDecoder::bind(std::string_view text) {
 
 void ConsoleDecoder::emit(std::string_view text, const LineLayout& layout, EventBatch& out) {
   const FormatDeclaration& declaration = pattern_->declaration();
-  const std::int64_t step = declaration.step_from_bar ? bar_step_ : pattern_->step(text, layout);
+  const std::int64_t step = declaration.step_from_bar ? bar_.step : pattern_->step(text, layout);
   const std::string_view time = layout.time.of(text);
   const auto at = time.empty() ? std::nullopt : clock_.read(time);
   bool begun = false;
@@ -337,7 +282,7 @@ void ConsoleDecoder::emit(std::string_view text, const LineLayout& layout, Event
     begun = true;
     emitter_.emit(field, emitter_.tag_of(field, i), *value, out);
   }
-  if (begun && declaration.step_from_bar && bar_step_ != kNoStep) emit_bar(out);
+  if (begun && declaration.step_from_bar && bar_.step != kNoStep) emit_bar(out);
 }
 
 // Without "ESC[...m".
@@ -362,9 +307,9 @@ void ConsoleDecoder::state(StateIo& io) {
   io(account_);
   io(preset);
   io(pending_);
-  io(bar_step_);
-  io(bar_total_);
-  io(bar_seconds_);
+  io(bar_.step);
+  io(bar_.total);
+  io(bar_.seconds);
   io(emitter_);
   if (!io.is_loading()) return;
   if (carry_.size() > kMaxConsoleLine || pending_.size() > kMaxConsoleLine) return io.fail();
