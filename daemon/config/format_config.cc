@@ -105,6 +105,8 @@ void FormatsReader::read_key(const std::string& key, const YAML::Node& where,
     read_fields(value, format);
   } else if (key == "line" && lines) {
     format.line = text(value, path);
+  } else if (key == "end" && lines) {
+    read_end(value, format);
   } else if (key == "pairs" && lines) {
     read_pairs(value);
   } else if (key == "rank" && !lines) {
@@ -113,7 +115,7 @@ void FormatsReader::read_key(const std::string& key, const YAML::Node& where,
     read_spans(value, format);
   } else {
     Known known = {"files", "kind", "probe", "time", "step", "fields"};
-    if (lines) known.insert(known.end(), {"line", "pairs"});
+    if (lines) known.insert(known.end(), {"line", "pairs", "end"});
     if (!lines) known.emplace_back("rank");
     if (format.kind == DeclaredKind::json) known.emplace_back("spans");
     unknown(where, path, key, known);
@@ -140,6 +142,14 @@ void FormatsReader::read_probe(const YAML::Node& node, FormatDeclaration& format
                       "operator needs a backslash)");
     }
     format.has.push_back(*literal);
+  }
+}
+
+void FormatsReader::read_end(const YAML::Node& node, FormatDeclaration& format) {
+  const std::string path = path_ + ".end";
+  for (const std::string& literal : texts(node, path)) {
+    if (literal.size() < 3) return fail(node, path, "must be texts of 3 or more characters");
+    format.end.push_back(literal);
   }
 }
 

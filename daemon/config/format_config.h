@@ -24,6 +24,7 @@ class FormatsReader : public YamlReader {
   void read_key(const std::string& key, const YAML::Node& where, const YAML::Node& value,
                 FormatDeclaration& format);
   void read_probe(const YAML::Node& node, FormatDeclaration& format);
+  void read_end(const YAML::Node& node, FormatDeclaration& format);
   void read_pairs(const YAML::Node& node);
   void read_time(const YAML::Node& node, FormatDeclaration& format);
   void read_step(const YAML::Node& node, FormatDeclaration& format);

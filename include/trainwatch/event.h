@@ -168,7 +168,8 @@ enum class LaneId : std::uint32_t {};
 struct SourceNote {
   enum class Kind : std::uint8_t {
     cycle_complete,    // a profiler file is complete; all its spans came before
-    timeline_closed,   // its writer closed a timeline: the end of the training, or of the file
+    timeline_closed,   // its writer closed a timeline: the end of the training, or of the file;
+                       // or a log says that the training has ended
     timeline_goes_on,  // in another file, after it was closed. Made by the engine
   };
   Time at{};

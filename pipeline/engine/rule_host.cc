@@ -92,7 +92,7 @@ void RuleHost::on(const HangFinding& finding) {
 }
 
 void RuleHost::on(const SourceNote& note) {
-  if (note.subject == SubjectId::none) return;
+  if (note.kind == SourceNote::Kind::cycle_complete) return;
   for (const std::uint32_t rule : routes_.notes()) {
     run<&Rule::on_note>(*instance(rule, note.subject), note.at, note);
   }

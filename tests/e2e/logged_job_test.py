@@ -24,10 +24,10 @@ class LoggedJobTest(harness.JobTest):
         firing = trainwatch.json("/api/v1/alerts?state=firing")["alerts"]
         return next((alert for alert in firing if alert["rule"] == rule), None)
 
-    def megatron(self, slow_from=None):
+    def megatron(self, slow_from=None, hours_ago=0):
         """100 records of ten iterations each, the last one now; from `slow_from` on they take 1.5 times as long."""
         seconds = [1.5 if slow_from and step > slow_from else 1.0 for step in range(10, 1010, 10)]
-        at = datetime.datetime.now() - datetime.timedelta(seconds=10 * sum(seconds))
+        at = datetime.datetime.now() - datetime.timedelta(hours=hours_ago, seconds=10 * sum(seconds))
         lines = []
         for number, each in enumerate(seconds, 1):
             at += datetime.timedelta(seconds=10 * each)
@@ -64,6 +64,18 @@ class LoggedJobTest(harness.JobTest):
         replayed = [alert for alert in harness.final(harness.replay(self.directory)).values()
                     if alert["rule"] == "throughput_regression"]
         self.assertEqual([alert["id"] for alert in replayed], [alert["id"]])
+
+    def test_the_end_of_one_log_beside_another_one(self):
+        """In a replay, what came later elsewhere shows that time went on: only a job that did not end stands still."""
+        os.mkdir(os.path.join(self.directory, "ended"))
+        os.mkdir(os.path.join(self.directory, "killed"))
+        self.write(self.megatron(hours_ago=3) + "[after training is done] datetime: 2026-11-25 10:00:00\n",
+                   "ended/slurm-1.out")
+        self.write(self.megatron(hours_ago=3), "killed/slurm-2.out")
+        self.write(self.megatron())
+        stalls = [alert["subject"]["job"] for alert in harness.final(harness.replay(self.directory)).values()
+                  if alert["rule"] == "stall"]
+        self.assertEqual(stalls, ["killed"])
 
     def test_waits_for_data(self):
         lines = [DETECTRON.format(at=datetime.datetime.now(), step=20 * number - 1, loss=1.9, seconds=0.5, wait=0.2)

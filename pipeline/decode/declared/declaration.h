@@ -50,7 +50,8 @@ struct FormatDeclaration {
   // `epoch` and `of` where steps are counted within an epoch of so many; fields.
   std::string line{};
   std::vector<DeclaredField> fields{};
-  bool step_from_bar = false;  // regex: the step is that of the last progress bar of tqdm
+  std::vector<std::string> end{};  // regex: literals of lines that say that the training has ended
+  bool step_from_bar = false;      // regex: the step is that of the last progress bar of tqdm
   // json and csv: members or columns; empty: there is none. regex: other names of these groups.
   std::string step{};
   std::string time{};

@@ -7,9 +7,8 @@ namespace trainwatch {
 namespace {
 
 std::size_t place_of(const void* found, std::string_view text) {
-  return found == nullptr
-             ? std::string_view::npos
-             : static_cast<std::size_t>(static_cast<const char*>(found) - text.data());
+  return found == nullptr ? std::string_view::npos
+                          : static_cast<std::size_t>(static_cast<const char*>(found) - text.data());
 }
 
 }  // namespace

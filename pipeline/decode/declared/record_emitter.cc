@@ -80,8 +80,17 @@ void RecordEmitter::state(StateIo& io) {
   for (const auto& [tag, symbol] : others_) others.push_back(tag);
   io(others);
   io(too_many_reported_);
+  bool known = known_.has_value();
+  Known about = known_.value_or(Known{});
+  io(known);
+  io(about.rank);
+  io(about.node);
+  io(at_);
   if (!io.is_loading()) return;
-  if (others.size() > kMostOtherTags) return io.fail();
+  if (others.size() > kMostOtherTags || !is_possible(at_)) return io.fail();
+  known_.reset();
+  const auto subject = known ? subject_of({.rank = about.rank, .node = about.node}) : std::nullopt;
+  subject_ = subject.value_or(SubjectId::none);
   others_.clear();
   for (const std::string& tag : others) {
     others_.emplace(tag, context_.interner.symbols.intern(tag));

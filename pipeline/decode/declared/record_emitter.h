@@ -38,6 +38,8 @@ class RecordEmitter {
   std::optional<Symbol> other_tag(std::string_view name);
   void emit(const DeclaredField& meaning, Symbol tag, double value, EventBatch& out);
 
+  // Of the record that came last, if there was one.
+  bool has_begun() const { return known_.has_value(); }
   Time at() const { return at_; }
   SubjectId subject() const { return subject_; }
 

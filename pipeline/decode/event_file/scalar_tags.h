@@ -21,6 +21,9 @@ struct ScalarMeaning {
 // file.
 std::string name_in_job(std::string_view tag, std::string_view path);
 
+// The tag of what Hugging Face's Trainer writes last.
+inline constexpr std::string_view kEndOfTraining = "train/train_runtime";
+
 ScalarMeaning meaning_of_tag(std::string_view tag, std::string_view path);
 
 }  // namespace trainwatch

@@ -24,9 +24,12 @@ namespace trainwatch {
 namespace {
 
 constexpr std::size_t kMaxConsoleLine = 8192;
+// What starts jobs prints when it ends them: Slurm, and torchrun after its last attempt.
+const std::vector<std::string> kEndsOfJobs = {"slurmstepd: error: *** ", "ChildFailedError"};
+
 // The line may have been found by the literal of a bar.
-bool has_literal(const FormatDeclaration& declaration, std::string_view line) {
-  return std::ranges::any_of(declaration.has, [line](std::string_view text) {
+bool has_one_of(const std::vector<std::string>& literals, std::string_view line) {
+  return std::ranges::any_of(literals, [line](std::string_view text) {
     return find_text(line, text) != std::string_view::npos;
   });
 }
@@ -83,6 +86,7 @@ class ConsoleDecoder final : public Decoder {
   const LineLayout* layout_of(std::string_view text);
   void emit(std::string_view text, const LineLayout& layout, EventBatch& out);
   void emit_pending(EventBatch& out);
+  bool take_end(std::string_view text, EventBatch& out);
   std::string_view without_colours(std::string_view text);
 
   const FileContext& context_;
@@ -114,8 +118,10 @@ void ConsoleDecoder::search_for_presets() {
 
 void ConsoleDecoder::search_for_pattern() {
   std::vector<std::string_view> literals = {kBarLiteral, kWatchdogLiteral};
-  const auto& own = pattern_->declaration().has;
-  literals.insert(literals.end(), own.begin(), own.end());
+  const FormatDeclaration& format = pattern_->declaration();
+  for (const auto* more : {&format.has, &format.end, &kEndsOfJobs}) {
+    literals.insert(literals.end(), more->begin(), more->end());
+  }
   literals_ = LiteralSearch(literals);
   layouts_.clear();
 }
@@ -184,7 +190,7 @@ bool ConsoleDecoder::line(std::string_view text, EventBatch& out) {
   }
   emit_pending(out);
   if (layout == nullptr) layout = layout_of(text);
-  if (layout == nullptr) return false;
+  if (layout == nullptr) return take_end(text, out);
   ++records_;
   const bool waits = pattern_->declaration().step_from_bar && bar_.step != kNoStep;
   if (waits) {
@@ -199,7 +205,7 @@ bool ConsoleDecoder::line(std::string_view text, EventBatch& out) {
 // whole each time.
 const LineLayout* ConsoleDecoder::layout_of(std::string_view text) {
   if (pattern_ == nullptr) bind(text);
-  if (pattern_ == nullptr || !has_literal(pattern_->declaration(), text)) return nullptr;
+  if (pattern_ == nullptr || !has_one_of(pattern_->declaration().has, text)) return nullptr;
   if (!pattern_->find(text, layout_)) return nullptr;
   const bool alone = find_text(text, kBarLiteral) == std::string_view::npos &&
                      find_text(text, kWatchdogLiteral) == std::string_view::npos;
@@ -212,6 +218,17 @@ void ConsoleDecoder::emit_pending(EventBatch& out) {
   LineLayout layout;
   if (pattern_->find(pending_, layout)) emit(pending_, layout, out);
   pending_.clear();
+}
+
+// The training of the rank whose record came last has ended.
+bool ConsoleDecoder::take_end(std::string_view text, EventBatch& out) {
+  if (pattern_ == nullptr) return false;
+  if (!has_one_of(pattern_->declaration().end, text) && !has_one_of(kEndsOfJobs, text))
+    return false;
+  if (!emitter_.has_begun()) return false;
+  out.emplace_back(SourceNote{emitter_.at(), context_.lane, SourceNote::Kind::timeline_closed,
+                              emitter_.subject()});
+  return true;
 }
 
 // tqdm draws its bar again after each record, and at most ten times a second otherwise, so that the
@@ -256,7 +273,7 @@ bool ConsoleDecoder::take_watchdog(std::string_view text) {
 void ConsoleDecoder::bind(std::string_view text) {
   std::size_t most = 0;
   for (const LinePattern& format : formats_.lines()) {
-    if (!has_literal(format.declaration(), text)) continue;
+    if (!has_one_of(format.declaration().has, text)) continue;
     if (!format.find(text, layout_)) continue;
     const auto fields = static_cast<std::size_t>(std::ranges::count_if(
         layout_.values, [](const LineLayout::Part& value) { return value.size > 0; }));

@@ -29,7 +29,7 @@ class TensorBoardDecoder final : public Decoder {
   void feed(std::string_view bytes, EventBatch& out) override;
   void finish(EventBatch& out) override;
   void cut_back(std::size_t bytes) override { splitter_.cut_back(bytes); }
-  bool complete() const override { return false; }  // nothing marks the end
+  bool complete() const override { return false; }  // nothing marks the end of the file
   bool mid_record() const override { return splitter_.mid_record(); }
   void state(StateIo& io) override;
   std::uint64_t records() const override { return splitter_.records(); }
@@ -83,8 +83,14 @@ bool TensorBoardDecoder::read(std::string_view payload, EventBatch& out) {
   const double seconds = std::floor(event_.wall_time);
   const auto nanoseconds = static_cast<std::int64_t>((event_.wall_time - seconds) * 1e9);
   const Time at = time_from_ns(static_cast<std::int64_t>(seconds) * 1'000'000'000 + nanoseconds);
+  bool ends = false;
   for (const SummaryEvent::Value& value : event_.values) {
     scalars_.emit(value.tag, value.number, event_.step, at, out);
+    ends = ends || value.tag == kEndOfTraining;
+  }
+  if (ends) {
+    out.emplace_back(
+        SourceNote{at, context_.lane, SourceNote::Kind::timeline_closed, scalars_.subject()});
   }
   return true;
 }

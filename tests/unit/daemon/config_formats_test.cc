@@ -22,6 +22,7 @@ constexpr const char* kMegatron = R"yaml(formats:
     probe: "elapsed time per iteration \\(ms\\)"
     line: "(?:\\[(?P<time>[-0-9 :.]+)\\] )?iteration +(?P<step>\\d+)/ *(?P<total>\\d+) *\\|"
     pairs: {sep: "|", kv: ":"}
+    end: [all is done, "it is over"]
     time: {from: time, layout: "%Y-%m-%d %H:%M:%S", zone: local, else: arrival}
     step: {from: step, base: 1}
     fields:
@@ -38,6 +39,7 @@ TEST(FormatsConfig, Lines) {
   const FormatDeclaration& format = config->formats[0];
   EXPECT_EQ(format.name, "mine");
   EXPECT_EQ(format.has, std::vector<std::string>{"elapsed time per iteration (ms)"});
+  EXPECT_EQ(format.end, (std::vector<std::string>{"all is done", "it is over"}));
   ASSERT_EQ(format.fields.size(), 4U);
   EXPECT_EQ(format.fields[0].kind, ScalarKind::step_seconds);
   EXPECT_EQ(format.fields[0].scale, 0.001);
@@ -98,6 +100,9 @@ TEST(FormatsConfig, MistakesAreCalledByTheirKeys) {
   expect_mistake(json + "    time: {from: t, scale: 60}\n", "formats.mine.time.scale: must be 1");
   expect_mistake(json + "    time: {layout: \"%d\"}\n", "formats.mine.time.layout: must be '%Y");
   expect_mistake(json + "    line: x\n", "formats.mine.line: unknown key");
+  expect_mistake(json + "    end: done\n", "formats.mine.end: unknown key");
+  expect_mistake(regex + "    end: [done, \"\"]\n", "formats.mine.end");
+  expect_mistake(regex + "    end: ab\n", "formats.mine.end: must be texts of 3");
   expect_mistake("    kind: json\n    probe: abc\n", "formats.mine.probe: must be a map");
   expect_mistake("    kind: csv\n    fields: {a: loss}\n", "formats.mine.probe: is missing");
 }

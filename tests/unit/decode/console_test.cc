@@ -99,6 +99,28 @@ TEST(ConsolePresets, RecordedHuggingFaceRunHasItsSteps) {
   EXPECT_EQ(losses[0], "loss=2.698 4/1");
   EXPECT_EQ(losses[1], "loss=3.224 8/1");
   EXPECT_TRUE(losses[9].ends_with(" 40/1")) << losses[9];
+  EXPECT_EQ(printed(content).back(), "end");
+}
+
+TEST(Console, SaysThatTheTrainingHasEnded) {
+  const std::string record = "[rank3]: step: 7  loss:  7.5  tps: 12\n";
+  for (const std::string end :
+       {"[rank3]: 2026-01-02 03:04:05,678 - root - INFO - Training completed\n",
+        "slurmstepd: error: *** JOB 123 ON node7 CANCELLED AT 2026-01-02T03:04:05 DUE TO TIME "
+        "LIMIT ***\n",
+        "torch.distributed.elastic.multiprocessing.errors.ChildFailedError: \n"}) {
+    EXPECT_EQ(printed(record + end),
+              (Lines{"loss=7.5 7/1 rank 3", "tokens_per_second=12 7/2 rank 3", "end"}));
+    EXPECT_EQ(printed(end + record).size(), 2U) << "nothing had begun";
+    const Outcome whole = decode("/w/train.log", record + end + record);
+    for (std::size_t cut = 0; cut <= record.size() + end.size(); ++cut) {
+      DecodeRun run{"/w/train.log"};
+      run.feed((record + end + record).substr(0, cut));
+      run.restart();
+      run.feed((record + end + record).substr(cut));
+      ASSERT_EQ(run.finish(), whole) << "cut at " << cut;
+    }
+  }
 }
 
 TEST(ConsolePresets, Detectron2) {

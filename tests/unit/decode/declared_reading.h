@@ -12,7 +12,7 @@ namespace trainwatch::testing {
 
 using Lines = std::vector<std::string>;
 
-// "kind=value step/steps", and the rank if there is one.
+// "kind=value step/steps", and the rank if there is one; "end" where a log says so.
 inline std::string short_text(const Scalar& scalar, const Interner& names) {
   char value[32];
   std::snprintf(value, sizeof value, "%.6g", scalar.value);
@@ -34,7 +34,10 @@ inline Lines scalars_of(const std::string& path, std::string_view content,
   decoder.finish(batch);
   EXPECT_TRUE(diagnostics.reasons.empty());
   Lines lines;
-  for (const Event& event : batch) lines.push_back(short_text(std::get<Scalar>(event), names));
+  for (const Event& event : batch) {
+    const auto* const scalar = std::get_if<Scalar>(&event);
+    lines.push_back(scalar != nullptr ? short_text(*scalar, names) : "end");
+  }
   return lines;
 }
 
