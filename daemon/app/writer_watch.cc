@@ -16,12 +16,18 @@ WriterWatch::WriterWatch(std::vector<WatchRoot> roots, std::string proc)
 std::vector<Runs::Writer> WriterWatch::look(const std::vector<Runs::Writer>& writers) {
   std::vector<Runs::Writer> gone;
   std::map<SubjectId, std::int64_t> seen;
+  std::map<std::int64_t, bool> writing;  // by process, which several ranks may have
+  const auto writes = [&](std::int64_t process) {
+    const auto [known, is_new] = writing.try_emplace(process);
+    if (is_new) known->second = writes_below_a_root(process);
+    return known->second;
+  };
   for (const Runs::Writer& writer : writers) {
     const auto known = seen_.find(writer.rank);
     const bool was_seen = known != seen_.end() && known->second == writer.process;
     if (was_seen && !is_alive(writer.process)) {
       gone.push_back(writer);
-    } else if (was_seen || writes_below_a_root(writer.process)) {
+    } else if (was_seen || writes(writer.process)) {
       seen[writer.rank] = writer.process;
     }
   }
