@@ -69,13 +69,14 @@ bool is_trial_name(std::string_view name) {
          name.ends_with(".tfevents");
 }
 
-// Where launchers put what a job prints: Slurm and nohup, torchrun, W&B. Other logs may be of
+// Where launchers put what a job prints: Slurm and nohup, torchrun, W&B, NeMo. Other logs may be of
 // anything.
 bool is_console_name(std::string_view name) {
   constexpr std::string_view kConsoles[] = {"stdout.log", "stderr.log", "console.log",
                                             "output.log"};
-  const bool slurm = name.ends_with(".out") && name.size() > std::string_view(".out").size();
-  return slurm || std::ranges::find(kConsoles, name) != std::end(kConsoles);
+  const bool slurm = (name.ends_with(".out") || name.ends_with(".err")) && name.size() > 4;
+  const bool nemo = name.starts_with("nemo_log_") && name.ends_with(".txt");
+  return slurm || nemo || std::ranges::find(kConsoles, name) != std::end(kConsoles);
 }
 
 // nullopt if it is not the name of a trace file.

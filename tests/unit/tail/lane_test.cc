@@ -42,6 +42,8 @@ TEST(TraceName, AcceptsWhatWritersWrite) {
                            "slurm-17.out",
                            "stdout.log",
                            "console.log.1",
+                           "slurm-17.err",
+                           "nemo_log_globalrank-3_localrank-1.txt",
                            "nccl_trace_rank_12",
                            "_dump_0",
                            "rank_3",
