@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What bench.sh runs: bench.py TRAINWATCH DECODE_BENCH SCRATCH [metrics|kineto|latency|scrape]
+"""What bench.sh runs: bench.py TRAINWATCH DECODE_BENCH SCRATCH [metrics|kineto|latency|scrape|idle]
 
 metrics, kineto  the CPU time of `trainwatch replay` on 200 MB, and that of a plain simdjson on-demand
                  pass which reads the same fields and does nothing else (decode_bench, before and
@@ -8,6 +8,7 @@ latency          the time from appending a slow step to a growing timeline until
                  on this machine holds the alert
 scrape           how long GET /metrics takes in each format while trainwatch reads as fast as it can, and the CPU time of
                  the thread that answers; not among those that run without a name
+idle             the share of a core that trainwatch takes beside 100 and 1,000 timelines that have stopped growing; by name only
 """
 
 import asyncio
@@ -21,6 +22,7 @@ import sys
 import tempfile
 import time
 
+import bench_idle
 import bench_scrape
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -209,6 +211,8 @@ def main():
             latency(trainwatch, scratch)
         elif name == "scrape":
             bench_scrape.run(trainwatch, daemon, scratch)
+        elif name == "idle":
+            bench_idle.run(trainwatch, daemon, Timeline, scratch)
         else:
             sys.exit("bench: no benchmark is named " + name)
 

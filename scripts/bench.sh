@@ -1,6 +1,6 @@
 #!/bin/bash
 # Measures trainwatch on this machine and prints one line per figure.
-#   scripts/bench.sh [metrics|kineto|latency|scrape]      the first three without a name
+#   scripts/bench.sh [metrics|kineto|latency|scrape|idle] the first three without a name
 #   scripts/bench.sh tensors                       tensors of a trial beside the bandwidth of the memory
 #   scripts/bench.sh console                       what a job prints: text without records, and lines with records
 #   scripts/bench.sh detection [OPTION...]         are the alerts right: tests/bench/detection/README.md

@@ -16,9 +16,10 @@ class AdaptiveInterval {
   AdaptiveInterval(Duration least, int share, Duration most)
       : least_(least), share_(share), most_(std::max(least, most)) {}
 
-  // It was done at `began` and took `cost`.
-  void done(TimePoint began, Duration cost) {
-    next_ = began + std::clamp(share_ * cost, least_, most_);
+  // It was done at `began` and took `cost`. `seldom`: no sooner again than that.
+  void done(TimePoint began, Duration cost, Duration seldom = {}) {
+    const Duration least = std::max(least_, seldom);
+    next_ = began + std::clamp(share_ * cost, least, std::max(least, most_));
   }
   // The beginning of time if it was never done.
   TimePoint next() const { return next_; }

@@ -1,7 +1,8 @@
 // When state is committed while no alert waits for it: after 8 MiB of input or a second, but no
 // more often than that commits take a fifth of the time. With thousands of ranks nearly all state
-// changes between two commits, and writing it takes longer than reading the input did. A crash
-// costs reading again what came since, no alert.
+// changes between two commits, and writing it takes longer than reading the input did. While
+// nothing comes, only the clock changes state, in little: that is committed every ten seconds. A
+// crash costs reading again what came since, no alert.
 #pragma once
 
 #include <chrono>
@@ -16,18 +17,29 @@ class CommitPace {
   static constexpr std::uint64_t kBytes = std::uint64_t{8} << 20U;
   static constexpr int kRest = 4;  // times what the last commit took
 
-  void read(std::uint64_t bytes) { uncommitted_ += bytes; }
+  static constexpr int kSettled = 3;  // seconds without input
+  static constexpr int kIdle = 10;    // seconds
+
+  // Input has come.
+  void read(std::uint64_t bytes) {
+    uncommitted_ += bytes;
+    quiet_ = 0;
+  }
+  void second_passed() { ++quiet_; }
   void committed(TimePoint begun, TimePoint ended) {
     uncommitted_ = 0;
     rests_until_ = ended + kRest * (ended - begun);
   }
 
   bool bytes_are_due() const { return uncommitted_ >= kBytes; }
-  // Asked when bytes are due, and once a second.
+  // After second_passed().
+  bool second_is_due() const { return quiet_ <= kSettled || quiet_ % kIdle == 0; }
+  // Asked when one of them is due.
   bool may_commit(TimePoint now) const { return now >= rests_until_; }
 
  private:
   std::uint64_t uncommitted_ = 0;
+  int quiet_ = 0;  // seconds since input came
   TimePoint rests_until_{};
 };
 

@@ -98,6 +98,7 @@ struct EngineThread::Impl {
       if (impl_.closed) return;
       boost::asio::post(impl_.context, [&impl = impl_, message] {
         message(impl.pipeline.sink());
+        impl.pace.read(0);
         impl.commit_alerts();
       });
     }
@@ -186,7 +187,9 @@ struct EngineThread::Impl {
     look_after_self();
     pipeline.raise_self_alerts(clock.now(), conditions);
     const bool waits = pipeline.has_emitted() || !pipeline.waiting().empty();
-    if (waits || pace.may_commit(SteadyClock::now())) commit();
+    pace.second_passed();
+    const bool due = pace.second_is_due() || health.degraded();
+    if (waits || (due && pace.may_commit(SteadyClock::now()))) commit();
     show();
   }
 

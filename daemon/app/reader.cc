@@ -25,6 +25,9 @@ using SteadyClock = std::chrono::steady_clock;
 // How long others wait for a file system that does not answer, once.
 constexpr auto kAnswer = std::chrono::seconds(5);
 
+// See seldom().
+constexpr SteadyClock::duration kCovered = std::chrono::seconds(1);
+
 // For so long other files may wait for one that is long.
 constexpr auto kTurn = std::chrono::milliseconds(200);
 
@@ -105,8 +108,16 @@ struct Reader::Impl {
     }
     const Stopwatch cost;
     tailer.scan(sink, now);
-    for (AdaptiveInterval* const pace : {&polls, &scans, &refreshes})
-      pace->done(now, cost.elapsed());
+    const auto elapsed = cost.elapsed();
+    polls.done(now, elapsed, seldom());
+    scans.done(now, elapsed);
+    refreshes.done(now, elapsed, seldom());
+  }
+
+  // How often is enough to look at everything. Where inotify covers everything, only what is
+  // written through a mapping or a link from elsewhere waits for it.
+  SteadyClock::duration seldom() const {
+    return hint.degraded().empty() ? kCovered : SteadyClock::duration{};
   }
 
   // Files beyond the limit come in once others have been read.
@@ -128,7 +139,7 @@ struct Reader::Impl {
     }
     const Stopwatch cost;
     const bool complete = tailer.refresh();
-    refreshes.done(now, cost.elapsed());
+    refreshes.done(now, cost.elapsed(), seldom());
     return complete;
   }
 

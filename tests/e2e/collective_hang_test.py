@@ -8,6 +8,7 @@ import pickle
 import re
 import shutil
 import signal
+import tempfile
 import time
 import unittest
 
@@ -37,9 +38,10 @@ def dump(rank, absent, called=CALLED):
 def write(directory, rank, absent, protocol=2, called=CALLED, written=CALLED + 182 * 10**9):
     path = os.path.join(directory, "comm_traces", "rank_%d" % rank)
     os.makedirs(os.path.dirname(path), exist_ok=True)
-    with open(path, "wb") as out:
+    with tempfile.NamedTemporaryFile(delete=False) as out:
         pickle.dump(dump(rank, absent, called), out, protocol)
-    os.utime(path, ns=(written,) * 2)
+    os.utime(out.name, ns=(written,) * 2)
+    os.replace(out.name, path)  # nobody sees it before it is that old
 
 
 def hangs(alerts):

@@ -533,7 +533,8 @@ describe('tensors', () => {
 
   test('of the newest step are drawn, and new ones as they come', () => shown('trial', async (page, server) => {
     await until(async () => (await widths(page)).join() === '3,3,3', 'pictures of step 3');
-    assert.match(await pictures(page).nth(1).getAttribute('alt'), /^conv\/kernel:0 at step 3: float32, 2 × 2 × 3 × 3, from -3 to 0\.75$/);
+    const range = 'conv/kernel:0 at step 3: float32, 2 × 2 × 3 × 3, from -3 to 0.75';
+    await until(async () => await pictures(page).nth(1).getAttribute('alt') === range, 'its range, which comes behind the picture');
     assert.match(await figure(page, 'loss').textContent(), /0\.3333.*one number/);
     assert.match(await figure(page, 'label').textContent(), /no picture/);
     server.saved(7);

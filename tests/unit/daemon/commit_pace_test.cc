@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
+
 namespace trainwatch::commit_pace_test {
 
 using std::chrono::milliseconds;
@@ -34,6 +36,22 @@ TEST(CommitPace, AQuickCommitDelaysNothing) {
   CommitPace pace;
   pace.committed(at(0), at(2));
   EXPECT_TRUE(pace.may_commit(at(10)));
+}
+
+TEST(CommitPace, TheClockAloneIsWorthACommitNowAndThen) {
+  CommitPace pace;
+  int due = 0;
+  const auto pass = [&](int seconds) {
+    for (int i = 0; i < seconds; ++i) {
+      pace.second_passed();
+      if (pace.second_is_due()) ++due;
+    }
+    return std::exchange(due, 0);
+  };
+  EXPECT_EQ(pass(CommitPace::kSettled), CommitPace::kSettled);
+  EXPECT_EQ(pass(60 - CommitPace::kSettled), 6);
+  pace.read(0);
+  EXPECT_EQ(pass(CommitPace::kSettled), CommitPace::kSettled);
 }
 
 }  // namespace trainwatch::commit_pace_test
