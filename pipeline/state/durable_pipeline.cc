@@ -109,7 +109,8 @@ void DurablePipeline::acknowledge(const std::string& name, std::uint64_t seq) {
 }
 
 void DurablePipeline::keep(Notes notes) {
-  for (auto& [key, value] : notes) waiting_.notes[key] = std::move(value);
+  notes.merge(waiting_.notes);  // those of the same key are replaced
+  waiting_.notes = std::move(notes);
 }
 
 void DurablePipeline::forget_subscriber(const std::string& name) {

@@ -7,7 +7,7 @@
 #include <optional>
 #include <string_view>
 
-#include "trainwatch/scalar.h"
+#include "trainwatch/event.h"
 
 namespace trainwatch {
 
