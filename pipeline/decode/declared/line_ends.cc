@@ -28,6 +28,7 @@ std::size_t line_end(std::string_view text, std::size_t from) {
 }
 
 std::size_t last_line_end(std::string_view text) {
+  if (text.empty()) return std::string_view::npos;  // it may have no data
   const std::size_t feed = place_of(::memrchr(text.data(), '\n', text.size()), text);
   const std::string_view behind = feed == std::string_view::npos ? text : text.substr(feed + 1);
   const std::size_t back = place_of(::memrchr(behind.data(), '\r', behind.size()), text);
