@@ -15,9 +15,8 @@
 namespace trainwatch::loss_nan {
 namespace {
 
-constexpr std::size_t kMostTags = 32;    // of a subject; further ones are not judged
-constexpr std::int64_t kRecovery = 3;    // records in a row that are finite
-constexpr double kNeverByFigure = 1e18;  // updates come when the number of records has doubled
+constexpr std::size_t kMostTags = 32;  // of a subject; further ones are not judged
+constexpr std::int64_t kRecovery = 3;  // records in a row that are finite
 
 struct Params {
   std::int64_t skipped_steps = 20;
@@ -89,10 +88,11 @@ class LossNan final : public Rule {
       io.fail();
     }
   }
+  // Updates come when the number of records has doubled.
   Lifecycle lifecycle() const override {
     return {.recover_after = kRecovery,
             .change = Lifecycle::Change::rise,
-            .min_change = kNeverByFigure};
+            .min_change = Lifecycle::kNeverByFigure};
   }
   bool warming() const override { return tags_.empty(); }
   std::vector<std::string_view> missing() const override {

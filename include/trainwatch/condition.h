@@ -22,6 +22,9 @@ struct Lifecycle {
     rise,    // up by `min_change`
     factor,  // to more than `min_change` times, or less than its inverse
   };
+  // As `min_change` of a rise: no figure is worth an update, only what Condition says is.
+  static constexpr double kNeverByFigure = 1e18;
+
   std::int64_t recover_after = 1;  // consecutive clear evaluations that end an alert
   Change change = Change::any;
   double min_change = 0;

@@ -151,9 +151,10 @@ class ComparedRun final : public TensorRule<NoTensorMemory> {
     Track* const track = reach(here.place, out);
     if (track == nullptr) return;
     const TensorDigest& digest = here.digest;
-    if (digest.count != there.count) {
-      const auto expected = static_cast<double>(std::max<std::uint64_t>(there.count, 1));
-      judge(*track, here.place, {true, static_cast<double>(digest.count) / expected, 1, 1}, out);
+    if (digest.statistics.count != there.statistics.count) {
+      const auto expected = static_cast<double>(std::max<std::uint64_t>(there.statistics.count, 1));
+      judge(*track, here.place,
+            {true, static_cast<double>(digest.statistics.count) / expected, 1, 1}, out);
       return;
     }
     const double far = digest.how_far(there, tolerance_);
@@ -202,7 +203,7 @@ class SimilarAcrossRuns final : public Rule {
   }
 
   Lifecycle lifecycle() const override {
-    return {.change = Lifecycle::Change::rise, .min_change = kNeverByFigure};
+    return {.change = Lifecycle::Change::rise, .min_change = Lifecycle::kNeverByFigure};
   }
   bool warming() const override {
     return std::ranges::all_of(runs_, [](const auto& run) { return run.second->warming(); });
@@ -233,8 +234,6 @@ class SimilarAcrossRuns final : public Rule {
   }
 
  private:
-  static constexpr double kNeverByFigure = 1e18;
-
   ComparedRun* run_of(SubjectId subject) {
     const auto known = runs_.find(subject);
     if (known != runs_.end()) return known->second.get();

@@ -47,13 +47,11 @@ class StalledTraining final : public Rule {
     if (!is_possible(latest_)) io.fail();
   }
   Lifecycle lifecycle() const override {
-    return {.change = Lifecycle::Change::rise, .min_change = kNeverByFigure};
+    return {.change = Lifecycle::Change::rise, .min_change = Lifecycle::kNeverByFigure};
   }
   bool warming() const override { return latest_ == kNoTime; }
 
  private:
-  static constexpr double kNeverByFigure = 1e18;
-
   Nanos patience() const { return Nanos{static_cast<std::int64_t>(params_.threshold * 1e9)}; }
   void fire(Time now, bool lasts, Verdicts& out) const {
     const double silent = to_seconds(now - latest_);

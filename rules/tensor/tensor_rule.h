@@ -51,7 +51,7 @@ class TensorRule : public Rule {
 
   // The alert ends when no tensor is wrong any more.
   Lifecycle lifecycle() const override {
-    return {.change = Lifecycle::Change::rise, .min_change = kNeverByFigure};
+    return {.change = Lifecycle::Change::rise, .min_change = Lifecycle::kNeverByFigure};
   }
   bool warming() const override { return tracks_.empty(); }
   std::vector<std::string_view> missing() const override {
@@ -153,7 +153,6 @@ class TensorRule : public Rule {
   std::span<const Track> tracks() const { return tracks_; }
 
  private:
-  static constexpr double kNeverByFigure = 1e18;
   static constexpr std::size_t kNamed = 5;  // tensors, in an alert
 
   // Of the tensor that opened the alert. Ids of alerts about scalars are made of key and step

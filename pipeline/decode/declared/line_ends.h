@@ -1,5 +1,5 @@
-// Where lines of a console log end: at line feeds, and at the carriage returns with which progress
-// bars draw themselves again.
+// Finds the ends of lines in a console log: line feeds, and the carriage returns with which
+// progress bars redraw themselves.
 #pragma once
 
 #include <cstddef>
@@ -7,8 +7,9 @@
 
 namespace trainwatch {
 
-// The place of the first end at or behind `from`, and of the last one; npos: there is none.
+// Returns the position of the first line end at or after `from`, or npos.
 std::size_t line_end(std::string_view text, std::size_t from = 0);
+// Returns the position of the last line end, or npos.
 std::size_t last_line_end(std::string_view text);
 
 }  // namespace trainwatch

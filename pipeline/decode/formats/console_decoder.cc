@@ -5,6 +5,7 @@
 // A carriage return ends a line too: progress bars draw themselves again and again without any
 // line break. Lines of more than 8 KiB are none of ours. The last line counts when it has ended.
 #include <algorithm>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -24,11 +25,12 @@ namespace trainwatch {
 namespace {
 
 constexpr std::size_t kMaxConsoleLine = 8192;
-// What starts jobs prints when it ends them: Slurm, and torchrun after its last attempt.
-const std::vector<std::string> kEndsOfJobs = {"slurmstepd: error: *** ", "ChildFailedError"};
+// What launchers print when a job has ended: Slurm, and torchrun after its last attempt.
+constexpr std::string_view kEndsOfJobs[] = {"slurmstepd: error: *** ", "ChildFailedError"};
 
 // The line may have been found by the literal of a bar.
-bool has_one_of(const std::vector<std::string>& literals, std::string_view line) {
+template <class Literals>
+bool has_one_of(const Literals& literals, std::string_view line) {
   return std::ranges::any_of(literals, [line](std::string_view text) {
     return find_text(line, text) != std::string_view::npos;
   });
@@ -119,9 +121,9 @@ void ConsoleDecoder::search_for_presets() {
 void ConsoleDecoder::search_for_pattern() {
   std::vector<std::string_view> literals = {kBarLiteral, kWatchdogLiteral};
   const FormatDeclaration& format = pattern_->declaration();
-  for (const auto* more : {&format.has, &format.end, &kEndsOfJobs}) {
-    literals.insert(literals.end(), more->begin(), more->end());
-  }
+  literals.insert(literals.end(), format.has.begin(), format.has.end());
+  literals.insert(literals.end(), format.end.begin(), format.end.end());
+  literals.insert(literals.end(), std::begin(kEndsOfJobs), std::end(kEndsOfJobs));
   literals_ = LiteralSearch(literals);
   layouts_.clear();
 }
@@ -215,8 +217,7 @@ const LineLayout* ConsoleDecoder::layout_of(std::string_view text) {
 
 void ConsoleDecoder::emit_pending(EventBatch& out) {
   if (pending_.empty()) return;
-  LineLayout layout;
-  if (pattern_->find(pending_, layout)) emit(pending_, layout, out);
+  if (pattern_->find(pending_, layout_)) emit(pending_, layout_, out);
   pending_.clear();
 }
 
@@ -275,8 +276,10 @@ void ConsoleDecoder::bind(std::string_view text) {
   for (const LinePattern& format : formats_.lines()) {
     if (!has_one_of(format.declaration().has, text)) continue;
     if (!format.find(text, layout_)) continue;
-    const auto fields = static_cast<std::size_t>(std::ranges::count_if(
-        layout_.values, [](const LineLayout::Part& value) { return value.size > 0; }));
+    std::size_t fields = 0;
+    for (std::size_t i = 0; i < layout_.values.size(); ++i) {
+      if (format.value(i, text, layout_)) ++fields;
+    }
     if (fields <= most) continue;
     most = fields;
     pattern_ = &format;
