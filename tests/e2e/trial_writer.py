@@ -36,7 +36,7 @@ def _masked_crc(data):
 
 
 def _plugin(name, number):
-    return _field(9, _field(1, _field(1, name.encode()) + _field(2, str(number).encode())))
+    return _field(1, _field(1, name.encode()) + _field(2, str(number).encode()))
 
 
 def record(tag, dtype, shape, content, step=0, mode="GLOBAL", mode_step=0):
@@ -44,7 +44,8 @@ def record(tag, dtype, shape, content, step=0, mode="GLOBAL", mode_step=0):
     proto = _field(1, TYPES[dtype])
     proto += _field(2, b"".join(_field(2, _field(1, size)) for size in shape))
     proto += b"".join(_field(8, text) for text in content) if isinstance(content, list) else _field(4, content)
-    value = _field(1, tag.encode()) + _field(8, proto) + _plugin("mode", MODES[mode]) + _plugin("mode_step", mode_step)
+    plugins = _plugin("mode_step", mode_step) + _plugin("mode", MODES[mode])
+    value = _field(1, tag.encode()) + _field(8, proto) + _field(9, plugins)
     event = b"\x09" + struct.pack("<d", time.time()) + _field(2, step) + _field(5, _field(1, value))
     length = struct.pack("<Q", len(event))
     # The payload has the constant checksum that smdebug writes.

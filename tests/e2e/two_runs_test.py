@@ -39,7 +39,7 @@ class TwoRunsTest(harness.JobTest):
             alert = trainwatch.json("/api/v1/alerts")["alerts"][0]
         self.assertEqual((alert["rule"], alert["severity"], alert["subject"]["job"], alert["step"]),
                          ("similar_across_runs", "warning", "after", FIRST_WRONG))
-        self.assertEqual([one["tensor"] for one in alert["evidence"]["tensors"]], ["fc.weight"])
+        self.assertEqual([(one["tensor"], one["mode"]) for one in alert["evidence"]["tensors"]], [("fc.weight", "train")])
         replayed = harness.final(harness.replay(self.directory, *RULES))
         self.assertEqual([one["step"] for one in replayed.values()], [FIRST_WRONG])
         self.assertIn(alert["id"], replayed)
