@@ -1,6 +1,7 @@
 #!/bin/bash
-# Measures trainwatch on this machine and prints one line per figure.
-#   scripts/bench.sh [metrics|kineto|latency|scrape|idle] the first three without a name
+# Measures trainwatch on this machine, beside limits and targets.
+#   scripts/bench.sh [PART...]                     the table of docs/performance.md, or some parts of it: metrics, nodes, shuffled,
+#                                                  kineto, real_kineto, gz, timelines, tensorflow, latency, idle, load, scrape, fan_out
 #   scripts/bench.sh tensors                       tensors of a trial beside the bandwidth of the memory
 #   scripts/bench.sh console                       what a job prints: text without records, and lines with records
 #   scripts/bench.sh detection [OPTION...]         are the alerts right: tests/bench/detection/README.md
@@ -16,6 +17,5 @@ if [ "${1:-}" = tensors ] || [ "${1:-}" = console ]; then
   ninja -C build/release "$bench" >&2
   exec "$(find build/release -name "$bench" -type f)"
 fi
-ninja -C build/release decode_bench >&2
-exec /usr/bin/python3 scripts/bench.py "$trainwatch" "$(find build/release -name decode_bench -type f)" \
-  build/bench "$@"
+ninja -C build/release decode_bench alert_floor fan_out_floor >&2
+exec /usr/bin/python3 tests/bench/performance/run.py "$trainwatch" "$(find build/release -name decode_bench -type f)" build/bench "$@"

@@ -1,6 +1,6 @@
 // When state is committed while no alert waits for it: after 8 MiB of input or a second, but no
-// more often than that commits take a fifth of the time. With thousands of ranks nearly all state
-// changes between two commits, and writing it takes longer than reading the input did. While
+// more often than that commits take a twentieth of the time. With thousands of ranks nearly all
+// state changes between two commits, and writing it takes longer than reading the input did. While
 // nothing comes, only the clock changes state, in little: that is committed every ten seconds. A
 // crash costs reading again what came since, no alert.
 #pragma once
@@ -15,7 +15,7 @@ class CommitPace {
   using TimePoint = std::chrono::steady_clock::time_point;
 
   static constexpr std::uint64_t kBytes = std::uint64_t{8} << 20U;
-  static constexpr int kRest = 4;  // times what the last commit took
+  static constexpr int kRest = 19;  // times what the last commit took
 
   static constexpr int kSettled = 3;  // seconds without input
   static constexpr int kIdle = 10;    // seconds

@@ -57,13 +57,14 @@ struct EngineThread::Impl {
                 const std::vector<FileId>& plain) override {
       post([=](TailSink& sink) { sink.opened(file, lane, plain); });
     }
-    void data(FileId file, std::string_view bytes, Time written) override {
+    void data(FileId file, const AppendedBytes& appended) override {
       while (!impl_.slots.try_acquire_for(std::chrono::milliseconds(100))) {
         if (impl_.closed) return;
       }
-      auto copy = std::make_unique<std::string>(bytes);
-      boost::asio::post(impl_.context, [&impl = impl_, file, written, copy = std::move(copy)] {
-        impl.take(file, *copy, written);
+      auto chunk = std::make_unique<Chunk>(std::string(appended.bytes), appended.read);
+      boost::asio::post(impl_.context, [&impl = impl_, file, written = appended.written,
+                                        chunk = std::move(chunk)] {
+        impl.take(file, {chunk->bytes, written, chunk->read});
       });
     }
     void renamed(const KnownFile& file) override {
@@ -92,6 +93,11 @@ struct EngineThread::Impl {
     }
 
    private:
+    struct Chunk {
+      std::string bytes;
+      Fingerprint read;
+    };
+
     // Whatever follows a dropped chunk must be dropped too.
     template <class Message>
     void post(Message message) {
@@ -137,9 +143,9 @@ struct EngineThread::Impl {
 
   void beat() { heartbeat = SteadyClock::now().time_since_epoch().count(); }
 
-  void take(FileId file, std::string_view bytes, Time written) {
-    pipeline.sink().data(file, bytes, written);
-    pace.read(bytes.size());
+  void take(FileId file, const AppendedBytes& appended) {
+    pipeline.sink().data(file, appended);
+    pace.read(appended.bytes.size());
     commit_alerts();
     if (pace.bytes_are_due() && pace.may_commit(SteadyClock::now())) commit();
     if (pipeline.waiting().size() > kMostWaiting) {

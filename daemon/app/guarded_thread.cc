@@ -1,6 +1,8 @@
 #include "daemon/app/guarded_thread.h"
 
 #include <poll.h>
+#include <pthread.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,6 +13,14 @@
 #include "daemon/exit_code.h"
 
 namespace trainwatch {
+
+void show_thread_name(std::string_view thread) noexcept {
+  constexpr std::size_t kLongest = 15;          // of the kernel
+  if (syscall(SYS_gettid) == getpid()) return;  // gettid() is not in every glibc that we run on
+  std::array<char, kLongest + 1> name{};
+  std::ranges::copy(thread.substr(0, kLongest), name.begin());
+  pthread_setname_np(pthread_self(), name.data());
+}
 
 void end_process(std::string_view thread, const char* what) noexcept {
   std::array<char, 512> line{};

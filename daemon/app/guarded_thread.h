@@ -13,9 +13,14 @@ namespace trainwatch {
 // exits with exit_code::failed. No destructors run: other threads may be at work.
 [[noreturn]] void end_process(std::string_view thread, const char* what) noexcept;
 
-// The whole work of a thread. `thread` names it in the message.
+// Gives this thread a name that `top -H`, `ps -L` and `perf` show; that of the main thread stays
+// the program's.
+void show_thread_name(std::string_view thread) noexcept;
+
+// The whole work of a thread. `thread` names it, also in the message.
 template <class Work>
 void run_guarded(std::string_view thread, Work&& work) noexcept {
+  show_thread_name(thread);
   try {
     std::forward<Work>(work)();
   } catch (const std::exception& failure) {

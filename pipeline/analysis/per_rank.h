@@ -18,12 +18,19 @@ class PerRank {
   static constexpr std::size_t kMaxRanks = 1024;
 
   explicit PerRank(const Interner& interner) : interner_(interner) {}
+  PerRank(const PerRank&) = delete;
+  PerRank& operator=(const PerRank&) = delete;
 
   // The value of a rank, made when it is new; null when there are too many.
   Value* of(SubjectId rank) {
-    const auto known = values_.find(rank);
-    if (known != values_.end()) return &known->second;
-    return values_.size() == kMaxRanks ? nullptr : &values_.try_emplace(rank).first->second;
+    if (latest_ != nullptr && latest_->first == rank) return &latest_->second;
+    auto known = values_.find(rank);
+    if (known == values_.end()) {
+      if (values_.size() == kMaxRanks) return nullptr;
+      known = values_.try_emplace(rank).first;
+    }
+    latest_ = &*known;
+    return &latest_->second;
   }
   // The same; calls `trim(value)` for each when share() has become smaller.
   template <class Trim>
@@ -48,7 +55,10 @@ class PerRank {
     auto count = static_cast<std::uint32_t>(values_.size());
     io(count);
     if (count > kMaxRanks) io.fail();
-    if (io.is_loading()) values_.clear();
+    if (io.is_loading()) {
+      values_.clear();
+      latest_ = nullptr;
+    }
     auto known = values_.begin();
     for (std::uint32_t i = 0; i < count && io.ok(); ++i) {
       SubjectId rank = io.is_loading() ? SubjectId::none : known->first;
@@ -64,6 +74,8 @@ class PerRank {
  private:
   const Interner& interner_;
   std::map<SubjectId, Value> values_;
+  typename std::map<SubjectId, Value>::value_type* latest_ =
+      nullptr;  // events of a file come together
 };
 
 }  // namespace trainwatch

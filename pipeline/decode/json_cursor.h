@@ -41,8 +41,8 @@ class JsonCursor {
   // cursor unchanged. Do not call next() afterwards.
   // Skips `expected` if it comes next.
   bool skip_text(std::string_view expected);
-  // The same as value(), but only if a value that is neither object nor array begins here.
-  bool plain_value(std::string_view& value);
+  // The same as value(), but only if a value that is no object begins here.
+  bool value_at_once(std::string_view& value);
 
   // Nothing but white space is left.
   bool at_end() {
@@ -158,13 +158,15 @@ inline bool JsonCursor::skip_text(std::string_view expected) {
   return true;
 }
 
-[[gnu::always_inline]] inline bool JsonCursor::plain_value(std::string_view& value) {
+[[gnu::always_inline]] inline bool JsonCursor::value_at_once(std::string_view& value) {
   const char* const begin = p_;
   if (p_ == end_) return false;
   if (*p_ == '"') {
     if (!skip_string()) return false;
+  } else if (*p_ == '[') {
+    if (!skip_nested()) return false;
   } else {
-    if (*p_ == '{' || *p_ == '[' || is_space(*p_)) return false;
+    if (*p_ == '{' || is_space(*p_)) return false;
     skip_bare();
   }
   value = {begin, static_cast<std::size_t>(p_ - begin)};

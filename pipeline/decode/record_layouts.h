@@ -12,38 +12,42 @@
 
 namespace trainwatch {
 
-// `Record` has a std::string_view for each member that is of interest.
+// `Record` has a type `Member`, which names what is of interest and whose default is nobody's, and
+// `bool take(Member, std::string_view value)`, which is true if no more of the record is needed.
 //
 // The layouts are a tree, because most begin alike: each part is the text from the end of one value
 // to the beginning of the next, and the parts that may follow are its children. A part stands for
-// one and the same place in a record as long as a value follows at once that is no object or array;
-// other records have no known layout.
+// one and the same place in a record as long as a value follows at once that is no object; other
+// records have no known layout.
 template <class Record>
 class RecordLayouts {
  public:
-  // Where the value after a part is stored. Null: nobody needs it.
-  using Member = std::string_view Record::*;
-  using PartId = std::uint32_t;
-
-  static constexpr PartId kStart = 0;      // what the first part of a record follows
-  static constexpr PartId kUnknown = ~0U;  // a part that is not remembered, and what follows it
-
+  using Member = typename Record::Member;  // of the value after a part
   // False: the layout is not known; `out` may have been written to.
   bool read(std::string_view record, Record& out) const;
+  // The same for any record, whose layout is remembered. `member_of(key)` and, for the members of
+  // "args", `argument_of(key)` say what a value is for. False: the record is broken.
+  template <class MemberOf, class ArgumentOf>
+  bool read_by_key(std::string_view record, Record& out, MemberOf&& member_of,
+                   ArgumentOf&& argument_of);
+
+ private:
+  using PartId = std::uint32_t;
+  static constexpr PartId kStart = 0;      // what the first part of a record follows
+  static constexpr PartId kUnknown = ~0U;  // a part that is not remembered, and what follows it
 
   // Remembers that `text` follows `before` and its value, if there is room.
   PartId add(PartId before, std::string_view text, Member member) {
     return add(before, text, member, false);
   }
   // The same with the end of a record.
-  void add_end(PartId before, std::string_view text) { add(before, text, nullptr, true); }
+  void add_end(PartId before, std::string_view text) { add(before, text, {}, true); }
 
- private:
-  static constexpr std::size_t kMaxParts = 64;
+  static constexpr std::size_t kMaxParts = 128;
   static constexpr std::size_t kMaxText = 52;
 
   struct Part {
-    Member member = nullptr;
+    Member member{};
     std::uint16_t begin = 0;  // of its text, in texts_
     std::uint8_t size = 0;
     bool end = false;
@@ -72,11 +76,42 @@ bool RecordLayouts<Record>::read(std::string_view record, Record& out) const {
     }
     if (part.end) return cursor.rest().empty();
     std::string_view value;
-    if (!cursor.plain_value(value)) return false;
-    if (part.member != nullptr) out.*part.member = value;
+    if (!cursor.value_at_once(value)) return false;
+    if (part.member != Member{} && out.take(part.member, value)) return true;
     at = part.child;
   }
   return false;
+}
+
+template <class Record>
+template <class MemberOf, class ArgumentOf>
+bool RecordLayouts<Record>::read_by_key(std::string_view record, Record& out, MemberOf&& member_of,
+                                        ArgumentOf&& argument_of) {
+  JsonCursor cursor{record};
+  cursor.enter();
+  const char* begin = record.data();  // of the text between two values
+  PartId part = kStart;
+  bool in_args = false;
+  for (std::string_view key;;) {
+    if (!cursor.next(key)) {
+      if (cursor.failed()) return false;
+      if (!in_args) break;
+      in_args = false;
+    } else if (!in_args && key == "args" && cursor.at_object()) {
+      cursor.enter();
+      in_args = true;
+    } else {
+      const std::string_view value = cursor.value();
+      const Member member = in_args ? argument_of(key) : member_of(key);
+      part = add(part, {begin, value.data()}, member);
+      begin = value.data() + value.size();
+      if (member != Member{} && out.take(member, value)) return !cursor.failed();
+    }
+  }
+  // Brackets that are balanced, but not as they should be.
+  if (!cursor.rest().empty()) return false;
+  add_end(part, {begin, cursor.rest().data()});
+  return true;
 }
 
 template <class Record>

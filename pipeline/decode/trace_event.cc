@@ -1,11 +1,9 @@
 #include "pipeline/decode/trace_event.h"
 
-#include "pipeline/decode/json_cursor.h"
-
 namespace trainwatch {
 namespace {
 
-using Member = RecordLayouts<TraceEvent>::Member;
+using Member = TraceEvent::Member;
 
 Member argument(std::string_view key) {
   if (key == "step_num") return &TraceEvent::step_num;
@@ -35,35 +33,7 @@ Member member(std::string_view key) {
 bool TraceEventReader::read(std::string_view record, TraceEvent& event) {
   if (layouts_.read(record, event)) return true;
   event = {};
-  return read_by_key(record, event);
-}
-
-bool TraceEventReader::read_by_key(std::string_view record, TraceEvent& event) {
-  JsonCursor cursor{record};
-  cursor.enter();
-  const char* begin = record.data();  // of the text between two values
-  auto part = RecordLayouts<TraceEvent>::kStart;
-  bool in_args = false;
-  for (std::string_view key;;) {
-    if (!cursor.next(key)) {
-      if (cursor.failed()) return false;
-      if (!in_args) break;
-      in_args = false;
-    } else if (!in_args && key == "args" && cursor.at_object()) {
-      cursor.enter();
-      in_args = true;
-    } else {
-      const std::string_view value = cursor.value();
-      const Member place = in_args ? argument(key) : member(key);
-      if (place != nullptr) event.*place = value;
-      part = layouts_.add(part, {begin, value.data()}, place);
-      begin = value.data() + value.size();
-    }
-  }
-  if (!cursor.rest().empty())
-    return false;  // brackets that are balanced, but not as they should be
-  layouts_.add_end(part, {begin, cursor.rest().data()});
-  return true;
+  return layouts_.read_by_key(record, event, member, argument);
 }
 
 }  // namespace trainwatch

@@ -11,6 +11,8 @@ namespace trainwatch {
 
 // Absent members are empty tokens. Strings keep their quotes.
 struct TraceEvent {
+  using Member = std::string_view TraceEvent::*;
+
   std::string_view phase;  // "ph"
   std::string_view name;
   std::string_view ts;
@@ -30,6 +32,10 @@ struct TraceEvent {
   std::string_view pin_memory;
   std::string_view start_time_us;  // start_time_since_epoch_in_micros
 
+  bool take(Member member, std::string_view value) {
+    this->*member = value;
+    return false;
+  }
   // 'X' for "X", '\0' when there is none.
   char type() const { return phase.size() == 3 ? phase[1] : '\0'; }
 };
@@ -48,8 +54,6 @@ class TraceEventReader {
   bool read(std::string_view record, TraceEvent& event);
 
  private:
-  bool read_by_key(std::string_view record, TraceEvent& event);
-
   RecordLayouts<TraceEvent> layouts_;
 };
 

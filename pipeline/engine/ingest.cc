@@ -121,11 +121,12 @@ void Ingest::opened(const KnownFile& known, const std::string& lane,
   ++sources_[known.source].generations;
 }
 
-void Ingest::data(FileId id, std::string_view bytes, Time written) {
+void Ingest::data(FileId id, const AppendedBytes& appended) {
+  const auto [bytes, written, read] = appended;
   File& file = changing(id);
   file.error.clear();
   const std::uint64_t offset = file.read.offset();
-  file.read.extend(bytes);
+  file.read = read;
   file.finished = false;
   file.bytes += bytes.size();
   file.seen_in = engine_.last_seen().round();

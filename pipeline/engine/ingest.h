@@ -93,7 +93,7 @@ class Ingest final : public TailSink,
 
   void opened(const KnownFile& file, const std::string& lane,
               const std::vector<FileId>& plain) override;
-  void data(FileId file, std::string_view bytes, Time written) override;
+  void data(FileId file, const AppendedBytes& appended) override;
   void renamed(const KnownFile& file) override;
   void cut_back(FileId file, std::uint64_t bytes) override;
   void restarted(FileId file, std::uint64_t lost) override;

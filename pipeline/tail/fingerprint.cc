@@ -1,25 +1,24 @@
 #include "pipeline/tail/fingerprint.h"
 
-#include <xxhash.h>
-
 #include <algorithm>
+#include <bit>
 #include <cassert>
 
 namespace trainwatch {
 namespace {
 
-Fingerprint::Digest digest_of(const void* data, std::size_t size) {
-  const XXH128_hash_t hash = XXH3_128bits(data, size);
-  return {hash.low64, hash.high64};
+// The digest of blocks in this order. Blocks that are repeated or swapped give another one.
+BlockDigest chained(const BlockDigest& before, const BlockDigest& block) {
+  constexpr std::uint64_t kOdd = 0x9E3779B97F4A7C15ULL;
+  return {std::rotl(before[0] * kOdd, 31) + block[0], std::rotl(before[1] * kOdd, 29) ^ block[1]};
 }
 
 }  // namespace
 
 void Fingerprint::take_block(std::string_view block, bool first) {
-  const Digest own = digest_of(block.data(), block.size());
+  const BlockDigest own = block_digest(block.data(), block.size());
   if (first) head_ = own;
-  const std::array<Digest, 2> link = {chain_, own};
-  chain_ = digest_of(link.data(), sizeof link);
+  chain_ = chained(chain_, own);
 }
 
 void Fingerprint::extend(std::string_view bytes) {
@@ -69,7 +68,7 @@ bool Fingerprint::begins_like(std::string_view head) const {
     const std::size_t known = std::min<std::size_t>(pending_.size(), kBlock);
     return head.substr(0, known) == std::string_view(pending_).substr(0, known);
   }
-  return head.size() >= kBlock && digest_of(head.data(), kBlock) == head_;
+  return head.size() >= kBlock && block_digest(head.data(), kBlock) == head_;
 }
 
 // After a cut, the chain may include a block that is still pending in the other fingerprint.

@@ -1,17 +1,17 @@
 // The content of a file up to an offset, in about half a kilobyte: enough to prove, after a restart
 // or under another name, that a file still starts with the same bytes.
 //
-// The bytes are hashed in blocks, each digest chained to the previous one (XXH3-128). The bytes
+// The bytes are hashed in blocks (XXH3-128), each digest folded into those before it. The bytes
 // after the last whole block are kept verbatim, and never fewer than the last kTail, so that a
 // writer may take a few bytes back.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
 
+#include "pipeline/tail/block_digest.h"
 #include "trainwatch/state_io.h"
 
 namespace trainwatch {
@@ -20,7 +20,6 @@ class Fingerprint {
  public:
   static constexpr std::size_t kBlock = 512;
   static constexpr std::size_t kTail = 256;
-  using Digest = std::array<std::uint64_t, 2>;
 
   // The next bytes of the file.
   void extend(std::string_view bytes);
@@ -54,8 +53,8 @@ class Fingerprint {
   void take_block(std::string_view block, bool first);
 
   std::uint64_t offset_ = 0;
-  Digest head_{};        // of the first block, once that is in the chain
-  Digest chain_{};       // of all blocks
+  BlockDigest head_{};   // of the first block, once that is in the chain
+  BlockDigest chain_{};  // of all blocks
   std::string pending_;  // the bytes after them, fewer than kBlock + kTail
 };
 

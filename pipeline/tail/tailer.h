@@ -63,7 +63,17 @@ struct TailLimits {
   Nanos longest_gap = std::chrono::seconds(5);
 };
 
-// Receives what the tailer finds. Calls come in file order; `bytes` is valid during the call only.
+// What was appended to a file. Valid during the call only.
+struct AppendedBytes {
+  std::string_view bytes;
+  // When the file was last written to, as last seen before it was read; in a file that grows, about
+  // when these bytes came.
+  Time written{};
+  // Of all of the content up to the end of `bytes`.
+  const Fingerprint& read;
+};
+
+// Receives what the tailer finds. Calls come in file order.
 // For each file, opened() comes first. A file may be renamed after finished(), and if it grows
 // after all, its data follows. A TailCheckpoint contains only what the sink has received, so a sink
 // that saves it can start another tailer that resumes there.
@@ -74,9 +84,7 @@ class TailSink {
   // whose content this file, which is compressed, may repeat; the sink must compare.
   virtual void opened(const KnownFile& file, const std::string& lane,
                       const std::vector<FileId>& plain) = 0;
-  // `written`: when the file was last written to, as last seen before it was read; in a file that
-  // grows, about when these bytes came.
-  virtual void data(FileId file, std::string_view bytes, Time written) = 0;
+  virtual void data(FileId file, const AppendedBytes& appended) = 0;
   // The same content has a new name ("x.json.tmp" -> "x.json") or a new inode: it was rewritten,
   // copied before a truncation, or its file system was mounted again.
   virtual void renamed(const KnownFile& file) = 0;

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <vector>
 
 #include "pipeline/timestamps/event_time.h"
@@ -29,17 +30,16 @@ class ReorderBuffer {
   void state(StateIo& io);
 
  private:
-  struct Waiting {
-    Sample sample;
-    std::uint64_t arrival = 0;
-  };
-  static bool comes_later(const Waiting& a, const Waiting& b);
-  void release_oldest(EventBatch& out);
+  using Ticks = std::map<Time, std::vector<Sample>>;  // of one time in order of arrival
+
+  void insert(const Sample& sample);
+  void release_oldest(EventBatch& out);  // those of one time
 
   Nanos longest_hold_;
   Nanos hold_;
-  std::uint64_t arrivals_ = 0;
-  std::vector<Waiting> waiting_;  // a heap, oldest first
+  Ticks waiting_;
+  std::size_t count_ = 0;                   // of the samples that wait
+  std::vector<std::vector<Sample>> spare_;  // of former ticks, for their memory
 };
 
 }  // namespace trainwatch

@@ -17,9 +17,9 @@ class TracingSink final : public TailSink {
     print(known.file, "opened " + known.path);
     next_.opened(known, lane, plain);
   }
-  void data(FileId file, std::string_view bytes, Time written) override {
-    print(file, std::to_string(bytes.size()) + " bytes");
-    next_.data(file, bytes, written);
+  void data(FileId file, const AppendedBytes& appended) override {
+    print(file, std::to_string(appended.bytes.size()) + " bytes");
+    next_.data(file, appended);
   }
   void renamed(const KnownFile& known) override {
     print(known.file, "renamed " + known.path);

@@ -7,6 +7,7 @@
 #include "daemon/config/config.h"
 #include "pipeline/state/durable_pipeline.h"
 #include "rules/catalog.h"
+#include "support/fed_file.h"
 #include "support/memory_store.h"
 
 namespace trainwatch::jobs_in_turn_test {
@@ -34,7 +35,7 @@ class JobsInTurn : public testing::Test {
     file.path = "/w/job-" + std::to_string(job) + "/system.json";
     file.source = "w";
     pipeline_.sink().opened(file, "lane", {});
-    pipeline_.sink().data(file.file, line_of(job), Time{});
+    test::FedFile(pipeline_.sink(), file.file).append(line_of(job));
     pipeline_.sink().forgotten(file.file, true);
     pipeline_.ingest().end_of_input();
   }

@@ -39,9 +39,9 @@ class RecordingSink final : public TailSink {
     files[known.file].plain = plain;
     note("opened", known.file);
   }
-  void data(FileId id, std::string_view bytes, Time) override {
-    at(id).bytes.append(bytes);
-    total += bytes.size();
+  void data(FileId id, const AppendedBytes& appended) override {
+    at(id).bytes.append(appended.bytes);
+    total += appended.bytes.size();
     note("data", id);
   }
   void renamed(const KnownFile& known) override {

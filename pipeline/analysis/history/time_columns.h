@@ -36,19 +36,9 @@ class TimeColumns {
   // The column of `time`, made if new; null: it is older than what is kept. Valid until the next
   // call.
   Column* at(Time time) {
-    if (time < Time{}) return nullptr;
-    std::int64_t index = index_of(time);
-    if (latest_ == nullptr || index != latest_index_) {
-      if (!make_room(index)) return nullptr;
-      index = index_of(time);
-      latest_ = &columns_[index];
-      latest_index_ = index;
-      latest_changed_ = false;
-      if (keeps_ == Keeps::latest) forget_before(columns_.rbegin()->first - most_ + 1);
-    }
-    if (!latest_changed_) changed_.insert(index / kPerRow);
-    latest_changed_ = true;
-    return latest_;
+    const bool known = latest_ != nullptr && latest_begin_ <= time && time < latest_end_;
+    if (known && latest_changed_) return latest_;
+    return known ? changing(index_of(time)) : find(time);
   }
 
   // Forgets all columns, and keeps the width.
@@ -124,6 +114,21 @@ class TimeColumns {
   }
 
  private:
+  Column* find(Time time) {
+    if (time < Time{} || !make_room(index_of(time))) return nullptr;
+    const std::int64_t index = index_of(time);
+    latest_ = &columns_[index];
+    latest_begin_ = start_of(index);
+    latest_end_ = latest_begin_ + width_;
+    if (keeps_ == Keeps::latest) forget_before(columns_.rbegin()->first - most_ + 1);
+    return changing(index);
+  }
+  Column* changing(std::int64_t index) {
+    changed_.insert(index / kPerRow);
+    latest_changed_ = true;
+    return latest_;
+  }
+
   // Columns that are stored together: a commit writes the newest ones again.
   static constexpr std::int64_t kPerRow = 4;
 
@@ -197,7 +202,8 @@ class TimeColumns {
   Nanos width_;
   std::map<std::int64_t, Column> columns_;  // by time / width_
   Column* latest_ = nullptr;                // that at() returned last
-  std::int64_t latest_index_ = 0;
+  Time latest_begin_{};                     // of it
+  Time latest_end_{};
   bool latest_changed_ = false;  // its row is in changed_
   // Rows since the last save().
   std::set<std::int64_t> changed_;

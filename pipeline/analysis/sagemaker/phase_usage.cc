@@ -18,6 +18,7 @@ void PhaseUsage::on_step(const Span& step) {
     leader_ = step.subject;
     led_ = true;
     phases_ = {};
+    settled_ = {};
   }
   if (const auto limit = phases_.forgotten_next()) {
     for (auto& [id, node] : nodes_) {
@@ -26,6 +27,7 @@ void PhaseUsage::on_step(const Span& step) {
   }
   if (!beyond_.empty()) settle_beyond({step.start, step.end(), step.phase});
   phases_.add(step);
+  settled_ = {};
 }
 
 void PhaseUsage::on_sample(const Sample& sample, Resource resource) {
@@ -51,16 +53,20 @@ bool PhaseUsage::is_final(const Node& node, const Waiting& sample) const {
 void PhaseUsage::settle_front(SubjectId id, Node& node) {
   const Waiting sample = node.waiting.front();
   node.waiting.pop_front();
-  const auto place = phases_.at(sample.at);
-  const StepPhases::Step* const newest = phases_.newest();
-  if (!place) {
+  if (sample.at != settled_.at) settled_ = {sample.at, phases_.at(sample.at)};
+  if (!settled_.place) {
     ++left_out_;
-  } else if (newest == nullptr || place->kind == PhasePlace::Kind::after) {
-    add(beyond_, {*place, {sample.type, id}}, sample.value);
-    newest_beyond_ = std::max(newest_beyond_, sample.at);
-  } else {
-    add(groups_, {*place, {sample.type, id}}, sample.value);
+    return;
   }
+  const bool beyond =
+      phases_.newest() == nullptr || settled_.place->kind == PhasePlace::Kind::after;
+  if (beyond) newest_beyond_ = std::max(newest_beyond_, sample.at);
+  const Resource resource{sample.type, id};
+  if (settled_.values == nullptr || settled_.resource != resource) {
+    settled_.resource = resource;
+    settled_.values = values_of(beyond ? beyond_ : groups_, {*settled_.place, resource});
+  }
+  settled_.values == nullptr ? void(++left_out_) : settled_.values->add(sample.value);
 }
 
 // What lies after the newest step so far lies before this one, or was read too late.
@@ -80,16 +86,10 @@ void PhaseUsage::settle_beyond(const StepPhases::Step& step) {
   newest_beyond_ = kNoTime;
 }
 
-void PhaseUsage::add(Groups& groups, const Group& group, double value) {
-  auto entry = groups.find(group);
-  if (entry == groups.end()) {
-    if (groups.size() == kMaxGroups) {
-      ++left_out_;
-      return;
-    }
-    entry = groups.try_emplace(group).first;
-  }
-  entry->second.add(value);
+PhaseUsage::Values* PhaseUsage::values_of(Groups& groups, const Group& group) {
+  const auto entry = groups.find(group);
+  if (entry != groups.end()) return &entry->second;
+  return groups.size() == kMaxGroups ? nullptr : &groups[group];
 }
 
 void PhaseUsage::merge(const Group& group, const Distribution& values) {
@@ -134,6 +134,7 @@ std::map<std::pair<std::string, PhaseUsage::Resource>, PhaseUsage::Values> Phase
 }
 
 void PhaseUsage::state(StateIo& io) {
+  if (io.is_loading()) settled_ = {};
   io(leader_);
   io(led_);
   if (io.take_gone()) led_ = false;

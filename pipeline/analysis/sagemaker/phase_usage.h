@@ -147,11 +147,20 @@ class PhaseUsage {
     }
   };
 
+  // Where the sample that was settled last belongs: those of a tick come one after another.
+  struct Settled {
+    Time at = kNoTime;
+    std::optional<PhasePlace> place{};
+    Resource resource{};
+    Values* values = nullptr;  // null: not looked up yet, or no room
+  };
+
   bool leads(SubjectId rank) const;
   bool is_final(const Node& node, const Waiting& sample) const;
   void settle_front(SubjectId id, Node& node);
   void settle_beyond(const StepPhases::Step& step);
-  void add(Groups& groups, const Group& group, double value);
+  // Null: there is no room for the group.
+  static Values* values_of(Groups& groups, const Group& group);
   void merge(const Group& group, const Distribution& values);
   std::string name_of(const PhasePlace& place) const;
 
@@ -160,6 +169,7 @@ class PhaseUsage {
   bool led_ = false;  // there was a step
   StepPhases phases_;
   std::map<SubjectId, Node> nodes_;
+  Settled settled_;  // until the next step
   Groups groups_;
   Groups beyond_;  // what did not wait any longer, after the newest step; their place is "after"
   Time newest_beyond_ = kNoTime;

@@ -21,7 +21,7 @@ enum class CallKind : std::uint8_t { none, dataset, iterator };
 
 // TensorFlow's names: "dataset::GetNext" and "Iterator::Model::Map::GetNext" within the input
 // pipeline, "IteratorGetNextOp::DoCompute" where the step takes its batch.
-CallKind kind_of(std::string_view name) {
+CallKind getnext_kind(std::string_view name) {
   const auto contains = [name](std::string_view part) {
     return name.find(part) != std::string_view::npos;
   };
@@ -78,7 +78,7 @@ struct StepCalls {
 // Steps and calls of a rank come from two files, either of them first.
 struct RankCalls {
   std::deque<StepCalls> steps;  // by start
-  std::deque<Call> waiting;     // those in none of them, in order of arrival
+  std::deque<Call> waiting;     // those in none of them, by start
 
   void add(const Call& call) {
     const auto after =
@@ -86,14 +86,13 @@ struct RankCalls {
                          [](Time start, const StepCalls& step) { return start < step.start; });
     if (after != steps.begin() && (after - 1)->has(call)) return (after - 1)->add(call);
     if (waiting.size() == kWaiting) waiting.pop_front();
-    waiting.push_back(call);
+    waiting.insert(std::ranges::upper_bound(waiting, call.start, {}, &Call::start), call);
   }
   void add(StepCalls step, std::size_t most) {
-    std::erase_if(waiting, [&](const Call& call) {
-      const bool inside = step.has(call);
-      if (inside) step.add(call);
-      return inside;
-    });
+    const auto begin = std::ranges::lower_bound(waiting, step.start, {}, &Call::start);
+    const auto end = std::ranges::upper_bound(begin, waiting.end(), step.end, {}, &Call::start);
+    std::for_each(begin, end, [&step](const Call& call) { step.add(call); });
+    waiting.erase(begin, end);
     const auto after =
         std::upper_bound(steps.begin(), steps.end(), step.start,
                          [](Time start, const StepCalls& other) { return start < other.start; });
@@ -108,6 +107,7 @@ struct RankCalls {
     io(waiting);
     const auto by_start = [](const auto& a, const auto& b) { return a.start < b.start; };
     if (!std::is_sorted(steps.begin(), steps.end(), by_start)) io.fail();
+    if (!std::is_sorted(waiting.begin(), waiting.end(), by_start)) io.fail();
     if (steps.size() > kGetNextSteps || waiting.size() > kWaiting) io.fail();
   }
 };
@@ -119,7 +119,7 @@ class TfGetnextPerStep final : public Analysis {
   void on_span(const Span& span) override {
     const bool step = span.kind == SpanKind::step;
     if (step && (span.mode != Mode::train || span.origin != Origin::timeline)) return;
-    const CallKind kind = step ? CallKind::none : kind_of(interner_.text(span.name));
+    const CallKind kind = step ? CallKind::none : kind_of(span.name);
     if (!step && kind == CallKind::none) return;
     RankCalls* const rank =
         ranks_.of(span.subject, [this](RankCalls& calls) { calls.trim(most()); });
@@ -151,6 +151,11 @@ class TfGetnextPerStep final : public Analysis {
   }
 
  private:
+  CallKind kind_of(Symbol name) {
+    if (name != latest_name_) latest_kind_ = getnext_kind(interner_.text(name));
+    latest_name_ = name;
+    return latest_kind_;
+  }
   std::size_t most() const { return ranks_.share(kGetNextSteps, kAllGetNextSteps); }
   // NaN, which is null: there was no call.
   static double mean_us(const Calls& calls) {
@@ -164,6 +169,8 @@ class TfGetnextPerStep final : public Analysis {
 
   const Interner& interner_;
   PerRank<RankCalls> ranks_;
+  Symbol latest_name_ = Symbol::none;  // calls of one name come together
+  CallKind latest_kind_ = CallKind::none;
 };
 
 }  // namespace

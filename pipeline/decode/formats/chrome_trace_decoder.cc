@@ -23,6 +23,7 @@
 #include "pipeline/decode/json_cursor.h"
 #include "pipeline/decode/kineto/cycle_builder.h"
 #include "pipeline/decode/kineto/cycle_rows.h"
+#include "pipeline/decode/kineto/profiler_event.h"
 #include "pipeline/decode/kineto/step_marks.h"
 #include "pipeline/decode/kineto/trace_metadata.h"
 #include "pipeline/decode/trace_document_decoder.h"
@@ -46,7 +47,8 @@ class ChromeTraceDecoder final : public TraceDocumentDecoder {
  public:
   explicit ChromeTraceDecoder(const FileContext& context)
       : TraceDocumentDecoder(context),
-        wants_host_events_(context.cycles != nullptr && context.cycles->wants_host_events()) {}
+        wants_host_events_(context.cycles != nullptr && context.cycles->wants_host_events()),
+        event_({context.cycles != nullptr, wants_host_events_}) {}
 
   void feed(std::string_view bytes, EventBatch& out) override;
   void finish(EventBatch& out) override;
@@ -58,11 +60,7 @@ class ChromeTraceDecoder final : public TraceDocumentDecoder {
   std::optional<ProvisionalCycle> provisional() const override;
 
  private:
-  // An event that somebody reads, as raw tokens.
-  struct Tokens {
-    std::string_view name, category, ts, dur, pid;
-    EventCategory kind = EventCategory::other;
-  };
+  using Member = ProfilerEvent::Member;
 
   Rejection read_event(std::string_view text) override;
   void read_member(std::string_view key, std::string_view value) override {
@@ -70,16 +68,20 @@ class ChromeTraceDecoder final : public TraceDocumentDecoder {
     metadata_.member(key, value);
   }
 
-  Rejection hold(const Tokens& tokens, SpanKind kind, std::int64_t step);
+  Rejection read_uncategorised(std::string_view name);
+  Rejection hold(std::string_view written_name);
   // nullopt: the event is good, and may be of use for a span too.
-  Rejection add_to_cycle(EventCategory category, std::string_view text);
+  Rejection add_to_cycle();
+  void note_end();
   void emit_cycle(EventBatch& out);
   void emit_spans(SubjectId subject, std::int64_t base_ns, EventBatch& out);
   void emit_cycle(SubjectId subject, std::int64_t base_ns);
-  bool shows_activity(const Tokens& tokens) const;
-  void host_active(const Tokens& tokens);
+  bool shows_activity(std::string_view name) const;
+  void host_active();
 
   const bool wants_host_events_;
+  ProfilerEventReader reader_;
+  ProfilerEvent event_;  // the one that is being read
   StringReader strings_;
   StepMarks marks_;
   TraceMetadata metadata_;
@@ -101,95 +103,80 @@ void ChromeTraceDecoder::finish(EventBatch& out) {
   emit_cycle(out);
 }
 
-// Returns as soon as it is clear that nobody reads this event, which for most is after "cat".
 Rejection ChromeTraceDecoder::read_event(std::string_view text) {
   if (document_ended() || emitted_) return RejectReason::syntax;
-  JsonCursor cursor{text};
-  Tokens tokens;
-  cursor.enter();
-  for (std::string_view key; cursor.next(key);) {
-    const std::string_view value = cursor.value();
-    if (key == "ph") {
-      if (value != "\"X\"") return std::nullopt;
-    } else if (key == "cat") {
-      const EventCategory category = event_category(value);
-      from_profiler_ = from_profiler_ || category != EventCategory::other;
-      if (const Rejection reason = add_to_cycle(category, text)) return reason;
-      if (!may_hold_steps(category)) return std::nullopt;
-      tokens.category = value;
-      tokens.kind = category;
-    } else if (key == "name") {
-      tokens.name = value;
-    } else if (key == "ts") {
-      tokens.ts = value;
-    } else if (key == "dur") {
-      tokens.dur = value;
-    } else if (key == "pid") {
-      tokens.pid = value;
-    } else {
-      continue;
-    }
-    const bool decided = !tokens.category.empty() && !tokens.name.empty();
-    if (!decided) continue;
-    const std::string_view name = between_quotes(tokens.name);
-    if (name.starts_with(kStepPrefix) || name.starts_with(kDataWaitPrefix)) continue;
-    if (!shows_activity(tokens)) return std::nullopt;
-    if (tokens.ts.empty() || tokens.dur.empty()) continue;
-    host_active(tokens);
-    return std::nullopt;
-  }
-  if (cursor.failed() || !cursor.rest().empty()) return RejectReason::syntax;
-  const std::string_view name = between_quotes(tokens.name);
-  if (name.starts_with(kStepPrefix)) {
-    if (const auto step = step_number(name)) return hold(tokens, SpanKind::step, *step);
-  } else if (name.starts_with(kDataWaitPrefix)) {
-    return hold(tokens, SpanKind::data_wait, kNoStep);
-  }
-  if (tokens.category.empty() && name.starts_with("aten::")) from_profiler_ = true;
-  const auto start = parse_time_ns(tokens.ts, TimeUnit::microseconds);
-  const auto duration = parse_time_ns(tokens.dur, TimeUnit::microseconds);
-  if (start && duration) {
-    last_end_ns_ = std::max(last_end_ns_, saturating_add(*start, *duration));
-  }
+  if (!reader_.read(text, event_)) return RejectReason::syntax;
+  if (event_.is_other_type()) return std::nullopt;
+  const std::string_view name = between_quotes(event_[Member::name]);
+  if (!event_.has(Member::category)) return read_uncategorised(name);
+  from_profiler_ = from_profiler_ || event_.kind() != EventCategory::other;
+  if (const Rejection reason = add_to_cycle()) return reason;
+  if (!may_hold_steps(event_.kind())) return std::nullopt;
+  if (event_.is_step_or_wait()) return hold(name);
+  if (!event_.has(Member::name)) note_end();
+  if (shows_activity(name)) host_active();
   return std::nullopt;
 }
 
-Rejection ChromeTraceDecoder::add_to_cycle(EventCategory category, std::string_view text) {
+// Builds without Kineto name no categories.
+Rejection ChromeTraceDecoder::read_uncategorised(std::string_view name) {
+  if (event_.is_step_or_wait()) return hold(name);
+  if (name.starts_with("aten::")) from_profiler_ = true;
+  note_end();
+  return std::nullopt;
+}
+
+void ChromeTraceDecoder::note_end() {
+  const auto start = parse_time_ns(event_[Member::ts], TimeUnit::microseconds);
+  const auto duration = parse_time_ns(event_[Member::dur], TimeUnit::microseconds);
+  if (!start || !duration) return;
+  last_end_ns_ = std::max(last_end_ns_, saturating_add(*start, *duration));
+}
+
+Rejection ChromeTraceDecoder::add_to_cycle() {
   if (context_.cycles == nullptr || cycle_lost_) return std::nullopt;
-  if (!is_for_cycles(category) && !wants_host_events_) return std::nullopt;
+  if (!is_for_cycles(event_.kind()) && !wants_host_events_) return std::nullopt;
   if (cycle_ == nullptr) cycle_ = std::make_unique<CycleBuilder>(wants_host_events_);
-  return cycle_->take(category, text);
+  return cycle_->take(event_);
 }
 
 // Operators show that the host was not idle. In 2021 annotations had their category.
-bool ChromeTraceDecoder::shows_activity(const Tokens& tokens) const {
-  if (context_.cycles == nullptr || cycle_lost_ || tokens.kind != EventCategory::host) return false;
-  return tokens.category == "\"cpu_op\"" || tokens.name.find("::") != std::string_view::npos;
+bool ChromeTraceDecoder::shows_activity(std::string_view name) const {
+  if (context_.cycles == nullptr || cycle_lost_) return false;
+  if (event_.kind() != EventCategory::host) return false;
+  return event_[Member::category] == "\"cpu_op\"" || name.find("::") != std::string_view::npos;
 }
 
-void ChromeTraceDecoder::host_active(const Tokens& tokens) {
-  const auto start = parse_time_ns(tokens.ts, TimeUnit::microseconds);
-  const auto duration = parse_time_ns(tokens.dur, TimeUnit::microseconds);
+void ChromeTraceDecoder::host_active() {
+  const auto start = parse_time_ns(event_[Member::ts], TimeUnit::microseconds);
+  const auto duration = parse_time_ns(event_[Member::dur], TimeUnit::microseconds);
   if (!start || !duration) return;
   if (cycle_ == nullptr) cycle_ = std::make_unique<CycleBuilder>(wants_host_events_);
   cycle_->host_active({*start, saturating_add(*start, std::max<std::int64_t>(*duration, 0))});
 }
 
-Rejection ChromeTraceDecoder::hold(const Tokens& tokens, SpanKind kind, std::int64_t step) {
-  const auto start = parse_time_ns(tokens.ts, TimeUnit::microseconds);
-  const auto duration = parse_time_ns(tokens.dur, TimeUnit::microseconds);
+// A step whose number cannot be read is any other event.
+Rejection ChromeTraceDecoder::hold(std::string_view written_name) {
+  const bool is_step = written_name.starts_with(kStepPrefix);
+  const auto number = is_step ? step_number(written_name) : std::nullopt;
+  if (is_step && !number) {
+    note_end();
+    return std::nullopt;
+  }
+  const auto start = parse_time_ns(event_[Member::ts], TimeUnit::microseconds);
+  const auto duration = parse_time_ns(event_[Member::dur], TimeUnit::microseconds);
   if (!start || !duration) return RejectReason::time;
-  const auto name = strings_.read(tokens.name);
-  if (!name) return unreadable(tokens.name);
+  const auto name = strings_.read(event_[Member::name]);
+  if (!name) return unreadable(event_[Member::name]);
   SymbolTable& symbols = context_.interner.symbols;
   StepMark span;
   span.start_ns = *start;
   span.duration_ns = std::max<std::int64_t>(*duration, 0);  // as the writer itself clamps it
-  span.step = step;
-  span.process = integer_or(tokens.pid, -1);
+  span.step = number.value_or(kNoStep);
+  span.process = integer_or(event_[Member::pid], -1);
   span.name = symbols.intern(*name);
-  span.phase = symbols.intern(between_quotes(tokens.category));
-  span.kind = kind;
+  span.phase = symbols.intern(between_quotes(event_[Member::category]));
+  span.kind = is_step ? SpanKind::step : SpanKind::data_wait;
   from_profiler_ = true;
   if (!marks_.add(span)) return RejectReason::cardinality;
   last_end_ns_ = std::max(last_end_ns_, saturating_add(*start, span.duration_ns));

@@ -11,7 +11,6 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "pipeline/decode/decimal_time.h"
@@ -20,7 +19,10 @@
 #include "pipeline/decode/json_cursor.h"
 #include "pipeline/decode/line_splitter.h"
 #include "pipeline/decode/lines_before_end.h"
+#include "pipeline/decode/record_layouts.h"
+#include "pipeline/decode/remembered_token.h"
 #include "pipeline/decode/short_text.h"
+#include "pipeline/decode/token_table.h"
 
 namespace trainwatch {
 namespace {
@@ -76,7 +78,22 @@ class SystemMetricsDecoder final : public Decoder {
   };
   // The values of one line as raw tokens.
   struct Tokens {
+    using Member = std::string_view Tokens::*;
+
     std::string_view type, name, dimension, node, value, timestamp;
+
+    bool take(Member member, std::string_view token) {
+      this->*member = token;
+      return false;
+    }
+    static Member member_of(std::string_view key) {
+      if (key == "Type") return &Tokens::type;
+      if (key == "Name") return &Tokens::name;
+      if (key == "Dimension") return &Tokens::dimension;
+      if (key == "NodeId") return &Tokens::node;
+      if (key == "Value") return &Tokens::value;
+      return key == "Timestamp" ? &Tokens::timestamp : nullptr;
+    }
   };
 
   void line(std::string_view text, EventBatch& out);
@@ -92,6 +109,7 @@ class SystemMetricsDecoder final : public Decoder {
   std::optional<std::int64_t> time_of(std::string_view token);
   // The first object in the text; `size` is how much of it that takes.
   Rejection parse(std::string_view text, Sample& sample, std::size_t& size);
+  bool read_tokens(std::string_view text, Tokens& tokens, std::size_t& size);
   // The layout of the series that these tokens name; a new series gets one.
   Rejection find_layout(const Tokens& tokens, std::uint32_t& number);
   Rejection make_series(const Tokens& tokens, Layout& layout);
@@ -104,13 +122,12 @@ class SystemMetricsDecoder final : public Decoder {
   std::uint64_t records_ = 0;
   ByteAccount account_;
   LinesBeforeEnd before_end_;
-  std::vector<Layout> layouts_;                                    // one per series
-  std::uint32_t last_ = 0;                                         // the layout of the last line
-  std::unordered_map<std::string, std::uint32_t> layout_of_name_;  // by the tokens as written
-  std::array<char, 24> time_{};  // as it was last written: samples of one moment repeat it
-  std::size_t time_size_ = 0;
+  RecordLayouts<Tokens> spellings_;  // orders of keys, and spaces
+  std::vector<Layout> layouts_;      // one per series
+  std::uint32_t last_ = 0;           // the layout of the last line
+  TokenTable<4> layout_of_name_;     // by the tokens as written
+  RememberedToken time_;             // samples of one moment repeat it
   std::int64_t time_ns_ = 0;
-  std::string name_;  // reused: the name of the series of one line
   std::map<std::pair<Symbol, Symbol>, SubjectId> subjects_;  // by node and gpu
 };
 
@@ -203,34 +220,18 @@ SystemMetricsDecoder::Expected SystemMetricsDecoder::read_expected(std::string_v
 }
 
 std::optional<std::int64_t> SystemMetricsDecoder::time_of(std::string_view token) {
-  const bool same = token.size() == time_size_ && time_size_ > 0 &&
-                    same_bytes(token.data(), time_.data(), time_size_);
-  if (same) return time_ns_;
+  if (time_.is(token)) return time_ns_;
   const auto at = parse_time_ns(token, TimeUnit::seconds);
-  if (at && token.size() <= time_.size()) {
-    std::ranges::copy(token, time_.begin());
-    time_size_ = token.size();
-    time_ns_ = *at;
-  }
+  if (!at) return std::nullopt;
+  time_.remember(token);
+  time_ns_ = *at;
   return at;
 }
 
 Rejection SystemMetricsDecoder::parse(std::string_view text, Sample& sample, std::size_t& size) {
-  JsonCursor cursor{text};
   Tokens tokens;
-  cursor.enter();
-  for (std::string_view key; cursor.next(key);) {
-    const std::string_view value = cursor.value();
-    if (key == "Type") tokens.type = value;
-    if (key == "Name") tokens.name = value;
-    if (key == "Dimension") tokens.dimension = value;
-    if (key == "NodeId") tokens.node = value;
-    if (key == "Value") tokens.value = value;
-    if (key == "Timestamp") tokens.timestamp = value;
-  }
-  if (cursor.failed()) return RejectReason::syntax;
-  if (!cursor.at_end()) text.remove_suffix(cursor.rest().size());
-  size = text.size();
+  if (!read_tokens(text, tokens, size)) return RejectReason::syntax;
+  text = text.substr(0, size);
   const auto value = parse_number(tokens.value);
   if (!value) return RejectReason::type;
   const auto at = time_of(tokens.timestamp);
@@ -247,14 +248,27 @@ Rejection SystemMetricsDecoder::parse(std::string_view text, Sample& sample, std
   return std::nullopt;
 }
 
-Rejection SystemMetricsDecoder::find_layout(const Tokens& tokens, std::uint32_t& number) {
-  name_.clear();
-  for (const std::string_view token : {tokens.type, tokens.name, tokens.dimension, tokens.node}) {
-    name_.append(token);
-    name_ += ',';
+bool SystemMetricsDecoder::read_tokens(std::string_view text, Tokens& tokens, std::size_t& size) {
+  if (spellings_.read(text, tokens)) return true;
+  tokens = {};
+  const auto no_argument = [](std::string_view) { return Tokens::Member{}; };
+  if (spellings_.read_by_key(text, tokens, Tokens::member_of, no_argument)) return true;
+  tokens = {};  // of the first of several objects, whatever follows it
+  JsonCursor cursor{text};
+  cursor.enter();
+  for (std::string_view key; cursor.next(key);) {
+    const std::string_view value = cursor.value();
+    if (const auto member = Tokens::member_of(key)) tokens.*member = value;
   }
-  if (const auto known = layout_of_name_.find(name_); known != layout_of_name_.end()) {
-    number = known->second;
+  if (cursor.failed()) return false;
+  size = cursor.at_end() ? text.size() : text.size() - cursor.rest().size();
+  return true;
+}
+
+Rejection SystemMetricsDecoder::find_layout(const Tokens& tokens, std::uint32_t& number) {
+  const TokenTable<4>::Tokens name{tokens.type, tokens.name, tokens.dimension, tokens.node};
+  if (const auto known = layout_of_name_.find(name)) {
+    number = *known;
     return std::nullopt;
   }
   Layout layout;
@@ -267,7 +281,7 @@ Rejection SystemMetricsDecoder::find_layout(const Tokens& tokens, std::uint32_t&
   number = static_cast<std::uint32_t>(layouts_.size());
   layout.next = number;
   layouts_.push_back(std::move(layout));
-  layout_of_name_.emplace(name_, number);
+  layout_of_name_.add(name, number);
   return std::nullopt;
 }
 

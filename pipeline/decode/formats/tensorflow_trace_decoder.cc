@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "pipeline/decode/decimal_time.h"
@@ -13,6 +14,7 @@
 #include "pipeline/decode/format.h"
 #include "pipeline/decode/json_cursor.h"
 #include "pipeline/decode/path_metadata.h"
+#include "pipeline/decode/remembered_token.h"
 #include "pipeline/decode/symbol_reader.h"
 #include "pipeline/decode/trace_document_decoder.h"
 #include "pipeline/decode/trace_event.h"
@@ -39,6 +41,8 @@ class TensorflowTraceDecoder final : public TraceDocumentDecoder {
   Rejection read_event(std::string_view text) override;
   void read_path();
   std::optional<std::int64_t> find_start() const;
+  Symbol phase_of(std::int64_t pid);
+  void emit(Span span);
   void release(std::int64_t start_ns, EventBatch& out);
   void end_of_document(EventBatch& out);
 
@@ -46,7 +50,11 @@ class TensorflowTraceDecoder final : public TraceDocumentDecoder {
   SymbolReader names_{context_.interner.symbols};
   SpanClassifier classifier_;
   std::optional<SubjectId> subject_;  // nullopt: there is no room for it
+  RepeatedInteger pid_;
+  RepeatedInteger tid_;
   std::map<std::int64_t, Symbol> processes_;
+  std::optional<std::pair<std::int64_t, Symbol>> latest_phase_;  // spans of a process come together
+  EventBatch* out_ = nullptr;                                    // during feed()
   std::optional<std::int64_t> start_ns_;
   std::vector<Span> waiting_;        // with times as written
   bool looked_ = false;              // for the start time
@@ -60,10 +68,14 @@ void TensorflowTraceDecoder::feed(std::string_view bytes, EventBatch& out) {
     start_ns_ = find_start();
   }
   read_path();
-  read_document(bytes);
-  // Rather spans on a wrong axis than memory without bounds.
-  if (!start_ns_ && waiting_.size() > kMaxWaiting) start_ns_ = find_start().value_or(0);
   if (start_ns_) release(*start_ns_, out);
+  out_ = &out;
+  read_document(bytes);
+  out_ = nullptr;
+  // Rather spans on a wrong axis than memory without bounds.
+  if (start_ns_ || waiting_.size() <= kMaxWaiting) return;
+  start_ns_ = find_start().value_or(0);
+  release(*start_ns_, out);
 }
 
 // Behind a restart this may be all there is to read: what a broken record at the end swallowed.
@@ -93,13 +105,14 @@ Rejection TensorflowTraceDecoder::read_event(std::string_view text) {
   TraceEvent event;
   if (!reader_.read(text, event)) return RejectReason::syntax;
   SymbolTable& symbols = context_.interner.symbols;
-  const std::int64_t pid = parse_integer(event.pid).value_or(0);
+  const std::int64_t pid = pid_.read(event.pid, 0);
   if (event.type() == 'M') {
     if (between_quotes(event.name) != "process_name") return std::nullopt;
     const auto name = names_.read(event.args_name);
     if (!name) return unreadable(event.args_name);
     if (processes_.size() >= kMaxProcesses) return RejectReason::cardinality;
     processes_[pid] = *name;
+    latest_phase_.reset();
   }
   if (event.type() != 'X') return std::nullopt;
   const auto start = parse_time_ns(event.ts, TimeUnit::microseconds);
@@ -109,22 +122,37 @@ Rejection TensorflowTraceDecoder::read_event(std::string_view text) {
   const auto name = names_.read(event.name);
   if (!name) return unreadable(event.name);
   if (!subject_) return RejectReason::cardinality;
-  const auto process = processes_.find(pid);
-  Span& span = waiting_.emplace_back();
+  Span span;
   span.start = time_from_ns(*start);
   span.duration = Nanos{*duration};
   span.step = integer_or(event.step_num, kNoStep);
   span.subject = *subject_;
   span.name = *name;
-  span.phase = process != processes_.end() ? process->second : symbols.intern("Unknown");
+  span.phase = phase_of(pid);
   span.process = integer_or(event.args_pid, -1);
-  span.thread = integer_or(thread_of(event), kNoThread);
+  span.thread = tid_.read(thread_of(event), kNoThread);
   const SpanClass kind = classifier_.classify(symbols, span.phase, span.name, SpanKind::other);
   span.kind = kind.kind;
   span.mode = kind.mode;
   span.origin = Origin::profiler;
   last_end_ns_ = std::max(last_end_ns_, saturating_add(*start, *duration));
+  emit(span);
   return std::nullopt;
+}
+
+Symbol TensorflowTraceDecoder::phase_of(std::int64_t pid) {
+  if (latest_phase_ && latest_phase_->first == pid) return latest_phase_->second;
+  const auto process = processes_.find(pid);
+  const Symbol phase =
+      process != processes_.end() ? process->second : context_.interner.symbols.intern("Unknown");
+  latest_phase_ = {pid, phase};
+  return phase;
+}
+
+void TensorflowTraceDecoder::emit(Span span) {
+  if (!start_ns_ || out_ == nullptr) return waiting_.push_back(span);
+  span.start = time_from_ns(saturating_add(to_ns(span.start), *start_ns_));
+  out_->emplace_back(std::in_place_type<Span>, span);
 }
 
 void TensorflowTraceDecoder::release(std::int64_t start_ns, EventBatch& out) {
@@ -148,6 +176,7 @@ void TensorflowTraceDecoder::end_of_document(EventBatch& out) {
 void TensorflowTraceDecoder::state(StateIo& io) {
   document_state(io);
   io(processes_);
+  latest_phase_.reset();
   io(start_ns_);
   io(waiting_);
   io(looked_);

@@ -14,6 +14,7 @@
 #include "pipeline/decode/format.h"
 #include "pipeline/decode/json_cursor.h"
 #include "pipeline/decode/path_metadata.h"
+#include "pipeline/decode/remembered_token.h"
 #include "pipeline/decode/symbol_reader.h"
 #include "pipeline/decode/trace_document_decoder.h"
 #include "pipeline/decode/trace_event.h"
@@ -72,6 +73,9 @@ class TimelineDecoder final : public TraceDocumentDecoder {
     TraceEventReader reader;
     SymbolReader names;
     SpanClassifier classifier;
+    RepeatedInteger step;
+    RepeatedInteger process;
+    RepeatedInteger thread;
   };
 
   Rejection read_event(std::string_view text) override;
@@ -96,7 +100,7 @@ class TimelineDecoder final : public TraceDocumentDecoder {
   std::optional<SubjectId> subject_;  // nullopt: not known yet, or there is no room for it
   SpanKind fallback_ = SpanKind::other;
   std::map<std::int64_t, Phase> phases_;
-  std::int64_t last_pid_ = 0;  // one look-up saved for most events
+  RememberedToken last_pid_;  // one look-up saved for most events
   Phase* last_phase_ = nullptr;
   std::int64_t start_time_ns_ = 0;
   std::int64_t last_end_ns_ = 0;   // of a span
@@ -231,13 +235,13 @@ void TimelineDecoder::emit(const TraceEvent& event, Symbol phase, Symbol name,
   span.start = time_from_ns(saturating_add(start_ns, start_time_ns_));
   span.duration = Nanos{duration_ns};
   last_end_ns_ = std::max(last_end_ns_, saturating_add(to_ns(span.start), duration_ns));
-  span.step = integer_or(event.step_num, kNoStep);
+  span.step = habits_->step.read(event.step_num, kNoStep);
   span.subject = *subject_;
   span.name = name;
   span.phase = phase;
   span.worker = static_cast<std::int32_t>(integer_or(event.worker_id, kNoWorker));
-  span.process = integer_or(event.args_pid, -1);
-  span.thread = integer_or(thread_of(event), kNoThread);
+  span.process = habits_->process.read(event.args_pid, -1);
+  span.thread = habits_->thread.read(thread_of(event), kNoThread);
   span.kind = kind.kind;
   span.mode = kind.mode;
   span.origin = Origin::timeline;
@@ -253,15 +257,15 @@ Symbol TimelineDecoder::layer_of(const TraceEvent& event) {
 }
 
 TimelineDecoder::Phase* TimelineDecoder::phase_of(const TraceEvent& event) {
+  if (last_phase_ != nullptr && last_pid_.is(event.pid)) return last_phase_;
   const std::int64_t pid = pid_key(event.pid);
-  if (last_phase_ != nullptr && pid == last_pid_) return last_phase_;
   auto entry = phases_.find(pid);
   if (entry == phases_.end()) {
     if (phases_.size() >= kMaxPhases) return nullptr;
     entry = phases_.emplace(pid, Phase{}).first;
     entry->second.name = context_.interner.symbols.intern("Unknown");
   }
-  last_pid_ = pid;
+  last_pid_.remember(event.pid);
   last_phase_ = &entry->second;  // a map: stays where it is
   return last_phase_;
 }

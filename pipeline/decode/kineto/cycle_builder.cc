@@ -3,11 +3,12 @@
 #include <algorithm>
 #include <utility>
 
-#include "pipeline/decode/json_cursor.h"
 #include "pipeline/decode/kineto/cycle_rows.h"
 
 namespace trainwatch {
 namespace {
+
+using Member = ProfilerEvent::Member;
 
 // Of what is written as N/A or inf: none.
 float bandwidth(std::string_view token) {
@@ -17,116 +18,41 @@ float bandwidth(std::string_view token) {
 
 }  // namespace
 
-// Of an event, what the rows are made of. Absent members are empty.
-struct CycleBuilder::Tokens {
-  std::string_view type, name, ts, dur, pid;
-  std::string_view stream, device, correlation, bandwidth, group, sequence;  // of "args"
-  std::int64_t start_ns = 0;
-  std::int64_t duration_ns = 0;
-
-  // False: the record is broken.
-  bool read(EventCategory category, std::string_view event);
-  bool read_times();
-
- private:
-  bool has_all(EventCategory category) const;
-  void read_arguments(EventCategory category, JsonCursor& cursor);
-  std::string_view* member(std::string_view key);
-  std::string_view* argument(std::string_view key);
-};
-
-std::string_view* CycleBuilder::Tokens::member(std::string_view key) {
-  if (key == "ts") return &ts;
-  if (key == "dur") return &dur;
-  if (key == "name") return &name;
-  if (key == "pid") return &pid;
-  return key == "ph" ? &type : nullptr;
-}
-
-std::string_view* CycleBuilder::Tokens::argument(std::string_view key) {
-  if (key == "stream" || (key == "stream_id" && stream.empty())) return &stream;
-  if (key == "device") return &device;
-  if (key == "correlation") return &correlation;
-  if (key == "Process Group Name") return &group;
-  if (key == "Seq") return &sequence;
-  return key == "memory bandwidth (GB/s)" ? &bandwidth : nullptr;
-}
-
-// The rest of the event, which is long for kernels, need not be read.
-bool CycleBuilder::Tokens::has_all(EventCategory category) const {
-  if (correlation.empty() || name.empty() || ts.empty() || dur.empty()) return false;
-  if (category == EventCategory::call) return true;
-  if (stream.empty() || device.empty()) return false;
-  if (between_quotes(name).starts_with("nccl")) return !group.empty() && !sequence.empty();
-  const bool memory =
-      category == EventCategory::memory_copy || category == EventCategory::memory_set;
-  return !memory || !bandwidth.empty();
-}
-
-void CycleBuilder::Tokens::read_arguments(EventCategory category, JsonCursor& cursor) {
-  cursor.enter();
-  for (std::string_view key; cursor.next(key);) {
-    const std::string_view value = cursor.value();
-    std::string_view* const place = argument(key);
-    if (place == nullptr) continue;
-    *place = value;
-    if (has_all(category)) return;
+std::optional<RejectReason> CycleBuilder::take(const ProfilerEvent& event) {
+  if (is_for_cycles(event.kind())) {
+    if (const auto refusal = take_row(event)) return refusal;
   }
+  return host_ == nullptr ? std::nullopt : host_->take(event, names_);
 }
 
-bool CycleBuilder::Tokens::read(EventCategory category, std::string_view event) {
-  JsonCursor cursor{event};
-  cursor.enter();
-  for (std::string_view key; cursor.next(key);) {
-    if (key == "args" && cursor.at_object()) {
-      read_arguments(category, cursor);
-    } else {
-      const std::string_view value = cursor.value();
-      if (std::string_view* const place = member(key)) *place = value;
-    }
-    if (has_all(category)) return !cursor.failed();
-  }
-  return !cursor.failed();
+std::optional<RejectReason> CycleBuilder::take_row(const ProfilerEvent& event) {
+  if (event.is_other_type()) return std::nullopt;
+  if (is_device_activity(event.kind())) return add_activity(event);
+  const auto times = event_times(event[Member::ts], event[Member::dur]);
+  if (!times) return RejectReason::time;
+  return event.kind() == EventCategory::call ? add_call(event, *times)
+                                             : add_annotation(event, *times);
 }
 
-bool CycleBuilder::Tokens::read_times() {
-  const auto times = event_times(ts, dur);
-  if (!times) return false;
-  start_ns = times->start_ns;
-  duration_ns = times->duration_ns;
-  return true;
-}
-
-std::optional<RejectReason> CycleBuilder::take(EventCategory category, std::string_view event) {
-  if (is_for_cycles(category)) {
-    if (const auto refusal = take_row(category, event)) return refusal;
-  }
-  return host_ == nullptr ? std::nullopt : host_->take(category, event, names_);
-}
-
-std::optional<RejectReason> CycleBuilder::take_row(EventCategory category, std::string_view event) {
-  Tokens tokens;
-  if (!tokens.read(category, event)) return RejectReason::syntax;
-  if (!tokens.type.empty() && tokens.type != "\"X\"") return std::nullopt;
-  if (is_device_activity(category)) return add_activity(category, tokens);
-  if (!tokens.read_times()) return RejectReason::time;
-  if (category == EventCategory::call) return call(tokens);
-  const auto text = strings_.read(tokens.name);
+std::optional<RejectReason> CycleBuilder::add_annotation(const ProfilerEvent& event,
+                                                         const EventTimes& times) {
+  const auto text = strings_.read(event[Member::name]);
   if (!text) return RejectReason::utf8;
   const auto name = name_id(*text);
   if (name && cycle_.annotations.size() < kMostAnnotations) {
-    cycle_.annotations.push_back(
-        {tokens.start_ns, tokens.duration_ns, *name, category == EventCategory::device_annotation});
+    cycle_.annotations.push_back({times.start_ns, times.duration_ns, *name,
+                                  event.kind() == EventCategory::device_annotation});
   } else if (name) {
     ++cycle_.left_out;
   }
   return std::nullopt;
 }
 
-std::optional<RejectReason> CycleBuilder::call(Tokens& tokens) {
-  const Interval active{tokens.start_ns, saturating_add(tokens.start_ns, tokens.duration_ns)};
+std::optional<RejectReason> CycleBuilder::add_call(const ProfilerEvent& event,
+                                                   const EventTimes& times) {
+  const Interval active{times.start_ns, saturating_add(times.start_ns, times.duration_ns)};
   activity_.add(active);
-  const auto text = strings_.read(tokens.name);
+  const auto text = strings_.read(event[Member::name]);
   if (!text) return RejectReason::utf8;
   const auto name = name_id(*text);
   if (!name) return std::nullopt;
@@ -136,31 +62,33 @@ std::optional<RejectReason> CycleBuilder::call(Tokens& tokens) {
   } else if (blocks) {
     ++cycle_.left_out;
   }
-  if (tokens.correlation.empty()) return std::nullopt;
-  correlator_.call(cycle_, {tokens.start_ns, tokens.duration_ns, *name, 0},
-                   integer_or(tokens.correlation, CorrelationIndex::kNone), names_.launches(*name));
+  if (event[Member::correlation].empty()) return std::nullopt;
+  correlator_.call(cycle_, {times.start_ns, times.duration_ns, *name, 0},
+                   integer_or(event[Member::correlation], CorrelationIndex::kNone),
+                   names_.launches(*name));
   make_room(cycle_.launches, LaunchCorrelator::kMostLaunches);
   return std::nullopt;
 }
 
 // Where the writer says which collective it is.
-void CycleBuilder::collective(const Tokens& tokens) {
-  const auto sequence = parse_integer(tokens.sequence);
-  if (!sequence || tokens.group.empty()) return;
+void CycleBuilder::add_collective(const ProfilerEvent& event, const EventTimes& times) {
+  const auto sequence = parse_integer(event[Member::sequence]);
+  if (!sequence || event[Member::group].empty()) return;
   if (cycle_.collectives.size() == kMostCollectives) {
     ++cycle_.left_out;
     return;
   }
-  const auto text = strings_.read(tokens.group);
+  const auto text = strings_.read(event[Member::group]);
   const auto group = text ? name_id(*text) : std::nullopt;
-  if (group) cycle_.collectives.push_back({tokens.start_ns, tokens.duration_ns, *sequence, *group});
+  if (group) cycle_.collectives.push_back({times.start_ns, times.duration_ns, *sequence, *group});
 }
 
-std::optional<RejectReason> CycleBuilder::add_activity(EventCategory category, Tokens& tokens) {
-  const auto stream = small_integer(tokens.stream);
+std::optional<RejectReason> CycleBuilder::add_activity(const ProfilerEvent& event) {
+  const auto stream = small_integer(event[Member::stream]);
   if (!stream || *stream == kNoStream) return std::nullopt;  // of a whole context
-  if (!tokens.read_times()) return RejectReason::time;
-  const auto text = strings_.read(tokens.name);
+  const auto times = event_times(event[Member::ts], event[Member::dur]);
+  if (!times) return RejectReason::time;
+  const auto text = strings_.read(event[Member::name]);
   if (!text) return RejectReason::utf8;
   const auto name = name_id(*text);
   if (!name) return std::nullopt;
@@ -169,17 +97,18 @@ std::optional<RejectReason> CycleBuilder::add_activity(EventCategory category, T
     return std::nullopt;
   }
   make_room(cycle_.device, kMostDeviceRows);
+  const std::string_view device = event[event.has(Member::device) ? Member::device : Member::pid];
   DeviceActivity& row = cycle_.device.emplace_back();
-  row.start_ns = tokens.start_ns;
-  row.duration_ns = tokens.duration_ns;
+  row.start_ns = times->start_ns;
+  row.duration_ns = times->duration_ns;
   row.name = *name;
   row.stream = *stream;
-  row.device = small_integer(tokens.device.empty() ? tokens.pid : tokens.device).value_or(0);
-  row.memory_gbps = bandwidth(tokens.bandwidth);
-  row.kind = device_kind(category);
+  row.device = small_integer(device).value_or(0);
+  row.memory_gbps = bandwidth(event[Member::bandwidth]);
+  row.kind = device_kind(event.kind());
   row.activity_class = names_.class_of(*name);
-  if (row.activity_class == ActivityClass::communication) collective(tokens);
-  correlator_.add_activity(cycle_, integer_or(tokens.correlation, CorrelationIndex::kNone));
+  if (row.activity_class == ActivityClass::communication) add_collective(event, *times);
+  correlator_.add_activity(cycle_, integer_or(event[Member::correlation], CorrelationIndex::kNone));
   return std::nullopt;
 }
 

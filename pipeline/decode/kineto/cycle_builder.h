@@ -14,6 +14,7 @@
 #include "pipeline/decode/kineto/event_category.h"
 #include "pipeline/decode/kineto/host_events.h"
 #include "pipeline/decode/kineto/launch_correlator.h"
+#include "pipeline/decode/kineto/profiler_event.h"
 #include "trainwatch/cycle_trace.h"
 #include "trainwatch/diagnostics.h"
 
@@ -31,8 +32,8 @@ class CycleBuilder {
     if (host_events) host_ = std::make_unique<HostEvents>();
   }
 
-  // One whole event of this category. nullopt: it was taken, or is not part of a cycle.
-  std::optional<RejectReason> take(EventCategory category, std::string_view event);
+  // nullopt: it was taken, or is not part of a cycle.
+  std::optional<RejectReason> take(const ProfilerEvent& event);
 
   std::size_t device_rows() const { return cycle_.device.size(); }
 
@@ -43,12 +44,11 @@ class CycleBuilder {
   CycleTrace finish(std::int64_t base_ns, std::vector<Interval> data_waits);
 
  private:
-  struct Tokens;
-
-  std::optional<RejectReason> take_row(EventCategory category, std::string_view event);
-  std::optional<RejectReason> add_activity(EventCategory category, Tokens& tokens);
-  std::optional<RejectReason> call(Tokens& tokens);
-  void collective(const Tokens& tokens);
+  std::optional<RejectReason> take_row(const ProfilerEvent& event);
+  std::optional<RejectReason> add_annotation(const ProfilerEvent& event, const EventTimes& times);
+  std::optional<RejectReason> add_activity(const ProfilerEvent& event);
+  std::optional<RejectReason> add_call(const ProfilerEvent& event, const EventTimes& times);
+  void add_collective(const ProfilerEvent& event, const EventTimes& times);
   std::optional<NameId> name_id(std::string_view name);
 
   CycleTrace cycle_;

@@ -12,6 +12,8 @@
 namespace trainwatch {
 namespace {
 
+using Member = ProfilerEvent::Member;
+
 constexpr std::size_t kLongestThread = 256;  // bytes of its process and thread, as written
 
 HostKind host_kind(EventCategory category) {
@@ -33,78 +35,25 @@ bool reaches(const Interval& earlier, const Interval& later) {
 
 }  // namespace
 
-// Of an event, what the rows are made of. Absent members are empty.
-struct HostEvents::Tokens {
-  std::string_view type, category, name, ts, dur, pid, tid;
-  std::string_view correlation, stream, device, waits_for, event_record;  // of "args"
-
-  // False: the record is broken.
-  bool read(bool with_arguments, std::string_view event);
-
- private:
-  std::string_view* member(std::string_view key);
-  std::string_view* argument(std::string_view key);
-};
-
-std::string_view* HostEvents::Tokens::member(std::string_view key) {
-  if (key == "ph") return &type;
-  if (key == "cat") return &category;
-  if (key == "name") return &name;
-  if (key == "ts") return &ts;
-  if (key == "dur") return &dur;
-  if (key == "pid") return &pid;
-  return key == "tid" ? &tid : nullptr;
-}
-
-std::string_view* HostEvents::Tokens::argument(std::string_view key) {
-  if (key == "correlation") return &correlation;
-  if (key == "stream") return &stream;
-  if (key == "device") return &device;
-  if (key == "wait_on_stream") return &waits_for;
-  return key == "wait_on_cuda_event_record_corr_id" ? &event_record : nullptr;
-}
-
-bool HostEvents::Tokens::read(bool with_arguments, std::string_view event) {
-  JsonCursor cursor{event};
-  cursor.enter();
-  for (std::string_view key; cursor.next(key);) {
-    if (with_arguments && key == "args" && cursor.at_object()) {
-      cursor.enter();
-      for (std::string_view inner; cursor.next(inner);) {
-        const std::string_view value = cursor.value();
-        if (std::string_view* const place = argument(inner)) *place = value;
-      }
-    } else {
-      const std::string_view value = cursor.value();
-      if (std::string_view* const place = member(key)) *place = value;
-    }
-  }
-  return !cursor.failed();
-}
-
-std::optional<RejectReason> HostEvents::take(EventCategory category, std::string_view event,
-                                             CycleNames& names) {
+std::optional<RejectReason> HostEvents::take(const ProfilerEvent& event, CycleNames& names) {
+  const EventCategory category = event.kind();
   if (category == EventCategory::device_annotation) return std::nullopt;
   if (is_device_activity(category) && category != EventCategory::sync) return std::nullopt;
-  Tokens tokens;
-  const bool with_arguments = category == EventCategory::call || category == EventCategory::sync;
-  if (!tokens.read(with_arguments, event)) return RejectReason::syntax;
-  if (!tokens.type.empty() && tokens.type != "\"X\"") return std::nullopt;
-  if (tokens.dur.empty()) return std::nullopt;
-  if (category == EventCategory::sync) return add_sync(tokens, names);
-  const std::string_view text = between_quotes(tokens.category);
+  if (event.is_other_type() || event[Member::dur].empty()) return std::nullopt;
+  if (category == EventCategory::sync) return add_sync(event, names);
+  const std::string_view text = between_quotes(event[Member::category]);
   if (text.empty() || text == "Trace") return std::nullopt;
-  const auto times = event_times(tokens.ts, tokens.dur);
+  const auto times = event_times(event[Member::ts], event[Member::dur]);
   if (!times) return RejectReason::time;
-  const auto name_text = strings_.read(tokens.name);
+  const auto name_text = strings_.read(event[Member::name]);
   if (!name_text) return RejectReason::utf8;
   const auto name = names.intern(*name_text);
-  const auto thread = thread_of(tokens);
+  const auto thread = thread_of(event);
   if (!name || !thread || rows_.size() >= kMostRows) {
     ++left_out_;
     return std::nullopt;
   }
-  const std::int64_t correlation = integer_or(tokens.correlation, CorrelationIndex::kNone);
+  const std::int64_t correlation = integer_or(event[Member::correlation], CorrelationIndex::kNone);
   if (correlation > CorrelationIndex::kNone) {
     make_room(calls_, kMostRows);
     calls_.push_back({correlation, static_cast<std::uint32_t>(rows_.size())});
@@ -116,11 +65,11 @@ std::optional<RejectReason> HostEvents::take(EventCategory category, std::string
 }
 
 // The record of a CUDA event is not a wait; the device reports it as well.
-std::optional<RejectReason> HostEvents::add_sync(const Tokens& tokens, CycleNames& names) {
-  if (between_quotes(tokens.category) == "cuda_event") return std::nullopt;
-  const auto times = event_times(tokens.ts, tokens.dur);
+std::optional<RejectReason> HostEvents::add_sync(const ProfilerEvent& event, CycleNames& names) {
+  if (between_quotes(event[Member::category]) == "cuda_event") return std::nullopt;
+  const auto times = event_times(event[Member::ts], event[Member::dur]);
   if (!times) return RejectReason::time;
-  const auto text = strings_.read(tokens.name);
+  const auto text = strings_.read(event[Member::name]);
   if (!text) return RejectReason::utf8;
   const auto name = names.intern(*text);
   if (!name || syncs_.size() >= kMostSyncs) {
@@ -128,26 +77,30 @@ std::optional<RejectReason> HostEvents::add_sync(const Tokens& tokens, CycleName
     return std::nullopt;
   }
   SyncRow row{times->start_ns, times->duration_ns, *name};
-  row.device = small_integer(tokens.device.empty() ? tokens.pid : tokens.device).value_or(0);
-  row.stream = small_integer(tokens.stream).value_or(kNoStream);
-  row.waits_for = small_integer(tokens.waits_for).value_or(kNoStream);
+  row.device =
+      small_integer(event[Member::device].empty() ? event[Member::pid] : event[Member::device])
+          .value_or(0);
+  row.stream = small_integer(event[Member::stream]).value_or(kNoStream);
+  row.waits_for = small_integer(event[Member::waits_for]).value_or(kNoStream);
   syncs_.push_back(row);
-  named_.push_back({integer_or(tokens.correlation, CorrelationIndex::kNone),
-                    integer_or(tokens.event_record, CorrelationIndex::kNone)});
+  named_.push_back({integer_or(event[Member::correlation], CorrelationIndex::kNone),
+                    integer_or(event[Member::event_record], CorrelationIndex::kNone)});
   return std::nullopt;
 }
 
 // Nothing: there are too many.
-std::optional<std::uint32_t> HostEvents::thread_of(const Tokens& tokens) {
-  if (tokens.pid.size() + tokens.tid.size() > kLongestThread) return std::nullopt;
-  const std::size_t size = tokens.pid.size() + 1 + tokens.tid.size();
+std::optional<std::uint32_t> HostEvents::thread_of(const ProfilerEvent& event) {
+  const std::string_view pid = event[Member::pid];
+  const std::string_view tid = event[Member::tid];
+  if (pid.size() + tid.size() > kLongestThread) return std::nullopt;
+  const std::size_t size = pid.size() + 1 + tid.size();
   const std::string_view last = last_thread_;
-  if (last.size() == size && last.starts_with(tokens.pid) && last.ends_with(tokens.tid) &&
-      last[tokens.pid.size()] == '\n') {
+  if (last.size() == size && last.starts_with(pid) && last.ends_with(tid) &&
+      last[pid.size()] == '\n') {
     return last_thread_number_;
   }
   std::string key;
-  key.append(tokens.pid).append(1, '\n').append(tokens.tid);
+  key.append(pid).append(1, '\n').append(tid);
   if (threads_.size() >= kMostThreads && !threads_.contains(key)) return std::nullopt;
   const auto number = static_cast<std::uint32_t>(threads_.size());
   last_thread_number_ = threads_.try_emplace(key, number).first->second;

@@ -14,6 +14,7 @@
 #include "pipeline/decode/kineto/cycle_rows.h"
 #include "pipeline/decode/kineto/event_category.h"
 #include "pipeline/decode/kineto/launch_correlator.h"
+#include "pipeline/decode/kineto/profiler_event.h"
 #include "trainwatch/cycle_trace.h"
 #include "trainwatch/diagnostics.h"
 
@@ -30,9 +31,8 @@ class HostEvents {
   static constexpr std::size_t kMostSyncs = std::size_t{1} << 20U;
   static constexpr std::size_t kMostThreads = std::size_t{1} << 16U;
 
-  // One whole event of this category. nullopt: it was taken, or is not a host event.
-  std::optional<RejectReason> take(EventCategory category, std::string_view event,
-                                   CycleNames& names);
+  // nullopt: it was taken, or is not a host event.
+  std::optional<RejectReason> take(const ProfilerEvent& event, CycleNames& names);
 
   // No more events will follow. Links the rows to launches, adds `base_ns` to their times, and
   // moves them into `cycle` in its order. Call before LaunchCorrelator::finish(): calls that
@@ -40,7 +40,6 @@ class HostEvents {
   void finish(CycleTrace& cycle, LaunchCorrelator& correlator, std::int64_t base_ns);
 
  private:
-  struct Tokens;
   struct Call {
     std::int64_t correlation = 0;
     std::uint32_t row = 0;  // index into rows_
@@ -51,8 +50,8 @@ class HostEvents {
     std::int64_t event_record = CorrelationIndex::kNone;
   };
 
-  std::optional<RejectReason> add_sync(const Tokens& tokens, CycleNames& names);
-  std::optional<std::uint32_t> thread_of(const Tokens& tokens);
+  std::optional<RejectReason> add_sync(const ProfilerEvent& event, CycleNames& names);
+  std::optional<std::uint32_t> thread_of(const ProfilerEvent& event);
   void link_calls(CycleTrace& cycle, LaunchCorrelator& correlator);
   void link_syncs(CorrelationIndex& launches);
 

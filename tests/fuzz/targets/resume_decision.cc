@@ -49,7 +49,9 @@ class HeldBytes final : public TailSink {
     expect(!held_.contains(file.file), "a file is opened once");
     held_[file.file].first = file.path;
   }
-  void data(FileId file, std::string_view bytes, Time) override { at(file).second.append(bytes); }
+  void data(FileId file, const AppendedBytes& appended) override {
+    at(file).second.append(appended.bytes);
+  }
   void renamed(const KnownFile& file) override { at(file.file).first = file.path; }
   void cut_back(FileId file, std::uint64_t bytes) override {
     std::string& held = at(file).second;
@@ -128,7 +130,7 @@ void resume_reading(std::string_view bytes) {
     const std::string lane = place_of(kLogPath).lane;
     checkpoint.lanes.push_back({LaneId{0}, lane, ""});
     held.opened(file.known, lane, {});
-    held.data(FileId{1}, read, Time{});
+    held.data(FileId{1}, {read, Time{}, file.read});
   }
   for (unsigned changes = input.next() % 4; changes > 0; --changes) change(fs, input);
 

@@ -8,6 +8,7 @@
 #include "fuzz/fuzz_target.h"
 #include "pipeline/state/durable_pipeline.h"
 #include "rules/catalog.h"
+#include "support/fed_file.h"
 #include "support/memory_store.h"
 #include "unit/decode/samples.h"
 
@@ -32,7 +33,7 @@ void set_rule_parameters(std::string_view input) {
     file.file = FileId{id++};
     file.path = sample.path;
     pipeline.sink().opened(file, sample.name, {});
-    pipeline.sink().data(file.file, sample.content, Time{});
+    test::FedFile(pipeline.sink(), file.file).append(sample.content);
   }
   pipeline.engine().flush();
   expect(pipeline.commit(Time{}).ok(), "what follows is stored");

@@ -12,6 +12,7 @@
 #include "pipeline/engine/pipeline_report.h"
 #include "pipeline/state/durable_pipeline.h"
 #include "rules/catalog.h"
+#include "support/fed_file.h"
 #include "support/memory_store.h"
 #include "unit/decode/samples.h"
 
@@ -35,8 +36,10 @@ void read_job(DurablePipeline& pipeline, std::size_t first) {
     pipeline.sink().opened(file, sample.name, {});
     const std::size_t half = sample.content.size() / 2;
     const std::string_view content = sample.content;
-    pipeline.sink().data(file.file, first == 0 ? content.substr(0, half) : content.substr(half),
-                         Time{});
+    Fingerprint read;
+    if (first != 0) read.extend(content.substr(0, half));
+    test::FedFile(pipeline.sink(), file.file, read)
+        .append(first == 0 ? content.substr(0, half) : content.substr(half));
   }
   pipeline.engine().tick(time_from_ns(1'795'236'016'000'000'000));
   pipeline.engine().flush();

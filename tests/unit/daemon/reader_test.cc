@@ -19,9 +19,9 @@ namespace trainwatch::test::reader_test {
 class CountingSink final : public TailSink {
  public:
   void opened(const KnownFile&, const std::string&, const std::vector<FileId>&) override {}
-  void data(FileId, std::string_view bytes, Time) override {
+  void data(FileId, const AppendedBytes& appended) override {
     const std::lock_guard lock(mutex_);
-    total_ += bytes.size();
+    total_ += appended.bytes.size();
     changed_.notify_all();
   }
   void renamed(const KnownFile&) override {}
@@ -105,13 +105,13 @@ class SlowSink final : public TailSink {
   void opened(const KnownFile& file, const std::string&, const std::vector<FileId>&) override {
     if (file.path.ends_with("b.json")) other_ = file.file;
   }
-  void data(FileId file, std::string_view bytes, Time) override {
+  void data(FileId file, const AppendedBytes& appended) override {
     if (file == other_) {
       other_at_ = chunks_;
       return;
     }
     if (chunks_++ == 0) at_the_start_();
-    total_ += bytes.size();
+    total_ += appended.bytes.size();
     const auto later = std::chrono::steady_clock::now() + std::chrono::milliseconds(1);
     while (std::chrono::steady_clock::now() < later) {
     }

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "pipeline/engine/pipeline_report.h"
+#include "support/fed_file.h"
 #include "support/saved_state.h"
 
 namespace trainwatch::self_alerts_test {
@@ -62,7 +63,7 @@ TEST(SelfAlerts, SurviveARestart) {
 
 class SourceHealthTest : public testing::Test {
  protected:
-  void feed(const std::string& bytes) { ingest_.data(FileId{1}, bytes, Time{}); }
+  void feed(const std::string& bytes) { file_.append(bytes); }
   void rename(const std::string& path) {
     known_.path = path;
     ingest_.renamed(known_);
@@ -87,6 +88,7 @@ class SourceHealthTest : public testing::Test {
   KnownFile known_;
   Engine engine_{{}};
   Ingest ingest_{engine_, {}};
+  test::FedFile file_{ingest_, FileId{1}};
   SourceHealthTracker watch_;
 };
 
@@ -158,6 +160,7 @@ TEST_F(SourceHealthTest, UnreadableRejectedAndTruncated) {
   EXPECT_THAT(kinds(500), ElementsAre("rejected"));
   EXPECT_THAT(kinds(602), IsEmpty()) << "ten minutes without another";
   ingest_.restarted(FileId{1}, 70);
+  file_.restart();
   EXPECT_THAT(kinds(700), ElementsAre("truncated"));
 }
 

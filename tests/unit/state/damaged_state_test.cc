@@ -8,6 +8,7 @@
 #include <random>
 
 #include "pipeline/state/durable_pipeline.h"
+#include "support/fed_file.h"
 #include "support/open_store.h"
 #include "support/state_commits.h"
 #include "support/temp_directory.h"
@@ -32,9 +33,8 @@ void run(StateStore& store, int first_second) {
   file.path = "/w/system.json";
   file.source = "w";
   pipeline.sink().opened(file, "lane", {});
-  for (int second = first_second; second < first_second + 40; ++second) {
-    pipeline.sink().data(file.file, line(second), Time{});
-  }
+  test::FedFile lines(pipeline.sink(), file.file);
+  for (int second = first_second; second < first_second + 40; ++second) lines.append(line(second));
   pipeline.engine().flush();
   const auto committed = pipeline.commit(test::at_second(first_second));
   ASSERT_TRUE(committed.ok()) << committed.error().message;

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "support/fed_file.h"
 #include "support/memory_store.h"
 
 namespace trainwatch::durable_pipeline_test {
@@ -36,7 +37,7 @@ class DurablePipelineTest : public testing::Test {
     file.path = "/w/system.json";
     file.source = "w";
     pipeline.sink().opened(file, "lane", {});
-    pipeline.sink().data(file.file, kLine, Time{});
+    test::FedFile(pipeline.sink(), file.file).append(kLine);
     ASSERT_TRUE(pipeline.commit(Time{}));
   }
 

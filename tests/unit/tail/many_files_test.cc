@@ -154,7 +154,7 @@ TEST_F(ManyFilesTest, EveryFileOfATreeIsReadOnce) {
 class NullSink final : public TailSink {
  public:
   void opened(const KnownFile&, const std::string&, const std::vector<FileId>&) override {}
-  void data(FileId, std::string_view bytes, Time) override { total += bytes.size(); }
+  void data(FileId, const AppendedBytes& appended) override { total += appended.bytes.size(); }
   void renamed(const KnownFile&) override {}
   void cut_back(FileId, std::uint64_t) override {}
   void restarted(FileId, std::uint64_t) override {}

@@ -30,7 +30,7 @@ class CatalogueTest : public TailerTest {
     tailer.emplace(fs, std::vector<WatchRoot>{{"/r", "r"}}, TailLimits{},
                    TailCheckpoint{{file}, {{LaneId{0}, place.lane, ""}}});
     sink.opened(file.known, place.lane, {});
-    sink.data(FileId{1}, fs.content(path), Time{});
+    sink.data(FileId{1}, {fs.content(path), Time{}, read});
     sink.take_calls();
   }
 };

@@ -1,11 +1,14 @@
-"""How long a scrape takes while trainwatch reads as fast as it can: a real daemon with a backlog of files, and an HTTP client that
-keeps its connection. What bench.py runs as "scrape"."""
+"""How long a scrape takes while trainwatch reads as fast as it can: a daemon with a backlog of files, and an HTTP client that keeps its
+connection."""
 
 import http.client
 import os
 import sys
 import tempfile
 import time
+
+import processes
+from table import Figure
 
 RANKS, CORES, SCRAPES = 8, 24, 400
 BACKLOG_BYTES = 4_000_000_000
@@ -58,47 +61,39 @@ def scrape(connection, headers):
     return time.perf_counter() - began, body
 
 
-def run_seconds(pid):
-    """CPU time of the main thread, which answers."""
-    with open("/proc/%d/task/%d/schedstat" % (pid, pid)) as file:
-        return int(file.read().split()[0]) / 1e9
+def series_of(text):
+    return sum(1 for line in text.splitlines() if not line.startswith(b"#"))
 
 
-def value(text, metric):
-    """The sum of a metric's series."""
-    return sum(float(line.rsplit(b" ", 1)[1]) for line in text.splitlines() if line.split(b"{")[0].split(b" ")[0] == metric)
-
-
-def measure(trainwatch, start, watched, name, encoding):
-    """`start(folder, watched, arguments)` runs a daemon, which reads the backlog in `watched` from its beginning; see bench.py."""
-    with tempfile.TemporaryDirectory() as folder:
-        with start(trainwatch, folder, watched, ["--web.metrics-interval=0s", "--process.drain-timeout=0s"]) as (address, pid):
-            time.sleep(1)
-            connection = http.client.HTTPConnection(address, timeout=10)
-            headers = {"Accept": TYPES[name], **({"Accept-Encoding": "gzip"} if encoding else {})}
-            before = value(scrape(connection, {"Accept": TYPES["text"]})[1], b"trainwatch_input_bytes_total")
-            seconds, body = [], b""
-            began, ran = time.perf_counter(), run_seconds(pid)
-            for _ in range(SCRAPES):
-                time.sleep(PAUSE_SECONDS)
-                took, body = scrape(connection, headers)
-                seconds.append(took)
-            ran, took = run_seconds(pid) - ran, time.perf_counter() - began
-            _, text = scrape(connection, {"Accept": TYPES["text"]})
-    read = value(text, b"trainwatch_input_bytes_total")
+def scrapes(trainwatch, watched, name, gzip):
+    """Seconds of each, in order of their length; CPU seconds of each; bytes, series and MB/s."""
+    with tempfile.TemporaryDirectory() as folder, processes.Daemon(
+            trainwatch, folder, watched, "--web.metrics-interval=0s", "--process.drain-timeout=0s") as daemon:
+        time.sleep(1)
+        connection = http.client.HTTPConnection(daemon.address, timeout=10)
+        headers = {"Accept": TYPES[name], **({"Accept-Encoding": "gzip"} if gzip else {})}
+        before = daemon.metric("trainwatch_input_bytes_total")
+        seconds, body = [], b""
+        began, ran = time.perf_counter(), processes.seconds_of(daemon.pid, "trainwatch")
+        for _ in range(SCRAPES):
+            time.sleep(PAUSE_SECONDS)
+            took, body = scrape(connection, headers)
+            seconds.append(took)
+        ran, took = processes.seconds_of(daemon.pid, "trainwatch") - ran, time.perf_counter() - began
+        read = daemon.metric("trainwatch_input_bytes_total")
+        series = series_of(scrape(connection, {"Accept": TYPES["text"]})[1])
     if read >= BACKLOG_BYTES:
         sys.exit("bench: all of the backlog was read before the last scrape: raise BACKLOG_BYTES")
-    seconds.sort()
-    series = sum(1 for line in text.splitlines() if not line.startswith(b"#"))
-    print("scrape %s%s: %d series, %d bytes, %d scrapes while %.0f MB/s are read: p50 %.2f ms, p99 %.2f ms, longest %.2f ms, "
-          "CPU time %.2f ms" % (
-        name, " gzip" if encoding else "", series, len(body), SCRAPES, (read - before) / took / 1e6, seconds[len(seconds) // 2] * 1e3,
-        seconds[len(seconds) * 99 // 100] * 1e3, seconds[-1] * 1e3, ran / SCRAPES * 1e3), flush=True)
+    return sorted(seconds), ran / SCRAPES, len(body), series, (read - before) / took / 1e6
 
 
-def run(trainwatch, start, scratch):
+def measure(_, trainwatch, bench, scratch):
     with tempfile.TemporaryDirectory(dir=scratch) as watched:
         write_backlog(watched)
-        for name in TYPES:
-            measure(trainwatch, start, watched, name, encoding=False)
-        measure(trainwatch, start, watched, "text", encoding=True)
+        for name, gzip in (*((name, False) for name in TYPES), ("text", True)):
+            seconds, ran, size, series, rate = scrapes(trainwatch, watched, name, gzip)
+            title = "/metrics, %s%s" % (name, ", gzip" if gzip else "")
+            yield Figure(title + ", p99 of %d while reading" % SCRAPES, [seconds[SCRAPES * 99 // 100] * 1e3], 3, " ms", at_least=False,
+                         note="%d series, %d bytes, median %.2f ms, longest %.2f ms, %.0f MB/s are read" % (
+                             series, size, seconds[SCRAPES // 2] * 1e3, seconds[-1] * 1e3, rate))
+            yield Figure(title + ", CPU time", [ran * 1e3], 1, " ms", at_least=False)

@@ -1,0 +1,90 @@
+"""Programs under measurement: their CPU time, by thread, and their memory."""
+
+import contextlib
+import glob
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+
+
+def memory(pid, field):
+    """MiB of VmHWM (peak) or VmRSS (now); 0 once it has ended. (The kernel's figure at the end is at least this program's own,
+    from before the exec.)"""
+    with open("/proc/%d/status" % pid) as file:
+        found = re.search(field + r":\s+(\d+) kB", file.read())
+    return int(found.group(1)) / 1024 if found else 0
+
+
+def measured(command):
+    """Runs it; its output, its CPU seconds and its peak resident MiB."""
+    with tempfile.TemporaryFile("w+") as output:
+        process = subprocess.Popen(command, stdout=output)
+        resident = 0
+        while os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT | os.WNOHANG) is None:
+            resident = max(resident, memory(process.pid, "VmHWM"))
+            time.sleep(0.005)
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        if process.returncode != 0:
+            sys.exit("bench: %s failed" % " ".join(command))
+        output.seek(0)
+        return output.read(), usage.ru_utime + usage.ru_stime, resident
+
+
+def thread_seconds(pid):
+    """CPU time so far of each thread: (name, id) -> seconds."""
+    seconds = {}
+    for thread in glob.glob("/proc/%d/task/*" % pid):
+        with contextlib.suppress(OSError), open(thread + "/schedstat") as file, open(thread + "/comm") as name:
+            seconds[name.read().strip(), os.path.basename(thread)] = int(file.read().split()[0]) / 1e9
+    return seconds
+
+
+def seconds_of(pid, name):
+    """CPU time so far of the threads of this name."""
+    return sum(seconds for (thread, _), seconds in thread_seconds(pid).items() if thread == name)
+
+
+class Daemon:
+    """`trainwatch run` with its log and state in `folder`."""
+
+    def __init__(self, trainwatch, folder, watched, *arguments):
+        self._log = os.path.join(folder, "log")
+        with open(self._log, "w") as log:
+            self._process = subprocess.Popen([trainwatch, "run", "--watch=" + watched, "--storage.path=" + os.path.join(folder, "state"),
+                                              "--web.listen-address=127.0.0.1:0", *arguments], stdout=subprocess.DEVNULL, stderr=log)
+        self.pid = self._process.pid
+        self.address = None
+
+    def __enter__(self):
+        while self.address is None:
+            if self._process.poll() is not None:
+                sys.exit("bench: trainwatch ended: see " + self._log)
+            time.sleep(0.02)
+            with open(self._log) as log:
+                found = re.search(r'listening.*address="?([\d.]+:\d+)', log.read())
+            self.address = found and found.group(1)
+        return self
+
+    def __exit__(self, *_):
+        self._process.terminate()
+        self._process.wait()
+
+    def get(self, path, **headers):
+        request = urllib.request.Request("http://%s%s" % (self.address, path), headers=headers)
+        with urllib.request.urlopen(request, timeout=30) as response:
+            return response.read()
+
+    def metric(self, name):
+        """The sum of its series."""
+        found = re.findall(r"^%s(?:\{.*\})? (\S+)$" % name, self.get("/metrics").decode(), re.MULTILINE)
+        return sum(float(value) for value in found)
+
+    def wait_until_read(self, size):
+        """Until so many bytes were read."""
+        while self.metric("trainwatch_input_bytes_total") < size:
+            time.sleep(0.2)

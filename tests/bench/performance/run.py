@@ -1,0 +1,35 @@
+#!/usr/bin/env python3
+"""What bench.sh runs: run.py TRAINWATCH DECODE_BENCH SCRATCH [NAME...]
+
+Prints the table of docs/performance.md, or those parts of it that are named."""
+
+import os
+import sys
+
+import fan_out
+import idle
+import latency
+import scrape
+import table
+import throughput
+import typical_load
+
+PARTS = {**{name: throughput.measure for name in throughput.FORMATS}, "latency": latency.measure, "idle": idle.measure,
+         "load": typical_load.measure, "scrape": scrape.measure, "fan_out": fan_out.measure}
+
+
+def main():
+    trainwatch, bench, scratch = sys.argv[1:4]
+    wanted = sys.argv[4:] or list(PARTS)
+    for name in wanted:
+        if name not in PARTS:
+            sys.exit("bench: no part is named %s; there are %s" % (name, ", ".join(PARTS)))
+    os.makedirs(scratch, exist_ok=True)
+    print(table.HEAD, flush=True)
+    for name in wanted:
+        for figure in PARTS[name](name, trainwatch, bench, scratch):
+            print(figure.row(), flush=True)
+
+
+if __name__ == "__main__":
+    main()
