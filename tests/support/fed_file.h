@@ -18,7 +18,7 @@ class FedFile {
     read_.extend(bytes);
     sink_.data(id_, {bytes, Time{}, read_});
   }
-  // Its content is gone; the sink has been told.
+  // Its content is gone, after the call that says so to the sink.
   void restart() { read_.clear(); }
 
  private:

@@ -46,12 +46,12 @@ void ProfilerEvent::decide() {
   needed_ = may_be_step ? bit(Member::name) : 0;
   if (may_be_step && is_step_or_wait()) needed_ = kAll;  // checked to its end
   if (wanted_.cycles && host) needed_ |= bit(Member::ts) | bit(Member::dur);
-  if (wanted_.cycles) needed_ |= needed_by_rows();
-  if (wanted_.host_events) needed_ |= needed_by_host_rows();
+  if (wanted_.cycles) needed_ |= needed_by_cycle();
+  if (wanted_.host_events) needed_ |= needed_by_host_events();
 }
 
 // Kernels have many arguments behind those that are needed.
-ProfilerEvent::Members ProfilerEvent::needed_by_rows() const {
+ProfilerEvent::Members ProfilerEvent::needed_by_cycle() const {
   if (!is_for_cycles(kind_)) return 0;
   const Members span = bit(Member::name) | bit(Member::ts) | bit(Member::dur);
   if (kind_ == EventCategory::call) return span | bit(Member::correlation);
@@ -65,7 +65,7 @@ ProfilerEvent::Members ProfilerEvent::needed_by_rows() const {
   return memory ? activity | bit(Member::bandwidth) : activity;
 }
 
-ProfilerEvent::Members ProfilerEvent::needed_by_host_rows() const {
+ProfilerEvent::Members ProfilerEvent::needed_by_host_events() const {
   if (kind_ == EventCategory::sync) return kAll;  // most of its arguments may be missing
   if (kind_ == EventCategory::device_annotation || is_device_activity(kind_)) return 0;
   const Members row =

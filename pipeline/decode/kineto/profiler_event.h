@@ -82,8 +82,8 @@ class ProfilerEvent {
   static constexpr Members kAll = ~Members{0};  // none is ever the last that is needed
 
   void decide();
-  Members needed_by_rows() const;
-  Members needed_by_host_rows() const;
+  Members needed_by_cycle() const;
+  Members needed_by_host_events() const;
 
   Wanted wanted_;
   EventCategory kind_ = EventCategory::other;
