@@ -19,7 +19,10 @@ namespace trainwatch {
 class CommunicationRule : public Rule {
  public:
   void on_cycle(const CycleSummary& cycle, Verdicts& out) final { add(steps_.add(cycle), out); }
-  void on_tick(Tick tick, Verdicts& out) final { add(steps_.tick(tick.now), out); }
+  bool on_tick(Tick tick, Verdicts& out) final {
+    add(steps_.tick(tick.now), out);
+    return true;
+  }
   void on_end(Time, Verdicts& out) final { add(steps_.end(), out); }
   void state(StateIo& io) final;
   Lifecycle lifecycle() const final {

@@ -38,11 +38,12 @@ class MaxInitializationTime final : public Rule {
     if (began_ != kNoTime) finish(out);
   }
 
-  void on_tick(Tick tick, Verdicts& out) override {
-    if (over_ || began_ == kNoTime) return;
+  bool on_tick(Tick tick, Verdicts& out) override {
+    if (over_ || began_ == kNoTime) return false;
     const bool missing = tick.now > limit() && tick.now - newest_ <= kUpToDate;
     ticks_ = missing ? ticks_ + 1 : 0;
     if (ticks_ >= kTicksWaited) fire(kNoTime, out);
+    return true;
   }
 
   void state(StateIo& io) override {

@@ -113,8 +113,15 @@ class Stall final : public Rule {
   }
 
   // Only what was read while it was new can stand still now: a file of last week cannot.
-  void on_tick(Tick tick, Verdicts& out) override {
+  bool on_tick(Tick tick, Verdicts& out) override {
+    const std::size_t undecided = undecided_.size();
+    const bool was_armed = armed_;
     decide(out, tick.now, true);
+    look_for_stall(tick, out);
+    return undecided_.size() != undecided || armed_ != was_armed;
+  }
+
+  void look_for_stall(Tick tick, Verdicts& out) {
     if (last_end_ == kNoTime || finished_) return;
     if (has_successor()) return out.clear_all(tick.now);
     const Time active = last_active(tick.now);

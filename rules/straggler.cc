@@ -106,7 +106,10 @@ class Straggler final : public Rule {
         steps_(context.interner, StepAligner::Collectives::kept) {}
 
   void on_cycle(const CycleSummary& cycle, Verdicts& out) override { add(steps_.add(cycle), out); }
-  void on_tick(Tick tick, Verdicts& out) override { add(steps_.tick(tick.now), out); }
+  bool on_tick(Tick tick, Verdicts& out) override {
+    add(steps_.tick(tick.now), out);
+    return true;
+  }
   void on_end(Time, Verdicts& out) override { add(steps_.end(), out); }
 
   void state(StateIo& io) override {

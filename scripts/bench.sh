@@ -1,7 +1,8 @@
 #!/bin/bash
 # Measures trainwatch on this machine, beside limits and targets.
 #   scripts/bench.sh [PART...]                     the table of docs/performance.md, or some parts of it: metrics, nodes, shuffled,
-#                                                  kineto, real_kineto, gz, timelines, tensorflow, latency, idle, load, scrape, fan_out
+#                                                  kineto, real_kineto, gz, timelines, tensorflow, latency, idle, load, scrape, fan_out,
+#                                                  memory, start, fleet
 #   scripts/bench.sh tensors                       tensors of a trial beside the bandwidth of the memory
 #   scripts/bench.sh console                       what a job prints: text without records, and lines with records
 #   scripts/bench.sh detection [OPTION...]         are the alerts right: tests/bench/detection/README.md

@@ -1,8 +1,12 @@
-// When state is committed while no alert waits for it: after 8 MiB of input or a second, but no
-// more often than that commits take a twentieth of the time. With thousands of ranks nearly all
-// state changes between two commits, and writing it takes longer than reading the input did. While
-// nothing comes, only the clock changes state, in little: that is committed every ten seconds. A
-// crash costs reading again what came since, no alert.
+// When state is committed while no alert waits for it, and how often the state is shown.
+//
+// Committed: after 8 MiB of input or five seconds, but no more often than that commits take a
+// twentieth of the time. With thousands of ranks nearly all state changes between two commits, and
+// writing it takes longer than reading the input did. While nothing comes, only the clock changes
+// state, in little: that is committed every ten seconds. A crash costs reading again what came
+// since, no alert.
+//
+// Shown: each second, and while nothing comes every five.
 #pragma once
 
 #include <chrono>
@@ -17,29 +21,38 @@ class CommitPace {
   static constexpr std::uint64_t kBytes = std::uint64_t{8} << 20U;
   static constexpr int kRest = 19;  // times what the last commit took
 
-  static constexpr int kSettled = 3;  // seconds without input
-  static constexpr int kIdle = 10;    // seconds
+  // Seconds:
+  static constexpr int kSettled = 3;  // without input
+  static constexpr int kBusy = 5;     // from one commit to the next
+  static constexpr int kIdle = 10;    // the same while nothing comes
+  static constexpr int kShown = 5;    // from one snapshot to the next while nothing comes
 
   // Input has come.
   void read(std::uint64_t bytes) {
     uncommitted_ += bytes;
     quiet_ = 0;
   }
-  void second_passed() { ++quiet_; }
+  void second_passed() {
+    ++quiet_;
+    ++since_commit_;
+  }
   void committed(TimePoint begun, TimePoint ended) {
     uncommitted_ = 0;
+    since_commit_ = 0;
     rests_until_ = ended + kRest * (ended - begun);
   }
 
   bool bytes_are_due() const { return uncommitted_ >= kBytes; }
   // After second_passed().
-  bool second_is_due() const { return quiet_ <= kSettled || quiet_ % kIdle == 0; }
+  bool second_is_due() const { return since_commit_ >= (quiet_ <= kSettled ? kBusy : kIdle); }
+  bool show_is_due() const { return quiet_ <= kSettled || quiet_ % kShown == 0; }
   // Asked when one of them is due.
   bool may_commit(TimePoint now) const { return now >= rests_until_; }
 
  private:
   std::uint64_t uncommitted_ = 0;
-  int quiet_ = 0;  // seconds since input came
+  int quiet_ = 0;         // seconds since input came
+  int since_commit_ = 0;  // seconds
   TimePoint rests_until_{};
 };
 

@@ -194,9 +194,10 @@ struct EngineThread::Impl {
     pipeline.raise_self_alerts(clock.now(), conditions);
     const bool waits = pipeline.has_emitted() || !pipeline.waiting().empty();
     pace.second_passed();
+    pipeline.engine().second_passed();
     const bool due = pace.second_is_due() || health.degraded();
     if (waits || (due && pace.may_commit(SteadyClock::now()))) commit();
-    show();
+    if (waits || pace.show_is_due()) show();
   }
 
   void look_after_writers() {
@@ -250,7 +251,6 @@ struct EngineThread::Impl {
     snapshot->taken = wall_clock();
     snapshot->ready = header.ready;
     snapshot->lag_seconds = report.lag_seconds;
-    pipeline.engine().second_passed();
     engine.collect_metrics(cardinality, snapshot->metrics);
     collect_pipeline_metrics(engine, pipeline.ingest(), report, watch, budget.left_out(),
                              snapshot->metrics);

@@ -27,6 +27,11 @@ constexpr auto kAnswer = std::chrono::seconds(5);
 
 // See seldom().
 constexpr SteadyClock::duration kCovered = std::chrono::seconds(1);
+constexpr SteadyClock::duration kQuiet = std::chrono::seconds(5);
+constexpr auto kQuietAfter = std::chrono::seconds(15);
+
+// How often the engine hears that everything has been read.
+constexpr auto kReports = std::chrono::seconds(1);
 
 // For so long other files may wait for one that is long.
 constexpr auto kTurn = std::chrono::milliseconds(200);
@@ -109,15 +114,18 @@ struct Reader::Impl {
     const Stopwatch cost;
     tailer.scan(sink, now);
     const auto elapsed = cost.elapsed();
-    polls.done(now, elapsed, seldom());
+    if (!tailer.settled() || !tailer.missing_roots().empty()) moved = now;
+    polls.done(now, elapsed, seldom(now));
     scans.done(now, elapsed);
-    refreshes.done(now, elapsed, seldom());
+    refreshes.done(now, elapsed, seldom(now));
   }
 
   // How often is enough to look at everything. Where inotify covers everything, only what is
-  // written through a mapping or a link from elsewhere waits for it.
-  SteadyClock::duration seldom() const {
-    return hint.degraded().empty() ? kCovered : SteadyClock::duration{};
+  // written through a mapping or a link from elsewhere waits for it, and the ends of files that
+  // were replaced.
+  SteadyClock::duration seldom(SteadyClock::time_point now) const {
+    if (!hint.degraded().empty()) return {};
+    return now - moved < kQuietAfter ? kCovered : kQuiet;
   }
 
   // Files beyond the limit come in once others have been read.
@@ -139,7 +147,7 @@ struct Reader::Impl {
     }
     const Stopwatch cost;
     const bool complete = tailer.refresh();
-    refreshes.done(now, cost.elapsed(), seldom());
+    refreshes.done(now, cost.elapsed(), seldom(now));
     return complete;
   }
 
@@ -148,6 +156,7 @@ struct Reader::Impl {
     const auto turn_ends = SteadyClock::now() + kTurn;
     while (!stop.stop_requested() && tailer.read(sink)) {
       read_since = true;
+      moved = SteadyClock::now();
       report(false, false);
       if (SteadyClock::now() < turn_ends) continue;
       tailer.end_turn();
@@ -160,7 +169,7 @@ struct Reader::Impl {
     auto until = polls.next();
     if (names_changed) until = std::min(until, scans.next());
     if (!hint.degraded().empty()) until = std::min(until, refreshes.next());
-    return until;
+    return std::min(until, next_report);
   }
 
   InotifyHint::Wake wait(SteadyClock::time_point until) {
@@ -181,7 +190,7 @@ struct Reader::Impl {
     const auto now = SteadyClock::now();
     const bool first_pass = complete && !std::exchange(passed, true);
     if (now < next_report && !first_pass && !last) return;
-    next_report = now + std::chrono::seconds(1);
+    next_report = now + kReports;
     TailReport made;
     made.files = tailer.files();
     made.files_dropped = tailer.files_dropped();
@@ -209,9 +218,10 @@ struct Reader::Impl {
   AdaptiveInterval polls{options.poll_interval, 20, std::chrono::seconds(10)};
   AdaptiveInterval scans{std::chrono::seconds(0), 4, std::chrono::seconds(1)};
   AdaptiveInterval refreshes{options.poll_interval, 10, std::chrono::seconds(1)};
-  bool passed = false;        // the first pass is over
-  bool last_scanned = false;  // since the end was asked for
-  bool read_since = false;    // that scan
+  bool passed = false;                                 // the first pass is over
+  bool last_scanned = false;                           // since the end was asked for
+  bool read_since = false;                             // that scan
+  SteadyClock::time_point moved = SteadyClock::now();  // when anything was read, or was to come
   ReadUntil read_until{SteadyClock::now()};
   SteadyClock::time_point behind_since = SteadyClock::now();  // the first pass since a complete one
   SteadyClock::time_point next_report{};

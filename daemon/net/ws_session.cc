@@ -11,6 +11,7 @@
 #include <optional>
 #include <utility>
 
+#include "daemon/net/immediate_frames.h"
 #include "daemon/net/stream_feed.h"
 #include "daemon/net/url.h"
 
@@ -96,6 +97,7 @@ class Session final : public WsSession, public std::enable_shared_from_this<Sess
   void heard();
   void refuse_close_code();
   void pump();
+  std::optional<Frame> send_at_once();
   void request_page();
   void page_received(AlertStoreClient::Page page);
   void written(const error_code& error);
@@ -113,6 +115,7 @@ class Session final : public WsSession, public std::enable_shared_from_this<Sess
   asio::steady_timer timer_;  // the tick, then the timeout of draining and closing
   StreamFeed feed_;
   beast::flat_buffer input_;
+  ImmediateFrames immediate_;
   Frame frame_;        // being written while writing_
   bool open_ = false;  // the handshake is done
   bool writing_ = false;
@@ -149,6 +152,8 @@ void Session::configure(bool answer_protocol) {
   ws_.text(true);
   ws_.control_callback([this](websocket::frame_type type, beast::string_view) {
     if (type == websocket::frame_type::close) refuse_close_code();
+    ClientStream& stream = ws_.next_layer();
+    if (stream.tls() == nullptr) immediate_.before_answer(stream.socket());
     heard();
   });
 }
@@ -250,7 +255,8 @@ void Session::refuse_close_code() {
 
 void Session::pump() {
   if (!open_ || writing_ || ending_) return;
-  auto frame = feed_.next();
+  auto frame = send_at_once();
+  if (writing_ || ending_) return;
   if (!frame && draining_) return end(websocket::close_code::going_away, Disconnect::shutdown);
   if (!frame) return request_page();
   frame_ = std::move(*frame);
@@ -261,6 +267,22 @@ void Session::pump() {
   ws_.async_write(parts, [self = shared_from_this()](const error_code& error, std::size_t) {
     self->written(error);
   });
+}
+
+// The first frame that Beast must send; nullopt: there is none, or the connection has ended.
+std::optional<Frame> Session::send_at_once() {
+  ClientStream& stream = ws_.next_layer();
+  while (auto frame = feed_.next()) {
+    if (pinging_ || stream.tls() != nullptr) return frame;
+    const auto sent = immediate_.send(stream.socket(), frame->head, frame->body);
+    if (sent == ImmediateFrames::Sent::nothing) return frame;
+    if (sent == ImmediateFrames::Sent::broken) {
+      finish(Disconnect::network);
+      return std::nullopt;
+    }
+    note_lag();
+  }
+  return std::nullopt;
 }
 
 void Session::request_page() {

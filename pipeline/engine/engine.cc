@@ -343,13 +343,13 @@ void Engine::save(StateRows& rows, bool all) {
   iterations_.save(rows, all);
   logged_steps_.save(rows, all);
   rows.put("runs", [&](StateIo& io) { io(runs_); });
-  rows.put("lost_time", [&](StateIo& io) { io(lost_time_); });
+  lost_time_.save(rows, all);
   spans_.save(rows, all);
   if (checkpoints_.take_changed() || all) {
     rows.put("checkpoint_writes", [&](StateIo& io) { io(checkpoints_); });
   }
   hangs_.save(rows, all);
-  if (metrics_.take_changed() || all) rows.put("metrics", [&](StateIo& io) { io(metrics_); });
+  metrics_.save(rows, all);
   latest_samples_.save(rows, all);
   if (scalar_metrics_.take_changed() || all) {
     rows.put("scalars", [&](StateIo& io) { io(scalar_metrics_); });
@@ -374,19 +374,17 @@ bool Engine::load(const StoredRows& rows) {
 }
 
 bool Engine::load_aged(const SavedState& saved) {
-  const bool whole =
-      load_row(saved, "last_seen", [&](StateIo& io) { io(last_seen_); }) &&
-      iterations_.load(saved) && logged_steps_.load(saved) &&
-      load_row(saved, "runs", [&](StateIo& io) { io(runs_); }) &&
-      load_row(saved, "lost_time", [&](StateIo& io) { io(lost_time_); }) && spans_.load(saved) &&
-      load_row(saved, "checkpoint_writes", [&](StateIo& io) { io(checkpoints_); }) &&
-      hangs_.load(saved) && load_row(saved, "metrics", [&](StateIo& io) { io(metrics_); }) &&
-      latest_samples_.load(saved) &&
-      load_row(saved, "scalars", [&](StateIo& io) { io(scalar_metrics_); }) &&
-      load_row(saved, "gpu_metrics", [&](StateIo& io) { io(gpu_metrics_); }) &&
-      load_row(saved, "cycle_steps", [&](StateIo& io) { io(cycles_); }) &&
-      load_row(saved, "latest", [&](StateIo& io) { io(latest_); }) && system_.load(saved) &&
-      history_.load(saved);
+  const bool whole = load_row(saved, "last_seen", [&](StateIo& io) { io(last_seen_); }) &&
+                     iterations_.load(saved) && logged_steps_.load(saved) &&
+                     load_row(saved, "runs", [&](StateIo& io) { io(runs_); }) &&
+                     lost_time_.load(saved) && spans_.load(saved) &&
+                     load_row(saved, "checkpoint_writes", [&](StateIo& io) { io(checkpoints_); }) &&
+                     hangs_.load(saved) && metrics_.load(saved) && latest_samples_.load(saved) &&
+                     load_row(saved, "scalars", [&](StateIo& io) { io(scalar_metrics_); }) &&
+                     load_row(saved, "gpu_metrics", [&](StateIo& io) { io(gpu_metrics_); }) &&
+                     load_row(saved, "cycle_steps", [&](StateIo& io) { io(cycles_); }) &&
+                     load_row(saved, "latest", [&](StateIo& io) { io(latest_); }) &&
+                     system_.load(saved) && history_.load(saved);
   if (!whole) return false;
   analyses_.load(saved);
   const std::vector<bool> kept = host_->load(saved);

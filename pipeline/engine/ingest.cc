@@ -79,7 +79,7 @@ std::unique_ptr<FileDecoder> Ingest::supersede(FileId id) {
   if (entry == files_.end()) return nullptr;
   File& file = entry->second;
   file.superseded = true;
-  file.changed = true;
+  changed_files_.insert(id);
   times_.superseded(id, decoding_);
   if (file.decoder == nullptr) go_on(id, file);
   std::unique_ptr<FileDecoder> decoder = std::move(file.decoder);
@@ -90,7 +90,7 @@ std::unique_ptr<FileDecoder> Ingest::supersede(FileId id) {
 Ingest::File& Ingest::changing(FileId id) {
   const auto entry = files_.find(id);
   assert(entry != files_.end());
-  entry->second.changed = true;
+  changed_files_.insert(id);
   return entry->second;
 }
 
@@ -106,7 +106,7 @@ void Ingest::opened(const KnownFile& known, const std::string& lane,
   File& file = entry->second;
   forget_decoder(known.file, file);
   file.known = known;
-  file.changed = true;
+  changed_files_.insert(known.file);
   file.seen_in = engine_.last_seen().round();
   std::vector<PrefixDeduplicator::Candidate> candidates;
   for (const FileId id : plain) {
@@ -248,7 +248,7 @@ void Ingest::finished(FileId id) {
 void Ingest::finish_silent_files() {
   for (auto& [id, file] : files_) {
     if (file.decoder == nullptr || !engine_.last_seen().is_silent(file.seen_in)) continue;
-    file.changed = true;
+    changed_files_.insert(id);
     finish(id, file);
     filter_.end_of_input(file.known.lane, batch_, rejected_events_);
     evaluate(id);
@@ -281,6 +281,7 @@ void Ingest::forgotten(FileId id, bool retired) {
   times_.clear(id);
   contexts_.drop(id);
   files_.erase(id);
+  changed_files_.erase(id);
   forgotten_.push_back(id);
 }
 
@@ -336,7 +337,7 @@ void Ingest::read_error(FileId id, const std::string& what) {
 
 void Ingest::end_of_input() {
   for (auto& [id, file] : files_) {
-    file.changed = file.changed || file.decoder != nullptr;
+    if (file.decoder != nullptr) changed_files_.insert(id);
     finish(id, file);
   }
   for (const auto& [id, file] : files_) {

@@ -60,7 +60,6 @@ class Ingest final : public TailSink,
     Fingerprint read;  // the bytes read so far
     bool finished = false;
     bool superseded = false;               // another file continues its content
-    bool changed = false;                  // since it was last saved
     std::unique_ptr<FileDecoder> decoder;  // null once the file is finished
     std::string format = "undecided";      // name of the format
     std::uint64_t bytes = 0;
@@ -162,7 +161,8 @@ class Ingest final : public TailSink,
   Engine& engine_;
   IngestOptions options_;
   std::map<FileId, File> files_;
-  std::vector<FileId> forgotten_;  // since the last save
+  std::set<FileId> changed_files_;  // since they were last saved
+  std::vector<FileId> forgotten_;   // since the last save
   struct Lane {
     LaneCheckpoint saved;
     std::uint32_t files = 0;  // that are not forgotten

@@ -52,10 +52,8 @@ void Ingest::Source::state(StateIo& io) {
 }
 
 void Ingest::save(StateRows& rows, bool all) {
-  for (auto& [id, file] : files_) {
-    if (!all && !file.changed) continue;
-    file.changed = false;
-    rows.put(id_row(kFile, id), [&id = id, &file = file, this](StateIo& io) {
+  const auto put = [&](FileId id, File& file) {
+    rows.put(id_row(kFile, id), [&file, id, this](StateIo& io) {
       account(file, io);
       bool decoding = file.decoder != nullptr;
       io(decoding);
@@ -63,7 +61,13 @@ void Ingest::save(StateRows& rows, bool all) {
       std::string context = contexts_.of(id);
       io(context);
     });
+  };
+  if (all) {
+    for (auto& [id, file] : files_) put(id, file);
+  } else {
+    for (const FileId id : changed_files_) put(id, files_.at(id));
   }
+  changed_files_.clear();
   for (const FileId id : forgotten_) rows.remove(id_row(kFile, id));
   forgotten_.clear();
   for (const LaneId id : forgotten_lanes_) rows.remove(id_row(kLane, id));

@@ -112,7 +112,11 @@ void RuleHost::on(const Tensor& tensor) {
 
 void RuleHost::tick(Time now) {
   for (const std::uint32_t rule : routes_.ticks()) {
-    for (const auto& made : instances_[rule]) run<&Rule::on_tick>(*made, now, Tick{now});
+    evaluations_[rule] += instances_[rule].size();
+    for (const auto& made : instances_[rule]) {
+      if (made->impl->on_tick(Tick{now}, *made->out)) note_ran(*made);
+      if (want_times_) made->out->time_reached(now);
+    }
   }
 }
 

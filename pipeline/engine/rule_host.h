@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "pipeline/engine/event_routes.h"
@@ -97,12 +98,17 @@ class RuleHost {
   RuleContext context_of(SubjectId key) const {
     return RuleContext{interner_, key, node_, checkpoints_};
   }
+  void save_instance(StateRows& rows, const Instance& instance) const;
   void load_instance(std::uint32_t rule, SubjectId subject, StateIo io);
+
+  void note_ran(Instance& instance) {
+    if (!std::exchange(instance.ran, true)) ran_.push_back(&instance);
+  }
 
   template <auto kMethod, class... Input>
   void run(Instance& instance, Time time, const Input&... input) {
     ++evaluations_[instance.rule];
-    instance.ran = true;
+    note_ran(instance);
     ((*instance.impl).*kMethod)(input..., *instance.out);
     if (want_times_) instance.out->time_reached(time);
   }
@@ -118,6 +124,8 @@ class RuleHost {
   const CheckpointActivity* checkpoints_;
   bool want_times_ = false;
   std::vector<std::uint64_t> evaluations_;  // by rule
+  std::vector<std::uint64_t> evaluations_saved_;
+  std::vector<Instance*> ran_;  // since they were last saved
   // by rule, then by SubjectId of the event; shared instances appear under several subjects, that
   // of their scope key among them
   std::vector<std::vector<Instance*>> by_subject_;

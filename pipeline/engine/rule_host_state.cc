@@ -23,20 +23,31 @@ std::string fingerprint(const RuleConfig& rule) {
 }  // namespace
 
 void RuleHost::save(StateRows& rows, bool all) {
+  evaluations_saved_.resize(rules_.size());
   for (std::uint32_t rule = 0; rule < rules_.size(); ++rule) {
+    if (!all && evaluations_saved_[rule] == evaluations_[rule]) continue;
+    evaluations_saved_[rule] = evaluations_[rule];
     rows.put(key_of(rules_[rule]), [&](StateIo& io) {
       std::string print = fingerprint(rules_[rule]);
       io(print);
       io(evaluations_[rule]);
     });
-    for (const auto& made : instances_[rule]) {
-      if (!all && !made->ran) continue;
-      made->ran = false;
-      const auto subject = static_cast<std::uint32_t>(made->subject);
-      rows.put(key_of(rules_[rule]) + "/" + std::to_string(subject),
-               [&](StateIo& io) { made->impl->state(io); });
-    }
   }
+  for (Instance* const instance : ran_) {
+    instance->ran = false;
+    if (!all) save_instance(rows, *instance);
+  }
+  ran_.clear();
+  if (!all) return;
+  for (const auto& of_rule : instances_) {
+    for (const auto& instance : of_rule) save_instance(rows, *instance);
+  }
+}
+
+void RuleHost::save_instance(StateRows& rows, const Instance& instance) const {
+  const auto subject = static_cast<std::uint32_t>(instance.subject);
+  rows.put(key_of(rules_[instance.rule]) + "/" + std::to_string(subject),
+           [&instance](StateIo& io) { instance.impl->state(io); });
 }
 
 std::vector<bool> RuleHost::load(const SavedState& saved) {
@@ -63,7 +74,7 @@ std::vector<bool> RuleHost::load(const SavedState& saved) {
 
 void RuleHost::load_instance(std::uint32_t rule, SubjectId subject, StateIo io) {
   Instance* const made = own_instance(rule, subject);
-  made->ran = true;
+  note_ran(*made);
   made->impl->state(io);
   if (io.complete()) return;
   const RuleConfig& config = rules_[rule];

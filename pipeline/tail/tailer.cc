@@ -302,6 +302,15 @@ bool Tailer::Impl::look_again(TrackedFile& file) {
   return true;
 }
 
+bool Tailer::settled() const {
+  return impl_->discovered.holds().empty() &&
+         std::ranges::all_of(impl_->table.all(), [](const auto& file) {
+           const bool ends = file->identity.order.age != 0 || file->phase.end_is_due();
+           return file->at_end() && !file->presence.missing && !file->hold.active() &&
+                  (!ends || file->phase.finished());
+         });
+}
+
 void Tailer::look_at(const std::vector<std::string>& paths) {
   for (const std::string& path : paths) {
     if (TrackedFile* const file = impl_->table.at_path(path)) file->presence.next_look = Nanos{0};

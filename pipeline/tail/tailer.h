@@ -129,6 +129,9 @@ class Tailer {
   void scan(TailSink& sink, ScanTime now);
 
   // Something happened to these paths: the next scan() looks at them, however long they rested.
+  // Nothing is expected to happen by itself: all files are at their ends, where they were, and no
+  // read is to be tried again.
+  bool settled() const;
   void look_at(const std::vector<std::string>& paths);
   void look_at_all();
   // Checks whether known, unfinished files have grown or shrunk; lists no directory and finds no

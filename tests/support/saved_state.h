@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "trainwatch/state_io.h"
+#include "trainwatch/state_rows.h"
 
 namespace trainwatch::test {
 
@@ -21,6 +22,18 @@ bool load_state(std::string_view bytes, T& object) {
   StateIo io = StateIo::loading(bytes);
   io(object);
   return io.complete();
+}
+
+// The rows of an object that puts them; `all` as in its save().
+template <class T>
+StoredRows put_rows(T& object, bool all = true) {
+  StateRows changes;
+  object.save(changes, all);
+  StoredRows rows;
+  for (auto& [key, value] : changes.changed()) {
+    if (value) rows.emplace(key, *value);
+  }
+  return rows;
 }
 
 }  // namespace trainwatch::test

@@ -176,7 +176,7 @@ std::optional<Step> IterationTracker::on(const Span& span) {
 IterationTracker::Lane& IterationTracker::lane_of(const Span& span) {
   const Key key{span.subject, span.origin};
   if (latest_ == nullptr || latest_->first != key) latest_ = &*lanes_.try_emplace(key).first;
-  latest_->second.changed = true;
+  changed_.add(*latest_);
   return latest_->second;
 }
 
@@ -198,23 +198,22 @@ void IterationTracker::complete(Lane& lane, bool all) {
 
 void IterationTracker::finish() {
   completed_.clear();
-  for (auto& [key, lane] : lanes_) {
-    lane.changed = lane.changed || !lane.waiting.empty();
+  for (auto& entry : lanes_) {
+    Lane& lane = entry.second;
+    if (!lane.waiting.empty()) changed_.add(entry);
     complete(lane, true);
   }
 }
 
 void IterationTracker::save(StateRows& rows, bool all) {
-  for (auto& [known, lane] : lanes_) {
-    if (!all && !lane.changed) continue;
-    lane.changed = false;
-    const std::string origin = std::to_string(static_cast<unsigned>(known.second));
-    rows.put(id_row(kIterationRows, known.first).append("/").append(origin),
-             [key = known, &lane = lane](StateIo& io) mutable {
+  changed_.take(lanes_, all, [&rows](auto& entry) {
+    const std::string origin = std::to_string(static_cast<unsigned>(entry.first.second));
+    rows.put(id_row(kIterationRows, entry.first.first).append("/").append(origin),
+             [&entry, key = entry.first](StateIo& io) mutable {
                io(key);
-               io(lane);
+               io(entry.second);
              });
-  }
+  });
 }
 
 bool IterationTracker::load(const SavedState& saved) {

@@ -28,6 +28,7 @@
 #include <vector>
 
 #include "pipeline/analysis/core/pace_memory.h"
+#include "trainwatch/changed_entries.h"
 #include "trainwatch/event.h"
 #include "trainwatch/ring_queue.h"
 #include "trainwatch/state_io.h"
@@ -126,6 +127,7 @@ class IterationTracker {
 
   std::vector<Step> completed_;
   std::map<Key, Lane> lanes_;
+  ChangedEntries<std::map<Key, Lane>> changed_;
   std::map<Key, Lane>::value_type* latest_ = nullptr;  // events of one file come together
 };
 

@@ -16,6 +16,9 @@ constexpr double kAlone = 1.0;         // seconds lost by one iteration that is 
 constexpr double kWorthAsking = 0.02;  // of a stretch; less is put down to what it looks like
 constexpr double kUsualWait = 1.0 / 64;  // the weight of a new iteration
 
+constexpr std::string_view kLostPendingRow = "lost_time";
+constexpr std::string_view kLostRankRows = "lost_time/";
+
 // Those that are known to be lost by timelines and by profiler cycles.
 constexpr CauseName kShown[] = {CauseName::input_wait,     CauseName::io_wait,
                                 CauseName::cpu_saturation, CauseName::host_pause,
@@ -29,9 +32,15 @@ double LostTime::Account::total() const {
   return std::accumulate(lost.begin(), lost.end(), 0.0);
 }
 
+// To change it.
 LostTime::Rank* LostTime::rank_of(SubjectId subject) {
-  if (const auto known = ranks_.find(subject); known != ranks_.end()) return &known->second;
-  return ranks_.size() == kMaxRanks ? nullptr : &ranks_[subject];
+  auto known = ranks_.find(subject);
+  if (known == ranks_.end()) {
+    if (ranks_.size() == kMaxRanks) return nullptr;
+    known = ranks_.try_emplace(subject).first;
+  }
+  changed_.add(subject);
+  return &known->second;
 }
 
 void LostTime::on(const Step& step) {
@@ -98,12 +107,15 @@ void LostTime::close(Rank& rank) {
     pending_.pop_front();
   }
   pending_.push_back(std::exchange(rank.stretch, {}));
+  pending_changed_ = true;
 }
 
 void LostTime::settle(Time latest, bool all) {
   if (all) {
     for (auto& [subject, rank] : ranks_) {
-      if (rank.stretch.lost() > 0) close(rank);
+      if (rank.stretch.lost() <= 0) continue;
+      changed_.add(subject);
+      close(rank);
     }
   }
   std::erase_if(pending_, [&](const Stretch& stretch) {
@@ -112,12 +124,14 @@ void LostTime::settle(Time latest, bool all) {
     const bool known =
         all || latest - stretch.end > kPatience || attribution_.settled(verdict, stretch.rank);
     if (known) explain(stretch);
+    pending_changed_ = pending_changed_ || known;
     return known;
   });
 }
 
 void LostTime::explain(const Stretch& stretch) {
   Account& account = ranks_[stretch.rank].timeline;
+  changed_.add(stretch.rank);
   const auto lose = [&](CauseName own, double seconds) {
     if (seconds <= 0) return;
     const CauseName cause = cause_of(stretch, seconds, own);
@@ -190,16 +204,38 @@ void LostTime::Rank::state(StateIo& io) {
   io(usual_wait);
 }
 
-void LostTime::state(StateIo& io) {
-  io(ranks_);
+void LostTime::pending_state(StateIo& io) {
   io(pending_);
-  if (ranks_.size() > kMaxRanks || pending_.size() > kMaxPending) io.fail();
-  for (const auto& [subject, rank] : ranks_) {
-    if (!is_known(interner_, subject)) io.fail();
-  }
+  if (pending_.size() > kMaxPending) io.fail();
   for (const Stretch& stretch : pending_) {
     if (!ranks_.contains(stretch.rank)) io.fail();
   }
+}
+
+void LostTime::save(StateRows& rows, bool all) {
+  if (std::exchange(pending_changed_, false) || all) {
+    rows.put(std::string(kLostPendingRow), [this](StateIo& io) { pending_state(io); });
+  }
+  const auto put = [&](SubjectId rank) {
+    rows.put(id_row(kLostRankRows, rank), [&](StateIo& io) { io(ranks_.at(rank)); });
+  };
+  changed_.take([&](SubjectId rank) {
+    if (!all) put(rank);
+  });
+  if (!all) return;
+  for (const auto& [rank, unused] : ranks_) put(rank);
+}
+
+bool LostTime::load(const SavedState& saved) {
+  const auto load_rank = [&](std::string_view digits, std::string_view value) {
+    const auto rank = saved.subject(digits);
+    if (!rank) return true;
+    StateIo io = saved.open(value);
+    io(ranks_[*rank]);
+    return io.complete() && ranks_.size() <= kMaxRanks;
+  };
+  return for_rows(saved, kLostRankRows, load_rank) &&
+         load_row(saved, kLostPendingRow, [this](StateIo& io) { pending_state(io); });
 }
 
 }  // namespace trainwatch

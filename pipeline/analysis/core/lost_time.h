@@ -17,10 +17,12 @@
 #include <vector>
 
 #include "pipeline/analysis/core/attribution.h"
+#include "trainwatch/changed_subjects.h"
 #include "trainwatch/cycle_summary.h"
 #include "trainwatch/event.h"
 #include "trainwatch/interner.h"
 #include "trainwatch/snapshot.h"
+#include "trainwatch/state_rows.h"
 
 namespace trainwatch {
 
@@ -70,7 +72,10 @@ class LostTime {
   // Appends the families of what was lost and of the time of which it is a part.
   void collect(std::vector<MetricFamily>& out) const;
 
-  void state(StateIo& io);
+  // Puts what changed since the last call, a row for each rank; `all`: everything.
+  void save(StateRows& rows, bool all);
+  // Only for a new one. False: a row is damaged.
+  bool load(const SavedState& saved);
 
  private:
   static constexpr std::size_t kMaxPending = 1024;
@@ -102,12 +107,15 @@ class LostTime {
   void explain(const Stretch& stretch);
   CauseName cause_of(const Stretch& stretch, double lost, CauseName own) const;
   void lose(Account& account, const LostInterval& interval);
+  void pending_state(StateIo& io);
 
   const Interner& interner_;
   const Attribution& attribution_;
   std::map<SubjectId, Rank> ranks_;
   std::deque<Stretch> pending_;  // the oldest first
   std::vector<LostInterval> explained_;
+  ChangedSubjects changed_;
+  bool pending_changed_ = false;
 };
 
 }  // namespace trainwatch

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <utility>
 
+#include "trainwatch/changed_entries.h"
 #include "trainwatch/event.h"
 #include "trainwatch/state_io.h"
 #include "trainwatch/state_rows.h"
@@ -61,14 +62,16 @@ class SpanHistory {
   using Key = std::pair<SubjectId, SpanKind>;
 
   std::map<Key, Ring> recent_;
+  ChangedEntries<std::map<Key, Ring>> changed_;
 };
 
 inline void SpanHistory::on(const Span& span) {
   if (!explains(span.kind)) return;
-  Ring& ring = recent_[{span.subject, span.kind}];
+  auto& entry = *recent_.try_emplace({span.subject, span.kind}).first;
+  Ring& ring = entry.second;
   ring.intervals[ring.next] = {span.start, span.end()};
   ring.next = (ring.next + 1) % kSpans;
-  ring.changed = true;
+  changed_.add(entry);
 }
 
 inline Nanos SpanHistory::overlap(SubjectId subject, SpanKind kind, Time start, Time end) const {
@@ -97,16 +100,14 @@ inline Nanos SpanHistory::usual(SubjectId subject, SpanKind kind, Time time) con
 }
 
 inline void SpanHistory::save(StateRows& rows, bool all) {
-  for (auto& [known, ring] : recent_) {
-    if (!all && !ring.changed) continue;
-    ring.changed = false;
-    const std::string kind = std::to_string(static_cast<unsigned>(known.second));
-    rows.put(id_row(kRows, known.first).append("/").append(kind),
-             [key = known, &ring = ring](StateIo& io) mutable {
+  changed_.take(recent_, all, [&rows](auto& entry) {
+    const std::string kind = std::to_string(static_cast<unsigned>(entry.first.second));
+    rows.put(id_row(kRows, entry.first.first).append("/").append(kind),
+             [&entry, key = entry.first](StateIo& io) mutable {
                io(key);
-               io(ring);
+               io(entry.second);
              });
-  }
+  });
 }
 
 inline bool SpanHistory::load(const SavedState& saved) {

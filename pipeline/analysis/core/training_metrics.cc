@@ -14,6 +14,33 @@ namespace {
 constexpr std::size_t kMaxWorkers = 1024;
 const Subject kOthers{std::string(kOther), "", kNoRank, ""};
 
+constexpr std::string_view kMetricOthersRow = "metrics";
+constexpr std::string_view kMetricRankRows = "metrics/";
+
+// The entries of one rank in a map whose keys begin with it.
+template <class Map, class Second>
+void rank_entries_state(StateIo& io, Map& map, SubjectId rank, Second end) {
+  auto entry = map.lower_bound({rank, Second{}});
+  std::uint32_t count = 0;
+  for (auto it = entry; it != map.end() && it->first.first == rank; ++it) ++count;
+  io(count);
+  for (std::uint32_t i = 0; i < count && io.ok(); ++i) {
+    Second second = io.is_loading() ? Second{} : entry->first.second;
+    io(second);
+    if (second >= end) io.fail();
+    if (!io.ok()) return;
+    io(io.is_loading() ? map[{rank, second}] : entry->second);
+    if (!io.is_loading()) ++entry;
+  }
+}
+
+template <class Map>
+void rank_entry_state(StateIo& io, Map& map, SubjectId rank) {
+  bool known = map.contains(rank);
+  io(known);
+  if (known) io(map[rank]);
+}
+
 // The phases of a step that are measured; the others are too fine for a metric.
 std::string_view phase_label(SpanKind kind) {
   switch (kind) {
@@ -39,7 +66,7 @@ std::string_view phase_label(SpanKind kind) {
 template <class Map>
 typename Map::mapped_type* TrainingMetrics::entry(Map& map, LeftOut& left_out,
                                                   const typename Map::key_type& key) {
-  changed_ = true;
+  changed_.add(subject_of(key));
   if (const auto known = map.find(key); known != map.end()) return &known->second;
   if (map.size() < kMaxSeries) return &map[key];
   if constexpr (std::is_same_v<typename Map::key_type, SubjectId>) {
@@ -50,16 +77,23 @@ typename Map::mapped_type* TrainingMetrics::entry(Map& map, LeftOut& left_out,
   return nullptr;
 }
 
+// Of what has no room in its family.
+template <class Value>
+Value& TrainingMetrics::other(Value& value) {
+  others_changed_ = true;
+  return value;
+}
+
 void TrainingMetrics::on(const Span& span) {
   const double seconds = to_seconds(span.duration);
   if (!phase_label(span.kind).empty()) {
     DurationHistogram* phase = entry(phases_, left_out_phases_, {span.subject, span.kind});
-    if (phase == nullptr) phase = &other_phases_[span.kind];
+    if (phase == nullptr) phase = &other(other_phases_[span.kind]);
     phase->observe(seconds, span.step, span.end());
   }
   if (span.kind == SpanKind::data_wait) {
     WaitHistogram* waits = entry(getnext_, left_out_getnext_, span.subject);
-    if (waits == nullptr) waits = &other_getnext_;
+    if (waits == nullptr) waits = &other(other_getnext_);
     waits->observe(seconds, span.step, span.end());
   }
   const bool by_worker = span.kind == SpanKind::data_worker || span.kind == SpanKind::data_wait;
@@ -72,10 +106,10 @@ void TrainingMetrics::on(const Step& step) {
   // A job that reports its steps itself is not counted a second time from its profiler traces or
   // its log.
   const SubjectId job = job_ids_.of(step.subject);
-  if (step.origin == Origin::timeline) with_timeline_.insert(job);
+  if (step.origin == Origin::timeline && with_timeline_.insert(job).second) others_changed_ = true;
   if (step.origin != Origin::timeline && with_timeline_.contains(job)) return;
   Steps* steps = entry(steps_, left_out_steps_, {step.subject, step.mode});
-  if (steps == nullptr) steps = &other_steps_[step.mode];
+  if (steps == nullptr) steps = &other(other_steps_[step.mode]);
   steps->duration.observe(to_seconds(step.duration), step.number, step.end());
   steps->last = std::max(steps->last, step.end());
   steps->count += step.steps;
@@ -158,24 +192,63 @@ void TrainingMetrics::collect(const MetricsView& view, std::vector<MetricFamily>
   collect_data_loading(view, out);
 }
 
-void TrainingMetrics::state(StateIo& io) {
-  io(steps_);
-  io(phases_);
-  io(getnext_);
-  io(batches_);
-  io(workers_);
+std::set<SubjectId> TrainingMetrics::ranks() const {
+  std::set<SubjectId> found;
+  const auto add = [&found](const auto& map) {
+    for (const auto& [key, value] : map) found.insert(subject_of(key));
+  };
+  add(steps_);
+  add(phases_);
+  add(getnext_);
+  add(batches_);
+  add(workers_);
+  return found;
+}
+
+void TrainingMetrics::rank_state(StateIo& io, SubjectId rank) {
+  rank_entries_state(io, steps_, rank, Mode::count_);
+  rank_entries_state(io, phases_, rank, SpanKind::count_);
+  rank_entry_state(io, getnext_, rank);
+  rank_entry_state(io, batches_, rank);
+  rank_entry_state(io, workers_, rank);
+}
+
+void TrainingMetrics::others_state(StateIo& io) {
   io(other_steps_);
   io(other_phases_);
   io(other_getnext_);
   std::vector<SubjectId> jobs(with_timeline_.begin(), with_timeline_.end());
   io(jobs);
   if (io.is_loading()) with_timeline_ = {jobs.begin(), jobs.end()};
-  for (const auto& [key, steps] : steps_) {
-    if (key.second >= Mode::count_) io.fail();
-  }
   for (const auto& [mode, steps] : other_steps_) {
     if (mode >= Mode::count_) io.fail();
   }
+}
+
+void TrainingMetrics::save(StateRows& rows, bool all) {
+  if (std::exchange(others_changed_, false) || all) {
+    rows.put(std::string(kMetricOthersRow), [this](StateIo& io) { others_state(io); });
+  }
+  const auto put = [&](SubjectId rank) {
+    rows.put(id_row(kMetricRankRows, rank), [this, rank](StateIo& io) { rank_state(io, rank); });
+  };
+  changed_.take([&](SubjectId rank) {
+    if (!all) put(rank);
+  });
+  if (!all) return;
+  for (const SubjectId rank : ranks()) put(rank);
+}
+
+bool TrainingMetrics::load(const SavedState& saved) {
+  const auto load_rank = [&](std::string_view digits, std::string_view value) {
+    const auto rank = saved.subject(digits);
+    if (!rank) return true;
+    StateIo io = saved.open(value);
+    rank_state(io, *rank);
+    return io.complete();
+  };
+  return load_row(saved, kMetricOthersRow, [this](StateIo& io) { others_state(io); }) &&
+         for_rows(saved, kMetricRankRows, load_rank);
 }
 
 }  // namespace trainwatch

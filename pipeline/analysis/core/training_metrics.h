@@ -13,9 +13,11 @@
 
 #include "pipeline/analysis/core/metric_families.h"
 #include "pipeline/analysis/job_ids.h"
+#include "trainwatch/changed_subjects.h"
 #include "trainwatch/event.h"
 #include "trainwatch/interner.h"
 #include "trainwatch/snapshot.h"
+#include "trainwatch/state_rows.h"
 
 namespace trainwatch {
 
@@ -32,9 +34,10 @@ class TrainingMetrics {
   // Series that had no room in their family.
   std::uint64_t series_dropped() const { return dropped_; }
 
-  // True if the state changed since the last call.
-  bool take_changed() { return std::exchange(changed_, false); }
-  void state(StateIo& io);
+  // Puts what changed since the last call, a row for each rank; `all`: everything.
+  void save(StateRows& rows, bool all);
+  // Only for a new one. False: a row is damaged.
+  bool load(const SavedState& saved);
 
  private:
   struct Steps {
@@ -62,6 +65,18 @@ class TrainingMetrics {
   template <class Map>
   typename Map::mapped_type* entry(Map& map, LeftOut& left_out, const typename Map::key_type& key);
 
+  template <class Value>
+  Value& other(Value& value);
+
+  static SubjectId subject_of(SubjectId subject) { return subject; }
+  template <class Second>
+  static SubjectId subject_of(const std::pair<SubjectId, Second>& key) {
+    return key.first;
+  }
+  std::set<SubjectId> ranks() const;
+  void rank_state(StateIo& io, SubjectId rank);
+  void others_state(StateIo& io);
+
   void collect_steps(const MetricsView& view, std::vector<MetricFamily>& out) const;
   void collect_phases(const MetricsView& view, std::vector<MetricFamily>& out) const;
   void collect_data_loading(const MetricsView& view, std::vector<MetricFamily>& out) const;
@@ -82,7 +97,8 @@ class TrainingMetrics {
   std::uint64_t dropped_ = 0;
   JobIds job_ids_;
   std::set<SubjectId> with_timeline_;  // jobs
-  bool changed_ = false;
+  ChangedSubjects changed_;
+  bool others_changed_ = false;  // what is of no rank
 };
 
 }  // namespace trainwatch

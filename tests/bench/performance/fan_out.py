@@ -6,12 +6,12 @@ import resource
 import selectors
 import socket
 import subprocess
+import sys
 import tempfile
 import time
 
 import processes
-from growing_timeline import GrowingTimeline
-from latency import APART_US, BEGIN_US, SLOW_US, is_alert
+from latency import LONGEST_SECONDS, SLOW_US, alone, is_alert
 from stream_client import StreamClient
 from table import Figure
 
@@ -63,7 +63,7 @@ def deliveries(trainwatch, scratch, count):
     with tempfile.TemporaryDirectory(dir=scratch) as folder:
         watched = os.path.join(folder, "job")
         os.mkdir(watched)
-        timelines = [GrowingTimeline(watched, rank, BEGIN_US + rank * APART_US) for rank in range(FRAMES)]
+        timelines = alone(watched, FRAMES)
         with processes.Daemon(trainwatch, folder, watched, "--stream.max-subscribers=%d" % (count + 50)) as daemon:
             time.sleep(2)
             first = StreamClient(daemon.address)
@@ -74,9 +74,11 @@ def deliveries(trainwatch, scratch, count):
             for rank, timeline in enumerate(timelines):
                 sinks.read(0.001)
                 before, ran = sinks.bytes, processes.seconds_of(daemon.pid, "trainwatch")
+                stepped = time.perf_counter()
                 timeline.step(SLOW_US)
                 while not is_alert(frame := first.frame(), rank):
-                    pass
+                    if time.perf_counter() - stepped > LONGEST_SECONDS:
+                        sys.exit("bench: no alert of rank %d" % rank)
                 began = time.perf_counter()
                 size = len(frame) + (4 if len(frame) > 125 else 2)
                 came = sinks.read(5, before + size * (count - 1))

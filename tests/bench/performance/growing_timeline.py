@@ -3,16 +3,16 @@
 import json
 import os
 
-WARM_UP_STEPS = 30
+WARM_UP_STEPS = 80  # more than rules need to know what is usual
 STEP_US = 100_000
 
 
 class GrowingTimeline:
-    def __init__(self, folder, rank, base_us=1_700_000_000_000_000):
+    def __init__(self, folder, rank, base_us=1_700_000_000_000_000, first_step=0):
         self._path = os.path.join(folder, "framework", "%d-bench_pythontimeline.json.tmp" % rank)
         os.makedirs(os.path.dirname(self._path), exist_ok=True)
         self._file = open(self._path, "ab", buffering=0)
-        self._at, self._step = 0, 0
+        self._at, self._step = 0, first_step
         self._lines = [{"name": "process_name", "ph": "M", "pid": 0, "args": {"start_time_since_epoch_in_micros": base_us}},
                        {"name": "process_name", "ph": "M", "pid": 1, "args": {"name": "Step:ModeKeys.TRAIN"}}]
         self._file.write(b"[\n")

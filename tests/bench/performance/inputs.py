@@ -138,6 +138,15 @@ def timelines(scratch, megabytes=MEGABYTES):
     return files_below(_made(scratch, "timelines-%d" % megabytes, make))
 
 
+def timelines_of_ranks(scratch, ranks):
+    """As many bytes as timelines(), in one timeline for each rank."""
+    def make(folder):
+        _generate("sagemaker_job_gen.py", "timeline", "--out", folder, "--events", str(MEGABYTES * 6900), "--ranks", str(ranks),
+                  "--max-bytes", "1000000000", "--close-s", "1000000000")
+
+    return files_below(_made(scratch, "timelines-of-%d" % ranks, make))
+
+
 def tensorflow(scratch):
     """A trace of TensorFlow's profiler in one file, from the real one's events. Empty without ../shared."""
     found = sorted(glob.glob(os.path.join(SHARED, "sagemaker", "profiler", "resources", "tfprofiler_timeline_traces", "**",

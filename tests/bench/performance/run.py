@@ -6,16 +6,20 @@ Prints the table of docs/performance.md, or those parts of it that are named."""
 import os
 import sys
 
+import backlog
 import fan_out
+import fleet
 import idle
 import latency
+import memory
 import scrape
 import table
 import throughput
 import typical_load
 
 PARTS = {**{name: throughput.measure for name in throughput.FORMATS}, "latency": latency.measure, "idle": idle.measure,
-         "load": typical_load.measure, "scrape": scrape.measure, "fan_out": fan_out.measure}
+         "load": typical_load.measure, "scrape": scrape.measure, "fan_out": fan_out.measure,
+         "memory": memory.measure, "start": backlog.measure, "fleet": fleet.measure}
 
 
 def main():

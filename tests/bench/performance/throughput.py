@@ -35,11 +35,11 @@ def folder_of(paths):
     return os.path.commonpath(paths) if len(paths) > 1 else os.path.dirname(paths[0])
 
 
-def run_seconds(trainwatch, scratch, paths):
+def run_seconds(trainwatch, scratch, paths, analyses="--analyses.run=all"):
     """CPU time of the engine's thread of `trainwatch run`, from the start until all is read."""
     size = sum(os.path.getsize(path) for path in paths)
     with tempfile.TemporaryDirectory(dir=scratch) as folder:
-        with processes.Daemon(trainwatch, folder, folder_of(paths), "--analyses.run=all") as daemon:
+        with processes.Daemon(trainwatch, folder, folder_of(paths), analyses) as daemon:
             daemon.wait_until_read(size)
             return processes.seconds_of(daemon.pid, "engine")
 

@@ -5,6 +5,7 @@
 #include "pipeline/analysis/core/iteration_tracker.h"
 #include "pipeline/cycle/cycle_summary.h"
 #include "pipeline/cycle/step_selection.h"
+#include "support/saved_state.h"
 #include "unit/cycle/hand_made_cycle.h"
 
 namespace trainwatch::lost_time_test {
@@ -147,16 +148,11 @@ TEST_F(LostTimeTest, StateSurvives) {
   steps(150);
   now_ms_ += 2000;
   steps(20);
-  StateIo out = StateIo::saving();
-  account_.state(out);
-  const std::string bytes = out.take();
+  const StoredRows rows = test::put_rows(account_);
   LostTime other(interner_, attribution_);
-  StateIo in = StateIo::loading(bytes);
-  other.state(in);
-  ASSERT_TRUE(in.complete());
-  StateIo again = StateIo::saving();
-  other.state(again);
-  EXPECT_EQ(again.take(), bytes);
+  ASSERT_TRUE(other.load(rows));
+  EXPECT_EQ(test::put_rows(other), rows);
+  EXPECT_TRUE(test::put_rows(account_, false).empty()) << "nothing has changed since";
 }
 
 }  // namespace trainwatch::lost_time_test

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "support/saved_state.h"
+
 namespace trainwatch::training_metrics_test {
 
 using std::chrono::milliseconds;
@@ -133,18 +135,12 @@ TEST_F(TrainingMetricsTest, ExemplarsNameTheStepAndItsAlert) {
 TEST_F(TrainingMetricsTest, SurvivesARestart) {
   metrics_.on(step(1));
   metrics_.on(span(SpanKind::forward, milliseconds(30)));
-  EXPECT_TRUE(metrics_.take_changed());
-  EXPECT_FALSE(metrics_.take_changed());
-  StateIo out = StateIo::saving();
-  metrics_.state(out);
-  const std::string bytes = out.take();
+  EXPECT_EQ(test::put_rows(metrics_, false).size(), 2) << "the rank, and what is of no rank";
+  EXPECT_TRUE(test::put_rows(metrics_, false).empty());
+  const StoredRows rows = test::put_rows(metrics_);
   TrainingMetrics other(interner_);
-  StateIo in = StateIo::loading(bytes);
-  other.state(in);
-  EXPECT_TRUE(in.complete());
-  StateIo again = StateIo::saving();
-  other.state(again);
-  EXPECT_EQ(again.take(), bytes);
+  EXPECT_TRUE(other.load(rows));
+  EXPECT_EQ(test::put_rows(other), rows);
 }
 
 }  // namespace trainwatch::training_metrics_test

@@ -12,6 +12,20 @@ constexpr CommitPace::TimePoint at(int ms) {
   return CommitPace::TimePoint{milliseconds(10'000 + ms)};
 }
 
+// In so many seconds, in each of which so many bytes come; 0: nothing comes.
+int commits_in(int seconds, std::uint64_t bytes) {
+  CommitPace pace;
+  int commits = 0;
+  for (int i = 0; i < seconds; ++i) {
+    if (bytes > 0) pace.read(bytes);
+    pace.second_passed();
+    if (!pace.second_is_due()) continue;
+    ++commits;
+    pace.committed(at(0), at(0));
+  }
+  return commits;
+}
+
 TEST(CommitPace, IsDueAfterEightMebibytes) {
   CommitPace pace;
   pace.read(CommitPace::kBytes - 1);
@@ -39,17 +53,22 @@ TEST(CommitPace, AQuickCommitDelaysNothing) {
 }
 
 TEST(CommitPace, TheClockAloneIsWorthACommitNowAndThen) {
+  EXPECT_EQ(commits_in(60, 0), 6);
+  EXPECT_EQ(commits_in(60, 1), 12) << "while input comes";
+}
+
+TEST(CommitPace, WhatDoesNotChangeIsShownNowAndThen) {
   CommitPace pace;
-  int due = 0;
+  int shown = 0;
   const auto pass = [&](int seconds) {
     for (int i = 0; i < seconds; ++i) {
       pace.second_passed();
-      if (pace.second_is_due()) ++due;
+      if (pace.show_is_due()) ++shown;
     }
-    return std::exchange(due, 0);
+    return std::exchange(shown, 0);
   };
   EXPECT_EQ(pass(CommitPace::kSettled), CommitPace::kSettled);
-  EXPECT_EQ(pass(60 - CommitPace::kSettled), 6);
+  EXPECT_EQ(pass(60 - CommitPace::kSettled), 12);
   pace.read(0);
   EXPECT_EQ(pass(CommitPace::kSettled), CommitPace::kSettled);
 }

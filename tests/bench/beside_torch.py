@@ -1,0 +1,118 @@
+#!/usr/bin/env python3
+"""Whether trainwatch slows a real training: a PyTorch loop (on the GPU, if there is one) that writes its timeline with trainwatch's hook,
+in pairs of windows with and without `trainwatch run` beside it, in random order.
+
+    beside_torch.py TRAINWATCH [--pairs=16] [--seconds=5] [--work=MATRIX]
+
+Prints the mean difference of the time of a step, the interval in which it lies with 95 %, and trainwatch's own share of a core. Both are
+pinned, the training to the first two processors and trainwatch, at the lowest priority, to the last one."""
+
+import argparse
+import os
+import random
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+import torch
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "python"))
+import trainwatch  # noqa: E402
+
+SETTLES_SECONDS = 1.0
+T95 = {15: 2.145, 16: 2.131, 20: 2.093, 30: 2.045}  # Student's t for pairs - 1, two-sided
+
+
+class Training:
+    def __init__(self, folder, width):
+        self._device = "cuda" if torch.cuda.is_available() else "cpu"
+        torch.manual_seed(1)
+        self._model = torch.nn.Sequential(*[layer for _ in range(4) for layer in (torch.nn.Linear(width, width), torch.nn.ReLU())])
+        self._model.to(self._device)
+        self._optimizer = torch.optim.SGD(self._model.parameters(), lr=1e-4)
+        self._loader = torch.utils.data.DataLoader(torch.utils.data.TensorDataset(torch.randn(512, width)), batch_size=64, shuffle=True)
+        self._watch = trainwatch.Watch(folder, rank=0)
+
+    def run(self, seconds):
+        """Seconds of each step."""
+        took, ends = [], time.perf_counter() + seconds
+        while time.perf_counter() < ends:
+            for (batch,) in self._watch.batches(self._loader):
+                began = time.perf_counter()
+                with self._watch.step():
+                    self._optimizer.zero_grad()
+                    with self._watch.phase("Forward"):
+                        loss = self._model(batch.to(self._device)).square().mean()
+                    with self._watch.phase("Backward"):
+                        loss.backward()
+                    with self._watch.phase("Optimizer"):
+                        self._optimizer.step()
+                        if self._device == "cuda":
+                            torch.cuda.synchronize()
+                took.append(time.perf_counter() - began)
+        return took
+
+
+class Sidecar:
+    def __init__(self, program, watched, state, processor):
+        self._process = subprocess.Popen(
+            ["nice", "-n", "19", "taskset", "-c", str(processor), program, "run", "--watch=" + watched, "--storage.path=" + state,
+             "--web.listen-address=127.0.0.1:0"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    def cpu_seconds(self):
+        with open("/proc/%d/stat" % self._process.pid) as file:
+            fields = file.read().rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def stop(self):
+        self._process.terminate()
+        self._process.wait()
+
+
+def window(training, seconds):
+    training.run(SETTLES_SECONDS)
+    return statistics.mean(training.run(seconds))
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("trainwatch")
+    parser.add_argument("--pairs", type=int, default=16)
+    parser.add_argument("--seconds", type=float, default=5)
+    parser.add_argument("--work", type=int, default=1024)
+    wanted = parser.parse_args()
+    processors = sorted(os.sched_getaffinity(0))
+    os.sched_setaffinity(0, processors[:2])
+    torch.set_num_threads(1)
+    order = random.Random(1)
+    with tempfile.TemporaryDirectory() as folder:
+        watched = os.path.join(folder, "job")
+        os.mkdir(watched)
+        training = Training(watched, wanted.work)
+        training.run(5)  # warm
+        differences, plain, shares = [], [], []
+        for pair in range(wanted.pairs):
+            times = {}
+            for beside in order.sample((False, True), 2):
+                if not beside:
+                    times[beside] = window(training, wanted.seconds)
+                    continue
+                sidecar = Sidecar(wanted.trainwatch, watched, os.path.join(folder, "state-%d" % pair), processors[-1])
+                training.run(3)  # what was written before is read
+                used, began = sidecar.cpu_seconds(), time.perf_counter()
+                times[beside] = window(training, wanted.seconds)
+                shares.append((sidecar.cpu_seconds() - used) / (time.perf_counter() - began))
+                sidecar.stop()
+            differences.append(times[True] / times[False] - 1)
+            plain.append(times[False])
+    mean = statistics.mean(differences)
+    error = statistics.stdev(differences) / len(differences) ** 0.5 * T95.get(len(differences), 2.0)
+    print("%d pairs of %.0f s, %s, %.3f ms a step: trainwatch beside it %+.3f %% (%+.3f to %+.3f %% with 95 %%), its own CPU time %.2f %% "
+          "of a core" % (len(differences), wanted.seconds, "GPU" if torch.cuda.is_available() else "CPU", statistics.median(plain) * 1e3,
+                         100 * mean, 100 * (mean - error), 100 * (mean + error), 100 * statistics.median(shares)))
+
+
+if __name__ == "__main__":
+    main()
