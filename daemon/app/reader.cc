@@ -28,7 +28,7 @@ constexpr auto kAnswer = std::chrono::seconds(5);
 // See seldom().
 constexpr SteadyClock::duration kCovered = std::chrono::seconds(1);
 constexpr SteadyClock::duration kQuiet = std::chrono::seconds(5);
-constexpr auto kQuietAfter = std::chrono::seconds(15);
+constexpr auto kQuietAfter = std::chrono::seconds(5);
 
 // How often the engine hears that everything has been read.
 constexpr auto kReports = std::chrono::seconds(1);

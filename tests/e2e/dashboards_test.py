@@ -20,7 +20,8 @@ import live_cluster
 import rich_job
 from prometheus_server import Prometheus
 
-RATE_SECONDS, RANGE_SECONDS, LIVE_SECONDS = 4, 30, 9
+# Longer than from one commit of state to the next, which is five seconds.
+RATE_SECONDS, RANGE_SECONDS, LIVE_SECONDS = 8, 30, 16
 
 # What Prometheus itself writes.
 OF_PROMETHEUS = {"up", "scrape_duration_seconds", "scrape_samples_scraped"}

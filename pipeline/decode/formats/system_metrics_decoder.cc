@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "pipeline/decode/constant_parts.h"
 #include "pipeline/decode/decimal_time.h"
 #include "pipeline/decode/event_kind.h"
 #include "pipeline/decode/format.h"
@@ -66,15 +67,13 @@ class SystemMetricsDecoder final : public Decoder {
   }
 
  private:
-  // The constant parts of a line around its two numbers.
+  // A line of one series.
   struct Layout {
-    std::string before;
-    std::string between;
-    std::string after;
-    bool value_first = true;
-    Series series;
-    std::optional<SeriesId> id;  // none: there was no room for the series
+    ConstantParts::Line parts;   // around its two numbers
     std::uint32_t next = 0;      // the layout of the line that followed last time
+    std::optional<SeriesId> id;  // none: there was no room for the series
+    Resource resource = Resource::other;
+    bool value_first = true;
   };
   // The values of one line as raw tokens.
   struct Tokens {
@@ -102,8 +101,9 @@ class SystemMetricsDecoder final : public Decoder {
   enum class Expected : std::uint8_t { no, sample, no_room };
   Expected read_expected(std::string_view text, Sample& sample);
   // There may be room later, if the limit is raised.
-  bool has_room(Layout& layout) {
-    if (!layout.id) layout.id = context_.interner.series.intern(layout.series);
+  bool has_room(std::uint32_t number) {
+    Layout& layout = layouts_[number];
+    if (!layout.id) layout.id = context_.interner.series.intern(series_[number]);
     return layout.id.has_value();
   }
   std::optional<std::int64_t> time_of(std::string_view token);
@@ -112,9 +112,9 @@ class SystemMetricsDecoder final : public Decoder {
   bool read_tokens(std::string_view text, Tokens& tokens, std::size_t& size);
   // The layout of the series that these tokens name; a new series gets one.
   Rejection find_layout(const Tokens& tokens, std::uint32_t& number);
-  Rejection make_series(const Tokens& tokens, Layout& layout);
+  Rejection make_series(const Tokens& tokens, Series& series);
   std::optional<SubjectId> subject_of(Symbol node, Symbol gpu);
-  static void set_layout(std::string_view text, const Tokens& tokens, Layout& layout);
+  void set_layout(std::string_view text, const Tokens& tokens, Layout& layout);
 
   const FileContext& context_;
   LineSplitter lines_;
@@ -124,9 +124,11 @@ class SystemMetricsDecoder final : public Decoder {
   LinesBeforeEnd before_end_;
   RecordLayouts<Tokens> spellings_;  // orders of keys, and spaces
   std::vector<Layout> layouts_;      // one per series
-  std::uint32_t last_ = 0;           // the layout of the last line
-  TokenTable<4> layout_of_name_;     // by the tokens as written
-  RememberedToken time_;             // samples of one moment repeat it
+  std::vector<Series> series_;       // of them
+  ConstantParts parts_;
+  std::uint32_t last_ = 0;        // the layout of the last line
+  TokenTable<4> layout_of_name_;  // by the tokens as written
+  RememberedToken time_;          // samples of one moment repeat it
   std::int64_t time_ns_ = 0;
   std::map<std::pair<Symbol, Symbol>, SubjectId> subjects_;  // by node and gpu
 };
@@ -199,23 +201,26 @@ void SystemMetricsDecoder::accept(const Sample& sample, std::size_t size, EventB
 SystemMetricsDecoder::Expected SystemMetricsDecoder::read_expected(std::string_view text,
                                                                    Sample& sample) {
   if (layouts_.empty()) return Expected::no;
-  Layout& layout = layouts_[layouts_[last_].next];
-  if (!text.starts_with(layout.before) || !text.ends_with(layout.after)) return Expected::no;
-  text.remove_prefix(layout.before.size());
-  if (text.size() < layout.after.size()) return Expected::no;
-  text.remove_suffix(layout.after.size());
-  const std::size_t first_end = find_near(text, layout.between.front());
+  const std::uint32_t number = layouts_[last_].next;
+  const Layout& layout = layouts_[number];
+  const ConstantParts::Parts parts = parts_.of(layout.parts);
+  if (!layout.parts.known()) return Expected::no;
+  if (!text.starts_with(parts.before) || !text.ends_with(parts.after)) return Expected::no;
+  text.remove_prefix(parts.before.size());
+  if (text.size() < parts.after.size()) return Expected::no;
+  text.remove_suffix(parts.after.size());
+  const std::size_t first_end = find_near(text, parts.between.front());
   if (first_end == std::string_view::npos) return Expected::no;
   const std::string_view rest = text.substr(first_end);
-  if (!rest.starts_with(layout.between)) return Expected::no;
+  if (!rest.starts_with(parts.between)) return Expected::no;
   const std::string_view first = text.substr(0, first_end);
-  const std::string_view second = rest.substr(layout.between.size());
+  const std::string_view second = rest.substr(parts.between.size());
   const auto value = parse_number(layout.value_first ? first : second);
   const auto at = time_of(layout.value_first ? second : first);
   if (!value || !at) return Expected::no;
-  last_ = layouts_[last_].next;
-  if (!has_room(layout)) return Expected::no_room;
-  sample = {time_from_ns(*at), *value, *layout.id, layout.series.resource};
+  last_ = number;
+  if (!has_room(number)) return Expected::no_room;
+  sample = {time_from_ns(*at), *value, *layout.id, layout.resource};
   return Expected::sample;
 }
 
@@ -240,11 +245,11 @@ Rejection SystemMetricsDecoder::parse(std::string_view text, Sample& sample, std
   if (const Rejection reason = find_layout(tokens, number)) return reason;
   // The expected series in another layout: expect that one from now on.
   Layout& layout = layouts_[number];
-  if (layout.before.empty() || layouts_[last_].next == number) set_layout(text, tokens, layout);
+  if (!layout.parts.known() || layouts_[last_].next == number) set_layout(text, tokens, layout);
   layouts_[last_].next = number;
   last_ = number;
-  if (!has_room(layout)) return RejectReason::cardinality;
-  sample = {time_from_ns(*at), *value, *layout.id, layout.series.resource};
+  if (!has_room(number)) return RejectReason::cardinality;
+  sample = {time_from_ns(*at), *value, *layout.id, layout.resource};
   return std::nullopt;
 }
 
@@ -271,21 +276,23 @@ Rejection SystemMetricsDecoder::find_layout(const Tokens& tokens, std::uint32_t&
     number = *known;
     return std::nullopt;
   }
-  Layout layout;
-  if (const Rejection reason = make_series(tokens, layout)) return reason;
+  Series series;
+  if (const Rejection reason = make_series(tokens, series)) return reason;
   if (layouts_.size() == kMaxLayouts) {  // one series spelt in ever new ways
     layouts_.clear();
+    series_.clear();
+    parts_.clear();
     layout_of_name_.clear();
     last_ = 0;
   }
   number = static_cast<std::uint32_t>(layouts_.size());
-  layout.next = number;
-  layouts_.push_back(std::move(layout));
+  layouts_.push_back({.parts = {}, .next = number, .id = {}, .resource = series.resource});
+  series_.push_back(series);
   layout_of_name_.add(name, number);
   return std::nullopt;
 }
 
-Rejection SystemMetricsDecoder::make_series(const Tokens& tokens, Layout& layout) {
+Rejection SystemMetricsDecoder::make_series(const Tokens& tokens, Series& series) {
   std::array<Symbol, 4> symbols{};
   const std::array<std::string_view, 4> texts = {tokens.type, tokens.name, tokens.dimension,
                                                  tokens.node};
@@ -296,7 +303,6 @@ Rejection SystemMetricsDecoder::make_series(const Tokens& tokens, Layout& layout
     if (!text) return unreadable(texts[i]);
     symbols[i] = context_.interner.symbols.intern(*text);
   }
-  Series& series = layout.series;
   series.type = symbols[0];
   series.name = symbols[1];
   series.dimension = symbols[2];
@@ -329,9 +335,9 @@ void SystemMetricsDecoder::set_layout(std::string_view text, const Tokens& token
   const std::string_view first = layout.value_first ? tokens.value : tokens.timestamp;
   const std::string_view second = layout.value_first ? tokens.timestamp : tokens.value;
   const char* const first_end = first.data() + first.size();
-  layout.before.assign(text.data(), first.data());
-  layout.between.assign(first_end, second.data());
-  layout.after.assign(second.data() + second.size(), text.data() + text.size());
+  parts_.set(layout.parts, {{text.data(), first.data()},
+                            {first_end, second.data()},
+                            {second.data() + second.size(), text.data() + text.size()}});
 }
 
 void SystemMetricsDecoder::state(StateIo& io) {

@@ -19,7 +19,7 @@ def measure(_, trainwatch, bench, scratch):
         size = sum(os.path.getsize(path) for path in many)
         shares = []
         for _ in range(ROUNDS):
-            alone = run_seconds(trainwatch, scratch, one, "--analyses.run=[]") / one_size
-            together = run_seconds(trainwatch, scratch, many, "--analyses.run=[]") / size
+            alone = run_seconds(trainwatch, scratch, one) / one_size
+            together = run_seconds(trainwatch, scratch, many) / size
             shares.append(together / alone)
         yield Figure("cost of a byte in %d timelines, times that in one" % ranks, shares, 1.1, at_least=False)

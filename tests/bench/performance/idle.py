@@ -10,7 +10,7 @@ from table import Figure
 
 SETTLES_SECONDS = 5
 SECONDS = 20
-ROUNDS = 2
+ROUNDS = 3
 FILES = {100: 0.1, 1000: 0.3}  # number -> target
 
 

@@ -15,7 +15,7 @@ from growing_timeline import GrowingTimeline
 from stream_client import StreamClient
 from table import Figure
 
-ROUNDS = 3
+ROUNDS = 5
 ALERTS = 40  # of a round
 BEGIN_US = 1_700_000_000_000_000
 APART_US = 100_000_000
@@ -94,5 +94,5 @@ def measure(_, trainwatch, bench, scratch):
                 typical.append((statistics.median(seconds), statistics.median(limits)))
             now, limit = sorted(typical)[ROUNDS // 2]
             name = "append to alert, %d files, times the floor" % files
-            yield Figure(name, medians, target or 2.0, at_least=False, note="%.2f ms, floor %.2f ms" % (now * 1e3, limit * 1e3))
+            yield Figure(name, medians, target, at_least=False, note="%.2f ms, floor %.2f ms" % (now * 1e3, limit * 1e3))
             yield Figure(name + ", slowest but one of %d" % ALERTS, highs, 3.0, at_least=False)

@@ -35,11 +35,11 @@ def folder_of(paths):
     return os.path.commonpath(paths) if len(paths) > 1 else os.path.dirname(paths[0])
 
 
-def run_seconds(trainwatch, scratch, paths, analyses="--analyses.run=all"):
+def run_seconds(trainwatch, scratch, paths, *arguments):
     """CPU time of the engine's thread of `trainwatch run`, from the start until all is read."""
     size = sum(os.path.getsize(path) for path in paths)
     with tempfile.TemporaryDirectory(dir=scratch) as folder:
-        with processes.Daemon(trainwatch, folder, folder_of(paths), analyses) as daemon:
+        with processes.Daemon(trainwatch, folder, folder_of(paths), *arguments) as daemon:
             daemon.wait_until_read(size)
             return processes.seconds_of(daemon.pid, "engine")
 
@@ -58,7 +58,7 @@ def measure(name, trainwatch, bench, scratch):
         shares.append(plain / replay)
         peak = max(peak, resident)
         if run_target:
-            runs.append(plain / run_seconds(trainwatch, scratch, paths))
+            runs.append(plain / run_seconds(trainwatch, scratch, paths, "--analyses.run=all"))
     yield Figure("`replay`, " + title, shares, replay_target,
                  note="%.0f MB at %.0f MB/s, peak %.0f MiB" % (size / 1e6, size / sorted(seconds)[ROUNDS // 2] / 1e6, peak))
     if run_target:

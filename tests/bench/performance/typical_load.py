@@ -13,7 +13,7 @@ GPUS, CORES = 8, 64
 STEP_SECONDS = 0.1
 SECONDS = 20
 SETTLES_SECONDS = 5
-ROUNDS = 2
+ROUNDS = 3
 PHASES = (("DataLoaderIter", 1, 5), ("Forward", 7, 40), ("Backward", 48, 40), ("Optimizer", 89, 8), ("Step:ModeKeys.TRAIN", 0, 98))
 
 
