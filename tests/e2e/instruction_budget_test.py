@@ -24,8 +24,8 @@ MOST_ALLOCATIONS = 0.2
 
 # Instructions of one more record.
 BUDGETS = {
-    "replay of system metrics": 1570,
-    "analyses of system metrics": 2330,
+    "replay of system metrics": 1605,
+    "analyses of system metrics": 2360,
     "replay of a timeline": 2920,
     "analyses of a timeline": 10400,
     "replay of a Kineto trace": 3100,
