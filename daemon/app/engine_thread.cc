@@ -9,12 +9,12 @@
 #include <boost/asio/post.hpp>
 #include <chrono>
 #include <iterator>
-#include <semaphore>
 #include <thread>
 #include <utility>
 
 #include "daemon/app/commit_pace.h"
 #include "daemon/app/daemon_clock.h"
+#include "daemon/app/engine_inbox.h"
 #include "daemon/app/guarded_thread.h"
 #include "daemon/app/self_checks.h"
 #include "daemon/app/writer_thread.h"
@@ -26,7 +26,6 @@ namespace {
 
 using SteadyClock = std::chrono::steady_clock;
 
-constexpr int kChunksInFlight = 16;
 constexpr auto kEvery = std::chrono::seconds(1);
 constexpr int kWritersEvery = 10;  // seconds
 // Alerts that wait for a failing store. With more, reading stops: the files keep the rest.
@@ -48,69 +47,6 @@ void give_freed_memory_back() {
 }  // namespace
 
 struct EngineThread::Impl {
-  // Turns the tailer's calls into messages.
-  class Inbox final : public TailSink {
-   public:
-    explicit Inbox(Impl& impl) : impl_(impl) {}
-
-    void opened(const KnownFile& file, const std::string& lane,
-                const std::vector<FileId>& plain) override {
-      post([=](TailSink& sink) { sink.opened(file, lane, plain); });
-    }
-    void data(FileId file, const AppendedBytes& appended) override {
-      while (!impl_.slots.try_acquire_for(std::chrono::milliseconds(100))) {
-        if (impl_.closed) return;
-      }
-      auto chunk = std::make_unique<Chunk>(std::string(appended.bytes), appended.read);
-      boost::asio::post(impl_.context, [&impl = impl_, file, written = appended.written,
-                                        chunk = std::move(chunk)] {
-        impl.take(file, {chunk->bytes, written, chunk->read});
-      });
-    }
-    void renamed(const KnownFile& file) override {
-      post([=](TailSink& sink) { sink.renamed(file); });
-    }
-    void cut_back(FileId file, std::uint64_t bytes) override {
-      post([=](TailSink& sink) { sink.cut_back(file, bytes); });
-    }
-    void restarted(FileId file, std::uint64_t lost) override {
-      post([=](TailSink& sink) { sink.restarted(file, lost); });
-    }
-    void finished(FileId file) override {
-      post([=](TailSink& sink) { sink.finished(file); });
-    }
-    void read_error(FileId file, const std::string& what) override {
-      post([=](TailSink& sink) { sink.read_error(file, what); });
-    }
-    void forgotten(FileId file, bool retired) override {
-      post([=](TailSink& sink) { sink.forgotten(file, retired); });
-    }
-    void lane_forgotten(LaneId lane) override {
-      post([=](TailSink& sink) { sink.lane_forgotten(lane); });
-    }
-    void checkpoint_written(const CheckpointFile& file) override {
-      post([=](TailSink& sink) { sink.checkpoint_written(file); });
-    }
-
-   private:
-    struct Chunk {
-      std::string bytes;
-      Fingerprint read;
-    };
-
-    // Whatever follows a dropped chunk must be dropped too.
-    template <class Message>
-    void post(Message message) {
-      if (impl_.closed) return;
-      boost::asio::post(impl_.context, [&impl = impl_, message] {
-        message(impl.pipeline.sink());
-        impl.pace.read(0);
-        impl.commit_alerts();
-      });
-    }
-    Impl& impl_;
-  };
-
   Impl(EngineThreadOptions options, std::unique_ptr<StateStore> state, Callbacks out)
       : round(options.forget_after / LastSeen::kPatience),
         cardinality(options.metrics.cardinality),
@@ -151,8 +87,14 @@ struct EngineThread::Impl {
     if (pipeline.waiting().size() > kMostWaiting) {
       ++withheld;
     } else {
-      slots.release();
+      inbox.chunks_done(1);
     }
+  }
+
+  void pass(const EngineInbox::Message& message) {
+    message(pipeline.sink());
+    pace.read(0);
+    commit_alerts();
   }
 
   void commit_alerts() {
@@ -168,7 +110,7 @@ struct EngineThread::Impl {
     if (health.degraded()) callbacks.store_recovered();
     health.succeeded(now - begun);
     provisional = 0;
-    slots.release(std::exchange(withheld, 0));
+    inbox.chunks_done(std::exchange(withheld, 0));
     if (!committed->empty()) callbacks.alerts(std::move(*committed), store->first_seq());
   }
 
@@ -288,18 +230,18 @@ struct EngineThread::Impl {
   std::string state_lost;                 // at the start; empty: no
   Time reported = clock.awake();          // the last report of the reader
   CommitPace pace;
-  std::ptrdiff_t withheld = 0;  // slots of chunks taken while too many alerts wait
+  std::ptrdiff_t withheld = 0;  // chunks taken while too many alerts wait
   std::size_t provisional = 0;  // how many of the waiting alerts were sent provisionally
 
   // Any thread.
   boost::asio::io_context context{1};
-  std::counting_semaphore<kChunksInFlight> slots{kChunksInFlight};
-  std::atomic<bool> closed{false};
   std::atomic<SteadyClock::rep> heartbeat{0};
 
   RepeatingTimer timer;
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work;
-  Inbox inbox{*this};
+  EngineInbox inbox{context,
+                    {[this](FileId file, const AppendedBytes& appended) { take(file, appended); },
+                     [this](const EngineInbox::Message& message) { pass(message); }}};
   std::thread thread;
 };
 
@@ -419,7 +361,7 @@ void EngineThread::conclude(bool job_over, std::function<void()> done) {
 }
 
 void EngineThread::close_inbox() {
-  impl_->closed = true;
+  impl_->inbox.close();
 }
 
 void EngineThread::stop() {

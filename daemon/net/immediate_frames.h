@@ -1,10 +1,10 @@
-// Text frames of a WebSocket that are sent at once, with one system call past Beast, whose
-// operations cost as much as the call: an alert goes to a thousand subscribers.
+// Sends text frames of a WebSocket with a single system call, bypassing Beast, whose bookkeeping
+// costs as much as the call itself. That matters when an alert goes to a thousand subscribers.
 //
-// Beast answers pings by itself, and must not be interrupted in the middle of that, nor a frame by
-// it. So a frame is sent only where the socket takes all of it for certain, and not at all any more
-// once an answer may have had to wait. For one connection without TLS, on its thread, and only
-// while no other write of the caller is under way.
+// Beast answers pings on its own, and neither its answer nor our frame may split the other. So a
+// frame is sent this way only if the socket is certain to accept all of it, and never again once an
+// answer may have had to wait. One object per connection without TLS; used on the thread of the
+// connection, and only while the caller has no other write in progress.
 #pragma once
 
 #include <boost/asio/ip/tcp.hpp>

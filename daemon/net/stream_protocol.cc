@@ -177,6 +177,13 @@ JsonWriter message(std::string_view op) {
 
 }  // namespace
 
+bool offers_stream_protocol(std::string_view offered) {
+  return std::ranges::any_of(split_list(offered), [](std::string_view name) {
+    name.remove_prefix(std::min(name.find_first_not_of(' '), name.size()));
+    return name == kStreamProtocol;
+  });
+}
+
 Result<Subscription> subscription_from_query(std::string_view query) {
   const auto parameters = parse_query(query);
   if (!parameters) return parameters.error();

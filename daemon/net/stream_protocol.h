@@ -16,6 +16,8 @@
 namespace trainwatch {
 
 inline constexpr std::string_view kStreamProtocol = "trainwatch.v1.json";
+// Whether a client offers it. `offered` is its Sec-WebSocket-Protocol.
+bool offers_stream_protocol(std::string_view offered);
 
 // What a client subscribes to. The default applies to a client that asks for nothing.
 struct Subscription {

@@ -13,7 +13,6 @@
 
 #include "daemon/net/immediate_frames.h"
 #include "daemon/net/stream_feed.h"
-#include "daemon/net/url.h"
 
 namespace trainwatch {
 namespace {
@@ -34,14 +33,6 @@ Disconnect reason_of(const error_code& error) {
     return Disconnect::protocol;
   }
   return Disconnect::network;
-}
-
-bool offers_our_protocol(const HttpRequest& request) {
-  for (auto offered : split_list(request.header("Sec-WebSocket-Protocol"))) {
-    offered.erase(0, offered.find_first_not_of(' '));
-    if (offered == kStreamProtocol) return true;
-  }
-  return false;
 }
 
 class Session final : public WsSession, public std::enable_shared_from_this<Session> {
@@ -161,7 +152,7 @@ void Session::configure(bool answer_protocol) {
 void Session::accept(const HttpRequest& request) {
   net_->sessions.insert(shared_from_this());
   net_->table.count(from_);
-  configure(offers_our_protocol(request));
+  configure(offers_stream_protocol(request.header("Sec-WebSocket-Protocol")));
   beast::http::request<beast::http::empty_body> head;
   head.method_string(request.method);
   head.target(request.target);
@@ -269,7 +260,7 @@ void Session::pump() {
   });
 }
 
-// The first frame that Beast must send; nullopt: there is none, or the connection has ended.
+// Sends frames until the socket is busy. Returns the frame that is left for Beast, if any.
 std::optional<Frame> Session::send_at_once() {
   ClientStream& stream = ws_.next_layer();
   while (auto frame = feed_.next()) {

@@ -1,5 +1,5 @@
-// What lines that come again and again have around their two numbers, one line behind the other in
-// memory: lines that come in their usual order are compared with memory that is read in order.
+// The text around the two numbers of recurring lines, stored line after line: comparing lines in
+// their usual order reads memory sequentially.
 #pragma once
 
 #include <cstddef>

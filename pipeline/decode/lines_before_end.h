@@ -36,8 +36,9 @@ class LinesBeforeEnd {
 
   // Saves or loads both, as they were before the end.
   void state(StateIo& io, LineSplitter& lines, ByteAccount& account) {
-    io(before_ != nullptr ? before_->lines : lines);
-    io(before_ != nullptr ? before_->account : account);
+    Before* const before = before_.get();
+    io(before != nullptr ? before->lines : lines);
+    io(before != nullptr ? before->account : account);
   }
 
  private:

@@ -12,8 +12,9 @@
 
 namespace trainwatch {
 
-// `Record` has a type `Member`, which names what is of interest and whose default is nobody's, and
-// `bool take(Member, std::string_view value)`, which is true if no more of the record is needed.
+// `Record` has a type `Member` that identifies its members; a default-constructed one stands for
+// values that nobody needs. Its `bool take(Member, std::string_view value)` returns true if the
+// rest of the record is not needed.
 //
 // The layouts are a tree, because most begin alike: each part is the text from the end of one value
 // to the beginning of the next, and the parts that may follow are its children. A part stands for
@@ -23,6 +24,7 @@ template <class Record>
 class RecordLayouts {
  public:
   using Member = typename Record::Member;  // of the value after a part
+
   // False: the layout is not known; `out` may have been written to.
   bool read(std::string_view record, Record& out) const;
   // The same for any record, whose layout is remembered. `member_of(key)` and, for the members of

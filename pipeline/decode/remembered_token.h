@@ -1,5 +1,5 @@
-// A token that records repeat: the process of a file, the step of a few events, the time of a tick.
-// Comparing with the one before costs a fifth of parsing it again.
+// A token that successive records repeat: the process of a file, the step of a few events, the time
+// of a tick. Comparing it with the previous one is cheaper than parsing it again.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Finds the number that a few tokens were given together: the type, name, dimension and node of a
-// series. Nothing is copied to look them up.
+// Maps a tuple of tokens, such as the type, name, dimension and node of a series, to a number.
+// Looking one up copies nothing.
 #pragma once
 
 #include <array>

@@ -9,7 +9,7 @@ namespace trainwatch {
 
 using BlockDigest = std::array<std::uint64_t, 2>;
 
-// 17 GB/s for blocks of 512 bytes with AVX2, 8 GB/s without.
+// Blocks of 512 bytes in the cache: 20 GB/s with AVX2, 11 GB/s without (AMD EPYC, Zen 3).
 BlockDigest block_digest(const char* data, std::size_t size);
 
 }  // namespace trainwatch

@@ -39,6 +39,18 @@ std::vector<TrackedFile*> FileTable::same_base(std::string_view base) const {
   return files;
 }
 
+bool FileTable::settled() const {
+  return std::ranges::all_of(tracked_, [](const auto& file) { return is_settled(*file); });
+}
+
+std::uint64_t FileTable::unread_bytes() const {
+  std::uint64_t unread = 0;
+  for (const auto& file : tracked_) {
+    if (file->progress.size > file->offset()) unread += file->progress.size - file->offset();
+  }
+  return unread;
+}
+
 void FileTable::index(TrackedFile& file) {
   const ReadOrder& order = file.identity.order;
   by_identity_[file.identity.inode] = &file;

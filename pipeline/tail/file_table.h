@@ -33,6 +33,9 @@ class FileTable {
       : files_(files), limits_(limits), clock_(clock) {}
 
   const std::vector<std::unique_ptr<TrackedFile>>& all() const { return tracked_; }
+  // Every file is; see is_settled().
+  bool settled() const;
+  std::uint64_t unread_bytes() const;
   TrackedFile* find(const FileIdentity& identity) const;
   // The file that took this path last; null if it has another name by now.
   TrackedFile* at_path(std::string_view path) const;

@@ -303,12 +303,7 @@ bool Tailer::Impl::look_again(TrackedFile& file) {
 }
 
 bool Tailer::settled() const {
-  return impl_->discovered.holds().empty() &&
-         std::ranges::all_of(impl_->table.all(), [](const auto& file) {
-           const bool ends = file->identity.order.age != 0 || file->phase.end_is_due();
-           return file->at_end() && !file->presence.missing && !file->hold.active() &&
-                  (!ends || file->phase.finished());
-         });
+  return impl_->discovered.holds().empty() && impl_->table.settled();
 }
 
 void Tailer::look_at(const std::vector<std::string>& paths) {
@@ -380,11 +375,7 @@ std::vector<TailedFile> Tailer::files() const {
 }
 
 std::uint64_t Tailer::unread_bytes() const {
-  std::uint64_t unread = 0;
-  for (const auto& file : impl_->table.all()) {
-    if (file->progress.size > file->offset()) unread += file->progress.size - file->offset();
-  }
-  return unread;
+  return impl_->table.unread_bytes();
 }
 
 std::uint64_t Tailer::files_dropped() const {

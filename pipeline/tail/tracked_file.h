@@ -146,6 +146,13 @@ inline bool is_untouched(const TrackedFile& file) {
   return !file.phase.opened() && file.offset() == 0 && file.progress.size == 0;
 }
 
+// It is where it was, read to its end, and finished if its lane goes on without it.
+inline bool is_settled(const TrackedFile& file) {
+  const bool ends = file.identity.order.age != 0 || file.phase.end_is_due();
+  return file.at_end() && !file.presence.missing && !file.hold.active() &&
+         (!ends || file.phase.finished());
+}
+
 // Gives back memory that the file needs only while it grows.
 inline void lighten(TrackedFile& file) {
   file.progress.read.shrink();

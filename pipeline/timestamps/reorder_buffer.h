@@ -2,7 +2,7 @@
 // from then on, samples wait for as long as the greatest disorder seen, and leave sorted by time,
 // equal times by arrival. Unless a sample is later than that, the output is the sorted input.
 //
-// Bounded: beyond kMaxWaiting samples the oldest leave early.
+// Bounded: beyond kMaxWaiting samples those of the oldest time leave early.
 #pragma once
 
 #include <cstdint>

@@ -5,25 +5,19 @@
 //
 // prints a port, accepts one connection and sends it a byte for each append to FILE.
 #include <fcntl.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <sqlite3.h>
 #include <sys/inotify.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <array>
-#include <cstdio>
-#include <cstdlib>
 #include <string>
+
+#include "bench/loopback_client.h"
 
 namespace {
 
-void check(bool good, const char* what) {
-  if (good) return;
-  std::perror(what);
-  std::exit(1);
-}
+using trainwatch::bench::check;
 
 sqlite3* open_database(const char* path) {
   sqlite3* database = nullptr;
@@ -33,24 +27,6 @@ sqlite3* open_database(const char* path) {
       "CREATE TABLE alert (seq INTEGER PRIMARY KEY, body TEXT);";
   check(sqlite3_exec(database, setup, nullptr, nullptr, nullptr) == SQLITE_OK, "sqlite3_exec");
   return database;
-}
-
-int accept_one() {
-  const int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  auto* const where = reinterpret_cast<sockaddr*>(&address);
-  check(bind(listener, where, size) == 0 && listen(listener, 1) == 0, "listen");
-  check(getsockname(listener, where, &size) == 0, "getsockname");
-  std::printf("%d\n", ntohs(address.sin_port));
-  std::fflush(stdout);
-  const int client = accept(listener, nullptr, nullptr);
-  check(client >= 0, "accept");
-  const int on = 1;
-  setsockopt(client, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-  return client;
 }
 
 }  // namespace
@@ -66,7 +42,7 @@ int main(int argc, char** argv) {
   sqlite3_stmt* insert = nullptr;
   sqlite3_prepare_v2(database, "INSERT INTO alert (body) VALUES (?)", -1, &insert, nullptr);
   const std::string alert(1024, 'a');
-  const int client = accept_one();
+  const int client = trainwatch::bench::accept_clients(1).front();
   std::array<char, 65536> bytes{};
   while (read(watch, bytes.data(), bytes.size()) > 0) {
     if (read(file, bytes.data(), bytes.size()) <= 0) continue;

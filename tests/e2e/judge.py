@@ -1,6 +1,7 @@
 """Did a client receive all that a replay gives, each once and in order?"""
 
 import collections
+import http.client
 import json
 import urllib.error
 
@@ -17,11 +18,11 @@ class Client:
         self.epoch = earlier.epoch if earlier else None
 
     def poll(self):
-        """Takes what is new. False: nobody answers."""
+        """Takes what is new. False: nobody answers, or not to the end."""
         last = self.alerts[-1]["seq"] if self.alerts else 0
         try:
             page = json.loads(harness.fetch("%s/api/v1/alerts?after=%d" % (self._url, last)))
-        except (urllib.error.URLError, OSError, ValueError):
+        except (urllib.error.URLError, http.client.HTTPException, OSError, ValueError):
             return False
         if self.epoch not in (None, page["epoch"]):
             raise AssertionError("another epoch")

@@ -1,6 +1,7 @@
 #include "pipeline/analysis/core/lost_time.h"
 
 #include <algorithm>
+#include <cassert>
 #include <numeric>
 #include <utility>
 
@@ -39,7 +40,7 @@ LostTime::Rank* LostTime::rank_of(SubjectId subject) {
     if (ranks_.size() == kMaxRanks) return nullptr;
     known = ranks_.try_emplace(subject).first;
   }
-  changed_.add(subject);
+  changed_.add(*known);
   return &known->second;
 }
 
@@ -112,10 +113,10 @@ void LostTime::close(Rank& rank) {
 
 void LostTime::settle(Time latest, bool all) {
   if (all) {
-    for (auto& [subject, rank] : ranks_) {
-      if (rank.stretch.lost() <= 0) continue;
-      changed_.add(subject);
-      close(rank);
+    for (auto& entry : ranks_) {
+      if (entry.second.stretch.lost() <= 0) continue;
+      changed_.add(entry);
+      close(entry.second);
     }
   }
   std::erase_if(pending_, [&](const Stretch& stretch) {
@@ -130,8 +131,10 @@ void LostTime::settle(Time latest, bool all) {
 }
 
 void LostTime::explain(const Stretch& stretch) {
-  Account& account = ranks_[stretch.rank].timeline;
-  changed_.add(stretch.rank);
+  const auto entry = ranks_.find(stretch.rank);
+  assert(entry != ranks_.end());  // it has had steps
+  changed_.add(*entry);
+  Account& account = entry->second.timeline;
   const auto lose = [&](CauseName own, double seconds) {
     if (seconds <= 0) return;
     const CauseName cause = cause_of(stretch, seconds, own);
@@ -216,14 +219,9 @@ void LostTime::save(StateRows& rows, bool all) {
   if (std::exchange(pending_changed_, false) || all) {
     rows.put(std::string(kLostPendingRow), [this](StateIo& io) { pending_state(io); });
   }
-  const auto put = [&](SubjectId rank) {
-    rows.put(id_row(kLostRankRows, rank), [&](StateIo& io) { io(ranks_.at(rank)); });
-  };
-  changed_.take([&](SubjectId rank) {
-    if (!all) put(rank);
+  changed_.take(ranks_, all, [&rows](auto& entry) {
+    rows.put(id_row(kLostRankRows, entry.first), [&entry](StateIo& io) { io(entry.second); });
   });
-  if (!all) return;
-  for (const auto& [rank, unused] : ranks_) put(rank);
 }
 
 bool LostTime::load(const SavedState& saved) {

@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "pipeline/analysis/core/attribution.h"
-#include "trainwatch/changed_subjects.h"
+#include "trainwatch/changed_entries.h"
 #include "trainwatch/cycle_summary.h"
 #include "trainwatch/event.h"
 #include "trainwatch/interner.h"
@@ -99,6 +99,7 @@ class LostTime {
     Account cycles;
     Stretch stretch;        // not closed yet
     double usual_wait = 0;  // seconds per iteration
+    bool changed = false;   // since it was last saved
     void state(StateIo& io);
   };
 
@@ -114,7 +115,7 @@ class LostTime {
   std::map<SubjectId, Rank> ranks_;
   std::deque<Stretch> pending_;  // the oldest first
   std::vector<LostInterval> explained_;
-  ChangedSubjects changed_;
+  ChangedEntries<std::map<SubjectId, Rank>> changed_;
   bool pending_changed_ = false;
 };
 

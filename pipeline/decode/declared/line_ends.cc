@@ -31,7 +31,7 @@ std::size_t line_end(std::string_view text, std::size_t from) {
 
 std::size_t last_line_end(std::string_view text) {
   const std::size_t feed = find_last(text, '\n');
-  const std::size_t behind = feed + 1;  // 0 where there is none
+  const std::size_t behind = feed + 1;  // 0 if there is no line feed
   const std::size_t back = find_last(text.substr(behind), '\r');
   return back == std::string_view::npos ? feed : behind + back;
 }

@@ -72,6 +72,8 @@ class ChromeTraceDecoder final : public TraceDocumentDecoder {
   Rejection hold(std::string_view written_name);
   // nullopt: the event is good, and may be of use for a span too.
   Rejection add_to_cycle();
+  // From "ts" and "dur"; the duration may be negative.
+  std::optional<EventTimes> written_times() const;
   void note_end();
   void emit_cycle(EventBatch& out);
   void emit_spans(SubjectId subject, std::int64_t base_ns, EventBatch& out);
@@ -126,11 +128,17 @@ Rejection ChromeTraceDecoder::read_uncategorised(std::string_view name) {
   return std::nullopt;
 }
 
-void ChromeTraceDecoder::note_end() {
+std::optional<EventTimes> ChromeTraceDecoder::written_times() const {
   const auto start = parse_time_ns(event_[Member::ts], TimeUnit::microseconds);
   const auto duration = parse_time_ns(event_[Member::dur], TimeUnit::microseconds);
-  if (!start || !duration) return;
-  last_end_ns_ = std::max(last_end_ns_, saturating_add(*start, *duration));
+  if (!start || !duration) return std::nullopt;
+  return EventTimes{*start, *duration};
+}
+
+void ChromeTraceDecoder::note_end() {
+  const auto times = written_times();
+  if (!times) return;
+  last_end_ns_ = std::max(last_end_ns_, saturating_add(times->start_ns, times->duration_ns));
 }
 
 Rejection ChromeTraceDecoder::add_to_cycle() {
@@ -148,11 +156,11 @@ bool ChromeTraceDecoder::shows_activity(std::string_view name) const {
 }
 
 void ChromeTraceDecoder::host_active() {
-  const auto start = parse_time_ns(event_[Member::ts], TimeUnit::microseconds);
-  const auto duration = parse_time_ns(event_[Member::dur], TimeUnit::microseconds);
-  if (!start || !duration) return;
+  const auto times = written_times();
+  if (!times) return;
   if (cycle_ == nullptr) cycle_ = std::make_unique<CycleBuilder>(wants_host_events_);
-  cycle_->host_active({*start, saturating_add(*start, std::max<std::int64_t>(*duration, 0))});
+  const std::int64_t lasted = std::max<std::int64_t>(times->duration_ns, 0);
+  cycle_->host_active({times->start_ns, saturating_add(times->start_ns, lasted)});
 }
 
 // A step whose number cannot be read is any other event.
@@ -163,15 +171,15 @@ Rejection ChromeTraceDecoder::hold(std::string_view written_name) {
     note_end();
     return std::nullopt;
   }
-  const auto start = parse_time_ns(event_[Member::ts], TimeUnit::microseconds);
-  const auto duration = parse_time_ns(event_[Member::dur], TimeUnit::microseconds);
-  if (!start || !duration) return RejectReason::time;
+  const auto times = written_times();
+  if (!times) return RejectReason::time;
   const auto name = strings_.read(event_[Member::name]);
   if (!name) return unreadable(event_[Member::name]);
   SymbolTable& symbols = context_.interner.symbols;
   StepMark span;
-  span.start_ns = *start;
-  span.duration_ns = std::max<std::int64_t>(*duration, 0);  // as the writer itself clamps it
+  span.start_ns = times->start_ns;
+  span.duration_ns =
+      std::max<std::int64_t>(times->duration_ns, 0);  // as the writer itself clamps it
   span.step = number.value_or(kNoStep);
   span.process = integer_or(event_[Member::pid], -1);
   span.name = symbols.intern(*name);
@@ -179,7 +187,7 @@ Rejection ChromeTraceDecoder::hold(std::string_view written_name) {
   span.kind = is_step ? SpanKind::step : SpanKind::data_wait;
   from_profiler_ = true;
   if (!marks_.add(span)) return RejectReason::cardinality;
-  last_end_ns_ = std::max(last_end_ns_, saturating_add(*start, span.duration_ns));
+  last_end_ns_ = std::max(last_end_ns_, span.end_ns());
   return std::nullopt;
 }
 

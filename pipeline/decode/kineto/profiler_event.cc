@@ -40,7 +40,6 @@ bool ProfilerEvent::is_step_or_wait() const {
 // Called when the category or the name becomes known, whichever comes first in the record.
 void ProfilerEvent::decide() {
   if (!has(Member::category) || is_other_type()) return;
-  kind_ = event_category((*this)[Member::category]);
   const bool host = kind_ == EventCategory::host;
   const bool may_be_step = host || kind_ == EventCategory::annotation;
   needed_ = may_be_step ? bit(Member::name) : 0;

@@ -24,7 +24,7 @@ class ProfilerEvent {
     tid,
     // Of "args":
     stream,
-    stream_id,  // taken for it where there is none
+    stream_id,  // used if there is no stream
     device,
     correlation,
     bandwidth,
@@ -69,6 +69,7 @@ class ProfilerEvent {
     tokens_[static_cast<std::size_t>(member)] = value;
     taken_ |= bit(member);
     if (member == Member::type && is_other_type()) needed_ = 0;
+    if (member == Member::category) kind_ = event_category(value);
     if (member == Member::category || member == Member::name) decide();
     return (taken_ & needed_) == needed_;
   }
@@ -92,8 +93,8 @@ class ProfilerEvent {
   std::array<std::string_view, static_cast<std::size_t>(Member::count_)> tokens_{};
 };
 
-// Reads the events of one document. What is left out is not checked either: a record may be broken
-// behind what is read of it.
+// Reads the events of one document. It does not check what it does not read: a record may be broken
+// after its last needed member.
 class ProfilerEventReader {
  public:
   // `event` becomes what is read. False: the record is broken.

@@ -15,7 +15,7 @@ FILES = {100: 0.1, 1000: 0.3}  # number -> target
 
 
 def share(trainwatch, scratch, count):
-    """Percent of a core, and by thread."""
+    """Percent of a core, by thread."""
     with tempfile.TemporaryDirectory(dir=scratch) as folder:
         watched = os.path.join(folder, "job")
         os.mkdir(watched)
@@ -23,16 +23,11 @@ def share(trainwatch, scratch, count):
             GrowingTimeline(watched, rank).close()
         with processes.Daemon(trainwatch, folder, watched) as daemon:
             time.sleep(SETTLES_SECONDS)
-            before = processes.thread_seconds(daemon.pid)
-            time.sleep(SECONDS)
-            after = processes.thread_seconds(daemon.pid)
-    used = {thread[0]: 100 * (seconds - before.get(thread, 0)) / SECONDS for thread, seconds in after.items()}
-    return sum(used.values()), used
+            return processes.percent_of_core(daemon.pid, lambda: time.sleep(SECONDS))
 
 
 def measure(_, trainwatch, bench, scratch):
     for count, target in FILES.items():
         rounds = [share(trainwatch, scratch, count) for _ in range(ROUNDS)]
-        threads = sorted(rounds[0][1].items(), key=lambda thread: -thread[1])[:3]
-        yield Figure("idle, %d files" % count, [total for total, _ in rounds], target, " % of a core", at_least=False,
-                     note=", ".join("%s %.3f" % thread for thread in threads))
+        yield Figure("idle, %d files" % count, [sum(used.values()) for used in rounds], target, " % of a core", at_least=False,
+                     note=processes.busiest(rounds[0]))

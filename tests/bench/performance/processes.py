@@ -44,6 +44,22 @@ def thread_seconds(pid):
     return seconds
 
 
+def percent_of_core(pid, work):
+    """What each thread takes of a core while work() runs: name -> percent."""
+    before, began = thread_seconds(pid), time.monotonic()
+    work()
+    took = time.monotonic() - began
+    used = {}
+    for thread, seconds in thread_seconds(pid).items():
+        used[thread[0]] = used.get(thread[0], 0) + 100 * (seconds - before.get(thread, 0)) / took
+    return used
+
+
+def busiest(used):
+    """The three busiest threads, in words."""
+    return ", ".join("%s %.3f" % thread for thread in sorted(used.items(), key=lambda thread: -thread[1])[:3])
+
+
 def seconds_of(pid, name):
     """CPU time so far of the threads of this name."""
     return sum(seconds for (thread, _), seconds in thread_seconds(pid).items() if thread == name)

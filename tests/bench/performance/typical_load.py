@@ -64,15 +64,10 @@ def share(trainwatch, scratch):
         job = Job(watched)
         with processes.Daemon(trainwatch, folder, watched) as daemon:
             job.run(SETTLES_SECONDS)
-            before = processes.thread_seconds(daemon.pid)
-            job.run(SECONDS)
-            after = processes.thread_seconds(daemon.pid)
-    used = {thread[0]: 100 * (seconds - before.get(thread, 0)) / SECONDS for thread, seconds in after.items()}
-    return sum(used.values()), used
+            return processes.percent_of_core(daemon.pid, lambda: job.run(SECONDS))
 
 
 def measure(_, trainwatch, bench, scratch):
     rounds = [share(trainwatch, scratch) for _ in range(ROUNDS)]
-    threads = sorted(rounds[0][1].items(), key=lambda thread: -thread[1])[:3]
-    yield Figure("typical load: %d GPUs, %d cores, 10 steps/s" % (GPUS, CORES), [total for total, _ in rounds], 0.4, " % of a core",
-                 at_least=False, note=", ".join("%s %.3f" % thread for thread in threads))
+    yield Figure("typical load: %d GPUs, %d cores, 10 steps/s" % (GPUS, CORES), [sum(used.values()) for used in rounds], 0.4, " % of a core",
+                 at_least=False, note=processes.busiest(rounds[0]))
