@@ -1,14 +1,19 @@
-// When state is committed while no alert waits for it, and how often the state is shown.
+// When state is committed, and how often it is shown.
 //
-// Committed: after 8 MiB of input or five seconds, but no more often than that commits take a
-// twentieth of the time. With thousands of ranks nearly all state changes between two commits, and
-// writing it takes longer than reading the input did. While nothing comes, only the clock changes
-// state, in little: that is committed every ten seconds. A crash costs reading again what came
-// since, no alert.
+// With an alert: at once. While more input waits, as in a backlog of many files, the alerts that it
+// brings share a commit: those of a tenth of a second, and of up to a second where commits would
+// take more than a twentieth of the time.
+//
+// Without an alert: after 8 MiB of input or five seconds, but no more often than that commits take
+// a twentieth of the time. With thousands of ranks nearly all state changes between two commits,
+// and writing it takes longer than reading the input did. While nothing comes, only the clock
+// changes state, in little: that is committed every ten seconds. A crash costs reading again what
+// came since, no alert.
 //
 // Shown: each second, and while nothing comes every five.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 
@@ -20,6 +25,9 @@ class CommitPace {
 
   static constexpr std::uint64_t kBytes = std::uint64_t{8} << 20U;
   static constexpr int kRest = 19;  // times what the last commit took
+  // From a commit to the next with alerts, while more input waits:
+  static constexpr TimePoint::duration kTogether = std::chrono::milliseconds(100);
+  static constexpr TimePoint::duration kMostTogether = std::chrono::seconds(1);
 
   // Seconds:
   static constexpr int kSettled = 3;  // without input
@@ -39,7 +47,9 @@ class CommitPace {
   void committed(TimePoint begun, TimePoint ended) {
     uncommitted_ = 0;
     since_commit_ = 0;
-    rests_until_ = ended + kRest * (ended - begun);
+    const auto rest = kRest * (ended - begun);
+    rests_until_ = ended + rest;
+    alerts_together_until_ = ended + std::clamp(rest, kTogether, kMostTogether);
   }
 
   bool bytes_are_due() const { return uncommitted_ >= kBytes; }
@@ -48,12 +58,17 @@ class CommitPace {
   bool show_is_due() const { return quiet_ <= kSettled || quiet_ % kShown == 0; }
   // Asked when one of them is due.
   bool may_commit(TimePoint now) const { return now >= rests_until_; }
+  // Asked when an alert waits.
+  bool may_commit_alerts(TimePoint now, bool more_input_waits) const {
+    return !more_input_waits || now >= alerts_together_until_;
+  }
 
  private:
   std::uint64_t uncommitted_ = 0;
   int quiet_ = 0;         // seconds since input came
   int since_commit_ = 0;  // seconds
   TimePoint rests_until_{};
+  TimePoint alerts_together_until_{};
 };
 
 }  // namespace trainwatch

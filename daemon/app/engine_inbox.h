@@ -39,8 +39,10 @@ class EngineInbox final : public TailSink {
     while (!slots_.try_acquire_for(std::chrono::milliseconds(100))) {
       if (closed_) return;
     }
+    ++waiting_;
     auto chunk = std::make_unique<Chunk>(std::string(appended.bytes), appended.read);
     boost::asio::post(engine_, [this, file, written = appended.written, chunk = std::move(chunk)] {
+      --waiting_;
       handlers_.take(file, {chunk->bytes, written, chunk->read});
     });
   }
@@ -69,6 +71,8 @@ class EngineInbox final : public TailSink {
     post([=](TailSink& sink) { sink.checkpoint_written(file); });
   }
 
+  // No chunk waits. From any thread.
+  bool empty() const { return waiting_ == 0; }
   void chunks_done(std::ptrdiff_t count) { slots_.release(count); }
   // From any thread. What comes from now on is dropped, and nobody waits.
   void close() { closed_ = true; }
@@ -90,6 +94,7 @@ class EngineInbox final : public TailSink {
   boost::asio::io_context& engine_;
   Handlers handlers_;
   std::counting_semaphore<kChunksInFlight> slots_{kChunksInFlight};
+  std::atomic<int> waiting_{0};
   std::atomic<bool> closed_{false};
 };
 

@@ -98,7 +98,11 @@ struct EngineThread::Impl {
   }
 
   void commit_alerts() {
-    if (pipeline.has_emitted()) commit();
+    if (alerts_are_due()) commit();
+  }
+
+  bool alerts_are_due() const {
+    return pipeline.has_emitted() && pace.may_commit_alerts(SteadyClock::now(), !inbox.empty());
   }
 
   void commit() {
@@ -134,7 +138,7 @@ struct EngineThread::Impl {
     ask_for_dumps();
     look_after_self();
     pipeline.raise_self_alerts(clock.now(), conditions);
-    const bool waits = pipeline.has_emitted() || !pipeline.waiting().empty();
+    const bool waits = alerts_are_due() || !pipeline.waiting().empty();
     pace.second_passed();
     pipeline.engine().second_passed();
     const bool due = pace.second_is_due() || health.degraded();

@@ -10,7 +10,9 @@
 
 namespace trainwatch {
 
-inline std::string rank_ranges(const std::set<std::int32_t>& ranks) {
+// `ranks` ascend, each once.
+template <class Ranks = std::set<std::int32_t>>
+std::string rank_ranges(const Ranks& ranks) {
   std::string text;
   for (auto rank = ranks.begin(); rank != ranks.end();) {
     const std::int32_t first = *rank;

@@ -55,6 +55,7 @@ const Alert& AlertBook::apply(const Source& source, Verdict verdict) {
     alert.started_at = at;
     alert.updated_at = at;
     alert.verdict = std::move(verdict);
+    by_id_.emplace(alert.id, &episode);
     ++waiting_;
     if (hold <= Nanos{}) open(source.rule, spec, episode);
     return alert;
@@ -148,6 +149,7 @@ void AlertBook::open(std::uint32_t rule, const RuleSpec& spec, Episode& episode)
 void AlertBook::resolve(Episodes::iterator entry, Time at, EndedBecause why) {
   Episode& episode = entry->second;
   if (episode.phase != Episode::Phase::firing) --waiting_;
+  by_id_.erase(episode.alert.id);
   if (episode.phase != Episode::Phase::pending) {
     episode.alert.state = Alert::State::resolved;
     episode.alert.ended_at = at;
@@ -184,11 +186,12 @@ void AlertBook::assign(const RuleSpec& rule, Alert& alert) {
       take(alert);
       continue;
     }
-    for (auto& [key, episode] : episodes_) {
-      if (episode.alert.id != change.id) continue;
+    if (const auto open = by_id_.find(change.id); open != by_id_.end()) {
+      Episode& episode = *open->second;
       take(episode.alert);
       episode.changed = true;
       emit(episode);
+      continue;
     }
     for (Closed& closed : closed_) {
       if (closed.alert.id != change.id) continue;

@@ -18,6 +18,7 @@
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -46,6 +47,8 @@ class AlertBook {
   };
 
   explicit AlertBook(const Interner& interner) : interner_(interner) {}
+  AlertBook(const AlertBook&) = delete;
+  AlertBook& operator=(const AlertBook&) = delete;
 
   // An evaluation that found the condition. True: describe it, and call apply() next.
   bool fires(const Source& source, const Condition& condition);
@@ -171,6 +174,7 @@ class AlertBook {
 
   const Interner& interner_;
   Episodes episodes_;
+  std::unordered_map<std::string_view, Episode*> by_id_;  // episodes that have an alert
   Incidents incidents_;
   std::deque<Closed> closed_;  // recently resolved; their cause may still be refined
   std::vector<Alert> emitted_;

@@ -81,6 +81,7 @@ void AlertBook::save(StateRows& rows, std::span<const RuleConfig> rules, bool al
 bool AlertBook::load(const SavedState& saved, std::span<const RuleConfig> rules,
                      const std::vector<bool>& kept, Time at) {
   episodes_.clear();
+  by_id_.clear();
   closed_.clear();
   reached_.clear();
   waiting_ = 0;
@@ -116,7 +117,8 @@ bool AlertBook::load(const SavedState& saved, std::span<const RuleConfig> rules,
       end(episode, at, EndedBecause::run_gone);
     } else if (rule < rules.size() && kept[rule]) {
       if (episode.phase != Episode::Phase::firing) ++waiting_;
-      episodes_.emplace(own, std::move(episode));
+      Episode& loaded = episodes_.emplace(own, std::move(episode)).first->second;
+      if (!loaded.alert.id.empty()) by_id_.emplace(loaded.alert.id, &loaded);
     } else {
       end(episode, at, EndedBecause::reconfigured);
     }

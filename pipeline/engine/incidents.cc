@@ -49,7 +49,7 @@ bool Incidents::belong_together(const Entry& a, const Entry& b) {
 }
 
 Incidents::Entry& Incidents::enter(Entry entry) {
-  if (entries_.size() == kMost) entries_.erase(entries_.begin());
+  if (entries_.size() == kMost) entries_.pop_front();
   entry.incident = ++incidents_;
   for (const Entry& other : entries_) {
     if (other.incident == entry.incident || !belong_together(entry, other)) continue;
@@ -76,11 +76,13 @@ const Incidents::Entry& Incidents::speaker_of(std::uint64_t incident) const {
 }
 
 std::string Incidents::ranks_of(const Entry& speaker) const {
-  std::set<std::int32_t> ranks;
+  std::vector<std::int32_t> ranks;
   for (const Entry& entry : entries_) {
     const bool counts = entry.incident == speaker.incident && entry.rule == speaker.rule;
-    if (counts && entry.rank != kNoRank) ranks.insert(entry.rank);
+    if (counts && entry.rank != kNoRank) ranks.push_back(entry.rank);
   }
+  std::ranges::sort(ranks);
+  ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
   return ranks.size() < 2 ? std::string() : rank_ranges(ranks);
 }
 

@@ -15,8 +15,8 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <map>
-#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -77,7 +77,7 @@ class Incidents {
   const Entry& speaker_of(std::uint64_t incident) const;
   std::string ranks_of(const Entry& speaker) const;
 
-  std::vector<Entry> entries_;  // in the order in which they opened
+  std::deque<Entry> entries_;  // in the order in which they opened
   std::uint64_t incidents_ = 0;
   bool changed_ = true;
 };

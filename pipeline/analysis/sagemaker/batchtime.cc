@@ -124,8 +124,9 @@ void IntervalContexts::on(const Span& span) {
   recent->push_back({span.start, span.duration, span.metric()});
   trim(*recent);
   if (span.start >= last_end_) return;
-  for (auto& [interval, context] : contexts_) {
-    if (interval.rank == span.subject) context.add(interval, recent->back());
+  for (auto own = contexts_.lower_bound({.rank = span.subject, .start = kNoTime});
+       own != contexts_.end() && own->first.rank == span.subject; ++own) {
+    own->second.add(own->first, recent->back());
   }
 }
 

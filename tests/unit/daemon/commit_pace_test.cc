@@ -52,6 +52,19 @@ TEST(CommitPace, AQuickCommitDelaysNothing) {
   EXPECT_TRUE(pace.may_commit(at(40)));
 }
 
+TEST(CommitPace, AlertsAreCommittedAtOnceUnlessMoreInputWaits) {
+  CommitPace pace;
+  pace.committed(at(0), at(2));
+  EXPECT_TRUE(pace.may_commit_alerts(at(3), false));
+  EXPECT_FALSE(pace.may_commit_alerts(at(101), true));
+  EXPECT_TRUE(pace.may_commit_alerts(at(102), true));
+  pace.committed(at(1000), at(1020));
+  EXPECT_FALSE(pace.may_commit_alerts(at(1399), true)) << "a twentieth of the time";
+  EXPECT_TRUE(pace.may_commit_alerts(at(1400), true));
+  pace.committed(at(2000), at(2500));
+  EXPECT_TRUE(pace.may_commit_alerts(at(3500), true)) << "a second at most";
+}
+
 TEST(CommitPace, TheClockAloneIsWorthACommitNowAndThen) {
   EXPECT_EQ(commits_in(60, 0), 6);
   EXPECT_EQ(commits_in(60, 1), 12) << "while input comes";
