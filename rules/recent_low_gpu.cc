@@ -64,7 +64,7 @@ void RecentLowGpu::add(const Sample& sample) {
     slice.sum = sample.value;
     slice.samples = 1;
     count(slice, 1);
-    const std::vector<Slice>& all = slices_.all();
+    const std::span<const Slice> all = slices_.all();
     if (all.size() > 1) follow_idle_periods(all[all.size() - 2]);  // which is now complete
     return;
   }
@@ -167,7 +167,7 @@ void RecentLowGpu::judge(Time at, Verdicts& out) {
 }
 
 Verdict RecentLowGpu::describe(Reason reason) const {
-  const std::vector<Slice>& slices = slices_.all();
+  const std::span<const Slice> slices = slices_.all();
   SortedWindow means(slices.size());
   for (const Slice& slice : slices) means.push(slice.mean());
   const double p95 = means.quantile(0.95);

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "trainwatch/state_io.h"
@@ -29,7 +30,7 @@ class TimeSlices {
       : width_(width),
         slice_(std::max(width / static_cast<std::int64_t>(kMost - 1),
                         Nanos{std::chrono::milliseconds(500)})) {
-    slices_.reserve(kMost + 1);
+    slices_.reserve(kRoom);
   }
 
   // The slice that `at` belongs to. If that is a new one, `leaves(slice)` sees each slice that it
@@ -37,42 +38,39 @@ class TimeSlices {
   template <class Leaves>
   Slice& at(Time at, Leaves&& leaves) {
     fresh_ = false;
-    if (!slices_.empty()) {
+    if (!all().empty()) {
       const Nanos after = at - slices_.back().start;
       if (after > kGap || after < -kGap) {
-        for (const Slice& slice : slices_) leaves(slice);
+        for (const Slice& slice : all()) leaves(slice);
         slices_.clear();
+        gone_ = 0;
       } else if (after < slice_) {
         return slices_.back();
       }
     }
     fresh_ = true;
+    if (slices_.size() == kRoom) remove_gone();
     slices_.emplace_back().start = at;
-    std::size_t old = 0;
-    while (slices_.size() - old > kLeast &&
-           (slices_.size() - old > kMost || at - slices_[old].start > width_)) {
-      leaves(slices_[old++]);
+    while (all().size() > kLeast && (all().size() > kMost || at - all().front().start > width_)) {
+      leaves(slices_[gone_++]);
     }
-    slices_.erase(slices_.begin(), slices_.begin() + static_cast<std::ptrdiff_t>(old));
     return slices_.back();
   }
 
   // Whether the last call of at() began a slice.
   bool fresh() const { return fresh_; }
-  const std::vector<Slice>& all() const { return slices_; }
+  std::span<const Slice> all() const { return std::span(slices_).subspan(gone_); }
   Nanos width() const { return width_; }
   // From the first to the last slice.
-  Nanos span() const {
-    return slices_.empty() ? Nanos{0} : slices_.back().start - slices_.front().start;
-  }
+  Nanos span() const { return all().empty() ? Nanos{0} : all().back().start - all().front().start; }
   // From one slice to the next, on average.
   Nanos interval() const {
-    const auto steps = static_cast<std::int64_t>(slices_.size()) - 1;
+    const auto steps = static_cast<std::int64_t>(all().size()) - 1;
     return steps > 0 ? span() / steps : Nanos{0};
   }
   // Enough slices over at least `least` of time, or over most of a window that is shorter.
   bool covers(Nanos least) const {
-    return slices_.size() >= kLeast && span() >= std::min(least, width_ / 8 * 7);
+    return all().size() >= kLeast && span() >= std::min(least, width_ / 8 * 7);
   }
 
   // The longest time without a slice for which `holds` is true.
@@ -80,7 +78,7 @@ class TimeSlices {
   Nanos longest_without(Predicate&& holds) const {
     Nanos longest{0};
     Time from = kNoTime;
-    for (const Slice& slice : slices_) {
+    for (const Slice& slice : all()) {
       if (from != kNoTime) longest = std::max(longest, slice.start - from);
       if (holds(slice)) {
         from = kNoTime;
@@ -94,6 +92,7 @@ class TimeSlices {
 
   // A load fails if the saved slices do not fit.
   void state(StateIo& io) {
+    remove_gone();
     io(slices_);
     const auto ordered = [](const Slice& a, const Slice& b) { return a.start < b.start; };
     const bool own = slices_.size() <= kMost &&
@@ -105,10 +104,18 @@ class TimeSlices {
   }
 
  private:
+  static constexpr std::size_t kRoom = kMost + kMost / 4;  // they move up once in 60 times
+
+  void remove_gone() {
+    slices_.erase(slices_.begin(), slices_.begin() + static_cast<std::ptrdiff_t>(gone_));
+    gone_ = 0;
+  }
+
   Nanos width_;
   Nanos slice_;
   std::vector<Slice> slices_;
-  bool fresh_ = false;  // about the last call only
+  std::size_t gone_ = 0;  // the first of them, which have left the window
+  bool fresh_ = false;    // about the last call only
 };
 
 // How long a condition has not held. An alert ends after a time, not after a number of samples.
