@@ -45,16 +45,18 @@ constexpr unsigned digit_of(char c) {
   return static_cast<unsigned char>(c) - unsigned{'0'};
 }
 
-// Eight digits at once: each step joins neighbours, digits to pairs to fours to eight.
-[[gnu::always_inline]] inline std::optional<std::uint64_t> eight_digits(std::uint64_t word) {
+// Eight digits at once: each step joins neighbours, digits to pairs to fours to eight. False: other
+// characters are among them.
+[[gnu::always_inline]] inline bool eight_digits(std::uint64_t word, std::uint64_t& value) {
   constexpr std::uint64_t kHighHalves = 0xF0F0F0F0F0F0F0F0ULL;
   const std::uint64_t carried = (word + 0x0606060606060606ULL) & kHighHalves;
   if ((word & kHighHalves) != 0x3030303030303030ULL || carried != 0x3030303030303030ULL) {
-    return std::nullopt;
+    return false;
   }
   word = (word & 0x0F0F0F0F0F0F0F0FULL) * 2561 >> 8U;
   word = (word & 0x00FF00FF00FF00FFULL) * 6553601 >> 16U;
-  return (word & 0x0000FFFF0000FFFFULL) * 42949672960001 >> 32U;
+  value = (word & 0x0000FFFF0000FFFFULL) * 42949672960001 >> 32U;
+  return true;
 }
 
 // 0 has none.
@@ -64,14 +66,14 @@ inline int count_digits(std::uint64_t value) {
   return digits;
 }
 
-[[gnu::always_inline]] inline const char* read_digits(const char* p, const char* end, bool fraction,
+[[gnu::always_inline]] inline const char* read_places(const char* p, const char* end, bool fraction,
                                                       Decimal& out) {
   while (std::endian::native == std::endian::little && end - p >= 8 &&
          out.digits + 8 <= kExactDigits) {
-    const auto eight = eight_digits(load<std::uint64_t>(p));
-    if (!eight) break;
-    out.digits = out.digits > 0 ? out.digits + 8 : count_digits(*eight);
-    out.mantissa = out.mantissa * 100'000'000 + *eight;
+    std::uint64_t eight = 0;
+    if (!eight_digits(load<std::uint64_t>(p), eight)) break;
+    out.digits = out.digits > 0 ? out.digits + 8 : count_digits(eight);
+    out.mantissa = out.mantissa * 100'000'000 + eight;
     if (fraction) out.exponent -= 8;
     p += 8;
   }
@@ -98,10 +100,10 @@ inline int count_digits(std::uint64_t value) {
     ++p;
   }
   if (p == end || !is_digit(*p)) return std::nullopt;
-  p = read_digits(p, end, false, out);
+  p = read_places(p, end, false, out);
   if (p != end && *p == '.') {
     const char* const fraction = p + 1;
-    p = read_digits(fraction, end, true, out);
+    p = read_places(fraction, end, true, out);
     if (p == fraction) return std::nullopt;
   }
   if (p == end) return out;
@@ -121,36 +123,38 @@ inline int count_digits(std::uint64_t value) {
 }
 
 // The last `size` (1 to 8) of eight characters as a number, whatever stands before them.
-[[gnu::always_inline]] inline std::optional<std::uint64_t> last_digits(std::uint64_t word,
-                                                                       std::size_t size) {
+[[gnu::always_inline]] inline bool last_digits(std::uint64_t word, std::size_t size,
+                                               std::uint64_t& value) {
   constexpr std::uint64_t kZeros = 0x3030303030303030ULL;
   const std::uint64_t before = (std::uint64_t{1} << (8 * (8 - size))) - 1;
-  return eight_digits((word & ~before) | (kZeros & before));
+  return eight_digits((word & ~before) | (kZeros & before), value);
 }
 
 // The value of 1 to 16 digits and nothing else, as most numbers are written.
-[[gnu::always_inline]] inline std::optional<std::uint64_t> short_integer(std::string_view text) {
+[[gnu::always_inline]] inline bool short_integer(std::string_view text, std::uint64_t& value) {
   const char* const p = text.data();
   const std::size_t size = text.size();
-  if (size == 0 || size > 16) return std::nullopt;
+  if (size == 0 || size > 16) return false;
   if (std::endian::native == std::endian::little && size > 8) {
-    const auto high = eight_digits(load<std::uint64_t>(p));
-    const auto low = last_digits(load<std::uint64_t>(p + size - 8), size - 8);
-    if (!high || !low) return std::nullopt;
-    return *high * kPowersOfTen[size - 8] + *low;
+    std::uint64_t high = 0;
+    std::uint64_t low = 0;
+    if (!eight_digits(load<std::uint64_t>(p), high)) return false;
+    if (!last_digits(load<std::uint64_t>(p + size - 8), size - 8, low)) return false;
+    value = high * kPowersOfTen[size - 8] + low;
+    return true;
   }
   if (std::endian::native == std::endian::little && size >= 4) {  // two halves that may overlap
     const std::uint64_t first = load<std::uint32_t>(p);
     const std::uint64_t last = load<std::uint32_t>(p + size - 4);
-    return last_digits(last << 32U | first << (8 * (8 - size)), size);
+    return last_digits(last << 32U | first << (8 * (8 - size)), size, value);
   }
-  std::uint64_t value = 0;
+  value = 0;
   for (const char c : text) {
     const unsigned digit = digit_of(c);
-    if (digit > 9) return std::nullopt;
+    if (digit > 9) return false;
     value = value * 10 + digit;
   }
-  return value;
+  return true;
 }
 
 // units / 10^places
@@ -160,7 +164,7 @@ struct ShortDecimal {
 };
 
 // Up to 8 characters.
-[[gnu::always_inline]] inline std::optional<ShortDecimal> tiny_decimal(std::string_view text) {
+[[gnu::always_inline]] inline bool tiny_decimal(std::string_view text, ShortDecimal& out) {
   std::uint64_t units = 0;
   std::size_t point = 0;
   for (std::size_t at = 0; at < text.size(); ++at) {
@@ -170,24 +174,28 @@ struct ShortDecimal {
     } else if (text[at] == '.' && point == 0 && at > 0) {
       point = at;
     } else {
-      return std::nullopt;
+      return false;
     }
   }
-  if (point == 0 || point + 1 == text.size()) return std::nullopt;
-  return ShortDecimal{units, text.size() - point - 1};
+  if (point == 0 || point + 1 == text.size()) return false;
+  out = {units, text.size() - point - 1};
+  return true;
 }
 
 // Two short integers with a point between them, and so few digits that none is ever dropped.
-[[gnu::always_inline]] inline std::optional<ShortDecimal> short_decimal(std::string_view text) {
-  if (text.size() <= 8) return tiny_decimal(text);
-  if (text.size() > kExactDigits) return std::nullopt;
+[[gnu::always_inline]] inline bool short_decimal(std::string_view text, ShortDecimal& out) {
+  if (text.size() <= 8) return tiny_decimal(text, out);
+  if (text.size() > kExactDigits + 1) return false;
   const std::size_t point = find_near(text, '.');
-  if (point == std::string_view::npos) return std::nullopt;
-  const auto whole = short_integer(text.substr(0, point));
+  if (point == std::string_view::npos) return false;
   const std::string_view places = text.substr(point + 1);
-  const auto fraction = short_integer(places);
-  if (!whole || !fraction) return std::nullopt;
-  return ShortDecimal{*whole * kPowersOfTen[places.size()] + *fraction, places.size()};
+  std::uint64_t whole = 0;
+  std::uint64_t fraction = 0;
+  if (!short_integer(text.substr(0, point), whole) || !short_integer(places, fraction)) {
+    return false;
+  }
+  out = {whole * kPowersOfTen[places.size()] + fraction, places.size()};
+  return true;
 }
 
 std::int64_t with_sign(std::uint64_t magnitude, bool negative) {
@@ -204,99 +212,108 @@ std::int64_t with_sign(std::uint64_t magnitude, bool negative) {
   return overflow ? kMax : with_sign(scaled, false);
 }
 
-// parse_time_ns() for all other numbers.
-std::optional<std::int64_t> parse_decimal_time_ns(std::string_view text, TimeUnit unit) {
-  const std::optional<Decimal> decimal = read_decimal(text);
-  if (!decimal) return std::nullopt;
-  if (decimal->mantissa == 0) return 0;
-  const int shift = decimal->exponent + static_cast<int>(unit);
-  if (shift == 0) return with_sign(decimal->mantissa + (decimal->half ? 1 : 0), decimal->negative);
+std::int64_t scaled_time(const Decimal& time, TimeUnit unit) {
+  if (time.mantissa == 0) return 0;
+  const int shift = time.exponent + static_cast<int>(unit);
+  if (shift == 0) return with_sign(time.mantissa + (time.half ? 1 : 0), time.negative);
   if (shift > 0) {
     std::uint64_t scaled = 0;
     const bool overflow =
         shift >= static_cast<int>(kPowersOfTen.size()) ||
-        __builtin_mul_overflow(decimal->mantissa, kPowersOfTen[static_cast<std::size_t>(shift)],
+        __builtin_mul_overflow(time.mantissa, kPowersOfTen[static_cast<std::size_t>(shift)],
                                &scaled);
-    return with_sign(overflow ? std::numeric_limits<std::uint64_t>::max() : scaled,
-                     decimal->negative);
+    return with_sign(overflow ? std::numeric_limits<std::uint64_t>::max() : scaled, time.negative);
   }
   if (-shift >= static_cast<int>(kPowersOfTen.size())) return 0;
   const std::uint64_t divisor = kPowersOfTen[static_cast<std::size_t>(-shift)];
-  const std::uint64_t rest = decimal->mantissa % divisor;
-  const std::uint64_t whole = decimal->mantissa / divisor + (rest >= divisor - rest ? 1 : 0);
-  return with_sign(whole, decimal->negative);
+  const std::uint64_t rest = time.mantissa % divisor;
+  const std::uint64_t whole = time.mantissa / divisor + (rest >= divisor - rest ? 1 : 0);
+  return with_sign(whole, time.negative);
+}
+
+// read_time_ns() for all numbers that are not short; few are.
+[[gnu::noinline]] bool read_decimal_time_ns(std::string_view text, TimeUnit unit,
+                                            std::int64_t& ns) {
+  const std::optional<Decimal> decimal = read_decimal(text);
+  if (!decimal) return false;
+  ns = scaled_time(*decimal, unit);
+  return true;
+}
+
+// read_number() for them.
+[[gnu::noinline]] bool read_long_number(std::string_view text, double& number) {
+  const std::optional<Decimal> decimal = read_decimal(text);
+  if (!decimal) return false;
+  const bool exact = decimal->mantissa < (std::uint64_t{1} << 53U) && !decimal->dropped &&
+                     decimal->exponent <= 0 && decimal->exponent >= -22;
+  if (exact) {  // one correctly rounded division of two exact doubles
+    number = static_cast<double>(decimal->mantissa) /
+             kExactDoubles[static_cast<std::size_t>(-decimal->exponent)];
+    if (decimal->negative) number = -number;
+    return true;
+  }
+  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc{};
 }
 
 }  // namespace
 
-std::optional<std::int64_t> parse_time_ns(std::string_view text, TimeUnit unit) {
-  if (has_leading_zero(text)) return std::nullopt;
-  if (unit != TimeUnit::seconds) {  // these have a fraction
-    if (const auto whole = short_integer(text)) return scaled_time({*whole, 0}, unit);
-  }
-  const auto decimal = short_decimal(text);
-  if (decimal && decimal->places <= static_cast<std::size_t>(unit)) {
-    return scaled_time(*decimal, unit);
-  }
-  return parse_decimal_time_ns(text, unit);
+bool read_time_ns(std::string_view text, TimeUnit unit, std::int64_t& ns) {
+  if (has_leading_zero(text)) return false;
+  ShortDecimal time;
+  const bool has_fraction = unit == TimeUnit::seconds;
+  const bool is_short =
+      (!has_fraction && short_integer(text, time.units)) ||
+      (short_decimal(text, time) && time.places <= static_cast<std::size_t>(unit));
+  if (!is_short) return read_decimal_time_ns(text, unit, ns);
+  ns = scaled_time(time, unit);
+  return true;
 }
 
-std::optional<std::int64_t> parse_digits(std::string_view text) {
-  if (const auto plain = short_integer(text)) return with_sign(*plain, false);
-  if (text.empty() || text.size() > kExactDigits) return std::nullopt;
+bool read_digits(std::string_view text, std::int64_t& number) {
   std::uint64_t value = 0;
-  for (const char c : text) {
-    const unsigned digit = digit_of(c);
-    if (digit > 9) return std::nullopt;
-    value = value * 10 + digit;
+  if (!short_integer(text, value)) {
+    if (text.empty() || text.size() > kExactDigits) return false;
+    value = 0;
+    for (const char c : text) {
+      const unsigned digit = digit_of(c);
+      if (digit > 9) return false;
+      value = value * 10 + digit;
+    }
   }
-  if (value > static_cast<std::uint64_t>(kMax)) return std::nullopt;
-  return static_cast<std::int64_t>(value);
+  if (value > static_cast<std::uint64_t>(kMax)) return false;
+  number = static_cast<std::int64_t>(value);
+  return true;
 }
 
-std::optional<std::int64_t> parse_integer(std::string_view token) {
+bool read_integer(std::string_view token, std::int64_t& number) {
   if (token.size() >= 2 && token.front() == '"' && token.back() == '"') {
     token = token.substr(1, token.size() - 2);
   }
-  if (has_leading_zero(token)) return std::nullopt;
+  if (has_leading_zero(token)) return false;
   const bool negative = token.starts_with('-');
   if (negative) token.remove_prefix(1);
-  const auto magnitude = parse_digits(token);
-  if (!magnitude) return std::nullopt;
-  return negative ? -*magnitude : *magnitude;
+  if (!read_digits(token, number)) return false;
+  if (negative) number = -number;
+  return true;
 }
 
-std::optional<std::int32_t> small_integer(std::string_view token) {
-  const auto number = parse_integer(token);
-  if (!number || *number < std::numeric_limits<std::int32_t>::min() ||
-      *number > std::numeric_limits<std::int32_t>::max()) {
-    return std::nullopt;
-  }
-  return static_cast<std::int32_t>(*number);
-}
-
-std::optional<double> parse_number(std::string_view text) {
-  if (has_leading_zero(text)) return std::nullopt;
-  if (const auto decimal = short_decimal(text); decimal && text.size() <= 16) {
+bool read_number(std::string_view text, double& number) {
+  if (has_leading_zero(text)) return false;
+  ShortDecimal decimal;
+  if (text.size() <= 16 && short_decimal(text, decimal)) {
     // Fewer than 2^53 units: one correctly rounded division of two exact doubles.
-    return static_cast<double>(decimal->units) / kExactDoubles[decimal->places];
+    number = static_cast<double>(decimal.units) / kExactDoubles[decimal.places];
+  } else if (text == "NaN") {
+    number = std::numeric_limits<double>::quiet_NaN();
+  } else if (text == "Infinity") {
+    number = std::numeric_limits<double>::infinity();
+  } else if (text == "-Infinity") {
+    number = -std::numeric_limits<double>::infinity();
+  } else {
+    return read_long_number(text, number);
   }
-  if (text == "NaN") return std::numeric_limits<double>::quiet_NaN();
-  if (text == "Infinity") return std::numeric_limits<double>::infinity();
-  if (text == "-Infinity") return -std::numeric_limits<double>::infinity();
-  const std::optional<Decimal> decimal = read_decimal(text);
-  if (!decimal) return std::nullopt;
-  const bool exact = decimal->mantissa < (std::uint64_t{1} << 53U) && !decimal->dropped &&
-                     decimal->exponent <= 0 && decimal->exponent >= -22;
-  if (exact) {  // one correctly rounded division of two exact doubles
-    const double value = static_cast<double>(decimal->mantissa) /
-                         kExactDoubles[static_cast<std::size_t>(-decimal->exponent)];
-    return decimal->negative ? -value : value;
-  }
-  double value = 0;
-  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{}) return std::nullopt;
-  return value;
+  return true;
 }
 
 std::int64_t saturating_add(std::int64_t a, std::int64_t b) {

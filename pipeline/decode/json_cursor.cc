@@ -4,29 +4,34 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <string>
+
+#include "pipeline/decode/short_text.h"
 
 namespace trainwatch {
 namespace {
 
-// True when no byte is a backslash, a control character or above 0x7F.
-bool is_plain(std::string_view text) {
+// A high bit if a byte is a backslash, a control character or above 0x7F.
+std::uint64_t odd_bytes(std::uint64_t word) {
   constexpr std::uint64_t kOnes = 0x0101010101010101ULL;
   constexpr std::uint64_t kHigh = 0x8080808080808080ULL;
+  const std::uint64_t slash = word ^ (kOnes * '\\');
+  return (word | (word - kOnes * ' ') | ((slash - kOnes) & ~slash)) & kHigh;
+}
+
+// True when no byte is odd.
+bool is_plain(std::string_view text) {
+  const char* const p = text.data();
   std::uint64_t odd = 0;
-  const char* p = text.data();
-  std::size_t left = text.size();
-  for (; left > 0;) {
-    std::uint64_t word = kOnes * 0x20;  // padding of spaces
-    const std::size_t n = left < 8 ? left : 8;
-    std::memcpy(&word, p, n);
-    const std::uint64_t slash = word ^ (kOnes * '\\');
-    odd |= word | (word - kOnes * 0x20) | ((slash - kOnes) & ~slash);
-    p += n;
-    left -= n;
+  if (text.size() < 8) {
+    for (const char c : text)
+      odd |= odd_bytes(0x2020202020202000ULL | static_cast<unsigned char>(c));
+    return odd == 0;
   }
-  return (odd & kHigh) == 0;
+  for (std::size_t at = 0; at < text.size() - 8; at += 8) {
+    odd |= odd_bytes(load<std::uint64_t>(p + at));
+  }
+  return (odd | odd_bytes(load<std::uint64_t>(p + text.size() - 8))) == 0;  // some once more
 }
 
 }  // namespace

@@ -44,7 +44,7 @@ inline bool take_bracket(const Place& place, ScanState& state, std::vector<Recor
       return stop == ScanStop::end_of_bytes;
     }
     if (c == '[') return true;
-    marks.push_back({static_cast<std::uint32_t>(place.offset), false});
+    marks.push_back({static_cast<std::uint32_t>(place.offset), RecordEdge::begin});
     state.depth = 1;
     return true;
   }
@@ -53,7 +53,8 @@ inline bool take_bracket(const Place& place, ScanState& state, std::vector<Recor
     stop = ScanStop::closed;
     return false;
   }
-  if (--state.depth == 0) marks.push_back({static_cast<std::uint32_t>(place.offset), true});
+  if (--state.depth == 0)
+    marks.push_back({static_cast<std::uint32_t>(place.offset), RecordEdge::end});
   return true;
 }
 
@@ -158,10 +159,13 @@ TW_AVX2 ScanResult scan_blocks(std::string_view bytes, ScanState& state,
   std::uint64_t escape = state.escaped ? 1 : 0;
   std::uint64_t line_start = state.line_start ? 1 : 0;
   for (std::size_t at = 0; at < end; at += kBlock) {
-    const ScanState before{state.depth, in_string != 0, escape != 0, line_start != 0, state.before};
+    const bool was_in_string = in_string != 0;
+    const bool was_escaped = escape != 0;
     const Masks masks = classify(data + at, in_string, escape);
     if ((masks.line_break & masks.in_string) != 0) {
-      state = before;
+      state.in_string = was_in_string;
+      state.escaped = was_escaped;
+      state.line_start = line_start != 0;
       return scan_scalar(data, at, at + kBlock, state, marks);  // stops inside this block
     }
     const std::uint64_t line_starts = (masks.line_break << 1U) | line_start;

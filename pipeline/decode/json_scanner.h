@@ -30,10 +30,12 @@ struct ScanState {
   char before = '\0';       // the last byte that is not white space
 };
 
-// Where a record begins (its '{') or ends (its '}').
+enum class RecordEdge : std::uint32_t { begin, end };  // '{' and '}'
+
+// Where a record begins or ends. Without padding, which hardening would zero in a store of its own.
 struct RecordMark {
   std::uint32_t offset = 0;
-  bool end = false;
+  RecordEdge edge = RecordEdge::begin;
 };
 
 enum class ScanStop : std::uint8_t {

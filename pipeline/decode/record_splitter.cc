@@ -168,7 +168,7 @@ std::size_t RecordSplitter::records(std::string_view bytes, RecordSink& sink) {
   const ScanResult result = scan_records(bytes.substr(0, size), scan_, marks_);
   std::size_t at = 0;  // of the open record, or what follows the last one
   for (const RecordMark mark : marks_) {
-    if (mark.end) {
+    if (mark.edge == RecordEdge::end) {
       const std::size_t end = mark.offset + 1;
       const bool carried = !carry_.empty();
       if (carried) carry_.append(bytes.substr(at, end - at));

@@ -17,8 +17,12 @@ class SymbolReader {
   // The table outlives the reader and keeps its numbers.
   explicit SymbolReader(SymbolTable& symbols) : symbols_(symbols) {}
 
-  // The symbol of a string; nullopt: see StringReader::read.
-  std::optional<Symbol> read(std::string_view token);
+  // The symbol of a string. False: see StringReader::read.
+  bool read(std::string_view token, Symbol& symbol);
+  std::optional<Symbol> read(std::string_view token) {
+    Symbol symbol{};
+    return read(token, symbol) ? std::optional(symbol) : std::nullopt;
+  }
 
  private:
   static constexpr std::size_t kShortest = 8;  // of the tokens that are kept, with their quotes
@@ -30,7 +34,7 @@ class SymbolReader {
     Symbol symbol{};
   };
 
-  std::optional<Symbol> look_up(std::string_view token);
+  bool look_up(std::string_view token, Symbol& symbol);
 
   SymbolTable& symbols_;
   StringReader strings_;

@@ -95,20 +95,29 @@ class SystemMetricsDecoder final : public Decoder {
     }
   };
 
+  // What a line says, in fields without padding between them: copying a Sample would wait until
+  // all of it is stored.
+  struct Reading {
+    std::int64_t at_ns = 0;
+    double value = 0;
+    const Layout* layout = nullptr;
+  };
+
   void line(std::string_view text, EventBatch& out);
   void begun_line(EventBatch& out);
-  void accept(const Sample& sample, std::size_t size, EventBatch& out);
+  // A reading of `size` bytes.
+  void accept(const Reading& reading, std::size_t size, EventBatch& out);
   enum class Expected : std::uint8_t { no, sample, no_room };
-  Expected read_expected(std::string_view text, Sample& sample);
+  Expected read_expected(std::string_view text, Reading& reading);
   // There may be room later, if the limit is raised.
   bool has_room(std::uint32_t number) {
     Layout& layout = layouts_[number];
     if (!layout.id) layout.id = context_.interner.series.intern(series_[number]);
     return layout.id.has_value();
   }
-  std::optional<std::int64_t> time_of(std::string_view token);
+  bool time_of(std::string_view token, std::int64_t& at);
   // The first object in the text; `size` is how much of it that takes.
-  Rejection parse(std::string_view text, Sample& sample, std::size_t& size);
+  Rejection parse(std::string_view text, Reading& reading, std::size_t& size);
   bool read_tokens(std::string_view text, Tokens& tokens, std::size_t& size);
   // The layout of the series that these tokens name; a new series gets one.
   Rejection find_layout(const Tokens& tokens, std::uint32_t& number);
@@ -151,12 +160,12 @@ void SystemMetricsDecoder::feed(std::string_view bytes, EventBatch& out) {
 void SystemMetricsDecoder::begun_line(EventBatch& out) {
   const std::string_view text = lines_.rest();
   if (!text.ends_with('}')) return;
-  Sample sample;
+  Reading reading;
   std::size_t size = text.size();
-  const Expected expected = read_expected(text, sample);
+  const Expected expected = read_expected(text, reading);
   if (expected == Expected::no_room) return;  // counted at the end of the line
-  if (expected == Expected::no && (parse(text, sample, size) || size != text.size())) return;
-  accept(sample, size, out);
+  if (expected == Expected::no && (parse(text, reading, size) || size != text.size())) return;
+  accept(reading, size, out);
   lines_.take_rest();
 }
 
@@ -168,18 +177,18 @@ void SystemMetricsDecoder::finish(EventBatch& out) {
 void SystemMetricsDecoder::line(std::string_view text, EventBatch& out) {
   bool damaged = false;
   for (int failures = 0; !text.empty();) {
-    Sample sample;
     std::size_t size = text.size();
-    const Expected expected = read_expected(text, sample);
-    if (expected == Expected::sample) return accept(sample, size, out);
+    Reading reading;
+    const Expected expected = read_expected(text, reading);
+    if (expected == Expected::sample) return accept(reading, size, out);
     if (is_blank(text)) {
       account_.structure += size;
       return;
     }
     const bool no_room = expected == Expected::no_room;
-    const Rejection reason = no_room ? RejectReason::cardinality : parse(text, sample, size);
+    const Rejection reason = no_room ? RejectReason::cardinality : parse(text, reading, size);
     if (!reason) {
-      accept(sample, size, out);
+      accept(reading, size, out);
       damaged = false;
     } else {
       const bool syntax = *reason == RejectReason::syntax;
@@ -192,14 +201,18 @@ void SystemMetricsDecoder::line(std::string_view text, EventBatch& out) {
   }
 }
 
-void SystemMetricsDecoder::accept(const Sample& sample, std::size_t size, EventBatch& out) {
+void SystemMetricsDecoder::accept(const Reading& reading, std::size_t size, EventBatch& out) {
   ++records_;
   account_.records += size;
-  out.emplace_back(std::in_place_type<Sample>, sample);
+  Sample& sample = std::get<Sample>(out.emplace_back(std::in_place_type<Sample>));
+  sample.at = time_from_ns(reading.at_ns);
+  sample.value = reading.value;
+  sample.series = *reading.layout->id;
+  sample.resource = reading.layout->resource;
 }
 
 SystemMetricsDecoder::Expected SystemMetricsDecoder::read_expected(std::string_view text,
-                                                                   Sample& sample) {
+                                                                   Reading& reading) {
   if (layouts_.empty()) return Expected::no;
   const std::uint32_t number = layouts_[last_].next;
   const Layout& layout = layouts_[number];
@@ -215,32 +228,30 @@ SystemMetricsDecoder::Expected SystemMetricsDecoder::read_expected(std::string_v
   if (!rest.starts_with(parts.between)) return Expected::no;
   const std::string_view first = text.substr(0, first_end);
   const std::string_view second = rest.substr(parts.between.size());
-  const auto value = parse_number(layout.value_first ? first : second);
-  const auto at = time_of(layout.value_first ? second : first);
-  if (!value || !at) return Expected::no;
+  if (!read_number(layout.value_first ? first : second, reading.value)) return Expected::no;
+  if (!time_of(layout.value_first ? second : first, reading.at_ns)) return Expected::no;
   last_ = number;
   if (!has_room(number)) return Expected::no_room;
-  sample = {time_from_ns(*at), *value, *layout.id, layout.resource};
+  reading.layout = &layout;
   return Expected::sample;
 }
 
-std::optional<std::int64_t> SystemMetricsDecoder::time_of(std::string_view token) {
-  if (time_.is(token)) return time_ns_;
-  const auto at = parse_time_ns(token, TimeUnit::seconds);
-  if (!at) return std::nullopt;
-  time_.remember(token);
-  time_ns_ = *at;
-  return at;
+bool SystemMetricsDecoder::time_of(std::string_view token, std::int64_t& at) {
+  if (!time_.is(token)) {
+    if (!read_time_ns(token, TimeUnit::seconds, at)) return false;
+    time_.remember(token);
+    time_ns_ = at;
+  }
+  at = time_ns_;
+  return true;
 }
 
-Rejection SystemMetricsDecoder::parse(std::string_view text, Sample& sample, std::size_t& size) {
+Rejection SystemMetricsDecoder::parse(std::string_view text, Reading& reading, std::size_t& size) {
   Tokens tokens;
   if (!read_tokens(text, tokens, size)) return RejectReason::syntax;
   text = text.substr(0, size);
-  const auto value = parse_number(tokens.value);
-  if (!value) return RejectReason::type;
-  const auto at = time_of(tokens.timestamp);
-  if (!at) return RejectReason::time;
+  if (!read_number(tokens.value, reading.value)) return RejectReason::type;
+  if (!time_of(tokens.timestamp, reading.at_ns)) return RejectReason::time;
   std::uint32_t number = 0;
   if (const Rejection reason = find_layout(tokens, number)) return reason;
   // The expected series in another layout: expect that one from now on.
@@ -249,7 +260,7 @@ Rejection SystemMetricsDecoder::parse(std::string_view text, Sample& sample, std
   layouts_[last_].next = number;
   last_ = number;
   if (!has_room(number)) return RejectReason::cardinality;
-  sample = {time_from_ns(*at), *value, *layout.id, layout.resource};
+  reading.layout = &layout;
   return std::nullopt;
 }
 

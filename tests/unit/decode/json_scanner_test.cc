@@ -31,7 +31,8 @@ Scan scan(std::string_view text, const std::vector<std::size_t>& sizes, Scanner&
       std::vector<RecordMark> marks;
       const std::size_t base = at + used;
       const ScanResult result = scanner(text.substr(base, size - used), state, marks);
-      for (const RecordMark mark : marks) out.marks.emplace_back(base + mark.offset, mark.end);
+      for (const RecordMark mark : marks)
+        out.marks.emplace_back(base + mark.offset, mark.edge == RecordEdge::end);
       used += result.consumed;
       if (result.stop == ScanStop::end_of_bytes) break;
       out.stops.emplace_back(at + used, result.stop);
