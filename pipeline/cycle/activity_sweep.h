@@ -3,13 +3,13 @@
 // grow with the cycle.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <functional>
 #include <queue>
 #include <utility>
 #include <vector>
 
+#include "pipeline/cycle/merge_runs.h"
 #include "pipeline/cycle/step_selection.h"
 
 namespace trainwatch {
@@ -26,11 +26,12 @@ struct ActivitySegment {
   }
 };
 
-// The same rows by start, regardless of stream. O(n log n).
+// The same rows by start, regardless of stream; those of one moment by stream.
 inline std::vector<std::uint32_t> rows_by_start(const CycleTrace& cycle, DeviceRows rows) {
   std::vector<std::uint32_t> by_start(rows.begin(), rows.end());
-  std::ranges::sort(by_start, {},
-                    [&cycle](std::uint32_t index) { return cycle.device[index].start_ns; });
+  merge_runs(by_start, [&cycle](std::uint32_t a, std::uint32_t b) {
+    return cycle.device[a].start_ns < cycle.device[b].start_ns;
+  });
   return by_start;
 }
 

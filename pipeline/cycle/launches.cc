@@ -4,7 +4,8 @@
 #include <array>
 #include <limits>
 #include <map>
-#include <tuple>
+
+#include "pipeline/cycle/merge_runs.h"
 
 namespace trainwatch {
 namespace {
@@ -54,19 +55,20 @@ std::vector<bool> queued_names(const NameTable& names) {
   return queued;
 }
 
-std::size_t rows_of_stream(const CycleTrace& cycle, DeviceRows rows, std::int32_t stream) {
+// The rows of the stream of the first one.
+DeviceRows first_stream(const CycleTrace& cycle, DeviceRows rows) {
   const auto stream_of = [&](std::uint32_t index) { return cycle.device[index].stream; };
-  const auto from = std::ranges::lower_bound(rows, stream, {}, stream_of);
-  const auto to = std::ranges::upper_bound(from, rows.end(), stream, {}, stream_of);
-  return static_cast<std::size_t>(to - from);
+  const auto end = std::ranges::upper_bound(rows, stream_of(rows.front()), {}, stream_of);
+  return rows.first(static_cast<std::size_t>(end - rows.begin()));
 }
 
-// Turns steps up and down into lengths.
+// Turns steps up, followed by steps down, into lengths. A stream begins its activity in the order
+// of the launches, so that both mostly ascend.
 void accumulate(StreamQueue& queue) {
-  std::sort(queue.changes.begin(), queue.changes.end(),
-            [](const QueueChange& a, const QueueChange& b) {
-              return std::tuple(a.at_ns, -a.length) < std::tuple(b.at_ns, -b.length);
-            });
+  merge_runs(queue.changes, [](const QueueChange& a, const QueueChange& b) {
+    if (a.at_ns != b.at_ns) return a.at_ns < b.at_ns;
+    return a.length > b.length;
+  });
   std::int64_t length = 0;
   for (QueueChange& change : queue.changes) change.length = length += change.length;
 }
@@ -75,20 +77,28 @@ void accumulate(StreamQueue& queue) {
 
 std::vector<StreamQueue> queue_length(const CycleTrace& cycle, DeviceRows rows) {
   const std::vector<bool> queued = queued_names(cycle.names);
-  std::vector<StreamQueue> found;
-  for (const std::uint32_t index : rows) {
+  const auto is_queued = [&](std::uint32_t index) {
     const DeviceActivity& row = cycle.device[index];
-    if (row.launch == kNoRow || row.kind == DeviceKind::sync) continue;
-    const LaunchRow& launch = cycle.launches[row.launch];
-    if (!queued[static_cast<std::size_t>(launch.name)]) continue;
-    if (found.empty() || found.back().stream != row.stream) {
-      found.push_back({row.stream, {}});
-      found.back().changes.reserve(2 * rows_of_stream(cycle, rows, row.stream));
+    return row.launch != kNoRow && row.kind != DeviceKind::sync &&
+           queued[static_cast<std::size_t>(cycle.launches[row.launch].name)];
+  };
+  std::vector<StreamQueue> found;
+  while (!rows.empty()) {
+    const DeviceRows own = first_stream(cycle, rows);
+    rows = rows.subspan(own.size());
+    StreamQueue queue{cycle.device[own.front()].stream, {}};
+    queue.changes.reserve(2 * own.size());
+    for (const std::uint32_t index : own) {
+      if (!is_queued(index)) continue;
+      queue.changes.push_back({cycle.launches[cycle.device[index].launch].start_ns, 1});
     }
-    found.back().changes.push_back({launch.start_ns, 1});
-    found.back().changes.push_back({row.start_ns, -1});
+    if (queue.changes.empty()) continue;
+    for (const std::uint32_t index : own) {
+      if (is_queued(index)) queue.changes.push_back({cycle.device[index].start_ns, -1});
+    }
+    accumulate(queue);
+    found.push_back(std::move(queue));
   }
-  for (StreamQueue& queue : found) accumulate(queue);
   return found;
 }
 

@@ -1,6 +1,7 @@
 #include "pipeline/cycle/sorted_values.h"
 
 #include <algorithm>
+#include <boost/sort/spreadsort/float_sort.hpp>
 #include <cmath>
 #include <limits>
 
@@ -21,7 +22,7 @@ double mean_of(const std::vector<double>& values) {
 
 SortedValues::SortedValues(std::vector<double> values)
     : values_(std::move(values)), mean_(mean_of(values_)) {
-  std::sort(values_.begin(), values_.end());
+  boost::sort::spreadsort::float_sort(values_.begin(), values_.end());
 }
 
 double SortedValues::min() const {

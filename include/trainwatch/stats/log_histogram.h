@@ -86,9 +86,7 @@ class LogHistogram {
 
   void add(double value, std::uint64_t times = 1) { add_to(bucket_of(value), times); }
   void merge(const LogHistogram& other) {
-    for (std::size_t i = 0; i < other.buckets_.size(); ++i) {
-      add_to(other.buckets_[i], other.times_[i]);
-    }
+    other.each_bucket([this](std::int32_t bucket, std::uint64_t times) { add_to(bucket, times); });
   }
 
   std::uint64_t count() const { return count_; }
@@ -96,30 +94,40 @@ class LogHistogram {
   // The value with `rank` smaller values; rank < count().
   double at(std::uint64_t rank) const {
     std::uint64_t before = 0;
-    for (std::size_t i = 0; i < buckets_.size(); ++i) {
-      before += times_[i];
-      if (before > rank) return value_of(buckets_[i]);
-    }
-    return 0;
+    double value = 0;
+    each_bucket([&](std::int32_t bucket, std::uint64_t times) {
+      if (before <= rank) value = value_of(bucket);
+      before += times;
+    });
+    return value;
   }
 
   // Calls `use(value, times)` in ascending order.
   template <class Use>
   void each(Use&& use) const {
-    for (std::size_t i = 0; i < buckets_.size(); ++i) use(value_of(buckets_[i]), times_[i]);
+    each_bucket([&use](std::int32_t bucket, std::uint64_t times) { use(value_of(bucket), times); });
   }
 
+  // Saved are the buckets that hold something, ascending.
   void state(StateIo& io) {
-    io(buckets_);
-    io(times_);
+    std::vector<std::int16_t> buckets;
+    std::vector<std::uint64_t> counts;
+    if (!io.is_loading()) {
+      each_bucket([&](std::int32_t bucket, std::uint64_t times) {
+        buckets.push_back(static_cast<std::int16_t>(bucket));
+        counts.push_back(times);
+      });
+    }
+    io(buckets);
+    io(counts);
     if (!io.is_loading()) return;
-    count_ = 0;
-    for (const std::uint64_t times : times_) count_ += times;
-    const bool ascending = std::ranges::is_sorted(buckets_, std::ranges::less_equal{});
+    *this = {};
+    const bool ascending = std::ranges::is_sorted(buckets, std::ranges::less_equal{});
     const std::int32_t most = bucket_of(kLargest);
-    const bool inside = buckets_.empty() || (buckets_.front() >= -most && buckets_.back() <= most);
-    if (!ascending || !inside || buckets_.size() != times_.size()) io.fail();
-    if (!io.ok()) *this = {};
+    const bool inside = buckets.empty() || (buckets.front() >= -most && buckets.back() <= most);
+    if (!ascending || !inside || buckets.size() != counts.size()) io.fail();
+    if (!io.ok()) return;
+    for (std::size_t i = 0; i < buckets.size(); ++i) add_to(buckets[i], counts[i]);
   }
 
  private:
@@ -137,32 +145,65 @@ class LogHistogram {
     return bucket < 0 ? -middle : middle;
   }
 
-  // Returns the position of the first bucket that is not smaller. std::lower_bound() branches on
-  // every comparison, and mispredicts half of them: 38 ns instead of 8 with 229 buckets.
-  std::size_t place_of(std::int32_t bucket) const {
-    std::size_t place = 0;
-    for (std::size_t left = buckets_.size(); left > 0;) {
-      const std::size_t half = (left + 1) / 2;
-      place += buckets_[place + half - 1] < bucket ? half : 0;
-      left -= half;
+  // How many values each bucket of one sign holds, from the first to the last one in use. Those in
+  // between that are empty take room, but nothing has to be searched: with 300 histograms, which
+  // no cache holds, a search in a list of the buckets in use took 13 % of the analyses' time.
+  class Counts {
+   public:
+    // bucket > 0
+    void add(std::int32_t bucket, std::uint64_t times) {
+      if (bucket < first_ || bucket - first_ >= size()) make_room(bucket);
+      times_[static_cast<std::size_t>(bucket - first_)] += times;
     }
-    return place;
-  }
+    std::int32_t first() const { return first_; }
+    std::int32_t end() const { return first_ + size(); }
+    std::uint64_t of(std::int32_t bucket) const {
+      return times_[static_cast<std::size_t>(bucket - first_)];
+    }
+
+   private:
+    std::int32_t size() const { return static_cast<std::int32_t>(times_.size()); }
+    void make_room(std::int32_t bucket) {
+      if (times_.empty()) first_ = bucket;
+      const std::int32_t lacking = std::max(first_ - bucket, 0);
+      times_.insert(times_.begin(), static_cast<std::size_t>(lacking), 0);
+      first_ -= lacking;
+      const auto needed = static_cast<std::size_t>(bucket - first_) + 1;
+      if (needed <= times_.size()) return;
+      times_.reserve((needed + 31) / 32 * 32);
+      times_.resize(needed);
+    }
+
+    std::int32_t first_ = 1;
+    std::vector<std::uint64_t> times_;
+  };
 
   void add_to(std::int32_t bucket, std::uint64_t times) {
-    const std::size_t place = place_of(bucket);
-    if (place == buckets_.size() || buckets_[place] != bucket) {
-      const auto index = static_cast<std::ptrdiff_t>(place);
-      buckets_.insert(buckets_.begin() + index, static_cast<std::int16_t>(bucket));
-      times_.insert(times_.begin() + index, 0);
-    }
-    times_[place] += times;
     count_ += times;
+    if (bucket == 0) {
+      zeros_ += times;
+    } else if (bucket > 0) {
+      positive_.add(bucket, times);
+    } else {
+      negative_.add(-bucket, times);
+    }
   }
 
-  // Ascending. As most values are alike, they are few, and a search touches few lines of memory.
-  std::vector<std::int16_t> buckets_;
-  std::vector<std::uint64_t> times_;  // of each
+  // Calls `use(bucket, times)` for those that hold something, in ascending order.
+  template <class Use>
+  void each_bucket(Use&& use) const {
+    for (std::int32_t bucket = negative_.end() - 1; bucket >= negative_.first(); --bucket) {
+      if (const std::uint64_t times = negative_.of(bucket)) use(-bucket, times);
+    }
+    if (zeros_ > 0) use(0, zeros_);
+    for (std::int32_t bucket = positive_.first(); bucket < positive_.end(); ++bucket) {
+      if (const std::uint64_t times = positive_.of(bucket)) use(bucket, times);
+    }
+  }
+
+  Counts negative_;
+  Counts positive_;
+  std::uint64_t zeros_ = 0;
   std::uint64_t count_ = 0;
 };
 
