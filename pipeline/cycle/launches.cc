@@ -5,8 +5,6 @@
 #include <limits>
 #include <map>
 
-#include "pipeline/cycle/merge_runs.h"
-
 namespace trainwatch {
 namespace {
 
@@ -62,58 +60,75 @@ DeviceRows first_stream(const CycleTrace& cycle, DeviceRows rows) {
   return rows.first(static_cast<std::size_t>(end - rows.begin()));
 }
 
-// Turns steps up, followed by steps down, into lengths. A stream begins its activity in the order
-// of the launches, so that both mostly ascend.
-void accumulate(StreamQueue& queue) {
-  merge_runs(queue.changes, [](const QueueChange& a, const QueueChange& b) {
-    if (a.at_ns != b.at_ns) return a.at_ns < b.at_ns;
-    return a.length > b.length;
-  });
-  std::int64_t length = 0;
-  for (QueueChange& change : queue.changes) change.length = length += change.length;
-}
-
 }  // namespace
 
-std::vector<StreamQueue> queue_length(const CycleTrace& cycle, DeviceRows rows) {
-  const std::vector<bool> queued = queued_names(cycle.names);
-  const auto is_queued = [&](std::uint32_t index) {
-    const DeviceActivity& row = cycle.device[index];
-    return row.launch != kNoRow && row.kind != DeviceKind::sync &&
-           queued[static_cast<std::size_t>(cycle.launches[row.launch].name)];
-  };
-  std::vector<StreamQueue> found;
-  while (!rows.empty()) {
-    const DeviceRows own = first_stream(cycle, rows);
-    rows = rows.subspan(own.size());
-    StreamQueue queue{cycle.device[own.front()].stream, {}};
-    queue.changes.reserve(2 * own.size());
-    for (const std::uint32_t index : own) {
+QueueSweep::QueueSweep(const CycleTrace& cycle, DeviceRows rows)
+    : cycle_(cycle), rows_(rows), queued_(queued_names(cycle.names)) {}
+
+bool QueueSweep::is_queued(std::uint32_t index) const {
+  const DeviceActivity& row = cycle_.device[index];
+  return row.launch != kNoRow && row.kind != DeviceKind::sync &&
+         queued_[static_cast<std::size_t>(cycle_.launches[row.launch].name)];
+}
+
+bool QueueSweep::next_stream() {
+  launched_ns_.clear();
+  while (launched_ns_.empty() && !rows_.empty()) {
+    to_start_ = first_stream(cycle_, rows_);
+    rows_ = rows_.subspan(to_start_.size());
+    for (const std::uint32_t index : to_start_) {
       if (!is_queued(index)) continue;
-      queue.changes.push_back({cycle.launches[cycle.device[index].launch].start_ns, 1});
+      launched_ns_.push_back(cycle_.launches[cycle_.device[index].launch].start_ns);
     }
-    if (queue.changes.empty()) continue;
-    for (const std::uint32_t index : own) {
-      if (is_queued(index)) queue.changes.push_back({cycle.device[index].start_ns, -1});
-    }
-    accumulate(queue);
-    found.push_back(std::move(queue));
+  }
+  if (launched_ns_.empty()) return false;
+  // A stream begins its activity in the order of the launches, mostly.
+  if (!std::ranges::is_sorted(launched_ns_)) std::ranges::sort(launched_ns_);
+  stream_ = cycle_.device[to_start_.front()].stream;
+  next_launch_ = 0;
+  length_ = 0;
+  skip_others();
+  return true;
+}
+
+void QueueSweep::skip_others() {
+  while (!to_start_.empty() && !is_queued(to_start_.front())) to_start_ = to_start_.subspan(1);
+}
+
+bool QueueSweep::next(QueueChange& change) {
+  const bool launches = next_launch_ < launched_ns_.size();
+  if (to_start_.empty() && !launches) return false;
+  const auto start_ns = [this] { return cycle_.device[to_start_.front()].start_ns; };
+  if (launches && (to_start_.empty() || launched_ns_[next_launch_] <= start_ns())) {
+    change = {launched_ns_[next_launch_++], ++length_};
+    return true;
+  }
+  change = {start_ns(), --length_};
+  to_start_ = to_start_.subspan(1);
+  skip_others();
+  return true;
+}
+
+std::vector<StreamQueue> queue_length(const CycleTrace& cycle, DeviceRows rows) {
+  std::vector<StreamQueue> found;
+  for (QueueSweep sweep(cycle, rows); sweep.next_stream();) {
+    std::vector<QueueChange>& changes = found.emplace_back(StreamQueue{sweep.stream(), {}}).changes;
+    for (QueueChange change; sweep.next(change);) changes.push_back(change);
   }
   return found;
 }
 
-QueueSummary summarize(const StreamQueue& queue) {
+QueueSummary summarize(QueueSweep& sweep) {
   QueueSummary found;
   std::map<std::int64_t, std::uint64_t> lengths;  // far fewer than changes
   double area = 0;
-  for (std::size_t i = 0; i < queue.changes.size(); ++i) {
-    const QueueChange& change = queue.changes[i];
+  QueueChange before;
+  for (QueueChange change; sweep.next(change); before = change) {
+    const std::int64_t held_ns = lengths.empty() ? 0 : change.at_ns - before.at_ns;
     ++lengths[change.length];
-    if (i + 1 == queue.changes.size()) break;
-    const std::int64_t held_ns = queue.changes[i + 1].at_ns - change.at_ns;
-    area += static_cast<double>(change.length) * static_cast<double>(held_ns);
+    area += static_cast<double>(before.length) * static_cast<double>(held_ns);
     found.duration_ns += held_ns;
-    if (change.length >= kFullQueue) found.full_ns += held_ns;
+    if (before.length >= kFullQueue) found.full_ns += held_ns;
   }
   found.lengths = describe(lengths);
   found.mean_over_time = found.duration_ns == 0 ? std::numeric_limits<double>::quiet_NaN()

@@ -34,11 +34,39 @@ struct QueueChange {
   std::int64_t length = 0;  // from then on
 };
 
-// How much launched activity was waiting on a stream: one more from each launch to the start of its
-// activity. A graph adds all its kernels at once.
+// How much launched activity was waiting on each stream: one more from each launch to the start of
+// its activity. A graph adds all its kernels at once. Holds no more than the times of the launches
+// of one stream. `cycle` and `rows` outlive it.
+//
+//   for (QueueSweep sweep(cycle, rows); sweep.next_stream();) {
+//     for (QueueChange change; sweep.next(change);) ...
+class QueueSweep {
+ public:
+  QueueSweep(const CycleTrace& cycle, DeviceRows rows);
+
+  // Goes on to the next stream with queued launches. O(n log n). False: there is none.
+  bool next_stream();
+  std::int64_t stream() const { return stream_; }
+  // The next change on this stream, by time; launches first at equal times. False: there is none.
+  bool next(QueueChange& change);
+
+ private:
+  bool is_queued(std::uint32_t index) const;
+  void skip_others();
+
+  const CycleTrace& cycle_;
+  DeviceRows rows_;           // of the streams that follow
+  std::vector<bool> queued_;  // by name
+  std::int64_t stream_ = 0;
+  std::vector<std::int64_t> launched_ns_;  // ascending
+  std::size_t next_launch_ = 0;
+  DeviceRows to_start_;  // of this stream
+  std::int64_t length_ = 0;
+};
+
 struct StreamQueue {
   std::int64_t stream = 0;
-  std::vector<QueueChange> changes;  // by time; launches first at equal times
+  std::vector<QueueChange> changes;
 };
 
 // One entry for each stream with queued launches. O(n log n).
@@ -51,6 +79,7 @@ struct QueueSummary {
   std::int64_t duration_ns = 0;  // from the first change to the last
 };
 
-QueueSummary summarize(const StreamQueue& queue);
+// Of the stream that the sweep has come to.
+QueueSummary summarize(QueueSweep& sweep);
 
 }  // namespace trainwatch

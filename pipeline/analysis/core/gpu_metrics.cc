@@ -36,8 +36,8 @@ double mean_bytes_per_second(const CopyBandwidth& copies) {
 
 std::int64_t longest_queue(const SelectedCycle& selected) {
   std::int64_t longest = 0;
-  for (const StreamQueue& queue : queue_length(selected.cycle(), selected.rows())) {
-    for (const QueueChange& change : queue.changes) longest = std::max(longest, change.length);
+  for (QueueSweep sweep(selected.cycle(), selected.rows()); sweep.next_stream();) {
+    for (QueueChange change; sweep.next(change);) longest = std::max(longest, change.length);
   }
   return longest;
 }

@@ -52,8 +52,8 @@ class QueueLengthSummary final : public CycleAnalysis<CycleQueues> {
  protected:
   CycleQueues result_of(const SelectedCycle& selected) override {
     CycleQueues found;
-    for (const StreamQueue& queue : queue_length(selected.cycle(), selected.rows())) {
-      found.streams.push_back({queue.stream, summarize(queue)});
+    for (QueueSweep sweep(selected.cycle(), selected.rows()); sweep.next_stream();) {
+      found.streams.push_back({sweep.stream(), summarize(sweep)});
     }
     bound(found.streams, kMostQueues);
     return found;

@@ -65,7 +65,10 @@ TEST(QueueLength, ActivityWaitsFromItsLaunchToItsStart) {
   EXPECT_EQ(found[0].changes[1].at_ns, 10'000);
   EXPECT_EQ(found[0].changes[1].length, 2);
   EXPECT_EQ(found[0].changes[3].length, 0);
-  const QueueSummary summary = summarize(found[0]);
+  const std::vector<std::uint32_t> rows = all_rows(cycle);
+  QueueSweep sweep(cycle, rows);
+  ASSERT_TRUE(sweep.next_stream());
+  const QueueSummary summary = summarize(sweep);
   EXPECT_EQ(summary.lengths.count, 4U);
   EXPECT_DOUBLE_EQ(summary.lengths.mean, 1);  // 1, 2, 1, 0
   EXPECT_DOUBLE_EQ(summary.mean_over_time, 40.0 / 30);
@@ -88,7 +91,10 @@ TEST(QueueLength, TheHostIsBlockedWhileTheQueueIsFull) {
   HandMadeCycle built;
   for (int i = 0; i < 1024; ++i) built.compute({2000 + i, 1, 7, built.launch(i)});
   const CycleTrace cycle = built.build();
-  const QueueSummary summary = summarize(queue_length(cycle, all_rows(cycle))[0]);
+  const std::vector<std::uint32_t> rows = all_rows(cycle);
+  QueueSweep sweep(cycle, rows);
+  ASSERT_TRUE(sweep.next_stream());
+  const QueueSummary summary = summarize(sweep);
   EXPECT_DOUBLE_EQ(summary.lengths.max, 1024);
   EXPECT_EQ(summary.full_ns, (2000 - 1023) * 1000);
 }
