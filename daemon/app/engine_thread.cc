@@ -136,10 +136,10 @@ struct EngineThread::Impl {
     pipeline.engine().tick(clock.at(report.read_until));
     pipeline.engine().flush();
     ask_for_dumps();
-    look_after_self();
+    pace.second_passed();
+    if (pace.show_is_due() || health.degraded()) look_after_self();
     pipeline.raise_self_alerts(clock.now(), conditions);
     const bool waits = alerts_are_due() || !pipeline.waiting().empty();
-    pace.second_passed();
     pipeline.engine().second_passed();
     const bool due = pace.second_is_due() || health.degraded();
     if (waits || (due && pace.may_commit(SteadyClock::now()))) commit();
@@ -279,6 +279,7 @@ TailSink& EngineThread::inbox() {
 
 void EngineThread::pass_done(TailReport report) {
   boost::asio::post(impl_->context, [&impl = *impl_, report = std::move(report)]() mutable {
+    if (report.same_files) report.files = std::move(impl.report.files);
     impl.report = std::move(report);
     impl.reported = impl.clock.awake();
     if (!impl.report.complete || std::exchange(impl.header.ready, true)) return;

@@ -106,6 +106,7 @@ struct Reader::Impl {
   }
 
   void scan(SteadyClock::time_point now) {
+    looked = true;
     if (const auto changed = hint.take_changed()) {
       tailer.look_at(*changed);
     } else {
@@ -143,8 +144,10 @@ struct Reader::Impl {
   // False: a scan is needed.
   bool refresh(SteadyClock::time_point now) {
     if (const auto changed = hint.take_changed(); changed && now < refreshes.next()) {
+      looked = looked || !changed->empty();
       return tailer.refresh(*changed);
     }
+    looked = true;
     const Stopwatch cost;
     const bool complete = tailer.refresh();
     refreshes.done(now, cost.elapsed(), seldom(now));
@@ -155,7 +158,7 @@ struct Reader::Impl {
   bool read(const std::stop_token& stop) {
     const auto turn_ends = SteadyClock::now() + kTurn;
     while (!stop.stop_requested() && tailer.read(sink)) {
-      read_since = true;
+      read_since = looked = true;
       moved = SteadyClock::now();
       report(false, false);
       if (SteadyClock::now() < turn_ends) continue;
@@ -192,7 +195,8 @@ struct Reader::Impl {
     if (now < next_report && !first_pass && !last) return;
     next_report = now + kReports;
     TailReport made;
-    made.files = tailer.files();
+    made.same_files = !std::exchange(looked, false);
+    if (!made.same_files) made.files = tailer.files();
     made.files_dropped = tailer.files_dropped();
     made.files_limit = options.limits.max_files;
     made.watch_degraded = hint.degraded();
@@ -221,6 +225,7 @@ struct Reader::Impl {
   bool passed = false;                                 // the first pass is over
   bool last_scanned = false;                           // since the end was asked for
   bool read_since = false;                             // that scan
+  bool looked = true;                                  // at files, since the last report
   SteadyClock::time_point moved = SteadyClock::now();  // when anything was read, or was to come
   ReadUntil read_until{SteadyClock::now()};
   SteadyClock::time_point behind_since = SteadyClock::now();  // the first pass since a complete one
