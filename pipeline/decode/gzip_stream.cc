@@ -2,21 +2,17 @@
 
 #include <zlib.h>
 
-#include <algorithm>
-#include <new>
 #include <utility>
 #include <vector>
+
+#include "pipeline/decode/member_deflater.h"
 
 namespace trainwatch {
 namespace {
 
 constexpr std::size_t kBufferBytes = std::size_t{128} << 10U;  // fits the second level cache
 constexpr std::string_view kMemberMagic = "\x1f\x8b";
-
-constexpr int kGzipWindow = 15 + 16;  // the largest window, with gzip's header
-constexpr int kMemoryLevel = 8;
 constexpr std::size_t kOutputBytes = std::size_t{64} << 10U;
-constexpr std::size_t kDeflateBytes = std::size_t{1} << 30U;  // zlib counts with 32 bits
 
 }  // namespace
 
@@ -97,32 +93,29 @@ void InflateStream::state(StateIo& io) {
   inflater_->state(io);
 }
 
-struct DeflateStream::Impl {
-  Impl(Take to, Effort effort) : take(std::move(to)), output(kOutputBytes) {
-    const int level = effort == Effort::fast ? Z_BEST_SPEED : Z_DEFAULT_COMPRESSION;
-    if (deflateInit2(&stream, level, Z_DEFLATED, kGzipWindow, kMemoryLevel, Z_DEFAULT_STRATEGY) !=
-        Z_OK) {
-      throw std::bad_alloc();
-    }
-  }
-  ~Impl() { deflateEnd(&stream); }
-  Impl(const Impl&) = delete;
-  Impl& operator=(const Impl&) = delete;
+namespace {
 
-  void run(std::string_view input, int flush) {
-    stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(input.data()));
-    stream.avail_in = static_cast<uInt>(input.size());
-    do {
-      stream.next_out = reinterpret_cast<Bytef*>(output.data());
-      stream.avail_out = static_cast<uInt>(output.size());
-      deflate(&stream, flush);
-      const std::size_t made = output.size() - stream.avail_out;
+std::unique_ptr<MemberDeflater> make_deflater(DeflateStream::Effort effort) {
+  if (effort != DeflateStream::Effort::fast) return make_zlib_deflater(Z_DEFAULT_COMPRESSION);
+  auto deflater = make_isal_deflater();
+  return deflater != nullptr ? std::move(deflater) : make_zlib_deflater(Z_BEST_SPEED);
+}
+
+}  // namespace
+
+struct DeflateStream::Impl {
+  Impl(Take to, Effort effort)
+      : take(std::move(to)), deflater(make_deflater(effort)), output(kOutputBytes) {}
+
+  void run(std::string_view input, bool last) {
+    for (std::size_t made = output.size(); made == output.size() || !input.empty();) {
+      made = deflater->deflate(input, last, output);
       if (made > 0) take({output.data(), made});
-    } while (stream.avail_out == 0);
+    }
   }
 
   Take take;
-  z_stream stream{};
+  std::unique_ptr<MemberDeflater> deflater;
   std::vector<char> output;
 };
 
@@ -131,15 +124,11 @@ DeflateStream::DeflateStream(Take take, Effort effort)
 DeflateStream::~DeflateStream() = default;
 
 void DeflateStream::write(std::string_view contents) {
-  while (!contents.empty()) {
-    const std::string_view piece = contents.substr(0, kDeflateBytes);
-    impl_->run(piece, Z_NO_FLUSH);
-    contents.remove_prefix(piece.size());
-  }
+  if (!contents.empty()) impl_->run(contents, false);
 }
 
 void DeflateStream::finish() {
-  impl_->run({}, Z_FINISH);
+  impl_->run({}, true);
 }
 
 std::string gzip_member(std::string_view contents, DeflateStream::Effort effort) {
