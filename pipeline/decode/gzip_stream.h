@@ -67,7 +67,8 @@ class DeflateStream {
   // Receives the compressed bytes in order; each piece is valid during the call only.
   using Take = std::function<void(std::string_view)>;
 
-  // `fast`: a third of the time and an eighth more bytes with zlib, a third of that time with ISA-L.
+  // `fast`: with zlib a third of the time and an eighth more bytes, with ISA-L a third of that
+  // time.
   enum class Effort : std::uint8_t { usual, fast };
 
   explicit DeflateStream(Take take, Effort effort = Effort::usual);

@@ -24,11 +24,11 @@ MOST_ALLOCATIONS = 0.2
 
 # Instructions of one more record.
 BUDGETS = {
-    "replay of system metrics": 1605,
-    "analyses of system metrics": 2360,
+    "replay of system metrics": 1575,
+    "analyses of system metrics": 2320,
     "replay of a timeline": 2920,
-    "analyses of a timeline": 10400,
-    "replay of a Kineto trace": 3100,
+    "analyses of a timeline": 10340,
+    "replay of a Kineto trace": 2870,
 }
 
 
