@@ -15,7 +15,8 @@ add_compile_options($<$<AND:$<CONFIG:Release>,$<CXX_COMPILER_ID:GNU>>:-ftrivial-
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   add_compile_options($<$<CONFIG:Release>:-fcf-protection=full>)
   # Objects of some hundred bytes are zeroed by plain stores: "rep stos" takes longer to begin than they take.
-  add_compile_options($<$<CXX_COMPILER_ID:GNU>:-mmemset-strategy=unrolled_loop:512:noalign,libcall:-1:noalign>)
+  add_compile_options(
+    $<$<AND:$<CONFIG:Release>,$<CXX_COMPILER_ID:GNU>>:-mmemset-strategy=unrolled_loop:512:noalign,libcall:-1:noalign>)
 endif()
 add_link_options(-Wl,-z,relro,-z,now,-z,noexecstack,-z,separate-code)
 
