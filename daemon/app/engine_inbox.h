@@ -40,7 +40,7 @@ class EngineInbox final : public TailSink {
       if (closed_) return;
     }
     ++waiting_;
-    auto chunk = std::make_unique<Chunk>(std::string(appended.bytes), appended.read);
+    auto chunk = std::make_unique<Chunk>(Chunk{std::string(appended.bytes), appended.read});
     boost::asio::post(engine_, [this, file, written = appended.written, chunk = std::move(chunk)] {
       --waiting_;
       handlers_.take(file, {chunk->bytes, written, chunk->read});
