@@ -104,7 +104,8 @@ class TimeSlices {
   }
 
  private:
-  static constexpr std::size_t kRoom = kMost + kMost / 4;  // they move up once in 60 times
+  static constexpr std::size_t kRoom =
+      kMost + kMost / 4;  // the slices move to the front once in 60 times
 
   void remove_gone() {
     slices_.erase(slices_.begin(), slices_.begin() + static_cast<std::ptrdiff_t>(gone_));
@@ -114,7 +115,7 @@ class TimeSlices {
   Nanos width_;
   Nanos slice_;
   std::vector<Slice> slices_;
-  std::size_t gone_ = 0;  // the first of them, which have left the window
+  std::size_t gone_ = 0;  // how many of them have left the window; these come first
   bool fresh_ = false;    // about the last call only
 };
 

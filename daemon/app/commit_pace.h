@@ -1,8 +1,8 @@
 // When state is committed, and how often it is shown.
 //
-// With an alert: at once. While more input waits, as in a backlog of many files, the alerts that it
-// brings share a commit: those of a tenth of a second, and of up to a second where commits would
-// take more than a twentieth of the time.
+// With an alert: at once. While more input is waiting, as in a backlog of many files, alerts share
+// a commit: there is one every 100 ms, or less often, but at least once a second, if commits would
+// otherwise take more than a twentieth of the time.
 //
 // Without an alert: after 8 MiB of input or five seconds, but no more often than that commits take
 // a twentieth of the time. With thousands of ranks nearly all state changes between two commits,
@@ -25,8 +25,8 @@ class CommitPace {
 
   static constexpr std::uint64_t kBytes = std::uint64_t{8} << 20U;
   static constexpr int kRest = 19;  // times what the last commit took
-  // From a commit to the next with alerts, while more input waits:
-  static constexpr TimePoint::duration kTogether = std::chrono::milliseconds(100);
+  // The time between two commits with alerts while more input is waiting:
+  static constexpr TimePoint::duration kLeastTogether = std::chrono::milliseconds(100);
   static constexpr TimePoint::duration kMostTogether = std::chrono::seconds(1);
 
   // Seconds:
@@ -49,7 +49,7 @@ class CommitPace {
     since_commit_ = 0;
     const auto rest = kRest * (ended - begun);
     rests_until_ = ended + rest;
-    alerts_together_until_ = ended + std::clamp(rest, kTogether, kMostTogether);
+    alerts_together_until_ = ended + std::clamp(rest, kLeastTogether, kMostTogether);
   }
 
   bool bytes_are_due() const { return uncommitted_ >= kBytes; }

@@ -71,7 +71,7 @@ class EngineInbox final : public TailSink {
     post([=](TailSink& sink) { sink.checkpoint_written(file); });
   }
 
-  // No chunk waits. From any thread.
+  // True if no chunk is waiting. Thread-safe.
   bool empty() const { return waiting_ == 0; }
   void chunks_done(std::ptrdiff_t count) { slots_.release(count); }
   // From any thread. What comes from now on is dropped, and nobody waits.

@@ -82,7 +82,7 @@ bool QueueSweep::next_stream() {
     }
   }
   if (launched_ns_.empty()) return false;
-  // A stream begins its activity in the order of the launches, mostly.
+  // They usually are: a stream runs its activity in launch order.
   if (!std::ranges::is_sorted(launched_ns_)) std::ranges::sort(launched_ns_);
   stream_ = cycle_.device[to_start_.front()].stream;
   next_launch_ = 0;
@@ -107,15 +107,6 @@ bool QueueSweep::next(QueueChange& change) {
   to_start_ = to_start_.subspan(1);
   skip_others();
   return true;
-}
-
-std::vector<StreamQueue> queue_length(const CycleTrace& cycle, DeviceRows rows) {
-  std::vector<StreamQueue> found;
-  for (QueueSweep sweep(cycle, rows); sweep.next_stream();) {
-    std::vector<QueueChange>& changes = found.emplace_back(StreamQueue{sweep.stream(), {}}).changes;
-    for (QueueChange change; sweep.next(change);) changes.push_back(change);
-  }
-  return found;
 }
 
 QueueSummary summarize(QueueSweep& sweep) {

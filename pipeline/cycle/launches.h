@@ -34,9 +34,9 @@ struct QueueChange {
   std::int64_t length = 0;  // from then on
 };
 
-// How much launched activity was waiting on each stream: one more from each launch to the start of
-// its activity. A graph adds all its kernels at once. Holds no more than the times of the launches
-// of one stream. `cycle` and `rows` outlive it.
+// Iterates over the length of the launch queue of each stream: each launch adds one, and the start
+// of its activity removes it. A graph launch adds all of its kernels at once. In memory are only
+// the launch times of one stream. `cycle` and `rows` must outlive the sweep.
 //
 //   for (QueueSweep sweep(cycle, rows); sweep.next_stream();) {
 //     for (QueueChange change; sweep.next(change);) ...
@@ -44,10 +44,11 @@ class QueueSweep {
  public:
   QueueSweep(const CycleTrace& cycle, DeviceRows rows);
 
-  // Goes on to the next stream with queued launches. O(n log n). False: there is none.
+  // Moves to the next stream that has queued launches; false if there are no more. O(n log n).
   bool next_stream();
   std::int64_t stream() const { return stream_; }
-  // The next change on this stream, by time; launches first at equal times. False: there is none.
+  // Sets `change` to the next one on this stream; false if there are no more. Changes are ordered
+  // by time, and a launch comes before a start at the same time.
   bool next(QueueChange& change);
 
  private:
@@ -64,14 +65,6 @@ class QueueSweep {
   std::int64_t length_ = 0;
 };
 
-struct StreamQueue {
-  std::int64_t stream = 0;
-  std::vector<QueueChange> changes;
-};
-
-// One entry for each stream with queued launches. O(n log n).
-std::vector<StreamQueue> queue_length(const CycleTrace& cycle, DeviceRows rows);
-
 struct QueueSummary {
   Description lengths;           // over the changes, not over time, as in HTA
   double mean_over_time = 0;     // NaN if everything happens at one time
@@ -79,7 +72,7 @@ struct QueueSummary {
   std::int64_t duration_ns = 0;  // from the first change to the last
 };
 
-// Of the stream that the sweep has come to.
+// Summarizes the current stream, and consumes its changes.
 QueueSummary summarize(QueueSweep& sweep);
 
 }  // namespace trainwatch

@@ -1,4 +1,4 @@
-// Sorting what is a few ascending runs one after another, as the rows of a few streams are.
+// Sorts a sequence that consists of a few ascending runs, such as the rows of a few streams.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 
 namespace trainwatch {
 
-// Equal values stay in order. O(n log runs), with a copy of half of the values.
+// A stable sort in O(n log runs) with a buffer for half of the values.
 template <class Value, class Less>
 void merge_runs(std::vector<Value>& values, Less&& less) {
   std::vector<std::size_t> ends;  // of the runs

@@ -13,7 +13,8 @@ class MemberDeflater {
  public:
   virtual ~MemberDeflater() = default;
   // Removes what it consumes from the front of `input`, and returns how much of `output` it filled.
-  // All of it: there is more, even without input. `last`: the member ends with `input`.
+  // If it filled all of it, call it again, even without input. `last`: the member ends with
+  // `input`.
   virtual std::size_t deflate(std::string_view& input, bool last, std::span<char> output) = 0;
 };
 

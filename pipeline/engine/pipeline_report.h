@@ -17,7 +17,7 @@ namespace trainwatch {
 // What the tailer knows and Ingest does not, as of the last pass.
 struct TailReport {
   std::vector<TailedFile> files;
-  bool same_files = false;  // as in the report before; `files` is left empty
+  bool same_files = false;  // unchanged since the previous report; `files` is empty
   std::uint64_t files_dropped = 0;
   std::size_t files_limit = 0;
   std::string watch_degraded;              // why inotify does not help; empty: it does

@@ -146,7 +146,8 @@ inline bool is_untouched(const TrackedFile& file) {
   return !file.phase.opened() && file.offset() == 0 && file.progress.size == 0;
 }
 
-// It is where it was, read to its end, and finished if its lane goes on without it.
+// True if a scan has nothing to do here: the file is at its path and has been read to its end, and
+// if a newer file of its lane has replaced it, it is finished.
 inline bool is_settled(const TrackedFile& file) {
   const bool ends = file.identity.order.age != 0 || file.phase.end_is_due();
   return file.at_end() && !file.presence.missing && !file.hold.active() &&

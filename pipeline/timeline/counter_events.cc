@@ -71,10 +71,11 @@ std::string micros_text(std::int64_t ns) {
 void emit_counters(const CycleTrace& cycle, StepSelection steps, const EmitEvent& event) {
   const SelectedCycle selected(cycle, steps);
   for (const auto& [device, rows] : by_device(selected)) {
-    for (const StreamQueue& queue : queue_length(cycle, rows)) {
-      Track track(kQueueLength, device, queue.stream, cycle.base_ns);
-      for (const QueueChange& change : queue.changes)
+    for (QueueSweep sweep(cycle, rows); sweep.next_stream();) {
+      Track track(kQueueLength, device, sweep.stream(), cycle.base_ns);
+      for (QueueChange change; sweep.next(change);) {
         track.emit(change.at_ns, change.length, event);
+      }
     }
     for (const CopyBandwidth& copies : memory_bandwidth(cycle, rows)) {
       Track track(kBandwidth, device, copies.kind, cycle.base_ns);

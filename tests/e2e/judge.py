@@ -18,7 +18,7 @@ class Client:
         self.epoch = earlier.epoch if earlier else None
 
     def poll(self):
-        """Takes what is new. False: nobody answers, or not to the end."""
+        """Takes what is new. False if there is no complete answer."""
         last = self.alerts[-1]["seq"] if self.alerts else 0
         try:
             page = json.loads(harness.fetch("%s/api/v1/alerts?after=%d" % (self._url, last)))

@@ -108,7 +108,7 @@ class LogHistogram {
     each_bucket([&use](std::int32_t bucket, std::uint64_t times) { use(value_of(bucket), times); });
   }
 
-  // Saved are the buckets that hold something, ascending.
+  // Saves the non-empty buckets in ascending order.
   void state(StateIo& io) {
     std::vector<std::int16_t> buckets;
     std::vector<std::uint64_t> counts;
@@ -145,9 +145,9 @@ class LogHistogram {
     return bucket < 0 ? -middle : middle;
   }
 
-  // How many values each bucket of one sign holds, from the first to the last one in use. Those in
-  // between that are empty take room, but nothing has to be searched: with 300 histograms, which
-  // no cache holds, a search in a list of the buckets in use took 13 % of the analyses' time.
+  // The counts of the buckets of one sign, from the first to the last one in use. Empty buckets in
+  // between take memory, but a bucket is found by its index: searching a list of the non-empty ones
+  // took 13 % of the analyses' time with 300 histograms, which do not fit into the cache.
   class Counts {
    public:
     // bucket > 0
@@ -189,7 +189,7 @@ class LogHistogram {
     }
   }
 
-  // Calls `use(bucket, times)` for those that hold something, in ascending order.
+  // Calls `use(bucket, times)` for each non-empty bucket, in ascending order.
   template <class Use>
   void each_bucket(Use&& use) const {
     for (std::int32_t bucket = negative_.end() - 1; bucket >= negative_.first(); --bucket) {

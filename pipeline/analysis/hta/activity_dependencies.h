@@ -42,7 +42,7 @@ class ActivityWaits {
 };
 
 // Whether activities were launched into an empty queue, on each stream of a cycle: those that
-// queue_length() counts. O(rows log n).
+// QueueSweep counts. O(rows log n).
 class LaunchQueues {
  public:
   explicit LaunchQueues(const CycleTrace& cycle);

@@ -129,7 +129,7 @@ TEST(LaunchQueues, AreEmptyWhereHtaSaysSo) {
     }
     const CycleTrace cycle = built.build();
     const LaunchQueues queues(cycle);
-    const std::vector<StreamQueue> lengths = queue_length(cycle, all_rows(cycle));
+    const std::vector<StreamQueue> lengths = queue_length(cycle);
     const auto length_at = [&](std::int64_t time_ns) {
       return std::ranges::find(lengths[0].changes, time_ns, &QueueChange::at_ns)->length;
     };

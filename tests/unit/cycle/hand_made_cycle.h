@@ -8,6 +8,7 @@
 #include <tuple>
 #include <vector>
 
+#include "pipeline/cycle/launches.h"
 #include "pipeline/cycle/step_selection.h"
 #include "trainwatch/cycle_trace.h"
 
@@ -106,6 +107,30 @@ inline std::vector<std::uint32_t> all_rows(const CycleTrace& cycle) {
   std::vector<std::uint32_t> rows(cycle.device.size());
   std::iota(rows.begin(), rows.end(), 0U);
   return rows;
+}
+
+struct StreamQueue {
+  std::int64_t stream = 0;
+  std::vector<QueueChange> changes;
+};
+
+// Everything that QueueSweep finds.
+inline std::vector<StreamQueue> queue_length(const CycleTrace& cycle) {
+  const std::vector<std::uint32_t> rows = all_rows(cycle);
+  std::vector<StreamQueue> found;
+  for (QueueSweep sweep(cycle, rows); sweep.next_stream();) {
+    found.push_back({sweep.stream(), {}});
+    for (QueueChange change; sweep.next(change);) found.back().changes.push_back(change);
+  }
+  return found;
+}
+
+// Of the first stream.
+inline QueueSummary queue_summary(const CycleTrace& cycle) {
+  const std::vector<std::uint32_t> rows = all_rows(cycle);
+  QueueSweep sweep(cycle, rows);
+  sweep.next_stream();
+  return summarize(sweep);
 }
 
 }  // namespace trainwatch

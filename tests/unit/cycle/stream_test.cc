@@ -58,17 +58,14 @@ TEST(QueueLength, ActivityWaitsFromItsLaunchToItsStart) {
   built.compute({30, 5, 7, built.launch(10)});
   built.compute({5, 5, 8, built.launch(2)});
   const CycleTrace cycle = built.build();
-  const auto found = queue_length(cycle, all_rows(cycle));
+  const auto found = queue_length(cycle);
   ASSERT_EQ(found.size(), 2U);
   ASSERT_EQ(found[0].changes.size(), 4U);
   EXPECT_EQ(found[0].stream, 7);
   EXPECT_EQ(found[0].changes[1].at_ns, 10'000);
   EXPECT_EQ(found[0].changes[1].length, 2);
   EXPECT_EQ(found[0].changes[3].length, 0);
-  const std::vector<std::uint32_t> rows = all_rows(cycle);
-  QueueSweep sweep(cycle, rows);
-  ASSERT_TRUE(sweep.next_stream());
-  const QueueSummary summary = summarize(sweep);
+  const QueueSummary summary = queue_summary(cycle);
   EXPECT_EQ(summary.lengths.count, 4U);
   EXPECT_DOUBLE_EQ(summary.lengths.mean, 1);  // 1, 2, 1, 0
   EXPECT_DOUBLE_EQ(summary.mean_over_time, 40.0 / 30);
@@ -81,7 +78,7 @@ TEST(QueueLength, AGraphQueuesAllItsKernels) {
   const std::uint32_t graph = built.launch(0, 5, "cudaGraphLaunch");
   built.compute({10, 5, 7, graph}).compute({20, 5, 7, graph});
   const CycleTrace cycle = built.build();
-  const auto found = queue_length(cycle, all_rows(cycle));
+  const auto found = queue_length(cycle);
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].changes[1].length, 2);
   EXPECT_EQ(found[0].changes[3].length, 0);
@@ -91,10 +88,7 @@ TEST(QueueLength, TheHostIsBlockedWhileTheQueueIsFull) {
   HandMadeCycle built;
   for (int i = 0; i < 1024; ++i) built.compute({2000 + i, 1, 7, built.launch(i)});
   const CycleTrace cycle = built.build();
-  const std::vector<std::uint32_t> rows = all_rows(cycle);
-  QueueSweep sweep(cycle, rows);
-  ASSERT_TRUE(sweep.next_stream());
-  const QueueSummary summary = summarize(sweep);
+  const QueueSummary summary = queue_summary(cycle);
   EXPECT_DOUBLE_EQ(summary.lengths.max, 1024);
   EXPECT_EQ(summary.full_ns, (2000 - 1023) * 1000);
 }
@@ -105,7 +99,7 @@ TEST(QueueLength, WaitsAndCallsThatDoNotQueueAreLeftOut) {
   built.copy({10, 5, 7, built.launch(0, 20, "cudaMemcpy")}, 1);
   built.compute({0, 5, 7});
   const CycleTrace cycle = built.build();
-  EXPECT_TRUE(queue_length(cycle, all_rows(cycle)).empty());
+  EXPECT_TRUE(queue_length(cycle).empty());
 }
 
 TEST(MemoryBandwidth, AKindIsNeverHalfACharacter) {
