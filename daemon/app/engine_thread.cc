@@ -109,13 +109,17 @@ struct EngineThread::Impl {
     const auto begun = SteadyClock::now();
     auto committed = pipeline.commit(clock.now());
     const auto now = SteadyClock::now();
-    pace.committed(begun, now);
-    if (!committed.ok()) return commit_failed(now, committed.error().message);
+    if (!committed.ok()) {
+      pace.committed(begun, now);
+      return commit_failed(now, committed.error().message);
+    }
     if (health.degraded()) callbacks.store_recovered();
     health.succeeded(now - begun);
     provisional = 0;
     inbox.chunks_done(std::exchange(withheld, 0));
     if (!committed->empty()) callbacks.alerts(std::move(*committed), store->first_seq());
+    store->tidy();
+    pace.committed(begun, SteadyClock::now());
   }
 
   void commit_failed(SteadyClock::time_point now, const std::string& what) {

@@ -80,13 +80,12 @@ class StateRows {
   // Replaces the row with what `state` writes.
   template <class State>
   void put(const std::string& key, State&& state) {
-    StateIo io = StateIo::saving(std::move(buffer_));
-    state(io);
-    buffer_ = io.take();
+    io_.begin_again();
+    state(io_);
     if (sink_) {
-      sink_(key, buffer_);
+      sink_(key, io_.saved());
     } else {
-      rows_.insert_or_assign(key, std::string(buffer_));
+      rows_.insert_or_assign(key, std::string(io_.saved()));
     }
   }
   void remove(const std::string& key) {
@@ -109,7 +108,7 @@ class StateRows {
  private:
   Sink sink_;
   std::map<std::string, std::optional<std::string>> rows_;
-  std::string buffer_;
+  StateIo io_ = StateIo::saving();
 };
 
 // Loads the row of `key`; true if it exists and is undamaged.

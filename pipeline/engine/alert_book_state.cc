@@ -10,7 +10,6 @@ namespace {
 constexpr std::string_view kEpisode = "episode/";
 constexpr std::string_view kClosed = "closed/";
 constexpr std::string_view kCounts = "alerts";
-constexpr std::string_view kIncidents = "incidents";
 
 std::string episode_key(std::string_view rule, SubjectId subject, std::string_view name) {
   const std::string prefix = std::string(kEpisode).append(rule).append("/");
@@ -61,9 +60,7 @@ void AlertBook::save(StateRows& rows, std::span<const RuleConfig> rules, bool al
     }
   }
   changed_closed_.clear();
-  if (incidents_.take_changed() || all) {
-    rows.put(std::string(kIncidents), [&](StateIo& io) { io(incidents_); });
-  }
+  incidents_.save(rows, all);
   rows.put(std::string(kCounts), [&](StateIo& io) {
     io(closed_total_);
     auto count = static_cast<std::uint32_t>(reached_.size());
@@ -132,8 +129,8 @@ bool AlertBook::load(const SavedState& saved, std::span<const RuleConfig> rules,
     io.take_gone();
     return io.complete();
   };
-  return counted && load_row(saved, kIncidents, [&](StateIo& io) { io(incidents_); }) &&
-         for_rows(saved, kEpisode, load_episode) && for_rows(saved, kClosed, load_closed);
+  return counted && incidents_.load(saved) && for_rows(saved, kEpisode, load_episode) &&
+         for_rows(saved, kClosed, load_closed);
 }
 
 // Of an episode that is not kept.

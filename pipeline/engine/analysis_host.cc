@@ -146,7 +146,7 @@ std::size_t AnalysisHost::save_whole(StateRows& rows, bool all) {
       rows.put(row_of(*job, i), [&](StateIo& io) {
         io.reserve(job->bytes[i] + job->bytes[i] / kGrowth);
         job->instances[i]->state(io);
-        job->bytes[i] = io.written();
+        job->bytes[i] = io.saved().size();
       });
       bytes += job->bytes[i];
     }

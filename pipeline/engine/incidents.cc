@@ -2,12 +2,16 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <string_view>
 #include <tuple>
+#include <utility>
 
 #include "trainwatch/rank_ranges.h"
 
 namespace trainwatch {
 namespace {
+
+constexpr std::string_view kIncidentRows = "incident/";
 
 std::string text_of(const Subject& subject) {
   return subject.job + '\n' + writer_name(subject) + '\n' + std::to_string(subject.rank) + '\n' +
@@ -50,15 +54,18 @@ bool Incidents::belong_together(const Entry& a, const Entry& b) {
 
 Incidents::Entry& Incidents::enter(Entry entry) {
   if (entries_.size() == kMost) entries_.pop_front();
-  entry.incident = ++incidents_;
+  entry.number = entry.incident = next_number_++;
   for (const Entry& other : entries_) {
     if (other.incident == entry.incident || !belong_together(entry, other)) continue;
     const std::uint64_t joined = other.incident;
     for (Entry& member : entries_) {
-      if (member.incident == entry.incident) member.incident = joined;
+      if (member.incident != entry.incident) continue;
+      member.incident = joined;
+      changed_.push_back(member.number);
     }
     entry.incident = joined;
   }
+  changed_.push_back(entry.number);
   return entries_.emplace_back(std::move(entry));
 }
 
@@ -87,9 +94,11 @@ std::string Incidents::ranks_of(const Entry& speaker) const {
 }
 
 std::vector<Incidents::Change> Incidents::update(const Alert& alert, const RuleSpec& rule) {
-  changed_ = true;
   const auto known = std::ranges::find(entries_, alert.id, &Entry::id);
-  if (known != entries_.end()) known->severity = alert.severity;
+  if (known != entries_.end()) {
+    known->severity = alert.severity;
+    changed_.push_back(known->number);
+  }
   const std::uint64_t incident =
       known != entries_.end() ? known->incident : enter(entry_of(alert, rule)).incident;
   const Entry& speaker = speaker_of(incident);
@@ -102,12 +111,14 @@ std::vector<Incidents::Change> Incidents::update(const Alert& alert, const RuleS
     if (entry.speaker == id && entry.ranks == own_ranks) continue;
     entry.speaker = id;
     entry.ranks = own_ranks;
+    changed_.push_back(entry.number);
     changes.push_back({entry.id, id, own_ranks});
   }
   return changes;
 }
 
 void Incidents::Entry::state(StateIo& io) {
+  io(number);
   io(id);
   io(rule);
   io(job);
@@ -128,10 +139,38 @@ void Incidents::Entry::state(StateIo& io) {
   if (severity > Severity::critical) io.fail();
 }
 
-void Incidents::state(StateIo& io) {
-  io(entries_);
-  io(incidents_);
-  if (entries_.size() > kMost) io.fail();
+void Incidents::save(StateRows& rows, bool all) {
+  const std::uint64_t first = next_number_ - entries_.size();
+  for (; dropped_from_ < first; ++dropped_from_) {
+    rows.remove(numbered_row(kIncidentRows, dropped_from_));
+  }
+  if (all) {
+    changed_.clear();
+    for (const Entry& entry : entries_) changed_.push_back(entry.number);
+  }
+  std::ranges::sort(changed_);
+  changed_.erase(std::unique(changed_.begin(), changed_.end()), changed_.end());
+  for (const std::uint64_t number : changed_) {
+    if (number < first) continue;
+    Entry& entry = entries_[number - first];
+    rows.put(numbered_row(kIncidentRows, number), [&entry](StateIo& io) { io(entry); });
+  }
+  changed_.clear();
+}
+
+bool Incidents::load(const SavedState& saved) {
+  *this = {};
+  return for_rows(saved, kIncidentRows, [&](std::string_view, std::string_view value) {
+    StateIo io = saved.open(value);
+    Entry entry;
+    io(entry);
+    const bool follows = entries_.empty() || entry.number == next_number_;
+    if (!io.complete() || !follows || entries_.size() == kMost) return false;
+    if (entries_.empty()) dropped_from_ = entry.number;
+    next_number_ = entry.number + 1;
+    entries_.push_back(std::move(entry));
+    return true;
+  });
 }
 
 }  // namespace trainwatch

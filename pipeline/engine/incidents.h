@@ -19,12 +19,12 @@
 #include <map>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "trainwatch/alert.h"
 #include "trainwatch/rule.h"
 #include "trainwatch/state_io.h"
+#include "trainwatch/state_rows.h"
 
 namespace trainwatch {
 
@@ -42,13 +42,14 @@ class Incidents {
   // The alert has opened, or changed its severity. Returns what has changed for it and for others.
   std::vector<Change> update(const Alert& alert, const RuleSpec& rule);
 
-  // Whether anything has changed since the last call.
-  bool take_changed() { return std::exchange(changed_, false); }
-
-  void state(StateIo& io);
+  // Puts the alerts that changed since the last call, a row each; `all`: every one.
+  void save(StateRows& rows, bool all);
+  // Replaces all. False: a row is damaged.
+  bool load(const SavedState& saved);
 
  private:
   struct Entry {
+    std::uint64_t number = 0;  // in the order in which they opened, without gaps
     std::string id;
     std::string rule;
     std::string job;
@@ -64,7 +65,7 @@ class Incidents {
     CauseName cause = CauseName::unattributed;  // as the rule itself has it: what the engine finds
                                                 // depends on what was read by then
     Severity severity = Severity::info;
-    std::uint64_t incident = 0;  // a number of our own
+    std::uint64_t incident = 0;  // the number of one of its alerts
     std::string speaker;         // as last reported
     std::string ranks;           // as last reported, of a speaker
 
@@ -78,8 +79,10 @@ class Incidents {
   std::string ranks_of(const Entry& speaker) const;
 
   std::deque<Entry> entries_;  // in the order in which they opened
-  std::uint64_t incidents_ = 0;
-  bool changed_ = true;
+  std::uint64_t next_number_ = 1;
+  // Since they were last saved:
+  std::vector<std::uint64_t> changed_;
+  std::uint64_t dropped_from_ = 1;  // up to the first entry
 };
 
 }  // namespace trainwatch

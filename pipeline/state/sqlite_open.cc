@@ -28,7 +28,7 @@ PRAGMA journal_size_limit = 16777216;
 constexpr const char* kListTables =
     "SELECT group_concat(name) FROM "
     "(SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name)";
-constexpr std::string_view kTableList = "meta,note,outbox,state,subscriber,told";
+constexpr std::string_view kTableList = "batch,meta,note,outbox,state,subscriber,told";
 
 // The problem with the application id or version, if any. One wrong bit of the id, and a number
 // that no version has, are damage: nobody else's file looks like that.

@@ -14,6 +14,9 @@ constexpr const char* kNotes =
     "CREATE TABLE note(key TEXT PRIMARY KEY, value BLOB NOT NULL, crc INTEGER NOT NULL) "
     "WITHOUT ROWID;";
 
+constexpr const char* kBatches =
+    "CREATE TABLE batch(number INTEGER PRIMARY KEY, rows BLOB NOT NULL, crc INTEGER NOT NULL);";
+
 constexpr const char* kTables = R"(
 CREATE TABLE meta(k TEXT PRIMARY KEY, v BLOB NOT NULL, crc INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE state(key TEXT PRIMARY KEY, value BLOB NOT NULL, crc INTEGER NOT NULL);
@@ -84,16 +87,17 @@ Status add_row_checksum(SqliteDatabase& database) {
 
 Status create_schema(SqliteDatabase& database) {
   const auto failure =
-      run_as_one(database, kTables + std::string(kNotes) + "PRAGMA application_id = " +
+      run_as_one(database, kTables + std::string(kNotes) + kBatches + "PRAGMA application_id = " +
                                std::to_string(kApplicationId) + ";" + set_version(kSchemaVersion));
   return failure ? Status(Error{failure->message}) : success();
 }
 
 std::span<const Migration> migrations() {
-  static const std::array<Migration, 3> kSteps = {
+  static const std::array<Migration, 4> kSteps = {
       Migration{1, "ALTER TABLE outbox ADD COLUMN part INTEGER NOT NULL DEFAULT 0"},
       {2, add_checksums()},
-      {3, kNotes}};
+      {3, kNotes},
+      {4, kBatches}};
   return kSteps;
 }
 

@@ -14,7 +14,7 @@ namespace trainwatch {
 
 inline constexpr std::uint32_t kApplicationId = 0x54575331;  // 'TWS1'
 inline constexpr std::uint32_t kFirstSchemaVersion = 1;
-inline constexpr std::uint32_t kSchemaVersion = 4;
+inline constexpr std::uint32_t kSchemaVersion = 5;
 // No version will ever be larger: such a number is a flipped bit.
 inline constexpr std::uint32_t kLargestSchemaVersion = 0xFFFF;
 

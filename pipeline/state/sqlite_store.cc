@@ -8,6 +8,7 @@
 #include "pipeline/state/sqlite_files.h"
 #include "pipeline/state/sqlite_open.h"
 #include "pipeline/state/sqlite_repair.h"
+#include "pipeline/state/sqlite_transaction.h"
 
 namespace trainwatch {
 namespace {
@@ -84,11 +85,14 @@ Status SqliteStore::read_numbers() {
   if (!oldest) return oldest.error();
   Result<Acknowledged> acknowledged = tables_->acknowledged();
   if (!acknowledged) return acknowledged.error();
+  const Result<std::size_t> batched = tables_->batched_bytes();
+  if (!batched) return batched.error();
   epoch_ = *epoch;
   numbers_.last = std::stoull(*last);
   numbers_.commits = std::stoull(*commits);
   numbers_.first = oldest->has_value() ? (*oldest)->seq : numbers_.last + 1;
   numbers_.acknowledged = std::move(*acknowledged);
+  numbers_.batched = *batched;
   return success();
 }
 
@@ -179,40 +183,13 @@ Result<PublishedAlerts> SqliteStore::commit(const Commit& commit) {
   Result<Written> written = write(commit);
   if (!written) return give_up(written.error());
   numbers_ = std::move(written->numbers);
-  keep_log_short();
   return std::move(written->published);
 }
 
-// The transaction of one commit, which begins with the first thing to write.
-class SqliteStore::Transaction final : public StateRowWriter {
- public:
-  explicit Transaction(SqliteTables& tables) : tables_(tables) {}
-
-  Status begin() {
-    if (begun_) return success();
-    begun_ = true;
-    return tables_.database().run("BEGIN IMMEDIATE");
-  }
-  bool begun() const { return begun_; }
-  Status commit() { return tables_.database().run("COMMIT"); }
-
-  Status put(const std::string& key, std::string_view value) override {
-    if (Status begun = begin(); !begun) return begun;
-    return tables_.put(key, value);
-  }
-  Status erase(const std::string& key) override {
-    if (Status begun = begin(); !begun) return begun;
-    return tables_.erase(key);
-  }
-
- private:
-  SqliteTables& tables_;
-  bool begun_ = false;
-};
-
 Result<SqliteStore::Written> SqliteStore::write(const Commit& commit) {
   Written written{numbers_, {}};
-  Transaction transaction(*tables_);
+  SqliteTransaction transaction(*tables_, numbers_.batched, numbers_.commits + 1);
+  if (!commit.alerts.empty()) transaction.prefer_batch();
   const bool may_be_empty = commit.write_rows && commit.alerts.empty() &&
                             commit.acknowledged.empty() && commit.notes.empty() &&
                             commit.forgotten.empty();
@@ -229,6 +206,7 @@ Result<SqliteStore::Written> SqliteStore::write(const Commit& commit) {
   if (Status done = prune(commit.now, written); !done) return done.error();
   if (Status done = write_numbers(written); !done) return done.error();
   if (Status done = transaction.commit(); !done) return done.error();
+  written.numbers.batched = transaction.batched();
   return written;
 }
 
@@ -310,8 +288,8 @@ Status SqliteStore::prune(Time now, Written& written) {
   return success();
 }
 
-// The previous commit is safe in the log either way, so a failure is left to the next commit.
-void SqliteStore::keep_log_short() {
+void SqliteStore::tidy() {
+  if (tables_ == nullptr) return;
   SqliteDatabase& database = tables_->database();
   if (database.log_pages() < options_.checkpoint_pages) return;
   if (const Status done = database.checkpoint(); !done) (void)give_up(done.error());

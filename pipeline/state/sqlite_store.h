@@ -29,7 +29,7 @@ struct SqliteStoreOptions {
   // Network file systems are refused unless this is set. It selects a rollback journal, which is
   // slower but needs no memory shared between hosts.
   bool allow_network = false;
-  int checkpoint_pages = 1000;  // log length that triggers a checkpoint into the database
+  int checkpoint_pages = 1000;  // log length from which tidy() copies it into the database
   std::string vfs{};            // SQLite's name for another file system; for tests
 };
 
@@ -53,6 +53,9 @@ class SqliteStore final : public StateStore {
   Result<std::vector<StateRow>> load() override;
   // Retention drops at most 1000 alerts more than a commit adds, which keeps commits short.
   Result<PublishedAlerts> commit(const Commit& commit) override;
+  // Copies a log that has become long into the database, which takes several syncs. The last commit
+  // is safe in the log either way, so a failure is left to the next one.
+  void tidy() override;
   Result<PublishedAlerts> alerts_after(std::uint64_t after, std::size_t limit) override;
   Result<PublishedAlerts> firing(std::size_t limit) override;
   Result<PublishedAlerts> latest(const std::string& id) override;
@@ -68,6 +71,7 @@ class SqliteStore final : public StateStore {
     std::uint64_t first = 1;
     std::uint64_t last = 0;
     std::uint64_t commits = 0;  // distinguishes two states of the disk
+    std::size_t batched = 0;    // bytes of the rows in batches
     Acknowledged acknowledged;
     std::uint64_t subscribers_forgotten = 0;  // since open()
   };
@@ -75,8 +79,6 @@ class SqliteStore final : public StateStore {
     Numbers numbers;
     PublishedAlerts published;
   };
-
-  class Transaction;
 
   SqliteStore(SqliteStoreOptions options, StateDirectory directory);
   SqliteOpening opening(std::string new_epoch) const;
@@ -94,7 +96,6 @@ class SqliteStore final : public StateStore {
   Status publish(Alert alert, Time now, Written& written);
   Status write_numbers(Written& written);
   Status prune(Time now, Written& written);
-  void keep_log_short();
 
   SqliteStoreOptions options_;
   StateDirectory directory_;

@@ -13,6 +13,10 @@ enum class SqliteTables::Query : std::size_t {
   all_rows,
   put_row,
   erase_row,
+  all_batches,
+  batched_bytes,
+  add_batch,
+  drop_batches,
   all_meta,
   get_meta,
   put_meta,
@@ -43,6 +47,10 @@ constexpr std::array kSql{
     "INSERT INTO state VALUES(?1, ?2, ?3) "
     "ON CONFLICT(key) DO UPDATE SET value = excluded.value, crc = excluded.crc",
     "DELETE FROM state WHERE key = ?1",
+    "SELECT number, rows, crc FROM batch ORDER BY number",
+    "SELECT ifnull(sum(length(rows)), 0) FROM batch",
+    "INSERT INTO batch VALUES(?1, ?2, ?3)",
+    "DELETE FROM batch",
     "SELECT k, v, crc FROM meta ORDER BY k",
     "SELECT v FROM meta WHERE k = ?1",
     "INSERT INTO meta VALUES(?1, ?2, ?3) "
@@ -140,8 +148,9 @@ Result<std::string> SqliteTables::damaged_outbox() {
 }
 
 Result<std::string> SqliteTables::damage() {
-  for (const auto& [all, table] :
-       {std::pair(Query::all_meta, "meta"), {Query::all_rows, "state"}}) {
+  for (const auto& [all, table] : {std::pair(Query::all_meta, "meta"),
+                                   {Query::all_rows, "state"},
+                                   {Query::all_batches, "batch"}}) {
     Result<std::string> damaged = damaged_row(all, table);
     if (!damaged || !damaged->empty()) return damaged;
   }
@@ -149,14 +158,57 @@ Result<std::string> SqliteTables::damage() {
 }
 
 Result<std::vector<StateRow>> SqliteTables::rows() {
+  const Result<RowChanges> changes = batches();
+  if (!changes) return changes.error();
+  auto change = changes->rows().begin();
   std::vector<StateRow> found;
+  // Both are in the order of their keys.
+  const auto add_changes = [&](const auto& are_next) {
+    for (; change != changes->rows().end() && are_next(change->first); ++change) {
+      if (change->second) found.push_back({change->first, *change->second});
+    }
+  };
   SqliteStatement& row = query(Query::all_rows).with();
   while (true) {
     const Result<bool> more = row.next();
     if (!more) return more.error();
-    if (!*more) return found;
-    found.push_back({row.text(0), row.text(1)});
+    if (!*more) break;
+    std::string key = row.text(0);
+    add_changes([&](const std::string& changed) { return changed < key; });
+    const bool replaced = change != changes->rows().end() && change->first == key;
+    if (!replaced) found.push_back({std::move(key), row.text(1)});
   }
+  add_changes([](const std::string&) { return true; });
+  return found;
+}
+
+Status SqliteTables::add_batch(std::uint64_t number, std::string_view encoded) {
+  return query(Query::add_batch)
+      .with(stored_as(number), Blob{encoded}, row_checksum(std::to_string(number), encoded))
+      .run();
+}
+
+Result<RowChanges> SqliteTables::batches() {
+  RowChanges changes;
+  SqliteStatement& row = query(Query::all_batches).with();
+  while (true) {
+    const Result<bool> more = row.next();
+    if (!more) return more.error();
+    if (!*more) return changes;
+    if (!changes.add(row.text(1))) return wrong_checksum(row, "batch " + row.text(0));
+  }
+}
+
+Result<std::size_t> SqliteTables::batched_bytes() {
+  SqliteStatement& row = query(Query::batched_bytes).with();
+  if (const Result<bool> found = row.next(); !found) return found.error();
+  const std::uint64_t bytes = unsigned_number(row, 0);
+  row.reset();
+  return bytes;
+}
+
+Status SqliteTables::drop_batches() {
+  return query(Query::drop_batches).with().run();
 }
 
 Status SqliteTables::put(std::string_view key, std::string_view value) {

@@ -2,6 +2,7 @@
 // An Error is SQLite's, whose kind is trouble() of the database, or a wrong checksum.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -10,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "pipeline/state/row_batch.h"
 #include "pipeline/state/sqlite_database.h"
 #include "pipeline/state/state_store.h"
 #include "trainwatch/result.h"
@@ -27,9 +29,16 @@ class SqliteTables {
   // sequence of numbers up to the last one assigned. Empty: none.
   Result<std::string> damage();
 
+  // With what the batches change.
   Result<std::vector<StateRow>> rows();
   Status put(std::string_view key, std::string_view value);
   Status erase(const std::string& key);
+
+  // Rows in one piece; see SqliteTransaction.
+  Status add_batch(std::uint64_t number, std::string_view encoded);
+  Result<RowChanges> batches();
+  Result<std::size_t> batched_bytes();
+  Status drop_batches();
 
   Result<std::string> meta(const std::string& key);  // empty if missing
   Status put_meta(const std::string& key, const std::string& value);

@@ -91,6 +91,9 @@ class StateStore {
   // stored, and it may be retried.
   virtual Result<PublishedAlerts> commit(const Commit& commit) = 0;
 
+  // The work after a commit that its alerts need not wait for. Call it once they are published.
+  virtual void tidy() {}
+
   // At most `limit` kept alerts with seq > `after`, oldest first.
   virtual Result<PublishedAlerts> alerts_after(std::uint64_t after, std::size_t limit) = 0;
 

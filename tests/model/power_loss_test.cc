@@ -158,6 +158,7 @@ class Job {
     ++commits_;
     model_ = after;
     under_way_.clear();
+    if (script_.below(4) != 0) store_->tidy();
     return {};
   }
 

@@ -22,8 +22,10 @@ class SqliteRepair : public testing::Test {
  protected:
   void SetUp() override {
     const auto store = open_store(store_options(directory_.path()));
+    Commit rows;
+    rows.changed.push_back({"rule/x", "state"});
+    ASSERT_TRUE(store->commit(rows).ok());
     Commit commit = test::commit_of({firing("a"), firing("b"), firing("c")});
-    commit.changed.push_back({"rule/x", "state"});
     commit.acknowledged = {{"pager", 2}, {"page", 1}};
     ASSERT_TRUE(store->commit(commit).ok());
   }
@@ -114,8 +116,15 @@ TEST_F(SqliteRepair, ReceiversAreForgottenOnlyOnRequest) {
   EXPECT_FALSE(reopened()->acknowledged().contains("receiver/oncall"));
 }
 
+TEST_F(SqliteRepair, AStoreOfVersionFourGetsBatches) {
+  run_sql("DROP TABLE batch; PRAGMA user_version = 4");
+  const auto store = reopened();
+  EXPECT_EQ(store->last_seq(), 3U);
+  EXPECT_TRUE(store->commit(test::commit_of({resolved("a", 1)})).ok());
+}
+
 TEST_F(SqliteRepair, AStoreOfVersionThreeGetsNotes) {
-  run_sql("DROP TABLE note; PRAGMA user_version = 3");
+  run_sql("DROP TABLE note; DROP TABLE batch; PRAGMA user_version = 3");
   const auto store = reopened();
   EXPECT_EQ(store->last_seq(), 3U);
   EXPECT_TRUE(store->load_notes()->empty());
@@ -125,7 +134,7 @@ TEST_F(SqliteRepair, AStoreOfVersionThreeGetsNotes) {
 TEST_F(SqliteRepair, AStoreOfVersionTwoGetsChecksums) {
   run_sql(
       "ALTER TABLE outbox DROP COLUMN crc; ALTER TABLE told DROP COLUMN crc;"
-      "ALTER TABLE subscriber DROP COLUMN crc; DROP TABLE note; PRAGMA user_version = 2;"
+      "ALTER TABLE subscriber DROP COLUMN crc; DROP TABLE note; DROP TABLE batch; PRAGMA user_version = 2;"
       "UPDATE outbox SET body = 'no JSON' WHERE seq = 3");
   {
     const auto store = reopened();
