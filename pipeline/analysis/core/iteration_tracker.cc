@@ -82,7 +82,7 @@ void IterationTracker::Lane::add_wait(const Span& wait, std::size_t most) {
 // Whether steps that wait for their waits lose another sum than they had when they ended. With
 // several names it is a question of which counts.
 bool IterationTracker::Lane::changes_a_step(const Span& wait) const {
-  return !waiting.empty() && (waits.size() > 1 || wait.start < waiting.back().end());
+  return !waiting.empty() && (waits.size() > 1 || wait.start < waiting.newest_end());
 }
 
 // A name that has not come for long is of something else, such as the loader of an evaluation.
@@ -187,10 +187,10 @@ std::size_t IterationTracker::most_kept() const {
 void IterationTracker::complete(Lane& lane, bool all) {
   const std::size_t most = most_kept();
   while (!lane.waiting.empty()) {
-    Step& step = lane.waiting.front();
-    if (!all && lane.waiting.size() <= most && !lane.waits_passed(step.end())) return;
+    const bool in_time = lane.waiting.size() <= most;
+    if (!all && in_time && !lane.waits_passed(lane.waiting.oldest_end())) return;
+    Step& step = completed_.emplace_back(lane.waiting.front());
     if (lane.late_wait) step.data_wait = lane.waited(step);
-    completed_.push_back(step);
     lane.waiting.pop_front();
   }
   lane.late_wait = false;

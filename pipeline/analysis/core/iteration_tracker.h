@@ -28,6 +28,7 @@
 #include <vector>
 
 #include "pipeline/analysis/core/pace_memory.h"
+#include "pipeline/analysis/core/waiting_steps.h"
 #include "trainwatch/changed_entries.h"
 #include "trainwatch/event.h"
 #include "trainwatch/ring_queue.h"
@@ -92,7 +93,7 @@ class IterationTracker {
   };
   struct Lane {
     std::vector<RecentWaits> waits;
-    RingQueue<Step> waiting;  // the oldest first
+    WaitingSteps waiting;  // the oldest first
     std::map<Mode, Track> tracks;
     Mode latest = Mode::unknown;
     std::int64_t process = -1;
