@@ -45,9 +45,14 @@ class EventJournal {
       unsaved_rows_.emplace_back();
     }
     unsaved_rows_.back().add(event);
+    if (full()) fill();
   }
-  // Something other than an event was received: the whole state must be stored.
-  void fill() { saved_ = kMostEvents; }
+  // Something other than an event was received: the whole state must be stored, and the events that
+  // were not saved are of no use.
+  void fill() {
+    saved_ = kMostEvents;
+    unsaved_rows_.clear();
+  }
   // Events are missing, or will be: the whole state must be stored.
   bool full() const { return saved_ + unsaved() >= most_ || unsaved() >= kMostUnsaved; }
 
