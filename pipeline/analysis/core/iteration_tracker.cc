@@ -9,6 +9,7 @@ namespace trainwatch {
 namespace {
 
 constexpr std::string_view kIterationRows = "iterations/";
+constexpr std::string_view kWaitingRows = "waiting_steps/";
 
 }  // namespace
 
@@ -65,7 +66,7 @@ void IterationTracker::Lane::state(StateIo& io) {
   io(backward);
   io(optimizer);
   if (latest >= Mode::count_ || tracks.size() > kModes) io.fail();
-  if (waits.size() > kNames || waiting.size() > kMostKept) io.fail();
+  if (waits.size() > kNames) io.fail();
   for (const auto& [mode, track] : tracks) {
     if (mode >= Mode::count_) io.fail();
   }
@@ -206,18 +207,22 @@ void IterationTracker::finish() {
 }
 
 void IterationTracker::save(StateRows& rows, bool all) {
-  changed_.take(lanes_, all, [&rows](auto& entry) {
-    const std::string origin = std::to_string(static_cast<unsigned>(entry.first.second));
-    rows.put(id_row(kIterationRows, entry.first.first).append("/").append(origin),
-             [&entry, key = entry.first](StateIo& io) mutable {
-               io(key);
-               io(entry.second);
-             });
+  const auto row_of = [](std::string_view prefix, const Key& key) {
+    return id_row(prefix, key.first)
+        .append("/")
+        .append(std::to_string(static_cast<unsigned>(key.second)));
+  };
+  changed_.take(lanes_, all, [&](auto& entry) {
+    rows.put(row_of(kIterationRows, entry.first), [&entry, key = entry.first](StateIo& io) mutable {
+      io(key);
+      io(entry.second);
+    });
+    entry.second.waiting.save(rows, row_of(kWaitingRows, entry.first).append("/"), all);
   });
 }
 
 bool IterationTracker::load(const SavedState& saved) {
-  return for_rows(saved, kIterationRows, [&](std::string_view, std::string_view value) {
+  const auto load_lane = [&](std::string_view, std::string_view value) {
     StateIo io = saved.open(value);
     Key key;
     io(key);
@@ -225,7 +230,19 @@ bool IterationTracker::load(const SavedState& saved) {
     if (!io.ok() || key.second > Origin::profiler) return false;
     io(lanes_[key]);
     return io.complete();
-  });
+  };
+  const auto load_steps = [&](std::string_view, std::string_view value) {
+    StateIo io = saved.open(value);
+    const WaitingSteps::Row row = WaitingSteps::load_row(io);
+    if (io.complete() && row.steps.empty()) return true;  // the subject is gone
+    if (!io.complete()) return false;
+    const auto lane = lanes_.find({row.subject, row.steps.front().origin});
+    return lane != lanes_.end() && lane->second.waiting.add(row) &&
+           lane->second.waiting.size() <= kMostKept;
+  };
+  return for_rows(saved, kIterationRows, load_lane) && for_rows(saved, kWaitingRows, load_steps) &&
+         std::ranges::all_of(lanes_,
+                             [](const auto& lane) { return lane.second.waiting.all_loaded(); });
 }
 
 std::map<SubjectId, std::int64_t> IterationTracker::processes() const {

@@ -88,6 +88,23 @@ std::size_t words_of(std::uint64_t head) {
   return 1 + kCommonNumbers + static_cast<std::size_t>(std::popcount(head & kHasMore));
 }
 
+Step unpacked(const std::uint64_t* word) {
+  Step step;
+  const std::uint64_t head = *word++;
+  read_head(head, step);
+  for_common(step, [&]<class Field>(Field& field) { field = std::bit_cast<Field>(*word++); });
+  if ((head & kHasMore) == 0) return step;
+  std::uint64_t bit = 1;
+  for_rare(step, [&]<class Field>(Field& field) {
+    if ((head & bit) != 0) field = std::bit_cast<Field>(*word++);
+    bit <<= 1U;
+  });
+  if ((head & kHasCounts) == 0) return step;
+  step.steps = static_cast<std::uint32_t>(*word >> 32U);
+  step.attempt = static_cast<std::uint32_t>(*word);
+  return step;
+}
+
 }  // namespace
 
 void WaitingSteps::push_back(const Step& step) {
@@ -132,26 +149,13 @@ void WaitingSteps::make_room(std::size_t words) {
 
 Step WaitingSteps::front() const {
   assert(!empty());
-  Step step;
-  const std::uint64_t* word = words_.data() + first_;
-  const std::uint64_t head = *word++;
-  read_head(head, step);
-  for_common(step, [&]<class Field>(Field& field) { field = std::bit_cast<Field>(*word++); });
-  if ((head & kHasMore) == 0) return step;
-  std::uint64_t bit = 1;
-  for_rare(step, [&]<class Field>(Field& field) {
-    if ((head & bit) != 0) field = std::bit_cast<Field>(*word++);
-    bit <<= 1U;
-  });
-  if ((head & kHasCounts) == 0) return step;
-  step.steps = static_cast<std::uint32_t>(*word >> 32U);
-  step.attempt = static_cast<std::uint32_t>(*word);
-  return step;
+  return unpacked(words_.data() + first_);
 }
 
 void WaitingSteps::pop_front() {
   assert(!empty());
   first_ += words_of(words_[first_]);
+  ++first_number_;
   if (--size_ > 0) {
     oldest_end_ = end_of_front();
   } else {
@@ -166,15 +170,71 @@ Time WaitingSteps::end_of_front() const {
 }
 
 void WaitingSteps::state(StateIo& io) {
-  std::vector<Step> steps;
-  if (!io.is_loading()) {
-    WaitingSteps left = *this;
-    for (; !left.empty(); left.pop_front()) steps.push_back(left.front());
-  }
-  io(steps);
+  std::uint64_t end = first_number_ + size_;
+  io(first_number_);
+  io(end);
   if (!io.is_loading()) return;
-  *this = {};
-  for (const Step& step : steps) push_back(step);
+  saved_to_ = end;
+  first_row_ = first_number_ / kPerRow;
+}
+
+void WaitingSteps::save(StateRows& rows, const std::string& prefix, bool all) {
+  const std::uint64_t end_row = (saved_to_ + kPerRow - 1) / kPerRow;
+  for (; first_row_ < std::min(first_number_ / kPerRow, end_row); ++first_row_) {
+    rows.remove(numbered_row(prefix, first_row_));
+  }
+  first_row_ = first_number_ / kPerRow;
+  const std::uint64_t from = all ? 0 : saved_to_ / kPerRow * kPerRow;
+  saved_to_ = first_number_ + size_;
+  std::size_t word = first_;
+  for (std::uint64_t number = first_number_; number < saved_to_;) {
+    const std::uint64_t row = number / kPerRow;
+    const std::size_t begin = word;
+    std::uint64_t next = number;
+    for (; next < saved_to_ && next / kPerRow == row; ++next) word += words_of(words_[word]);
+    if (number >= from) {
+      rows.put(numbered_row(prefix, row), [&](StateIo& io) {
+        std::vector<std::uint64_t> words(words_.data() + begin, words_.data() + word);
+        SubjectId subject = unpacked(words.data()).subject;
+        io(subject);
+        io(number);
+        io(words);
+      });
+    }
+    number = next;
+  }
+}
+
+WaitingSteps::Row WaitingSteps::load_row(StateIo& io) {
+  Row row;
+  std::vector<std::uint64_t> words;
+  io(row.subject);
+  io(row.number);
+  io(words);
+  if (io.take_gone()) return row;
+  for (std::size_t at = 0; at < words.size() && io.ok();) {
+    const std::size_t size = words_of(words[at]);
+    if (size > words.size() - at) {
+      io.fail();
+      break;
+    }
+    Step& step = row.steps.emplace_back(unpacked(words.data() + at));
+    step.subject = row.subject;
+    if (step.mode >= Mode::count_ || step.origin >= Origin::count_ || step.steps == 0) io.fail();
+    at += size;
+  }
+  if (row.steps.empty()) io.fail();
+  return row;
+}
+
+bool WaitingSteps::add(const Row& row) {
+  std::uint64_t number = row.number;
+  for (const Step& step : row.steps) {
+    if (number++ < first_number_) continue;
+    if (number - 1 != first_number_ + size_) return false;
+    push_back(step);
+  }
+  return true;
 }
 
 }  // namespace trainwatch

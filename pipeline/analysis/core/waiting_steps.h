@@ -5,10 +5,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "trainwatch/event.h"
 #include "trainwatch/state_io.h"
+#include "trainwatch/state_rows.h"
 
 namespace trainwatch {
 
@@ -24,10 +27,28 @@ class WaitingSteps {
   Time oldest_end() const { return oldest_end_; }  // that of front()
   Time newest_end() const { return newest_end_; }  // of the step that was added last
 
-  // As a vector of steps.
+  // Only which steps there are; see save().
   void state(StateIo& io);
 
+  // Puts the steps that came since the last call, in numbered rows of kPerRow, and removes the rows
+  // of which no step is left; `all`: puts every one. A rank without waits has hundreds of steps, of
+  // which few are new.
+  void save(StateRows& rows, const std::string& prefix, bool all);
+  // A row, which does not say whose it is.
+  struct Row {
+    SubjectId subject = SubjectId::none;
+    std::uint64_t number = 0;  // of the first step
+    std::vector<Step> steps;
+  };
+  // Fails if the row is damaged. Without steps: the subject is gone.
+  static Row load_row(StateIo& io);
+  // After state(), in the order of the rows. False: they are not those that were saved.
+  bool add(const Row& row);
+  bool all_loaded() const { return first_number_ + size_ == saved_to_; }
+
  private:
+  static constexpr std::uint64_t kPerRow = 16;
+
   void make_room(std::size_t words);
   Time end_of_front() const;
 
@@ -36,6 +57,10 @@ class WaitingSteps {
   std::size_t size_ = 0;
   Time oldest_end_ = kNoTime;
   Time newest_end_ = kNoTime;
+  // Steps and rows are numbered from the first that ever waited.
+  std::uint64_t first_number_ = 0;
+  std::uint64_t saved_to_ = 0;   // the steps before this one are saved,
+  std::uint64_t first_row_ = 0;  // in rows from this one on
 };
 
 }  // namespace trainwatch

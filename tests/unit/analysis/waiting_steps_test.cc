@@ -3,20 +3,16 @@
 #include <gtest/gtest.h>
 
 #include <deque>
+#include <optional>
 #include <random>
 #include <string>
+#include <vector>
 
 namespace trainwatch::waiting_steps_test {
 
 std::string bytes_of(Step step) {
   StateIo io = StateIo::saving();
   io(step);
-  return io.take();
-}
-
-std::string bytes_of(WaitingSteps& steps) {
-  StateIo io = StateIo::saving();
-  io(steps);
   return io.take();
 }
 
@@ -50,7 +46,8 @@ class AnyStep {
     pace.rise_step = integer(pace.rise_step);
     return step;
   }
-  bool chance() { return random_() % 2 == 0; }
+  bool chance() { return below(2) == 0; }
+  std::uint64_t below(std::uint64_t bound) { return random_() % bound; }
 
  private:
   std::int64_t integer(std::int64_t usual) {
@@ -82,27 +79,100 @@ TEST(WaitingSteps, AreAQueueOfWholeSteps) {
   }
 }
 
-TEST(WaitingSteps, StateIsThatOfAVectorAndSurvives) {
+// What a store would hold after each save.
+class Stored {
+ public:
+  void save(WaitingSteps& steps, bool all) {
+    StateRows rows;
+    rows.put("lane", [&](StateIo& io) { io(steps); });
+    steps.save(rows, "step/", all);
+    if (all) rows_.clear();
+    written_ = rows.changed().size();
+    for (auto& [key, value] : rows.changed()) {
+      if (value) {
+        rows_.insert_or_assign(key, *value);
+      } else {
+        rows_.erase(key);
+      }
+    }
+  }
+  std::optional<WaitingSteps> loaded(SavedIds* ids = nullptr) const {
+    WaitingSteps steps;
+    const SavedState saved{rows_, ids};
+    if (!load_row(saved, "lane", [&](StateIo& io) { io(steps); })) return std::nullopt;
+    const bool read = for_rows(saved, "step/", [&](std::string_view, std::string_view value) {
+      StateIo io = saved.open(value);
+      const WaitingSteps::Row row = WaitingSteps::load_row(io);
+      return io.complete() && steps.add(row);
+    });
+    return read && steps.all_loaded() ? std::optional(std::move(steps)) : std::nullopt;
+  }
+  std::size_t written() const { return written_; }
+  StoredRows& rows() { return rows_; }
+
+ private:
+  StoredRows rows_;
+  std::size_t written_ = 0;  // rows, with the last save
+};
+
+std::vector<std::string> all_of(WaitingSteps steps) {
+  std::vector<std::string> all;
+  for (; !steps.empty(); steps.pop_front()) all.push_back(bytes_of(steps.front()));
+  return all;
+}
+
+TEST(WaitingSteps, AreSavedAsTheyCome) {
   AnyStep any;
   WaitingSteps queue;
-  std::vector<Step> steps;
-  for (int i = 0; i < 40; ++i) {
-    steps.push_back(any.next());
-    steps.back().subject = SubjectId::none;
-    queue.push_back(steps.back());
+  Stored stored;
+  for (int i = 0; i < 3'000; ++i) {
+    if (queue.size() < 100 && any.below(3) != 0) {
+      Step step = any.next();
+      step.subject = SubjectId{7};
+      queue.push_back(step);
+    } else if (!queue.empty()) {
+      queue.pop_front();
+    }
+    if (any.below(10) != 0) continue;
+    stored.save(queue, any.below(5) == 0);
+    std::optional<WaitingSteps> loaded = stored.loaded();
+    ASSERT_TRUE(loaded.has_value());
+    ASSERT_EQ(all_of(*loaded), all_of(queue));
+    ASSERT_EQ(loaded->newest_end(), queue.newest_end());
+    if (any.below(3) == 0) queue = std::move(*loaded);  // a restart
   }
-  StateIo expected = StateIo::saving();
-  expected(steps);
-  const std::string saved = bytes_of(queue);
-  EXPECT_EQ(saved, expected.take());
+  EXPECT_LE(stored.rows().size(), 1U + 100 / 16 + 2);
+}
 
-  WaitingSteps restored;
-  StateIo io = StateIo::loading(saved);
-  io(restored);
-  ASSERT_TRUE(io.complete());
-  EXPECT_EQ(bytes_of(restored), saved);
-  EXPECT_EQ(restored.oldest_end(), steps.front().end());
-  EXPECT_EQ(restored.newest_end(), steps.back().end());
+TEST(WaitingSteps, AFewNewOnesAreAFewRows) {
+  WaitingSteps queue;
+  Stored stored;
+  for (int i = 0; i < 250; ++i) queue.push_back(Step{});
+  stored.save(queue, false);
+  EXPECT_EQ(stored.written(), 1U + 16);
+  queue.push_back(Step{});
+  queue.pop_front();
+  stored.save(queue, false);
+  EXPECT_EQ(stored.written(), 2U);
+}
+
+TEST(WaitingSteps, DamagedRowsAreNotLoaded) {
+  WaitingSteps queue;
+  Stored stored;
+  for (int i = 0; i < 40; ++i) queue.push_back(Step{});
+  stored.save(queue, false);
+  ASSERT_TRUE(stored.loaded().has_value());
+  Stored without = stored;
+  without.rows().erase(without.rows().find("step/00000000000000000001"));
+  EXPECT_FALSE(without.loaded().has_value());
+  std::string& row = stored.rows().find("step/00000000000000000002")->second;
+  for (std::size_t bit = 0; bit < 8 * row.size(); ++bit) {
+    row[bit / 8] = static_cast<char>(row[bit / 8] ^ 1 << bit % 8);
+    (void)stored.loaded();  // without reading beyond it
+    row[bit / 8] = static_cast<char>(row[bit / 8] ^ 1 << bit % 8);
+  }
+  row.resize(row.size() - 8);
+  EXPECT_FALSE(stored.loaded().has_value());
 }
 
 }  // namespace trainwatch::waiting_steps_test
