@@ -9,10 +9,12 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <climits>
 #include <cstdint>
 #include <cstring>
 #include <limits>
 #include <system_error>
+#include <thread>
 #include <utility>
 
 #include "pipeline/tail/paths.h"
@@ -77,14 +79,26 @@ InotifyHint::Wake InotifyHint::wait(std::chrono::milliseconds timeout) {
     std::uint64_t times = 0;
     if (::read(wake_, &times, sizeof times) > 0) result = Wake::woken;
   }
-  return ready[1].revents != 0 ? std::max(result, take_events()) : result;
+  if (ready[1].revents == 0) return result;
+  keep_apart();
+  return std::max(result, take_events());
+}
+
+void InotifyHint::keep_apart() {
+  const auto now = std::chrono::steady_clock::now();
+  if (now < next_wake_) std::this_thread::sleep_until(next_wake_);
+  next_wake_ = std::max(now, next_wake_) + kApart;
 }
 
 InotifyHint::Wake InotifyHint::take_events() {
+  constexpr std::size_t kLongestEvent = sizeof(inotify_event) + NAME_MAX + 1;
   alignas(inotify_event) std::array<char, 16384> buffer;
   Wake result = Wake::timeout;
-  ssize_t size = 0;
-  while ((size = ::read(inotify_, buffer.data(), buffer.size())) > 0) {
+  // A read that had room for one more event has taken all.
+  for (std::size_t room = 0; room < kLongestEvent;) {
+    const ssize_t size = ::read(inotify_, buffer.data(), buffer.size());
+    if (size <= 0) break;
+    room = buffer.size() - static_cast<std::size_t>(size);
     for (std::size_t at = 0; at < static_cast<std::size_t>(size);) {
       inotify_event event;  // a copy; the name follows it, padded with NULs
       std::memcpy(&event, buffer.data() + at, sizeof event);
