@@ -1,75 +1,83 @@
 #include "pipeline/decode/kineto/correlation_index.h"
 
+#include <limits>
 #include <utility>
+
+#include "trainwatch/release_memory.h"
 
 namespace trainwatch {
 namespace {
 
-constexpr unsigned kFirstBits = 10;
+constexpr std::size_t kLine = 8;  // slots in a line of the cache
+constexpr std::size_t kFirstSlots = 128 * kLine;
+
+bool is_large(std::int64_t correlation) {
+  return correlation > std::numeric_limits<std::uint32_t>::max();
+}
 
 }  // namespace
 
 void CorrelationIndex::clear() {
   size_ = 0;
-  shift_ = 64 - kFirstBits;
-  keys_ = std::vector<std::int64_t>(std::size_t{1} << kFirstBits, kNone);
-  values_ = std::vector<std::uint32_t>(keys_.size());
+  slots_ = std::vector<Slot>(kFirstSlots);
+  release_memory(large_);
 }
 
 // Eight correlations in a row, which mostly are of events in a row, share a cache line.
-std::size_t CorrelationIndex::home(std::int64_t correlation) const {
-  const auto number = static_cast<std::uint64_t>(correlation);
-  const std::uint64_t line = ((number >> 3U) * 0x9E3779B97F4A7C15ULL) >> (shift_ + 3);
-  return line << 3U | (number & 7U);
+std::size_t CorrelationIndex::home(std::uint32_t key) const {
+  const std::uint64_t hash = ((key / kLine) * 0x9E3779B97F4A7C15ULL) >> 32U;
+  return (hash * (slots_.size() / kLine) >> 32U) * kLine + key % kLine;
 }
 
-std::size_t CorrelationIndex::place(std::int64_t correlation) const {
-  const std::size_t mask = keys_.size() - 1;
-  std::size_t at = home(correlation);
-  while (keys_[at] != kNone && keys_[at] != correlation) at = (at + 1) & mask;
+std::size_t CorrelationIndex::place(std::uint32_t key) const {
+  std::size_t at = home(key);
+  while (slots_[at].key != kEmpty && slots_[at].key != key) at = after(at);
   return at;
 }
 
 std::uint32_t* CorrelationIndex::find(std::int64_t correlation) {
-  const std::size_t at = place(correlation);
-  return keys_[at] == kNone ? nullptr : &values_[at];
+  if (is_large(correlation)) {
+    const auto known = large_.find(correlation);
+    return known == large_.end() ? nullptr : &known->second;
+  }
+  Slot& slot = slots_[place(static_cast<std::uint32_t>(correlation))];
+  return slot.key == kEmpty ? nullptr : &slot.value;
 }
 
 void CorrelationIndex::insert(std::int64_t correlation, std::uint32_t value) {
-  if (size_ >= keys_.size() / 4 * 3) grow();
-  const std::size_t at = place(correlation);
-  keys_[at] = correlation;
-  values_[at] = value;
+  if (is_large(correlation)) {
+    large_.emplace(correlation, value);
+    return;
+  }
+  if (size_ >= slots_.size() / 5 * 4) grow();
+  const auto key = static_cast<std::uint32_t>(correlation);
+  slots_[place(key)] = {key, value};
   ++size_;
 }
 
 // Moves up what was put behind it, so that no search ends too early.
 void CorrelationIndex::erase(std::int64_t correlation) {
-  const std::size_t mask = keys_.size() - 1;
-  std::size_t hole = place(correlation);
-  if (keys_[hole] == kNone) return;
+  if (is_large(correlation)) {
+    large_.erase(correlation);
+    return;
+  }
+  std::size_t hole = place(static_cast<std::uint32_t>(correlation));
+  if (slots_[hole].key == kEmpty) return;
   --size_;
-  for (std::size_t at = (hole + 1) & mask; keys_[at] != kNone; at = (at + 1) & mask) {
-    const std::size_t distance = (at - home(keys_[at])) & mask;
-    if (distance < ((at - hole) & mask)) continue;
-    keys_[hole] = keys_[at];
-    values_[hole] = values_[at];
+  for (std::size_t at = after(hole); slots_[at].key != kEmpty; at = after(at)) {
+    if (distance(home(slots_[at].key), at) < distance(hole, at)) continue;
+    slots_[hole] = slots_[at];
     hole = at;
   }
-  keys_[hole] = kNone;
+  slots_[hole] = {};
 }
 
+// By half: old and new slots exist at the same time.
 void CorrelationIndex::grow() {
-  const std::vector<std::int64_t> keys = std::exchange(keys_, {});
-  const std::vector<std::uint32_t> values = std::exchange(values_, {});
-  --shift_;
-  keys_ = std::vector<std::int64_t>(keys.size() * 2, kNone);
-  values_ = std::vector<std::uint32_t>(keys_.size());
-  for (std::size_t i = 0; i < keys.size(); ++i) {
-    if (keys[i] == kNone) continue;
-    const std::size_t at = place(keys[i]);
-    keys_[at] = keys[i];
-    values_[at] = values[i];
+  const std::vector<Slot> old = std::exchange(slots_, {});
+  slots_ = std::vector<Slot>(old.size() / kLine * 3 / 2 * kLine);
+  for (const Slot& slot : old) {
+    if (slot.key != kEmpty) slots_[place(slot.key)] = slot;
   }
 }
 

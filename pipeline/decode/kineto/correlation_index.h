@@ -1,8 +1,10 @@
-// Maps correlations to rows, for millions of them: open addressing, 12 bytes per slot.
+// Maps correlations to rows, for millions of them: open addressing, 8 bytes per slot. Correlations
+// of more than 32 bits, which no profiler is known to write, are kept elsewhere.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <unordered_map>
 #include <vector>
 
 namespace trainwatch {
@@ -22,24 +24,35 @@ class CorrelationIndex {
   // Calls `each(value)` for all values, in no particular order.
   template <class Each>
   void for_each(Each&& each) const {
-    for (std::size_t i = 0; i < keys_.size(); ++i) {
-      if (keys_[i] != kNone) each(values_[i]);
+    for (const Slot& slot : slots_) {
+      if (slot.key != kEmpty) each(slot.value);
     }
+    for (const auto& [correlation, value] : large_) each(value);
   }
-  std::size_t size() const { return size_; }
+  std::size_t size() const { return size_ + large_.size(); }
   // Frees the memory.
   void clear();
 
  private:
-  // The slot where a correlation is or would be.
-  std::size_t place(std::int64_t correlation) const;
-  std::size_t home(std::int64_t correlation) const;
+  static constexpr std::uint32_t kEmpty = 0;
+
+  struct Slot {
+    std::uint32_t key = kEmpty;
+    std::uint32_t value = 0;
+  };
+
+  // The slot where a key is or would be.
+  std::size_t place(std::uint32_t key) const;
+  std::size_t home(std::uint32_t key) const;
+  std::size_t after(std::size_t place) const { return place + 1 == slots_.size() ? 0 : place + 1; }
+  std::size_t distance(std::size_t from, std::size_t to) const {
+    return to >= from ? to - from : to + slots_.size() - from;
+  }
   void grow();
 
-  std::size_t size_ = 0;
-  unsigned shift_ = 0;  // 64 - log2 of the number of slots
-  std::vector<std::int64_t> keys_;
-  std::vector<std::uint32_t> values_;
+  std::size_t size_ = 0;  // of slots_
+  std::vector<Slot> slots_;
+  std::unordered_map<std::int64_t, std::uint32_t> large_;
 };
 
 }  // namespace trainwatch

@@ -12,7 +12,9 @@ TEST(CorrelationIndex, DoesWhatAMapDoes) {
   CorrelationIndex index;
   std::map<std::int64_t, std::uint32_t> right;
   for (std::uint32_t i = 0; i < 200'000; ++i) {
-    const auto key = static_cast<std::int64_t>(random() % 20'000 + 1) * (i % 3 == 0 ? 4096 : 1);
+    // Those of more than 32 bits, too.
+    const std::int64_t apart = i % 3 == 0 ? 4096 : i % 50 == 0 ? std::int64_t{1} << 32U : 1;
+    const auto key = static_cast<std::int64_t>(random() % 20'000 + 1) * apart;
     if (random() % 3 == 0) {
       index.erase(key);
       right.erase(key);
