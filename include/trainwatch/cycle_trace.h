@@ -1,12 +1,13 @@
 // One cycle of a profiler (one Kineto trace file), reduced to what the GPU analyses read: rows of
 // device activity, the runtime calls that launched it, and annotations. Operators, arguments and
-// all other events are not kept, so a cycle takes some 50 bytes per kernel; only analyses of
-// finished files may ask for the events of the host as well.
+// all other events are not kept, so a cycle takes 40 bytes per kernel with its launch; only
+// analyses of finished files may ask for the events of the host as well.
 //
 // A value: the decoder fills it while the document is read, and passes it on once the document is
 // complete, when rank and time base are known. Nothing of it outlives the call that receives it.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -21,6 +22,11 @@ namespace trainwatch {
 inline constexpr std::int32_t kNoStream = -1;
 inline constexpr std::uint32_t kNoRow = 0xFFFFFFFF;
 
+// How many bits rows have for what they refer to; a cycle has millions of them.
+inline constexpr unsigned kNameBits = 22;
+inline constexpr unsigned kLaunchBits = 21;
+inline constexpr std::uint32_t kNoLaunch = (std::uint32_t{1} << kLaunchBits) - 1;
+
 // From the category; older names count as their newer equivalents.
 enum class DeviceKind : std::uint8_t { kernel, memory_copy, memory_set, sync, accelerator, count_ };
 
@@ -28,31 +34,52 @@ enum class DeviceKind : std::uint8_t { kernel, memory_copy, memory_set, sync, ac
 // as communication.
 enum class ActivityClass : std::uint8_t { computation, communication, memory, other, count_ };
 
-// An activity on a stream of a device.
-struct DeviceActivity {
-  std::int64_t start_ns = 0;  // since the epoch, once the cycle is complete
-  std::int64_t duration_ns = 0;
-  NameId name{};
-  std::uint32_t launch = kNoRow;  // index into CycleTrace::launches
+// Where activities ran. Each copy or fill whose bandwidth the file says has one of its own.
+struct DevicePlace {
   std::int32_t stream = kNoStream;
   std::int32_t device = 0;
-  float memory_gbps = 0;  // of copies and fills, where the file says
-  DeviceKind kind{};
-  ActivityClass activity_class{};
+  float memory_gbps = 0;
+};
+
+// An activity on a stream of a device. The names of a trace, its launches and its places fit in
+// their bits, as the decoder bounds them.
+struct DeviceActivity {
+  static constexpr unsigned kDurationBits = 51;
+  static constexpr unsigned kPlaceBits = 21;
+  static constexpr std::int64_t kLongestNs = (std::int64_t{1} << (kDurationBits - 1)) - 1;
+  static constexpr std::uint64_t kMostPlaces = (std::uint64_t{1} << kPlaceBits) - 1;
+
+  std::int64_t start_ns = 0;  // since the epoch, once the cycle is complete
+  std::int64_t duration_ns : kDurationBits = 0;
+  DeviceKind kind : 3 = DeviceKind{};
+  ActivityClass activity_class : 3 = ActivityClass{};
+  NameId name : kNameBits = NameId{};
+  std::uint64_t place : kPlaceBits = 0;            // index into CycleTrace::places
+  std::uint32_t launch : kLaunchBits = kNoLaunch;  // index into CycleTrace::launches
 
   std::int64_t end_ns() const { return start_ns + duration_ns; }
 };
+static_assert(sizeof(DeviceActivity) == 24);
 
 // A runtime or driver call with a correlation; one that launched nothing is kept only if its name
 // is that of a launch, or a SyncRow refers to it.
 struct LaunchRow {
+  static constexpr unsigned kDurationBits = 42;
+  // What lasted longer counts as this: 36 minutes.
+  static constexpr std::int64_t kLongestNs = (std::int64_t{1} << (kDurationBits - 1)) - 1;
+
+  LaunchRow() = default;
+  // No duration is negative.
+  LaunchRow(std::int64_t start, std::int64_t duration, NameId of)
+      : start_ns(start), name(of), duration_ns(std::min(duration, kLongestNs) & kLongestNs) {}
+
   std::int64_t start_ns = 0;
-  std::int64_t duration_ns = 0;
-  NameId name{};
-  std::uint32_t rows = 0;  // how many activities it launched; a graph launches many
+  NameId name : kNameBits = NameId{};
+  std::int64_t duration_ns : kDurationBits = 0;
 
   std::int64_t end_ns() const { return start_ns + duration_ns; }
 };
+static_assert(sizeof(LaunchRow) == 16);
 
 struct AnnotationRow {
   std::int64_t start_ns = 0;
@@ -97,8 +124,8 @@ struct HostEvent {
   std::int64_t start_ns = 0;
   std::int64_t duration_ns = 0;
   NameId name{};
-  std::uint32_t thread = 0;       // by process and thread, numbered in the order of the file
-  std::uint32_t launch = kNoRow;  // of a call: index into CycleTrace::launches, if it is there
+  std::uint32_t thread = 0;          // by process and thread, numbered in the order of the file
+  std::uint32_t launch = kNoLaunch;  // of a call: index into CycleTrace::launches, if it is there
   HostKind kind{};
 
   std::int64_t end_ns() const { return start_ns + duration_ns; }
@@ -113,9 +140,9 @@ struct SyncRow {
   std::int32_t device = 0;
   std::int32_t stream = kNoStream;     // kNoStream: the whole context
   std::int32_t waits_for = kNoStream;  // the stream that was waited for, if known
-  // Indices into CycleTrace::launches, kNoRow if not in the file.
-  std::uint32_t launch = kNoRow;        // the call that waited
-  std::uint32_t event_record = kNoRow;  // the call that recorded the event waited for
+  // Indices into CycleTrace::launches, kNoLaunch if not in the file.
+  std::uint32_t launch = kNoLaunch;        // the call that waited
+  std::uint32_t event_record = kNoLaunch;  // the call that recorded the event waited for
 
   std::int64_t end_ns() const { return start_ns + duration_ns; }
 };
@@ -133,6 +160,7 @@ struct CycleTrace {
   std::int64_t base_ns = 0;             // what was added to the times in the file
   NameTable names;
   std::vector<DeviceActivity> device;  // by stream, then start
+  std::vector<DevicePlace> places;
   std::vector<LaunchRow> launches;
   std::vector<AnnotationRow> annotations;
   std::vector<StepRow> steps;              // by start
@@ -147,6 +175,9 @@ struct CycleTrace {
   // Only if an analysis requests them (AnalysisSpec::host_events); otherwise empty.
   std::vector<HostEvent> host;  // by thread, then start, the longer first
   std::vector<SyncRow> syncs;   // by start
+
+  const DevicePlace& place_of(const DeviceActivity& row) const { return places[row.place]; }
+  std::int32_t stream_of(const DeviceActivity& row) const { return place_of(row).stream; }
 };
 
 // Receives every cycle as it completes. Called on the decoding thread.

@@ -27,12 +27,12 @@ struct ActivitySegment {
 };
 
 // The same rows by start, regardless of stream; those of one moment by stream.
-inline std::vector<std::uint32_t> rows_by_start(const CycleTrace& cycle, DeviceRows rows) {
-  std::vector<std::uint32_t> by_start(rows.begin(), rows.end());
-  merge_runs(by_start, [&cycle](std::uint32_t a, std::uint32_t b) {
+inline std::vector<std::uint32_t> rows_by_start(const CycleTrace& cycle,
+                                                std::vector<std::uint32_t> rows) {
+  merge_runs(rows, [&cycle](std::uint32_t a, std::uint32_t b) {
     return cycle.device[a].start_ns < cycle.device[b].start_ns;
   });
-  return by_start;
+  return rows;
 }
 
 // Calls `each(segment)` for all of the time from the first start to the last end, in order.
@@ -63,8 +63,9 @@ void sweep_activity(const CycleTrace& cycle, DeviceRows by_start, Each&& each) {
     const DeviceActivity& row = cycle.device[index];
     while (!running.empty() && running.top().first <= row.start_ns) end_first();
     advance(row.start_ns, &row);
-    running.emplace(row.end_ns(), row.activity_class);
-    ++counts[static_cast<std::size_t>(row.activity_class)];
+    const ActivityClass type = row.activity_class;
+    running.emplace(row.end_ns(), type);
+    ++counts[static_cast<std::size_t>(type)];
   }
   while (!running.empty()) end_first();
 }

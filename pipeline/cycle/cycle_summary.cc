@@ -26,7 +26,7 @@ bool waits_for(const LaunchRow& call, const DeviceActivity& copy) {
 // without a call that says so.
 void add_blocking_copies(const CycleTrace& cycle, std::vector<Interval>& calls) {
   for (const DeviceActivity& row : cycle.device) {
-    if (row.launch == kNoRow) continue;
+    if (row.launch == kNoLaunch) continue;
     const LaunchRow& call = cycle.launches[row.launch];
     if (waits_for(call, row)) calls.push_back({call.start_ns, call.end_ns()});
   }
@@ -42,37 +42,46 @@ std::vector<Interval> blocking_calls_of(const CycleTrace& cycle) {
 bool are_launches_known(const CycleTrace& cycle, DeviceRows by_start) {
   constexpr std::size_t kShare = 2;  // half of the rows
   const auto launched = std::ranges::count_if(
-      by_start, [&](std::uint32_t index) { return cycle.device[index].launch != kNoRow; });
+      by_start, [&](std::uint32_t index) { return cycle.device[index].launch != kNoLaunch; });
   return static_cast<std::size_t>(launched) * kShare >= by_start.size();
 }
 
 // How long after the end of its call an activity usually starts if the device has nothing else to
-// do: the median over those that were launched while it was idle.
+// do: the median over those that were launched while it was idle. They are counted by latency, of
+// which there are fewer than of them.
 std::int64_t launch_latency_ns(const CycleTrace& cycle, DeviceRows by_start) {
-  std::vector<std::int64_t> latencies;
+  std::vector<std::uint32_t> counts(kUsualKernelGapNs + 1);
+  std::int64_t all = 0;
   std::int64_t busy_until_ns = std::numeric_limits<std::int64_t>::min();
   for (const std::uint32_t index : by_start) {
     const DeviceActivity& row = cycle.device[index];
-    if (row.launch != kNoRow && cycle.launches[row.launch].end_ns() >= busy_until_ns) {
+    if (row.launch != kNoLaunch && cycle.launches[row.launch].end_ns() >= busy_until_ns) {
       const std::int64_t latency = row.start_ns - cycle.launches[row.launch].end_ns();
-      latencies.push_back(std::clamp<std::int64_t>(latency, 0, kUsualKernelGapNs));
+      ++counts[static_cast<std::size_t>(std::clamp<std::int64_t>(latency, 0, kUsualKernelGapNs))];
+      ++all;
     }
     busy_until_ns = std::max(busy_until_ns, row.end_ns());
   }
-  if (latencies.empty()) return 0;
-  const auto middle = latencies.begin() + static_cast<std::ptrdiff_t>((latencies.size() - 1) / 2);
-  std::ranges::nth_element(latencies, middle);
-  return *middle;
+  std::int64_t median = 0;
+  for (std::int64_t passed = counts[0]; 2 * passed < all; ++median)
+    passed += counts[static_cast<std::size_t>(median + 1)];
+  return median;
 }
 
-// When the first activity of each graph began.
+// When the first activity of each graph began: of each launch of several.
 std::unordered_map<std::uint32_t, std::int64_t> graph_starts(const CycleTrace& cycle,
                                                              DeviceRows by_start) {
   std::unordered_map<std::uint32_t, std::int64_t> starts;
-  for (const std::uint32_t index : by_start) {
-    const DeviceActivity& row = cycle.device[index];
-    if (row.launch != kNoRow && cycle.launches[row.launch].rows > 1)
-      starts.try_emplace(row.launch, row.start_ns);
+  std::vector<bool> launched(cycle.launches.size());
+  for (const DeviceActivity& row : cycle.device) {
+    if (row.launch == kNoLaunch) continue;
+    if (launched[row.launch]) starts.try_emplace(row.launch, 0);
+    launched[row.launch] = true;
+  }
+  if (starts.empty()) return starts;
+  for (auto row = by_start.rbegin(); row != by_start.rend(); ++row) {
+    const auto of = starts.find(cycle.device[*row].launch);
+    if (of != starts.end()) of->second = cycle.device[*row].start_ns;
   }
   return starts;
 }
@@ -218,7 +227,7 @@ void StepAccumulator::add_gap(const ActivitySegment& gap, const Interval& part,
 // was already in progress and returned soon afterwards counts as made in time: the host caused no
 // delay. A call that waits for its own copy launched it when it began.
 std::int64_t StepAccumulator::ready_ns(const DeviceActivity& next, std::int64_t since_ns) const {
-  if (next.launch == kNoRow) return since_ns;
+  if (next.launch == kNoLaunch) return since_ns;
   const auto graph = graph_starts_.find(next.launch);
   if (graph != graph_starts_.end() && next.start_ns > graph->second) return since_ns;
   const LaunchRow& call = cycle_.launches[next.launch];
@@ -311,13 +320,13 @@ void keep_selected(const SelectedCycle& selected, std::vector<std::uint32_t>& ro
 }
 
 void count_launches(const CycleTrace& cycle, DeviceRows rows, CycleSummary& found) {
-  for (const LaunchedActivity& activity : launched_activities(cycle, rows)) {
+  LaunchedActivities(cycle, rows).for_each([&](const LaunchedActivity& activity) {
     const std::int64_t call = cycle.launches[activity.launch].duration_ns;
     ++found.launches;
     if (activity.device_ns < call) ++found.short_launches;
     found.launch_calls_ns += call;
     found.launched_ns += activity.device_ns;
-  }
+  });
 }
 
 }  // namespace
@@ -329,11 +338,11 @@ CycleSummary summarize(const SelectedCycle& selected) {
   found.number = cycle.number;
   found.world_size = cycle.world_size;
   count_launches(cycle, selected.rows(), found);
-  const SelectedCycle whole(cycle, StepSelection::all);
-  found.activities = whole.rows().size();
+  std::vector<std::uint32_t> by_start =
+      rows_by_start(cycle, SelectedCycle(cycle, StepSelection::all).take_rows());
+  found.activities = by_start.size();
   found.launched_activities = static_cast<std::uint64_t>(std::ranges::count_if(
-      whole.rows(), [&](std::uint32_t index) { return cycle.device[index].launch != kNoRow; }));
-  std::vector<std::uint32_t> by_start = rows_by_start(cycle, whole.rows());
+      by_start, [&](std::uint32_t index) { return cycle.device[index].launch != kNoLaunch; }));
   found.steps = summarize_steps(cycle, by_start);
   found.find_warm_up();
   keep_selected(selected, by_start);

@@ -34,7 +34,7 @@ bool is_work(const DeviceActivity& row) {
 
 IdleCause idle_cause(const CycleTrace& cycle, const DeviceActivity& row,
                      std::int64_t idle_since_ns) {
-  if (row.launch != kNoRow && cycle.launches[row.launch].start_ns > idle_since_ns)
+  if (row.launch != kNoLaunch && cycle.launches[row.launch].start_ns > idle_since_ns)
     return IdleCause::host_wait;
   return row.start_ns - idle_since_ns < kUsualKernelGapNs ? IdleCause::kernel_wait
                                                           : IdleCause::other;
@@ -47,11 +47,11 @@ std::vector<StreamIdle> idle_time(const CycleTrace& cycle, DeviceRows rows) {
   for (const std::uint32_t index : rows) {
     const DeviceActivity& row = cycle.device[index];
     if (!is_work(row)) continue;
-    if (before != nullptr && before->stream == row.stream) {
+    if (before != nullptr && cycle.stream_of(*before) == cycle.stream_of(row)) {
       gaps.add(idle_cause(cycle, row, before->end_ns()), row.start_ns - before->end_ns());
     } else {
       if (before != nullptr) found.push_back(gaps.take());
-      gaps = StreamGaps(row.stream);
+      gaps = StreamGaps(cycle.stream_of(row));
     }
     before = &row;
   }

@@ -20,20 +20,29 @@ constexpr std::array kQueuedToo = {
 
 }  // namespace
 
-std::vector<LaunchedActivity> launched_activities(const CycleTrace& cycle, DeviceRows rows) {
-  std::vector<LaunchedActivity> all(cycle.launches.size());
+LaunchedActivities::LaunchedActivities(const CycleTrace& cycle, DeviceRows rows)
+    : cycle_(cycle), of_launch_(cycle.launches.size(), kNone) {
   for (const std::uint32_t index : rows) {
     const DeviceActivity& row = cycle.device[index];
-    if (row.launch == kNoRow || row.kind == DeviceKind::sync) continue;
-    LaunchedActivity& activity = all[row.launch];
-    activity.launch = row.launch;
-    activity.first_start_ns =
-        activity.rows == 0 ? row.start_ns : std::min(activity.first_start_ns, row.start_ns);
-    activity.device_ns += row.duration_ns;
-    ++activity.rows;
+    if (row.launch != kNoLaunch && row.kind != DeviceKind::sync) add(row.launch, index);
   }
-  std::erase_if(all, [](const LaunchedActivity& activity) { return activity.rows == 0; });
-  return all;
+}
+
+void LaunchedActivities::add(std::uint32_t launch, std::uint32_t index) {
+  std::uint32_t& of = of_launch_[launch];
+  if (of == kNone) {
+    of = index;
+    return;
+  }
+  if ((of & kSeveral) == 0) {
+    several_.push_back(of_row(launch, of));
+    of = kSeveral | static_cast<std::uint32_t>(several_.size() - 1);
+  }
+  const DeviceActivity& row = cycle_.device[index];
+  LaunchedActivity& activity = several_[of & ~kSeveral];
+  activity.first_start_ns = std::min(activity.first_start_ns, row.start_ns);
+  activity.device_ns += row.duration_ns;
+  ++activity.rows;
 }
 
 bool is_plain_launch(std::string_view name) {
@@ -55,7 +64,7 @@ std::vector<bool> queued_names(const NameTable& names) {
 
 // The rows of the stream of the first one.
 DeviceRows first_stream(const CycleTrace& cycle, DeviceRows rows) {
-  const auto stream_of = [&](std::uint32_t index) { return cycle.device[index].stream; };
+  const auto stream_of = [&](std::uint32_t index) { return cycle.stream_of(cycle.device[index]); };
   const auto end = std::ranges::upper_bound(rows, stream_of(rows.front()), {}, stream_of);
   return rows.first(static_cast<std::size_t>(end - rows.begin()));
 }
@@ -67,24 +76,25 @@ QueueSweep::QueueSweep(const CycleTrace& cycle, DeviceRows rows)
 
 bool QueueSweep::is_queued(std::uint32_t index) const {
   const DeviceActivity& row = cycle_.device[index];
-  return row.launch != kNoRow && row.kind != DeviceKind::sync &&
+  return row.launch != kNoLaunch && row.kind != DeviceKind::sync &&
          queued_[static_cast<std::size_t>(cycle_.launches[row.launch].name)];
 }
 
 bool QueueSweep::next_stream() {
-  launched_ns_.clear();
-  while (launched_ns_.empty() && !rows_.empty()) {
+  launched_.clear();
+  while (launched_.empty() && !rows_.empty()) {
     to_start_ = first_stream(cycle_, rows_);
     rows_ = rows_.subspan(to_start_.size());
+    launched_.reserve(to_start_.size());
     for (const std::uint32_t index : to_start_) {
-      if (!is_queued(index)) continue;
-      launched_ns_.push_back(cycle_.launches[cycle_.device[index].launch].start_ns);
+      if (is_queued(index)) launched_.push_back(cycle_.device[index].launch);
     }
   }
-  if (launched_ns_.empty()) return false;
+  if (launched_.empty()) return false;
   // They usually are: a stream runs its activity in launch order.
-  if (!std::ranges::is_sorted(launched_ns_)) std::ranges::sort(launched_ns_);
-  stream_ = cycle_.device[to_start_.front()].stream;
+  const auto start_ns = [this](std::uint32_t launch) { return cycle_.launches[launch].start_ns; };
+  if (!std::ranges::is_sorted(launched_, {}, start_ns)) std::ranges::sort(launched_, {}, start_ns);
+  stream_ = cycle_.stream_of(cycle_.device[to_start_.front()]);
   next_launch_ = 0;
   length_ = 0;
   skip_others();
@@ -96,11 +106,13 @@ void QueueSweep::skip_others() {
 }
 
 bool QueueSweep::next(QueueChange& change) {
-  const bool launches = next_launch_ < launched_ns_.size();
+  const bool launches = next_launch_ < launched_.size();
   if (to_start_.empty() && !launches) return false;
   const auto start_ns = [this] { return cycle_.device[to_start_.front()].start_ns; };
-  if (launches && (to_start_.empty() || launched_ns_[next_launch_] <= start_ns())) {
-    change = {launched_ns_[next_launch_++], ++length_};
+  const auto launched_ns = [this] { return cycle_.launches[launched_[next_launch_]].start_ns; };
+  if (launches && (to_start_.empty() || launched_ns() <= start_ns())) {
+    change = {launched_ns(), ++length_};
+    ++next_launch_;
     return true;
   }
   change = {start_ns(), --length_};

@@ -2,7 +2,9 @@
 // queued on each stream.
 #pragma once
 
+#include <cstdint>
 #include <string_view>
+#include <vector>
 
 #include "pipeline/cycle/sorted_values.h"
 #include "pipeline/cycle/step_selection.h"
@@ -17,8 +19,36 @@ struct LaunchedActivity {
   std::int64_t first_start_ns = 0;  // of the earliest row
 };
 
-// In the order of CycleTrace::launches; waits for a stream or an event do not count. O(n).
-std::vector<LaunchedActivity> launched_activities(const CycleTrace& cycle, DeviceRows rows);
+// What each launch started; waits for a stream or an event do not count. O(n). Most launches start
+// one row, and take 4 bytes.
+class LaunchedActivities {
+ public:
+  // `cycle` must outlive the object.
+  LaunchedActivities(const CycleTrace& cycle, DeviceRows rows);
+
+  // Calls `each(activity)` in the order of CycleTrace::launches.
+  template <class Each>
+  void for_each(Each&& each) const {
+    for (std::uint32_t launch = 0; launch < of_launch_.size(); ++launch) {
+      const std::uint32_t of = of_launch_[launch];
+      if (of != kNone) each((of & kSeveral) != 0 ? several_[of & ~kSeveral] : of_row(launch, of));
+    }
+  }
+
+ private:
+  static constexpr std::uint32_t kNone = 0xFFFFFFFF;
+  static constexpr std::uint32_t kSeveral = 0x80000000;
+
+  LaunchedActivity of_row(std::uint32_t launch, std::uint32_t index) const {
+    const DeviceActivity& row = cycle_.device[index];
+    return {launch, 1, row.duration_ns, row.start_ns};
+  }
+  void add(std::uint32_t launch, std::uint32_t index);
+
+  const CycleTrace& cycle_;
+  std::vector<std::uint32_t> of_launch_;   // kNone, a row, or kSeveral and the index of these:
+  std::vector<LaunchedActivity> several_;  // what more than one row says
+};
 
 // CUDA's asynchronous launches of kernels, copies and fills, and MTIA's: those in HTA's launch
 // statistics.
@@ -59,7 +89,7 @@ class QueueSweep {
   DeviceRows rows_;           // of the streams that follow
   std::vector<bool> queued_;  // by name
   std::int64_t stream_ = 0;
-  std::vector<std::int64_t> launched_ns_;  // ascending
+  std::vector<std::uint32_t> launched_;  // launches of this stream, by start
   std::size_t next_launch_ = 0;
   DeviceRows to_start_;  // of this stream
   std::int64_t length_ = 0;

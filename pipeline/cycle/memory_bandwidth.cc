@@ -50,14 +50,14 @@ std::vector<CopyBandwidth> memory_bandwidth(const CycleTrace& cycle, DeviceRows 
   for (const std::uint32_t index : rows) {
     const DeviceActivity& row = cycle.device[index];
     // Without a bandwidth it changes nothing.
-    if (row.activity_class != ActivityClass::memory || !(row.memory_gbps > 0) ||
-        !std::isfinite(row.memory_gbps))
-      continue;
+    if (row.activity_class != ActivityClass::memory) continue;
+    const float gbps = cycle.place_of(row).memory_gbps;
+    if (!(gbps > 0) || !std::isfinite(gbps)) continue;
     const std::string_view kind = copy_kind(cycle.names.text(row.name));
     std::vector<Edge>& of_kind = edges[kind];
     const std::int64_t end = row.duration_ns == 0 ? row.start_ns + kShortestNs : row.end_ns();
-    of_kind.push_back({row.start_ns, row.memory_gbps, true});
-    of_kind.push_back({end, row.memory_gbps, false});
+    of_kind.push_back({row.start_ns, gbps, true});
+    of_kind.push_back({end, gbps, false});
   }
   std::vector<CopyBandwidth> found;
   found.reserve(edges.size());

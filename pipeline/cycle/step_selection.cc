@@ -50,8 +50,8 @@ SelectedCycle::SelectedCycle(const CycleTrace& cycle, StepSelection steps)
   rows_.reserve(cycle.device.size());
   for (std::uint32_t i = 0; i < cycle.device.size(); ++i) {
     const DeviceActivity& row = cycle.device[i];
-    if (row.stream == kNoStream) continue;
-    const bool launched = row.launch != kNoRow;
+    if (cycle.stream_of(row) == kNoStream) continue;
+    const bool launched = row.launch != kNoLaunch;
     if (all_ || (launched && cycle.launches[row.launch].start_ns <= last_host_start_ns_))
       rows_.push_back(i);
   }
@@ -76,7 +76,7 @@ std::vector<StepActivity> activity_by_step(const SelectedCycle& selected) {
   }
   for (const std::uint32_t index : selected.rows()) {
     const DeviceActivity& row = cycle.device[index];
-    if (row.launch == kNoRow) continue;
+    if (row.launch == kNoLaunch) continue;
     const std::size_t step = step_at(cycle, cycle.launches[row.launch].start_ns);
     if (step != kNoStepIndex) steps[step].rows.push_back(index);
   }

@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "trainwatch/cycle_trace.h"
@@ -29,6 +30,8 @@ class SelectedCycle {
   const CycleTrace& cycle() const { return cycle_; }
   // The selected activity on streams.
   DeviceRows rows() const { return rows_; }
+  // The same, once.
+  std::vector<std::uint32_t> take_rows() { return std::move(rows_); }
   bool counts(const AnnotationRow& annotation) const;
   // Everything that begins before the selection ends.
   bool counts(const HostEvent& row) const { return row.start_ns <= last_host_start_ns_; }

@@ -21,8 +21,9 @@ constexpr std::string_view kBandwidth = "Memcpy BW";
 // Streams of one number on two devices have one track each.
 std::map<std::int32_t, std::vector<std::uint32_t>> by_device(const SelectedCycle& selected) {
   std::map<std::int32_t, std::vector<std::uint32_t>> devices;
+  const CycleTrace& cycle = selected.cycle();
   for (const std::uint32_t row : selected.rows())
-    devices[selected.cycle().device[row].device].push_back(row);
+    devices[cycle.place_of(cycle.device[row]).device].push_back(row);
   return devices;
 }
 

@@ -83,7 +83,7 @@ TEST_F(SharedData, CyclesHaveTheDeviceWorkThatHtaFinds) {
               found["gpu_rows(stream!=-1)"][facts.rank].get_uint64().value());
     std::size_t pairs = 0;
     for (const DeviceActivity& row : cycle.device) {
-      if (row.launch == kNoRow) continue;
+      if (row.launch == kNoLaunch) continue;
       pairs += counts_as_launch(cycle.names.text(cycle.launches.at(row.launch).name)) ? 1 : 0;
     }
     if (facts.launch_pairs != nullptr) {
@@ -139,7 +139,7 @@ TEST_F(SharedData, CyclesWithEventsOfTheHostAreTheSame) {
     });
     EXPECT_TRUE(test::describe(in_pieces) == whole);
     std::size_t launches = 0;
-    for (const HostEvent& row : cycle.host) launches += row.launch != kNoRow ? 1 : 0;
+    for (const HostEvent& row : cycle.host) launches += row.launch != kNoLaunch ? 1 : 0;
     EXPECT_EQ(launches, cycle.launches.size());
     cycle.host.clear();
     cycle.syncs.clear();
@@ -175,7 +175,8 @@ TEST_F(SharedData, CyclesOfGeneratedTracesEqualTheirTruth) {
         EXPECT_EQ(step.data_wait_ns, wait);
       }
       std::size_t without_launch = 0;
-      for (const DeviceActivity& row : cycle.device) without_launch += row.launch == kNoRow ? 1 : 0;
+      for (const DeviceActivity& row : cycle.device)
+        without_launch += row.launch == kNoLaunch ? 1 : 0;
       EXPECT_EQ(without_launch, 3U) << name;  // those of the step before the first
       EXPECT_GT(cycle.device.size(), 100U);
       ++files;

@@ -27,12 +27,13 @@ inline std::string describe(const CycleTrace& cycle) {
   std::string out = text(cycle.number) + text(cycle.left_out);
   for (const DeviceActivity& row : cycle.device) {
     out += "\ndevice " + text(row.start_ns) + text(row.duration_ns) + text(row.launch) +
-           text(row.stream) + text(row.device) + text(row.memory_gbps) +
-           text(static_cast<int>(row.kind)) + text(static_cast<int>(row.activity_class));
+           text(cycle.stream_of(row)) + text(cycle.place_of(row).device) +
+           text(cycle.place_of(row).memory_gbps) + text(static_cast<int>(row.kind)) +
+           text(static_cast<int>(row.activity_class));
     out += cycle.names.text(row.name);
   }
   for (const LaunchRow& row : cycle.launches) {
-    out += "\nlaunch " + text(row.start_ns) + text(row.duration_ns) + text(row.rows);
+    out += "\nlaunch " + text(row.start_ns) + text(row.duration_ns);
     out += cycle.names.text(row.name);
   }
   for (const AnnotationRow& row : cycle.annotations) {

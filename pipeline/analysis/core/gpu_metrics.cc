@@ -81,10 +81,11 @@ void GpuMetrics::on(const SelectedCycle& selected, const CycleSummary& summary) 
   if (full && left_out_.add(cycle.subject)) ++dropped_;
   Rank& rank = full ? other_ : known == ranks_.end() ? ranks_[cycle.subject] : known->second;
   rank.add(summary);
-  for (const LaunchedActivity& activity : launched_activities(cycle, selected.rows())) {
+  const LaunchedActivities launched(cycle, selected.rows());
+  launched.for_each([&](const LaunchedActivity& activity) {
     const std::int64_t delay = activity.first_start_ns - cycle.launches[activity.launch].end_ns();
     rank.launch_delay.observe(seconds(std::max<std::int64_t>(delay, 0)));
-  }
+  });
   if (full) return;
   rank.longest_queue = longest_queue(selected);
   rank.bytes_per_second.clear();

@@ -33,10 +33,10 @@ class LaunchOrder {
     const CycleTrace& cycle = index.cycle();
     for (std::uint32_t i = 0; i < cycle.device.size(); ++i) {
       const DeviceActivity& row = cycle.device[i];
-      if (row.launch == kNoRow || row.kind == DeviceKind::sync) continue;
+      if (row.launch == kNoLaunch || row.kind == DeviceKind::sync) continue;
       const std::uint32_t call = index.host_of_launch(row.launch);
       const std::uint32_t thread = call == kNoRow ? kNoRow : cycle.host[call].thread;
-      by_stream_.push_back({row.stream, thread, cycle.launches[row.launch].start_ns, i});
+      by_stream_.push_back({cycle.stream_of(row), thread, cycle.launches[row.launch].start_ns, i});
     }
     by_thread_ = by_stream_;
     std::ranges::sort(by_stream_, {}, stream_key);
@@ -128,11 +128,11 @@ LaunchQueues::LaunchQueues(const CycleTrace& cycle) : cycle_(cycle), queued_(cyc
   for (std::size_t i = 0; i < queued_.size(); ++i)
     queued_[i] = is_queued_launch(cycle.names.text(static_cast<NameId>(i)));
   for (const DeviceActivity& row : cycle.device) {
-    if (row.launch == kNoRow || row.kind == DeviceKind::sync) continue;
+    if (row.launch == kNoLaunch || row.kind == DeviceKind::sync) continue;
     const LaunchRow& launch = cycle.launches[row.launch];
     if (!queued_[static_cast<std::size_t>(launch.name)]) continue;
-    if (streams_.empty() || streams_.back().stream != row.stream)
-      streams_.push_back({row.stream, {}, {}});
+    const std::int32_t of = cycle.stream_of(row);
+    if (streams_.empty() || streams_.back().stream != of) streams_.push_back({of, {}, {}});
     streams_.back().launched_ns.push_back(launch.start_ns);
     streams_.back().started_ns.push_back(row.start_ns);
   }
@@ -142,8 +142,9 @@ LaunchQueues::LaunchQueues(const CycleTrace& cycle) : cycle_(cycle), queued_(cyc
 bool LaunchQueues::was_empty(std::uint32_t row) const {
   const DeviceActivity& activity = cycle_.device[row];
   const LaunchRow& launch = cycle_.launches[activity.launch];
-  const auto stream = std::ranges::lower_bound(streams_, activity.stream, {}, &Stream::stream);
-  if (stream == streams_.end() || stream->stream != activity.stream) return false;
+  const std::int32_t of = cycle_.stream_of(activity);
+  const auto stream = std::ranges::lower_bound(streams_, of, {}, &Stream::stream);
+  if (stream == streams_.end() || stream->stream != of) return false;
   if (!queued_[static_cast<std::size_t>(launch.name)]) return false;
   const std::ptrdiff_t earlier = before(stream->launched_ns, launch.start_ns);
   return earlier == before(stream->started_ns, launch.start_ns) &&

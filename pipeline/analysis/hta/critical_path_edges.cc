@@ -119,7 +119,7 @@ class ActivityEnds {
   ActivityEnds(const CycleTrace& cycle, const StepEvents& events) {
     for (std::uint32_t i = events.hosts; i < events.events.size(); ++i) {
       const PathEvent& event = events.events[i];
-      ends_.push_back({cycle.device[event.row].stream, event.end_ns, i});
+      ends_.push_back({cycle.stream_of(cycle.device[event.row]), event.end_ns, i});
     }
     std::ranges::sort(ends_);
   }
@@ -167,7 +167,8 @@ class ActivityEdges {
     const DeviceActivity& row = index_.cycle().device[activity.row];
     graph_.add(EdgeKind::run, graph_.start_of(event), graph_.end_of(event), event);
     const std::optional<std::int64_t> waited_until_ns = add_waits(event);
-    const std::uint32_t before = ends_.last_until(row.stream, activity.start_ns, event);
+    const std::int32_t stream = index_.cycle().stream_of(row);
+    const std::uint32_t before = ends_.last_until(stream, activity.start_ns, event);
     const auto ended_before = [&](std::int64_t time_ns) {
       return !waited_until_ns || *waited_until_ns < time_ns;
     };

@@ -36,12 +36,12 @@ DurationSummary summary_of(const std::vector<LaunchedActivity>& all, Duration&& 
 }  // namespace
 
 LaunchStats launch_stats(const CycleTrace& cycle, DeviceRows rows) {
-  std::vector<LaunchedActivity> all = launched_activities(cycle, rows);
   const auto launch_of = [&cycle](const LaunchedActivity& activity) -> const LaunchRow& {
     return cycle.launches[activity.launch];
   };
-  std::erase_if(all, [&](const LaunchedActivity& activity) {
-    return !is_plain_launch(cycle.names.text(launch_of(activity).name));
+  std::vector<LaunchedActivity> all;
+  LaunchedActivities(cycle, rows).for_each([&](const LaunchedActivity& activity) {
+    if (is_plain_launch(cycle.names.text(launch_of(activity).name))) all.push_back(activity);
   });
   LaunchStats found;
   found.count = all.size();
@@ -63,7 +63,7 @@ LaunchStats launch_stats(const CycleTrace& cycle, DeviceRows rows) {
 
 std::vector<LaunchesOfName> launches_by_name(const CycleTrace& cycle, DeviceRows rows) {
   std::vector<LaunchesOfName> by_id(cycle.names.size());
-  for (const LaunchedActivity& activity : launched_activities(cycle, rows)) {
+  LaunchedActivities(cycle, rows).for_each([&](const LaunchedActivity& activity) {
     const LaunchRow& launch = cycle.launches[activity.launch];
     LaunchesOfName& of = by_id[static_cast<std::size_t>(launch.name)];
     if (of.count++ == 0) of.name = cycle.names.text(launch.name);
@@ -71,7 +71,7 @@ std::vector<LaunchesOfName> launches_by_name(const CycleTrace& cycle, DeviceRows
     of.cpu_ns += launch.duration_ns;
     of.gpu_ns += activity.device_ns;
     of.delay_ns += delay_of(cycle, activity);
-  }
+  });
   std::erase_if(by_id, [](const LaunchesOfName& of) { return of.count == 0; });
   std::sort(by_id.begin(), by_id.end(), [](const LaunchesOfName& a, const LaunchesOfName& b) {
     return a.cpu_ns != b.cpu_ns ? a.cpu_ns > b.cpu_ns : a.name < b.name;

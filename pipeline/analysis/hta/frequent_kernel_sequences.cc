@@ -19,7 +19,7 @@ class ActivityByLaunch {
     const auto each_row = [&](auto&& use) {
       for (const std::uint32_t index : rows) {
         const DeviceActivity& row = cycle.device[index];
-        if (row.launch != kNoRow && row.kind != DeviceKind::sync) use(row.launch, index);
+        if (row.launch != kNoLaunch && row.kind != DeviceKind::sync) use(row.launch, index);
       }
     };
     each_row([&](std::uint32_t launch, std::uint32_t) { ++begins_[launch + 1]; });
@@ -128,7 +128,7 @@ std::vector<KernelSequence> kernel_sequences(const CycleTrace& cycle, DeviceRows
       const bool wanted = asked[static_cast<std::size_t>(row.name)];
       op = wanted && (!text.empty() || row.kind == HostKind::op) ? &row : nullptr;
     }
-    if (op == nullptr || row.launch == kNoRow) continue;
+    if (op == nullptr || row.launch == kNoLaunch) continue;
     const DeviceRows launched = by_launch.of(row.launch);
     kernels.insert(kernels.end(), launched.begin(), launched.end());
   }

@@ -15,13 +15,14 @@ namespace trainwatch {
 std::array<std::int64_t, kActivityMixes> time_by_activity_mix(const CycleTrace& cycle,
                                                               DeviceRows rows, bool with_memory) {
   std::array<std::int64_t, kActivityMixes> times{};
-  sweep_activity(cycle, rows_by_start(cycle, rows), [&](const ActivitySegment& segment) {
-    std::size_t mix = 0;
-    if (segment.has(ActivityClass::computation)) mix |= kComputationBit;
-    if (segment.has(ActivityClass::communication)) mix |= kCommunicationBit;
-    if (with_memory && segment.has(ActivityClass::memory)) mix |= kMemoryBit;
-    times[mix] += segment.end_ns - segment.start_ns;
-  });
+  sweep_activity(cycle, rows_by_start(cycle, {rows.begin(), rows.end()}),
+                 [&](const ActivitySegment& segment) {
+                   std::size_t mix = 0;
+                   if (segment.has(ActivityClass::computation)) mix |= kComputationBit;
+                   if (segment.has(ActivityClass::communication)) mix |= kCommunicationBit;
+                   if (with_memory && segment.has(ActivityClass::memory)) mix |= kMemoryBit;
+                   times[mix] += segment.end_ns - segment.start_ns;
+                 });
   times[0] = 0;
   return times;
 }

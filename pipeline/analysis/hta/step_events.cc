@@ -115,7 +115,7 @@ StepEventIndex::StepEventIndex(const SelectedCycle& selected)
   }
   for (const std::uint32_t index : selected.rows()) {
     const DeviceActivity& row = cycle_.device[index];
-    if (row.launch == kNoRow || row.kind == DeviceKind::sync) continue;
+    if (row.launch == kNoLaunch || row.kind == DeviceKind::sync) continue;
     if (cycle_.launches[row.launch].duration_ns > 0) by_launch_.push_back(index);
   }
   std::ranges::sort(by_launch_, {}, [&](std::uint32_t index) {

@@ -9,28 +9,30 @@ namespace trainwatch {
 
 TemporalBreakdown temporal_breakdown(const CycleTrace& cycle, DeviceRows rows) {
   TemporalBreakdown found;
-  sweep_activity(cycle, rows_by_start(cycle, rows), [&found](const ActivitySegment& segment) {
-    const std::int64_t lasts = segment.end_ns - segment.start_ns;
-    found.kernel_ns += lasts;
-    if (segment.classes == 0) {
-      found.idle_ns += lasts;
-    } else if (segment.has(ActivityClass::computation)) {
-      found.compute_ns += lasts;
-    } else {
-      found.non_compute_ns += lasts;
-    }
-  });
+  sweep_activity(cycle, rows_by_start(cycle, {rows.begin(), rows.end()}),
+                 [&found](const ActivitySegment& segment) {
+                   const std::int64_t lasts = segment.end_ns - segment.start_ns;
+                   found.kernel_ns += lasts;
+                   if (segment.classes == 0) {
+                     found.idle_ns += lasts;
+                   } else if (segment.has(ActivityClass::computation)) {
+                     found.compute_ns += lasts;
+                   } else {
+                     found.non_compute_ns += lasts;
+                   }
+                 });
   return found;
 }
 
 CommCompOverlap comm_comp_overlap(const CycleTrace& cycle, DeviceRows rows) {
   CommCompOverlap found;
-  sweep_activity(cycle, rows_by_start(cycle, rows), [&found](const ActivitySegment& segment) {
-    if (!segment.has(ActivityClass::communication)) return;
-    const std::int64_t lasts = segment.end_ns - segment.start_ns;
-    found.communication_ns += lasts;
-    if (segment.has(ActivityClass::computation)) found.overlapped_ns += lasts;
-  });
+  sweep_activity(cycle, rows_by_start(cycle, {rows.begin(), rows.end()}),
+                 [&found](const ActivitySegment& segment) {
+                   if (!segment.has(ActivityClass::communication)) return;
+                   const std::int64_t lasts = segment.end_ns - segment.start_ns;
+                   found.communication_ns += lasts;
+                   if (segment.has(ActivityClass::computation)) found.overlapped_ns += lasts;
+                 });
   return found;
 }
 

@@ -1,7 +1,9 @@
 #include "pipeline/decode/kineto/cycle_builder.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
+#include <vector>
 
 #include "pipeline/decode/kineto/cycle_rows.h"
 
@@ -63,7 +65,7 @@ std::optional<RejectReason> CycleBuilder::add_call(const ProfilerEvent& event,
     ++cycle_.left_out;
   }
   if (event[Member::correlation].empty()) return std::nullopt;
-  correlator_.call(cycle_, {times.start_ns, times.duration_ns, *name, 0},
+  correlator_.call(cycle_, {times.start_ns, times.duration_ns, *name},
                    integer_or(event[Member::correlation], CorrelationIndex::kNone),
                    names_.launches(*name));
   make_room(cycle_.launches, LaunchCorrelator::kMostLaunches);
@@ -100,11 +102,11 @@ std::optional<RejectReason> CycleBuilder::add_activity(const ProfilerEvent& even
   const std::string_view device = event[event.has(Member::device) ? Member::device : Member::pid];
   DeviceActivity& row = cycle_.device.emplace_back();
   row.start_ns = times->start_ns;
-  row.duration_ns = times->duration_ns;
+  row.duration_ns = times->duration_ns & DeviceActivity::kLongestNs;
   row.name = *name;
-  row.stream = *stream;
-  row.device = small_integer(device).value_or(0);
-  row.memory_gbps = bandwidth(event[Member::bandwidth]);
+  row.place = places_.add({*stream, small_integer(device).value_or(0),
+                           bandwidth(event[Member::bandwidth])}) &
+              DeviceActivity::kMostPlaces;
   row.kind = device_kind(event.kind());
   row.activity_class = names_.class_of(*name);
   if (row.activity_class == ActivityClass::communication) add_collective(event, *times);
@@ -138,12 +140,32 @@ CycleTrace CycleBuilder::finish(std::int64_t base_ns, std::vector<Interval> data
     std::ranges::sort(*intervals, {}, &Interval::start_ns);
   }
   std::ranges::stable_sort(cycle_.collectives, {}, &CollectiveRow::start_ns);
-  std::stable_sort(cycle_.device.begin(), cycle_.device.end(),
-                   [](const DeviceActivity& a, const DeviceActivity& b) {
-                     return std::pair{a.stream, a.start_ns} < std::pair{b.stream, b.start_ns};
-                   });
+  cycle_.places = places_.take();
+  sort_activities();
   cycle_.names = names_.take();
   return std::move(cycle_);
+}
+
+// Through their numbers: to sort the rows themselves would take half as much memory as they do.
+void CycleBuilder::sort_activities() {
+  std::vector<DeviceActivity>& rows = cycle_.device;
+  std::vector<std::uint32_t> order(rows.size());
+  std::iota(order.begin(), order.end(), 0U);
+  std::ranges::stable_sort(order, {}, [this, &rows](std::uint32_t row) {
+    return std::pair{cycle_.stream_of(rows[row]), rows[row].start_ns};
+  });
+  // Each round moves the rows of one cycle of the permutation.
+  for (std::uint32_t first = 0; first < order.size(); ++first) {
+    const DeviceActivity moved = rows[first];
+    std::uint32_t to = first;
+    while (order[to] != first) {
+      const std::uint32_t from = std::exchange(order[to], to);
+      rows[to] = rows[from];
+      to = from;
+    }
+    order[to] = to;
+    rows[to] = moved;
+  }
 }
 
 }  // namespace trainwatch

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -11,6 +12,7 @@
 
 #include "pipeline/decode/decimal_time.h"
 #include "pipeline/decode/kineto/event_category.h"
+#include "trainwatch/cycle_trace.h"
 #include "trainwatch/name_table.h"
 
 namespace trainwatch {
@@ -19,6 +21,8 @@ namespace trainwatch {
 class CycleNames {
  public:
   static constexpr std::size_t kMostBytes = std::size_t{8} << 20U;
+  // Names of one and two bytes are few, and others take at least three.
+  static_assert(kMostBytes / 3 + (1U << 17U) < (1U << kNameBits));
 
   // nullopt: there is no room for another name.
   std::optional<NameId> intern(std::string_view name) {
@@ -51,8 +55,39 @@ class CycleNames {
   std::vector<Facts> facts_;  // by NameId
 };
 
+// The places of one cycle.
+class CyclePlaces {
+ public:
+  // The index of a place in those that take() returns.
+  std::size_t add(const DevicePlace& place) {
+    if (place.memory_gbps != 0) return append(place);
+    const StreamOfDevice wanted{place.stream, place.device};
+    if (!known_.empty() && wanted == latest_) return latest_index_;
+    latest_ = wanted;
+    const auto [known, is_new] = known_.try_emplace(wanted, places_.size());
+    if (is_new) append(place);
+    return latest_index_ = known->second;
+  }
+
+  std::vector<DevicePlace> take() { return std::move(places_); }
+
+ private:
+  using StreamOfDevice = std::pair<std::int32_t, std::int32_t>;
+
+  std::size_t append(const DevicePlace& place) {
+    places_.push_back(place);
+    return places_.size() - 1;
+  }
+
+  std::vector<DevicePlace> places_;
+  std::map<StreamOfDevice, std::size_t> known_;  // those without a bandwidth
+  StreamOfDevice latest_;                        // activities of a stream follow each other
+  std::size_t latest_index_ = 0;
+};
+
 // CUPTI sometimes writes durations of centuries. HTA has the same limit, a week.
 inline constexpr std::int64_t kLongestNs = 604'800'000'000'000;
+static_assert(kLongestNs <= DeviceActivity::kLongestNs);
 
 struct EventTimes {
   std::int64_t start_ns = 0;  // as written

@@ -60,7 +60,7 @@ std::optional<RejectReason> HostEvents::take(const ProfilerEvent& event, CycleNa
   }
   make_room(rows_, kMostRows);
   rows_.push_back(
-      {times->start_ns, times->duration_ns, *name, *thread, kNoRow, host_kind(category)});
+      {times->start_ns, times->duration_ns, *name, *thread, kNoLaunch, host_kind(category)});
   return std::nullopt;
 }
 
@@ -125,21 +125,21 @@ void HostEvents::finish(CycleTrace& cycle, LaunchCorrelator& correlator, std::in
 
 // Where two calls have one correlation, the launch is the one that began when it did.
 void HostEvents::link_calls(CycleTrace& cycle, LaunchCorrelator& correlator) {
-  CorrelationIndex wanted;  // what synchronisations name: kNoRow, then the launch
+  CorrelationIndex wanted;  // what synchronisations name: kNoLaunch, then the launch
   for (const Named& named : named_) {
     for (const std::int64_t correlation : {named.call, named.event_record}) {
       if (correlation > CorrelationIndex::kNone && wanted.find(correlation) == nullptr)
-        wanted.insert(correlation, kNoRow);
+        wanted.insert(correlation, kNoLaunch);
     }
   }
   for (const Call& call : calls_) {
     HostEvent& row = rows_[call.row];
     std::uint32_t launch = correlator.launch_of(call.correlation);
     std::uint32_t* const asked = wanted.size() == 0 ? nullptr : wanted.find(call.correlation);
-    if (launch == kNoRow && asked != nullptr && *asked == kNoRow)
-      launch = LaunchCorrelator::add(cycle, {row.start_ns, row.duration_ns, row.name, 0});
-    if (launch == kNoRow) continue;
-    if (asked != nullptr && *asked == kNoRow) *asked = launch;
+    if (launch == kNoLaunch && asked != nullptr && *asked == kNoLaunch)
+      launch = LaunchCorrelator::add(cycle, {row.start_ns, row.duration_ns, row.name});
+    if (launch == kNoLaunch) continue;
+    if (asked != nullptr && *asked == kNoLaunch) *asked = launch;
     if (cycle.launches[launch].start_ns == row.start_ns) row.launch = launch;
   }
   link_syncs(wanted);
@@ -150,7 +150,7 @@ void HostEvents::link_syncs(CorrelationIndex& launches) {
   const auto launch_of = [&](std::int64_t correlation) {
     const std::uint32_t* const known =
         correlation > CorrelationIndex::kNone ? launches.find(correlation) : nullptr;
-    return known != nullptr ? *known : kNoRow;
+    return known != nullptr ? *known : kNoLaunch;
   };
   for (std::size_t i = 0; i < syncs_.size(); ++i) {
     syncs_[i].launch = launch_of(named_[i].call);

@@ -32,7 +32,7 @@ void LaunchCorrelator::add_activity(CycleTrace& cycle, std::int64_t correlation)
   std::uint32_t* const known = index_.find(correlation);
   if (known == nullptr) return index_.insert(correlation, entry(What::rows, row));
   if (what(*known) == What::rows) {
-    cycle.device[row].launch = number(*known);
+    cycle.device[row].launch = number(*known) & kNoLaunch;
     *known = entry(What::rows, row);
     return;
   }
@@ -40,7 +40,7 @@ void LaunchCorrelator::add_activity(CycleTrace& cycle, std::int64_t correlation)
   if (what(*known) == What::waiting) {
     Waiting& waiting = waiting_[(launch - given_up_) & kNumbers];
     launch = add(cycle, waiting.call);
-    if (launch == kNoRow) return;
+    if (launch == kNoLaunch) return;
     waiting.correlation = CorrelationIndex::kNone;
     *known = entry(What::launch, launch);
   }
@@ -57,7 +57,7 @@ void LaunchCorrelator::call(CycleTrace& cycle, const LaunchRow& call, std::int64
     return;
   }
   const std::uint32_t launch = add(cycle, call);
-  if (launch == kNoRow) return;
+  if (launch == kNoLaunch) return;
   if (known == nullptr) return index_.insert(correlation, entry(What::launch, launch));
   if (!has_rows) return;  // a second call of that correlation
   link(cycle, number(*known), launch);
@@ -66,24 +66,23 @@ void LaunchCorrelator::call(CycleTrace& cycle, const LaunchRow& call, std::int64
 
 std::uint32_t LaunchCorrelator::launch_of(std::int64_t correlation) {
   const std::uint32_t* const known = index_.find(correlation);
-  return known != nullptr && what(*known) == What::launch ? number(*known) : kNoRow;
+  return known != nullptr && what(*known) == What::launch ? number(*known) : kNoLaunch;
 }
 
 std::uint32_t LaunchCorrelator::add(CycleTrace& cycle, const LaunchRow& call) {
   if (cycle.launches.size() >= kMostLaunches) {
     ++cycle.left_out;
-    return kNoRow;
+    return kNoLaunch;
   }
   cycle.launches.push_back(call);
   return static_cast<std::uint32_t>(cycle.launches.size() - 1);
 }
 
-// `launch` kNoRow: of no launch after all.
+// `launch` kNoLaunch: of no launch after all.
 void LaunchCorrelator::link(CycleTrace& cycle, std::uint32_t last_row, std::uint32_t launch) {
-  for (std::uint32_t row = last_row; row != kNoRow;) {
+  for (std::uint32_t row = last_row; row != kNoLaunch;) {
     const std::uint32_t before = cycle.device[row].launch;
-    cycle.device[row].launch = launch;
-    if (launch != kNoRow) ++cycle.launches[launch].rows;
+    cycle.device[row].launch = launch & kNoLaunch;
     row = before;
   }
 }
@@ -102,7 +101,7 @@ void LaunchCorrelator::wait(const LaunchRow& call, std::int64_t correlation) {
 
 void LaunchCorrelator::finish(CycleTrace& cycle) {
   index_.for_each([&cycle](std::uint32_t known) {
-    if (what(known) == What::rows) link(cycle, number(known), kNoRow);
+    if (what(known) == What::rows) link(cycle, number(known), kNoLaunch);
   });
   index_.clear();
   release_memory(waiting_);

@@ -18,14 +18,15 @@ class LaunchCorrelator {
  public:
   static constexpr std::size_t kMostWaiting = std::size_t{1} << 17U;
   static constexpr std::size_t kMostLaunches = std::size_t{1} << 20U;
+  static_assert(kMostLaunches <= kNoLaunch);
 
   // The newest row of `cycle.device`.
   void add_activity(CycleTrace& cycle, std::int64_t correlation);
   // `launches`: whether its name says so.
   void call(CycleTrace& cycle, const LaunchRow& call, std::int64_t correlation, bool launches);
-  // The call of a correlation, kNoRow if none launched anything.
+  // The call of a correlation, kNoLaunch if none launched anything.
   std::uint32_t launch_of(std::int64_t correlation);
-  // The index of a new launch, kNoRow if there are too many.
+  // The index of a new launch, kNoLaunch if there are too many.
   static std::uint32_t add(CycleTrace& cycle, const LaunchRow& call);
   // No more will follow. Frees the memory.
   void finish(CycleTrace& cycle);

@@ -146,11 +146,16 @@ TEST(KernelSequences, TimesOfNanoseconds) {
   CycleTrace cycle;
   const NameId op = cycle.names.intern("aten::a");
   const NameId kernel = cycle.names.intern("x");
-  cycle.host.push_back({1'000, 301, op, 0, kNoRow, HostKind::op});
+  cycle.places = {{7, 0, 0}};
+  cycle.host.push_back({1'000, 301, op, 0, kNoLaunch, HostKind::op});
   for (std::uint32_t i = 0; i < 3; ++i) {
-    cycle.launches.push_back({1'100 + i * 100, 100, op, 1});
+    cycle.launches.push_back({1'100 + i * 100, 100, op});
     cycle.host.push_back({1'100 + i * 100, 100 + i, op, 0, i, HostKind::call});
-    cycle.device.push_back({1'500 + i * 7, 3, kernel, i, 7});
+    DeviceActivity& row = cycle.device.emplace_back();
+    row.start_ns = 1'500 + i * 7;
+    row.duration_ns = 3;
+    row.name = kernel;
+    row.launch = i & kNoLaunch;
   }
   const auto found = kernel_sequences(cycle, all_rows(cycle), "");
   ASSERT_EQ(found.size(), 1U);

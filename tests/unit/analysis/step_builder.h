@@ -14,16 +14,16 @@ namespace trainwatch {
 class StepBuilder : public HandMadeCycle {
  public:
   struct Synced {
-    std::uint32_t call = kNoRow;
+    std::uint32_t call = kNoLaunch;
     std::int32_t stream = kNoStream;
     std::int32_t waits_for = kNoStream;
-    std::uint32_t event_record = kNoRow;
+    std::uint32_t event_record = kNoLaunch;
   };
 
   StepBuilder& op(std::int64_t start, std::int64_t duration, const std::string& name,
                   std::uint32_t thread = 0, HostKind kind = HostKind::op) {
     cycle_.host.push_back(
-        {start * 1000, duration * 1000, cycle_.names.intern(name), thread, kNoRow, kind});
+        {start * 1000, duration * 1000, cycle_.names.intern(name), thread, kNoLaunch, kind});
     return *this;
   }
   // Returns what is for the work that it launches.

@@ -20,7 +20,7 @@ class HandMadeCycle {
     std::int64_t start = 0;
     std::int64_t duration = 0;
     std::int32_t stream = 7;
-    std::uint32_t launch = kNoRow;
+    std::uint32_t launch = kNoLaunch;
   };
 
   // What launches return is for the activity that they launch.
@@ -39,7 +39,7 @@ class HandMadeCycle {
   HandMadeCycle& copy(const Activity& activity, float gbps,
                       const std::string& name = "Memcpy HtoD") {
     add(activity, name, DeviceKind::memory_copy, ActivityClass::memory);
-    cycle_.device.back().memory_gbps = gbps;
+    cycle_.places.back().memory_gbps = gbps;
     return *this;
   }
   HandMadeCycle& wait(const Activity& activity) {
@@ -55,7 +55,7 @@ class HandMadeCycle {
   HandMadeCycle& host(std::int64_t start, std::int64_t duration, const std::string& name,
                       std::uint32_t thread = 0, HostKind kind = HostKind::op) {
     cycle_.host.push_back(
-        {start * 1000, duration * 1000, cycle_.names.intern(name), thread, kNoRow, kind});
+        {start * 1000, duration * 1000, cycle_.names.intern(name), thread, kNoLaunch, kind});
     return *this;
   }
   // A launch as its thread has it; what it returns is for the activity that it launches.
@@ -79,8 +79,9 @@ class HandMadeCycle {
   // Once.
   CycleTrace build() {
     std::stable_sort(cycle_.device.begin(), cycle_.device.end(),
-                     [](const DeviceActivity& a, const DeviceActivity& b) {
-                       return std::tuple(a.stream, a.start_ns) < std::tuple(b.stream, b.start_ns);
+                     [this](const DeviceActivity& a, const DeviceActivity& b) {
+                       return std::tuple(cycle_.stream_of(a), a.start_ns) <
+                              std::tuple(cycle_.stream_of(b), b.start_ns);
                      });
     std::stable_sort(cycle_.host.begin(), cycle_.host.end(),
                      [](const HostEvent& a, const HostEvent& b) {
@@ -93,10 +94,15 @@ class HandMadeCycle {
  protected:
   HandMadeCycle& add(const Activity& activity, const std::string& name, DeviceKind kind,
                      ActivityClass type) {
-    if (activity.launch != kNoRow) ++cycle_.launches[activity.launch].rows;
-    cycle_.device.push_back({activity.start * 1000, activity.duration * 1000,
-                             cycle_.names.intern(name), activity.launch, activity.stream, 0, 0,
-                             kind, type});
+    DeviceActivity& row = cycle_.device.emplace_back();
+    row.start_ns = activity.start * 1000;
+    row.duration_ns = activity.duration * 1000 & DeviceActivity::kLongestNs;
+    row.name = cycle_.names.intern(name);
+    row.launch = activity.launch & kNoLaunch;
+    row.place = cycle_.places.size() & DeviceActivity::kMostPlaces;  // its own
+    row.kind = kind;
+    row.activity_class = type;
+    cycle_.places.push_back({activity.stream, 0, 0});
     return *this;
   }
 

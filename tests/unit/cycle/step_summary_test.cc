@@ -65,7 +65,7 @@ TEST(StepSummary, IdleByWhatTheHostDid) {
 // the file.
 TEST(StepSummary, WorkLaunchedBeforeTheRecordingCounts) {
   HandMadeCycle builder;
-  builder.compute({0, 95, 7, kNoRow});
+  builder.compute({0, 95, 7, kNoLaunch});
   builder.compute({96, 94, 7, builder.launch(10)});
   builder.compute({191, 90, 7, builder.launch(110)});
   builder.step(1, 0, 100).step(2, 100, 100);
@@ -211,8 +211,8 @@ TEST(StepSummary, WithinAGraphActivitiesAreQueued) {
 // What the host does while launched work waits for another stream costs nothing.
 TEST(StepSummary, AWaitForDataCostsNothingWhileWorkIsQueued) {
   HandMadeCycle builder;
-  builder.compute({0, 10, 7, kNoRow});
-  builder.compute({50, 10, 7, kNoRow});  // launched before the recording began
+  builder.compute({0, 10, 7, kNoLaunch});
+  builder.compute({50, 10, 7, kNoLaunch});  // launched before the recording began
   builder.compute({80, 10, 7, builder.launch(5)});
   builder.compute({90, 10, 7, builder.launch(10)});
   builder.step(1, 0, 100);
@@ -226,7 +226,7 @@ TEST(StepSummary, AWaitForDataCostsNothingWhileWorkIsQueued) {
 // Without any launch it is not known what was queued.
 TEST(StepSummary, WithoutLaunchesAWaitForDataIsTheReason) {
   HandMadeCycle builder;
-  builder.compute({0, 10, 7, kNoRow}).compute({60, 40, 7, kNoRow});
+  builder.compute({0, 10, 7, kNoLaunch}).compute({60, 40, 7, kNoLaunch});
   builder.step(1, 0, 100);
   CycleTrace cycle = builder.build();
   cycle.data_waits = {{20 * kUs, 50 * kUs}};

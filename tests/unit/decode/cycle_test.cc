@@ -32,12 +32,12 @@ TEST(Cycle, RowsOfEveryKindWithTheirPlaceInTime) {
     return std::string{"\n"} + kind + " " + std::to_string(kBase + after_base) + " " + rest;
   };
   EXPECT_EQ(test::describe(cycle),
-            "0 0 " + at("device", 105000, "1000 4294967295 7 1 0.000000 2 2 Memset (Device)") +
+            "0 0 " + at("device", 105000, "1000 2097151 7 1 0.000000 2 2 Memset (Device)") +
                 at("device", 120000, "10000 1 7 2 0.000000 0 0 gemm") +
-                at("device", 126000, "1000 4294967295 7 1 0.000000 3 3 Stream Sync") +
+                at("device", 126000, "1000 2097151 7 1 0.000000 3 3 Stream Sync") +
                 at("device", 110000, "0 0 9 0 12.500000 1 2 Memcpy HtoD") +
-                at("launch", 109500, "2500 1 cudaMemcpyAsync") +
-                at("launch", 119000, "2500 1 cudaLaunchKernel") +
+                at("launch", 109500, "2500 cudaMemcpyAsync") +
+                at("launch", 119000, "2500 cudaLaunchKernel") +
                 at("annotation", 100001, "50500 0 ProfilerStep#4") +
                 at("annotation", 102000, "3250 0 ") + kLoad +
                 at("annotation", 104000, "30000 1 ProfilerStep#4") +
@@ -145,11 +145,10 @@ TEST(Cycle, LaunchesAreFoundInAnyOrderAndAtAnyDistance) {
         reading.cycle(document((calls_first ? calls + rows : rows + calls) + work("1", 0)));
     ASSERT_EQ(cycle.device.size(), 3001U);
     ASSERT_EQ(cycle.launches.size(), 3000U);
-    EXPECT_EQ(cycle.device[0].launch, kNoRow);
+    EXPECT_EQ(cycle.device[0].launch, kNoLaunch);
     for (std::size_t i = 1; i <= 3000; ++i) {
       const LaunchRow& launch = cycle.launches.at(cycle.device[i].launch);
       ASSERT_EQ(launch.start_ns - kBase, static_cast<std::int64_t>(i) * 1000);
-      ASSERT_EQ(launch.rows, 1U);
     }
   }
 }
@@ -160,10 +159,9 @@ TEST(Cycle, OneLaunchMayHaveManyRows) {
       reading.cycle(document(list(work("50", 4), work("40", 4, 8), call("cudaGraphLaunch", "30", 4),
                                   work("60", 4, 9), work("70", 5))));
   ASSERT_EQ(cycle.launches.size(), 1U);
-  EXPECT_EQ(cycle.launches[0].rows, 3U);
   ASSERT_EQ(cycle.device.size(), 4U);
   EXPECT_EQ(cycle.device[0].launch, 0U);
-  EXPECT_EQ(cycle.device[1].launch, kNoRow);  // whose call is not in the file
+  EXPECT_EQ(cycle.device[1].launch, kNoLaunch);  // whose call is not in the file
   EXPECT_EQ(cycle.device[2].launch, 0U);
   EXPECT_EQ(cycle.device[3].launch, 0U);
 }
@@ -177,9 +175,9 @@ TEST(Cycle, CallsThatLaunchedNothingAreKeptByName) {
            event("cuda_runtime", "cudaLaunchKernel", "5", "1"))));
   ASSERT_EQ(cycle.launches.size(), 2U);
   EXPECT_EQ(cycle.names.text(cycle.launches[0].name), "cudaLaunchKernel");
-  EXPECT_EQ(cycle.launches[0].rows, 0U);
   EXPECT_EQ(cycle.names.text(cycle.launches[1].name), "cudaStreamWaitEvent");
-  EXPECT_EQ(cycle.launches[1].rows, 1U);
+  ASSERT_EQ(cycle.device.size(), 1U);
+  EXPECT_EQ(cycle.device[0].launch, 1U);
 }
 
 TEST(Cycle, CategoriesOfEveryVersionAndDevice) {
@@ -196,7 +194,7 @@ TEST(Cycle, CategoriesOfEveryVersionAndDevice) {
     const CycleTrace& cycle = reading.cycle(document(event(category, "n", "1", "1", args)));
     ASSERT_EQ(cycle.device.size(), 1U) << category;
     EXPECT_EQ(cycle.device[0].kind, kind);
-    EXPECT_EQ(cycle.device[0].stream, 108);
+    EXPECT_EQ(cycle.stream_of(cycle.device[0]), 108);
   }
   for (const char* category :
        {"cuda_runtime", "cuda_driver", "Runtime", "xpu_runtime", "xpu_driver", "mtia_runtime",
@@ -206,6 +204,39 @@ TEST(Cycle, CategoriesOfEveryVersionAndDevice) {
               1U)
         << category;
   }
+}
+
+// A call takes less room than others: what it may last is bounded.
+TEST(Cycle, TheLongestTimes) {
+  Reading reading;
+  const CycleTrace& cycle = reading.cycle(document(
+      list(event("kernel", "gemm", "1", "604800000000", R"("stream": 7)"),
+           event("cuda_runtime", "cudaLaunchKernel", "1", "604800000000", R"("correlation": 8)"))));
+  ASSERT_EQ(cycle.device.size(), 1U);
+  EXPECT_EQ(cycle.device[0].duration_ns, 604'800'000'000'000);
+  ASSERT_EQ(cycle.launches.size(), 1U);
+  EXPECT_EQ(cycle.launches[0].duration_ns, LaunchRow::kLongestNs);
+}
+
+TEST(Cycle, EachActivityKeepsItsPlace) {
+  Reading reading;
+  const CycleTrace& cycle = reading.cycle(
+      document(list(event("gpu_memcpy", "Memcpy HtoD", "3", "1",
+                          R"("device": 0, "stream": 7, )" + bandwidth("12.5")),
+                    event("kernel", "gemm", "2", "1", R"("device": 0, "stream": 7)"),
+                    event("kernel", "gemm", "1", "1", R"("device": 3, "stream": 7)"),
+                    event("gpu_memcpy", "Memcpy HtoD", "4", "1",
+                          R"("device": 0, "stream": 7, )" + bandwidth("2.5")),
+                    event("kernel", "gemm", "5", "1", R"("device": 0, "stream": -7)"))));
+  std::string found;
+  for (const DeviceActivity& row : cycle.device) {
+    const DevicePlace& place = cycle.place_of(row);
+    found += std::to_string(row.start_ns - kBase) + ":" + std::to_string(place.stream) + "/" +
+             std::to_string(place.device) + "/" +
+             std::to_string(static_cast<int>(10 * place.memory_gbps)) + " ";
+  }
+  EXPECT_EQ(found, "5000:-7/0/0 1000:7/3/0 2000:7/0/0 3000:7/0/125 4000:7/0/25 ");
+  EXPECT_EQ(cycle.places.size(), 5U);
 }
 
 // ROCm's calls carry a stream, and so do some operators; HTA takes the latter for device activity.
@@ -218,8 +249,8 @@ TEST(Cycle, OnlyWhatADeviceRunsIsDeviceActivity) {
       event("kernel", "no number", "1", "1", R"("stream": "0x0", "correlation": 1)"),
       event("kernel", "the default stream", "1", "1", R"("stream": 0, "correlation": 1)"))));
   ASSERT_EQ(cycle.device.size(), 1U);
-  EXPECT_EQ(cycle.device[0].stream, 0);
-  EXPECT_EQ(cycle.device[0].device, 1);  // the pid's, where the arguments have none
+  EXPECT_EQ(cycle.stream_of(cycle.device[0]), 0);
+  EXPECT_EQ(cycle.place_of(cycle.device[0]).device, 1);  // the pid's, where the arguments have none
   EXPECT_EQ(cycle.device[0].launch, 0U);
 }
 
@@ -234,7 +265,6 @@ TEST(Cycle, ABrokenEventIsCountedAndNothingElseIsLost) {
             (std::vector<std::string>{"time", "time", "time", "utf8", "syntax"}));
   EXPECT_EQ(cycle.device.size(), 2U);
   EXPECT_EQ(cycle.launches.size(), 1U);
-  EXPECT_EQ(cycle.launches[0].rows, 1U);
   EXPECT_EQ(cycle.left_out, 0U);
 }
 
@@ -309,7 +339,7 @@ TEST(LaunchCorrelator, OldCallsThatLaunchNothingAreGivenUp) {
   const NameId name = cycle.names.intern("cudaStreamWaitEvent");
   LaunchCorrelator links;
   constexpr auto kCalls = static_cast<std::int64_t>(LaunchCorrelator::kMostWaiting) + 10;
-  for (std::int64_t i = 1; i <= kCalls; ++i) links.call(cycle, {i, 1, name, 0}, i, false);
+  for (std::int64_t i = 1; i <= kCalls; ++i) links.call(cycle, {i, 1, name}, i, false);
   for (const std::int64_t correlation : {kCalls, std::int64_t{11}, std::int64_t{10}}) {
     cycle.device.emplace_back();
     links.add_activity(cycle, correlation);
@@ -318,7 +348,7 @@ TEST(LaunchCorrelator, OldCallsThatLaunchNothingAreGivenUp) {
   ASSERT_EQ(cycle.launches.size(), 2U);
   EXPECT_EQ(cycle.launches[cycle.device[0].launch].start_ns, kCalls);
   EXPECT_EQ(cycle.launches[cycle.device[1].launch].start_ns, 11);
-  EXPECT_EQ(cycle.device[2].launch, kNoRow);
+  EXPECT_EQ(cycle.device[2].launch, kNoLaunch);
 }
 
 }  // namespace trainwatch::testing::cycle_test

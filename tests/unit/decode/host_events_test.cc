@@ -55,12 +55,12 @@ TEST(HostEvents, ByThreadThenStartTheLongerFirst) {
   EXPECT_EQ(reading.diagnostics.reasons, std::vector<std::string>{});
   EXPECT_EQ(reading.decoder.records(), 11U);
   EXPECT_EQ(lines_of(cycle, "host"),
-            "10001 40000 0 4294967295 2 ProfilerStep#3\n"
-            "10001 2000 0 4294967295 0 inner\n"
-            "30000 1000 0 4294967295 0 late\n"
-            "5000 9000 1 4294967295 3 train.py\n"
-            "10000 0 2 4294967295 0 instant\n"
-            "3000 0 3 4294967295 1 cudaMalloc\n");
+            "10001 40000 0 2097151 2 ProfilerStep#3\n"
+            "10001 2000 0 2097151 0 inner\n"
+            "30000 1000 0 2097151 0 late\n"
+            "5000 9000 1 2097151 3 train.py\n"
+            "10000 0 2 2097151 0 instant\n"
+            "3000 0 3 2097151 1 cudaMalloc\n");
 }
 
 TEST(HostEvents, CallsKnowWhatTheyLaunched) {
@@ -68,12 +68,15 @@ TEST(HostEvents, CallsKnowWhatTheyLaunched) {
   const CycleTrace& cycle = reading.cycle(
       document(list(call("cudaGraphLaunch", "9", 5), work("12", 5), work("22", 5), work("40", 6),
                     call("cudaLaunchKernel", "8", 6), call("cudaFree", "20", 7))));
-  EXPECT_EQ(lines_of(cycle, "launch"),
-            "9000 2500 2 cudaGraphLaunch\n8000 2500 1 cudaLaunchKernel\n");
+  EXPECT_EQ(lines_of(cycle, "launch"), "9000 2500 cudaGraphLaunch\n8000 2500 cudaLaunchKernel\n");
+  ASSERT_EQ(cycle.device.size(), 3U);
+  EXPECT_EQ(cycle.device[0].launch, 0U);
+  EXPECT_EQ(cycle.device[1].launch, 0U);
+  EXPECT_EQ(cycle.device[2].launch, 1U);
   EXPECT_EQ(lines_of(cycle, "host"),
             "8000 2500 0 1 1 cudaLaunchKernel\n"
             "9000 2500 0 0 1 cudaGraphLaunch\n"
-            "20000 2500 0 4294967295 1 cudaFree\n");
+            "20000 2500 0 2097151 1 cudaFree\n");
 }
 
 // A file may use a correlation twice: the driver's call inside the runtime's.
@@ -82,7 +85,7 @@ TEST(HostEvents, ACallIsNotWhatAnotherOneLaunched) {
   const CycleTrace& cycle = reading.cycle(document(list(
       work("12", 5), call("cudaLaunchKernel", "8", 5), call("cudaStreamSynchronize", "9", 5))));
   EXPECT_EQ(lines_of(cycle, "host"),
-            "8000 2500 0 0 1 cudaLaunchKernel\n9000 2500 0 4294967295 1 cudaStreamSynchronize\n");
+            "8000 2500 0 0 1 cudaLaunchKernel\n9000 2500 0 2097151 1 cudaStreamSynchronize\n");
 }
 
 TEST(HostEvents, SynchronisationsNameTheirCallsAndRecords) {
@@ -96,9 +99,9 @@ TEST(HostEvents, SynchronisationsNameTheirCallsAndRecords) {
            event("cuda_event", "cudaEventRecord", "1", "0", R"("stream": 7, "correlation": 3)"))));
   EXPECT_EQ(lines_of(cycle, "sync"),
             "6000 1000 2 7 20 0 1 Stream Wait Event\n"
-            "20000 1000 2 7 -1 4294967295 4294967295 Stream Sync\n"
-            "25000 1000 2 -1 -1 4294967295 4294967295 Event Sync\n"
-            "30000 1000 2 -1 -1 2 4294967295 Context Sync\n");
+            "20000 1000 2 7 -1 2097151 2097151 Stream Sync\n"
+            "25000 1000 2 -1 -1 2097151 2097151 Event Sync\n"
+            "30000 1000 2 -1 -1 2 2097151 Context Sync\n");
 }
 
 // The newest writer shows Stream Sync on a thread of its own; the arguments say the stream.
@@ -107,7 +110,7 @@ TEST(HostEvents, TheStreamOfAWaitIsNotItsThread) {
   const CycleTrace& cycle = reading.cycle(document(
       R"({"ph": "X", "cat": "cuda_sync", "name": "Stream Sync", "pid": 0, "tid": 1000020, "ts": 1,
           "dur": 2, "args": {"cuda_sync_kind": "Stream Sync", "stream": 20, "correlation": 4}})"));
-  EXPECT_EQ(lines_of(cycle, "sync"), "1000 2000 0 20 -1 4294967295 4294967295 Stream Sync\n");
+  EXPECT_EQ(lines_of(cycle, "sync"), "1000 2000 0 20 -1 2097151 2097151 Stream Sync\n");
 }
 
 TEST(HostEvents, OnlyForThoseWhoAsk) {

@@ -74,7 +74,7 @@ TEST(CounterEvents, EachDeviceHasItsOwn) {
   HandMadeCycle built;
   built.compute({20, 5, 7, built.launch(10)}).compute({30, 5, 7, built.launch(12)});
   CycleTrace cycle = built.build();
-  cycle.device[1].device = 3;
+  cycle.places[cycle.device[1].place].device = 3;
   const auto events = counters(cycle);
   ASSERT_EQ(events.size(), 4U);
   EXPECT_THAT(events[0], testing::HasSubstr("\"pid\":0,\"id\":7,\"ts\":10,"));
