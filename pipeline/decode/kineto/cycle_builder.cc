@@ -1,7 +1,9 @@
 #include "pipeline/decode/kineto/cycle_builder.h"
 
 #include <algorithm>
-#include <numeric>
+#include <iterator>
+#include <map>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -16,6 +18,30 @@ using Member = ProfilerEvent::Member;
 float bandwidth(std::string_view token) {
   const double gbps = parse_number(token).value_or(0);
   return gbps > 0 && gbps < 1e9 ? static_cast<float>(gbps) : 0.0F;
+}
+
+// The rows of one stream by start; they nearly always are.
+void sort_by_start(const CycleTrace& cycle, std::span<std::uint32_t> rows) {
+  const auto start_ns = [&cycle](std::uint32_t row) { return cycle.device[row].start_ns; };
+  if (!std::ranges::is_sorted(rows, {}, start_ns)) std::ranges::stable_sort(rows, {}, start_ns);
+}
+
+// By stream, then start; those of one moment in the order of the file.
+std::vector<std::uint32_t> rows_by_stream(const CycleTrace& cycle) {
+  std::map<std::int32_t, std::uint32_t> ends;  // how many rows a stream has; then where they end
+  for (const DeviceActivity& row : cycle.device) ++ends[cycle.stream_of(row)];
+  std::uint32_t end = 0;
+  for (auto& [stream, rows] : ends) end = rows += end;
+  std::vector<std::uint32_t> order(cycle.device.size());
+  for (auto row = static_cast<std::uint32_t>(order.size()); row-- > 0;) {
+    order[--ends[cycle.stream_of(cycle.device[row])]] = row;
+  }
+  for (auto begin = ends.begin(); begin != ends.end(); ++begin) {
+    const auto next = std::next(begin);
+    const std::size_t to = next == ends.end() ? order.size() : next->second;
+    sort_by_start(cycle, std::span(order).subspan(begin->second, to - begin->second));
+  }
+  return order;
 }
 
 }  // namespace
@@ -149,11 +175,7 @@ CycleTrace CycleBuilder::finish(std::int64_t base_ns, std::vector<Interval> data
 // Through their numbers: to sort the rows themselves would take half as much memory as they do.
 void CycleBuilder::sort_activities() {
   std::vector<DeviceActivity>& rows = cycle_.device;
-  std::vector<std::uint32_t> order(rows.size());
-  std::iota(order.begin(), order.end(), 0U);
-  std::ranges::stable_sort(order, {}, [this, &rows](std::uint32_t row) {
-    return std::pair{cycle_.stream_of(rows[row]), rows[row].start_ns};
-  });
+  std::vector<std::uint32_t> order = rows_by_stream(cycle_);
   // Each round moves the rows of one cycle of the permutation.
   for (std::uint32_t first = 0; first < order.size(); ++first) {
     const DeviceActivity moved = rows[first];
