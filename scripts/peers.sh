@@ -1,7 +1,8 @@
 #!/bin/bash
 # Libraries from PyPI for the tests of label "peers", in a virtual environment of their own below
 # $XDG_CACHE_HOME. Prints the path of its Python as the only line on standard output.
-#   scripts/peers.sh NAME           torch (5.7 GB: PyPI has no smaller one), tensorflow, jax (1.6 GB each), loggers, …: tests/peers/python/*.in
+#   scripts/peers.sh NAME           torch (5.7 GB: PyPI has no smaller one), tensorflow, jax (1.6 GB each), loggers, …:
+#                                   tests/peers/python/*.in; hta and smdebug (0.5 and 0.2 GB) are for scripts/bench.sh peers
 #   scripts/peers.sh --lock NAME    writes tests/peers/python/NAME.txt anew from NAME.in
 # For Python 3.11 on x86_64. What is installed is what NAME.txt names, by hash.
 set -euo pipefail
@@ -12,7 +13,7 @@ lock=false
 name=${1:-}
 wanted=tests/peers/python/$name
 if [ $# -ne 1 ] || [ ! -e "$wanted.in" ]; then
-  sed -n '2,6s/^# \{0,1\}//p' "$0" >&2
+  sed -n '2,7s/^# \{0,1\}//p' "$0" >&2
   exit 2
 fi
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/trainwatch-peers
