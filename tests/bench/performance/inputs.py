@@ -5,6 +5,7 @@ import gzip
 import glob
 import os
 import random
+import re
 import shutil
 import subprocess
 import sys
@@ -15,10 +16,12 @@ SHARED = os.path.join(os.path.dirname(ROOT), "shared", "data")
 MEGABYTES = 200
 FILES = 200  # of metrics_of_nodes
 SHUFFLED_LINES = 1500  # ten ticks of the generator
+FLEET_SERIES = 7600
+RANKS = 4  # of real_jobs
 
 
-def _made(scratch, name, make):
-    """The folder of an input, made by make(folder) the first time."""
+def made(scratch, name, make):
+    """The folder of an input or a program, made by make(folder) the first time."""
     folder = os.path.join(scratch, name)
     if not os.path.isdir(folder):
         print("bench: generating " + name, file=sys.stderr, flush=True)
@@ -57,7 +60,7 @@ def metrics(scratch, megabytes=MEGABYTES):
         _generate("sagemaker_job_gen.py", "system", "--out", folder, "--lines", str(megabytes * 8700))
         _concatenate(folder, os.path.join(folder, "job", "system", "incremental", "1700000000.algo-1.json"))
 
-    return files_below(_made(scratch, "metrics-%d" % megabytes, make))
+    return files_below(made(scratch, "metrics-%d" % megabytes, make))
 
 
 def metrics_of_nodes(scratch):
@@ -71,7 +74,15 @@ def metrics_of_nodes(scratch):
                 with open(path, "wb") as out:
                     out.write(lines.replace(b"algo-1", b"algo-%d" % node))
 
-    return files_below(_made(scratch, "metrics-of-nodes", make))
+    return files_below(made(scratch, "metrics-of-nodes", make))
+
+
+def metrics_of_fleet(scratch, ticks):
+    """7,600 series: 100 nodes of 8 GPUs and 26 cores, a file for each node and minute, two ticks a second."""
+    def make(folder):
+        _generate("sagemaker_job_gen.py", "system", "--out", folder, "--nodes", "100", "--cpus", "26", "--lines", str(ticks * FLEET_SERIES))
+
+    return files_below(made(scratch, "metrics-of-fleet-%d" % ticks, make))
 
 
 def shuffled_metrics(scratch):
@@ -87,7 +98,7 @@ def shuffled_metrics(scratch):
                 order.shuffle(some)
                 out.writelines(some)
 
-    return files_below(_made(scratch, "metrics-shuffled", make))
+    return files_below(made(scratch, "metrics-shuffled", make))
 
 
 def kineto(scratch, megabytes=MEGABYTES):
@@ -99,7 +110,7 @@ def kineto(scratch, megabytes=MEGABYTES):
             if not path.endswith(".pt.trace.json"):
                 os.remove(path)
 
-    return files_below(_made(scratch, "kineto-%d" % megabytes, make))
+    return files_below(made(scratch, "kineto-%d" % megabytes, make))
 
 
 def kineto_gz(scratch):
@@ -108,7 +119,7 @@ def kineto_gz(scratch):
         with open(path, "rb") as file, gzip.open(os.path.join(folder, os.path.basename(path) + ".gz"), "wb", 6) as out:
             shutil.copyfileobj(file, out)
 
-    return files_below(_made(scratch, "kineto-gz", make))
+    return files_below(made(scratch, "kineto-gz", make))
 
 
 def real_kineto(scratch):
@@ -126,7 +137,35 @@ def real_kineto(scratch):
             with open(os.path.join(job, os.path.basename(source)[:-3]), "wb") as out:
                 out.write(text)
 
-    return files_below(_made(scratch, "kineto-real", make))
+    return files_below(made(scratch, "kineto-real", make))
+
+
+def real_jobs(scratch):
+    """Folders of jobs with RANKS ranks, whose traces are one real one of 2022 to 2024 each. Empty without ../shared."""
+    names = ("df_index_resolver", "negative_queue_rank0", "rank-0.Apr_03_18_51_38.1102.pt.trace", "nccl_data")
+    sources = [os.path.join(SHARED, "kineto", name + ".json.gz") for name in names]
+    if not all(map(os.path.exists, sources)):
+        return []
+
+    def make(folder):
+        for name, source in zip(names, sources):
+            os.mkdir(os.path.join(folder, name))
+            with gzip.open(source) as file:
+                text = file.read()
+            for rank in range(RANKS):
+                with open(os.path.join(folder, name, "rank_%d.json" % rank), "wb") as out:
+                    out.write(re.sub(rb'"rank": \d+', b'"rank": %d' % rank, text))
+
+    folder = made(scratch, "kineto-jobs", make)
+    return [os.path.join(folder, name) for name in names]
+
+
+def job(scratch):
+    """Ten minutes of a job in SageMaker's format: a rank with data loaders, and system metrics of 8 GPUs and 16 cores."""
+    def make(folder):
+        _generate("sagemaker_job_gen.py", "job", "--out", folder, "--scenario", "normal", "--seconds", "600", "--gpus", "8", "--cpus", "16")
+
+    return files_below(made(scratch, "job", make))
 
 
 def timelines(scratch, megabytes=MEGABYTES):
@@ -135,7 +174,7 @@ def timelines(scratch, megabytes=MEGABYTES):
         _generate("sagemaker_job_gen.py", "timeline", "--out", folder, "--events", str(megabytes * 6900), "--max-bytes",
                   str(megabytes * 10_000_000), "--close-s", "1000000000")
 
-    return files_below(_made(scratch, "timelines-%d" % megabytes, make))
+    return files_below(made(scratch, "timelines-%d" % megabytes, make))
 
 
 def timelines_of_ranks(scratch, ranks):
@@ -144,7 +183,7 @@ def timelines_of_ranks(scratch, ranks):
         _generate("sagemaker_job_gen.py", "timeline", "--out", folder, "--events", str(MEGABYTES * 6900), "--ranks", str(ranks),
                   "--max-bytes", "1000000000", "--close-s", "1000000000")
 
-    return files_below(_made(scratch, "timelines-of-%d" % ranks, make))
+    return files_below(made(scratch, "timelines-of-%d" % ranks, make))
 
 
 def tensorflow(scratch):
@@ -169,4 +208,4 @@ def tensorflow(scratch):
                 out.write(b"," + spans)
             out.write(b",{}]" + tail)
 
-    return files_below(_made(scratch, "tensorflow", make))
+    return files_below(made(scratch, "tensorflow", make))

@@ -19,10 +19,11 @@ def memory(pid, field):
     return int(found.group(1)) / 1024 if found else 0
 
 
-def measured(command):
-    """Runs it; its output, its CPU seconds and its peak resident MiB."""
-    with tempfile.TemporaryFile("w+") as output:
-        process = subprocess.Popen(command, stdout=output)
+def measured(command, log=None):
+    """Runs it; its output, its CPU seconds (those of its children too) and its own peak resident MiB. What it says on standard error goes
+    to the end of the file `log`, if there is one."""
+    with tempfile.TemporaryFile("w+") as output, open(log, "a") if log else contextlib.nullcontext() as errors:
+        process = subprocess.Popen(command, stdout=output, stderr=errors)
         resident = 0
         while os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT | os.WNOHANG) is None:
             resident = max(resident, memory(process.pid, "VmHWM"))

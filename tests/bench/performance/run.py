@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What bench.sh runs: run.py TRAINWATCH DECODE_BENCH SCRATCH [NAME...]
 
-Prints the table of docs/performance.md, or those parts of it that are named."""
+Prints the table of docs/performance.md but for what runs only if it is named, or those parts of it that are named."""
 
 import os
 import sys
@@ -12,26 +12,31 @@ import fleet
 import idle
 import latency
 import memory
+import month
+import peers
 import scrape
+import series_memory
 import table
 import throughput
 import typical_load
 
 PARTS = {**{name: throughput.measure for name in throughput.FORMATS}, "latency": latency.measure, "idle": idle.measure,
          "load": typical_load.measure, "scrape": scrape.measure, "fan_out": fan_out.measure,
-         "memory": memory.measure, "start": backlog.measure, "fleet": fleet.measure}
+         "memory": memory.measure, "series": series_memory.measure, "start": backlog.measure, "fleet": fleet.measure}
+ONLY_IF_NAMED = {"peers": peers.measure, "month": month.measure}  # downloads; minutes
 
 
 def main():
     trainwatch, bench, scratch = sys.argv[1:4]
     wanted = sys.argv[4:] or list(PARTS)
+    parts = {**PARTS, **ONLY_IF_NAMED}
     for name in wanted:
-        if name not in PARTS:
-            sys.exit("bench: no part is named %s; there are %s" % (name, ", ".join(PARTS)))
+        if name not in parts:
+            sys.exit("bench: no part is named %s; there are %s" % (name, ", ".join(parts)))
     os.makedirs(scratch, exist_ok=True)
     print(table.HEAD, flush=True)
     for name in wanted:
-        for figure in PARTS[name](name, trainwatch, bench, scratch):
+        for figure in parts[name](name, trainwatch, bench, scratch):
             print(figure.row(), flush=True)
 
 

@@ -4,7 +4,7 @@ import statistics
 
 
 class Figure:
-    """One line of the table. `values` are its rounds, in the unit of `target`; the median counts."""
+    """One line of the table. `values` are its rounds, in the unit of `target`; the median counts. Without a target it is for comparison."""
 
     def __init__(self, what, values, target, unit="", at_least=True, note=""):
         self.what, self.values, self.target = what, sorted(values), target
@@ -20,9 +20,11 @@ class Figure:
 
     def row(self):
         spread = "" if len(self.values) == 1 else " (%s to %s)" % (_text(self.values[0]), _text(self.values[-1]))
-        return "| %s | %s%s%s | %s %s%s | %s | %s |" % (
-            self.what, _text(self.median), self.unit, spread, ">=" if self.at_least else "<=", _text(self.target), self.unit,
-            "yes" if self.reached else "**no**", self.note)
+        target = reached = ""
+        if self.target is not None:
+            target = "%s %s%s" % (">=" if self.at_least else "<=", _text(self.target), self.unit)
+            reached = "yes" if self.reached else "**no**"
+        return "| %s | %s%s%s | %s | %s | %s |" % (self.what, _text(self.median), self.unit, spread, target, reached, self.note)
 
 
 HEAD = "| what | now: median (spread) | target | reached | besides |\n|---|---|---|---|---|"
