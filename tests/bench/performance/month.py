@@ -3,6 +3,7 @@ three hours, are written in pieces beside `trainwatch run`, and after each day i
 
 import os
 import random
+import statistics
 import tempfile
 import time
 
@@ -11,7 +12,8 @@ import processes
 from growing_job import GrowingJob
 from table import Figure
 
-DAYS, FIRST_DAY = 30, 3  # by then windows and quantiles of a bounded number of values are full
+DAYS = 30
+EARLY = 3, 5  # days: windows and quantiles of a bounded number of values are full
 DAY, HOUR = 86_400, 3_600
 FILE_HOURS = 3
 GPUS, CORES = 4, 4
@@ -60,10 +62,11 @@ def days(trainwatch, scratch):
 
 def measure(_, trainwatch, bench, scratch):
     found, size, files = days(trainwatch, scratch)
-    first = found[FIRST_DAY - 1]
-    shown = ", ".join("day %d: %.1f" % (day, found[day - 1].resident) for day in (1, FIRST_DAY, 10, 20, DAYS))
-    yield Figure("memory of a month: the most after day %d, times that of day %d" % (FIRST_DAY, FIRST_DAY),
-                 [max(day.resident for day in found[FIRST_DAY:]) / first.resident], 1.1, at_least=False,
-                 note="MiB, %s, peak %.1f; %.1f GB in %d files, %d alerts" % (shown, found[-1].peak, size / 1e9, files, found[-1].alerts))
-    yield Figure("state of a month on disk, times that of day %d" % FIRST_DAY, [found[-1].state / first.state], 1.1, at_least=False,
-                 note="MiB, " + ", ".join("day %d: %.1f" % (day, found[day - 1].state) for day in (1, FIRST_DAY, 10, 20, DAYS)))
+    for what, needs, note in (
+            ("memory", [day.resident for day in found], "peak %.1f; %.1f GB in %d files, %d alerts" % (
+                found[-1].peak, size / 1e9, files, found[-1].alerts)),
+            ("state on disk", [day.state for day in found], "")):
+        usual = statistics.median(needs[EARLY[0] - 1:EARLY[1]])
+        shown = ", ".join("day %d: %.1f" % (day, needs[day - 1]) for day in (1, EARLY[0], EARLY[1], 10, 20, DAYS))
+        yield Figure("%s of a month: the most after day %d, times that of days %d to %d" % (what, EARLY[1], *EARLY),
+                     [max(needs[EARLY[1]:]) / usual], 1.1, at_least=False, note="MiB, " + "; ".join(filter(None, (shown, note))))
