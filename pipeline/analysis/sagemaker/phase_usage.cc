@@ -39,10 +39,14 @@ void PhaseUsage::on_sample(const Sample& sample, Resource resource) {
   Node& node = known->second;
   node.newest = std::max(node.newest, sample.at);
   node.waiting.push_back({sample.at, sample.value, resource.type});
-  while (node.waiting.size() > kWaiting ||
+  while (node.waiting.size() > most_waiting() ||
          (!node.waiting.empty() && is_final(node, node.waiting.front()))) {
     settle_front(resource.node, node);
   }
+}
+
+std::size_t PhaseUsage::most_waiting() const {
+  return std::clamp(kWaitingOfAll / nodes_.size(), kFewestWaiting, kWaiting);
 }
 
 bool PhaseUsage::is_final(const Node& node, const Waiting& sample) const {

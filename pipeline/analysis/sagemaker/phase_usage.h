@@ -3,8 +3,9 @@
 //
 // Samples and steps may be read in any order. A sample waits until a later step is known and its
 // node's samples are kLateness further; what waits is counted as well as is known. A node lets at
-// most kWaiting samples wait: beyond, they are taken to lie after the newest step and before the
-// next one, and left out and counted should that one begin among them.
+// most kWaiting samples wait, fewer where there are many nodes: beyond, they are taken to lie after
+// the newest step and before the next one, and left out and counted should that one begin among
+// them.
 #pragma once
 
 #include <algorithm>
@@ -100,7 +101,9 @@ class StepPhases {
 class PhaseUsage {
  public:
   static constexpr Nanos kLateness = std::chrono::seconds(60);
-  static constexpr std::size_t kWaiting = 65536;  // samples of a node
+  static constexpr std::size_t kWaiting = 65536;           // samples of a node,
+  static constexpr std::size_t kFewestWaiting = 2048;      // or fewer,
+  static constexpr std::size_t kWaitingOfAll = 1U << 20U;  // so that there are about so many in all
   static constexpr std::size_t kMaxNodes = 1024;
   static constexpr std::size_t kMaxGroups = 512;
 
@@ -156,6 +159,7 @@ class PhaseUsage {
   };
 
   bool leads(SubjectId rank) const;
+  std::size_t most_waiting() const;
   bool is_final(const Node& node, const Waiting& sample) const;
   void settle_front(SubjectId id, Node& node);
   void settle_beyond(const StepPhases::Step& step);
