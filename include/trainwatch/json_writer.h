@@ -3,6 +3,7 @@
 // does not have, become null; bytes that are not UTF-8 become text, \xNN.
 #pragma once
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstdint>
@@ -82,32 +83,43 @@ class JsonWriter {
     need_comma_ = false;
   }
   void quote(std::string_view text) {
-    static constexpr char kHex[] = "0123456789abcdef";
     out_ += '"';
-    for (std::size_t at = 0; at < text.size(); ++at) {
-      const char c = text[at];
-      const auto byte = static_cast<unsigned char>(c);
-      if (c == '"' || c == '\\') {
-        out_ += '\\';
-        out_ += c;
-      } else if (c == '\n') {
-        out_ += "\\n";
-      } else if (byte < 0x20) {
-        out_ += "\\u00";
-        out_ += kHex[byte >> 4U];
-        out_ += kHex[byte & 15U];
-      } else if (byte < 0x80) {
-        out_ += c;
-      } else if (const std::size_t size = printable_prefix(text.substr(at)); size > 0) {
-        out_ += text.substr(at, size);
-        at += size - 1;
-      } else {
-        out_ += "\\\\x";
-        out_ += kHex[byte >> 4U];
-        out_ += kHex[byte & 15U];
-      }
+    while (!text.empty()) {
+      const auto end = std::ranges::find_if_not(text, is_plain);
+      const auto plain = static_cast<std::size_t>(end - text.begin());
+      out_ += text.substr(0, plain);
+      text.remove_prefix(plain);
+      if (!text.empty()) text.remove_prefix(escape(text));
     }
     out_ += '"';
+  }
+  static bool is_plain(char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return byte >= 0x20 && byte < 0x80 && c != '"' && c != '\\';
+  }
+  // The next character, which is not plain. Returns its bytes.
+  std::size_t escape(std::string_view text) {
+    static constexpr char kHex[] = "0123456789abcdef";
+    const char c = text.front();
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') {
+      out_ += '\\';
+      out_ += c;
+    } else if (c == '\n') {
+      out_ += "\\n";
+    } else if (byte < 0x20) {
+      out_ += "\\u00";
+      out_ += kHex[byte >> 4U];
+      out_ += kHex[byte & 15U];
+    } else if (const std::size_t size = printable_prefix(text); size > 0) {
+      out_ += text.substr(0, size);
+      return size;
+    } else {
+      out_ += "\\\\x";
+      out_ += kHex[byte >> 4U];
+      out_ += kHex[byte & 15U];
+    }
+    return 1;
   }
 
   std::string out_;
