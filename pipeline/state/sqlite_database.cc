@@ -23,6 +23,16 @@ int count_log_pages(void* pages, sqlite3* /*database*/, const char* /*name*/, in
   return SQLITE_OK;
 }
 
+bool says_read_error(std::string_view found) {
+  constexpr std::string_view kBeforeCode = "unable to get the page. error code=";
+  const std::size_t at = found.find(kBeforeCode);
+  if (at == std::string_view::npos) return false;
+  found.remove_prefix(at + kBeforeCode.size());
+  int code = 0;
+  std::from_chars(found.data(), found.data() + found.size(), code);
+  return (code & 0xff) == SQLITE_IOERR;
+}
+
 }  // namespace
 
 void SqliteStatement::Finalize::operator()(sqlite3_stmt* statement) const {
@@ -133,14 +143,21 @@ Status SqliteDatabase::add_function(const char* name, Function function) {
   return success();
 }
 
-bool is_read_error(std::string_view found) {
-  constexpr std::string_view kBeforeCode = "unable to get the page. error code=";
-  const std::size_t at = found.find(kBeforeCode);
-  if (at == std::string_view::npos) return false;
-  found.remove_prefix(at + kBeforeCode.size());
-  int code = 0;
-  std::from_chars(found.data(), found.data() + found.size(), code);
-  return (code & 0xff) == SQLITE_IOERR;
+// Of pages in chains, such as those of long rows, the text does not say why they are missing.
+bool SqliteDatabase::is_read_error(std::string_view found) const {
+  return says_read_error(found) ||
+         (found != "ok" && (last_errno(SQLITE_FCNTL_FILE_POINTER) != 0 ||
+                            last_errno(SQLITE_FCNTL_JOURNAL_POINTER) != 0));
+}
+
+// Of the database file or its log; 0: none, or its file system does not tell.
+int SqliteDatabase::last_errno(int which) const {
+  sqlite3_file* file = nullptr;
+  if (sqlite3_file_control(database_.get(), nullptr, which, &file) != SQLITE_OK) return 0;
+  int number = 0;
+  if (file == nullptr || file->pMethods == nullptr) return 0;
+  return file->pMethods->xFileControl(file, SQLITE_FCNTL_LAST_ERRNO, &number) == SQLITE_OK ? number
+                                                                                           : 0;
 }
 
 SqliteTrouble SqliteDatabase::trouble() const {

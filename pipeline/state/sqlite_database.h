@@ -24,9 +24,6 @@ enum class SqliteTrouble : std::uint8_t {
   io,       // anything else: do not trust this connection any more
 };
 
-// True if PRAGMA quick_check found an unreadable page rather than a wrong one.
-bool is_read_error(std::string_view found);
-
 // Bound as a blob, without a copy: the bytes must live until run() has returned. std::string_view
 // is bound as text.
 struct Blob {
@@ -81,6 +78,8 @@ class SqliteDatabase {
   Status add_function(const char* name, Function function);
 
   SqliteTrouble trouble() const;  // of the last failed call
+  // True if PRAGMA quick_check has just `found` an unreadable page rather than a wrong one.
+  bool is_read_error(std::string_view found) const;
 
   // Whether closing moves the write-ahead log into the database and deletes it.
   void log_goes_on_close(bool goes);
@@ -95,6 +94,7 @@ class SqliteDatabase {
   };
   explicit SqliteDatabase(sqlite3* database);
   Error error() const;
+  int last_errno(int which) const;
 
   std::unique_ptr<int> log_pages_ = std::make_unique<int>(0);  // written by SQLite's hook
   std::unique_ptr<sqlite3, Close> database_;

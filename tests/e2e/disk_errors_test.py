@@ -15,7 +15,8 @@ import spiky_job
 RUNNING = ["fdatasync:error=EIO:when=3..6", "fdatasync:error=EIO:when=12", "pwrite64:error=EIO:when=20..25",
            "pwrite64:error=ENOSPC:when=30..60", "pwrite64:retval=7:when=11", "ftruncate:error=EIO:when=1..2"]
 STARTING = ["fdatasync:error=EIO:when=1", "fdatasync:error=EIO:when=2", "pwrite64:error=EIO:when=1",
-            "pwrite64:error=ENOSPC:when=2", "ftruncate:error=EIO:when=1", "pread64:error=EIO:when=8..9"]
+            "pwrite64:error=ENOSPC:when=2", "ftruncate:error=EIO:when=1", "pread64:error=EIO:when=8..9",
+            "pread64:error=EIO:when=18..19"]
 
 
 def strace(fault, trace, *arguments):
