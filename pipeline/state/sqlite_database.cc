@@ -150,7 +150,7 @@ bool SqliteDatabase::is_read_error(std::string_view found) const {
                             last_errno(SQLITE_FCNTL_JOURNAL_POINTER) != 0));
 }
 
-// Of the database file or its log; 0: none, or its file system does not tell.
+// Of the database file or its log; 0: none, or its file system does not say.
 int SqliteDatabase::last_errno(int which) const {
   sqlite3_file* file = nullptr;
   if (sqlite3_file_control(database_.get(), nullptr, which, &file) != SQLITE_OK) return 0;

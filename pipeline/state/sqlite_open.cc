@@ -144,7 +144,8 @@ class Steps {
     const Result<std::string> pages = database_.ask("PRAGMA quick_check(1)");
     if (!pages) return bad(pages.error());
     // A disk that cannot be read now is no reason to set anything aside: the file may be intact.
-    if (database_.is_read_error(*pages)) return failure({Why::unusable, opening_.path + ": " + *pages});
+    if (database_.is_read_error(*pages))
+      return failure({Why::unusable, opening_.path + ": " + *pages});
     if (*pages != "ok") return damage(*pages);
     const Result<std::string> tables = database_.ask(kListTables);
     if (!tables) return bad(tables.error());

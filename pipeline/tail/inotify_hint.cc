@@ -14,7 +14,6 @@
 #include <cstring>
 #include <limits>
 #include <system_error>
-#include <thread>
 #include <utility>
 
 #include "pipeline/tail/paths.h"
@@ -79,15 +78,7 @@ InotifyHint::Wake InotifyHint::wait(std::chrono::milliseconds timeout) {
     std::uint64_t times = 0;
     if (::read(wake_, &times, sizeof times) > 0) result = Wake::woken;
   }
-  if (ready[1].revents == 0) return result;
-  keep_apart();
-  return std::max(result, take_events());
-}
-
-void InotifyHint::keep_apart() {
-  const auto now = std::chrono::steady_clock::now();
-  if (now < next_wake_) std::this_thread::sleep_until(next_wake_);
-  next_wake_ = std::max(now, next_wake_) + kApart;
+  return ready[1].revents != 0 ? std::max(result, take_events()) : result;
 }
 
 InotifyHint::Wake InotifyHint::take_events() {

@@ -34,9 +34,7 @@ class InotifyHint {
   // seen. Cheap if it is watched already; the next call retries a failure.
   bool add(const std::string& directory);
 
-  // Returns as soon as there is something to report, and consumes all pending events. What is
-  // written within kApart of the last such return waits until then: the ranks of a job write their
-  // steps one after another, and to wake up for each of them costs more than to read it.
+  // Returns as soon as there is something to report, and consumes all pending events.
   Wake wait(std::chrono::milliseconds timeout);
 
   void wake();
@@ -50,9 +48,6 @@ class InotifyHint {
   std::string_view degraded() const;
 
  private:
-  static constexpr std::chrono::microseconds kApart{500};
-
-  void keep_apart();
   Wake take_events();
   void note_change(int watch, std::string_view name);
   void forget(int watch);
@@ -63,7 +58,6 @@ class InotifyHint {
   std::unordered_map<int, std::string> directories_;  // by watch
   std::unordered_set<std::string> unwatched_;         // rejected: out of watches
   std::unordered_set<std::string> changed_;
-  std::chrono::steady_clock::time_point next_wake_{};
   bool lost_ = false;  // not all changes are in changed_
   bool network_ = false;
 };

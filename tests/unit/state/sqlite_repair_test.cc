@@ -134,7 +134,8 @@ TEST_F(SqliteRepair, AStoreOfVersionThreeGetsNotes) {
 TEST_F(SqliteRepair, AStoreOfVersionTwoGetsChecksums) {
   run_sql(
       "ALTER TABLE outbox DROP COLUMN crc; ALTER TABLE told DROP COLUMN crc;"
-      "ALTER TABLE subscriber DROP COLUMN crc; DROP TABLE note; DROP TABLE batch; PRAGMA user_version = 2;"
+      "ALTER TABLE subscriber DROP COLUMN crc; DROP TABLE note; DROP TABLE batch; PRAGMA "
+      "user_version = 2;"
       "UPDATE outbox SET body = 'no JSON' WHERE seq = 3");
   {
     const auto store = reopened();
