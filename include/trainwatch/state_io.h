@@ -213,8 +213,8 @@ class StateIo {
     }
   }
 
-  // Inlined where the size is known, which makes it a few instructions: a commit saves thousands of
-  // fields of a few bytes.
+  // A commit saves thousands of fields of a few bytes: std::string::append() took 29 % of its
+  // instructions.
   void write(const void* data, std::size_t size) {
     if (size > out_.size() - written_) make_room(size);
     std::memcpy(out_.data() + written_, data, size);

@@ -39,14 +39,15 @@ void PhaseUsage::on_sample(const Sample& sample, Resource resource) {
   Node& node = known->second;
   node.newest = std::max(node.newest, sample.at);
   node.waiting.push_back({sample.at, sample.value, resource.type});
-  while (node.waiting.size() > most_waiting() ||
-         (!node.waiting.empty() && is_final(node, node.waiting.front()))) {
+  while (too_many_wait(node) || (!node.waiting.empty() && is_final(node, node.waiting.front()))) {
     settle_front(resource.node, node);
   }
 }
 
-std::size_t PhaseUsage::most_waiting() const {
-  return std::clamp(kWaitingOfAll / nodes_.size(), kFewestWaiting, kWaiting);
+bool PhaseUsage::too_many_wait(const Node& node) const {
+  const std::size_t waiting = node.waiting.size();
+  return waiting > kWaiting ||
+         (waiting > kFewestWaiting && waiting * nodes_.size() > kWaitingOfAll);
 }
 
 bool PhaseUsage::is_final(const Node& node, const Waiting& sample) const {

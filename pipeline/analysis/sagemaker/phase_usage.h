@@ -159,7 +159,7 @@ class PhaseUsage {
   };
 
   bool leads(SubjectId rank) const;
-  std::size_t most_waiting() const;
+  bool too_many_wait(const Node& node) const;
   bool is_final(const Node& node, const Waiting& sample) const;
   void settle_front(SubjectId id, Node& node);
   void settle_beyond(const StepPhases::Step& step);
