@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 namespace trainwatch {
@@ -26,11 +27,43 @@ void DiscoveredFiles::met(FilePlace place, const FileStat& stat) {
   found_.push_back({{std::move(place), stat}, false});
 }
 
+bool DiscoveredFiles::look_again() {
+  std::vector<FileIdentity> now = identities();
+  if (std::ranges::includes(found_before_, now)) return false;
+  found_before_ = std::move(now);
+  found_.clear();
+  left_out_ = 0;
+  return true;
+}
+
+std::vector<FileIdentity> DiscoveredFiles::identities() const {
+  std::vector<FileIdentity> result;
+  result.reserve(found_.size());
+  for (const Discovered& discovered : found_) result.push_back(discovered.found.stat.identity);
+  std::ranges::sort(result);
+  return result;
+}
+
+// found_ is in order.
+void DiscoveredFiles::leave_out_newcomers() {
+  const std::vector<FileIdentity> before = std::exchange(found_before_, identities());
+  std::unordered_set<std::string_view> met_twice;  // lanes, from the last such file on backwards
+  std::vector<bool> stays(found_.size());
+  for (std::size_t i = found_.size(); i-- > 0;) {
+    const FoundFile& found = found_[i].found;
+    if (std::ranges::binary_search(before, found.stat.identity)) met_twice.insert(found.place.lane);
+    stays[i] = met_twice.contains(found.place.lane);
+  }
+  std::size_t next = 0;
+  std::erase_if(found_, [&](const Discovered&) { return !stays[next++]; });
+}
+
 void DiscoveredFiles::take_in(const ScanContext& scan) {
   scan_ = scan.number;
   std::sort(found_.begin(), found_.end(), [](const Discovered& a, const Discovered& b) {
     return a.found.place.order < b.found.place.order;
   });
+  leave_out_newcomers();
   dropped_ = std::exchange(left_out_, 0);
   make_room(scan.sink);
   release_holds(scan);

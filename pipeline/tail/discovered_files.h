@@ -38,11 +38,16 @@ class DiscoveredFiles {
   DiscoveredFiles(FileSystem& files, FileTable& table, FileReader& reader, const TailLimits& limits,
                   const PatienceClock& clock);
 
-  // Records a file that the current scan found and that is not in the table.
+  // Records a file that the current look found and that is not in the table.
   void met(FilePlace place, const FileStat& stat);
+  // A look is not of one moment: it may find a file and miss one that was written before it. True
+  // if it met a file that the look before did not: then look again, and meet them anew. The second
+  // look finds whatever was there before the first one ended. Of each lane, take_in() leaves out
+  // what comes after the last file that both looks met.
+  bool look_again();
   // Counts one that the current scan found and that cannot be read any more.
   void left_out() { ++left_out_; }
-  // Handles all of them. Call once per scan, after the last met().
+  // Handles all that the last look met. Call once per scan, after the last met().
   void take_in(const ScanContext& scan);
   // The content of `file` differs from what was read of it, or from its head fingerprint.
   void replaced(TrackedFile& file, TailSink& sink);
@@ -60,6 +65,8 @@ class DiscoveredFiles {
     bool copy = false;  // of another discovered file
   };
 
+  std::vector<FileIdentity> identities() const;  // of found_, in order
+  void leave_out_newcomers();
   void make_room(TailSink& sink);
   void note_copies();
   void take_in(Discovered& discovered, const ScanContext& scan);
@@ -74,7 +81,8 @@ class DiscoveredFiles {
   const TailLimits& limits_;
   const PatienceClock& clock_;
   RotationMatcher matcher_;
-  std::vector<Discovered> found_;  // by this scan
+  std::vector<Discovered> found_;           // by this look
+  std::vector<FileIdentity> found_before_;  // by the look before, in order
   std::vector<FilePlace> holds_;
   ConditionTimer holds_unseen_;  // there were holds, but their directories could not be listed
   std::map<FileIdentity, Nanos> unclear_;  // since when

@@ -25,6 +25,7 @@ struct Tailer::Impl {
     table.restore(resume, roots);
   }
 
+  void look(TailSink& sink);
   void meet(const std::string& path);
   bool rests(const TrackedFile& file) const;
   bool retired_and_rests(const std::string& path);
@@ -62,6 +63,16 @@ struct Tailer::Impl {
   bool checkpoints_due = false;  // they may have been written to since they were looked at
   std::uint64_t scan_number = 0;
 };
+
+void Tailer::Impl::look(TailSink& sink) {
+  for (const auto& file : table.all()) file->presence.unseen();
+  list_roots(files, roots, limits.max_depth, listing);
+  checkpoints.scan(files, listing.checkpoints, sink);
+  checkpoints_due = false;
+  // Sizes come after the listing: by then, a file older than a listed one of its lane is complete.
+  for (const std::string& path : listing.files) meet(path);
+  listing.files = std::vector<std::string>();
+}
 
 // Where there are many files, those that have been quiet for a while are looked at less often.
 bool Tailer::Impl::rests(const TrackedFile& file) const {
@@ -260,12 +271,8 @@ void Tailer::scan(TailSink& sink, ScanTime now) {
   Impl& p = *impl_;
   ++p.scan_number;
   p.clock.advance(now);
-  list_roots(p.files, p.roots, p.limits.max_depth, p.listing);
-  p.checkpoints.scan(p.files, p.listing.checkpoints, sink);
-  p.checkpoints_due = false;
-  // Sizes come after the listing: by then, a file older than a listed one of its lane is complete.
-  for (const std::string& path : p.listing.files) p.meet(path);
-  p.listing.files = std::vector<std::string>();
+  p.look(sink);
+  if (p.discovered.look_again()) p.look(sink);
   const ScanContext context{p.scan_number, p.listing, sink};
   for (const auto& file : p.table.all()) {
     file->hold.scanned(p.clock.now());

@@ -117,6 +117,10 @@ struct TrackedFile {
     bool shrunk = false;     // remote, and appears shorter than what was read
     ConditionTimer shorter;  // likewise, even once that is accepted
 
+    void unseen() {
+      seen_in_scan = 0;
+      seen_as.clear();
+    }
     void found() {
       missing = false;
       missed_scans = 0;

@@ -123,6 +123,9 @@ class ModelFileSystem final : public FileSystem {
   void before_list(std::function<void(const std::string&)> action) {
     before_list_ = std::move(action);
   }
+  // Called before each stat(), open() and read(), and in the middle of each list(): half of the
+  // names, any, are found as they were before, the others as they are after.
+  void during_calls(std::function<void()> action) { *during_calls_ = std::move(action); }
 
   // -- what the test asks
 
@@ -148,14 +151,9 @@ class ModelFileSystem final : public FileSystem {
     if (!directories_.contains(directory) || is_hidden(directory))
       return Error{"no directory " + directory};
     std::vector<DirectoryEntry> entries;
-    for (const std::string& each : directories_) {
-      if (is_in(directory, each) && !is_hidden(each)) {
-        entries.push_back({name(each), DirectoryEntry::Type::directory});
-      }
-    }
-    for (const auto& [path, inode] : names_) {
-      if (is_in(directory, path)) entries.push_back({name(path), DirectoryEntry::Type::file});
-    }
+    add_entries(directory, 0, entries);
+    if (*during_calls_) (*during_calls_)();
+    add_entries(directory, 1, entries);
     std::sort(entries.begin(), entries.end(),
               [](const auto& a, const auto& b) { return a.name < b.name; });
     return entries;
@@ -163,6 +161,7 @@ class ModelFileSystem final : public FileSystem {
 
   Result<FileStat> stat(const std::string& path) override {
     ++stats_;
+    if (*during_calls_) (*during_calls_)();
     if (is_silent(path)) return Error{"no answer"};
     const auto found = names_.find(path);
     if (found == names_.end() || is_hidden(path)) return Error{"no file " + path};
@@ -170,6 +169,7 @@ class ModelFileSystem final : public FileSystem {
   }
 
   Result<std::unique_ptr<OpenFile>> open(const std::string& path) override {
+    if (*during_calls_) (*during_calls_)();
     if (is_silent(path)) return Error{"no answer"};
     if (const auto error = open_errors_.find(path); error != open_errors_.end()) {
       return Error{error->second};
@@ -211,6 +211,7 @@ class ModelFileSystem final : public FileSystem {
         : inode_(std::move(inode)),
           path_(std::move(path)),
           silent_(owner.silent_),
+          during_calls_(owner.during_calls_),
           device_(owner.device_),
           remote_(owner.remote_),
           longest_read_(owner.longest_read_),
@@ -222,6 +223,7 @@ class ModelFileSystem final : public FileSystem {
     }
     ~Open() override { --*open_; }
     Result<FileStat> stat() override {
+      if (*during_calls_) (*during_calls_)();
       if (lies_below(path_, *silent_)) return Error{"no answer"};
       FileStat stat = inode_->stat(device_);
       stat.generation = inode_->generation;
@@ -230,6 +232,7 @@ class ModelFileSystem final : public FileSystem {
     }
     Result<std::size_t> read(std::uint64_t offset, std::span<char> buffer) override {
       ++*reads_;
+      if (*during_calls_) (*during_calls_)();
       if (lies_below(path_, *silent_)) return Error{"no answer"};
       if (!inode_->error.empty()) return Error{inode_->error};
       if (opened_at_ < *valid_from_) return Error{"read: Stale file handle"};
@@ -245,6 +248,7 @@ class ModelFileSystem final : public FileSystem {
     std::shared_ptr<Inode> inode_;
     std::string path_;
     std::shared_ptr<std::string> silent_;
+    std::shared_ptr<std::function<void()>> during_calls_;
     std::uint64_t device_;
     bool remote_;
     std::size_t longest_read_;
@@ -262,6 +266,18 @@ class ModelFileSystem final : public FileSystem {
   }
   static bool lies_below(const std::string& path, const std::string& directory) {
     return !directory.empty() && (path == directory || path.starts_with(directory + '/'));
+  }
+  // Those of one half of the names.
+  void add_entries(const std::string& directory, std::size_t half,
+                   std::vector<DirectoryEntry>& entries) const {
+    const auto add = [&](const std::string& path, DirectoryEntry::Type type) {
+      if (is_in(directory, path) && !is_hidden(path) &&
+          std::hash<std::string>()(path) % 2 == half) {
+        entries.push_back({name(path), type});
+      }
+    };
+    for (const std::string& each : directories_) add(each, DirectoryEntry::Type::directory);
+    for (const auto& [path, inode] : names_) add(path, DirectoryEntry::Type::file);
   }
   bool is_hidden(const std::string& path) const { return lies_below(path, hidden_); }
   bool is_silent(const std::string& path) const { return lies_below(path, *silent_); }
@@ -292,6 +308,7 @@ class ModelFileSystem final : public FileSystem {
   std::map<std::string, std::string> list_errors_;
   std::map<std::string, std::string> open_errors_;
   std::function<void(const std::string&)> before_list_;
+  std::shared_ptr<std::function<void()>> during_calls_ = std::make_shared<std::function<void()>>();
   std::size_t longest_read_ = std::numeric_limits<std::size_t>::max();
   bool reuse_ = false;
   bool births_ = true;

@@ -13,7 +13,7 @@
 
 namespace trainwatch::test {
 
-class RecordingSink final : public TailSink {
+class RecordingSink : public TailSink {
  public:
   struct File {
     LaneId lane{};

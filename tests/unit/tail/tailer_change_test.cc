@@ -56,12 +56,10 @@ TEST_F(TailerTest, AWriterThatRenamesWhileTheTailerLooks) {
     fs.append(kOpen, "\n]");
     fs.rename(kOpen, later);
     fs.create(kOpen, "[\n" + kLine);
-    listed = false;
+    fs.before_list(nullptr);
   });
   fs.make_directory("/r/z");
-  pass();  // the old file is nowhere to be seen, and read to its end all the same
-  fs.before_list(nullptr);
-  EXPECT_THAT(pass(), ElementsAre("renamed 1795236016987300_0-algo-1_pythontimeline.json"));
+  pass();  // the first look saw the old file nowhere
   EXPECT_EQ(sink.file(later).bytes, fs.content(later));
   EXPECT_EQ(sink.file(later).finished, 1);
   EXPECT_EQ(sink.file(kOpen).bytes, fs.content(kOpen));
