@@ -30,6 +30,11 @@ constexpr SteadyClock::duration kCovered = std::chrono::seconds(1);
 constexpr SteadyClock::duration kQuiet = std::chrono::seconds(5);
 constexpr auto kQuietAfter = std::chrono::seconds(5);
 
+// From one wake-up by a write to the next. The ranks of a job write their steps one after another,
+// and to wake up for each of them costs more than to read it; what is written after silence is read
+// at once.
+constexpr auto kApart = std::chrono::microseconds(500);
+
 // How often the engine hears that everything has been read.
 constexpr auto kReports = std::chrono::seconds(1);
 
@@ -177,7 +182,18 @@ struct Reader::Impl {
 
   InotifyHint::Wake wait(SteadyClock::time_point until) {
     const auto patience = until - SteadyClock::now();
-    return hint.wait(std::chrono::ceil<std::chrono::milliseconds>(patience));
+    const auto wake = hint.wait(std::chrono::ceil<std::chrono::milliseconds>(patience));
+    if (wake < InotifyHint::Wake::files_changed || !kept_apart()) return wake;
+    return std::max(wake, hint.wait(std::chrono::milliseconds(0)));
+  }
+
+  // True: this waited, and there may be more.
+  bool kept_apart() {
+    const auto now = SteadyClock::now();
+    const auto begin = std::max(now, next_wake);
+    if (begin > now) std::this_thread::sleep_until(begin);
+    next_wake = begin + kApart;
+    return begin > now;
   }
 
   // True: there are new ones. One more scan finds what happened there before they were watched.
@@ -230,6 +246,7 @@ struct Reader::Impl {
   ReadUntil read_until{SteadyClock::now()};
   SteadyClock::time_point behind_since = SteadyClock::now();  // the first pass since a complete one
   SteadyClock::time_point next_report{};
+  SteadyClock::time_point next_wake{};  // not before
   SteadyClock::time_point missing_since = SteadyClock::now();
   std::function<void()> at_end;  // set before to_end
   std::atomic<bool> to_end{false};

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <climits>
 #include <cstdint>
 #include <cstring>
 #include <limits>
@@ -81,10 +82,14 @@ InotifyHint::Wake InotifyHint::wait(std::chrono::milliseconds timeout) {
 }
 
 InotifyHint::Wake InotifyHint::take_events() {
+  constexpr std::size_t kLongestEvent = sizeof(inotify_event) + NAME_MAX + 1;
   alignas(inotify_event) std::array<char, 16384> buffer;
   Wake result = Wake::timeout;
-  ssize_t size = 0;
-  while ((size = ::read(inotify_, buffer.data(), buffer.size())) > 0) {
+  // A read that had room for one more event has taken all.
+  for (std::size_t room = 0; room < kLongestEvent;) {
+    const ssize_t size = ::read(inotify_, buffer.data(), buffer.size());
+    if (size <= 0) break;
+    room = buffer.size() - static_cast<std::size_t>(size);
     for (std::size_t at = 0; at < static_cast<std::size_t>(size);) {
       inotify_event event;  // a copy; the name follows it, padded with NULs
       std::memcpy(&event, buffer.data() + at, sizeof event);
