@@ -1,6 +1,7 @@
 // The real file system, alone and below a tailer.
 #include "pipeline/tail/posix_file_system.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -51,6 +52,22 @@ TEST_F(PosixTest, KnowsIdentitySizeAndLink) {
   char buffer[8];
   EXPECT_EQ(*(*file)->read(2, buffer), 3U);
   EXPECT_EQ(*(*file)->read(5, buffer), 0U);
+}
+
+// Otherwise each read after a write would make the kernel write to the inode of a file that the
+// training writes to.
+TEST_F(PosixTest, ReadingLeavesNoTrace) {
+  dir.append("a.json", "12345");
+  constexpr timespec kLongAgo{1'600'000'000, 0};
+  constexpr timespec kTimes[] = {kLongAgo, {0, UTIME_OMIT}};
+  ASSERT_EQ(::utimensat(AT_FDCWD, (dir / "a.json").c_str(), kTimes, 0), 0);
+  auto file = fs.open(dir / "a.json");
+  ASSERT_TRUE(file);
+  char buffer[8];
+  EXPECT_EQ(*(*file)->read(0, buffer), 5U);
+  struct stat found {};
+  ASSERT_EQ(::stat((dir / "a.json").c_str(), &found), 0);
+  EXPECT_EQ(found.st_atim.tv_sec, kLongAgo.tv_sec);
 }
 
 TEST_F(PosixTest, ANewFileIsAnotherEvenWithTheSameInodeNumber) {

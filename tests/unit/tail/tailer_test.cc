@@ -198,6 +198,17 @@ TEST_F(TailerTest, AnIdleFileIsNotRead) {
   EXPECT_EQ(fs.reads(), reads);
 }
 
+TEST_F(TailerTest, OneReadTakesWhatWasSeen) {
+  fs.create("/r/a.json", "x");
+  pass();
+  const auto reads = fs.reads();
+  fs.append("/r/a.json", "y");
+  tailer->refresh();
+  drain();
+  EXPECT_EQ(fs.reads(), reads + 1);
+  EXPECT_EQ(sink.file("/r/a.json").bytes, "xy");
+}
+
 TEST_F(TailerTest, OpenFilesAreBounded) {
   start({.max_open_files = 3});
   for (int i = 0; i < 10; ++i) fs.create("/r/" + std::to_string(i) + ".json", "x");
