@@ -342,7 +342,7 @@ void Engine::save(StateRows& rows, bool all) {
   }
   iterations_.save(rows, all);
   logged_steps_.save(rows, all);
-  rows.put("runs", [&](StateIo& io) { io(runs_); });
+  runs_.save(rows, all);
   lost_time_.save(rows, all);
   spans_.save(rows, all);
   if (checkpoints_.take_changed() || all) {
@@ -375,8 +375,7 @@ bool Engine::load(const StoredRows& rows) {
 
 bool Engine::load_aged(const SavedState& saved) {
   const bool whole = load_row(saved, "last_seen", [&](StateIo& io) { io(last_seen_); }) &&
-                     iterations_.load(saved) && logged_steps_.load(saved) &&
-                     load_row(saved, "runs", [&](StateIo& io) { io(runs_); }) &&
+                     iterations_.load(saved) && logged_steps_.load(saved) && runs_.load(saved) &&
                      lost_time_.load(saved) && spans_.load(saved) &&
                      load_row(saved, "checkpoint_writes", [&](StateIo& io) { io(checkpoints_); }) &&
                      hangs_.load(saved) && metrics_.load(saved) && latest_samples_.load(saved) &&

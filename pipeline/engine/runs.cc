@@ -11,6 +11,9 @@
 namespace trainwatch {
 namespace {
 
+constexpr const char* kRunsRow = "runs";
+constexpr std::string_view kRankRows = "run_rank/";
+
 // What the alerts that fire say about one job.
 struct Trouble {
   Time stalled = kNoTime;  // since then
@@ -57,6 +60,7 @@ Runs::Run* Runs::run_of(SubjectId subject) {
     const auto over =
         std::ranges::find_if(runs_, [](const auto& run) { return run.second.end.has_value(); });
     if (over == runs_.end()) return nullptr;
+    note_all_changed(over->second);
     runs_.erase(over);
   }
   return &runs_[job];
@@ -69,9 +73,11 @@ void Runs::on(const Step& step) {
   if (step.origin > run->origin) return;
   if (run->origin != step.origin) {
     if (!run->end) closed_ -= run->closed();
+    note_all_changed(*run);
     *run = Run{};
   }
   run->origin = step.origin;
+  changed_.add(step.subject);
   Rank& rank = run->ranks[step.subject];
   rank.attempt = step.attempt;
   rank.last_step = step.number;
@@ -112,6 +118,7 @@ void Runs::on(const SourceNote& note) {
   if (rank == run->second.ranks.end()) return;
   if (!rank->second.closed && !run->second.end) ++closed_;
   rank->second.closed = true;
+  changed_.add(note.subject);
 }
 
 bool Runs::reopen(const Span& span) {
@@ -123,6 +130,7 @@ bool Runs::reopen(const Span& span) {
   const auto rank = run->second.ranks.find(span.subject);
   if (rank == run->second.ranks.end() || !rank->second.closed) return false;
   rank->second.closed = false;
+  changed_.add(span.subject);
   run->second.quiet = 0;
   --closed_;
   return true;
@@ -132,7 +140,9 @@ void Runs::gone(SubjectId subject) {
   const auto run = runs_.find(jobs_.of(subject));
   if (run == runs_.end()) return;
   const auto rank = run->second.ranks.find(subject);
-  if (rank != run->second.ranks.end()) rank->second.gone = true;
+  if (rank == run->second.ranks.end()) return;
+  rank->second.gone = true;
+  changed_.add(subject);
 }
 
 std::vector<Runs::Ended> Runs::tick(Time now) {
@@ -229,24 +239,67 @@ void Runs::Run::persist(StateIo& io) {
   io(state);
   io(origin);
   io(since);
-  io(ranks);
   io(attempts);
   io(end);
   if (origin >= Origin::count_) io.fail();
   if (state >= RunState::count_ || attempts.empty() || attempts.size() > kAttemptsKept) io.fail();
 }
 
-void Runs::state(StateIo& io) {
-  io(runs_);
-  if (runs_.size() > kMost) io.fail();
+void Runs::note_all_changed(const Run& run) {
+  for (const auto& [subject, rank] : run.ranks) changed_.add(subject);
+}
+
+const Runs::Rank* Runs::find(SubjectId subject) {
+  const auto run = runs_.find(jobs_.of(subject));
+  if (run == runs_.end()) return nullptr;
+  const auto rank = run->second.ranks.find(subject);
+  return rank == run->second.ranks.end() ? nullptr : &rank->second;
+}
+
+void Runs::save(StateRows& rows, bool all) {
+  rows.put(kRunsRow, [this](StateIo& io) { io(runs_); });
+  if (all) {
+    for (const auto& [job, run] : runs_) note_all_changed(run);
+  }
+  changed_.take([&](SubjectId subject) {
+    const std::string key = id_row(kRankRows, subject);
+    if (const Rank* const rank = find(subject); rank != nullptr) {
+      rows.put(key, [saved = *rank](StateIo& io) mutable { io(saved); });
+    } else {
+      rows.remove(key);
+    }
+  });
+}
+
+bool Runs::load(const SavedState& saved) {
+  const bool whole = load_row(saved, kRunsRow, [this](StateIo& io) {
+    io(runs_);
+    if (runs_.size() > kMost) io.fail();
+    for (const auto& [job, run] : runs_) {
+      if (!is_known(interner_, job)) io.fail();
+    }
+  });
+  if (!whole || !for_rows(saved, kRankRows, [&](std::string_view digits, std::string_view value) {
+        return load_rank(saved, digits, value);
+      })) {
+    return false;
+  }
   closed_ = 0;
   for (const auto& [job, run] : runs_) {
     if (!run.end) closed_ += run.closed();
-    if (!is_known(interner_, job)) io.fail();
-    for (const auto& [subject, rank] : run.ranks) {
-      if (!is_known(interner_, subject)) io.fail();
-    }
   }
+  return true;
+}
+
+bool Runs::load_rank(const SavedState& saved, std::string_view digits, std::string_view value) {
+  const auto subject = saved.subject(digits);
+  if (!subject) return true;
+  if (!is_known(interner_, *subject)) return false;
+  const auto run = runs_.find(jobs_.of(*subject));
+  if (run == runs_.end()) return true;
+  StateIo io = saved.open(value);
+  io(run->second.ranks[*subject]);
+  return io.complete();
 }
 
 }  // namespace trainwatch

@@ -15,9 +15,11 @@
 #include "pipeline/analysis/job_ids.h"
 #include "pipeline/engine/alert_book.h"
 #include "trainwatch/alert.h"
+#include "trainwatch/changed_subjects.h"
 #include "trainwatch/event.h"
 #include "trainwatch/interner.h"
 #include "trainwatch/state_io.h"
+#include "trainwatch/state_rows.h"
 
 namespace trainwatch {
 
@@ -91,7 +93,7 @@ class Runs {
     Time last_end() const;
     Silence silence() const;
     std::size_t closed() const;  // ranks
-    void persist(StateIo& io);
+    void persist(StateIo& io);   // without its ranks
   };
   struct Ended {
     SubjectId job = SubjectId::none;
@@ -123,17 +125,24 @@ class Runs {
 
   const std::map<SubjectId, Run>& all() const { return runs_; }  // by the subject of the job
 
-  void state(StateIo& io);
+  // Puts what changed since the last call, a row for each rank; `all`: everything.
+  void save(StateRows& rows, bool all);
+  // Only for a new one. False: a row is damaged.
+  bool load(const SavedState& saved);
 
  private:
   Run* run_of(SubjectId subject);
   bool reopen(const Span& span);
+  const Rank* find(SubjectId rank);
+  bool load_rank(const SavedState& saved, std::string_view digits, std::string_view value);
+  void note_all_changed(const Run& run);
   static void count(Run& run, const Step& step);
 
   const Interner& interner_;
   std::map<SubjectId, Run> runs_;
   JobIds jobs_{interner_};
-  std::size_t closed_ = 0;  // ranks whose timeline is, of runs that have not ended
+  ChangedSubjects changed_;  // ranks
+  std::size_t closed_ = 0;   // ranks whose timeline is, of runs that have not ended
 };
 
 }  // namespace trainwatch

@@ -10,6 +10,7 @@
 namespace trainwatch::runs_test {
 
 using std::chrono::seconds;
+using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
@@ -240,6 +241,48 @@ TEST_F(RunsTest, StateSurvives) {
   Engine other({RuleConfig(long_step())});
   ASSERT_TRUE(other.load(stored));
   EXPECT_EQ(runs_json(other, kNoTime, ""), runs_json(engine_, kNoTime, ""));
+}
+
+// The rows that a step of one rank among a thousand changes are those of one rank.
+TEST_F(RunsTest, EachRankHasARow) {
+  step(0, 100, 1);
+  step(1, 100, 1);
+  const auto changed = [this] {
+    StateRows rows;
+    engine_.save(rows, false);
+    std::vector<std::string> keys;
+    for (const auto& [key, value] : rows.changed()) {
+      if (key.starts_with("run_rank/")) keys.push_back((value ? "" : "-") + key);
+    }
+    return keys;
+  };
+  EXPECT_THAT(changed(), SizeIs(2));
+  const std::string row = id_row("run_rank/", rank_[1]);
+  step(1, 101, 2);
+  EXPECT_THAT(changed(), ElementsAre(row));
+  close(1, 102);
+  EXPECT_THAT(changed(), ElementsAre(row));
+  engine_.writer_gone({rank_[1], 7});
+  EXPECT_THAT(changed(), ElementsAre(row));
+  EXPECT_THAT(changed(), IsEmpty());
+}
+
+TEST_F(RunsTest, ARankThatNoLongerCountsLosesItsRow) {
+  Span profiled;
+  profiled.kind = SpanKind::step;
+  profiled.subject = rank_[1];
+  profiled.origin = Origin::profiler;
+  profiled.start = Time{seconds(90)};
+  profiled.duration = seconds(1);
+  profiled.step = 37;
+  push(profiled);
+  StateRows rows;
+  engine_.save(rows, false);
+  step(0, 100, 1);  // of a timeline
+  engine_.save(rows, false);
+  ASSERT_TRUE(rows.changed().contains(id_row("run_rank/", rank_[1])));
+  EXPECT_FALSE(rows.changed().at(id_row("run_rank/", rank_[1])).has_value());
+  EXPECT_TRUE(rows.changed().at(id_row("run_rank/", rank_[0])).has_value());
 }
 
 }  // namespace trainwatch::runs_test
