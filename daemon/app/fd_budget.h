@@ -26,9 +26,9 @@ inline FdBudget fd_budget(std::size_t limit) {
   return {std::max<std::size_t>(1, left / 2), std::max<std::size_t>(1, left / 4)};
 }
 
-// The limit with which fd_budget() has this many connections.
-inline std::size_t descriptors_for(std::size_t connections) {
-  return kOwnDescriptors + 2 * connections;
+// The limit with which fd_budget() has this many of both.
+inline std::size_t descriptors_for(const FdBudget& wanted) {
+  return kOwnDescriptors + std::max(2 * wanted.connections, 4 * wanted.files);
 }
 
 // RLIMIT_NOFILE of this process.

@@ -39,7 +39,7 @@ NetOptions affordable(NetOptions net, Logger& log) {
   auto& http = net.limits.http;
   auto& ws = net.limits.ws;
   const std::size_t wanted = http.connections + http.reserved + ws.subscribers;
-  raise_descriptor_limit(descriptors_for(wanted));
+  raise_descriptor_limit(descriptors_for({wanted, TailLimits().max_open_files}));
   const std::size_t budget = fd_budget(descriptor_limit()).connections;
   if (wanted <= budget) return net;
   const std::size_t reserved = std::min(http.reserved, budget / 4);

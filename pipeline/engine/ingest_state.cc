@@ -72,9 +72,13 @@ void Ingest::save(StateRows& rows, bool all) {
   forgotten_.clear();
   for (const LaneId id : forgotten_lanes_) rows.remove(id_row(kLane, id));
   forgotten_lanes_.clear();
-  for (auto& [id, lane] : lanes_) {
-    if (!all && !changed_lanes_.contains(id)) continue;
-    rows.put(id_row(kLane, id), [&lane = lane](StateIo& io) { io(lane.saved); });
+  const auto put_lane = [&rows](LaneId id, Lane& lane) {
+    rows.put(id_row(kLane, id), [&lane](StateIo& io) { io(lane.saved); });
+  };
+  if (all) {
+    for (auto& [id, lane] : lanes_) put_lane(id, lane);
+  } else {
+    for (const LaneId id : changed_lanes_) put_lane(id, lanes_.at(id));
   }
   changed_lanes_.clear();
   filter_.save(rows, all);

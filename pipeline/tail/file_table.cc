@@ -272,8 +272,10 @@ FileTable::Vanished FileTable::forget_vanished(
 }
 
 Result<bool> FileTable::open(TrackedFile& file) {
-  file.presence.last_used = ++uses_;
-  if (file.presence.handle != nullptr) return true;
+  if (file.presence.handle != nullptr) {
+    open_.splice(open_.end(), open_, file.presence.among_open);
+    return true;
+  }
   if (!may_open_more()) close_least_used();
   auto opened = files_.open(file.identity.order.path);
   if (!opened) {
@@ -298,24 +300,22 @@ Result<bool> FileTable::open(TrackedFile& file) {
                          !file.presence.shorter.held_for(limits_.shrunk, clock_.now());
   file.presence.handle = std::move(*opened);
   file.presence.was_open = true;
-  open_.push_back(&file);
+  file.presence.among_open = open_.insert(open_.end(), &file);
   return true;
 }
 
 void FileTable::close(TrackedFile& file) {
   if (file.presence.handle == nullptr) return;
   file.presence.handle.reset();
-  std::erase(open_, &file);
+  open_.erase(file.presence.among_open);
 }
 
 void FileTable::close_least_used() {
-  TrackedFile* least = nullptr;
-  for (TrackedFile* const file : open_) {
-    // A file whose name is gone is reachable only through its descriptor.
-    if (file->presence.missing || !file->presence.linked) continue;
-    if (least == nullptr || file->presence.last_used < least->presence.last_used) least = file;
-  }
-  if (least != nullptr) close(*least);
+  // A file whose name is gone is reachable only through its descriptor.
+  const auto least = std::ranges::find_if(open_, [](const TrackedFile* file) {
+    return !file->presence.missing && file->presence.linked;
+  });
+  if (least != open_.end()) close(**least);
 }
 
 }  // namespace trainwatch

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <list>
 #include <map>
 #include <memory>
 #include <string>
@@ -116,8 +117,7 @@ class FileTable {
   LaneTable lanes_;
   Nanos vanished_due_{0};  // when forget_vanished() looks again
   std::uint32_t next_file_ = 1;
-  std::vector<TrackedFile*> open_;
-  std::uint64_t uses_ = 0;
+  std::list<TrackedFile*> open_;  // that was not used for longest first
 };
 
 // Nothing more is expected of the file, and the sink has received finished().

@@ -32,7 +32,7 @@ struct TailLimits {
   std::size_t max_files = std::size_t{64} << 10U;
   // How many completed files, those with a newer file in their lane, are remembered.
   std::size_t max_done_files = 512;
-  std::size_t max_open_files = 256;
+  std::size_t max_open_files = 1024;
   int max_depth = 8;
   // A writer may keep writing for a while to a file that was deleted or rotated.
   Nanos linger = std::chrono::seconds(5);

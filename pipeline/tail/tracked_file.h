@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <list>
 #include <memory>
 #include <span>
 #include <string>
@@ -108,8 +109,8 @@ struct TrackedFile {
     bool passed = false;        // its lane has a newer file
 
     bool linked = true;
-    std::unique_ptr<OpenFile> handle;  // null while closed to save descriptors
-    std::uint64_t last_used = 0;       // for choosing which descriptor to close
+    std::unique_ptr<OpenFile> handle;              // null while closed to save descriptors
+    std::list<TrackedFile*>::iterator among_open;  // of the table; while open
     bool was_open = false;
     Nanos changed{0};        // when its size or its time of modification last changed
     Nanos next_look{0};      // while it rests, not looked at before then

@@ -206,10 +206,14 @@ void TimestampFilter::save(StateRows& rows, bool all) {
     rows.remove_numbered(sample_rows(lane), count);
   }
   forgotten_.clear();
-  for (auto& [lane, filter] : lanes_) {
-    if (!all && !changed_.contains(lane)) continue;
-    rows.put(id_row(kLaneRows, lane), [&filter = filter](StateIo& io) { io(filter); });
+  const auto put = [&rows, all](LaneId lane, LaneFilter& filter) {
+    rows.put(id_row(kLaneRows, lane), [&filter](StateIo& io) { io(filter); });
     filter.recent_samples().save(rows, sample_rows(lane), all);
+  };
+  if (all) {
+    for (auto& [lane, filter] : lanes_) put(lane, filter);
+  } else {
+    for (const LaneId lane : changed_) put(lane, lanes_.at(lane));
   }
   changed_.clear();
 }

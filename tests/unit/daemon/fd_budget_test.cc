@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <limits>
 
 namespace trainwatch::fd_budget_test {
@@ -21,10 +22,14 @@ TEST(FdBudget, IsNeverNothing) {
   EXPECT_GT(fd_budget(std::numeric_limits<std::size_t>::max()).files, 1'000'000U);
 }
 
-TEST(FdBudget, KnowsWhatConnectionsNeed) {
+TEST(FdBudget, KnowsWhatConnectionsAndFilesNeed) {
   for (const std::size_t connections : {1U, 388U, 1260U}) {
-    EXPECT_EQ(fd_budget(descriptors_for(connections)).connections, connections);
+    EXPECT_EQ(fd_budget(descriptors_for({connections, 1})).connections,
+              std::max(connections, std::size_t{2}));
   }
+  const FdBudget many = fd_budget(descriptors_for({388, 1024}));
+  EXPECT_GE(many.connections, 388U);
+  EXPECT_EQ(many.files, 1024U);
 }
 
 TEST(FdBudget, KnowsTheLimit) {
