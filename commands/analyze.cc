@@ -2,6 +2,7 @@
 #include <optional>
 #include <ostream>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 
@@ -13,6 +14,7 @@
 #include "pipeline/analysis/catalog.h"
 #include "pipeline/analysis/hta/trace_diff.h"
 #include "trainwatch/figures.h"
+#include "trainwatch/json_writer.h"
 
 namespace trainwatch {
 namespace {
@@ -182,15 +184,23 @@ int analyze(const AnalyzeOptions& options, std::ostream& out, std::ostream& err)
     err << job.error().message << '\n';
     return exit_code::usage;
   }
-  std::map<std::string, Figures> known;
+  Figures compared;
   if (compares) {
-    auto compared = compare_traces(options, err);
-    if (const int* const refused = std::get_if<int>(&compared)) return *refused;
-    known.emplace(kTraceDiff, std::get<Figures>(std::move(compared)));
+    auto traces = compare_traces(options, err);
+    if (const int* const refused = std::get_if<int>(&traces)) return *refused;
+    compared = std::get<Figures>(std::move(traces));
   }
-  const Figures results =
-      job_results(engine.analyses(), options.what, *job, options.paths, std::move(known));
-  out << results.json() << '\n' << std::flush;
+  // One result at a time is in memory.
+  JsonWriter json([&out](std::string_view piece) { out << piece; });
+  json.begin_object();
+  for (const std::string& name : options.what) {
+    json.key(name);
+    const bool done = name == kTraceDiff;
+    (done ? std::move(compared) : job_result(engine.analyses(), name, *job, options.paths))
+        .write(json);
+  }
+  json.end_object().finish();
+  out << '\n' << std::flush;
   if (out) return exit_code::done;
   err << "cannot write the result\n";
   return exit_code::failed;

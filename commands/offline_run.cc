@@ -109,19 +109,16 @@ Result<std::string> choose_job(const std::optional<std::string>& asked,
   return Error{message};
 }
 
+Figures job_result(const AnalysisHost& analyses, const std::string& name, std::string_view job,
+                   const std::vector<std::string>& paths) {
+  auto result = analyses.result(name, job);
+  return result ? std::move(*result) : profile_of(paths);
+}
+
 Figures job_results(const AnalysisHost& analyses, const std::vector<std::string>& names,
-                    std::string_view job, const std::vector<std::string>& paths,
-                    std::map<std::string, Figures> known) {
+                    std::string_view job, const std::vector<std::string>& paths) {
   Figures results;
-  for (const std::string& name : names) {
-    if (const auto given = known.find(name); given != known.end()) {
-      results.add(name, std::move(given->second));
-    } else if (auto result = analyses.result(name, job)) {
-      results.add(name, std::move(*result));
-    } else {
-      results.add(name, profile_of(paths));
-    }
-  }
+  for (const std::string& name : names) results.add(name, job_result(analyses, name, job, paths));
   return results;
 }
 

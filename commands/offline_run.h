@@ -4,7 +4,6 @@
 
 #include <functional>
 #include <iosfwd>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -58,10 +57,12 @@ class OfflineRun {
 Result<std::string> choose_job(const std::optional<std::string>& asked,
                                const std::vector<std::string>& seen);
 
-// The results by name, a group for each of `names`: analyses that run in `analyses`, results that
-// are `known` already, or kPythonProfile, of the files below `paths`.
+// The result of this name: of an analysis that runs in `analyses`, or kPythonProfile, of the files
+// below `paths`.
+Figures job_result(const AnalysisHost& analyses, const std::string& name, std::string_view job,
+                   const std::vector<std::string>& paths);
+// A group for each of `names`.
 Figures job_results(const AnalysisHost& analyses, const std::vector<std::string>& names,
-                    std::string_view job, const std::vector<std::string>& paths,
-                    std::map<std::string, Figures> known = {});
+                    std::string_view job, const std::vector<std::string>& paths);
 
 }  // namespace trainwatch

@@ -26,7 +26,7 @@ using SteadyClock = std::chrono::steady_clock;
 constexpr auto kAnswer = std::chrono::seconds(5);
 
 // See seldom().
-constexpr SteadyClock::duration kCovered = std::chrono::seconds(1);
+constexpr SteadyClock::duration kCovered = std::chrono::seconds(2);
 constexpr SteadyClock::duration kQuiet = std::chrono::seconds(5);
 constexpr auto kQuietAfter = std::chrono::seconds(5);
 

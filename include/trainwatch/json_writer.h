@@ -1,12 +1,15 @@
-// Writes JSON text into a string. The caller keeps the structure right; the writer places commas,
-// escapes strings and prints numbers so that they read back exactly. NaN and infinities, which JSON
-// does not have, become null; bytes that are not UTF-8 become text, \xNN.
+// Writes JSON text into a string, or passes it on in pieces. The caller keeps the structure right;
+// the writer places commas, escapes strings and prints numbers so that they read back exactly. NaN
+// and infinities, which JSON does not have, become null; bytes that are not UTF-8 become text,
+// \xNN.
 #pragma once
 
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -18,6 +21,12 @@ namespace trainwatch {
 
 class JsonWriter {
  public:
+  using Sink = std::function<void(std::string_view)>;
+
+  JsonWriter() = default;
+  // What is written comes to `sink` in pieces; finish() passes the last one.
+  explicit JsonWriter(Sink sink) : sink_(std::move(sink)) {}
+
   JsonWriter& begin_object() { return open('{'); }
   JsonWriter& end_object() { return close('}'); }
   JsonWriter& begin_array() { return open('['); }
@@ -65,9 +74,16 @@ class JsonWriter {
 
   const std::string& text() const { return out_; }
   std::string take() { return std::move(out_); }
+  void finish() {
+    sink_(out_);
+    out_.clear();
+  }
 
  private:
+  static constexpr std::size_t kPiece = std::size_t{64} << 10U;
+
   JsonWriter& open(char bracket) {
+    if (sink_ && out_.size() >= kPiece) finish();
     separate();
     out_ += bracket;
     need_comma_ = false;
@@ -123,6 +139,7 @@ class JsonWriter {
   }
 
   std::string out_;
+  Sink sink_;
   bool need_comma_ = false;
 };
 

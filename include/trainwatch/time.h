@@ -7,8 +7,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
-#include <cstdio>
-#include <ctime>
 #include <limits>
 #include <string>
 #include <string_view>
@@ -47,14 +45,20 @@ constexpr double to_seconds(Time t) {
 // RFC 3339 in UTC with microseconds, "2026-11-21T06:30:00.123456Z"; kNoTime gives "".
 inline std::string to_rfc3339(Time t) {
   if (t == kNoTime) return {};
-  const auto whole = std::chrono::floor<std::chrono::seconds>(t);
-  const auto micros = std::chrono::duration_cast<std::chrono::microseconds>(t - whole).count();
-  const std::time_t seconds = whole.time_since_epoch().count();
-  std::tm utc{};
-  gmtime_r(&seconds, &utc);
-  char text[48];
-  const std::size_t n = std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &utc);
-  std::snprintf(text + n, sizeof text - n, ".%06dZ", static_cast<int>(micros));
+  const auto midnight = std::chrono::floor<std::chrono::days>(t);
+  const std::chrono::year_month_day day{midnight};
+  const std::chrono::hh_mm_ss clock{std::chrono::floor<std::chrono::microseconds>(t - midnight)};
+  std::string text = "0000-00-00T00:00:00.000000Z";
+  const auto number = [&text](std::size_t end, std::int64_t value) {
+    for (; value > 0; value /= 10) text[--end] = static_cast<char>('0' + value % 10);
+  };
+  number(4, static_cast<int>(day.year()));
+  number(7, static_cast<unsigned>(day.month()));
+  number(10, static_cast<unsigned>(day.day()));
+  number(13, clock.hours().count());
+  number(16, clock.minutes().count());
+  number(19, clock.seconds().count());
+  number(26, clock.subseconds().count());
   return text;
 }
 

@@ -76,56 +76,74 @@ class Heatmap final : public Analysis {
     Rows rows;
     std::size_t width = kColumns;
     for (const auto& [group, row] : rows_.all()) {
-      HeatmapRow even = row;
-      even.coarsen(per_column);
-      width = std::min(width, even.columns.size());
+      width = std::min(width, columns_of(row, per_column).size());
       rows[interner_.subjects[group.node].node][std::string(interner_.text(group.dimension))]
-          .emplace(interner_.text(group.name), std::move(even.columns));
+          .emplace(interner_.text(group.name), &row);
     }
-    out.add("width", rows.empty() ? 0 : width).add("samples_per_column", per_column);
-    out.add("rows", with_totals(rows, rows.empty() ? 0 : width));
+    if (rows.empty()) width = 0;
+    out.add("width", width).add("samples_per_column", per_column);
+    out.add("rows", with_totals(rows, per_column, width));
     return out;
   }
 
  private:
   using Columns = std::vector<double>;
-  using Rows = std::map<std::string, std::map<std::string, std::map<std::string, Columns>>>;
+  using Rows =
+      std::map<std::string, std::map<std::string, std::map<std::string, const HeatmapRow*>>>;
 
-  static Columns mean(const std::vector<Columns>& of, std::size_t width) {
-    Columns sums(width);
-    for (const Columns& columns : of) {
-      for (std::size_t i = 0; i < width; ++i) sums[i] += columns[i];
-    }
-    for (double& sum : sums) sum /= static_cast<double>(of.size());
-    return sums;
+  static Columns columns_of(const HeatmapRow& row, std::uint64_t per_column) {
+    HeatmapRow even = row;
+    even.coarsen(per_column);
+    return std::move(even.columns);
   }
 
-  static Figures::Groups with_totals(const Rows& rows, std::size_t width) {
+  class Mean {
+   public:
+    explicit Mean(std::size_t width) : sums_(width) {}
+    void add(const Columns& columns) {
+      for (std::size_t i = 0; i < sums_.size(); ++i) sums_[i] += columns[i];
+      ++count_;
+    }
+    Columns columns() const {
+      Columns means = sums_;
+      for (double& mean : means) mean /= static_cast<double>(count_);
+      return means;
+    }
+
+   private:
+    Columns sums_;
+    std::size_t count_ = 0;
+  };
+
+  static Figures::Groups with_totals(const Rows& rows, std::uint64_t per_column,
+                                     std::size_t width) {
     Figures::Groups out;
-    std::map<std::string, std::vector<Columns>> totals;  // of each node, by dimension
+    std::map<std::string, Mean> of_all;  // nodes, by dimension
     for (const auto& [node, dimensions] : rows) {
       for (const auto& [dimension, names] : dimensions) {
-        std::vector<Columns> all;
-        for (const auto& [name, columns] : names) {
-          out.push_back(figures_of(node, dimension, name, columns, width));
-          all.push_back(columns);
+        Mean of_node(width);
+        for (const auto& [name, row] : names) {
+          Columns columns = columns_of(*row, per_column);
+          columns.resize(width);
+          columns.shrink_to_fit();
+          of_node.add(columns);
+          out.push_back(figures_of(node, dimension, name, std::move(columns)));
         }
-        totals[dimension].push_back(mean(all, width));
-        out.push_back(figures_of(node, dimension, "total", totals[dimension].back(), width));
+        of_all.try_emplace(dimension, width).first->second.add(of_node.columns());
+        out.push_back(figures_of(node, dimension, "total", of_node.columns()));
       }
     }
-    for (const auto& [dimension, of_nodes] : totals) {
-      out.push_back(figures_of("node_total", dimension, "total", mean(of_nodes, width), width));
+    for (const auto& [dimension, mean] : of_all) {
+      out.push_back(figures_of("node_total", dimension, "total", mean.columns()));
     }
     return out;
   }
 
   static Figures figures_of(const std::string& node, const std::string& dimension,
-                            const std::string& name, const Columns& columns, std::size_t width) {
+                            const std::string& name, Columns columns) {
     Figures row;
     row.add("nodeID", node).add("dimension", dimension).add("system_metric", name);
-    row.add("values",
-            Columns(columns.begin(), columns.begin() + static_cast<std::ptrdiff_t>(width)));
+    row.add("values", std::move(columns));
     return row;
   }
 

@@ -50,13 +50,13 @@ bool PhaseUsage::too_many_wait(const Node& node) const {
          (waiting > kFewestWaiting && waiting * nodes_.size() > kWaitingOfAll);
 }
 
-bool PhaseUsage::is_final(const Node& node, const Waiting& sample) const {
+bool PhaseUsage::is_final(const Node& node, const WaitingSamples::Sample& sample) const {
   const StepPhases::Step* const newest = phases_.newest();
   return newest != nullptr && sample.at < newest->start && node.newest - kLateness >= sample.at;
 }
 
 void PhaseUsage::settle_front(SubjectId id, Node& node) {
-  const Waiting sample = node.waiting.front();
+  const WaitingSamples::Sample sample = node.waiting.front();
   node.waiting.pop_front();
   if (sample.at != settled_.at) settled_ = {sample.at, phases_.at(sample.at)};
   if (!settled_.place) {
@@ -130,10 +130,10 @@ std::map<std::pair<std::string, PhaseUsage::Resource>, PhaseUsage::Values> Phase
     }
   }
   for (const auto& [id, node] : nodes_) {
-    for (const Waiting& sample : node.waiting) {
+    node.waiting.each([&, node_id = id](const WaitingSamples::Sample& sample) {
       const auto place = phases_.at(sample.at);
-      if (place) named[{name_of(*place), {sample.type, id}}].add(sample.value);
-    }
+      if (place) named[{name_of(*place), {sample.type, node_id}}].add(sample.value);
+    });
   }
   return named;
 }
@@ -152,9 +152,9 @@ void PhaseUsage::state(StateIo& io) {
   if (!is_known(interner_, leader_) || nodes_.size() > kMaxNodes) io.fail();
   for (const auto& [id, node] : nodes_) {
     if (!is_known(interner_, id) || node.waiting.size() > kWaiting) io.fail();
-    for (const Waiting& sample : node.waiting) {
+    node.waiting.each([&](const WaitingSamples::Sample& sample) {
       if (!is_known(interner_, sample.type)) io.fail();
-    }
+    });
   }
   for (const Groups* groups : {&groups_, &beyond_}) {
     if (groups->size() > kMaxGroups) io.fail();

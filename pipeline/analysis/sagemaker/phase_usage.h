@@ -16,6 +16,7 @@
 #include <optional>
 #include <string>
 
+#include "pipeline/analysis/sagemaker/waiting_samples.h"
 #include "pipeline/analysis/table_cells.h"
 #include "trainwatch/event.h"
 #include "trainwatch/interner.h"
@@ -135,14 +136,8 @@ class PhaseUsage {
   void state(StateIo& io);
 
  private:
-  struct Waiting {
-    Time at{};
-    double value = 0;
-    Symbol type = Symbol::none;
-    std::uint32_t reserved = 0;  // no unset bytes in the state
-  };
   struct Node {
-    std::deque<Waiting> waiting;
+    WaitingSamples waiting;
     Time newest = kNoTime;
     void state(StateIo& io) {
       io(waiting);
@@ -160,7 +155,7 @@ class PhaseUsage {
 
   bool leads(SubjectId rank) const;
   bool too_many_wait(const Node& node) const;
-  bool is_final(const Node& node, const Waiting& sample) const;
+  bool is_final(const Node& node, const WaitingSamples::Sample& sample) const;
   void settle_front(SubjectId id, Node& node);
   void settle_beyond(const StepPhases::Step& step);
   // Null: there is no room for the group.

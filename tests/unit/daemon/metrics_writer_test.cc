@@ -7,6 +7,7 @@
 #include <prometheus/text_serializer.h>
 
 #include <cmath>
+#include <cstdio>
 #include <cstring>
 #include <limits>
 #include <map>
