@@ -66,7 +66,7 @@ class DiscoveredFiles {
   };
 
   std::vector<FileIdentity> identities() const;  // of found_, in order
-  void leave_out_newcomers();
+  void leave_out_later_ones();
   void make_room(TailSink& sink);
   void note_copies();
   void take_in(Discovered& discovered, const ScanContext& scan);
