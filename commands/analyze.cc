@@ -195,9 +195,11 @@ int analyze(const AnalyzeOptions& options, std::ostream& out, std::ostream& err)
   json.begin_object();
   for (const std::string& name : options.what) {
     json.key(name);
-    const bool done = name == kTraceDiff;
-    (done ? std::move(compared) : job_result(engine.analyses(), name, *job, options.paths))
-        .write(json);
+    if (name == kTraceDiff) {
+      compared.write(json);
+    } else {
+      job_result(engine.analyses(), name, *job, options.paths).write(json);
+    }
   }
   json.end_object().finish();
   out << '\n' << std::flush;
