@@ -59,6 +59,17 @@ class RunsTest : public testing::Test {
     span.process = process;
     push(span);
   }
+  // Of rank 1, by a profiler's trace.
+  void push_profiled_step() {
+    Span step;
+    step.kind = SpanKind::step;
+    step.subject = rank_[1];
+    step.origin = Origin::profiler;
+    step.start = Time{seconds(90)};
+    step.duration = seconds(1);
+    step.step = 37;
+    push(step);
+  }
   void close(std::int32_t rank, std::int64_t second) {
     push(SourceNote{Time{seconds(second)}, LaneId{}, SourceNote::Kind::timeline_closed,
                     rank_[rank]});
@@ -93,17 +104,10 @@ TEST_F(RunsTest, AJobIsOneRunWhateverItsRanks) {
 }
 
 TEST_F(RunsTest, ATimelineIsTheWholeStory) {
-  Span profiled;
-  profiled.kind = SpanKind::step;
-  profiled.subject = rank_[1];
-  profiled.origin = Origin::profiler;
-  profiled.start = Time{seconds(90)};
-  profiled.duration = seconds(1);
-  profiled.step = 37;
-  push(profiled);
+  push_profiled_step();
   EXPECT_THAT(run().ranks, SizeIs(1));
   step(0, 100, 1);
-  push(profiled);
+  push_profiled_step();
   EXPECT_THAT(run().ranks, SizeIs(1)) << "a profiler's trace without a rank";
   EXPECT_EQ(run().attempts[0].first_step, 1);
   close(0, 101);
@@ -268,14 +272,7 @@ TEST_F(RunsTest, EachRankHasARow) {
 }
 
 TEST_F(RunsTest, ARankThatNoLongerCountsLosesItsRow) {
-  Span profiled;
-  profiled.kind = SpanKind::step;
-  profiled.subject = rank_[1];
-  profiled.origin = Origin::profiler;
-  profiled.start = Time{seconds(90)};
-  profiled.duration = seconds(1);
-  profiled.step = 37;
-  push(profiled);
+  push_profiled_step();
   StateRows rows;
   engine_.save(rows, false);
   step(0, 100, 1);  // of a timeline
