@@ -190,7 +190,7 @@ int analyze(const AnalyzeOptions& options, std::ostream& out, std::ostream& err)
     if (const int* const refused = std::get_if<int>(&traces)) return *refused;
     compared = std::get<Figures>(std::move(traces));
   }
-  // One result at a time is in memory.
+  // Keeps only one result in memory.
   JsonWriter json([&out](std::string_view piece) { out << piece; });
   json.begin_object();
   for (const std::string& name : options.what) {

@@ -30,9 +30,8 @@ constexpr SteadyClock::duration kCovered = std::chrono::seconds(2);
 constexpr SteadyClock::duration kQuiet = std::chrono::seconds(5);
 constexpr auto kQuietAfter = std::chrono::seconds(5);
 
-// From one wake-up by a write to the next. The ranks of a job write their steps one after another,
-// and to wake up for each of them costs more than to read it; what is written after silence is read
-// at once.
+// The shortest time between two wake-ups by writes. The ranks of a job write their steps one after
+// another, and waking up costs more than reading. The first write after a pause is read at once.
 constexpr auto kApart = std::chrono::microseconds(500);
 
 // How often the engine hears that everything has been read.
@@ -187,7 +186,7 @@ struct Reader::Impl {
     return std::max(wake, hint.wait(std::chrono::milliseconds(0)));
   }
 
-  // True: this waited, and there may be more.
+  // True if it had to wait; more may have been written meanwhile.
   bool kept_apart() {
     const auto now = SteadyClock::now();
     const auto begin = std::max(now, next_wake);

@@ -24,7 +24,7 @@ class JsonWriter {
   using Sink = std::function<void(std::string_view)>;
 
   JsonWriter() = default;
-  // What is written comes to `sink` in pieces; finish() passes the last one.
+  // Passes the text to `sink` in pieces; finish() passes the rest.
   explicit JsonWriter(Sink sink) : sink_(std::move(sink)) {}
 
   JsonWriter& begin_object() { return open('{'); }

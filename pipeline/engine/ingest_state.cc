@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "pipeline/engine/ingest.h"
+#include "trainwatch/changed_keys.h"
 
 namespace trainwatch {
 namespace {
@@ -52,7 +53,7 @@ void Ingest::Source::state(StateIo& io) {
 }
 
 void Ingest::save(StateRows& rows, bool all) {
-  const auto put = [&](FileId id, File& file) {
+  take_changed(files_, changed_files_, all, [&](FileId id, File& file) {
     rows.put(id_row(kFile, id), [&file, id, this](StateIo& io) {
       account(file, io);
       bool decoding = file.decoder != nullptr;
@@ -61,26 +62,14 @@ void Ingest::save(StateRows& rows, bool all) {
       std::string context = contexts_.of(id);
       io(context);
     });
-  };
-  if (all) {
-    for (auto& [id, file] : files_) put(id, file);
-  } else {
-    for (const FileId id : changed_files_) put(id, files_.at(id));
-  }
-  changed_files_.clear();
+  });
   for (const FileId id : forgotten_) rows.remove(id_row(kFile, id));
   forgotten_.clear();
   for (const LaneId id : forgotten_lanes_) rows.remove(id_row(kLane, id));
   forgotten_lanes_.clear();
-  const auto put_lane = [&rows](LaneId id, Lane& lane) {
+  take_changed(lanes_, changed_lanes_, all, [&rows](LaneId id, Lane& lane) {
     rows.put(id_row(kLane, id), [&lane](StateIo& io) { io(lane.saved); });
-  };
-  if (all) {
-    for (auto& [id, lane] : lanes_) put_lane(id, lane);
-  } else {
-    for (const LaneId id : changed_lanes_) put_lane(id, lanes_.at(id));
-  }
-  changed_lanes_.clear();
+  });
   filter_.save(rows, all);
   times_.save(rows, all);
   if (std::exchange(cycles_changed_, false) || all) {

@@ -53,6 +53,13 @@ std::size_t Runs::Run::closed() const {
       std::ranges::count_if(ranks, [](const auto& rank) { return rank.second.closed; }));
 }
 
+Runs::Found Runs::find(SubjectId subject) {
+  const auto run = runs_.find(jobs_.of(subject));
+  if (run == runs_.end()) return {};
+  const auto rank = run->second.ranks.find(subject);
+  return {&run->second, rank == run->second.ranks.end() ? nullptr : &rank->second};
+}
+
 Runs::Run* Runs::run_of(SubjectId subject) {
   const SubjectId job = jobs_.of(subject);
   if (const auto known = runs_.find(job); known != runs_.end()) return &known->second;
@@ -112,12 +119,10 @@ void Runs::count(Run& run, const Step& step) {
 
 void Runs::on(const SourceNote& note) {
   if (note.kind != SourceNote::Kind::timeline_closed) return;
-  const auto run = runs_.find(jobs_.of(note.subject));
-  if (run == runs_.end()) return;
-  const auto rank = run->second.ranks.find(note.subject);
-  if (rank == run->second.ranks.end()) return;
-  if (!rank->second.closed && !run->second.end) ++closed_;
-  rank->second.closed = true;
+  const auto [run, rank] = find(note.subject);
+  if (rank == nullptr) return;
+  if (!rank->closed && !run->end) ++closed_;
+  rank->closed = true;
   changed_.add(note.subject);
 }
 
@@ -125,23 +130,19 @@ bool Runs::reopen(const Span& span) {
   const bool phase = span.kind == SpanKind::step || span.kind == SpanKind::forward ||
                      span.kind == SpanKind::backward || span.kind == SpanKind::optimizer;
   if (!phase || span.origin != Origin::timeline) return false;
-  const auto run = runs_.find(jobs_.of(span.subject));
-  if (run == runs_.end() || run->second.end) return false;
-  const auto rank = run->second.ranks.find(span.subject);
-  if (rank == run->second.ranks.end() || !rank->second.closed) return false;
-  rank->second.closed = false;
+  const auto [run, rank] = find(span.subject);
+  if (rank == nullptr || run->end || !rank->closed) return false;
+  rank->closed = false;
   changed_.add(span.subject);
-  run->second.quiet = 0;
+  run->quiet = 0;
   --closed_;
   return true;
 }
 
 void Runs::gone(SubjectId subject) {
-  const auto run = runs_.find(jobs_.of(subject));
-  if (run == runs_.end()) return;
-  const auto rank = run->second.ranks.find(subject);
-  if (rank == run->second.ranks.end()) return;
-  rank->second.gone = true;
+  Rank* const rank = find(subject).rank;
+  if (rank == nullptr) return;
+  rank->gone = true;
   changed_.add(subject);
 }
 
@@ -249,13 +250,6 @@ void Runs::note_all_changed(const Run& run) {
   for (const auto& [subject, rank] : run.ranks) changed_.add(subject);
 }
 
-const Runs::Rank* Runs::find(SubjectId subject) {
-  const auto run = runs_.find(jobs_.of(subject));
-  if (run == runs_.end()) return nullptr;
-  const auto rank = run->second.ranks.find(subject);
-  return rank == run->second.ranks.end() ? nullptr : &rank->second;
-}
-
 void Runs::save(StateRows& rows, bool all) {
   rows.put(kRunsRow, [this](StateIo& io) { io(runs_); });
   if (all) {
@@ -263,8 +257,8 @@ void Runs::save(StateRows& rows, bool all) {
   }
   changed_.take([&](SubjectId subject) {
     const std::string key = id_row(kRankRows, subject);
-    if (const Rank* const rank = find(subject); rank != nullptr) {
-      rows.put(key, [saved = *rank](StateIo& io) mutable { io(saved); });
+    if (Rank* const rank = find(subject).rank; rank != nullptr) {
+      rows.put(key, [rank](StateIo& io) { io(*rank); });
     } else {
       rows.remove(key);
     }
@@ -295,10 +289,10 @@ bool Runs::load_rank(const SavedState& saved, std::string_view digits, std::stri
   const auto subject = saved.subject(digits);
   if (!subject) return true;
   if (!is_known(interner_, *subject)) return false;
-  const auto run = runs_.find(jobs_.of(*subject));
-  if (run == runs_.end()) return true;
+  Run* const run = find(*subject).run;
+  if (run == nullptr) return true;
   StateIo io = saved.open(value);
-  io(run->second.ranks[*subject]);
+  io(run->ranks[*subject]);
   return io.complete();
 }
 

@@ -131,9 +131,14 @@ class Runs {
   bool load(const SavedState& saved);
 
  private:
+  struct Found {
+    Run* run = nullptr;    // null: its job has none
+    Rank* rank = nullptr;  // null: unknown
+  };
+
   Run* run_of(SubjectId subject);
   bool reopen(const Span& span);
-  const Rank* find(SubjectId rank);
+  Found find(SubjectId rank);
   bool load_rank(const SavedState& saved, std::string_view digits, std::string_view value);
   void note_all_changed(const Run& run);
   static void count(Run& run, const Step& step);

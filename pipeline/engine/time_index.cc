@@ -4,6 +4,8 @@
 #include <limits>
 #include <optional>
 
+#include "trainwatch/changed_keys.h"
+
 namespace trainwatch {
 namespace {
 
@@ -251,12 +253,8 @@ void TimeIndex::save(StateRows& rows, bool all) {
     for (std::size_t row = 0; row < count; ++row) rows.remove(row_of(id, row));
   }
   removed_.clear();
-  if (all) {
-    for (auto& [id, file] : files_) save(id, file, rows, true);
-  } else {
-    for (const FileId id : changed_) save(id, files_.at(id), rows, false);
-  }
-  changed_.clear();
+  take_changed(files_, changed_, all,
+               [&](FileId id, Followed& file) { save(id, file, rows, all); });
   for (const std::uint64_t number : removed_retired_) rows.remove(numbered_row(kRetired, number));
   removed_retired_.clear();
   const auto first = all ? retired_.begin() : retired_.lower_bound(retired_saved_);

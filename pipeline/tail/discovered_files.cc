@@ -45,7 +45,7 @@ std::vector<FileIdentity> DiscoveredFiles::identities() const {
 }
 
 // found_ is in order.
-void DiscoveredFiles::leave_out_later_ones() {
+void DiscoveredFiles::leave_out_later_files() {
   const std::vector<FileIdentity> before = std::exchange(found_before_, identities());
   std::unordered_set<std::string_view> met_twice;  // lanes, from the last such file on backwards
   std::vector<bool> stays(found_.size());
@@ -63,7 +63,7 @@ void DiscoveredFiles::take_in(const ScanContext& scan) {
   std::sort(found_.begin(), found_.end(), [](const Discovered& a, const Discovered& b) {
     return a.found.place.order < b.found.place.order;
   });
-  leave_out_later_ones();
+  leave_out_later_files();
   dropped_ = std::exchange(left_out_, 0);
   make_room(scan.sink);
   release_holds(scan);

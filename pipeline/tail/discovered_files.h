@@ -40,10 +40,10 @@ class DiscoveredFiles {
 
   // Records a file that the current look found and that is not in the table.
   void met(FilePlace place, const FileStat& stat);
-  // A look is not of one moment: it may find a file and miss one that was written before it. True
-  // if it met a file that the look before did not: then look again, and meet them anew. The second
-  // look finds whatever was there before the first one ended. Of each lane, take_in() leaves out
-  // what comes after the last file that both looks met.
+  // A look is not atomic: it may find a file but miss an older one of its lane. True if it met
+  // files that the previous look did not: look again and meet all of them anew. The second look
+  // finds everything that existed when the first one ended, and take_in() skips, in each lane, what
+  // follows the last file that both looks met.
   bool look_again();
   // Counts one that the current scan found and that cannot be read any more.
   void left_out() { ++left_out_; }
@@ -65,8 +65,8 @@ class DiscoveredFiles {
     bool copy = false;  // of another discovered file
   };
 
-  std::vector<FileIdentity> identities() const;  // of found_, in order
-  void leave_out_later_ones();
+  std::vector<FileIdentity> identities() const;  // of found_, sorted
+  void leave_out_later_files();
   void make_room(TailSink& sink);
   void note_copies();
   void take_in(Discovered& discovered, const ScanContext& scan);
@@ -82,7 +82,7 @@ class DiscoveredFiles {
   const PatienceClock& clock_;
   RotationMatcher matcher_;
   std::vector<Discovered> found_;           // by this look
-  std::vector<FileIdentity> found_before_;  // by the look before, in order
+  std::vector<FileIdentity> found_before_;  // by the previous look, sorted
   std::vector<FilePlace> holds_;
   ConditionTimer holds_unseen_;  // there were holds, but their directories could not be listed
   std::map<FileIdentity, Nanos> unclear_;  // since when

@@ -117,7 +117,7 @@ class FileTable {
   LaneTable lanes_;
   Nanos vanished_due_{0};  // when forget_vanished() looks again
   std::uint32_t next_file_ = 1;
-  std::list<TrackedFile*> open_;  // that was not used for longest first
+  std::list<TrackedFile*> open_;  // least recently used first
 };
 
 // Nothing more is expected of the file, and the sink has received finished().

@@ -242,7 +242,7 @@ Result<std::unique_ptr<OpenFile>> PosixFileSystem::open(const std::string& path)
     last_directory_ = {};  // it may lead elsewhere by now
     return failure("open", path, why);
   }
-  // The kernel need not note each time that it was read. Only its owner may ask for that.
+  // Reading should not update the access time. Refused unless we own the file, which is harmless.
   (void)::fcntl(handle.get(), F_SETFL, O_NONBLOCK | O_NOATIME);
   auto file = std::make_unique<PosixFile>(std::move(handle), path);
   if (const auto found = file->stat(); !found) return found.error();

@@ -7,6 +7,7 @@
 #include "pipeline/tail/discovered_files.h"
 #include "pipeline/tail/file_reader.h"
 #include "pipeline/tail/file_table.h"
+#include "pipeline/tail/lane_ends.h"
 #include "pipeline/tail/watch_root.h"
 
 namespace trainwatch {
@@ -20,6 +21,7 @@ struct Tailer::Impl {
         table(files, limits, clock),
         reader(table, roots, limits, clock),
         discovered(files, table, reader, limits, clock),
+        ends(table, discovered, limits, clock),
         queue(limits, clock) {
     assert(limits.chunk_bytes > 0);
     table.restore(resume, roots);
@@ -40,8 +42,6 @@ struct Tailer::Impl {
   void rename(TrackedFile& file, TailSink& sink);
   void look_for_missing(TrackedFile& file, const ScanContext& scan);
   void note_beginnings(const ScanContext& scan);
-  bool goes_on_compressed(const TrackedFile& file) const;
-  void find_endings();
   void drop_done(TailSink& sink);
   bool has_vanished(const TrackedFile& file) const;
   void drop_vanished(TailSink& sink);
@@ -56,8 +56,8 @@ struct Tailer::Impl {
   FileTable table;
   FileReader reader;
   DiscoveredFiles discovered;
+  LaneEnds ends;
   Listing listing;
-  std::vector<const TrackedFile*> newest_in_lane;  // found by the last scan
   ReadQueue queue;
   CheckpointFiles checkpoints;
   bool checkpoints_due = false;  // they may have been written to since they were looked at
@@ -65,7 +65,6 @@ struct Tailer::Impl {
 };
 
 void Tailer::Impl::look(TailSink& sink) {
-  for (const auto& file : table.all()) file->presence.unseen();
   list_roots(files, roots, limits.max_depth, listing);
   checkpoints.scan(files, listing.checkpoints, sink);
   checkpoints_due = false;
@@ -144,9 +143,7 @@ void Tailer::Impl::look_for_missing(TrackedFile& file, const ScanContext& scan) 
   }
   const Nanos now = clock.now();
   file.presence.missed(now);
-  const auto lane = static_cast<std::size_t>(file.identity.lane);
-  const bool lane_goes_on = lane < newest_in_lane.size() && newest_in_lane[lane] != nullptr;
-  const Nanos patience = lane_goes_on ? limits.linger : limits.gone;
+  const Nanos patience = ends.goes_on(file.identity.lane) ? limits.linger : limits.gone;
   if (!scan.lists_directory_of(file.identity.order.path) &&
       !file.presence.gone.held_for(patience, now)) {
     file.hold.release();
@@ -184,51 +181,6 @@ void Tailer::Impl::note_beginnings(const ScanContext& scan) {
     } else if (const auto opened = files.open(file->identity.order.path)) {
       (void)note_head(**opened, *file);
     }
-  }
-}
-
-// The rest of its last record may be in a compressed file that has not been read yet.
-bool Tailer::Impl::goes_on_compressed(const TrackedFile& file) const {
-  if (file.progress.read.ends_whole() || file.presence.quiet.held_for(limits.linger, clock.now()))
-    return false;
-  return std::ranges::any_of(table.same_base(file.identity.order.base), [](const auto* other) {
-    return is_compressed(other->identity.order) && other->offset() == 0;
-  });
-}
-
-void Tailer::Impl::find_endings() {
-  newest_in_lane.assign(newest_in_lane.size(), nullptr);
-  for (const auto& file : table.all()) {
-    const auto lane = static_cast<std::size_t>(file->identity.lane);
-    if (lane >= newest_in_lane.size()) newest_in_lane.resize(lane + 1, nullptr);
-    const TrackedFile*& newest = newest_in_lane[lane];
-    if (file->presence.missing) continue;
-    if (newest == nullptr || reads_before(*newest, *file)) newest = file.get();
-  }
-  const Nanos now = clock.now();
-  for (const auto& file : table.all()) {
-    const TrackedFile* newest = newest_in_lane[static_cast<std::size_t>(file->identity.lane)];
-    // A rotated file may still be written to; one that was not seen since a restart may have been
-    // copied or compressed in the meantime.
-    const bool found =
-        !file->presence.missing || file->progress.doubt == TrackedFile::Progress::Doubt::none;
-    const Nanos patience = file->progress.read.ends_whole() ? limits.linger : limits.gone;
-    const bool over = file->presence.quiet.held_for(patience, now) && file->at_end();
-    const bool rests = (file->identity.order.age == 0 && found) || over;
-    const bool passed = newest != nullptr && reads_before(*file, *newest);
-    // Attributes may be stale, but the writer is done: reading shows where the file ends.
-    const bool may_lag = file->presence.remote || !file->presence.was_open;
-    if (passed && !file->presence.passed && may_lag && !file->phase.finished())
-      file->progress.touched = true;
-    if (passed && !file->presence.passed && file->hold.failures() > 0) {
-      file->hold.hurry(limits.longest_retry_of_lane, now);  // from now on its lane waits for it
-    }
-    file->presence.passed = passed;
-    const bool may_go_on =
-        file->presence.missing && (discovered.may_be_unclear(*file) || goes_on_compressed(*file));
-    const bool over_now = (passed && rests) || !file->presence.linked;
-    file->phase.set_end_due((over_now && !may_go_on) ||
-                            file->presence.gone.held_for(limits.gone, now));
   }
 }
 
@@ -272,7 +224,10 @@ void Tailer::scan(TailSink& sink, ScanTime now) {
   ++p.scan_number;
   p.clock.advance(now);
   p.look(sink);
-  if (p.discovered.look_again()) p.look(sink);
+  if (p.discovered.look_again()) {
+    for (const auto& file : p.table.all()) file->presence.unseen();
+    p.look(sink);
+  }
   const ScanContext context{p.scan_number, p.listing, sink};
   for (const auto& file : p.table.all()) {
     file->hold.scanned(p.clock.now());
@@ -289,7 +244,7 @@ void Tailer::scan(TailSink& sink, ScanTime now) {
   p.note_beginnings(context);
   p.table.order_by_names(p.scan_number);
   p.table.place_lost();
-  p.find_endings();
+  p.ends.find();
   p.drop_done(sink);
   p.drop_vanished(sink);
   p.queue.fill(p.table, p.discovered.holds());

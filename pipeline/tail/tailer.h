@@ -2,11 +2,10 @@
 //
 // One pass is a scan() followed by read() until it returns false. It reads every file that existed
 // when the scan began to its end, in `ReadOrder` (time stamp in the name, then path). A writer
-// completes a file before it starts the next one of its lane, so looking before reading preserves
-// the order within a lane; as a listing is not of one moment, a scan that meets new files looks
-// twice. Polling is authoritative; inotify (InotifyHint) only says when another
-// pass is worthwhile. If it reports that known files changed, refresh() is a cheap scan() that
-// lists no directory.
+// completes a file before it starts the next one of its lane, so listing before reading preserves
+// the order within a lane. A listing is not atomic, so a scan that finds new files lists twice.
+// Polling is authoritative; inotify (InotifyHint) only says when another pass is worthwhile. If it
+// reports that known files changed, refresh() is a cheap scan() that lists no directory.
 //
 // No threads and no clock: the caller passes the time of each scan. Not thread-safe.
 #pragma once

@@ -44,11 +44,11 @@ Result<ReadStep> read_on(TrackedFile& file, std::span<char> buffer) {
   const std::size_t known = tail.size();
   buffer = buffer.first(buffer.size() - Fingerprint::kTail + known);
   std::size_t total = 0;
-  // What was seen is enough; where nothing was, only the end of the file shows that there is none.
-  const std::uint64_t seen =
+  // Stops at the last known size; if that is not beyond the offset, at the end of the file.
+  const std::uint64_t unread =
       file.progress.size > file.offset() ? file.progress.size - file.offset() : kWorthWhile;
   const std::size_t enough =
-      std::min({known + kWorthWhile, known + static_cast<std::size_t>(seen), buffer.size()});
+      std::min(known + std::min<std::uint64_t>(unread, kWorthWhile), buffer.size());
   for (std::size_t got = 1; got > 0 && total < enough; total += got) {  // short reads are normal
     const auto piece =
         read_piece(*file.presence.handle, file.offset() - known + total, buffer.subspan(total));

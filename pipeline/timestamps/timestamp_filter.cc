@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "trainwatch/changed_keys.h"
+
 namespace trainwatch {
 namespace {
 
@@ -206,16 +208,10 @@ void TimestampFilter::save(StateRows& rows, bool all) {
     rows.remove_numbered(sample_rows(lane), count);
   }
   forgotten_.clear();
-  const auto put = [&rows, all](LaneId lane, LaneFilter& filter) {
+  take_changed(lanes_, changed_, all, [&rows, all](LaneId lane, LaneFilter& filter) {
     rows.put(id_row(kLaneRows, lane), [&filter](StateIo& io) { io(filter); });
     filter.recent_samples().save(rows, sample_rows(lane), all);
-  };
-  if (all) {
-    for (auto& [lane, filter] : lanes_) put(lane, filter);
-  } else {
-    for (const LaneId lane : changed_) put(lane, lanes_.at(lane));
-  }
-  changed_.clear();
+  });
 }
 
 bool TimestampFilter::load(const SavedState& saved) {

@@ -123,8 +123,8 @@ class ModelFileSystem final : public FileSystem {
   void before_list(std::function<void(const std::string&)> action) {
     before_list_ = std::move(action);
   }
-  // Called before each stat(), open() and read(), and in the middle of each list(): half of the
-  // names, any, are found as they were before, the others as they are after.
+  // Called before each stat(), open() and read(), and in the middle of each list(), which finds one
+  // half of the names as they were before, the other half as they are afterwards.
   void during_calls(std::function<void()> action) { *during_calls_ = std::move(action); }
 
   // -- what the test asks

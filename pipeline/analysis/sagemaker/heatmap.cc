@@ -76,7 +76,8 @@ class Heatmap final : public Analysis {
     Rows rows;
     std::size_t width = kColumns;
     for (const auto& [group, row] : rows_.all()) {
-      width = std::min(width, columns_of(row, per_column).size());
+      width =
+          std::min<std::size_t>(width, row.columns.size() / (per_column / row.samples_per_column));
       rows[interner_.subjects[group.node].node][std::string(interner_.text(group.dimension))]
           .emplace(interner_.text(group.name), &row);
     }
@@ -129,8 +130,9 @@ class Heatmap final : public Analysis {
           of_node.add(columns);
           out.push_back(figures_of(node, dimension, name, std::move(columns)));
         }
-        of_all.try_emplace(dimension, width).first->second.add(of_node.columns());
-        out.push_back(figures_of(node, dimension, "total", of_node.columns()));
+        Columns total = of_node.columns();
+        of_all.try_emplace(dimension, width).first->second.add(total);
+        out.push_back(figures_of(node, dimension, "total", std::move(total)));
       }
     }
     for (const auto& [dimension, mean] : of_all) {

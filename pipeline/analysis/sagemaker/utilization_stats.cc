@@ -2,10 +2,7 @@
 // often CPU cores and GPUs were idle, used and saturated.
 #include <algorithm>
 #include <array>
-#include <map>
 #include <string>
-#include <utility>
-#include <vector>
 
 #include "pipeline/analysis/sagemaker/phase_usage.h"
 #include "pipeline/analysis/sagemaker/series_groups.h"
@@ -63,17 +60,15 @@ class UtilizationStats final : public Analysis {
 
   void add_by_node(Figures& out) const {
     using Key = std::pair<std::pair<std::size_t, std::string>, std::string>;
-    std::map<Key, std::vector<const Distribution*>> ordered;
+    std::map<Key, Distribution> merged;
     for (const auto& [group, values] : groups_.all()) {
-      ordered[{place_of(interner_.text(group.type)), interner_.subjects[group.node].node}]
-          .push_back(&values);
+      merged[{place_of(interner_.text(group.type)), interner_.subjects[group.node].node}].merge(
+          values);
     }
     FigureTable& table =
         out.table({"Resource", "nodeID", "utilization_mean", "utilization_min", "utilization_max",
                    "utilization_p50", "utilization_p95", "utilization_p99"});
-    for (const auto& [key, parts] : ordered) {
-      Distribution values;
-      for (const Distribution* const part : parts) values.merge(*part);
+    for (const auto& [key, values] : merged) {
       if (values.count() == 0) continue;
       const auto sorted = values.sorted();
       table.row(key.first.second, key.second, values.mean(), values.min(), values.max(),

@@ -1,6 +1,5 @@
-// The samples of a node that wait for their training phase, in the order in which they were read.
-// Those of a tick come together, type by type: what they share is kept once, so that a sample takes
-// little more than its value.
+// A queue of the samples of a node that wait for their training phase. Consecutive samples of the
+// same time and type share both, so a sample takes little more than its value.
 #pragma once
 
 #include <cstddef>
@@ -65,7 +64,7 @@ class WaitingSamples {
     Symbol type = Symbol::none;
     std::uint32_t count = 0;
   };
-  // With its values, so that they go with it where its type is gone.
+  // A run with its values: if its type no longer exists, loading leaves out both.
   struct Saved {
     Time at{};
     Symbol type = Symbol::none;

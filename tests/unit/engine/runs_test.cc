@@ -59,7 +59,7 @@ class RunsTest : public testing::Test {
     span.process = process;
     push(span);
   }
-  // Of rank 1, by a profiler's trace.
+  // A step of rank 1 in a profiler trace.
   void push_profiled_step() {
     Span step;
     step.kind = SpanKind::step;

@@ -68,8 +68,8 @@ TEST_F(TailerTest, AFileThatAListingMissedIsReadBeforeTheNextOfItsLane) {
   EXPECT_EQ(sink.file(metrics(0)).bytes, "ab");
 }
 
-// One line after the other into the files of two lanes, each closed before the next one begins:
-// some are named when they begin, some when they are over.
+// Writes numbered lines to the files of two lanes and closes each file before the next. Metrics
+// files have their final name from the start, timelines get it when they are closed.
 class BusyWriters {
  public:
   BusyWriters(ModelFileSystem& fs, unsigned seed) : fs_(fs), random_(seed) {}
