@@ -25,7 +25,7 @@ class Distribution {
     if (!sum_.add(value)) return;
     note(value, value, 1);
     if (exact()) {
-      values_.push_back(value);
+      keep(value);
       if (values_.size() > exact_limit_) fold();
     } else {
       sketch_.add(value);
@@ -116,6 +116,12 @@ class Distribution {
     min_ = std::min(min_, smallest);
     max_ = std::max(max_, largest);
     count_ += times;
+  }
+  // Grows by a quarter: there are thousands of distributions.
+  void keep(double value) {
+    const std::size_t size = values_.size();
+    if (size == values_.capacity()) values_.reserve(size + std::max<std::size_t>(size / 4, 4));
+    values_.push_back(value);
   }
   void fold() {
     for (const double value : values_) sketch_.add(value);

@@ -5,6 +5,7 @@
 
 #include "pipeline/analysis/sagemaker/series_groups.h"
 #include "trainwatch/analysis.h"
+#include "trainwatch/stats/compact_counts.h"
 
 namespace trainwatch {
 namespace {
@@ -13,12 +14,25 @@ constexpr std::size_t kMetricBins = 50;
 constexpr double kWidth = 2;
 
 struct Bins {
-  std::array<std::uint64_t, kMetricBins> counts{};
+  CompactCounts counts{kMetricBins};
 
   // The last bin has both its edges; what is outside of all is not counted.
   void add(double value) {
     if (!(value >= 0 && value <= kMetricBins * kWidth)) return;
-    ++counts[std::min(static_cast<std::size_t>(value / kWidth), kMetricBins - 1)];
+    counts.add(std::min(static_cast<std::size_t>(value / kWidth), kMetricBins - 1), 1);
+  }
+  Figures::Counts figures() const {
+    Figures::Counts out;
+    for (std::size_t bin = 0; bin < kMetricBins; ++bin) out.push_back(counts[bin]);
+    return out;
+  }
+  void state(StateIo& io) {
+    std::array<std::uint64_t, kMetricBins> saved{};
+    for (std::size_t bin = 0; bin < kMetricBins; ++bin) saved[bin] = counts[bin];
+    io(saved);
+    if (!io.is_loading()) return;
+    counts = CompactCounts(kMetricBins);
+    for (std::size_t bin = 0; bin < kMetricBins; ++bin) counts.add(bin, saved[bin]);
   }
 };
 
@@ -80,7 +94,7 @@ class MetricsHistogram final : public Analysis {
     for (const auto& [key, names] : ordered) {
       Figures& of = histograms.group(key);
       for (const auto& [name, bins] : names)
-        of.add(name, Figures::Counts(bins.counts.begin(), bins.counts.end()));
+        of.add(name, bins.figures());
     }
     return out;
   }
