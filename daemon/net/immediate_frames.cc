@@ -37,12 +37,17 @@ bool ImmediateFrames::prepare(Socket& socket) {
   return most_ > 0;
 }
 
+bool ImmediateFrames::has_room(Socket& socket) {
+  if (answer_may_wait_ || !prepare(socket)) return false;
+  if (outstanding_ > most_) outstanding_ = queued(socket.native_handle());
+  return outstanding_ <= most_;
+}
+
 ImmediateFrames::Sent ImmediateFrames::send(Socket& socket, std::string_view head,
                                             std::string_view body) {
   constexpr std::size_t kShort = 125;  // of a length in one byte (RFC 6455, 5.2)
   const std::size_t size = head.size() + body.size();
-  if (answer_may_wait_ || !prepare(socket) || size > most_) return Sent::nothing;
-  if (queued(socket.native_handle()) > most_) return Sent::nothing;
+  if (!has_room(socket) || size > most_) return Sent::nothing;
   const auto high = static_cast<unsigned char>(size >> 8U);
   const auto low = static_cast<unsigned char>(size & 0xFFU);
   const std::array<unsigned char, 4> header{0x81, size > kShort ? std::uint8_t{126} : low, high,
@@ -54,11 +59,13 @@ ImmediateFrames::Sent ImmediateFrames::send(Socket& socket, std::string_view hea
   boost::system::error_code error;
   const std::size_t sent = socket.write_some(parts, error);
   if (sent == 0) return Sent::nothing;
+  outstanding_ += sent;
   return sent == header_size + size ? Sent::whole : Sent::broken;
 }
 
 void ImmediateFrames::before_answer(Socket& socket) {
-  answer_may_wait_ = answer_may_wait_ || !prepare(socket) || queued(socket.native_handle()) > most_;
+  answer_may_wait_ = !has_room(socket);
+  before_write();
 }
 
 }  // namespace trainwatch

@@ -252,6 +252,7 @@ void Session::pump() {
   if (!frame) return request_page();
   frame_ = std::move(*frame);
   writing_ = true;
+  immediate_.before_write();
   write_start_ = Clock::now();
   const std::array<asio::const_buffer, 2> parts{asio::buffer(frame_.head),
                                                 asio::buffer(frame_.body)};
@@ -343,6 +344,7 @@ void Session::ping() {
   ++unanswered_pings_;
   if (pinging_) return;  // the previous one still waits behind a write
   pinging_ = true;
+  immediate_.before_write();
   ws_.async_ping({}, [self = shared_from_this()](const error_code&) { self->pinging_ = false; });
 }
 
