@@ -93,8 +93,7 @@ class MetricsHistogram final : public Analysis {
     Figures& histograms = out.group("histograms");
     for (const auto& [key, names] : ordered) {
       Figures& of = histograms.group(key);
-      for (const auto& [name, bins] : names)
-        of.add(name, bins.figures());
+      for (const auto& [name, bins] : names) of.add(name, bins.figures());
     }
     return out;
   }
