@@ -13,7 +13,7 @@ namespace trainwatch::immediate_frames_test {
 using Sent = ImmediateFrames::Sent;
 using Tcp = boost::asio::ip::tcp;
 
-// A connection whose client reads when it is told to.
+// A connection whose client reads only in receive().
 class ImmediateFramesTest : public testing::Test {
  protected:
   ImmediateFramesTest() {
