@@ -11,7 +11,7 @@ constexpr auto kRowSpan = static_cast<std::int64_t>(UsageSeconds::kRowSeconds);
 
 }  // namespace
 
-UsageSecond* UsageSeconds::at(std::int64_t index, std::size_t most_rows) {
+UsageSecond* UsageSeconds::find_or_make(std::int64_t index, std::size_t most_rows) {
   if (index < 0 || index + kSpan <= newest_) return nullptr;
   newest_ = std::max(newest_, index);
   const std::int64_t first = index - index % kRowSpan;
@@ -29,7 +29,8 @@ UsageSecond* UsageSeconds::at(std::int64_t index, std::size_t most_rows) {
   changed_ |= std::uint64_t{1} << row_of(index);
   const auto second = static_cast<std::size_t>(index - first);
   row->present |= std::uint64_t{1} << second;
-  return &row->seconds[second];
+  latest_index_ = index;
+  return latest_ = &row->seconds[second];
 }
 
 const UsageSecond* UsageSeconds::find(std::int64_t index) const {
@@ -62,6 +63,7 @@ void UsageSeconds::trim(std::size_t most_rows) {
 
 void UsageSeconds::drop(std::size_t row) {
   rows_[row].reset();
+  latest_ = nullptr;
   --used_;
   changed_ |= std::uint64_t{1} << row;
 }

@@ -29,7 +29,9 @@ class UsageSeconds {
 
   // The second `index` since the epoch, made if new; null: it lies too far back. At most
   // `most_rows` (1..kRows) are kept, the latest.
-  UsageSecond* at(std::int64_t index, std::size_t most_rows);
+  UsageSecond* at(std::int64_t index, std::size_t most_rows) {
+    return latest_ != nullptr && index == latest_index_ ? latest_ : find_or_make(index, most_rows);
+  }
   // Null: it has no samples, or is no longer kept.
   const UsageSecond* find(std::int64_t index) const;
 
@@ -46,6 +48,7 @@ class UsageSeconds {
       if ((changed_ >> row & 1U) != 0) use(row, rows_[row] == nullptr);
     }
     changed_ = 0;
+    latest_ = nullptr;
   }
   bool changed() const { return changed_ != 0; }
   bool has_row(std::size_t row) const { return rows_[row] != nullptr; }
@@ -62,12 +65,15 @@ class UsageSeconds {
   static std::size_t row_of(std::int64_t index) {
     return static_cast<std::size_t>(index) / kRowSeconds % kRows;
   }
+  UsageSecond* find_or_make(std::int64_t index, std::size_t most_rows);
   void drop(std::size_t row);
 
   std::array<std::unique_ptr<Row>, kRows> rows_;
   std::size_t used_ = 0;
   std::int64_t newest_ = -1;
-  std::uint64_t changed_ = 0;  // a bit per row
+  std::uint64_t changed_ = 0;       // a bit per row
+  UsageSecond* latest_ = nullptr;   // that at() returned last, if its row is among them
+  std::int64_t latest_index_ = -1;  // of it
 };
 
 }  // namespace trainwatch

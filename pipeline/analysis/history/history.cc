@@ -33,17 +33,22 @@ void History::forget_one() {
 }
 
 void History::on(const Sample& sample) {
-  if (history_kind(sample.resource) == kHistoryKinds) return;
+  const auto index = static_cast<std::size_t>(sample.series);
+  if (index >= places_.size() || !places_[index].known) find_place(sample);
+  const Place& place = places_[index];
+  if (place.job != nullptr) place.job->on(sample, place.kind, place.slot);
+}
+
+void History::find_place(const Sample& sample) {
+  Place place{.known = true, .kind = history_kind(sample.resource)};
+  if (place.kind < kHistoryKinds) {
+    JobHistory& job = job_of(interner_.series[sample.series].subject);  // may forget all places
+    place.slot = job.slot_of(sample.series);
+    if (place.slot != JobHistory::kNoSlot) place.job = &job;
+  }
   const auto index = static_cast<std::size_t>(sample.series);
   if (index >= places_.size()) places_.resize(index + 1);
-  if (!places_[index].known) {
-    const SubjectId subject = interner_.series[sample.series].subject;
-    JobHistory& job = job_of(subject);  // may forget another one, and all places
-    if (index >= places_.size()) places_.resize(index + 1);
-    places_[index] = {true, job_ids_.of(subject), job.slot_of(sample.series)};
-  }
-  const Place& place = places_[index];
-  if (place.slot != JobHistory::kNoSlot) jobs_.find(place.job)->second.on(sample, place.slot);
+  places_[index] = place;
 }
 
 void History::on(const Span& span) {

@@ -59,11 +59,13 @@ class History {
   // Where the samples of a series go.
   struct Place {
     bool known = false;
-    SubjectId job = SubjectId::none;
+    std::size_t kind = kHistoryKinds;
     std::size_t slot = JobHistory::kNoSlot;
+    JobHistory* job = nullptr;  // in jobs_; null: nowhere
   };
 
   JobHistory& job_of(SubjectId subject);
+  void find_place(const Sample& sample);
   void forget_one();
 
   const Interner& interner_;

@@ -111,10 +111,8 @@ std::size_t JobHistory::slot_of(SeriesId series) {
   return series_slots_.size() - 1;
 }
 
-void JobHistory::on(const Sample& sample, std::size_t slot) {
-  const std::size_t kind = history_kind(sample.resource);
-  if (kind == kHistoryKinds || !std::isfinite(sample.value) || sample.at < Time{}) return;
-  if (!take(sample.at)) return;
+void JobHistory::on(const Sample& sample, std::size_t kind, std::size_t slot) {
+  if (!std::isfinite(sample.value) || sample.at < Time{} || !take(sample.at)) return;
   const double percent = std::clamp(sample.value, 0.0, 100.0);
   const auto bin = static_cast<std::size_t>(percent * static_cast<double>(kBins) / 100);
   ++percents_[kind][std::min(bin, kBins - 1)];

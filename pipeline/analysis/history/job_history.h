@@ -108,7 +108,8 @@ class JobHistory {
   void on(const LostInterval& lost);
   // The slot of a series, made if new; kNoSlot: there is no room.
   std::size_t slot_of(SeriesId series);
-  void on(const Sample& sample, std::size_t slot);
+  // `kind` is below kHistoryKinds.
+  void on(const Sample& sample, std::size_t kind, std::size_t slot);
   // One without a time of its own says nothing about when the job ran.
   void on(const Scalar& scalar) {
     if (!scalar.timed || take(scalar.at)) scalars_.on(scalar);

@@ -37,8 +37,7 @@ class TimeColumns {
   // call.
   Column* at(Time time) {
     const bool known = latest_ != nullptr && latest_begin_ <= time && time < latest_end_;
-    if (known && latest_changed_) return latest_;
-    return known ? changing(index_of(time)) : find(time);
+    return known && latest_changed_ ? latest_ : find(time);
   }
 
   // Forgets all columns, and keeps the width.
@@ -114,16 +113,14 @@ class TimeColumns {
   }
 
  private:
-  Column* find(Time time) {
+  // What at() does when it is not the latest, or that is not marked as changed.
+  [[gnu::noinline]] Column* find(Time time) {
     if (time < Time{} || !make_room(index_of(time))) return nullptr;
     const std::int64_t index = index_of(time);
     latest_ = &columns_[index];
     latest_begin_ = start_of(index);
     latest_end_ = latest_begin_ + width_;
     if (keeps_ == Keeps::latest) forget_before(columns_.rbegin()->first - most_ + 1);
-    return changing(index);
-  }
-  Column* changing(std::int64_t index) {
     changed_.insert(index / kPerRow);
     latest_changed_ = true;
     return latest_;
