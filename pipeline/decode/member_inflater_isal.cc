@@ -4,6 +4,8 @@
 #include <isa-l/igzip_lib.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <cstring>
 #include <string>
 #include <type_traits>
 
@@ -20,12 +22,14 @@ class IsalInflater final : public MemberInflater {
   // written (seen with 2.30, if at least 8 bytes of input are left), and what was there before
   // would pass for contents. So damage is approached once more, byte by byte.
   Outcome inflate(std::string_view& input, std::span<char> output, std::size_t& produced) override {
-    const auto before = std::make_unique<inflate_state>(*state_);
+    const std::size_t used = used_bytes();
+    const auto before = std::make_unique_for_overwrite<char[]>(used);
+    std::memcpy(before.get(), state_.get(), used);
     const isal_gzip_header header = header_;
     const std::string_view all = input;
     Outcome outcome = inflate_at_once(input, output, produced);
     if (outcome != Outcome::damaged) return outcome;
-    *state_ = *before;
+    std::memcpy(static_cast<void*>(state_.get()), before.get(), used);
     header_ = header;
     input = all;
     produced = 0;
@@ -73,6 +77,11 @@ class IsalInflater final : public MemberInflater {
   }
 
  private:
+  // Of the structure: its window comes last, and is rarely full.
+  std::size_t used_bytes() const {
+    return offsetof(inflate_state, tmp_out_buffer) +
+           static_cast<std::size_t>(state_->tmp_out_valid);
+  }
   // The header is read by a call of its own: isal_inflate() forgets which fields a header has
   // when `input` ends inside it (seen with 2.30), and takes the rest of a name for data.
   Outcome inflate_at_once(std::string_view& input, std::span<char> output, std::size_t& produced) {
