@@ -28,18 +28,19 @@ AlertHub::AlertHub(std::string epoch, std::uint64_t first_seq, std::uint64_t las
   assert(first_seq_ <= last_seq_ + 1);
 }
 
-bool AlertHub::over_limits() const {
-  return window_.size() > limits_.alerts || bytes_after(0) > limits_.bytes;
+bool AlertHub::over_limits(Clock::time_point now) const {
+  const bool old = window_.size() > limits_.of_any_age && now - window_.front().since > limits_.age;
+  return old || window_.size() > limits_.alerts || bytes_after(0) > limits_.bytes;
 }
 
-void AlertHub::publish(std::vector<PublishedAlertPtr> alerts) {
+void AlertHub::publish(std::vector<PublishedAlertPtr> alerts, Clock::time_point now) {
   if (alerts.empty()) return;
   for (auto& alert : alerts) {
     assert(alert->seq > last_seq_);
     last_seq_ = alert->seq;
     total_bytes_ += alert->json.size();
-    window_.push_back({std::move(alert), total_bytes_});
-    while (over_limits()) window_.pop_front();
+    window_.push_back({std::move(alert), total_bytes_, now});
+    while (over_limits(now)) window_.pop_front();
   }
   for (const auto& listener : listeners_) listener.published();
 }

@@ -3,6 +3,7 @@
 // own; older alerts come from the store, see alert_store_client.h.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -29,14 +30,19 @@ struct AlertFilter {
   bool wants(const PublishedAlert& alert) const;
 };
 
-// The window stays within both limits.
+// The window stays within all of them.
 struct WindowLimits {
   std::size_t alerts = 1024;
   std::uint64_t bytes = 8U << 20U;  // of JSON
+  // Looked at when an alert is published; the newest `of_any_age` are kept.
+  std::chrono::seconds age{60};
+  std::size_t of_any_age = 128;
 };
 
 class AlertHub {
  public:
+  using Clock = std::chrono::steady_clock;
+
   // Neither may add or drop registrations.
   struct Listener {
     std::function<void()> published;  // there are new alerts
@@ -64,7 +70,7 @@ class AlertHub {
 
   // `alerts` are stored, in ascending order of seq, all above last_seq(). Listeners are called
   // once, within the call, after the last one was added.
-  void publish(std::vector<PublishedAlertPtr> alerts);
+  void publish(std::vector<PublishedAlertPtr> alerts, Clock::time_point now = Clock::now());
 
   // The store has dropped everything older than `first_seq`, which never decreases.
   void pruned(std::uint64_t first_seq);
@@ -96,10 +102,11 @@ class AlertHub {
   struct Entry {
     PublishedAlertPtr alert;
     std::uint64_t end_bytes;  // of all JSON up to and including this alert, since the start
+    Clock::time_point since;  // when it was published
   };
 
   std::deque<Entry>::const_iterator first_after(std::uint64_t seq) const;
-  bool over_limits() const;
+  bool over_limits(Clock::time_point now) const;
 
   std::string epoch_;
   std::uint64_t first_seq_;

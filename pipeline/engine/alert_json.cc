@@ -108,10 +108,10 @@ std::string to_json(const Alert& alert, std::string_view epoch) {
 }
 
 PublishedAlert published(const Alert& alert, std::string_view epoch) {
-  return {alert.seq,      alert.id,
-          alert.rule,     std::max(alert.severity, alert.reached),
-          alert.state,    to_json(alert, epoch),
-          alert.is_part()};
+  std::string json = to_json(alert, epoch);
+  json.shrink_to_fit();  // many are kept
+  return {alert.seq,   alert.id,        alert.rule,     std::max(alert.severity, alert.reached),
+          alert.state, std::move(json), alert.is_part()};
 }
 
 std::string content_hash(const Alert& alert) {

@@ -52,6 +52,19 @@ TEST(AlertHub, KeepsTheNewestByNumberAndByBytes) {
   EXPECT_EQ(tiny.window_first_seq(), 6U);
 }
 
+TEST(AlertHub, KeepsFewThatAreOld) {
+  AlertHub hub("e", 1, 0, {.alerts = 5, .age = std::chrono::seconds(60), .of_any_age = 2});
+  const AlertHub::Clock::time_point began{};
+  hub.publish(make_alerts(1, 4), began);
+  hub.publish(make_alerts(5, 5), began + std::chrono::seconds(60));
+  EXPECT_THAT(window(hub), ElementsAre(1, 2, 3, 4, 5));
+  hub.publish(make_alerts(6, 6), began + std::chrono::seconds(61));
+  EXPECT_THAT(window(hub), ElementsAre(5, 6));
+  hub.publish(make_alerts(7, 7), began + std::chrono::hours(1));
+  EXPECT_THAT(window(hub), ElementsAre(6, 7));
+  EXPECT_EQ(hub.first_seq(), 1U);
+}
+
 // 100,000 alerts of 1 KB are 100 MB; what is alive afterwards is what the window holds.
 TEST(AlertHub, AHundredThousandAlertsDoNotStayInMemory) {
   AlertHub hub("e");
