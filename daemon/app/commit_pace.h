@@ -52,6 +52,7 @@ class CommitPace {
     alerts_together_until_ = ended + std::clamp(rest, kLeastTogether, kMostTogether);
   }
 
+  std::uint64_t uncommitted() const { return uncommitted_; }  // bytes
   bool bytes_are_due() const { return uncommitted_ >= kBytes; }
   // After second_passed().
   bool second_is_due() const { return since_commit_ >= (quiet_ <= kSettled ? kBusy : kIdle); }

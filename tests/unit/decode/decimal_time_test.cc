@@ -109,6 +109,8 @@ TEST(DecimalTime, IntegersOfEveryLength) {
       ASSERT_EQ(us("-" + text), value > kMax / 1000 ? kMin : value * -1000) << text;
       ASSERT_EQ(parse_integer(text), value) << text;
       ASSERT_EQ(parse_integer("-" + text), -value) << text;
+      ASSERT_EQ(parse_number(text), std::strtod(text.c_str(), nullptr)) << text;
+      ASSERT_EQ(parse_number("-" + text), -std::strtod(text.c_str(), nullptr)) << text;
       text[random() % size] = "/:; +-x\xb0\xff"[random() % 10];
       if (text[0] == '-') continue;
       ASSERT_EQ(us(text), std::nullopt) << text;
