@@ -4,11 +4,10 @@
 // a commit: there is one every 100 ms, or less often, but at least once a second, if commits would
 // otherwise take more than a twentieth of the time.
 //
-// Without an alert: after 8 MiB of input or five seconds, but no more often than that commits take
+// Without an alert: after 8 MiB of input or ten seconds, but no more often than that commits take
 // a twentieth of the time. With thousands of ranks nearly all state changes between two commits,
-// and writing it takes longer than reading the input did. While nothing comes, only the clock
-// changes state, in little: that is committed every ten seconds. A crash costs reading again what
-// came since, no alert.
+// and writing it takes longer than reading the input did. A crash costs reading again what came
+// since, no alert.
 //
 // Shown: each second, and while nothing comes every five.
 #pragma once
@@ -30,10 +29,9 @@ class CommitPace {
   static constexpr TimePoint::duration kMostTogether = std::chrono::seconds(1);
 
   // Seconds:
-  static constexpr int kSettled = 3;  // without input
-  static constexpr int kBusy = 5;     // from one commit to the next
-  static constexpr int kIdle = 10;    // the same while nothing comes
-  static constexpr int kShown = 5;    // from one snapshot to the next while nothing comes
+  static constexpr int kSettled = 3;   // without input
+  static constexpr int kCommits = 10;  // from one commit to the next
+  static constexpr int kShown = 5;     // from one snapshot to the next while nothing comes
 
   // Input has come.
   void read(std::uint64_t bytes) {
@@ -55,7 +53,7 @@ class CommitPace {
   std::uint64_t uncommitted() const { return uncommitted_; }  // bytes
   bool bytes_are_due() const { return uncommitted_ >= kBytes; }
   // After second_passed().
-  bool second_is_due() const { return since_commit_ >= (quiet_ <= kSettled ? kBusy : kIdle); }
+  bool second_is_due() const { return since_commit_ >= kCommits; }
   bool show_is_due() const { return quiet_ <= kSettled || quiet_ % kShown == 0; }
   // Asked when one of them is due.
   bool may_commit(TimePoint now) const { return now >= rests_until_; }
