@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <utility>
 
 namespace trainwatch {
 
@@ -23,6 +24,7 @@ class CommitPace {
   using TimePoint = std::chrono::steady_clock::time_point;
 
   static constexpr std::uint64_t kBytes = std::uint64_t{8} << 20U;
+  static constexpr std::uint64_t kBurst = std::uint64_t{4} << 20U;  // bytes in one commit
   static constexpr int kRest = 19;  // times what the last commit took
   // The time between two commits with alerts while more input is waiting:
   static constexpr TimePoint::duration kLeastTogether = std::chrono::milliseconds(100);
@@ -43,6 +45,7 @@ class CommitPace {
     ++since_commit_;
   }
   void committed(TimePoint begun, TimePoint ended) {
+    burst_ = burst_ || uncommitted_ >= kBurst;
     uncommitted_ = 0;
     since_commit_ = 0;
     const auto rest = kRest * (ended - begun);
@@ -50,11 +53,12 @@ class CommitPace {
     alerts_together_until_ = ended + std::clamp(rest, kLeastTogether, kMostTogether);
   }
 
-  std::uint64_t uncommitted() const { return uncommitted_; }  // bytes
   bool bytes_are_due() const { return uncommitted_ >= kBytes; }
   // After second_passed().
   bool second_is_due() const { return since_commit_ >= kCommits; }
   bool show_is_due() const { return quiet_ <= kSettled || quiet_ % kShown == 0; }
+  // Whether there was a burst since the last call.
+  bool take_burst() { return std::exchange(burst_, false); }
   // Asked when one of them is due.
   bool may_commit(TimePoint now) const { return now >= rests_until_; }
   // Asked when an alert waits.
@@ -64,6 +68,7 @@ class CommitPace {
 
  private:
   std::uint64_t uncommitted_ = 0;
+  bool burst_ = false;
   int quiet_ = 0;         // seconds since input came
   int since_commit_ = 0;  // seconds
   TimePoint rests_until_{};

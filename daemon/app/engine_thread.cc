@@ -30,8 +30,6 @@ constexpr auto kEvery = std::chrono::seconds(1);
 constexpr int kWritersEvery = 10;  // seconds
 // Alerts that wait for a failing store. With more, reading stops: the files keep the rest.
 constexpr std::size_t kMostWaiting = 10'000;
-// So many bytes of input for one commit are a burst, after which memory is given back.
-constexpr std::uint64_t kBurst = std::uint64_t{4} << 20U;
 
 PublishedAlerts without_numbers(const std::vector<Alert>& alerts, std::size_t from) {
   PublishedAlerts made;
@@ -109,7 +107,6 @@ struct EngineThread::Impl {
 
   void commit() {
     const auto begun = SteadyClock::now();
-    burst = burst || pace.uncommitted() >= kBurst;
     auto committed = pipeline.commit(clock.now());
     const auto now = SteadyClock::now();
     if (!committed.ok()) {
@@ -151,13 +148,8 @@ struct EngineThread::Impl {
     const bool due = pace.second_is_due() || health.degraded();
     if (waits || (due && pace.may_commit(SteadyClock::now()))) commit();
     if (waits || pace.show_is_due()) show();
-    rest_after_burst();
-  }
-
-  void rest_after_burst() {
-    if (!burst || !report.complete || !inbox.empty()) return;
-    burst = false;
-    give_freed_memory_back();  // of chunks that waited, and of large commits
+    // Of chunks that waited, and of large commits.
+    if (report.complete && inbox.empty() && pace.take_burst()) give_freed_memory_back();
   }
 
   void look_after_writers() {
@@ -249,7 +241,6 @@ struct EngineThread::Impl {
   Time reported = clock.awake();          // the last report of the reader
   CommitPace pace;
   std::ptrdiff_t withheld = 0;  // chunks taken while too many alerts wait
-  bool burst = false;           // since the last rest
   std::size_t provisional = 0;  // how many of the waiting alerts were sent provisionally
 
   // Any thread.

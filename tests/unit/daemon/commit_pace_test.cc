@@ -65,6 +65,19 @@ TEST(CommitPace, AlertsAreCommittedAtOnceUnlessMoreInputWaits) {
   EXPECT_TRUE(pace.may_commit_alerts(at(3500), true)) << "a second at most";
 }
 
+TEST(CommitPace, ABurstIsSeenOnce) {
+  CommitPace pace;
+  pace.read(CommitPace::kBurst - 1);
+  pace.committed(at(0), at(1));
+  EXPECT_FALSE(pace.take_burst());
+  pace.read(CommitPace::kBurst);
+  EXPECT_FALSE(pace.take_burst()) << "not committed yet";
+  pace.committed(at(2), at(3));
+  pace.committed(at(4), at(5));
+  EXPECT_TRUE(pace.take_burst());
+  EXPECT_FALSE(pace.take_burst());
+}
+
 TEST(CommitPace, TheClockAloneIsWorthACommitNowAndThen) {
   EXPECT_EQ(commits_in(60, 0), 6);
   EXPECT_EQ(commits_in(60, 1), 6) << "while input comes";
