@@ -24,10 +24,10 @@ MOST_ALLOCATIONS = 0.2
 
 # Instructions of one more record.
 BUDGETS = {
-    "replay of system metrics": 1575,
-    "analyses of system metrics": 2320,
+    "replay of system metrics": 1465,
+    "analyses of system metrics": 2290,
     "replay of a timeline": 2920,
-    "analyses of a timeline": 10340,
+    "analyses of a timeline": 9200,
     "replay of a Kineto trace": 2870,
 }
 
