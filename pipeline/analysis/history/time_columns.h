@@ -113,7 +113,7 @@ class TimeColumns {
   }
 
  private:
-  // What at() does when it is not the latest, or that is not marked as changed.
+  // at() for any column but the latest, and for that if it is not marked as changed.
   [[gnu::noinline]] Column* find(Time time) {
     if (time < Time{} || !make_room(index_of(time))) return nullptr;
     const std::int64_t index = index_of(time);

@@ -1,7 +1,9 @@
 // How the values of each system series are distributed between 0 and 100, and their mean over the
 // devices of a node.
 #include <array>
+#include <map>
 #include <string>
+#include <utility>
 
 #include "pipeline/analysis/sagemaker/series_groups.h"
 #include "trainwatch/analysis.h"
@@ -80,20 +82,20 @@ class MetricsHistogram final : public Analysis {
 
   Figures figures() const override {
     Figures out;
-    std::map<std::string, std::map<std::string, Bins>> ordered;
+    std::map<std::string, std::map<std::string, Figures::Counts>> ordered;
     for (const auto& [group, bins] : series_.all()) {
-      ordered[key_of(group)][std::string(interner_.text(group.name))] = bins;
+      ordered[key_of(group)][std::string(interner_.text(group.name))] = bins.figures();
     }
     for (const auto& [group, total] : totals_.all()) {
-      ordered[key_of(group)]["total"] = total.with_last();
+      ordered[key_of(group)]["total"] = total.with_last().figures();
     }
     Figures::Numbers edges;
     for (std::size_t i = 0; i <= kMetricBins; ++i) edges.push_back(static_cast<double>(i) * kWidth);
     out.add("bin_edges", std::move(edges));
     Figures& histograms = out.group("histograms");
-    for (const auto& [key, names] : ordered) {
+    for (auto& [key, names] : ordered) {
       Figures& of = histograms.group(key);
-      for (const auto& [name, bins] : names) of.add(name, bins.figures());
+      for (auto& [name, counts] : names) of.add(name, std::move(counts));
     }
     return out;
   }
