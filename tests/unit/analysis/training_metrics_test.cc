@@ -132,6 +132,31 @@ TEST_F(TrainingMetricsTest, ExemplarsNameTheStepAndItsAlert) {
   EXPECT_EQ(exemplars[1].alert, "a1");
 }
 
+// Of the alerts about a step, those of the rank, its node or its job.
+TEST_F(TrainingMetricsTest, TheLatestAlertAboutAStepIsFound) {
+  const auto alert = [](std::string id, Subject subject, std::int64_t step) {
+    Alert made;
+    made.id = std::move(id);
+    made.subject = std::move(subject);
+    made.verdict.step = step;
+    return made;
+  };
+  const std::vector<Alert> alerts = {
+      alert("rank", {"job", "node", 0, ""}, 1),     alert("job", {"job", "", kNoRank, ""}, 1),
+      alert("other job", {"b", "node", 0, ""}, 1),  alert("node", {"job", "node", kNoRank, ""}, 2),
+      alert("rank again", {"job", "", 0, ""}, 2),   alert("other node", {"job", "n", 0, ""}, 3),
+      alert("no step", {"job", "", 0, ""}, kNoStep)};
+  AlertedSteps alerted;
+  for (const Alert& each : alerts) alerted.add(each);
+  const Subject rank{"job", "node", 0, ""};
+  EXPECT_EQ(alerted.of(rank, 1), "job");
+  EXPECT_EQ(alerted.of({"job", "node", 1, ""}, 1), "job");
+  EXPECT_EQ(alerted.of(rank, 2), "rank again");
+  EXPECT_EQ(alerted.of({"job", "node", 1, ""}, 2), "node");
+  EXPECT_EQ(alerted.of(rank, 3), "");
+  EXPECT_EQ(alerted.of(rank, kNoStep), "");
+}
+
 TEST_F(TrainingMetricsTest, SurvivesARestart) {
   metrics_.on(step(1));
   metrics_.on(span(SpanKind::forward, milliseconds(30)));
