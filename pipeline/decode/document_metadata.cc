@@ -12,6 +12,16 @@ namespace {
 // Members of an event: the root has none of them.
 constexpr std::string_view kEventKeys[] = {"ph", "ts", "dur", "args"};
 
+// Inside a string.
+bool may_end_text(char c) {
+  return c == '"' || c == '\\' || c == '\n';
+}
+
+// Inside brackets, outside of strings.
+bool may_end_run(char c) {
+  return c == '"' || c == '{' || c == '}' || c == '[' || c == ']';
+}
+
 }  // namespace
 
 DocumentMetadata::Found DocumentMetadata::take(char c) {
@@ -44,6 +54,16 @@ DocumentMetadata::Found DocumentMetadata::take(char c) {
     return damage(Found::damage);
   }
   return Found::nothing;
+}
+
+std::size_t DocumentMetadata::take_plain(std::string_view bytes) {
+  if (at_ != At::value || escaped_ || (!in_string_ && depth_ == 0)) return 0;
+  bytes = bytes.substr(0, kMaxRecordBytes - value_.size());
+  const auto end = in_string_ ? std::ranges::find_if(bytes, may_end_text)
+                              : std::ranges::find_if(bytes, may_end_run);
+  const auto size = static_cast<std::size_t>(end - bytes.begin());
+  value_.append(bytes.substr(0, size));
+  return size;
 }
 
 DocumentMetadata::Found DocumentMetadata::take_key(char c) {

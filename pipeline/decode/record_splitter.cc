@@ -74,6 +74,10 @@ std::size_t RecordSplitter::start(std::string_view bytes, RecordSink& sink) {
 std::size_t RecordSplitter::members(std::string_view bytes, RecordSink& sink) {
   using Found = DocumentMetadata::Found;
   for (std::size_t i = 0; i < bytes.size(); ++i) {
+    const std::size_t plain = metadata_.take_plain(bytes.substr(i));
+    member_ += plain;
+    i += plain;
+    if (i == bytes.size()) break;
     const bool was_lost = metadata_.lost();
     const Found found = metadata_.take(bytes[i]);
     if (found == Found::damage || found == Found::too_long) {
