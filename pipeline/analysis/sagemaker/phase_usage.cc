@@ -18,7 +18,7 @@ void PhaseUsage::on_step(const Span& step) {
     leader_ = step.subject;
     led_ = true;
     phases_ = {};
-    settled_ = {};
+    ++steps_;
   }
   if (const auto limit = phases_.forgotten_next()) {
     for (auto& [id, node] : nodes_) {
@@ -27,7 +27,7 @@ void PhaseUsage::on_step(const Span& step) {
   }
   if (!beyond_.empty()) settle_beyond({step.start, step.end(), step.phase});
   phases_.add(step);
-  settled_ = {};
+  ++steps_;
 }
 
 void PhaseUsage::on_sample(const Sample& sample, Resource resource) {
@@ -58,20 +58,22 @@ bool PhaseUsage::is_final(const Node& node, const WaitingSamples::Sample& sample
 void PhaseUsage::settle_front(SubjectId id, Node& node) {
   const WaitingSamples::Sample sample = node.waiting.front();
   node.waiting.pop_front();
-  if (sample.at != settled_.at) settled_ = {sample.at, phases_.at(sample.at)};
-  if (!settled_.place) {
+  Settled& settled = node.settled;
+  if (sample.at != settled.at || steps_ != settled.steps) {
+    settled = {steps_, sample.at, phases_.at(sample.at)};
+  }
+  if (!settled.place) {
     ++left_out_;
     return;
   }
-  const bool beyond =
-      phases_.newest() == nullptr || settled_.place->kind == PhasePlace::Kind::after;
+  const bool beyond = phases_.newest() == nullptr || settled.place->kind == PhasePlace::Kind::after;
   if (beyond) newest_beyond_ = std::max(newest_beyond_, sample.at);
-  const Resource resource{sample.type, id};
-  if (settled_.values == nullptr || settled_.resource != resource) {
-    settled_.resource = resource;
-    settled_.values = values_of(beyond ? beyond_ : groups_, {*settled_.place, resource});
+  if (settled.values == nullptr || settled.type != sample.type) {
+    settled.type = sample.type;
+    const Resource resource{sample.type, id};
+    settled.values = values_of(beyond ? beyond_ : groups_, {*settled.place, resource});
   }
-  settled_.values == nullptr ? void(++left_out_) : settled_.values->add(sample.value);
+  settled.values == nullptr ? void(++left_out_) : settled.values->add(sample.value);
 }
 
 // What lies after the newest step so far lies before this one, or was read too late.
@@ -139,7 +141,6 @@ std::map<std::pair<std::string, PhaseUsage::Resource>, PhaseUsage::Values> Phase
 }
 
 void PhaseUsage::state(StateIo& io) {
-  if (io.is_loading()) settled_ = {};
   io(leader_);
   io(led_);
   if (io.take_gone()) led_ = false;

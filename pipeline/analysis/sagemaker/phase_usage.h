@@ -136,21 +136,23 @@ class PhaseUsage {
   void state(StateIo& io);
 
  private:
+  // Where the sample of a node that was settled last belongs: those of a tick come one after
+  // another, those of its nodes in any order.
+  struct Settled {
+    std::uint64_t steps = 0;  // how many there were: the next one ends it
+    Time at = kNoTime;
+    std::optional<PhasePlace> place{};
+    Symbol type = Symbol::none;
+    Values* values = nullptr;  // null: not looked up yet, or no room
+  };
   struct Node {
     WaitingSamples waiting;
     Time newest = kNoTime;
+    Settled settled;
     void state(StateIo& io) {
       io(waiting);
       io(newest);
     }
-  };
-
-  // Where the sample that was settled last belongs: those of a tick come one after another.
-  struct Settled {
-    Time at = kNoTime;
-    std::optional<PhasePlace> place{};
-    Resource resource{};
-    Values* values = nullptr;  // null: not looked up yet, or no room
   };
 
   bool leads(SubjectId rank) const;
@@ -168,7 +170,7 @@ class PhaseUsage {
   bool led_ = false;  // there was a step
   StepPhases phases_;
   std::map<SubjectId, Node> nodes_;
-  Settled settled_;  // until the next step
+  std::uint64_t steps_ = 1;  // so far, and one; not saved
   Groups groups_;
   Groups beyond_;  // what did not wait any longer, after the newest step; their place is "after"
   Time newest_beyond_ = kNoTime;

@@ -136,12 +136,17 @@ class StepExtents {
   void place(Names names, const TimeExtent& extent) {
     if (OpenStep* const step = around(extent)) return step->add(names, extent);
     if (waiting_.size() == kWaiting) waiting_.pop_front();
-    waiting_.emplace(std::ranges::upper_bound(waiting_, extent.start, {}, start_of), names, extent);
+    // Nearly all spans come in order.
+    const bool last = waiting_.empty() || start_of(waiting_.back()) <= extent.start;
+    const auto at = last ? waiting_.end()
+                         : std::ranges::upper_bound(waiting_, extent.start, {}, start_of);
+    waiting_.emplace(at, names, extent);
   }
 
   // No other step has changed: what lies in one of them does not wait. Where loaders wait outside
   // of steps, most of what waits stays, and is not looked at.
   void take_waiting(OpenStep& step) {
+    if (waiting_.empty() || start_of(waiting_.back()) <= step.whole.start) return;
     const auto begin = std::ranges::upper_bound(waiting_, step.whole.start, {}, start_of);
     const auto end = std::ranges::lower_bound(begin, waiting_.end(), step.whole.end, {}, start_of);
     const auto taken = std::remove_if(begin, end, [&step](const Waiting& waiting) {
