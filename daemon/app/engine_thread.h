@@ -2,7 +2,7 @@
 // calls as messages, in order, and passes on committed alerts and snapshots.
 //
 // Alerts are always committed first and published second. A commit happens as soon as there is an
-// alert, every second, and after 8 MiB of input: at most that much is read again after a crash.
+// alert, else as commit_pace.h says: what came since the last one is read again after a crash.
 #pragma once
 
 #include <cstdint>
