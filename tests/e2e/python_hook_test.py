@@ -1,25 +1,15 @@
-"""python/trainwatch writes SageMaker's timeline format, and never disturbs the training."""
+"""python/trainwatch records what a training does, in SageMaker's timeline format."""
 
 import gc
 import json
 import os
-import shutil
-import subprocess
 import sys
-import tempfile
 import threading
 import unittest
 import unittest.mock
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-sys.path.insert(0, os.path.join(ROOT, "python"))
-import timeline_files  # noqa: E402
-import trainwatch  # noqa: E402
-
-
-def read(path):
-    with open(path) as file:
-        return file.read()
+from hook_case import HookCase, read
+import trainwatch
 
 
 class _MultiProcessingDataLoaderIter:
@@ -50,29 +40,7 @@ class Loader:
         return 5
 
 
-class HookTest(unittest.TestCase):
-    def setUp(self):
-        directory = tempfile.TemporaryDirectory()
-        self.addCleanup(directory.cleanup)
-        self.out = directory.name
-
-    def watch(self, **options):
-        watch = trainwatch.Watch(self.out, rank=3, node="gpu_box.example", **options)
-        self.addCleanup(watch.close)
-        return watch
-
-    def open_file(self, node="3-gpu-box-example"):
-        return os.path.join(self.out, "framework", node + "_pythontimeline.json.tmp")
-
-    def closed_files(self):
-        return timeline_files.closed_files(self.out)
-
-    def records(self):
-        return [record for path in self.closed_files() for record in json.loads(read(path))]
-
-    def spans(self, phase=None):
-        return timeline_files.spans(self.out, phase)
-
+class HookTest(HookCase):
     def test_pauses_of_the_garbage_collector_are_recorded(self):
         watch = self.watch()
         timeline = watch._timeline
@@ -114,25 +82,6 @@ class HookTest(unittest.TestCase):
             {"name": "Step:ModeKeys.TRAIN", "pid": 2, "ph": "X", "ts": step["ts"],
              "dur": step["dur"], "args": {"pid": pid, "step_num": "0"}}])
         self.assertAlmostEqual(base / 1e6, os.stat(self.open_file()).st_mtime, delta=60)
-
-    def test_closing_makes_an_array_and_moves_the_file(self):
-        watch = self.watch()
-        with watch.step():
-            pass
-        inode = os.stat(self.open_file()).st_ino
-        watch.close()
-        self.assertFalse(os.path.exists(self.open_file()))
-        path, = self.closed_files()
-        self.assertEqual(os.stat(path).st_ino, inode)
-        self.assertTrue(read(path).endswith("}}\n]"))
-        stamp, node, kind = os.path.basename(path).split("_")
-        self.assertEqual((node, kind), ("3-gpu-box-example", "pythontimeline.json"))
-        span, = self.spans()
-        self.assertEqual(int(stamp), span["ts"] + span["dur"])
-        watch.close()
-        with watch.step():
-            pass
-        self.assertEqual(len(self.records()), 5)
 
     def test_batches_records_the_waits_and_ends_with_the_loader(self):
         watch = self.watch()
@@ -229,100 +178,6 @@ class HookTest(unittest.TestCase):
         self.assertEqual(inner["args"]["step_num"], "0")
         self.assertNotIn("step_num", checkpoint["args"])
 
-    def test_rotation_by_size(self):
-        watch = self.watch(rotate_bytes=1000)
-        for _ in range(50):
-            with watch.step():
-                pass
-        watch.close()
-        self.assertGreater(len(self.closed_files()), 3)
-        self.assertEqual([span["args"]["step_num"] for span in self.spans()],
-                         [str(i) for i in range(50)])
-        bases = {record["args"]["start_time_since_epoch_in_micros"] for record in self.records()
-                 if "start_time_since_epoch_in_micros" in record["args"]}
-        self.assertEqual(len(bases), 1)
-        stamps = [int(os.path.basename(path).split("_")[0]) for path in self.closed_files()]
-        self.assertEqual(len(set(stamps)), len(stamps))
-        for path in self.closed_files():
-            self.assertLess(os.path.getsize(path), 1300)
-
-    def test_rotation_by_time(self):
-        watch = self.watch(rotate_seconds=0)
-        for _ in range(3):
-            with watch.step():
-                pass
-        watch.close()
-        self.assertEqual(len(self.closed_files()), 3)
-
-    def test_the_leftover_of_a_crash_is_closed_first(self):
-        script = ("import sys, os; sys.path.insert(0, sys.argv[1]); import trainwatch\n"
-                  "watch = trainwatch.Watch(sys.argv[2], rank=3, node='gpu-box-example')\n"
-                  "for _ in range(2):\n"
-                  "    with watch.step(): pass\n"
-                  "os._exit(1)\n")
-        subprocess.run([sys.executable, "-c", script, os.path.join(ROOT, "python"), self.out])
-        with open(self.open_file(), "a") as file:
-            file.write('{"name": "Step:Mod')  # the last write was cut
-        watch = self.watch()
-        with watch.step():
-            pass
-        watch.close()
-        self.assertEqual(len(self.closed_files()), 2)
-        self.assertEqual([span["args"]["step_num"] for span in self.spans()], ["0", "1", "0"])
-
-    def test_a_leftover_without_a_line_is_removed(self):
-        os.makedirs(os.path.dirname(self.open_file()))
-        with open(self.open_file(), "w") as file:
-            file.write("[\n")
-        watch = self.watch()
-        with watch.step():
-            pass
-        watch.close()
-        self.assertEqual(len(self.closed_files()), 1)
-
-    def test_two_processes_of_one_rank_keep_apart(self):
-        script = ("import sys; sys.path.insert(0, sys.argv[1]); import trainwatch\n"
-                  "watch = trainwatch.Watch(sys.argv[2], rank=3, node='gpu-box-example')\n"
-                  "with watch.step(): pass\n"
-                  "print('open', flush=True); input()\n")
-        with subprocess.Popen([sys.executable, "-c", script, os.path.join(ROOT, "python"),
-                               self.out], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
-            other.stdout.readline()
-            watch = self.watch()
-            with watch.step():
-                pass
-            self.assertTrue(os.path.exists(self.open_file("3-gpu-box-example-%d" % os.getpid())))
-            other.communicate(b"\n")
-        watch.close()
-        self.assertEqual(len(self.spans()), 2)
-
-    def test_a_fork_writes_nothing(self):
-        watch = self.watch()
-        with watch.step():
-            pass
-        before = read(self.open_file())
-        child = os.fork()
-        if child == 0:
-            with watch.step():
-                pass
-            watch.close()
-            os._exit(0)
-        self.assertEqual(os.waitpid(child, 0)[1], 0)
-        self.assertEqual(read(self.open_file()), before)
-        watch.close()
-        self.assertEqual(len(self.spans()), 1)
-
-    def test_a_fork_while_another_thread_writes(self):
-        watch = self.watch()
-        watch._timeline._lock.acquire()
-        child = os.fork()
-        if child == 0:
-            with watch.step():
-                pass
-            os._exit(0)
-        self.assertEqual(os.waitpid(child, 0)[1], 0)
-        watch._timeline._lock.release()
-
     def test_threads_share_a_watch(self):
         watch = self.watch(rotate_bytes=20000)
 
@@ -340,48 +195,6 @@ class HookTest(unittest.TestCase):
             steps = self.spans("Step:ModeKeys." + mode)
             self.assertEqual([int(step["args"]["step_num"]) for step in steps], list(range(500)))
 
-    def test_a_failed_write_is_one_warning_and_the_training_goes_on(self):
-        blocked = os.path.join(self.out, "a file")
-        open(blocked, "w").close()
-        watch = trainwatch.Watch(blocked, rank=0)
-        self.addCleanup(watch.close)
-        with self.assertLogs("trainwatch", "WARNING") as logs:
-            for _ in watch.batches(range(10)):
-                with watch.step():
-                    pass
-            watch.close()
-        self.assertEqual(len(logs.output), 1)
-
-    def test_a_full_disk(self):
-        watch = self.watch()
-        with watch.step():
-            pass
-        full = os.open("/dev/full", os.O_WRONLY)
-        os.dup2(full, watch._timeline._fd)
-        os.close(full)
-        with self.assertLogs("trainwatch", "WARNING"):
-            with watch.step():
-                pass
-        with watch.step():
-            pass
-
-    def test_a_file_copied_alone(self):
-        shutil.copy(os.path.join(ROOT, "python", "trainwatch.py"), self.out)
-        script = ("import trainwatch; watch = trainwatch.Watch('.', node='a')\n"
-                  "with watch.step(): pass\n")
-        subprocess.run([sys.executable, "-c", script], cwd=self.out, check=True)
-        self.assertEqual(timeline_files.steps(self.out), [0])
-
-    def test_two_watches_of_one_process_keep_apart(self):
-        watches = [self.watch() for _ in range(3)]
-        for watch in watches:
-            with watch.step():
-                pass
-        self.assertEqual(len(timeline_files.open_files(self.out)), 3)
-        for watch in watches:
-            watch.close()
-        self.assertEqual(len(self.spans()), 3)
-
     def test_spans_without_a_block(self):
         watch = self.watch()
         began = watch.now()
@@ -391,17 +204,6 @@ class HookTest(unittest.TestCase):
         checkpoint, step = self.spans()
         self.assertEqual((checkpoint["ts"], checkpoint["dur"]), (began, 5))
         self.assertEqual(step["args"]["step_num"], "17")
-
-    def test_rest_closes_the_file_and_the_next_event_opens_another(self):
-        watch = self.watch()
-        for _ in range(2):
-            with watch.step():
-                pass
-            watch.rest()
-            self.assertEqual(timeline_files.open_files(self.out), [])
-        watch.close()
-        self.assertEqual(len(self.closed_files()), 2)
-        self.assertEqual(timeline_files.steps(self.out), [0, 1])
 
     def test_what_launchers_say(self):
         nothing = trainwatch.place({})
@@ -443,18 +245,6 @@ class HookTest(unittest.TestCase):
         labels = [record["args"] for record in self.records() if record["name"] == "process_labels"]
         self.assertEqual(labels, 2 * [{"job": 'a "b"', "run": "7", "world_size": 2,
                                        "labels": 'job a "b", run 7, world size 2'}])
-
-    def test_rank_and_host_from_the_surroundings(self):
-        environment = dict(os.environ, RANK="12")
-        script = ("import sys; sys.path.insert(0, sys.argv[1]); import trainwatch\n"
-                  "watch = trainwatch.Watch(sys.argv[2])\n"
-                  "with watch.step(): pass\n")  # and closes at exit
-        subprocess.run([sys.executable, "-c", script, os.path.join(ROOT, "python"), self.out],
-                       env=environment, check=True)
-        path, = self.closed_files()
-        node = os.path.basename(path).split("_")[1]
-        host = os.uname().nodename.replace("_", "-").replace(".", "-")
-        self.assertEqual(node, "12-" + host)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,42 @@
+"""What the tests of python/trainwatch share: a folder for a watch to write to, and what it wrote there."""
+
+import json
+import os
+import sys
+import tempfile
+import unittest
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+PYTHON = os.path.join(ROOT, "python")
+sys.path.insert(0, PYTHON)
+import timeline_files  # noqa: E402
+import trainwatch  # noqa: E402
+
+
+def read(path):
+    with open(path) as file:
+        return file.read()
+
+
+class HookCase(unittest.TestCase):
+    def setUp(self):
+        directory = tempfile.TemporaryDirectory()
+        self.addCleanup(directory.cleanup)
+        self.out = directory.name
+
+    def watch(self, **options):
+        watch = trainwatch.Watch(self.out, rank=3, node="gpu_box.example", **options)
+        self.addCleanup(watch.close)
+        return watch
+
+    def open_file(self, node="3-gpu-box-example"):
+        return os.path.join(self.out, "framework", node + "_pythontimeline.json.tmp")
+
+    def closed_files(self):
+        return timeline_files.closed_files(self.out)
+
+    def records(self):
+        return [record for path in self.closed_files() for record in json.loads(read(path))]
+
+    def spans(self, phase=None):
+        return timeline_files.spans(self.out, phase)
