@@ -138,8 +138,8 @@ class StepExtents {
     if (waiting_.size() == kWaiting) waiting_.pop_front();
     // Nearly all spans come in order.
     const bool last = waiting_.empty() || start_of(waiting_.back()) <= extent.start;
-    const auto at = last ? waiting_.end()
-                         : std::ranges::upper_bound(waiting_, extent.start, {}, start_of);
+    const auto at =
+        last ? waiting_.end() : std::ranges::upper_bound(waiting_, extent.start, {}, start_of);
     waiting_.emplace(at, names, extent);
   }
 
