@@ -2,15 +2,13 @@
 
 #include <algorithm>
 
+#include "trainwatch/insert_sorted.h"
+
 namespace trainwatch {
 namespace {
 
 // Writes to one file at this distance are one: it was seen while it was being written.
 constexpr auto kStillWriting = std::chrono::seconds(10);
-
-bool by_time(const CheckpointWrite& one, const CheckpointWrite& other) {
-  return one.written < other.written;
-}
 
 }  // namespace
 
@@ -26,8 +24,7 @@ void CheckpointHistory::on(CheckpointWrite write) {
   changed_ = true;
   if (known != writes_.cend()) writes_.erase(known);
   if (writes_.size() == kMostWrites) writes_.erase(writes_.begin());
-  const auto place = std::upper_bound(writes_.begin(), writes_.end(), write, by_time);
-  writes_.insert(place, std::move(write));
+  insert_sorted(writes_, std::move(write), &CheckpointWrite::written);
 }
 
 std::optional<Span> CheckpointHistory::during(const Step& step) const {
@@ -77,7 +74,9 @@ bool CheckpointHistory::is_of(const CheckpointWrite& write, SubjectId rank) cons
 
 void CheckpointHistory::state(StateIo& io) {
   io(writes_);
-  if (writes_.size() > kMostWrites || !std::ranges::is_sorted(writes_, by_time)) io.fail();
+  if (writes_.size() > kMostWrites ||
+      !std::ranges::is_sorted(writes_, {}, &CheckpointWrite::written))
+    io.fail();
 }
 
 }  // namespace trainwatch

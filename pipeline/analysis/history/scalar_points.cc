@@ -5,6 +5,8 @@
 #include <span>
 #include <string_view>
 
+#include "trainwatch/insert_sorted.h"
+
 namespace trainwatch {
 namespace {
 
@@ -39,9 +41,8 @@ void append_kept(std::span<const ScalarPoint> group, std::vector<ScalarPoint>& t
 }  // namespace
 
 void ScalarPoints::add(const ScalarPoint& point, std::size_t most) {
-  const auto place = std::ranges::upper_bound(points_, point.at, {}, &ScalarPoint::at);
+  const auto place = insert_sorted(points_, point, &ScalarPoint::at);
   changed_from_ = std::min(changed_from_, static_cast<std::size_t>(place - points_.begin()));
-  points_.insert(place, point);
   if (points_.size() > most) keep(most);
 }
 

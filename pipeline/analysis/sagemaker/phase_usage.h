@@ -19,6 +19,7 @@
 #include "pipeline/analysis/sagemaker/waiting_samples.h"
 #include "pipeline/analysis/table_cells.h"
 #include "trainwatch/event.h"
+#include "trainwatch/insert_sorted.h"
 #include "trainwatch/interner.h"
 #include "trainwatch/state_io.h"
 #include "trainwatch/stats/distribution.h"
@@ -50,8 +51,7 @@ class StepPhases {
   void add(const Span& span) {
     if (first_phase_ == Symbol::none) first_phase_ = span.phase;
     several_ = several_ || span.phase != first_phase_;
-    const auto after = std::upper_bound(steps_.begin(), steps_.end(), span.start, starts_after);
-    steps_.insert(after, {span.start, span.end(), span.phase});
+    insert_sorted(steps_, {span.start, span.end(), span.phase}, &Step::start);
     if (steps_.size() <= kSteps) return;
     steps_.pop_front();
     whole_ = false;
@@ -91,8 +91,6 @@ class StepPhases {
   }
 
  private:
-  static bool starts_after(Time start, const Step& step) { return start < step.start; }
-
   std::deque<Step> steps_;  // by start
   Symbol first_phase_ = Symbol::none;
   bool several_ = false;

@@ -14,6 +14,7 @@
 #include "pipeline/analysis/sagemaker/symbol_extents.h"
 #include "pipeline/analysis/table_cells.h"
 #include "trainwatch/event.h"
+#include "trainwatch/insert_sorted.h"
 #include "trainwatch/interner.h"
 #include "trainwatch/state_io.h"
 
@@ -136,11 +137,7 @@ class StepExtents {
   void place(Names names, const TimeExtent& extent) {
     if (OpenStep* const step = around(extent)) return step->add(names, extent);
     if (waiting_.size() == kWaiting) waiting_.pop_front();
-    // Nearly all spans come in order.
-    const bool last = waiting_.empty() || start_of(waiting_.back()) <= extent.start;
-    const auto at =
-        last ? waiting_.end() : std::ranges::upper_bound(waiting_, extent.start, {}, start_of);
-    waiting_.emplace(at, names, extent);
+    insert_sorted(waiting_, {names, extent}, start_of);
   }
 
   // No other step has changed: what lies in one of them does not wait. Where loaders wait outside

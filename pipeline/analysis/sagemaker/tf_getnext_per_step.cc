@@ -8,6 +8,7 @@
 #include "pipeline/analysis/per_rank.h"
 #include "pipeline/analysis/table_cells.h"
 #include "trainwatch/analysis.h"
+#include "trainwatch/insert_sorted.h"
 
 namespace trainwatch {
 namespace {
@@ -86,17 +87,14 @@ struct RankCalls {
                          [](Time start, const StepCalls& step) { return start < step.start; });
     if (after != steps.begin() && (after - 1)->has(call)) return (after - 1)->add(call);
     if (waiting.size() == kWaiting) waiting.pop_front();
-    waiting.insert(std::ranges::upper_bound(waiting, call.start, {}, &Call::start), call);
+    insert_sorted(waiting, call, &Call::start);
   }
   void add(StepCalls step, std::size_t most) {
     const auto begin = std::ranges::lower_bound(waiting, step.start, {}, &Call::start);
     const auto end = std::ranges::upper_bound(begin, waiting.end(), step.end, {}, &Call::start);
     std::for_each(begin, end, [&step](const Call& call) { step.add(call); });
     waiting.erase(begin, end);
-    const auto after =
-        std::upper_bound(steps.begin(), steps.end(), step.start,
-                         [](Time start, const StepCalls& other) { return start < other.start; });
-    steps.insert(after, std::move(step));
+    insert_sorted(steps, std::move(step), &StepCalls::start);
     trim(most);
   }
   void trim(std::size_t most) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "pipeline/decode/kineto/cycle_rows.h"
+#include "trainwatch/insert_sorted.h"
 #include "trainwatch/release_memory.h"
 
 namespace trainwatch {
@@ -28,8 +29,7 @@ ProvisionalCycle StepMarks::provisional() const {
   for (const StepMark& mark : marks_) {
     if (mark.kind != SpanKind::step) continue;
     ++found.steps_seen;
-    const auto place = std::ranges::upper_bound(found.steps, mark.start_ns, {}, &StepRow::start_ns);
-    found.steps.insert(place, {mark.start_ns, mark.duration_ns, mark.step, 0});
+    insert_sorted(found.steps, {mark.start_ns, mark.duration_ns, mark.step, 0}, &StepRow::start_ns);
     if (found.steps.size() > ProvisionalCycle::kShown) found.steps.pop_back();
   }
   for (const StepMark& mark : marks_) {
