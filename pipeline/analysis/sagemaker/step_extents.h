@@ -78,6 +78,7 @@ class StepExtents {
   void state(StateIo& io, const Interner& interner) {
     io(open_);
     io(waiting_);
+    if (io.is_loading()) last_is_only_ = false;
     const auto check = [&](Symbol symbol) {
       if (!is_known(interner, symbol)) io.fail();
     };
@@ -106,11 +107,15 @@ class StepExtents {
 
   template <class Close>
   OpenStep& touch(std::int64_t number, const TimeExtent& extent, Close&& close) {
-    const auto found = std::find_if(open_.begin(), open_.end(), [&](const OpenStep& step) {
+    const auto belongs = [&](const OpenStep& step) {
       return step.number == number && continues(step, extent);
-    });
+    };
+    if (last_is_only_ && belongs(open_.back())) return open_.back();
+    const auto same = std::ranges::count(open_, number, &OpenStep::number);
+    const auto found = std::ranges::find_if(open_, belongs);
+    last_is_only_ = same == (found == open_.end() ? 0 : 1);
     if (found != open_.end()) {
-      if (found + 1 != open_.end()) std::rotate(found, found + 1, open_.end());
+      std::rotate(found, found + 1, open_.end());
       return open_.back();
     }
     if (open_.size() < kOpen) {
@@ -157,6 +162,7 @@ class StepExtents {
   static Time start_of(const Waiting& waiting) { return waiting.second.start; }
 
   std::deque<OpenStep> open_;
+  bool last_is_only_ = false;    // no other open step has the number of the last one
   std::deque<Waiting> waiting_;  // by start
 };
 
