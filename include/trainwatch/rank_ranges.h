@@ -3,44 +3,99 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstddef>
 #include <cstdint>
+#include <iterator>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace trainwatch {
 
-// `ranks` ascend, each once.
+// A set of ranks; those that follow one another take as little room as one.
+class RankRanges {
+ public:
+  // Of a text of text(); nullopt: it is none.
+  static std::optional<RankRanges> parse(std::string_view text) {
+    RankRanges parsed;
+    while (!text.empty()) {
+      const std::string_view range = text.substr(0, text.find(','));
+      Range found;
+      const auto begun = std::from_chars(range.begin(), range.end(), found.first);
+      found.last = found.first;
+      if (begun.ptr != range.end() && *begun.ptr == '-')
+        std::from_chars(begun.ptr + 1, range.end(), found.last);
+      const bool follows = parsed.ranges_.empty() || parsed.ranges_.back().last < found.first;
+      if (begun.ec != std::errc{} || found.last < found.first || !follows) return std::nullopt;
+      parsed.ranges_.push_back(found);
+      text.remove_prefix(std::min(range.size() + 1, text.size()));
+    }
+    return parsed;
+  }
+
+  void add(std::int32_t rank) {
+    const auto after = std::ranges::upper_bound(ranges_, rank, {}, &Range::first);
+    const bool has_before = after != ranges_.begin();
+    if (has_before && rank <= std::prev(after)->last) return;
+    const bool extends = has_before && std::prev(after)->last == rank - 1;
+    const bool precedes = after != ranges_.end() && after->first - 1 == rank;
+    if (extends && precedes) {
+      std::prev(after)->last = after->last;
+      ranges_.erase(after);
+    } else if (extends) {
+      std::prev(after)->last = rank;
+    } else if (precedes) {
+      after->first = rank;
+    } else {
+      ranges_.insert(after, {rank, rank});
+    }
+  }
+
+  void add(const RankRanges& others) {
+    for (const Range& range : others.ranges_) {
+      for (std::int64_t rank = range.first; rank <= range.last; ++rank)
+        add(static_cast<std::int32_t>(rank));
+    }
+  }
+
+  std::size_t count() const {
+    std::size_t count = 0;
+    for (const Range& range : ranges_)
+      count += static_cast<std::size_t>(range.last - range.first) + 1;
+    return count;
+  }
+
+  std::string text() const {
+    std::string text;
+    for (const Range& range : ranges_) {
+      if (!text.empty()) text += ',';
+      text += std::to_string(range.first);
+      if (range.last != range.first) text += '-' + std::to_string(range.last);
+    }
+    return text;
+  }
+
+ private:
+  struct Range {
+    std::int32_t first = 0;
+    std::int32_t last = 0;
+  };
+  std::vector<Range> ranges_;  // ascending, with a gap between two
+};
+
 template <class Ranks = std::set<std::int32_t>>
 std::string rank_ranges(const Ranks& ranks) {
-  std::string text;
-  for (auto rank = ranks.begin(); rank != ranks.end();) {
-    const std::int32_t first = *rank;
-    std::int32_t last = first;
-    while (++rank != ranks.end() && *rank == last + 1) last = *rank;
-    if (!text.empty()) text += ',';
-    text += std::to_string(first);
-    if (last != first) text += '-' + std::to_string(last);
-  }
-  return text;
+  RankRanges ranges;
+  for (const std::int32_t rank : ranks) ranges.add(rank);
+  return ranges.text();
 }
 
 // How many ranks a text of rank_ranges() lists; 0 for anything else.
-inline std::size_t count_ranks(std::string_view ranges) {
-  std::size_t count = 0;
-  while (!ranges.empty()) {
-    const std::size_t end = std::min(ranges.find(','), ranges.size());
-    const std::string_view range = ranges.substr(0, end);
-    std::int32_t first = 0;
-    const auto begun = std::from_chars(range.begin(), range.end(), first);
-    std::int32_t last = first;
-    if (begun.ptr != range.end() && *begun.ptr == '-')
-      std::from_chars(begun.ptr + 1, range.end(), last);
-    if (begun.ec != std::errc{} || last < first) return 0;
-    count += static_cast<std::size_t>(last - first) + 1;
-    ranges.remove_prefix(std::min(end + 1, ranges.size()));
-  }
-  return count;
+inline std::size_t count_ranks(std::string_view text) {
+  const auto ranges = RankRanges::parse(text);
+  return ranges ? ranges->count() : 0;
 }
 
 }  // namespace trainwatch

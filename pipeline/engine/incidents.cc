@@ -52,8 +52,24 @@ bool Incidents::belong_together(const Entry& a, const Entry& b) {
   return a.since - slack <= b.opened && b.since - slack <= a.opened;
 }
 
+bool Incidents::speaks_for_others(const Entry& entry) const {
+  return entry.speaker == entry.id && std::ranges::any_of(entries_, [&entry](const Entry& other) {
+           return other.incident == entry.incident && other.number != entry.number;
+         });
+}
+
+// In a job of thousands of ranks all may have an alert at once. If the one that speaks for them
+// were forgotten, all others would have another speaker, again and again.
+void Incidents::make_room() {
+  if (entries_.size() < kMost) return;
+  const auto oldest = std::ranges::find_if(
+      entries_, [this](const Entry& entry) { return !speaks_for_others(entry); });
+  forgotten_.push_back(oldest->number);
+  entries_.erase(oldest);
+}
+
 Incidents::Entry& Incidents::enter(Entry entry) {
-  if (entries_.size() == kMost) entries_.pop_front();
+  make_room();
   entry.number = entry.incident = next_number_++;
   for (const Entry& other : entries_) {
     if (other.incident == entry.incident || !belong_together(entry, other)) continue;
@@ -70,10 +86,15 @@ Incidents::Entry& Incidents::enter(Entry entry) {
 }
 
 const Incidents::Entry& Incidents::speaker_of(std::uint64_t incident) const {
+  const bool many = std::ranges::count(entries_, incident, &Entry::incident) > kFew;
+  const auto importance_of = [many](const Entry& entry) {
+    const bool stays = many && entry.speaker == entry.id;
+    return std::tuple(entry.severity, entry.specificity, stays);
+  };
   const Entry* best = nullptr;
-  const auto says_less = [](const Entry& a, const Entry& b) {
-    return std::tie(a.severity, a.specificity, b.since, b.rank, b.id) <
-           std::tie(b.severity, b.specificity, a.since, a.rank, a.id);
+  const auto says_less = [&importance_of](const Entry& a, const Entry& b) {
+    return std::tuple(importance_of(a), std::tie(b.since, b.rank, b.id)) <
+           std::tuple(importance_of(b), std::tie(a.since, a.rank, a.id));
   };
   for (const Entry& entry : entries_) {
     if (entry.incident != incident) continue;
@@ -82,15 +103,17 @@ const Incidents::Entry& Incidents::speaker_of(std::uint64_t incident) const {
   return *best;
 }
 
+// Those of its alerts, and those that its speaker had so far: some of their alerts may be
+// forgotten.
 std::string Incidents::ranks_of(const Entry& speaker) const {
-  std::vector<std::int32_t> ranks;
+  RankRanges ranks = RankRanges::parse(speaker.ranks).value_or(RankRanges{});
   for (const Entry& entry : entries_) {
-    const bool counts = entry.incident == speaker.incident && entry.rule == speaker.rule;
-    if (counts && entry.rank != kNoRank) ranks.push_back(entry.rank);
+    if (entry.incident != speaker.incident || entry.rule != speaker.rule) continue;
+    if (entry.rank != kNoRank) ranks.add(entry.rank);
+    const bool spoke = entry.number != speaker.number && !entry.ranks.empty();
+    if (spoke) ranks.add(RankRanges::parse(entry.ranks).value_or(RankRanges{}));
   }
-  std::ranges::sort(ranks);
-  ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
-  return ranks.size() < 2 ? std::string() : rank_ranges(ranks);
+  return ranks.count() < 2 ? std::string() : ranks.text();
 }
 
 std::vector<Incidents::Change> Incidents::update(const Alert& alert, const RuleSpec& rule) {
@@ -140,20 +163,12 @@ void Incidents::Entry::state(StateIo& io) {
 }
 
 void Incidents::save(StateRows& rows, bool all) {
-  const std::uint64_t first = next_number_ - entries_.size();
-  for (; dropped_from_ < first; ++dropped_from_) {
-    rows.remove(numbered_row(kIncidentRows, dropped_from_));
-  }
-  if (all) {
-    changed_.clear();
-    for (const Entry& entry : entries_) changed_.push_back(entry.number);
-  }
+  for (const std::uint64_t number : forgotten_) rows.remove(numbered_row(kIncidentRows, number));
+  forgotten_.clear();
   std::ranges::sort(changed_);
-  changed_.erase(std::unique(changed_.begin(), changed_.end()), changed_.end());
-  for (const std::uint64_t number : changed_) {
-    if (number < first) continue;
-    Entry& entry = entries_[number - first];
-    rows.put(numbered_row(kIncidentRows, number), [&entry](StateIo& io) { io(entry); });
+  for (Entry& entry : entries_) {
+    if (!all && !std::ranges::binary_search(changed_, entry.number)) continue;
+    rows.put(numbered_row(kIncidentRows, entry.number), [&entry](StateIo& io) { io(entry); });
   }
   changed_.clear();
 }
@@ -164,9 +179,7 @@ bool Incidents::load(const SavedState& saved) {
     StateIo io = saved.open(value);
     Entry entry;
     io(entry);
-    const bool follows = entries_.empty() || entry.number == next_number_;
-    if (!io.complete() || !follows || entries_.size() == kMost) return false;
-    if (entries_.empty()) dropped_from_ = entry.number;
+    if (!io.complete() || entry.number < next_number_ || entries_.size() == kMost) return false;
     next_number_ = entry.number + 1;
     entries_.push_back(std::move(entry));
     return true;

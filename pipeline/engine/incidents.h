@@ -11,9 +11,11 @@
 // depends on how alerts opened, not on the order in which files were read.
 //
 // The speaker has the highest severity; among these the most specific rule; among these the
-// earliest.
+// earliest. An incident of many alerts keeps its speaker unless another is more severe or more
+// specific: the others would all change with it.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -30,8 +32,10 @@ namespace trainwatch {
 
 class Incidents {
  public:
-  // At most this many alerts are remembered, the newest.
+  // At most this many alerts are remembered: the newest, and those that speak for others. What was
+  // forgotten keeps its speaker, and its rank stays among the speaker's.
   static constexpr std::size_t kMost = 512;
+  static constexpr std::ptrdiff_t kFew = 64;  // of an incident
 
   struct Change {
     std::string id;        // of an alert
@@ -49,7 +53,7 @@ class Incidents {
 
  private:
   struct Entry {
-    std::uint64_t number = 0;  // in the order in which they opened, without gaps
+    std::uint64_t number = 0;  // in the order in which they opened
     std::string id;
     std::string rule;
     std::string job;
@@ -75,14 +79,16 @@ class Incidents {
   static Entry entry_of(const Alert& alert, const RuleSpec& rule);
   static bool belong_together(const Entry& a, const Entry& b);
   Entry& enter(Entry entry);
+  bool speaks_for_others(const Entry& entry) const;
+  void make_room();
   const Entry& speaker_of(std::uint64_t incident) const;
   std::string ranks_of(const Entry& speaker) const;
 
   std::deque<Entry> entries_;  // in the order in which they opened
   std::uint64_t next_number_ = 1;
-  // Since they were last saved:
+  // Numbers, since they were last saved:
   std::vector<std::uint64_t> changed_;
-  std::uint64_t dropped_from_ = 1;  // up to the first entry
+  std::vector<std::uint64_t> forgotten_;
 };
 
 }  // namespace trainwatch

@@ -2,7 +2,11 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <map>
+#include <string>
+
+#include "tests/support/saved_state.h"
 
 namespace trainwatch::incidents_test {
 
@@ -35,6 +39,7 @@ class IncidentsTest : public testing::Test {
     alert.verdict.own_cause = cause;
     alert.verdict.step = second;
     for (const auto& change : incidents_.update(alert, rule)) {
+      ++changes_;
       speaker_[change.id] = change.incident;
       ranks_[change.id] = change.ranks;
     }
@@ -47,6 +52,7 @@ class IncidentsTest : public testing::Test {
   Incidents incidents_;
   std::map<std::string, std::string> speaker_;
   std::map<std::string, std::string> ranks_;
+  std::size_t changes_ = 0;
 };
 
 TEST_F(IncidentsTest, TheSameOnAllRanksIsOneAndNamesThem) {
@@ -93,6 +99,33 @@ TEST_F(IncidentsTest, DoesNotDependOnTheOrderOfReading) {
   open(wait_, "w1", 1, 130);
   EXPECT_EQ(speaker_, first);
   EXPECT_EQ(speaker_["g"], "w0");
+}
+
+// More than are remembered: the first one still speaks for them, and names them all.
+TEST_F(IncidentsTest, AJobOfThousandsOfRanks) {
+  constexpr std::int32_t kRanks = 4 * Incidents::kMost;
+  for (std::int32_t rank = 0; rank < kRanks; ++rank) open(wait_, std::to_string(rank), rank, 100);
+  for (const auto& [id, speaker] : speaker_) EXPECT_EQ(speaker, "0") << id;
+  const std::string all = "0-" + std::to_string(kRanks - 1);
+  EXPECT_EQ(ranks_["0"], all);
+  EXPECT_LE(changes_, 2 * kRanks) << "each once, and the one that speaks for it";
+
+  Incidents loaded;
+  ASSERT_TRUE(loaded.load(test::put_rows(incidents_)));
+  incidents_ = std::move(loaded);
+  open(wait_, std::to_string(kRanks), kRanks, 100, CauseName::input_wait, Severity::critical);
+  EXPECT_EQ(ranks_[std::to_string(kRanks)], "0-" + std::to_string(kRanks)) << "it speaks now";
+}
+
+TEST_F(IncidentsTest, ForgottenAlertsAreForgottenInTheStateToo) {
+  StateRows saved;
+  for (std::int32_t i = 0; i < 2000; ++i) {
+    open(other_, std::to_string(i), 0, 100 + 10 * i);
+    incidents_.save(saved, false);
+  }
+  const auto stored = std::ranges::count_if(saved.changed(),
+                                            [](const auto& row) { return row.second.has_value(); });
+  EXPECT_EQ(stored, Incidents::kMost);
 }
 
 }  // namespace trainwatch::incidents_test
