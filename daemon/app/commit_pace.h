@@ -24,7 +24,7 @@ class CommitPace {
   using TimePoint = std::chrono::steady_clock::time_point;
 
   static constexpr std::uint64_t kBytes = std::uint64_t{8} << 20U;
-  static constexpr std::uint64_t kBurst = std::uint64_t{4} << 20U;  // bytes in one commit
+  static constexpr std::uint64_t kTrim = std::uint64_t{4} << 20U;
   static constexpr int kRest = 19;  // times what the last commit took
   // The time between two commits with alerts while more input is waiting:
   static constexpr TimePoint::duration kLeastTogether = std::chrono::milliseconds(100);
@@ -45,8 +45,7 @@ class CommitPace {
     ++since_commit_;
   }
   void committed(TimePoint begun, TimePoint ended) {
-    burst_ = burst_ || uncommitted_ >= kBurst;
-    uncommitted_ = 0;
+    untrimmed_ += std::exchange(uncommitted_, 0);
     since_commit_ = 0;
     const auto rest = kRest * (ended - begun);
     rests_until_ = ended + rest;
@@ -57,8 +56,12 @@ class CommitPace {
   // After second_passed().
   bool second_is_due() const { return since_commit_ >= kCommits; }
   bool show_is_due() const { return quiet_ <= kSettled || quiet_ % kShown == 0; }
-  // Whether there was a burst since the last call.
-  bool take_burst() { return std::exchange(burst_, false); }
+  // Whether kTrim bytes were committed since it last said so: what was freed is worth giving back.
+  bool take_trim() {
+    if (untrimmed_ < kTrim) return false;
+    untrimmed_ = 0;
+    return true;
+  }
   // Asked when one of them is due.
   bool may_commit(TimePoint now) const { return now >= rests_until_; }
   // Asked when an alert waits.
@@ -68,7 +71,7 @@ class CommitPace {
 
  private:
   std::uint64_t uncommitted_ = 0;
-  bool burst_ = false;
+  std::uint64_t untrimmed_ = 0;
   int quiet_ = 0;         // seconds since input came
   int since_commit_ = 0;  // seconds
   TimePoint rests_until_{};

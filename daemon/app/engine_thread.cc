@@ -148,8 +148,8 @@ struct EngineThread::Impl {
     const bool due = pace.second_is_due() || health.degraded();
     if (waits || (due && pace.may_commit(SteadyClock::now()))) commit();
     if (waits || pace.show_is_due()) show();
-    // Of chunks that waited, and of large commits.
-    if (report.complete && inbox.empty() && pace.take_burst()) give_freed_memory_back();
+    // Of chunks that waited, and of commits.
+    if (report.complete && inbox.empty() && pace.take_trim()) give_freed_memory_back();
   }
 
   void look_after_writers() {

@@ -242,6 +242,7 @@ void Ingest::restarted(FileId id, std::uint64_t lost) {
 void Ingest::finished(FileId id) {
   File& file = changing(id);
   finish(id, file);
+  file.read.shrink();
   file.finished = true;
 }
 

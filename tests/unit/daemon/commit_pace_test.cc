@@ -65,17 +65,17 @@ TEST(CommitPace, AlertsAreCommittedAtOnceUnlessMoreInputWaits) {
   EXPECT_TRUE(pace.may_commit_alerts(at(3500), true)) << "a second at most";
 }
 
-TEST(CommitPace, ABurstIsSeenOnce) {
+TEST(CommitPace, MemoryIsGivenBackOnceForSoMuchInput) {
   CommitPace pace;
-  pace.read(CommitPace::kBurst - 1);
+  pace.read(CommitPace::kTrim - 1);
+  EXPECT_FALSE(pace.take_trim()) << "not committed yet";
   pace.committed(at(0), at(1));
-  EXPECT_FALSE(pace.take_burst());
-  pace.read(CommitPace::kBurst);
-  EXPECT_FALSE(pace.take_burst()) << "not committed yet";
+  EXPECT_FALSE(pace.take_trim());
+  pace.read(1);
   pace.committed(at(2), at(3));
   pace.committed(at(4), at(5));
-  EXPECT_TRUE(pace.take_burst());
-  EXPECT_FALSE(pace.take_burst());
+  EXPECT_TRUE(pace.take_trim());
+  EXPECT_FALSE(pace.take_trim());
 }
 
 TEST(CommitPace, TheClockAloneIsWorthACommitNowAndThen) {
