@@ -10,11 +10,12 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace trainwatch {
 
-// A set of ranks; those that follow one another take as little room as one.
+// A set of ranks, which are not negative; those that follow one another take as little room as one.
 class RankRanges {
  public:
   // Of a text of text(); nullopt: it is none.
@@ -28,7 +29,8 @@ class RankRanges {
       if (begun.ptr != range.end() && *begun.ptr == '-')
         std::from_chars(begun.ptr + 1, range.end(), found.last);
       const bool follows = parsed.ranges_.empty() || parsed.ranges_.back().last < found.first;
-      if (begun.ec != std::errc{} || found.last < found.first || !follows) return std::nullopt;
+      const bool possible = found.first >= 0 && found.last >= found.first;
+      if (begun.ec != std::errc{} || !possible || !follows) return std::nullopt;
       parsed.ranges_.push_back(found);
       text.remove_prefix(std::min(range.size() + 1, text.size()));
     }
@@ -54,10 +56,15 @@ class RankRanges {
   }
 
   void add(const RankRanges& others) {
-    for (const Range& range : others.ranges_) {
-      for (std::int64_t rank = range.first; rank <= range.last; ++rank)
-        add(static_cast<std::int32_t>(rank));
+    ranges_.insert(ranges_.end(), others.ranges_.begin(), others.ranges_.end());
+    std::ranges::sort(ranges_, {}, &Range::first);
+    std::vector<Range> apart;
+    for (const Range& range : ranges_) {
+      const bool touches = !apart.empty() && range.first - 1 <= apart.back().last;
+      if (!touches) apart.push_back(range);
+      apart.back().last = std::max(apart.back().last, range.last);
     }
+    ranges_ = std::move(apart);
   }
 
   std::size_t count() const {

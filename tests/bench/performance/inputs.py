@@ -186,6 +186,35 @@ def timelines_of_ranks(scratch, ranks):
     return files_below(made(scratch, "timelines-of-%d" % ranks, make))
 
 
+def hook_timeline(scratch):
+    """A timeline as trainwatch.Watch writes it: few spans a step, and the wait for a batch before its step."""
+    spans = (("DataLoaderIter::GetNext", 1, 5_000), ("Forward", 2, 30_000), ("Backward", 3, 50_000), ("Optimizer", 4, 9_000))
+    step_us, step_pid = 100_000, 5
+    line = ',\n{"name": "%s", "pid": %d, "ph": "X", "ts": %d, "dur": %d, "args": {"pid": 900, "step_num": "%d"}}'
+
+    def make(folder):
+        random_numbers = random.Random(1)
+        os.mkdir(os.path.join(folder, "framework"))
+        with open(os.path.join(folder, "framework", "0-bench_pythontimeline.json.tmp"), "w") as out:
+            out.write('[\n{"name": "process_name", "ph": "M", "pid": 0, "args": {"start_time_since_epoch_in_micros": 1700000000000000}}')
+            for name, pid, _ in (("DataLoaderIter", 1, 0), *spans[1:], ("Step:ModeKeys.TRAIN", step_pid, 0)):
+                out.write(',\n{"name": "process_name", "ph": "M", "pid": %d, "args": {"name": "%s"}}' % (pid, name))
+            at = step = written = 0
+            while written < MEGABYTES * 1_000_000:
+                begin = at
+                for name, pid, usual in spans:
+                    took = usual + random_numbers.randrange(usual // 10)
+                    written += out.write(line % (name, pid, at, took, step))
+                    at += took
+                    begin = at if pid == 1 else begin
+                at = max(at, begin + step_us)
+                written += out.write(line % ("Step:ModeKeys.TRAIN", step_pid, begin, at - begin, step))
+                step += 1
+            out.write("\n]")
+
+    return files_below(made(scratch, "timelines-of-hook", make))
+
+
 def tensorflow(scratch):
     """A trace of TensorFlow's profiler in one file, from the real one's events. Empty without ../shared."""
     found = sorted(glob.glob(os.path.join(SHARED, "sagemaker", "profiler", "resources", "tfprofiler_timeline_traces", "**",

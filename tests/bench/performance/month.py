@@ -19,7 +19,7 @@ FILE_HOURS = 3
 GPUS, CORES = 4, 4
 STEP_SECONDS, TICK_SECONDS = 20, 5
 SLOW_EVERY = 6 * HOUR // STEP_SECONDS
-SETTLES_SECONDS = 2.5  # a commit, and snapshots
+SETTLES_SECONDS = 2.5  # snapshots; the last commit may be ten seconds old
 
 
 def longer(step):

@@ -20,6 +20,7 @@ FORMATS = {
     "real_kineto": ("Kineto with cycles, real trace of 2024", inputs.real_kineto, 0.75, 0),
     "gz": ("Kineto with cycles, gzip, against the slower stage", inputs.kineto_gz, 0.85, 0),
     "timelines": ("timelines", inputs.timelines, 0.6, 0.4),
+    "hook": ("timelines with five spans a step", inputs.hook_timeline, 0.6, 0.4),
     "tensorflow": ("TensorFlow, real events", inputs.tensorflow, 0.6, 0),
 }
 

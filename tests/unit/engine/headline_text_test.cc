@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "trainwatch/rank_ranges.h"
-
 namespace trainwatch::headline_text_test {
 
 using namespace std::chrono_literals;
@@ -55,14 +53,6 @@ TEST(HeadlineText, FillsPlaceholders) {
   EXPECT_EQ(fill_headline("Slow: since {since} ({for}) x.", kNoon, kNoon + 38min, kParis),
             "Slow: since 14:02 CET (38 min) x.");
   EXPECT_EQ(fill_headline("Running.", kNoTime, kNoon, kParis), "Running.");
-}
-
-TEST(RankRanges, AreCounted) {
-  EXPECT_EQ(count_ranks(rank_ranges({0, 1, 2, 7})), 4U);
-  EXPECT_EQ(count_ranks("5"), 1U);
-  EXPECT_EQ(count_ranks(""), 0U);
-  EXPECT_EQ(count_ranks("a"), 0U);
-  EXPECT_EQ(count_ranks("3-1"), 0U);
 }
 
 }  // namespace trainwatch::headline_text_test
