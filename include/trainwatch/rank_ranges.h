@@ -15,10 +15,10 @@
 
 namespace trainwatch {
 
-// A set of ranks, which are not negative; those that follow one another take as little room as one.
+// A set of ranks, none of them negative. A run of consecutive ranks takes as little room as one.
 class RankRanges {
  public:
-  // Of a text of text(); nullopt: it is none.
+  // Parses what text() returned; nullopt for anything else.
   static std::optional<RankRanges> parse(std::string_view text) {
     RankRanges parsed;
     while (!text.empty()) {

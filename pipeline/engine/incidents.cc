@@ -103,8 +103,8 @@ const Incidents::Entry& Incidents::speaker_of(std::uint64_t incident) const {
   return *best;
 }
 
-// Those of its alerts, and those that its speaker had so far: some of their alerts may be
-// forgotten.
+// The ranks of the remembered alerts, and those that were reported before: their alerts may have
+// been forgotten since.
 std::string Incidents::ranks_of(const Entry& speaker) const {
   RankRanges ranks = RankRanges::parse(speaker.ranks).value_or(RankRanges{});
   for (const Entry& entry : entries_) {

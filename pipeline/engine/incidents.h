@@ -35,7 +35,8 @@ class Incidents {
   // At most this many alerts are remembered: the newest, and those that speak for others. What was
   // forgotten keeps its speaker, and its rank stays among the speaker's.
   static constexpr std::size_t kMost = 512;
-  static constexpr std::ptrdiff_t kFew = 64;  // of an incident
+  // An incident of more alerts than this keeps its speaker among equals.
+  static constexpr std::ptrdiff_t kFew = 64;
 
   struct Change {
     std::string id;        // of an alert

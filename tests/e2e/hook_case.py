@@ -29,6 +29,11 @@ class HookCase(unittest.TestCase):
         self.addCleanup(watch.close)
         return watch
 
+    def program(self, text):
+        """The arguments of a process that runs `text`, which has trainwatch and the folder as `out`."""
+        begin = "import os, sys; sys.path.insert(0, sys.argv[1]); import trainwatch; out = sys.argv[2]\n"
+        return [sys.executable, "-c", begin + text, PYTHON, self.out]
+
     def open_file(self, node="3-gpu-box-example"):
         return os.path.join(self.out, "framework", node + "_pythontimeline.json.tmp")
 

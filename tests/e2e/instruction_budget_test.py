@@ -27,7 +27,7 @@ BUDGETS = {
     "replay of system metrics": 1465,
     "analyses of system metrics": 2290,
     "replay of a timeline": 2920,
-    "analyses of a timeline": 9200,
+    "analyses of a timeline": 9020,
     "replay of a Kineto trace": 2870,
 }
 

@@ -6,7 +6,7 @@ import subprocess
 import sys
 import unittest
 
-from hook_case import HookCase, PYTHON, read, ROOT
+from hook_case import HookCase, read, ROOT
 import timeline_files
 import trainwatch
 
@@ -57,12 +57,10 @@ class HookFilesTest(HookCase):
         self.assertEqual(len(self.closed_files()), 3)
 
     def test_the_leftover_of_a_crash_is_closed_first(self):
-        script = ("import sys, os; sys.path.insert(0, sys.argv[1]); import trainwatch\n"
-                  "watch = trainwatch.Watch(sys.argv[2], rank=3, node='gpu-box-example')\n"
-                  "for _ in range(2):\n"
-                  "    with watch.step(): pass\n"
-                  "os._exit(1)\n")
-        subprocess.run([sys.executable, "-c", script, PYTHON, self.out])
+        subprocess.run(self.program("watch = trainwatch.Watch(out, rank=3, node='gpu-box-example')\n"
+                                    "for _ in range(2):\n"
+                                    "    with watch.step(): pass\n"
+                                    "os._exit(1)\n"))
         with open(self.open_file(), "a") as file:
             file.write('{"name": "Step:Mod')  # the last write was cut
         watch = self.watch()
@@ -83,12 +81,10 @@ class HookFilesTest(HookCase):
         self.assertEqual(len(self.closed_files()), 1)
 
     def test_two_processes_of_one_rank_keep_apart(self):
-        script = ("import sys; sys.path.insert(0, sys.argv[1]); import trainwatch\n"
-                  "watch = trainwatch.Watch(sys.argv[2], rank=3, node='gpu-box-example')\n"
-                  "with watch.step(): pass\n"
-                  "print('open', flush=True); input()\n")
-        with subprocess.Popen([sys.executable, "-c", script, PYTHON,
-                               self.out], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
+        program = self.program("watch = trainwatch.Watch(out, rank=3, node='gpu-box-example')\n"
+                               "with watch.step(): pass\n"
+                               "print('open', flush=True); input()\n")
+        with subprocess.Popen(program, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
             other.stdout.readline()
             watch = self.watch()
             with watch.step():
@@ -180,11 +176,9 @@ class HookFilesTest(HookCase):
 
     def test_rank_and_host_from_the_surroundings(self):
         environment = dict(os.environ, RANK="12")
-        script = ("import sys; sys.path.insert(0, sys.argv[1]); import trainwatch\n"
-                  "watch = trainwatch.Watch(sys.argv[2])\n"
-                  "with watch.step(): pass\n")  # and closes at exit
-        subprocess.run([sys.executable, "-c", script, PYTHON, self.out],
-                       env=environment, check=True)
+        program = self.program("watch = trainwatch.Watch(out)\n"
+                               "with watch.step(): pass\n")  # and closes at exit
+        subprocess.run(program, env=environment, check=True)
         path, = self.closed_files()
         node = os.path.basename(path).split("_")[1]
         host = os.uname().nodename.replace("_", "-").replace(".", "-")
