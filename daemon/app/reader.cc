@@ -14,6 +14,7 @@
 #include "daemon/app/guarded_thread.h"
 #include "daemon/app/patient_file_system.h"
 #include "daemon/app/read_until.h"
+#include "daemon/app/wake_pace.h"
 #include "pipeline/tail/inotify_hint.h"
 #include "pipeline/tail/posix_file_system.h"
 
@@ -29,10 +30,6 @@ constexpr auto kAnswer = std::chrono::seconds(5);
 constexpr SteadyClock::duration kCovered = std::chrono::seconds(2);
 constexpr SteadyClock::duration kQuiet = std::chrono::seconds(5);
 constexpr auto kQuietAfter = std::chrono::seconds(5);
-
-// The shortest time between two wake-ups by writes. The ranks of a job write their steps one after
-// another, and waking up costs more than reading. The first write after a pause is read at once.
-constexpr auto kApart = std::chrono::microseconds(500);
 
 // How often the engine hears that everything has been read.
 constexpr auto kReports = std::chrono::seconds(1);
@@ -189,9 +186,8 @@ struct Reader::Impl {
   // True if it had to wait; more may have been written meanwhile.
   bool kept_apart() {
     const auto now = SteadyClock::now();
-    const auto begin = std::max(now, next_wake);
+    const auto begin = wakes.next(now);
     if (begin > now) std::this_thread::sleep_until(begin);
-    next_wake = begin + kApart;
     return begin > now;
   }
 
@@ -245,7 +241,7 @@ struct Reader::Impl {
   ReadUntil read_until{SteadyClock::now()};
   SteadyClock::time_point behind_since = SteadyClock::now();  // the first pass since a complete one
   SteadyClock::time_point next_report{};
-  SteadyClock::time_point next_wake{};  // not before
+  WakePace wakes;
   SteadyClock::time_point missing_since = SteadyClock::now();
   std::function<void()> at_end;  // set before to_end
   std::atomic<bool> to_end{false};
