@@ -16,6 +16,7 @@
 #include "daemon/app/daemon_clock.h"
 #include "daemon/app/engine_inbox.h"
 #include "daemon/app/guarded_thread.h"
+#include "daemon/app/second_thread.h"
 #include "daemon/app/self_checks.h"
 #include "daemon/app/writer_thread.h"
 #include "daemon/repeating_timer.h"
@@ -57,7 +58,8 @@ struct EngineThread::Impl {
                   : std::make_unique<DumpRequestThread>(std::move(options.dump_pipes))),
         store(std::move(state)),
         pipeline(std::move(options.rules), std::move(options.ingest), *store,
-                 std::move(options.analyses)),
+                 std::move(options.analyses),
+                 [this](const auto& beside, const auto& here) { second.run_both(beside, here); }),
         callbacks(std::move(out)),
         budget(options.metrics),
         state_lost(std::move(options.state_lost)),
@@ -228,6 +230,7 @@ struct EngineThread::Impl {
   DumpRequestPolicy dump_policy;
   int seconds = 0;  // since the start
   std::unique_ptr<StateStore> store;
+  SecondThread second;
   DurablePipeline pipeline;
   TailCheckpoint checkpoint;
   TailReport report;

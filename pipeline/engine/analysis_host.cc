@@ -92,6 +92,14 @@ AnalysisHost::Job& AnalysisHost::add_series(SeriesId series) {
   return *by_series_[index];
 }
 
+void AnalysisHost::push(std::span<const Event> events) {
+  if (analyses_.empty()) return;
+  for (const Event& event : events) {
+    if (const auto* sample = std::get_if<Sample>(&event)) on(*sample);
+    if (const auto* span = std::get_if<Span>(&event)) on(*span);
+  }
+}
+
 void AnalysisHost::on(const CycleTrace& cycle) {
   if (routes_.cycles().empty()) return;
   Job& job = job_of(cycle.subject);
@@ -212,10 +220,7 @@ void AnalysisHost::load(const SavedState& saved) {
                return true;
              });
   }
-  const bool whole = journal_.load(saved, [this](const Event& event) {
-    if (const auto* sample = std::get_if<Sample>(&event)) on(*sample);
-    if (const auto* span = std::get_if<Span>(&event)) on(*span);
-  });
+  const bool whole = journal_.load(saved, [this](const Event& event) { push({&event, 1}); });
   if (!whole) forget_jobs();  // instead of a gap in their events
 }
 

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -112,14 +113,7 @@ class AnalysisHost {
     options_ = std::move(options);
   }
 
-  void on(const Sample& sample) {
-    if (analyses_.empty() || !range_.touches(sample.at, sample.at)) return;
-    run<&Analysis::on_sample>(job_of(sample.series), routes_.of(sample), sample);
-  }
-  void on(const Span& span) {
-    if (analyses_.empty() || !range_.touches(span.start, span.end())) return;
-    run<&Analysis::on_span>(job_of(span.subject), routes_.of(span), span);
-  }
+  void push(std::span<const Event> events);
   void on(const CycleTrace& cycle);
 
   const AnalysisList& analyses() const { return analyses_; }
@@ -174,6 +168,14 @@ class AnalysisHost {
     const auto index = static_cast<std::size_t>(subject);
     if (index < by_subject_.size() && by_subject_[index] != nullptr) return *by_subject_[index];
     return add_subject(subject);
+  }
+  void on(const Sample& sample) {
+    if (!range_.touches(sample.at, sample.at)) return;
+    run<&Analysis::on_sample>(job_of(sample.series), routes_.of(sample), sample);
+  }
+  void on(const Span& span) {
+    if (!range_.touches(span.start, span.end())) return;
+    run<&Analysis::on_span>(job_of(span.subject), routes_.of(span), span);
   }
   Job& add_subject(SubjectId subject);
   Job& add_series(SeriesId series);

@@ -9,14 +9,32 @@
 
 namespace trainwatch {
 
-Engine::Engine(std::vector<RuleConfig> rules, AnalysisList analyses)
-    : host_(std::make_unique<RuleHost>(std::move(rules), interner_, outputs(), &system_,
+namespace {
+
+// Events of a batch that are worth waking another thread: they take about a millisecond.
+constexpr std::size_t kLargeBatch = 512;
+
+}  // namespace
+
+Engine::Engine(std::vector<RuleConfig> rules, AnalysisList analyses, RunBoth run_both)
+    : run_both_(std::move(run_both)),
+      host_(std::make_unique<RuleHost>(std::move(rules), interner_, outputs(), &system_,
                                        &checkpoints_)),
       analyses_(std::move(analyses), interner_) {}
 
 Engine::~Engine() = default;
 
 void Engine::push(std::span<const Event> events) {
+  const auto analyse = [this, events] { analyses_.push(events); };
+  const auto judge = [this, events] { this->judge(events); };
+  if (run_both_ != nullptr && events.size() >= kLargeBatch && !analyses_.analyses().empty()) {
+    return run_both_(analyse, judge);
+  }
+  judge();
+  analyse();
+}
+
+void Engine::judge(std::span<const Event> events) {
   for (const Event& event : events) {
     if (const auto* sample = std::get_if<Sample>(&event)) {
       on(*sample);
@@ -58,7 +76,6 @@ void Engine::on(const Sample& sample) {
   }
   host_->on(sample);
   history_.on(sample);
-  analyses_.on(sample);
 }
 
 void Engine::on(const Span& span) {
@@ -71,7 +88,6 @@ void Engine::on(const Span& span) {
   }
   host_->on(span);
   history_.on(span);
-  analyses_.on(span);
   if (const auto step = iterations_.on(span)) on(*step);
   on_complete_steps();
 }

@@ -30,6 +30,7 @@
 #include "pipeline/engine/last_seen.h"
 #include "pipeline/engine/pending_causes.h"
 #include "pipeline/engine/rule_host.h"
+#include "pipeline/engine/run_both.h"
 #include "pipeline/engine/runs.h"
 #include "pipeline/engine/step_feed.h"
 #include "pipeline/hang/hang_tracker.h"
@@ -44,7 +45,9 @@ namespace trainwatch {
 
 class Engine final : RuleHost::Outputs {
  public:
-  explicit Engine(std::vector<RuleConfig> rules, AnalysisList analyses = {});
+  // `run_both`: how a large batch is taken; null: one thing after the other.
+  explicit Engine(std::vector<RuleConfig> rules, AnalysisList analyses = {},
+                  RunBoth run_both = nullptr);
   ~Engine() override;
 
   // For the decoders, which intern into it.
@@ -122,6 +125,7 @@ class Engine final : RuleHost::Outputs {
   RuleHost::Outputs& outputs() { return *this; }
   std::unique_ptr<Output> make(std::uint32_t rule, const RuleConfig& config, SubjectId subject,
                                const Lifecycle& lifecycle) override;
+  void judge(std::span<const Event> events);
   void on(const Sample& sample);
   void on(const Span& span);
   void on(const Scalar& scalar);
@@ -138,6 +142,7 @@ class Engine final : RuleHost::Outputs {
   void explain(const PendingCauses::Entry& entry);
   std::size_t names_known() const;
 
+  RunBoth run_both_;
   Interner interner_;
   LastSeen last_seen_;
   IterationTracker iterations_;

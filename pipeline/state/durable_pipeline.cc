@@ -25,13 +25,16 @@ std::uint32_t version_of(const StoredRows& rows) {
 }  // namespace
 
 DurablePipeline::DurablePipeline(std::vector<RuleConfig> rules, IngestOptions options,
-                                 StateStore& store, AnalysisList analyses)
-    : options_(std::move(options)), analyses_(std::move(analyses)), store_(store) {
+                                 StateStore& store, AnalysisList analyses, RunBoth run_both)
+    : options_(std::move(options)),
+      analyses_(std::move(analyses)),
+      run_both_(std::move(run_both)),
+      store_(store) {
   make(std::move(rules));
 }
 
 void DurablePipeline::make(std::vector<RuleConfig> rules) {
-  engine_ = std::make_unique<Engine>(std::move(rules), analyses_);
+  engine_ = std::make_unique<Engine>(std::move(rules), analyses_, run_both_);
   ingest_ = std::make_unique<Ingest>(*engine_, options_);
 }
 
@@ -88,7 +91,7 @@ bool DurablePipeline::next_round() {
 
 // Continues with what is in `rows`, without what is silent.
 bool DurablePipeline::take_over(const StoredRows& rows, Interner old, const LastSeen& seen) {
-  engine_ = std::make_unique<Engine>(engine_->rules(), analyses_);
+  engine_ = std::make_unique<Engine>(engine_->rules(), analyses_, run_both_);
   engine_->interner() = old.emptied();
   AgedNames names(std::move(old), seen, engine_->interner());
   auto ingest = std::make_unique<Ingest>(*engine_, options_);

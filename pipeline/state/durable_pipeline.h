@@ -21,7 +21,7 @@ class DurablePipeline {
  public:
   // `store` outlives the pipeline.
   DurablePipeline(std::vector<RuleConfig> rules, IngestOptions options, StateStore& store,
-                  AnalysisList analyses = {});
+                  AnalysisList analyses = {}, RunBoth run_both = nullptr);
 
   // Loads what the store holds. State that is damaged or of another version is dropped: the files
   // are read from their beginnings again, and alerts that were published are not published again.
@@ -73,6 +73,7 @@ class DurablePipeline {
 
   IngestOptions options_;
   AnalysisList analyses_;
+  RunBoth run_both_;
   StateStore& store_;
   std::unique_ptr<Engine> engine_;
   std::unique_ptr<Ingest> ingest_;

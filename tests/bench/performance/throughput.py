@@ -1,5 +1,5 @@
 """How fast files are read, compared with a plain simdjson on-demand pass over the same bytes in the same round (decode_bench --plain):
-of `trainwatch replay` the CPU time of the whole process, of `trainwatch run` with all analyses that of the engine's thread."""
+of `trainwatch replay` the CPU time of the whole process, of `trainwatch run` with all analyses that of the engine's thread and of the analyses'."""
 
 import os
 import re
@@ -37,12 +37,12 @@ def folder_of(paths):
 
 
 def run_seconds(trainwatch, scratch, paths, *arguments):
-    """CPU time of the engine's thread of `trainwatch run`, from the start until all is read."""
+    """CPU time of the engine's and the analyses' threads of `trainwatch run`, from the start until all is read."""
     size = sum(os.path.getsize(path) for path in paths)
     with tempfile.TemporaryDirectory(dir=scratch) as folder:
         with processes.Daemon(trainwatch, folder, folder_of(paths), *arguments) as daemon:
             daemon.wait_until_read(size)
-            return processes.seconds_of(daemon.pid, "engine")
+            return sum(processes.seconds_of(daemon.pid, thread) for thread in ("engine", "analyses"))
 
 
 def measure(name, trainwatch, bench, scratch):

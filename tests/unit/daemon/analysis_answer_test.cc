@@ -11,7 +11,8 @@ class AnalysisAnswerTest : public testing::Test {
     Span step;
     step.kind = SpanKind::step;
     step.subject = interner_.subjects.intern({job, "algo-1", 0, ""}).value();
-    host_.on(step);
+    const Event event = step;
+    host_.push({&event, 1});
   }
   int status(const std::string& name, std::optional<std::string> job = {}) {
     return answer_analysis(host_, {name, std::move(job)}).status;

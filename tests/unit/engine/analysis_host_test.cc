@@ -45,6 +45,7 @@ class AnalysisHostTest : public testing::Test {
     span.phase = span.name = interner_.symbols.intern("Step:ModeKeys.TRAIN");
     return span;
   }
+  static void push(AnalysisHost& host, const Event& event) { host.push({&event, 1}); }
   static StoredRows stored(const StateRows& rows) {
     StoredRows all;
     for (const auto& [key, value] : rows.changed()) all.emplace(key, *value);
@@ -69,8 +70,8 @@ class AnalysisHostTest : public testing::Test {
 
 TEST_F(AnalysisHostTest, JobsAreApart) {
   AnalysisHost host(two_, interner_);
-  host.on(step("a", 1));
-  host.on(step("b", 2));
+  push(host, step("a", 1));
+  push(host, step("b", 2));
   EXPECT_EQ(host.jobs(), (std::vector<std::string>{"a", "b"}));
   EXPECT_NE(result(host, "step_timeline", "a"), result(host, "step_timeline", "b"));
 }
@@ -98,8 +99,8 @@ TEST_F(AnalysisHostTest, OnlyWhatTouchesTheChosenInterval) {
     return Time{std::chrono::milliseconds(std::lround(seconds * 1e3))};
   };
   host.select({at(3.1), at(5)});  // step 3 ends at 3.1, step 5 begins at 5
-  for (std::int64_t i = 0; i < 10; ++i) host.on(step("a", i));
-  for (std::int64_t i = 3; i <= 5; ++i) same.on(step("a", i));
+  for (std::int64_t i = 0; i < 10; ++i) push(host, step("a", i));
+  for (std::int64_t i = 3; i <= 5; ++i) push(same, step("a", i));
   EXPECT_EQ(result(host, "step_timeline", "a"), result(same, "step_timeline", "a"));
 }
 
@@ -107,15 +108,15 @@ TEST_F(AnalysisHostTest, GoesOnWhereItWasSaved) {
   AnalysisHost straight(two_, interner_);
   AnalysisHost before(two_, interner_);
   for (std::int64_t i = 0; i < 10; ++i) {
-    straight.on(step("a", i));
-    before.on(step("a", i));
+    push(straight, step("a", i));
+    push(before, step("a", i));
   }
   StateRows rows;
   before.save(rows, false);
   AnalysisHost after(two_, interner_);
   after.load(stored(rows));
-  straight.on(step("a", 10));
-  after.on(step("a", 10));
+  push(straight, step("a", 10));
+  push(after, step("a", 10));
   for (const AnalysisSpec* spec : two_) {
     EXPECT_EQ(result(straight, spec->name, "a"), result(after, spec->name, "a")) << spec->name;
   }
@@ -130,8 +131,8 @@ TEST_F(AnalysisHostTest, ACommitWritesTheEventsAndNotTheState) {
   StoredRows store;
   std::size_t most_written = 0;
   for (std::int64_t i = 0; i < 3000; ++i) {
-    straight.on(step("a", i));
-    stored_often.on(step("a", i));
+    push(straight, step("a", i));
+    push(stored_often, step("a", i));
     StateRows rows;
     stored_often.save(rows, i == 2000);
     if (i > 2000) most_written = std::max(most_written, bytes_of(rows));
@@ -154,7 +155,7 @@ TEST_F(AnalysisHostTest, ALongLogEndsInTheWholeState) {
   StoredRows store;
   std::size_t longest = 0;
   for (std::int64_t i = 0; i < 100'000; ++i) {
-    host.on(step("a", i));
+    push(host, step("a", i));
     if (i % 100 != 0) continue;
     StateRows rows;
     host.save(rows, false);
@@ -176,14 +177,14 @@ TEST_F(AnalysisHostTest, ALargeStateIsNotStoredMoreOftenThanItsSizeInEvents) {
   AnalysisHost host({find_analysis("step_timeline")}, interner_);
   constexpr int kJobs = 500;
   for (std::int64_t i = 0; i < 100; ++i) {
-    for (int job = 0; job < kJobs; ++job) host.on(step("job-" + std::to_string(job), i));
+    for (int job = 0; job < kJobs; ++job) push(host, step("job-" + std::to_string(job), i));
   }
   StateRows first;
   host.save(first, true);
   ASSERT_GT(bytes_of(first), 2 * EventJournal::kFewestEvents * EventJournal::kEventBytes);
   int whole = 0;
   for (std::int64_t i = 100; i < 200; ++i) {
-    for (int job = 0; job < kJobs; ++job) host.on(step("job-" + std::to_string(job), i));
+    for (int job = 0; job < kJobs; ++job) push(host, step("job-" + std::to_string(job), i));
     StateRows rows;
     host.save(rows, false);
     if (rows.changed().contains("analysis/step_timeline/0")) ++whole;
@@ -193,7 +194,7 @@ TEST_F(AnalysisHostTest, ALargeStateIsNotStoredMoreOftenThanItsSizeInEvents) {
 
 TEST_F(AnalysisHostTest, MoreEventsThanTheLogHoldsInOneCommit) {
   AnalysisHost before(two_, interner_);
-  for (std::int64_t i = 0; i < 100'000; ++i) before.on(step("a", i));
+  for (std::int64_t i = 0; i < 100'000; ++i) push(before, step("a", i));
   StateRows rows;
   before.save(rows, false);
   AnalysisHost after(two_, interner_);
@@ -205,7 +206,7 @@ TEST_F(AnalysisHostTest, MoreEventsThanTheLogHoldsInOneCommit) {
 
 TEST_F(AnalysisHostTest, ADamagedLogBeginsAllAnew) {
   AnalysisHost before(two_, interner_);
-  before.on(step("a", 1));
+  push(before, step("a", 1));
   StateRows rows;
   before.save(rows, false);
   StoredRows damaged = stored(rows);
@@ -213,12 +214,12 @@ TEST_F(AnalysisHostTest, ADamagedLogBeginsAllAnew) {
   AnalysisHost after(two_, interner_);
   after.load(damaged);
   EXPECT_TRUE(after.jobs().empty());
-  after.on(step("a", 2));
+  push(after, step("a", 2));
 }
 
 TEST_F(AnalysisHostTest, ADamagedRowCostsOneAnalysis) {
   AnalysisHost before(two_, interner_);
-  before.on(step("a", 1));
+  push(before, step("a", 1));
   StateRows rows;
   before.save(rows, true);
   StoredRows damaged = stored(rows);
@@ -228,7 +229,7 @@ TEST_F(AnalysisHostTest, ADamagedRowCostsOneAnalysis) {
   after.load(damaged);
   EXPECT_NE(result(before, "step_statistics", "a"), result(after, "step_statistics", "a"));
   EXPECT_EQ(result(before, "step_timeline", "a"), result(after, "step_timeline", "a"));
-  after.on(step("a", 2));
+  push(after, step("a", 2));
 }
 
 // Catalogue case 66: more series than the histograms of each have room for.
@@ -245,7 +246,7 @@ TEST_F(AnalysisHostTest, AnAnalysisThatTakesTooMuchMemoryIsStopped) {
     made.series =
         interner_.series.intern({node, made.resource, 0, Symbol::none, name, Symbol::none}).value();
     made.value = 50;
-    host.on(made);
+    push(host, made);
   };
   const auto save = [&] {
     StateRows rows;
@@ -283,7 +284,7 @@ TEST_F(AnalysisHostTest, ManyRanksShareTheWindows) {
     span.subject = interner_.subjects.intern({"a", "algo-1", rank, ""}).value();
     for (int i = 0; i < 1000; ++i) {
       span.start = Time{std::chrono::seconds(i)};
-      host.on(span);
+      push(host, span);
     }
     if (rank > 0) continue;
     EXPECT_EQ(steps_of(), 1000U);

@@ -4,12 +4,17 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <thread>
+
+#include "pipeline/analysis/catalog.h"
 #include "pipeline/engine/alert_json.h"
 #include "support/engine_state.h"
 
 namespace trainwatch::engine_test {
 
 using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::Not;
 using testing::SizeIs;
 
 // Fires on every step above `limit` seconds, ok on every other.
@@ -126,6 +131,36 @@ TEST_F(EngineTest, CauseIsTheSameWhateverStreamCameFirst) {
   ASSERT_THAT(system_first, SizeIs(1));
   EXPECT_THAT(system_first.begin()->second, testing::HasSubstr("cpu_saturation"));
   EXPECT_EQ(system_first, steps_first);
+}
+
+TEST_F(EngineTest, AlertsAndResultsAreTheSameWhenAnalysesHaveAThreadOfTheirOwn) {
+  const AnalysisList analyses = {find_analysis("step_statistics"), find_analysis("heatmap")};
+  int batches_beside = 0;
+  Engine beside{{RuleConfig(long_step())}, analyses, [&](const auto& other, const auto& here) {
+                  ++batches_beside;
+                  std::thread thread(other);
+                  here();
+                  thread.join();
+                }};
+  Engine alone{{RuleConfig(long_step())}, analyses};
+  intern(beside);
+  intern(alone);
+  std::vector<Event> events;
+  for (std::int64_t s = 0; s < 2000; ++s) {
+    events.push_back(cpu(s, static_cast<double>(s % 100)));
+    events.push_back(step(static_cast<std::int32_t>(s % kRanks), s, s % 50 == 49 ? 3 : 0.5));
+  }
+  beside.push(events);
+  for (const Event& event : events) alone.push({&event, 1});
+
+  EXPECT_EQ(batches_beside, 1);
+  const auto same = finals(alone);
+  EXPECT_THAT(same, Not(IsEmpty()));
+  EXPECT_EQ(finals(beside), same);
+  for (const AnalysisSpec* const analysis : analyses) {
+    const auto result = beside.analyses().result(analysis->name, "");
+    EXPECT_EQ(result->json(), alone.analyses().result(analysis->name, "")->json());
+  }
 }
 
 TEST_F(EngineTest, ARestoredEngineGoesOnWhereTheSavedOneStood) {
