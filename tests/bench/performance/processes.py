@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.error
 import urllib.request
 
 
@@ -100,6 +101,13 @@ class Daemon:
         """The sum of its series."""
         found = re.findall(r"^%s(?:\{.*\})? (\S+)$" % name, self.get("/metrics").decode(), re.MULTILINE)
         return sum(float(value) for value in found)
+
+    def wait_until_ready(self):
+        """Until what was there at the start is read and judged. Exactly: the page of /metrics may be 250 ms old."""
+        while True:
+            with contextlib.suppress(urllib.error.HTTPError):
+                return self.get("/-/ready")
+            time.sleep(0.01)
 
     def wait_until_read(self, size):
         """Until so many bytes were read."""
