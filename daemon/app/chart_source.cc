@@ -1,6 +1,8 @@
 #include "daemon/app/chart_source.h"
 
+#include <algorithm>
 #include <boost/asio/post.hpp>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -39,16 +41,30 @@ std::string chart_json(const History& history, const std::string& name, const Jo
 
 }  // namespace
 
-HttpResponse answer_chart(const History& history, const ChartQuery& query) {
-  const JobChoice chosen = choose_job(history.names(), query.job);
+HttpResponse answer_chart(const History& history, const std::vector<Step>& more,
+                          const ChartQuery& query) {
+  const auto job_of = [&history](const Step& step) -> const std::string& {
+    return history.interner().subjects[step.subject].job;
+  };
+  std::vector<std::string> names = history.names();
+  for (const Step& step : more) {
+    if (std::ranges::find(names, job_of(step)) == names.end()) names.push_back(job_of(step));
+  }
+  const JobChoice chosen = choose_job(names, query.job);
   if (chosen.refused != 0) return error_response(chosen.refused);
   static const JobHistory nothing;
   const JobHistory* found = &nothing;
   for (const auto& [job, kept] : history.jobs()) {
     if (history.interner().subjects[job].job == chosen.job) found = &kept;
   }
+  std::optional<JobHistory> longer;  // than what is kept
+  for (const Step& step : more) {
+    if (job_of(step) != chosen.job) continue;
+    if (!longer) longer = *found;
+    longer->on(step, History::kMostSteps);
+  }
   HttpResponse response;
-  response.body = chart_json(history, chosen.job, *found, query) + "\n";
+  response.body = chart_json(history, chosen.job, longer ? *longer : *found, query) + "\n";
   return response;
 }
 
@@ -57,7 +73,9 @@ ChartSource chart_source(boost::asio::io_context& net,
   return [&net, &engine](ChartQuery query, DeferredResponse::Done done) {
     if (engine == nullptr) return;
     engine->ask(
-        [query = std::move(query)](const Engine& of) { return answer_chart(of.history(), query); },
+        [query = std::move(query)](const Engine& of) {
+          return answer_chart(of.history(), of.steps_without_waits(), query);
+        },
         [&net, done = std::move(done)](HttpResponse response) {
           boost::asio::post(
               net, [done, response = std::move(response)]() mutable { done(std::move(response)); });

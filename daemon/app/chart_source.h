@@ -3,6 +3,7 @@
 
 #include <boost/asio/io_context.hpp>
 #include <memory>
+#include <vector>
 
 #include "daemon/net/engine_client.h"
 #include "pipeline/analysis/history/history.h"
@@ -11,8 +12,9 @@ namespace trainwatch {
 
 class EngineThread;
 
-// Call on the engine thread.
-HttpResponse answer_chart(const History& history, const ChartQuery& query);
+// `more`: steps that are not in the history yet.
+HttpResponse answer_chart(const History& history, const std::vector<Step>& more,
+                          const ChartQuery& query);
 
 // The net thread's source of charts. Everything must outlive it; without an engine there is no
 // response.

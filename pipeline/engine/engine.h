@@ -102,6 +102,8 @@ class Engine final : RuleHost::Outputs {
   const Runs& runs() const { return runs_; }
   const LostTime& lost_time() const { return lost_time_; }
   const History& history() const { return history_; }
+  // Steps that are not in the history yet: see IterationTracker::without_waits().
+  std::vector<Step> steps_without_waits() const { return iterations_.without_waits(); }
   const AnalysisHost& analyses() const { return analyses_; }
   AnalysisHost& analyses() { return analyses_; }
   // Event time of the newest event, kNoTime before the first.

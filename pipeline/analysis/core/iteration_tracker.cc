@@ -61,12 +61,13 @@ void IterationTracker::Lane::state(StateIo& io) {
   io(attempt);
   io(evaluated_to);
   io(ended);
+  io(without_waits);
   io(late_wait);
   io(forward);
   io(backward);
   io(optimizer);
   if (latest >= Mode::count_ || tracks.size() > kModes) io.fail();
-  if (waits.size() > kNames) io.fail();
+  if (waits.size() > kNames || without_waits > kWithoutWaits) io.fail();
   for (const auto& [mode, track] : tracks) {
     if (mode >= Mode::count_) io.fail();
   }
@@ -188,8 +189,9 @@ std::size_t IterationTracker::most_kept() const {
 void IterationTracker::complete(Lane& lane, bool all) {
   const std::size_t most = most_kept();
   while (!lane.waiting.empty()) {
-    const bool in_time = lane.waiting.size() <= most;
+    const bool in_time = lane.waiting.size() <= most && !lane.has_no_waits();
     if (!all && in_time && !lane.waits_passed(lane.waiting.oldest_end())) return;
+    if (lane.waits.empty() && !lane.has_no_waits()) ++lane.without_waits;
     Step& step = completed_.emplace_back(lane.waiting.front());
     if (lane.late_wait) step.data_wait = lane.waited(step);
     lane.waiting.pop_front();
@@ -204,6 +206,17 @@ void IterationTracker::finish() {
     if (!lane.waiting.empty()) changed_.add(entry);
     complete(lane, true);
   }
+}
+
+std::vector<Step> IterationTracker::without_waits() const {
+  std::vector<Step> found;
+  for (const auto& [key, lane] : lanes_) {
+    if (!lane.waits.empty() || found.size() >= kKeptOfAll) continue;
+    for (WaitingSteps rest = lane.waiting; !rest.empty(); rest.pop_front()) {
+      found.push_back(rest.front());
+    }
+  }
+  return found;
 }
 
 void IterationTracker::save(StateRows& rows, bool all) {

@@ -11,7 +11,8 @@
 //
 // Waits and steps are joined by event time, whichever is read first: Keras has its waits in another
 // file. A step is complete when a wait was read that ended after it, for all earlier ones were read
-// by then; when too many steps wait for that, the oldest is taken as it is. Waits of several names
+// by then; when too many steps wait for that, the oldest is taken as it is. Once many were, and no
+// wait was ever read, there are none: steps are complete at once. Waits of several names
 // ("dataset::GetNext" of each stage of TensorFlow's input pipeline, in threads of its own, and
 // "IteratorGetNextOp" of the training) are told apart, and the smallest sum counts: what a stage
 // waits, the training need not.
@@ -47,6 +48,9 @@ class IterationTracker {
   const std::vector<Step>& completed() const { return completed_; }
   // The input has ended: completes all others.
   void finish();
+  // The steps that wait although no wait of their rank was ever read; there may be none. Of many
+  // ranks, about kKeptOfAll.
+  std::vector<Step> without_waits() const;
 
   // The latest process of each rank that has a timeline and says so.
   std::map<SubjectId, std::int64_t> processes() const;
@@ -65,6 +69,9 @@ class IterationTracker {
   static constexpr std::size_t kMostKept = 256;      // of a lane,
   static constexpr std::size_t kFewestKept = 32;     // or fewer where there are many lanes,
   static constexpr std::size_t kKeptOfAll = 65'536;  // so that there are about so many in all
+  // Steps after which a rank has no waits, if none came. A file may be read so far ahead of
+  // another.
+  static constexpr std::uint32_t kWithoutWaits = 1024;
   static constexpr std::size_t kModes = static_cast<std::size_t>(Mode::count_);
 
   struct Wait {
@@ -99,10 +106,12 @@ class IterationTracker {
     std::int64_t process = -1;
     std::int64_t process_before = -1;
     std::uint32_t attempt = 1;
-    Time evaluated_to = kNoTime;  // end of the last step that was no training
-    Time ended = kNoTime;         // the last step of any mode
-    bool late_wait = false;       // see changes_a_step()
-    bool changed = false;         // since it was last saved
+    Time evaluated_to = kNoTime;      // end of the last step that was no training
+    Time ended = kNoTime;             // the last step of any mode
+    std::uint32_t without_waits = 0;  // steps that were complete before the first wait, at most
+                                      // kWithoutWaits
+    bool late_wait = false;           // see changes_a_step()
+    bool changed = false;             // since it was last saved
     // In spans since the last step:
     Nanos forward{};
     Nanos backward{};
@@ -112,6 +121,7 @@ class IterationTracker {
     Nanos waited(const Step& step) const;
     bool changes_a_step(const Span& wait) const;
     bool waits_passed(Time time) const;
+    bool has_no_waits() const { return waits.empty() && without_waits == kWithoutWaits; }
     void add_phase(const Span& phase);
     bool restarts(const Span& step) const;
     bool begins_epoch(const Span& step) const;

@@ -167,4 +167,26 @@ TEST(IterationTracker, ManyRanksShareTheRoomForStepsThatWait) {
   }
 }
 
+TEST(IterationTracker, WithoutWaitsStepsAreCompleteAtOnceAfterMany) {
+  IterationTracker tracker;
+  std::int64_t number = 0;
+  const auto step = [&] {
+    tracker.on(span(SpanKind::step, 100 * number, 100, number));
+    ++number;
+    return tracker.completed().size();
+  };
+  std::size_t completed = 0;
+  while (number < 256 + 1024 - 1) completed += step();
+  EXPECT_EQ(tracker.without_waits().size(), 256U);
+  EXPECT_EQ(completed, 1023U);
+  EXPECT_EQ(step(), 257U) << "there are no waits, so none of them waits any longer";
+  EXPECT_EQ(step(), 1U);
+  EXPECT_EQ(tracker.completed()[0].number, number - 1);
+  EXPECT_TRUE(tracker.without_waits().empty());
+
+  tracker.on(span(SpanKind::data_wait, 100 * number - 50, 30));
+  EXPECT_EQ(step(), 0U) << "there are waits after all";
+  EXPECT_TRUE(tracker.without_waits().empty()) << "its wait will come";
+}
+
 }  // namespace trainwatch::iteration_tracker_test
