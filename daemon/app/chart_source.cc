@@ -1,8 +1,8 @@
 #include "daemon/app/chart_source.h"
 
-#include <algorithm>
 #include <boost/asio/post.hpp>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -46,11 +46,10 @@ HttpResponse answer_chart(const History& history, const std::vector<Step>& more,
   const auto job_of = [&history](const Step& step) -> const std::string& {
     return history.interner().subjects[step.subject].job;
   };
-  std::vector<std::string> names = history.names();
-  for (const Step& step : more) {
-    if (std::ranges::find(names, job_of(step)) == names.end()) names.push_back(job_of(step));
-  }
-  const JobChoice chosen = choose_job(names, query.job);
+  const std::vector<std::string> known = history.names();
+  std::set<std::string> names(known.begin(), known.end());
+  for (const Step& step : more) names.insert(job_of(step));
+  const JobChoice chosen = choose_job({names.begin(), names.end()}, query.job);
   if (chosen.refused != 0) return error_response(chosen.refused);
   static const JobHistory nothing;
   const JobHistory* found = &nothing;
