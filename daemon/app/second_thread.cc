@@ -1,11 +1,18 @@
 #include "daemon/app/second_thread.h"
 
+#include <sys/resource.h>
+
 #include <semaphore>
 #include <thread>
 
 #include "daemon/app/guarded_thread.h"
 
 namespace trainwatch {
+namespace {
+
+constexpr int kLower = 5;  // in steps of nice(1): a third of the weight of the other threads
+
+}  // namespace
 
 class SecondThread::Worker {
  public:
@@ -24,6 +31,8 @@ class SecondThread::Worker {
 
  private:
   void run() {
+    // Where there are two processors, responses must not wait for it.
+    ::setpriority(PRIO_PROCESS, 0, ::getpriority(PRIO_PROCESS, 0) + kLower);
     while (true) {
       begun_.acquire();
       if (task_ == nullptr) return;
