@@ -12,7 +12,7 @@ namespace trainwatch {
 
 class EngineThread;
 
-// `more`: steps that are not in the history yet.
+// Call on the engine thread. `more`: steps that are not in the history yet.
 HttpResponse answer_chart(const History& history, const std::vector<Step>& more,
                           const ChartQuery& query);
 

@@ -1,8 +1,8 @@
-// The thread on which the analyses take a large batch while the engine's takes it to the rules, so
-// that what was written before the start is read sooner. It begins with the first such batch: a
-// daemon that is never behind has none, and neither has one with a single processor.
+// Runs the analyses on a large batch of events while the engine thread evaluates the rules on it,
+// so that files written before the start are read sooner. The thread starts with the first such
+// batch: a daemon that never falls behind has none, nor does one with a single processor.
 //
-// Of the engine thread, whose sandbox it inherits.
+// Owned by the engine thread; the new thread inherits its sandbox.
 #pragma once
 
 #include <functional>

@@ -20,7 +20,8 @@ class WakePace {
   static constexpr Duration kSustained = std::chrono::milliseconds(5);  // apart, on average
   static constexpr int kBurst = 40;  // wake-ups that may come faster
 
-  // Something was written, as seen at `now`: when to wake up for it.
+  // Something was written, as seen at `now`: when to wake up for it. The limit is the generic cell
+  // rate algorithm (ITU-T I.371).
   TimePoint next(TimePoint now) {
     const TimePoint begin = std::max({now, earliest_, even_ - kBurst * kSustained});
     earliest_ = begin + kApart;
@@ -30,7 +31,7 @@ class WakePace {
 
  private:
   TimePoint earliest_{};
-  TimePoint even_{};  // of the next, if all of them had been kSustained apart
+  TimePoint even_{};  // when the next one is due at the sustained pace
 };
 
 }  // namespace trainwatch

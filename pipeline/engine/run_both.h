@@ -1,5 +1,5 @@
-// How the engine does two things with a batch of events that have nothing to do with each other:
-// the rules judge it, and the analyses count it.
+// How the engine does two independent things with a batch of events: evaluate the rules, and run
+// the analyses.
 #pragma once
 
 #include <functional>

@@ -63,4 +63,4 @@ def measure(name, trainwatch, bench, scratch):
     yield Figure("`replay`, " + title, shares, replay_target,
                  note="%.0f MB at %.0f MB/s, peak %.0f MiB" % (size / 1e6, size / sorted(seconds)[ROUNDS // 2] / 1e6, peak))
     if run_target:
-        yield Figure("`run`, engine and analyses, all of them, " + title, runs, run_target)
+        yield Figure("`run` with all analyses, " + title, runs, run_target)
