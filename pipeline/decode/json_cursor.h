@@ -94,17 +94,7 @@ inline bool JsonCursor::skip_string() {
 }
 
 inline void JsonCursor::skip_bare() {
-  const char* p = p_;
-  if constexpr (std::endian::native == std::endian::little) {
-    if (end_ - p >= 8) {
-      // Digits are below 10 now.
-      const std::uint64_t word = load<std::uint64_t>(p) ^ 0x3030303030303030ULL;
-      // The lowest bit found is exact; bits above it may be false.
-      const std::uint64_t hit = ((word + 0x7676767676767676ULL) | word) & 0x8080808080808080ULL;
-      p += hit != 0 ? std::countr_zero(hit) / 8 : 8;
-    }
-  }
-  while (p != end_ && static_cast<unsigned char>(*p - '0') < 10) ++p;  // most are integers
+  const char* p = find_bare_end(p_, end_);
   while (p != end_ && *p != ',' && *p != '}' && *p != ']' && !is_space(*p)) ++p;
   p_ = p;
 }

@@ -23,10 +23,14 @@ inline constexpr std::size_t kMostKeptBytes = 4096;
 class LineSplitter {
  public:
   // Calls on_line(line) for every complete line, without its line break, and on_too_long(beginning)
-  // once for each line above the limit.
-  template <class OnLine, class OnTooLong>
-  void feed(std::string_view bytes, OnLine&& on_line, OnTooLong&& on_too_long) {
+  // once for each line above the limit. Before it looks for the end of a line, take_lines(bytes)
+  // may take some from the beginning, and returns their size with their line breaks.
+  template <class OnLine, class OnTooLong, class TakeLines>
+  void feed(std::string_view bytes, OnLine&& on_line, OnTooLong&& on_too_long,
+            TakeLines&& take_lines) {
     while (!bytes.empty()) {
+      if (!mid_line()) bytes.remove_prefix(take_lines(bytes));
+      if (bytes.empty()) break;
       const auto* found = static_cast<const char*>(std::memchr(bytes.data(), '\n', bytes.size()));
       const bool complete = found != nullptr;
       const std::size_t size =
@@ -47,6 +51,10 @@ class LineSplitter {
       skipping_ = false;
     }
     if (carry_.capacity() > kMostKeptBytes) carry_.shrink_to_fit();
+  }
+  template <class OnLine, class OnTooLong>
+  void feed(std::string_view bytes, OnLine&& on_line, OnTooLong&& on_too_long) {
+    feed(bytes, on_line, on_too_long, [](std::string_view) { return std::size_t{0}; });
   }
 
   // The last line, which has no line break yet.

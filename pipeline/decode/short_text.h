@@ -86,6 +86,24 @@ inline const char* find_neither(const char* from, const char* end, char a, char 
   return from;
 }
 
+// The first comma, bracket (or brace) that closes, white space or control character in [from, end);
+// if there is none, a place up to 15 bytes before `end`.
+inline const char* find_bare_end(const char* from, const char* end) {
+#if defined(__SSE2__)
+  for (; end - from >= 16; from += 16) {
+    const __m128i text = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from));
+    const __m128i space = _mm_set1_epi8(' ');  // ']' | ' ' == '}'
+    const __m128i comma = _mm_cmpeq_epi8(text, _mm_set1_epi8(','));
+    const __m128i closing = _mm_cmpeq_epi8(_mm_or_si128(text, space), _mm_set1_epi8('}'));
+    const __m128i blank = _mm_cmpeq_epi8(_mm_min_epu8(text, space), text);
+    const auto hit =
+        static_cast<unsigned>(_mm_movemask_epi8(_mm_or_si128(_mm_or_si128(comma, closing), blank)));
+    if (hit != 0) return from + std::countr_zero(hit);
+  }
+#endif
+  return from;
+}
+
 // text.find(c)
 inline std::size_t find_near(std::string_view text, char c) {
   const char* const end = text.data() + text.size();

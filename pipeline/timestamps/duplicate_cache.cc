@@ -44,8 +44,10 @@ std::vector<std::uint64_t>::iterator RecentSamples::set_of(std::uint64_t print) 
 
 void RecentSamples::insert(std::uint64_t print) {
   const auto set = set_of(print);
-  std::copy_backward(set, set + kWays - 1, set + kWays);
+  std::array<std::uint64_t, kWays - 1> older{};  // of a fixed size: copied without a call
+  std::copy_n(set, older.size(), older.begin());
   *set = print;
+  std::copy(older.begin(), older.end(), set + 1);
 }
 
 bool RecentSamples::add(const Sample& sample) {

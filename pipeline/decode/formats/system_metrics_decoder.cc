@@ -8,18 +8,17 @@
 // other line is parsed, in any order of keys and any spacing.
 #include <algorithm>
 #include <array>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "pipeline/decode/constant_parts.h"
 #include "pipeline/decode/decimal_time.h"
-#include "pipeline/decode/event_kind.h"
 #include "pipeline/decode/format.h"
 #include "pipeline/decode/json_cursor.h"
 #include "pipeline/decode/line_splitter.h"
 #include "pipeline/decode/lines_before_end.h"
+#include "pipeline/decode/metric_series.h"
 #include "pipeline/decode/record_layouts.h"
 #include "pipeline/decode/remembered_token.h"
 #include "pipeline/decode/short_text.h"
@@ -29,7 +28,8 @@ namespace trainwatch {
 namespace {
 
 constexpr std::size_t kMaxLayouts = 16384;
-constexpr int kMaxFailures = 16;  // in one line, so that none costs much
+constexpr std::size_t kLongestNumber = 32;  // of an expected line
+constexpr int kMaxFailures = 16;            // in one line, so that none costs much
 
 bool is_blank(std::string_view line) {
   return line.find_first_not_of(" \t\r") == std::string_view::npos;
@@ -47,7 +47,7 @@ std::size_t next_object(std::string_view text) {
 
 class SystemMetricsDecoder final : public Decoder {
  public:
-  explicit SystemMetricsDecoder(const FileContext& context) : context_(context) {}
+  explicit SystemMetricsDecoder(const FileContext& context) : context_(context), named_(context) {}
 
   void feed(std::string_view bytes, EventBatch& out) override;
   void finish(EventBatch& out) override;
@@ -100,17 +100,21 @@ class SystemMetricsDecoder final : public Decoder {
   struct Reading {
     std::int64_t at_ns = 0;
     double value = 0;
-    const Layout* layout = nullptr;
+    std::size_t layout = 0;  // index into layouts_
   };
 
   void line(std::string_view text, EventBatch& out);
   void begun_line(EventBatch& out);
-  // A reading of `size` bytes.
+  // A reading of `size` bytes, whose series has room.
   void accept(const Reading& reading, std::size_t size, EventBatch& out);
-  enum class Expected : std::uint8_t { no, sample, no_room };
-  Expected read_expected(std::string_view text, Reading& reading);
+  // The expected line at the beginning of the text; `size` is how much of it that takes.
+  bool read_expected(std::string_view text, Reading& reading, std::size_t& size);
+  // Accepts what read_expected() has read, or rejects it if there is no room.
+  void take_expected(const Reading& reading, std::string_view text, EventBatch& out);
+  // Takes the lines at the beginning of `bytes` that are what was expected; returns their size.
+  std::size_t expected_lines(std::string_view bytes, EventBatch& out);
   // There may be room later, if the limit is raised.
-  bool has_room(std::uint32_t number) {
+  bool has_room(std::size_t number) {
     Layout& layout = layouts_[number];
     if (!layout.id) layout.id = context_.interner.series.intern(series_[number]);
     return layout.id.has_value();
@@ -121,13 +125,11 @@ class SystemMetricsDecoder final : public Decoder {
   bool read_tokens(std::string_view text, Tokens& tokens, std::size_t& size);
   // The layout of the series that these tokens name; a new series gets one.
   Rejection find_layout(const Tokens& tokens, std::uint32_t& number);
-  Rejection make_series(const Tokens& tokens, Series& series);
-  std::optional<SubjectId> subject_of(Symbol node, Symbol gpu);
   void set_layout(std::string_view text, const Tokens& tokens, Layout& layout);
 
   const FileContext& context_;
   LineSplitter lines_;
-  StringReader strings_;
+  MetricSeries named_;
   std::uint64_t records_ = 0;
   ByteAccount account_;
   LinesBeforeEnd before_end_;
@@ -135,11 +137,10 @@ class SystemMetricsDecoder final : public Decoder {
   std::vector<Layout> layouts_;      // one per series
   std::vector<Series> series_;       // of them
   ConstantParts parts_;
-  std::uint32_t last_ = 0;        // the layout of the last line
+  std::size_t last_ = 0;          // the layout of the last line
   TokenTable<4> layout_of_name_;  // by the tokens as written
   RememberedToken time_;          // samples of one moment repeat it
   std::int64_t time_ns_ = 0;
-  std::map<std::pair<Symbol, Symbol>, SubjectId> subjects_;  // by node and gpu
 };
 
 void SystemMetricsDecoder::feed(std::string_view bytes, EventBatch& out) {
@@ -152,8 +153,31 @@ void SystemMetricsDecoder::feed(std::string_view bytes, EventBatch& out) {
       },
       [&](std::string_view beginning) {
         context_.diagnostics.reject(context_.file, RejectReason::too_long, beginning);
-      });
+      },
+      [&](std::string_view lines) { return expected_lines(lines, out); });
   begun_line(out);
+}
+
+std::size_t SystemMetricsDecoder::expected_lines(std::string_view bytes, EventBatch& out) {
+  std::string_view rest = bytes;
+  for (;;) {
+    Reading reading;
+    std::size_t size = 0;
+    if (!read_expected(rest, reading, size)) break;
+    if (size == rest.size() || rest[size] != '\n') break;
+    take_expected(reading, rest.substr(0, size), out);
+    ++account_.structure;
+    rest.remove_prefix(size + 1);
+  }
+  return bytes.size() - rest.size();
+}
+
+void SystemMetricsDecoder::take_expected(const Reading& reading, std::string_view text,
+                                         EventBatch& out) {
+  last_ = reading.layout;
+  if (has_room(last_)) return accept(reading, text.size(), out);
+  context_.diagnostics.reject(context_.file, RejectReason::cardinality, text);
+  account_.rejected += text.size();
 }
 
 // A whole object is a record: some writers end a line only when they begin the next one.
@@ -161,11 +185,15 @@ void SystemMetricsDecoder::begun_line(EventBatch& out) {
   const std::string_view text = lines_.rest();
   if (!text.ends_with('}')) return;
   Reading reading;
-  std::size_t size = text.size();
-  const Expected expected = read_expected(text, reading);
-  if (expected == Expected::no_room) return;  // counted at the end of the line
-  if (expected == Expected::no && (parse(text, reading, size) || size != text.size())) return;
-  accept(reading, size, out);
+  std::size_t size = 0;
+  if (read_expected(text, reading, size) && size == text.size()) {
+    if (!layouts_[reading.layout].id) return;  // counted at the end of the line
+    take_expected(reading, text, out);
+  } else {
+    size = text.size();
+    if (parse(text, reading, size) || size != text.size()) return;
+    accept(reading, size, out);
+  }
   lines_.take_rest();
 }
 
@@ -177,16 +205,17 @@ void SystemMetricsDecoder::finish(EventBatch& out) {
 void SystemMetricsDecoder::line(std::string_view text, EventBatch& out) {
   bool damaged = false;
   for (int failures = 0; !text.empty();) {
-    std::size_t size = text.size();
     Reading reading;
-    const Expected expected = read_expected(text, reading);
-    if (expected == Expected::sample) return accept(reading, size, out);
+    std::size_t size = 0;
+    if (read_expected(text, reading, size) && size == text.size()) {
+      return take_expected(reading, text, out);
+    }
+    size = text.size();
     if (is_blank(text)) {
       account_.structure += size;
       return;
     }
-    const bool no_room = expected == Expected::no_room;
-    const Rejection reason = no_room ? RejectReason::cardinality : parse(text, reading, size);
+    const Rejection reason = parse(text, reading, size);
     if (!reason) {
       accept(reading, size, out);
       damaged = false;
@@ -207,33 +236,39 @@ void SystemMetricsDecoder::accept(const Reading& reading, std::size_t size, Even
   Sample& sample = std::get<Sample>(out.emplace_back(std::in_place_type<Sample>));
   sample.at = time_from_ns(reading.at_ns);
   sample.value = reading.value;
-  sample.series = *reading.layout->id;
-  sample.resource = reading.layout->resource;
+  const Layout& layout = layouts_[reading.layout];
+  sample.series = *layout.id;
+  sample.resource = layout.resource;
 }
 
-SystemMetricsDecoder::Expected SystemMetricsDecoder::read_expected(std::string_view text,
-                                                                   Reading& reading) {
-  if (layouts_.empty()) return Expected::no;
-  const std::uint32_t number = layouts_[last_].next;
-  const Layout& layout = layouts_[number];
+bool SystemMetricsDecoder::read_expected(std::string_view text, Reading& reading,
+                                         std::size_t& size) {
+  if (layouts_.empty()) return false;
+  reading.layout = layouts_[last_].next;
+  const Layout& layout = layouts_[reading.layout];
+  if (!layout.parts.known()) return false;
   const ConstantParts::Parts parts = parts_.of(layout.parts);
-  if (!layout.parts.known()) return Expected::no;
-  if (!text.starts_with(parts.before) || !text.ends_with(parts.after)) return Expected::no;
-  text.remove_prefix(parts.before.size());
-  if (text.size() < parts.after.size()) return Expected::no;
-  text.remove_suffix(parts.after.size());
-  const std::size_t first_end = find_near(text, parts.between.front());
-  if (first_end == std::string_view::npos) return Expected::no;
-  const std::string_view rest = text.substr(first_end);
-  if (!rest.starts_with(parts.between)) return Expected::no;
-  const std::string_view first = text.substr(0, first_end);
-  const std::string_view second = rest.substr(parts.between.size());
-  if (!read_number(layout.value_first ? first : second, reading.value)) return Expected::no;
-  if (!time_of(layout.value_first ? second : first, reading.at_ns)) return Expected::no;
-  last_ = number;
-  if (!has_room(number)) return Expected::no_room;
-  reading.layout = &layout;
-  return Expected::sample;
+  std::string_view rest = text;
+  const auto take = [&rest](std::string_view part) {
+    if (!rest.starts_with(part)) return false;
+    rest.remove_prefix(part.size());
+    return true;
+  };
+  const auto take_token = [&rest](char end) {
+    const std::string_view token =
+        rest.substr(0, std::min(find_near(rest.substr(0, kLongestNumber), end), kLongestNumber));
+    rest.remove_prefix(token.size());
+    return token;
+  };
+  if (!take(parts.before)) return false;
+  const std::string_view first = take_token(parts.between.front());
+  if (!take(parts.between)) return false;
+  const std::string_view second = take_token(parts.after.front());
+  if (!take(parts.after)) return false;
+  if (!read_number(layout.value_first ? first : second, reading.value)) return false;
+  if (!time_of(layout.value_first ? second : first, reading.at_ns)) return false;
+  size = text.size() - rest.size();
+  return true;
 }
 
 bool SystemMetricsDecoder::time_of(std::string_view token, std::int64_t& at) {
@@ -260,7 +295,7 @@ Rejection SystemMetricsDecoder::parse(std::string_view text, Reading& reading, s
   layouts_[last_].next = number;
   last_ = number;
   if (!has_room(number)) return RejectReason::cardinality;
-  reading.layout = &layout;
+  reading.layout = number;
   return std::nullopt;
 }
 
@@ -288,7 +323,9 @@ Rejection SystemMetricsDecoder::find_layout(const Tokens& tokens, std::uint32_t&
     return std::nullopt;
   }
   Series series;
-  if (const Rejection reason = make_series(tokens, series)) return reason;
+  if (const Rejection reason =
+          named_.read({tokens.type, tokens.name, tokens.dimension, tokens.node}, series))
+    return reason;
   if (layouts_.size() == kMaxLayouts) {  // one series spelt in ever new ways
     layouts_.clear();
     series_.clear();
@@ -301,44 +338,6 @@ Rejection SystemMetricsDecoder::find_layout(const Tokens& tokens, std::uint32_t&
   series_.push_back(series);
   layout_of_name_.add(name, number);
   return std::nullopt;
-}
-
-Rejection SystemMetricsDecoder::make_series(const Tokens& tokens, Series& series) {
-  std::array<Symbol, 4> symbols{};
-  const std::array<std::string_view, 4> texts = {tokens.type, tokens.name, tokens.dimension,
-                                                 tokens.node};
-  for (std::size_t i = 0; i < texts.size(); ++i) {
-    if (i == 1 && (texts[i].empty() || texts[i] == "null")) continue;  // Name is optional
-    if (!is_string_token(texts[i])) return RejectReason::type;
-    const auto text = strings_.read(texts[i]);
-    if (!text) return unreadable(texts[i]);
-    symbols[i] = context_.interner.symbols.intern(*text);
-  }
-  series.type = symbols[0];
-  series.name = symbols[1];
-  series.dimension = symbols[2];
-  const SymbolTable& names = context_.interner.symbols;
-  const bool is_gpu = names.text(series.type) == "gpu";
-  const auto subject = subject_of(symbols[3], is_gpu ? series.name : Symbol::none);
-  if (!subject) return RejectReason::cardinality;
-  series.subject = *subject;
-  series.device = device_number(names.text(series.name));
-  series.resource =
-      resource_of(names.text(series.type), names.text(series.name), names.text(series.dimension));
-  return std::nullopt;
-}
-
-std::optional<SubjectId> SystemMetricsDecoder::subject_of(Symbol node, Symbol gpu) {
-  const auto known = subjects_.find({node, gpu});
-  if (known != subjects_.end()) return known->second;
-  const std::string_view device = context_.interner.text(gpu);
-  const std::string_view digits = trailing_digits(device);
-  Subject subject{context_.job, std::string{context_.interner.text(node)}, kNoRank,
-                  std::string{digits.empty() ? device : digits}};
-  if (subject.node.empty()) subject.node = context_.default_node;
-  const auto id = context_.interner.subjects.intern(subject);
-  if (id) subjects_.emplace(std::pair{node, gpu}, *id);
-  return id;
 }
 
 void SystemMetricsDecoder::set_layout(std::string_view text, const Tokens& tokens, Layout& layout) {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 #include <string>
 
@@ -41,6 +42,30 @@ TEST(ShortText, FindsTheFirstThatIsNeither) {
       if (at < size) text[at] = '\t';
       const char* const end = text.data() + text.size();
       EXPECT_EQ(find_neither(text.data(), end, ' ', '\n'), text.data() + at) << size;
+    }
+  }
+}
+
+// Up to where fewer than 16 bytes are left.
+TEST(ShortText, FindsTheEndOfANumber) {
+  std::mt19937 random{5};
+  for (int i = 0; i < 20'000; ++i) {
+    std::string text(random() % 50, '0');
+    for (char& c : text) {
+      if (random() % 16 == 0) c = ",}] \t\n\x01[{=M\x80\xa0\xdd\xff"[random() % 15];
+    }
+    const char* const end = text.data() + text.size();
+    const char* const found = find_bare_end(text.data(), end);
+    const auto is_end = [](char c) {
+      return c == ',' || c == '}' || c == ']' || static_cast<unsigned char>(c) <= ' ';
+    };
+    const char* const begin = text.data();
+    const char* const wanted = std::find_if(begin, end, is_end);
+    EXPECT_LE(found, wanted) << text;
+    if (wanted - text.data() < static_cast<std::ptrdiff_t>(text.size() / 16 * 16)) {
+#if defined(__SSE2__)
+      EXPECT_EQ(found, wanted) << text;
+#endif
     }
   }
 }

@@ -1,0 +1,45 @@
+#include "pipeline/decode/metric_series.h"
+
+#include <string>
+
+#include "pipeline/decode/event_kind.h"
+
+namespace trainwatch {
+
+Rejection MetricSeries::read(const Tokens& tokens, Series& series) {
+  std::array<Symbol, 4> symbols{};
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    if (i == 1 && (tokens[i].empty() || tokens[i] == "null")) continue;
+    if (!is_string_token(tokens[i])) return RejectReason::type;
+    const auto text = strings_.read(tokens[i]);
+    if (!text) return unreadable(tokens[i]);
+    symbols[i] = context_.interner.symbols.intern(*text);
+  }
+  series.type = symbols[0];
+  series.name = symbols[1];
+  series.dimension = symbols[2];
+  const SymbolTable& names = context_.interner.symbols;
+  const bool is_gpu = names.text(series.type) == "gpu";
+  const auto subject = subject_of(symbols[3], is_gpu ? series.name : Symbol::none);
+  if (!subject) return RejectReason::cardinality;
+  series.subject = *subject;
+  series.device = device_number(names.text(series.name));
+  series.resource =
+      resource_of(names.text(series.type), names.text(series.name), names.text(series.dimension));
+  return std::nullopt;
+}
+
+std::optional<SubjectId> MetricSeries::subject_of(Symbol node, Symbol gpu) {
+  const auto known = subjects_.find({node, gpu});
+  if (known != subjects_.end()) return known->second;
+  const std::string_view device = context_.interner.text(gpu);
+  const std::string_view digits = trailing_digits(device);
+  Subject subject{context_.job, std::string{context_.interner.text(node)}, kNoRank,
+                  std::string{digits.empty() ? device : digits}};
+  if (subject.node.empty()) subject.node = context_.default_node;
+  const auto id = context_.interner.subjects.intern(subject);
+  if (id) subjects_.emplace(std::pair{node, gpu}, *id);
+  return id;
+}
+
+}  // namespace trainwatch
