@@ -202,7 +202,9 @@ std::vector<ConfigField<Config>> make_settings() {
           "works."),
       size_field<Config>(
           "tail.chunk_bytes", [](auto& c) -> auto& { return c.tail.chunk_bytes; }, 4 * kKiB,
-          16 * kMiB, "Read at most this much of one file at a time."),
+          16 * kMiB,
+          "Read at most this much of one file at a time; commands that read finished files read "
+          "128KiB at most."),
       count_field<Config>(
           "tail.max_files", [](auto& c) -> auto& { return c.tail.max_files; }, 1, 1'000'000,
           "Follow at most this many files at a time; further ones are counted and ignored."),
