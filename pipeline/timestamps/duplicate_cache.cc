@@ -38,30 +38,17 @@ std::uint64_t print_of(const Span& span) {
 
 }  // namespace
 
-std::vector<std::uint64_t>::iterator RecentSamples::set_of(std::uint64_t print) {
-  return prints_.begin() + static_cast<std::ptrdiff_t>((print >> 58U) * kWays);
-}
-
-void RecentSamples::insert(std::uint64_t print) {
-  const auto set = set_of(print);
-  std::array<std::uint64_t, kWays - 1> older{};  // of a fixed size: copied without a call
-  std::copy_n(set, older.size(), older.begin());
-  *set = print;
-  std::copy(older.begin(), older.end(), set + 1);
-}
-
 bool RecentSamples::add(const Sample& sample) {
   if (prints_.empty()) prints_.resize(kSets * kWays);
   const std::uint64_t print = print_of(sample);
-  const auto set = set_of(print);
+  const Set set = set_of(print);
   if (std::find(set, set + kWays, print) != set + kWays) return false;
-  insert(print);
-  note_unsaved(print);
+  insert(set, print);
+  if (!anew_) note_unsaved(print);
   return true;
 }
 
 void RecentSamples::note_unsaved(std::uint64_t print) {
-  if (anew_) return;
   unsaved_.push_back(print);
   if (saved_since_ + unsaved_.size() < kMostSince) return;
   anew_ = true;
@@ -91,7 +78,7 @@ bool RecentSamples::load(std::uint64_t number, StateIo io) {
     prints_ = std::move(prints);
     return prints_.size() == kSets * kWays;
   }
-  for (const std::uint64_t print : prints) insert(print);
+  for (const std::uint64_t print : prints) insert(set_of(print), print);
   saved_since_ += static_cast<std::uint32_t>(prints.size());
   return true;
 }

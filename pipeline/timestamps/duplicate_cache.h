@@ -2,6 +2,8 @@
 // a 64-bit hash. A lane without such events uses no memory.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -33,8 +35,15 @@ class RecentSamples {
   static constexpr std::size_t kWays = 8;  // one set fills a cache line
   static constexpr std::size_t kMostSince = 128;
 
-  std::vector<std::uint64_t>::iterator set_of(std::uint64_t print);
-  void insert(std::uint64_t print);
+  using Set = std::uint64_t*;  // its first print
+
+  Set set_of(std::uint64_t print) { return prints_.data() + (print >> 58U) * kWays; }
+  static void insert(Set set, std::uint64_t print) {
+    std::array<std::uint64_t, kWays - 1> older{};  // of a fixed size: copied without a call
+    std::copy_n(set, older.size(), older.begin());
+    *set = print;
+    std::copy(older.begin(), older.end(), set + 1);
+  }
   void note_unsaved(std::uint64_t print);
 
   std::vector<std::uint64_t> prints_;   // 0: empty; newest first within a set
