@@ -24,8 +24,8 @@ MOST_ALLOCATIONS = 0.2
 
 # Instructions of one more record.
 BUDGETS = {
-    "replay of system metrics": 1465,
-    "analyses of system metrics": 2290,
+    "replay of system metrics": 1370,
+    "analyses of system metrics": 2205,
     "replay of a timeline": 2920,
     "analyses of a timeline": 9020,
     "replay of a Kineto trace": 2870,
