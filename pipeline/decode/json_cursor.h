@@ -94,9 +94,11 @@ inline bool JsonCursor::skip_string() {
 }
 
 inline void JsonCursor::skip_bare() {
-  const char* p = find_bare_end(p_, end_);
-  while (p != end_ && *p != ',' && *p != '}' && *p != ']' && !is_space(*p)) ++p;
-  p_ = p;
+  p_ = find_bare_end(p_, end_);
+  const auto is_control = [](char c) {
+    return static_cast<unsigned char>(c) < ' ' && !is_space(c);
+  };
+  while (p_ != end_ && is_control(*p_)) p_ = find_bare_end(p_ + 1, end_);
 }
 
 inline bool JsonCursor::next(std::string_view& key) {

@@ -86,8 +86,8 @@ inline const char* find_neither(const char* from, const char* end, char a, char 
   return from;
 }
 
-// The first comma, bracket (or brace) that closes, white space or control character in [from, end);
-// if there is none, a place up to 15 bytes before `end`.
+// The first comma, closing bracket or brace, white space or control character in [from, end), or
+// `end`.
 inline const char* find_bare_end(const char* from, const char* end) {
 #if defined(__SSE2__)
   for (; end - from >= 16; from += 16) {
@@ -101,6 +101,10 @@ inline const char* find_bare_end(const char* from, const char* end) {
     if (hit != 0) return from + std::countr_zero(hit);
   }
 #endif
+  const auto ends = [](char c) {
+    return c == ',' || c == '}' || c == ']' || static_cast<unsigned char>(c) <= ' ';
+  };
+  while (from != end && !ends(*from)) ++from;
   return from;
 }
 
