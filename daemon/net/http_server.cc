@@ -141,7 +141,7 @@ void NetServer::Impl::admit(tcp::socket socket) {
 void NetServer::Impl::send_status() {
   status_waits = false;
   next_status = Clock::now() + net->options.limits.ws.status;
-  for (const auto& session : net->sessions) session->status_changed();
+  net->sessions.for_each([](WsSession& session) { session.status_changed(); });
 }
 
 void NetServer::Impl::send_status_later() {
@@ -168,11 +168,9 @@ NetServer::NetServer(asio::io_context& io, NetOptions options, AlertHub& hub,
     if (const auto self = impl.lock()) self->store_acks_later();
   });
   impl_->registration = hub.listen({
-      [net] {
-        for (const auto& session : net->sessions) session->alerts_published();
-      },
+      [net] { net->sessions.for_each([](WsSession& session) { session.alerts_published(); }); },
       [net](const std::vector<PublishedAlertPtr>& alerts) {
-        for (const auto& session : net->sessions) session->provisional_alerts(alerts);
+        net->sessions.for_each([&](WsSession& session) { session.provisional_alerts(alerts); });
       },
   });
 }
@@ -215,7 +213,8 @@ void NetServer::show(std::shared_ptr<const Snapshot> snapshot) {
   impl_->net->snapshot = std::move(snapshot);
   impl_->net->pages.forget_old(Clock::now());
   if (impl_->net->closing) return;
-  for (const auto& session : impl_->net->sessions) session->steps_closed(impl_->net->snapshot);
+  impl_->net->sessions.for_each(
+      [&](WsSession& session) { session.steps_closed(impl_->net->snapshot); });
   if (Clock::now() < impl_->next_status) return impl_->send_status_later();
   impl_->send_status();
 }
@@ -223,12 +222,12 @@ void NetServer::show(std::shared_ptr<const Snapshot> snapshot) {
 void NetServer::publish_tensors(TensorNews news) {
   if (impl_->net->closing) return;
   const auto shared = std::make_shared<const TensorNews>(std::move(news));
-  for (const auto& session : impl_->net->sessions) session->tensors_saved(shared);
+  impl_->net->sessions.for_each([&](WsSession& session) { session.tensors_saved(shared); });
 }
 
 bool NetServer::wants_tensors() const {
-  return std::ranges::any_of(impl_->net->sessions,
-                             [](const auto& session) { return session->wants_tensors(); });
+  return impl_->net->sessions.any_of(
+      [](const WsSession& session) { return session.wants_tensors(); });
 }
 
 std::vector<MetricFamily> NetServer::metrics() const {
@@ -236,8 +235,8 @@ std::vector<MetricFamily> NetServer::metrics() const {
 }
 
 bool NetServer::needs_store() const {
-  return std::ranges::any_of(impl_->net->sessions,
-                             [](const auto& session) { return session->needs_store(); });
+  return impl_->net->sessions.any_of(
+      [](const WsSession& session) { return session.needs_store(); });
 }
 
 void NetServer::set_access(std::shared_ptr<const Access> access) {
@@ -264,8 +263,8 @@ void NetServer::close() {
   impl_->acks_timer.cancel();
   net.names.store();
   net.login.close();
-  const auto sessions = net.sessions;  // sessions leave the set during the loop
-  for (const auto& session : sessions) session->shut_down();
+  const auto sessions = net.sessions;  // sessions leave the list during the loop
+  sessions.for_each([](WsSession& session) { session.shut_down(); });
   const auto connections = net.connections;
   for (const auto& [id, connection] : connections) connection->close();
 }

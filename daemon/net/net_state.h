@@ -5,7 +5,6 @@
 #include <deque>
 #include <map>
 #include <memory>
-#include <set>
 
 #include "daemon/access/access.h"
 #include "daemon/access/login.h"
@@ -18,11 +17,11 @@
 #include "daemon/net/named_subscribers.h"
 #include "daemon/net/net_metrics.h"
 #include "daemon/net/origin_guard.h"
+#include "daemon/net/session_list.h"
 
 namespace trainwatch {
 
 class HttpConnection;
-class WsSession;
 
 struct NetState {
   NetState(NetOptions chosen, AlertHub& alerts, AlertStoreClient older, DataSources others,
@@ -55,7 +54,7 @@ struct NetState {
   RenderedPages pages;
   // The live ones. They enter when they start and leave when they end.
   std::map<ConnectionTable::Id, std::shared_ptr<HttpConnection>> connections;
-  std::set<std::shared_ptr<WsSession>> sessions;
+  SessionList sessions;
   std::deque<std::shared_ptr<HttpConnection>> pipelined;  // have sent more, and wait for their turn
   std::size_t unsent_bytes = 0;                           // of responses that connections hold
 

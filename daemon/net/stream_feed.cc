@@ -94,11 +94,18 @@ std::optional<Frame> StreamFeed::next() {
   return status_frame(status);
 }
 
-void StreamFeed::offer_steps(const std::shared_ptr<const Snapshot>& snapshot) {
-  if (!subscription_.steps || snapshot->steps == 0) return;
+bool StreamFeed::offer_status(const std::shared_ptr<const Snapshot>& snapshot) {
+  if (!subscription_.status) return false;
+  status_ = snapshot;
+  return true;
+}
+
+bool StreamFeed::offer_steps(const std::shared_ptr<const Snapshot>& snapshot) {
+  if (!subscription_.steps || snapshot->steps == 0) return false;
   if (steps_ != nullptr) steps_dropped_ += steps_->steps;
   steps_dropped_ += snapshot->steps_dropped;
   steps_ = snapshot;
+  return true;
 }
 
 std::optional<Frame> StreamFeed::next_steps() {
@@ -107,10 +114,11 @@ std::optional<Frame> StreamFeed::next_steps() {
   return step_frame(steps, std::exchange(steps_dropped_, 0));
 }
 
-void StreamFeed::offer_tensors(const std::shared_ptr<const TensorNews>& news) {
-  if (!subscription_.tensors) return;
+bool StreamFeed::offer_tensors(const std::shared_ptr<const TensorNews>& news) {
+  if (!subscription_.tensors) return false;
   if (tensors_ != nullptr) tensors_dropped_ += tensors_->steps;
   tensors_ = news;
+  return true;
 }
 
 std::optional<Frame> StreamFeed::next_tensors() {
@@ -173,7 +181,7 @@ void StreamFeed::take_page(AlertStoreClient::Page page) {
 }
 
 std::uint64_t StreamFeed::queued_bytes() const {
-  if (!subscription_.alerts) return 0;
+  if (!subscription_.alerts || cursor_ >= hub_.last_seq()) return 0;
   if (!hub_.covers(cursor_)) return std::numeric_limits<std::uint64_t>::max();
   return hub_.bytes_after(cursor_);
 }

@@ -32,11 +32,12 @@ class StreamFeed {
 
   // At most one of each is pending; the latest wins.
   void offer_heartbeat(double lag_seconds) { heartbeat_ = lag_seconds; }
-  void offer_status(std::shared_ptr<const Snapshot> snapshot) { status_ = std::move(snapshot); }
+  // False if the client has not subscribed to it, as with the next two.
+  bool offer_status(const std::shared_ptr<const Snapshot>& snapshot);
   // Steps that are still pending when the next ones come are dropped and counted.
-  void offer_steps(const std::shared_ptr<const Snapshot>& snapshot);
+  bool offer_steps(const std::shared_ptr<const Snapshot>& snapshot);
   // The same of steps whose tensors are complete.
-  void offer_tensors(const std::shared_ptr<const TensorNews>& news);
+  bool offer_tensors(const std::shared_ptr<const TensorNews>& news);
   bool wants_tensors() const { return subscription_.tensors; }
 
   // False if an older one was dropped for it.

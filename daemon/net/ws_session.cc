@@ -45,15 +45,12 @@ class Session final : public WsSession, public std::enable_shared_from_this<Sess
         ws_(std::move(stream)),
         timer_(ws_.get_executor()),
         feed_(net_->hub, net_->names, subscription) {
-    if (subscription.status) feed_.offer_status(net_->snapshot);
+    feed_.offer_status(net_->snapshot);
   }
 
   void accept(const HttpRequest& request);
 
-  void alerts_published() override {
-    note_lag();
-    pump();
-  }
+  void alerts_published() override { pump(); }
   void provisional_alerts(const std::vector<PublishedAlertPtr>& alerts) override {
     for (const auto& alert : alerts) {
       if (!feed_.offer_provisional(alert)) ++net_->counters.provisional_dropped;
@@ -61,16 +58,13 @@ class Session final : public WsSession, public std::enable_shared_from_this<Sess
     pump();
   }
   void status_changed() override {
-    feed_.offer_status(net_->snapshot);
-    pump();
+    if (feed_.offer_status(net_->snapshot)) pump();
   }
   void steps_closed(const std::shared_ptr<const Snapshot>& snapshot) override {
-    feed_.offer_steps(snapshot);
-    pump();
+    if (feed_.offer_steps(snapshot)) pump();
   }
   void tensors_saved(const std::shared_ptr<const TensorNews>& news) override {
-    feed_.offer_tensors(news);
-    pump();
+    if (feed_.offer_tensors(news)) pump();
   }
   bool wants_tensors() const override { return open_ && !ending_ && feed_.wants_tensors(); }
   bool needs_store() const override {
@@ -88,6 +82,7 @@ class Session final : public WsSession, public std::enable_shared_from_this<Sess
   void heard();
   void refuse_close_code();
   void pump();
+  void send();
   std::optional<Frame> send_at_once();
   void request_page();
   void page_received(AlertStoreClient::Page page);
@@ -97,6 +92,7 @@ class Session final : public WsSession, public std::enable_shared_from_this<Sess
   void tick();
   void ping();
   void end(websocket::close_code code, Disconnect why);
+  void break_off();
   void finish(Disconnect why);
 
   std::shared_ptr<NetState> net_;
@@ -150,7 +146,7 @@ void Session::configure(bool answer_protocol) {
 }
 
 void Session::accept(const HttpRequest& request) {
-  net_->sessions.insert(shared_from_this());
+  net_->sessions.add(shared_from_this());
   net_->table.count(from_);
   configure(offers_stream_protocol(request.header("Sec-WebSocket-Protocol")));
   beast::http::request<beast::http::empty_body> head;
@@ -210,7 +206,7 @@ void Session::received() {
 
 void Session::apply(const Subscription& subscription) {
   feed_.subscribe(subscription);
-  if (subscription.status) feed_.offer_status(net_->snapshot);
+  feed_.offer_status(net_->snapshot);
   behind_since_.reset();
 }
 
@@ -245,7 +241,12 @@ void Session::refuse_close_code() {
 }
 
 void Session::pump() {
-  if (!open_ || writing_ || ending_) return;
+  if (!open_ || ending_) return;
+  if (!writing_) send();
+  note_lag();
+}
+
+void Session::send() {
   auto frame = send_at_once();
   if (writing_ || ending_) return;
   if (!frame && draining_) return end(websocket::close_code::going_away, Disconnect::shutdown);
@@ -269,10 +270,9 @@ std::optional<Frame> Session::send_at_once() {
     const auto sent = immediate_.send(stream.socket(), frame->head, frame->body);
     if (sent == ImmediateFrames::Sent::nothing) return frame;
     if (sent == ImmediateFrames::Sent::broken) {
-      finish(Disconnect::network);
+      break_off();
       return std::nullopt;
     }
-    note_lag();
   }
   return std::nullopt;
 }
@@ -296,7 +296,6 @@ void Session::page_received(AlertStoreClient::Page page) {
 void Session::written(const error_code& error) {
   if (error) return;  // the read fails as well, and knows the reason better
   writing_ = false;
-  note_lag();
   pump();
 }
 
@@ -370,6 +369,13 @@ void Session::end(websocket::close_code code, Disconnect why) {
   ws_.async_close(code, [self = shared_from_this(), why](const error_code&) { self->finish(why); });
 }
 
+// The connection is of no more use. Not within the call, which may go through all sessions.
+void Session::break_off() {
+  ending_ = true;
+  asio::post(ws_.get_executor(),
+             [self = shared_from_this()] { self->finish(Disconnect::network); });
+}
+
 void Session::finish(Disconnect why) {
   if (std::exchange(finished_, true)) return;
   ending_ = true;
@@ -380,7 +386,8 @@ void Session::finish(Disconnect why) {
     net_->counters.count_disconnect(why);
   }
   net_->table.forget(from_);
-  net_->sessions.erase(shared_from_this());
+  const auto self = shared_from_this();  // the list may hold the last reference
+  net_->sessions.remove(*this);
 }
 
 }  // namespace
