@@ -7,6 +7,7 @@
 #include <optional>
 #include <random>
 #include <string>
+#include <vector>
 
 #include "support/saved_state.h"
 #include "trainwatch/stats/median.h"
@@ -84,6 +85,18 @@ INSTANTIATE_TEST_SUITE_P(Data, RollingStats,
                                           testing::Values(1U, 2U, 3U, 10U, 99U, 100U)));
 
 // The values numpy documents for method="linear": 1 + 0.2, 4 + 0.8 x 4, 8 + 0.8 x 8.5.
+TEST(MedianIn, EqualsSortingWithAnyNumberOfValuesAndTies) {
+  std::mt19937 random(11);
+  for (int i = 0; i < 2000; ++i) {
+    const auto size = std::uniform_int_distribution<std::size_t>(1, 40)(random);
+    std::uniform_int_distribution<int> value(-3, i % 2 == 0 ? 3 : 1000);
+    std::vector<double> values(size);
+    for (double& one : values) one = value(random) / 8.0;
+    const double expected = naive_quantile({values.begin(), values.end()}, 0.5);
+    ASSERT_EQ(median_in(values), expected) << size;
+  }
+}
+
 TEST(SortedWindow, QuantilesInterpolateLinearly) {
   SortedWindow window(5);
   for (const double value : {16.5, 1.0, 8.0, 2.0, 4.0}) window.push(value);
