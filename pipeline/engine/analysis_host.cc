@@ -4,6 +4,7 @@
 #include <cassert>
 #include <numeric>
 #include <string>
+#include <utility>
 
 #include "pipeline/timestamps/event_time.h"
 
@@ -34,6 +35,7 @@ void EventJournal::save(StateRows& rows) {
   }
   saved_ += unsaved();
   unsaved_rows_.clear();
+  since_commit_ = 0;
 }
 
 void EventJournal::clear(StateRows& rows, std::size_t state_bytes) {
@@ -42,6 +44,7 @@ void EventJournal::clear(StateRows& rows, std::size_t state_bytes) {
   saved_ = 0;
   rows_ = 0;
   most_ = std::clamp(state_bytes / kEventBytes, kFewestEvents, kMostEvents);
+  if (std::exchange(since_commit_, 0) >= kMostUnsaved) fill();
 }
 
 bool EventJournal::load(const SavedState& saved, const std::function<void(const Event&)>& use) {

@@ -39,7 +39,7 @@ class IntervalContexts {
   using Active = std::pair<Symbol, Nanos>;
 
   explicit IntervalContexts(const Interner& interner)
-      : interner_(interner), system_(interner, kHistoryRows), recent_(interner) {}
+      : interner_(interner), system_(interner, kHistoryRows), ranks_(interner) {}
 
   void on(const Sample& sample);
   void on(const Span& span);
@@ -68,13 +68,17 @@ class IntervalContexts {
     void state(StateIo& io);
   };
 
+  struct Rank {
+    std::deque<Recent> recent;
+    Time last_end = kNoTime;  // of its intervals: what begins later is in none of them
+  };
+
   void note_usage();
 
   const Interner& interner_;
   SystemHistory system_;
-  PerRank<std::deque<Recent>> recent_;
+  PerRank<Rank> ranks_;
   std::map<Interval, Context> contexts_;
-  Time last_end_ = kNoTime;    // of the intervals
   std::uint32_t samples_ = 0;  // since usages were noted
   bool open_ = false;          // an interval has no usage yet
 };
@@ -115,30 +119,30 @@ void IntervalContexts::on(const Sample& sample) {
 
 void IntervalContexts::on(const Span& span) {
   if (span.kind == SpanKind::step) return;  // lying in a step explains nothing
-  const auto trim = [this](std::deque<Recent>& spans) {
-    const std::size_t most = recent_.share(kRecent, kAllRecent);
-    while (spans.size() > most) spans.pop_front();
+  const auto trim = [this](Rank& rank) {
+    const std::size_t most = ranks_.share(kRecent, kAllRecent);
+    while (rank.recent.size() > most) rank.recent.pop_front();
   };
-  std::deque<Recent>* const recent = recent_.of(span.subject, trim);
-  if (recent == nullptr) return;
-  recent->push_back({span.start, span.duration, span.metric()});
-  trim(*recent);
-  if (span.start >= last_end_) return;
+  Rank* const rank = ranks_.of(span.subject, trim);
+  if (rank == nullptr) return;
+  rank->recent.push_back({span.start, span.duration, span.metric()});
+  trim(*rank);
+  if (span.start >= rank->last_end) return;
   for (auto own = contexts_.lower_bound({.rank = span.subject, .start = kNoTime});
        own != contexts_.end() && own->first.rank == span.subject; ++own) {
-    own->second.add(own->first, recent->back());
+    own->second.add(own->first, rank->recent.back());
   }
 }
 
 void IntervalContexts::remember(const Interval& interval) {
   if (contexts_.size() == kIntervals || contexts_.contains(interval)) return;
   Context& context = contexts_[interval];
-  last_end_ = std::max(last_end_, interval.end);
   open_ = true;
   if (system_.passed(interval.rank, interval.end)) note_usage();
-  const auto recent = recent_.all().find(interval.rank);
-  if (recent == recent_.all().end()) return;
-  for (const Recent& span : recent->second) context.add(interval, span);
+  Rank* const rank = ranks_.of(interval.rank);
+  if (rank == nullptr) return;
+  rank->last_end = std::max(rank->last_end, interval.end);
+  for (const Recent& span : rank->recent) context.add(interval, span);
 }
 
 // Before its seconds are forgotten.
@@ -175,10 +179,11 @@ std::vector<IntervalContexts::Active> IntervalContexts::activity(const Interval&
 
 void IntervalContexts::state(StateIo& io) {
   system_.state(io);
-  recent_.state(io, [&](std::deque<Recent>& recent) {
-    io(recent);
-    if (recent.size() > kRecent) io.fail();
-    for (const Recent& span : recent) {
+  ranks_.state(io, [&](Rank& rank) {
+    io(rank.recent);
+    io(rank.last_end);
+    if (rank.recent.size() > kRecent) io.fail();
+    for (const Recent& span : rank.recent) {
       if (!is_known(interner_, span.metric)) io.fail();
     }
   });
@@ -203,7 +208,6 @@ void IntervalContexts::state(StateIo& io) {
     }
     if (!io.is_loading()) ++known;
   }
-  io(last_end_);
   io(samples_);
   io(open_);
 }

@@ -69,6 +69,9 @@ struct StepCalls {
     io(start);
     io(end);
     io(number);
+    bool called = dataset.count + iterator.count > 0;
+    io(called);  // no step of a PyTorch job is
+    if (!called) return;
     io(dataset);
     io(iterator);
     io(threads);

@@ -32,6 +32,12 @@ std::string result(const AnalysisHost& host, std::string_view name, std::string_
   return figures ? figures->json() : "";
 }
 
+// It has the state of an analysis, and not only events.
+bool is_whole(const StateRows& rows) {
+  return std::ranges::any_of(rows.changed(),
+                             [](const auto& row) { return row.first.starts_with("analysis/"); });
+}
+
 class AnalysisHostTest : public testing::Test {
  protected:
   Span step(const std::string& job, std::int64_t number) {
@@ -187,7 +193,7 @@ TEST_F(AnalysisHostTest, ALargeStateIsNotStoredMoreOftenThanItsSizeInEvents) {
     for (int job = 0; job < kJobs; ++job) push(host, step("job-" + std::to_string(job), i));
     StateRows rows;
     host.save(rows, false);
-    if (rows.changed().contains("analysis/step_timeline/0")) ++whole;
+    if (is_whole(rows)) ++whole;
   }
   EXPECT_LE(whole, 1);
 }
@@ -202,6 +208,26 @@ TEST_F(AnalysisHostTest, MoreEventsThanTheLogHoldsInOneCommit) {
   for (const AnalysisSpec* spec : two_) {
     EXPECT_EQ(result(before, spec->name, "a"), result(after, spec->name, "a")) << spec->name;
   }
+}
+
+TEST_F(AnalysisHostTest, AfterMoreEventsThanTheLogHoldsTheNextOnesAreNotLogged) {
+  AnalysisHost host({find_analysis("step_timeline")}, interner_);
+  constexpr std::int64_t kMany = EventJournal::kMostUnsaved;
+  StoredRows store;
+  std::vector<bool> whole;
+  const std::vector<std::int64_t> between_commits = {kMany, 10, 10, kMany - 1, 10};
+  std::int64_t i = 0;
+  for (const std::int64_t events : between_commits) {
+    for (const std::int64_t end = i + events; i < end; ++i) push(host, step("a", i));
+    StateRows rows;
+    host.save(rows, false);
+    whole.push_back(is_whole(rows));
+    keep(rows, store);
+    AnalysisHost after({find_analysis("step_timeline")}, interner_);
+    after.load(store);
+    ASSERT_EQ(result(host, "step_timeline", "a"), result(after, "step_timeline", "a"));
+  }
+  EXPECT_EQ(whole, (std::vector<bool>{true, true, false, true, false}));
 }
 
 TEST_F(AnalysisHostTest, ADamagedLogBeginsAllAnew) {
