@@ -79,11 +79,14 @@ class Incidents {
 
   static Entry entry_of(const Alert& alert, const RuleSpec& rule);
   static bool belong_together(const Entry& a, const Entry& b);
-  Entry& enter(Entry entry);
+  std::size_t enter(Entry entry);  // how many incidents became one with it
   bool speaks_for_others(const Entry& entry) const;
   void make_room();
-  const Entry& speaker_of(std::uint64_t incident) const;
+  Entry& speaker_of(std::uint64_t incident);
   std::string ranks_of(const Entry& speaker) const;
+  std::string ranks_with(const Entry& added, const Entry& speaker) const;
+  std::vector<Change> join(Entry& added, Entry& speaker);
+  std::vector<Change> renew(std::uint64_t incident);
 
   std::deque<Entry> entries_;  // in the order in which they opened
   std::uint64_t next_number_ = 1;
