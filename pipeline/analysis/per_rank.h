@@ -6,6 +6,7 @@
 #include <bit>
 #include <cstddef>
 #include <map>
+#include <optional>
 
 #include "pipeline/analysis/table_cells.h"
 #include "trainwatch/state_io.h"
@@ -24,9 +25,13 @@ class PerRank {
   // The value of a rank, made when it is new; null when there are too many.
   Value* of(SubjectId rank) {
     if (latest_ != nullptr && latest_->first == rank) return &latest_->second;
+    if (refused_ == rank) return nullptr;
     auto known = values_.find(rank);
     if (known == values_.end()) {
-      if (values_.size() == kMaxRanks) return nullptr;
+      if (values_.size() == kMaxRanks) {
+        refused_ = rank;
+        return nullptr;
+      }
       known = values_.try_emplace(rank).first;
     }
     latest_ = &*known;
@@ -58,6 +63,7 @@ class PerRank {
     if (io.is_loading()) {
       values_.clear();
       latest_ = nullptr;
+      refused_.reset();
     }
     auto known = values_.begin();
     for (std::uint32_t i = 0; i < count && io.ok(); ++i) {
@@ -74,8 +80,9 @@ class PerRank {
  private:
   const Interner& interner_;
   std::map<SubjectId, Value> values_;
-  typename std::map<SubjectId, Value>::value_type* latest_ =
-      nullptr;  // events of a file come together
+  // Events of a file come together:
+  typename std::map<SubjectId, Value>::value_type* latest_ = nullptr;
+  std::optional<SubjectId> refused_;  // the latest without a value
 };
 
 }  // namespace trainwatch
