@@ -79,7 +79,8 @@ class Incidents {
 
   static Entry entry_of(const Alert& alert, const RuleSpec& rule);
   static bool belong_together(const Entry& a, const Entry& b);
-  std::size_t enter(Entry entry);  // how many incidents became one with it
+  // Returns how many incidents it belongs to. They are one from now on.
+  std::size_t enter(Entry entry);
   bool speaks_for_others(const Entry& entry) const;
   void make_room();
   Entry& speaker_of(std::uint64_t incident);
