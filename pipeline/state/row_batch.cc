@@ -1,14 +1,17 @@
 #include "pipeline/state/row_batch.h"
 
+#include <cstddef>
 #include <utility>
 
 namespace trainwatch {
 
 void RowBatch::add(std::string_view key, std::optional<std::string_view> value) {
-  std::string name(key);
-  std::optional<std::string> bytes(value);
-  encoded_(name);
-  encoded_(bytes);
+  constexpr std::size_t kUsual = std::size_t{16} << 10U;  // of a commit with an alert
+  encoded_.reserve(kUsual);
+  key_ = key;
+  value_ = value;
+  encoded_(key_);
+  encoded_(value_);
 }
 
 bool RowChanges::add(std::string_view encoded) {

@@ -23,6 +23,9 @@ class RowBatch {
 
  private:
   StateIo encoded_ = StateIo::saving();
+  // Of the last row; kept for their memory.
+  std::string key_;
+  std::optional<std::string> value_;
 };
 
 // What batches change: the newest version of each row.

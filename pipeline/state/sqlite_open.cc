@@ -180,14 +180,14 @@ class Steps {
     const Result<std::string> writer = tables_->meta("writer");
     if (!writer) return bad(writer.error());
     if (!epoch->empty() && *writer == opening_.writer) return true;
-    if (!good(tables_->database().run("BEGIN IMMEDIATE"))) return false;
+    if (!good(tables_->begin())) return false;
     if (epoch->empty() &&
         !(good(tables_->put_meta("epoch", opening_.new_epoch)) &&
           good(tables_->put_meta("last_seq", "0")) && good(tables_->put_meta("commits", "0")))) {
       return false;
     }
     if (!good(tables_->put_meta("writer", opening_.writer))) return false;
-    return good(tables_->database().run("COMMIT"));
+    return good(tables_->commit());
   }
 
   const SqliteOpening& opening_;

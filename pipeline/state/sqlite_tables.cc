@@ -10,6 +10,8 @@
 namespace trainwatch {
 
 enum class SqliteTables::Query : std::size_t {
+  begin,
+  commit,
   all_rows,
   put_row,
   erase_row,
@@ -43,6 +45,8 @@ enum class SqliteTables::Query : std::size_t {
 namespace {
 
 constexpr std::array kSql{
+    "BEGIN IMMEDIATE",
+    "COMMIT",
     "SELECT key, value, crc FROM state ORDER BY key",
     "INSERT INTO state VALUES(?1, ?2, ?3) "
     "ON CONFLICT(key) DO UPDATE SET value = excluded.value, crc = excluded.crc",
@@ -209,6 +213,14 @@ Result<std::size_t> SqliteTables::batched_bytes() {
 
 Status SqliteTables::drop_batches() {
   return query(Query::drop_batches).with().run();
+}
+
+Status SqliteTables::begin() {
+  return query(Query::begin).with().run();
+}
+
+Status SqliteTables::commit() {
+  return query(Query::commit).with().run();
 }
 
 Status SqliteTables::put(std::string_view key, std::string_view value) {

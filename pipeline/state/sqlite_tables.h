@@ -1,5 +1,6 @@
-// The tables of a store and all its statements, prepared once. Transactions are up to the caller.
-// An Error is SQLite's, whose kind is trouble() of the database, or a wrong checksum.
+// The tables of a store and all its statements, prepared once. When a transaction begins and ends
+// is up to the caller. An Error is SQLite's, whose kind is trouble() of the database, or a wrong
+// checksum.
 #pragma once
 
 #include <cstddef>
@@ -24,6 +25,9 @@ class SqliteTables {
   static Result<std::unique_ptr<SqliteTables>> prepare(SqliteDatabase& database);
 
   SqliteDatabase& database() { return database_; }
+
+  Status begin();
+  Status commit();
 
   // Damage that SQLite's own check misses: wrong checksums, or an outbox that is not the unbroken
   // sequence of numbers up to the last one assigned. Empty: none.

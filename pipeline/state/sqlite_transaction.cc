@@ -7,7 +7,7 @@ namespace trainwatch {
 Status SqliteTransaction::begin() {
   if (begun_) return success();
   begun_ = true;
-  const Status begun = tables_.database().run("BEGIN IMMEDIATE");
+  const Status begun = tables_.begin();
   return begun && !in_batch_ ? move_batches() : begun;
 }
 
@@ -26,7 +26,7 @@ Status SqliteTransaction::commit() {
     if (Status added = tables_.add_batch(number_, rows); !added) return added;
     batched_ += rows.size();
   }
-  return tables_.database().run("COMMIT");
+  return tables_.commit();
 }
 
 Status SqliteTransaction::add_to_batch(std::string_view key,
