@@ -4,9 +4,12 @@
 
 #include <algorithm>
 #include <map>
+#include <random>
+#include <set>
 #include <string>
 
 #include "tests/support/saved_state.h"
+#include "trainwatch/rank_ranges.h"
 
 namespace trainwatch::incidents_test {
 
@@ -99,6 +102,44 @@ TEST_F(IncidentsTest, DoesNotDependOnTheOrderOfReading) {
   open(wait_, "w1", 1, 130);
   EXPECT_EQ(speaker_, first);
   EXPECT_EQ(speaker_["g"], "w0");
+}
+
+// However alerts join, incidents become one, and another one speaks: the ranks are those of the
+// alerts of the speaker's rule.
+TEST_F(IncidentsTest, TheSpeakerNamesTheRanksOfItsRule) {
+  std::mt19937 random(7);
+  const auto below = [&random](int end) {
+    return std::uniform_int_distribution<int>(0, end - 1)(random);
+  };
+  struct Opened {
+    const RuleSpec* rule;
+    std::int32_t rank;
+    std::int64_t second;
+  };
+  for (int round = 0; round < 50; ++round) {
+    incidents_ = Incidents{};
+    speaker_.clear();
+    ranks_.clear();
+    std::map<std::string, Opened> opened;
+    for (int i = 0; i < 60; ++i) {
+      const RuleSpec* const rules[] = {&wait_, &wait_, &spike_, &gpu_, &other_};
+      const Opened now{rules[below(5)], below(8) == 0 ? kNoRank : below(20), 100 + below(6)};
+      const std::string id = std::to_string(below(50));  // sometimes one that is known
+      const auto severity = below(10) == 0 ? Severity::critical : Severity::warning;
+      const Opened& alert = opened.try_emplace(id, now).first->second;
+      open(*alert.rule, id, alert.rank, alert.second, CauseName::input_wait, severity);
+      std::map<std::string, std::set<std::int32_t>> ranks;
+      for (const auto& [one, about] : opened) {
+        const std::string& speaker = speaker_[one];
+        ASSERT_EQ(speaker_[speaker], speaker);
+        const bool same = about.rule == opened.at(speaker).rule;
+        if (same && about.rank != kNoRank) ranks[speaker].insert(about.rank);
+      }
+      for (const auto& [one, about] : opened) {
+        ASSERT_EQ(ranks_[one], ranks[one].size() < 2 ? "" : rank_ranges(ranks[one])) << one;
+      }
+    }
+  }
 }
 
 // More than are remembered: the first one still speaks for them, and names them all.
