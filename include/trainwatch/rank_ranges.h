@@ -2,12 +2,10 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
-#include <limits>
 #include <optional>
 #include <set>
 #include <string>
@@ -78,16 +76,10 @@ class RankRanges {
 
   std::string text() const {
     std::string text;
-    const auto append = [&text](std::int32_t rank) {
-      std::array<char, std::numeric_limits<std::int32_t>::digits10 + 2> digits{};
-      text.append(digits.data(), std::to_chars(digits.begin(), digits.end(), rank).ptr);
-    };
     for (const Range& range : ranges_) {
       if (!text.empty()) text += ',';
-      append(range.first);
-      if (range.last == range.first) continue;
-      text += '-';
-      append(range.last);
+      text += std::to_string(range.first);
+      if (range.last != range.first) text += '-' + std::to_string(range.last);
     }
     return text;
   }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <optional>
 #include <string_view>
 #include <tuple>
 #include <utility>
@@ -69,13 +68,11 @@ void Incidents::make_room() {
   entries_.erase(oldest);
 }
 
-std::size_t Incidents::enter(Entry entry) {
+Incidents::Entry& Incidents::enter(Entry entry) {
   make_room();
-  std::size_t joined_incidents = 0;
   entry.number = entry.incident = next_number_++;
   for (const Entry& other : entries_) {
     if (other.incident == entry.incident || !belong_together(entry, other)) continue;
-    ++joined_incidents;
     const std::uint64_t joined = other.incident;
     for (Entry& member : entries_) {
       if (member.incident != entry.incident) continue;
@@ -85,22 +82,21 @@ std::size_t Incidents::enter(Entry entry) {
     entry.incident = joined;
   }
   changed_.push_back(entry.number);
-  entries_.push_back(std::move(entry));
-  return joined_incidents;
+  return entries_.emplace_back(std::move(entry));
 }
 
-Incidents::Entry& Incidents::speaker_of(std::uint64_t incident) {
+const Incidents::Entry& Incidents::speaker_of(std::uint64_t incident) const {
   const bool many = std::ranges::count(entries_, incident, &Entry::incident) > kFew;
   const auto importance_of = [many](const Entry& entry) {
     const bool stays = many && entry.speaker == entry.id;
     return std::tuple(entry.severity, entry.specificity, stays);
   };
-  Entry* best = nullptr;
+  const Entry* best = nullptr;
   const auto says_less = [&importance_of](const Entry& a, const Entry& b) {
     return std::tuple(importance_of(a), std::tie(b.since, b.rank, b.id)) <
            std::tuple(importance_of(b), std::tie(a.since, a.rank, a.id));
   };
-  for (Entry& entry : entries_) {
+  for (const Entry& entry : entries_) {
     if (entry.incident != incident) continue;
     if (best == nullptr || says_less(*best, entry)) best = &entry;
   }
@@ -113,6 +109,7 @@ std::string Incidents::ranks_of(const Entry& speaker) const {
   RankRanges ranks = RankRanges::parse(speaker.ranks).value_or(RankRanges{});
   for (const Entry& entry : entries_) {
     if (entry.incident != speaker.incident || entry.rule != speaker.rule) continue;
+    if (!speaker.ranks.empty() && entry.speaker == speaker.id) continue;  // reported before
     if (entry.rank != kNoRank) ranks.add(entry.rank);
     const bool spoke = entry.number != speaker.number && !entry.ranks.empty();
     if (spoke) ranks.add(RankRanges::parse(entry.ranks).value_or(RankRanges{}));
@@ -120,45 +117,14 @@ std::string Incidents::ranks_of(const Entry& speaker) const {
   return ranks.count() < 2 ? std::string() : ranks.text();
 }
 
-// The same when one alert was added to those whose ranks were reported.
-std::string Incidents::ranks_with(const Entry& added, const Entry& speaker) const {
-  if (added.rule != speaker.rule || added.rank == kNoRank) return speaker.ranks;
-  std::optional<RankRanges> ranks = RankRanges::parse(speaker.ranks);
-  if (!ranks || ranks->count() == 0) return ranks_of(speaker);
-  ranks->add(added.rank);
-  return ranks->text();
-}
-
 std::vector<Incidents::Change> Incidents::update(const Alert& alert, const RuleSpec& rule) {
   const auto known = std::ranges::find(entries_, alert.id, &Entry::id);
   if (known != entries_.end()) {
     known->severity = alert.severity;
     changed_.push_back(known->number);
-    return renew(known->incident);
   }
-  const std::size_t joined = enter(entry_of(alert, rule));
-  Entry& added = entries_.back();
-  Entry& speaker = speaker_of(added.incident);
-  const bool speaks_on = speaker.speaker == speaker.id;
-  return joined == 1 && speaks_on ? join(added, speaker) : renew(added.incident);
-}
-
-// In a storm nearly every alert joins the incident of all others. What it changes is found without
-// looking at each of them.
-std::vector<Incidents::Change> Incidents::join(Entry& added, Entry& speaker) {
-  std::vector<Change> changes;
-  std::string ranks = ranks_with(added, speaker);
-  if (ranks != speaker.ranks) {
-    speaker.ranks = std::move(ranks);
-    changed_.push_back(speaker.number);
-    changes.push_back({speaker.id, speaker.id, speaker.ranks});
-  }
-  added.speaker = speaker.id;
-  changes.push_back({added.id, added.speaker, {}});
-  return changes;
-}
-
-std::vector<Incidents::Change> Incidents::renew(std::uint64_t incident) {
+  const std::uint64_t incident =
+      known != entries_.end() ? known->incident : enter(entry_of(alert, rule)).incident;
   const Entry& speaker = speaker_of(incident);
   const std::string id = speaker.id;
   const std::string ranks = ranks_of(speaker);

@@ -79,15 +79,11 @@ class Incidents {
 
   static Entry entry_of(const Alert& alert, const RuleSpec& rule);
   static bool belong_together(const Entry& a, const Entry& b);
-  // Returns how many incidents it belongs to. They are one from now on.
-  std::size_t enter(Entry entry);
+  Entry& enter(Entry entry);
   bool speaks_for_others(const Entry& entry) const;
   void make_room();
-  Entry& speaker_of(std::uint64_t incident);
+  const Entry& speaker_of(std::uint64_t incident) const;
   std::string ranks_of(const Entry& speaker) const;
-  std::string ranks_with(const Entry& added, const Entry& speaker) const;
-  std::vector<Change> join(Entry& added, Entry& speaker);
-  std::vector<Change> renew(std::uint64_t incident);
 
   std::deque<Entry> entries_;  // in the order in which they opened
   std::uint64_t next_number_ = 1;
