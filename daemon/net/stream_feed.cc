@@ -25,6 +25,7 @@ void StreamFeed::subscribe(const Subscription& subscription) {
   take_place(subscription);
   take_name(subscription);
   subscription_ = subscription;
+  if (!subscription_.status) status_ = nullptr;
   if (!subscription_.tensors) {
     tensors_ = nullptr;
     tensors_dropped_ = 0;
@@ -90,7 +91,7 @@ std::optional<Frame> StreamFeed::next() {
   if (auto steps = next_steps()) return steps;
   if (auto tensors = next_tensors()) return tensors;
   const auto status = std::exchange(status_, nullptr);
-  if (!status || !subscription_.status || status->status_json.size() <= 2) return std::nullopt;
+  if (!status || status->status_json.size() <= 2) return std::nullopt;
   return status_frame(status);
 }
 

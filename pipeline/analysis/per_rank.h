@@ -24,18 +24,13 @@ class PerRank {
 
   // The value of a rank, made when it is new; null when there are too many.
   Value* of(SubjectId rank) {
-    if (latest_ != nullptr && latest_->first == rank) return &latest_->second;
-    if (refused_ == rank) return nullptr;
-    auto known = values_.find(rank);
-    if (known == values_.end()) {
-      if (values_.size() == kMaxRanks) {
-        refused_ = rank;
-        return nullptr;
-      }
-      known = values_.try_emplace(rank).first;
+    if (latest_ != rank) {
+      latest_ = rank;
+      const bool full = values_.size() == kMaxRanks;
+      const auto known = full ? values_.find(rank) : values_.try_emplace(rank).first;
+      of_latest_ = known != values_.end() ? &known->second : nullptr;
     }
-    latest_ = &*known;
-    return &latest_->second;
+    return of_latest_;
   }
   // The same; calls `trim(value)` for each when share() has become smaller.
   template <class Trim>
@@ -62,8 +57,7 @@ class PerRank {
     if (count > kMaxRanks) io.fail();
     if (io.is_loading()) {
       values_.clear();
-      latest_ = nullptr;
-      refused_.reset();
+      latest_.reset();
     }
     auto known = values_.begin();
     for (std::uint32_t i = 0; i < count && io.ok(); ++i) {
@@ -80,9 +74,8 @@ class PerRank {
  private:
   const Interner& interner_;
   std::map<SubjectId, Value> values_;
-  // Events of a file come together:
-  typename std::map<SubjectId, Value>::value_type* latest_ = nullptr;
-  std::optional<SubjectId> refused_;  // the latest without a value
+  std::optional<SubjectId> latest_;  // events of a file come together
+  Value* of_latest_ = nullptr;
 };
 
 }  // namespace trainwatch

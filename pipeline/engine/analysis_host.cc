@@ -33,9 +33,8 @@ void EventJournal::save(StateRows& rows) {
       io(encoded);
     });
   }
-  saved_ += unsaved();
+  saved_ += std::exchange(since_commit_, 0);
   unsaved_rows_.clear();
-  since_commit_ = 0;
 }
 
 void EventJournal::clear(StateRows& rows, std::size_t state_bytes) {
@@ -48,7 +47,7 @@ void EventJournal::clear(StateRows& rows, std::size_t state_bytes) {
 }
 
 bool EventJournal::load(const SavedState& saved, const std::function<void(const Event&)>& use) {
-  return for_rows(saved, kJournalPrefix, [&](std::string_view, std::string_view bytes) {
+  const bool whole = for_rows(saved, kJournalPrefix, [&](std::string_view, std::string_view bytes) {
     ++rows_;
     fill();  // so that the events are not added again
     std::uint32_t count = 0;
@@ -64,6 +63,8 @@ bool EventJournal::load(const SavedState& saved, const std::function<void(const 
     }
     return row.complete() && io.complete();
   });
+  since_commit_ = 0;
+  return whole;
 }
 
 AnalysisHost::Job& AnalysisHost::make(SubjectId key) {

@@ -42,8 +42,9 @@ class EventJournal {
 
   template <class OneEvent>
   void add(const OneEvent& event) {
+    const bool keeps = !full();
     ++since_commit_;
-    if (full()) return;
+    if (!keeps) return;
     if (unsaved_rows_.empty() || unsaved_rows_.back().events == kMostInRow) {
       unsaved_rows_.emplace_back();
     }
@@ -57,7 +58,7 @@ class EventJournal {
     unsaved_rows_.clear();
   }
   // Events are missing, or will be: the whole state must be stored.
-  bool full() const { return saved_ + unsaved() >= most_ || unsaved() >= kMostUnsaved; }
+  bool full() const { return saved_ + since_commit_ >= most_ || since_commit_ >= kMostUnsaved; }
 
   // Puts the events added since the last call. Must not be called when full.
   void save(StateRows& rows);
@@ -68,12 +69,6 @@ class EventJournal {
   bool load(const SavedState& saved, const std::function<void(const Event&)>& use);
 
  private:
-  // The number of events since the last save().
-  std::size_t unsaved() const {
-    if (unsaved_rows_.empty()) return 0;
-    return (unsaved_rows_.size() - 1) * kMostInRow + unsaved_rows_.back().events;
-  }
-
   // Events as they are stored, which takes less memory than the events do.
   struct Row {
     std::uint32_t events = 0;
@@ -86,7 +81,7 @@ class EventJournal {
   };
 
   std::vector<Row> unsaved_rows_;  // each but the last of kMostInRow events
-  std::size_t since_commit_ = 0;   // events that were added, kept or not
+  std::size_t since_commit_ = 0;   // number of events, in unsaved_rows_ unless it was full
   std::size_t saved_ = 0;          // number of events
   std::size_t most_ = kFewestEvents;
   std::uint32_t rows_ = 0;  // that contain them
