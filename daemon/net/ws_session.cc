@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "daemon/net/immediate_frames.h"
+#include "daemon/net/liveness.h"
 #include "daemon/net/stream_feed.h"
 
 namespace trainwatch {
@@ -111,10 +112,7 @@ class Session final : public WsSession, public std::enable_shared_from_this<Sess
   bool draining_ = false;     // the server is stopping: published alerts go out before the close
   bool ending_ = false;
   bool finished_ = false;
-  unsigned unanswered_pings_ = 0;
-  unsigned heard_this_second_ = 0;
-  Clock::time_point second_start_{};
-  Clock::time_point last_heard_{};
+  Liveness liveness_{Clock::now()};
   Clock::time_point write_start_{};
   Clock::time_point next_heartbeat_{};
   std::optional<Clock::time_point> behind_since_;
@@ -163,7 +161,7 @@ void Session::accepted(const error_code& error) {
   if (error) return finish(Disconnect::protocol);
   open_ = true;
   ++net_->counters.ws_subscribers;
-  last_heard_ = Clock::now();
+  liveness_ = Liveness(Clock::now());
   read();
   arm_tick();
   pump();
@@ -211,13 +209,7 @@ void Session::apply(const Subscription& subscription) {
 }
 
 void Session::heard() {
-  last_heard_ = Clock::now();
-  unanswered_pings_ = 0;
-  if (last_heard_ - second_start_ >= std::chrono::seconds(1)) {
-    second_start_ = last_heard_;
-    heard_this_second_ = 0;
-  }
-  if (++heard_this_second_ != limits_.messages_per_second + 1) return;
+  if (!liveness_.heard(Clock::now(), limits_.messages_per_second)) return;
   net_->counters.hit(Limit::message_rate);
   // Not within this call, which may be inside a read.
   asio::post(ws_.get_executor(), [self = shared_from_this()] {
@@ -323,13 +315,12 @@ void Session::tick() {
     net_->counters.hit(stalled ? Limit::stall_time : Limit::queue_bytes);
     return end(websocket::close_code::try_again_later, Disconnect::slow);
   }
-  if (now - last_heard_ > limits_.ping * (unanswered_pings_ + 1)) {
-    if (unanswered_pings_ == 2) {
-      net_->counters.hit(Limit::ping_interval);
-      return finish(Disconnect::timeout);
-    }
-    ping();
+  const auto due = liveness_.due(now, limits_.ping);
+  if (due == Liveness::Due::give_up) {
+    net_->counters.hit(Limit::ping_interval);
+    return finish(Disconnect::timeout);
   }
+  if (due == Liveness::Due::ping) ping();
   store_rests_ = false;
   if (now >= next_heartbeat_) {
     next_heartbeat_ = now + limits_.heartbeat;
@@ -340,7 +331,6 @@ void Session::tick() {
 }
 
 void Session::ping() {
-  ++unanswered_pings_;
   if (pinging_) return;  // the previous one still waits behind a write
   pinging_ = true;
   immediate_.before_write();
