@@ -47,7 +47,6 @@ struct Part {
   std::uint32_t late = 0;     // 1: this rank was late
   std::uint32_t far = 0;      // 1: by far
   std::uint32_t late_ranks = 0;
-  std::uint32_t reserved = 0;  // no unset bytes in the state
 };
 
 struct Record {

@@ -85,7 +85,6 @@ struct Span {
   PinMemory pin_memory = PinMemory::unknown;
   std::int32_t num_workers = kNoWorker;  // of the loader, if the file says
   Symbol layer = Symbol::none;           // what the arguments call it, if they do
-  std::uint32_t reserved = 0;            // no unset bytes in the state
 
   Time end() const { return start + duration; }
   // What SageMaker calls the framework metric.

@@ -74,7 +74,6 @@ struct Scalar {
   ScalarKind kind = ScalarKind::other;
   bool timed = false;         // the record has its own time
   bool ends_record = true;    // no other scalar of its record follows
-  std::uint8_t reserved = 0;  // no unset bytes in the state
 };
 
 }  // namespace trainwatch

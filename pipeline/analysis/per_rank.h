@@ -5,11 +5,10 @@
 #include <algorithm>
 #include <bit>
 #include <cstddef>
-#include <map>
-#include <optional>
 
 #include "pipeline/analysis/table_cells.h"
 #include "trainwatch/state_io.h"
+#include "trainwatch/subject_map.h"
 
 namespace trainwatch {
 
@@ -24,13 +23,7 @@ class PerRank {
 
   // The value of a rank, made when it is new; null when there are too many.
   Value* of(SubjectId rank) {
-    if (latest_ != rank) {
-      latest_ = rank;
-      const bool full = values_.size() == kMaxRanks;
-      const auto known = full ? values_.find(rank) : values_.try_emplace(rank).first;
-      of_latest_ = known != values_.end() ? &known->second : nullptr;
-    }
-    return of_latest_;
+    return values_.size() == kMaxRanks ? values_.find(rank) : &values_[rank];
   }
   // The same; calls `trim(value)` for each when share() has become smaller.
   template <class Trim>
@@ -42,7 +35,7 @@ class PerRank {
     }
     return found;
   }
-  const std::map<SubjectId, Value>& all() const { return values_; }
+  const SubjectMap<Value>& all() const { return values_; }
 
   // How many entries a rank may have: `each` at most, and about `together` all ranks.
   std::size_t share(std::size_t each, std::size_t together) const {
@@ -55,10 +48,7 @@ class PerRank {
     auto count = static_cast<std::uint32_t>(values_.size());
     io(count);
     if (count > kMaxRanks) io.fail();
-    if (io.is_loading()) {
-      values_.clear();
-      latest_.reset();
-    }
+    if (io.is_loading()) values_.clear();
     auto known = values_.begin();
     for (std::uint32_t i = 0; i < count && io.ok(); ++i) {
       SubjectId rank = io.is_loading() ? SubjectId::none : known->first;
@@ -73,9 +63,7 @@ class PerRank {
 
  private:
   const Interner& interner_;
-  std::map<SubjectId, Value> values_;
-  std::optional<SubjectId> latest_;  // events of a file come together
-  Value* of_latest_ = nullptr;
+  SubjectMap<Value> values_;
 };
 
 }  // namespace trainwatch

@@ -56,8 +56,7 @@ std::size_t Runs::Run::closed() const {
 Runs::Found Runs::find(SubjectId subject) {
   const auto run = runs_.find(jobs_.of(subject));
   if (run == runs_.end()) return {};
-  const auto rank = run->second.ranks.find(subject);
-  return {&run->second, rank == run->second.ranks.end() ? nullptr : &rank->second};
+  return {&run->second, run->second.ranks.find(subject)};
 }
 
 Runs::Run* Runs::run_of(SubjectId subject) {

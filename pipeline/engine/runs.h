@@ -20,6 +20,7 @@
 #include "trainwatch/interner.h"
 #include "trainwatch/state_io.h"
 #include "trainwatch/state_rows.h"
+#include "trainwatch/subject_map.h"
 
 namespace trainwatch {
 
@@ -85,7 +86,7 @@ class Runs {
     RunState state = RunState::starting;
     Origin origin = Origin::log;  // of the steps that count: the best that there is
     Time since{};                 // event time
-    std::map<SubjectId, Rank> ranks;
+    SubjectMap<Rank> ranks;
     std::vector<Attempt> attempts;  // the last ones
     std::optional<RunEnd> end;
     std::uint32_t quiet = 0;  // seconds of the clock since the last step

@@ -15,6 +15,7 @@
 #include "trainwatch/event.h"
 #include "trainwatch/state_io.h"
 #include "trainwatch/state_rows.h"
+#include "trainwatch/subject_map.h"
 
 namespace trainwatch {
 
@@ -29,7 +30,7 @@ class SpanHistory {
   // The mean duration of the spans of this kind that ended before `time`; zero if there were none.
   Nanos usual(SubjectId subject, SpanKind kind, Time time) const;
 
-  // Puts what changed since the last call, a row for each subject and kind; `all`: everything.
+  // Puts what changed since the last call, a row for each subject; `all`: everything.
   void save(StateRows& rows, bool all);
   // Only for a new history. Leaves out subjects that are gone. False: a row is damaged.
   bool load(const SavedState& saved);
@@ -45,7 +46,6 @@ class SpanHistory {
   struct Ring {
     std::array<Interval, kSpans> intervals{};
     std::uint32_t next = 0;
-    bool changed = false;  // since it was last saved
     void state(StateIo& io) {
       io(intervals);
       io(next);
@@ -59,26 +59,41 @@ class SpanHistory {
            kind == SpanKind::optimizer;
   }
 
-  using Key = std::pair<SubjectId, SpanKind>;
+  struct Kinds {
+    std::map<SpanKind, Ring> rings;
+    bool changed = false;  // since it was last saved
+    void state(StateIo& io) {
+      io(rings);
+      if (!rings.empty() && rings.rbegin()->first >= SpanKind::count_) io.fail();
+    }
+  };
 
-  std::map<Key, Ring> recent_;
-  ChangedEntries<std::map<Key, Ring>> changed_;
+  // Null: there were none.
+  const Ring* find(SubjectId subject, SpanKind kind) const {
+    const Kinds* const kinds = recent_.find(subject);
+    if (kinds == nullptr) return nullptr;
+    const auto found = kinds->rings.find(kind);
+    return found == kinds->rings.end() ? nullptr : &found->second;
+  }
+
+  SubjectMap<Kinds> recent_;
+  ChangedEntries<SubjectMap<Kinds>> changed_;
 };
 
 inline void SpanHistory::on(const Span& span) {
   if (!explains(span.kind)) return;
-  auto& entry = *recent_.try_emplace({span.subject, span.kind}).first;
-  Ring& ring = entry.second;
+  auto& entry = recent_.entry(span.subject);
+  Ring& ring = entry.second.rings[span.kind];
   ring.intervals[ring.next] = {span.start, span.end()};
   ring.next = (ring.next + 1) % kSpans;
   changed_.add(entry);
 }
 
 inline Nanos SpanHistory::overlap(SubjectId subject, SpanKind kind, Time start, Time end) const {
-  const auto found = recent_.find({subject, kind});
-  if (found == recent_.end()) return Nanos{};
+  const Ring* const ring = find(subject, kind);
+  if (ring == nullptr) return Nanos{};
   Nanos total{};
-  for (const Interval& interval : found->second.intervals) {
+  for (const Interval& interval : ring->intervals) {
     const Time from = std::max(interval.start, start);
     const Time to = std::min(interval.end, end);
     if (to > from) total += to - from;
@@ -87,11 +102,11 @@ inline Nanos SpanHistory::overlap(SubjectId subject, SpanKind kind, Time start, 
 }
 
 inline Nanos SpanHistory::usual(SubjectId subject, SpanKind kind, Time time) const {
-  const auto found = recent_.find({subject, kind});
-  if (found == recent_.end()) return Nanos{};
+  const Ring* const ring = find(subject, kind);
+  if (ring == nullptr) return Nanos{};
   Nanos total{};
   std::int64_t count = 0;
-  for (const Interval& interval : found->second.intervals) {
+  for (const Interval& interval : ring->intervals) {
     if (interval.end == Time{} || interval.end > time) continue;
     total += interval.end - interval.start;
     ++count;
@@ -101,23 +116,16 @@ inline Nanos SpanHistory::usual(SubjectId subject, SpanKind kind, Time time) con
 
 inline void SpanHistory::save(StateRows& rows, bool all) {
   changed_.take(recent_, all, [&rows](auto& entry) {
-    const std::string kind = std::to_string(static_cast<unsigned>(entry.first.second));
-    rows.put(id_row(kRows, entry.first.first).append("/").append(kind),
-             [&entry, key = entry.first](StateIo& io) mutable {
-               io(key);
-               io(entry.second);
-             });
+    rows.put(id_row(kRows, entry.first), [&entry](StateIo& io) { io(entry.second); });
   });
 }
 
 inline bool SpanHistory::load(const SavedState& saved) {
-  return for_rows(saved, kRows, [&](std::string_view, std::string_view value) {
+  return for_rows(saved, kRows, [&](std::string_view digits, std::string_view value) {
+    const auto subject = saved.subject(digits);
+    if (!subject) return true;
     StateIo io = saved.open(value);
-    Key key;
-    io(key);
-    if (io.take_gone()) return true;
-    if (!io.ok() || key.second >= SpanKind::count_) return false;
-    io(recent_[key]);
+    io(recent_[*subject]);
     return io.complete();
   });
 }

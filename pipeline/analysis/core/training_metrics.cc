@@ -17,30 +17,6 @@ const Subject kOthers{std::string(kOther), "", kNoRank, ""};
 constexpr std::string_view kMetricOthersRow = "metrics";
 constexpr std::string_view kMetricRankRows = "metrics/";
 
-// The entries of one rank in a map whose keys begin with it.
-template <class Map, class Second>
-void rank_entries_state(StateIo& io, Map& map, SubjectId rank, Second end) {
-  auto entry = map.lower_bound({rank, Second{}});
-  std::uint32_t count = 0;
-  for (auto it = entry; it != map.end() && it->first.first == rank; ++it) ++count;
-  io(count);
-  for (std::uint32_t i = 0; i < count && io.ok(); ++i) {
-    Second second = io.is_loading() ? Second{} : entry->first.second;
-    io(second);
-    if (second >= end) io.fail();
-    if (!io.ok()) return;
-    io(io.is_loading() ? map[{rank, second}] : entry->second);
-    if (!io.is_loading()) ++entry;
-  }
-}
-
-template <class Map>
-void rank_entry_state(StateIo& io, Map& map, SubjectId rank) {
-  bool known = map.contains(rank);
-  io(known);
-  if (known) io(map[rank]);
-}
-
 // The phases of a step that are measured; the others are too fine for a metric.
 std::string_view phase_label(SpanKind kind) {
   switch (kind) {
@@ -63,18 +39,50 @@ std::string_view phase_label(SpanKind kind) {
 
 }  // namespace
 
-template <class Map>
-typename Map::mapped_type* TrainingMetrics::entry(Map& map, LeftOut& left_out,
-                                                  const typename Map::key_type& key) {
-  changed_.add(subject_of(key));
-  if (const auto known = map.find(key); known != map.end()) return &known->second;
-  if (map.size() < kMaxSeries) return &map[key];
-  if constexpr (std::is_same_v<typename Map::key_type, SubjectId>) {
-    if (left_out.add(key)) ++dropped_;
-  } else if (left_out.add(key.first, static_cast<std::size_t>(key.second) % 16)) {
-    ++dropped_;
+void TrainingMetrics::Rank::state(StateIo& io) {
+  io(steps);
+  io(phases);
+  io(getnext);
+  io(batches);
+  io(workers);
+  if (!steps.empty() && steps.rbegin()->first >= Mode::count_) io.fail();
+  if (!phases.empty() && phases.rbegin()->first >= SpanKind::count_) io.fail();
+}
+
+bool TrainingMetrics::take_room(Family& family, SubjectId subject, std::size_t kind) {
+  if (family.series < kMaxSeries) {
+    ++family.series;
+    return true;
   }
-  return nullptr;
+  if (family.left_out.add(subject, kind)) ++dropped_;
+  return false;
+}
+
+template <class Value>
+Value* TrainingMetrics::in(Family& family, std::optional<Value> Rank::*member, SubjectId subject) {
+  const Rank* const known = ranks_.find(subject);
+  const bool is_new = known == nullptr || !(known->*member);
+  if (is_new && !take_room(family, subject)) return nullptr;
+  auto& entry = ranks_.entry(subject);
+  changed_.add(entry);
+  std::optional<Value>& value = entry.second.*member;
+  return is_new ? &value.emplace() : &*value;
+}
+
+template <class Kind, class Value>
+Value* TrainingMetrics::in(Family& family, std::map<Kind, Value> Rank::*member, SubjectId subject,
+                           Kind kind) {
+  if (Rank* const known = ranks_.find(subject)) {
+    const auto value = (known->*member).find(kind);
+    if (value != (known->*member).end()) {
+      changed_.add(ranks_.entry(subject));
+      return &value->second;
+    }
+  }
+  if (!take_room(family, subject, static_cast<std::size_t>(kind) % 16)) return nullptr;
+  auto& entry = ranks_.entry(subject);
+  changed_.add(entry);
+  return &(entry.second.*member)[kind];
 }
 
 // Of what has no room in its family.
@@ -87,18 +95,18 @@ Value& TrainingMetrics::other(Value& value) {
 void TrainingMetrics::on(const Span& span) {
   const double seconds = to_seconds(span.duration);
   if (!phase_label(span.kind).empty()) {
-    DurationHistogram* phase = entry(phases_, left_out_phases_, {span.subject, span.kind});
+    DurationHistogram* phase = in(phases_, &Rank::phases, span.subject, span.kind);
     if (phase == nullptr) phase = &other(other_phases_[span.kind]);
     phase->observe(seconds, span.step, span.end());
   }
   if (span.kind == SpanKind::data_wait) {
-    WaitHistogram* waits = entry(getnext_, left_out_getnext_, span.subject);
+    WaitHistogram* waits = in(getnext_, &Rank::getnext, span.subject);
     if (waits == nullptr) waits = &other(other_getnext_);
     waits->observe(seconds, span.step, span.end());
   }
   const bool by_worker = span.kind == SpanKind::data_worker || span.kind == SpanKind::data_wait;
   if (!by_worker || span.worker == kNoWorker) return;
-  auto* const workers = entry(workers_, left_out_workers_, span.subject);
+  Workers* const workers = in(workers_, &Rank::workers, span.subject);
   if (workers != nullptr && workers->size() < kMaxWorkers) (*workers)[span.worker] = 1;
 }
 
@@ -108,13 +116,13 @@ void TrainingMetrics::on(const Step& step) {
   const SubjectId job = job_ids_.of(step.subject);
   if (step.origin == Origin::timeline && with_timeline_.insert(job).second) others_changed_ = true;
   if (step.origin != Origin::timeline && with_timeline_.contains(job)) return;
-  Steps* steps = entry(steps_, left_out_steps_, {step.subject, step.mode});
+  Steps* steps = in(steps_, &Rank::steps, step.subject, step.mode);
   if (steps == nullptr) steps = &other(other_steps_[step.mode]);
   steps->duration.observe(to_seconds(step.duration), step.number, step.end());
   steps->last = std::max(steps->last, step.end());
   steps->count += step.steps;
   if (step.origin == Origin::log) return;  // nothing is known of single batches
-  Batches* batches = entry(batches_, left_out_batches_, step.subject);
+  Batches* batches = in(batches_, &Rank::batches, step.subject);
   if (batches == nullptr) return;
   if (batches->previous_start != kNoTime && step.start > batches->previous_start) {
     batches->between.observe(to_seconds(step.start - batches->previous_start),
@@ -138,7 +146,9 @@ void TrainingMetrics::collect_steps(const MetricsView& view, std::vector<MetricF
     total.points.push_back({own, static_cast<double>(steps.count), {}, 0});
     last.points.push_back({own, to_seconds(steps.last), {}, 0});
   };
-  for (const auto& [key, steps] : steps_) add(interner_.subjects[key.first], key.second, steps);
+  for (const auto& [subject, rank] : ranks_) {
+    for (const auto& [mode, steps] : rank.steps) add(interner_.subjects[subject], mode, steps);
+  }
   for (const auto& [mode, steps] : other_steps_) add(kOthers, mode, steps);
   for (MetricFamily* made : {&duration, &total, &last}) out.push_back(std::move(*made));
 }
@@ -152,8 +162,9 @@ void TrainingMetrics::collect_phases(const MetricsView& view,
     Labels own = with(labels_of(rank), "phase", phase_label(kind));
     phase.points.push_back(histogram.point(std::move(own), bounds, view.alerted, rank));
   };
-  for (const auto& [key, histogram] : phases_) {
-    add(interner_.subjects[key.first], key.second, histogram);
+  for (const auto& [subject, rank] : ranks_) {
+    for (const auto& [kind, phase_of] : rank.phases)
+      add(interner_.subjects[subject], kind, phase_of);
   }
   for (const auto& [kind, histogram] : other_phases_) add(kOthers, kind, histogram);
   out.push_back(std::move(phase));
@@ -164,24 +175,23 @@ void TrainingMetrics::collect_data_loading(const MetricsView& view,
   const HistogramBounds bounds = WaitHistogram::bounds(view.cardinality);
   MetricFamily getnext = bounds.family("trainwatch_getnext_duration_seconds",
                                        "Time the training loop waited for each batch.");
-  for (const auto& [subject, histogram] : getnext_) {
-    const Subject& rank = interner_.subjects[subject];
-    getnext.points.push_back(histogram.point(labels_of(rank), bounds, view.alerted, rank));
+  MetricFamily batch = bounds.family("trainwatch_batch_time_seconds",
+                                     "Time from the start of a batch to the start of the next.");
+  MetricFamily workers = family("trainwatch_dataloader_workers",
+                                "Distinct data-loading workers seen.", MetricType::gauge);
+  for (const auto& [subject, rank] : ranks_) {
+    const Subject& of = interner_.subjects[subject];
+    const auto add = [&](MetricFamily& to, const WaitHistogram& times) {
+      to.points.push_back(times.point(labels_of(of), bounds, view.alerted, of));
+    };
+    if (rank.getnext) add(getnext, *rank.getnext);
+    if (rank.batches) add(batch, rank.batches->between);
+    if (rank.workers) {
+      workers.points.push_back({labels_of(of), static_cast<double>(rank.workers->size()), {}, 0});
+    }
   }
   if (other_getnext_.count() > 0) {
     getnext.points.push_back(other_getnext_.point(labels_of(kOthers), bounds));
-  }
-  MetricFamily batch = bounds.family("trainwatch_batch_time_seconds",
-                                     "Time from the start of a batch to the start of the next.");
-  for (const auto& [subject, batches] : batches_) {
-    const Subject& rank = interner_.subjects[subject];
-    batch.points.push_back(batches.between.point(labels_of(rank), bounds, view.alerted, rank));
-  }
-  MetricFamily workers = family("trainwatch_dataloader_workers",
-                                "Distinct data-loading workers seen.", MetricType::gauge);
-  for (const auto& [subject, seen] : workers_) {
-    workers.points.push_back(
-        {labels_of(interner_, subject), static_cast<double>(seen.size()), {}, 0});
   }
   for (MetricFamily* made : {&getnext, &batch, &workers}) out.push_back(std::move(*made));
 }
@@ -192,25 +202,14 @@ void TrainingMetrics::collect(const MetricsView& view, std::vector<MetricFamily>
   collect_data_loading(view, out);
 }
 
-std::set<SubjectId> TrainingMetrics::ranks() const {
-  std::set<SubjectId> found;
-  const auto add = [&found](const auto& map) {
-    for (const auto& [key, value] : map) found.insert(subject_of(key));
-  };
-  add(steps_);
-  add(phases_);
-  add(getnext_);
-  add(batches_);
-  add(workers_);
-  return found;
-}
-
-void TrainingMetrics::rank_state(StateIo& io, SubjectId rank) {
-  rank_entries_state(io, steps_, rank, Mode::count_);
-  rank_entries_state(io, phases_, rank, SpanKind::count_);
-  rank_entry_state(io, getnext_, rank);
-  rank_entry_state(io, batches_, rank);
-  rank_entry_state(io, workers_, rank);
+void TrainingMetrics::count_series() {
+  for (const auto& [subject, rank] : ranks_) {
+    steps_.series += rank.steps.size();
+    phases_.series += rank.phases.size();
+    getnext_.series += rank.getnext ? 1 : 0;
+    batches_.series += rank.batches ? 1 : 0;
+    workers_.series += rank.workers ? 1 : 0;
+  }
 }
 
 void TrainingMetrics::others_state(StateIo& io) {
@@ -229,14 +228,9 @@ void TrainingMetrics::save(StateRows& rows, bool all) {
   if (std::exchange(others_changed_, false) || all) {
     rows.put(std::string(kMetricOthersRow), [this](StateIo& io) { others_state(io); });
   }
-  const auto put = [&](SubjectId rank) {
-    rows.put(id_row(kMetricRankRows, rank), [this, rank](StateIo& io) { rank_state(io, rank); });
-  };
-  changed_.take([&](SubjectId rank) {
-    if (!all) put(rank);
+  changed_.take(ranks_, all, [&rows](auto& entry) {
+    rows.put(id_row(kMetricRankRows, entry.first), [&entry](StateIo& io) { io(entry.second); });
   });
-  if (!all) return;
-  for (const SubjectId rank : ranks()) put(rank);
 }
 
 bool TrainingMetrics::load(const SavedState& saved) {
@@ -244,11 +238,14 @@ bool TrainingMetrics::load(const SavedState& saved) {
     const auto rank = saved.subject(digits);
     if (!rank) return true;
     StateIo io = saved.open(value);
-    rank_state(io, *rank);
+    io(ranks_[*rank]);
     return io.complete();
   };
-  return load_row(saved, kMetricOthersRow, [this](StateIo& io) { others_state(io); }) &&
-         for_rows(saved, kMetricRankRows, load_rank);
+  const bool loaded =
+      load_row(saved, kMetricOthersRow, [this](StateIo& io) { others_state(io); }) &&
+      for_rows(saved, kMetricRankRows, load_rank);
+  count_series();
+  return loaded;
 }
 
 }  // namespace trainwatch

@@ -7,17 +7,18 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
-#include <utility>
 #include <vector>
 
 #include "pipeline/analysis/core/metric_families.h"
 #include "pipeline/analysis/job_ids.h"
-#include "trainwatch/changed_subjects.h"
+#include "trainwatch/changed_entries.h"
 #include "trainwatch/event.h"
 #include "trainwatch/interner.h"
 #include "trainwatch/snapshot.h"
 #include "trainwatch/state_rows.h"
+#include "trainwatch/subject_map.h"
 
 namespace trainwatch {
 
@@ -61,44 +62,51 @@ class TrainingMetrics {
     }
   };
 
-  // The entry of `key`, or null when the family is full.
-  template <class Map>
-  typename Map::mapped_type* entry(Map& map, LeftOut& left_out, const typename Map::key_type& key);
+  using Workers = std::map<std::int32_t, std::uint8_t>;
+  struct Rank {
+    std::map<Mode, Steps> steps;
+    std::map<SpanKind, DurationHistogram> phases;
+    std::optional<WaitHistogram> getnext;
+    std::optional<Batches> batches;
+    std::optional<Workers> workers;
+    bool changed = false;  // since it was last saved
+    void state(StateIo& io);
+  };
+  // The series of a family, of all ranks.
+  struct Family {
+    std::size_t series = 0;
+    LeftOut left_out;  // since the start; which they were is not saved
+  };
+
+  // The value of a rank, made if it is new; null when the family is full.
+  template <class Value>
+  Value* in(Family& family, std::optional<Value> Rank::*member, SubjectId subject);
+  template <class Kind, class Value>
+  Value* in(Family& family, std::map<Kind, Value> Rank::*member, SubjectId subject, Kind kind);
+  // Whether there is room for one more; counts it.
+  bool take_room(Family& family, SubjectId subject, std::size_t kind = 0);
 
   template <class Value>
   Value& other(Value& value);
-
-  static SubjectId subject_of(SubjectId subject) { return subject; }
-  template <class Second>
-  static SubjectId subject_of(const std::pair<SubjectId, Second>& key) {
-    return key.first;
-  }
-  std::set<SubjectId> ranks() const;
-  void rank_state(StateIo& io, SubjectId rank);
   void others_state(StateIo& io);
+  void count_series();
 
   void collect_steps(const MetricsView& view, std::vector<MetricFamily>& out) const;
   void collect_phases(const MetricsView& view, std::vector<MetricFamily>& out) const;
   void collect_data_loading(const MetricsView& view, std::vector<MetricFamily>& out) const;
 
   const Interner& interner_;
-  std::map<std::pair<SubjectId, Mode>, Steps> steps_;
-  std::map<std::pair<SubjectId, SpanKind>, DurationHistogram> phases_;
-  std::map<SubjectId, WaitHistogram> getnext_;
-  std::map<SubjectId, Batches> batches_;
-  std::map<SubjectId, std::map<std::int32_t, std::uint8_t>> workers_;
+  SubjectMap<Rank> ranks_;
+  ChangedEntries<SubjectMap<Rank>> changed_;
+  Family steps_, phases_, getnext_, batches_, workers_;
   // What has no room in its family, all together.
   std::map<Mode, Steps> other_steps_;
   std::map<SpanKind, DurationHistogram> other_phases_;
   WaitHistogram other_getnext_;
-  // Since the start; which they were is not saved.
-  LeftOut left_out_steps_, left_out_phases_, left_out_getnext_, left_out_batches_,
-      left_out_workers_;
   std::uint64_t dropped_ = 0;
   JobIds job_ids_;
   std::set<SubjectId> with_timeline_;  // jobs
-  ChangedSubjects changed_;
-  bool others_changed_ = false;  // what is of no rank
+  bool others_changed_ = false;        // what is of no rank
 };
 
 }  // namespace trainwatch

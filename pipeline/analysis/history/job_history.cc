@@ -88,8 +88,7 @@ void JobHistory::on(const LostInterval& lost) {
 }
 
 std::size_t JobHistory::rank_slot(SubjectId rank) {
-  if (const auto known = slots_by_rank_.find(rank); known != slots_by_rank_.end())
-    return known->second;
+  if (const std::size_t* const known = slots_by_rank_.find(rank)) return *known;
   if (rank_slots_.size() == kMostRanks) {
     ++dropped_;
     return kNoSlot;

@@ -28,6 +28,7 @@
 #include "trainwatch/interner.h"
 #include "trainwatch/scalar.h"
 #include "trainwatch/state_rows.h"
+#include "trainwatch/subject_map.h"
 
 namespace trainwatch {
 
@@ -158,7 +159,7 @@ class JobHistory {
   TimeColumns<SlotColumn> usage_{TimeColumns<SlotColumn>::Keeps::everything,
                                  std::chrono::seconds(1), kMapColumns};
   std::vector<std::optional<SubjectId>> rank_slots_;
-  std::map<SubjectId, std::size_t> slots_by_rank_;
+  SubjectMap<std::size_t> slots_by_rank_;
   std::vector<std::optional<SeriesId>> series_slots_;
   std::deque<HistoryMark> marks_;  // the last ones
   std::array<Percents, kHistoryKinds> percents_{};

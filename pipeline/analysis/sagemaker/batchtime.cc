@@ -58,7 +58,6 @@ class IntervalContexts {
     Time start{};
     Nanos duration{};
     Symbol metric = Symbol::none;
-    std::uint32_t reserved = 0;  // no unset bytes in the state
   };
   struct Context {
     std::optional<SystemUsage> usage;  // when all samples up to the end were read

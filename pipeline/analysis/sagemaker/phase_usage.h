@@ -45,7 +45,6 @@ class StepPhases {
     Time start{};
     Time end{};
     Symbol phase = Symbol::none;
-    std::uint32_t reserved = 0;  // no unset bytes in the state
   };
 
   void add(const Span& span) {

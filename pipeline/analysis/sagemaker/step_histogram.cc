@@ -7,6 +7,7 @@
 #include "pipeline/analysis/table_cells.h"
 #include "trainwatch/analysis.h"
 #include "trainwatch/stats/distribution.h"
+#include "trainwatch/subject_map.h"
 
 namespace trainwatch {
 namespace {
@@ -37,28 +38,31 @@ class StepHistogram final : public Analysis {
 
   void on_span(const Span& span) override {
     if (span.origin != Origin::timeline) return;
-    const Key key{span.subject, span.phase};
-    auto entry = durations_.find(key);
-    if (entry == durations_.end()) {
-      if (durations_.size() == kMaxGroups || !is_shown(interner_.text(span.phase))) return;
-      entry = durations_.try_emplace(key).first;
+    if (Distribution* const durations = of(span.subject, span.phase)) {
+      durations->add(static_cast<double>(span.duration.count()) / 1e3);
     }
-    entry->second.add(static_cast<double>(span.duration.count()) / 1e3);
   }
 
   void state(StateIo& io) override {
     io(durations_);
-    for (const auto& [key, values] : durations_) {
-      if (!is_known(interner_, key.first) || !is_known(interner_, key.second)) io.fail();
+    groups_ = 0;
+    for (const auto& [rank, phases] : durations_) {
+      groups_ += phases.size();
+      if (!is_known(interner_, rank)) io.fail();
+      for (const auto& [phase, values] : phases) {
+        if (!is_known(interner_, phase)) io.fail();
+      }
     }
   }
 
   Figures figures() const override {
     Figures out;
     std::map<std::string, const Distribution*> ordered;
-    for (const auto& [key, values] : durations_) {
-      ordered[std::string(interner_.text(key.second)) +
-              "-nodeid:" + rank_name(interner_, key.first)] = &values;
+    for (const auto& [rank, phases] : durations_) {
+      const std::string node = "-nodeid:" + rank_name(interner_, rank);
+      for (const auto& [phase, values] : phases) {
+        ordered[std::string(interner_.text(phase)) + node] = &values;
+      }
     }
     for (const auto& [key, values] : ordered) {
       add_histogram(out.group(key), *values);
@@ -67,7 +71,15 @@ class StepHistogram final : public Analysis {
   }
 
  private:
-  using Key = std::pair<SubjectId, Symbol>;
+  // Null: it is not shown, or there is no room.
+  Distribution* of(SubjectId rank, Symbol phase) {
+    if (auto* const phases = durations_.find(rank)) {
+      if (const auto known = phases->find(phase); known != phases->end()) return &known->second;
+    }
+    if (groups_ == kMaxGroups || !is_shown(interner_.text(phase))) return nullptr;
+    ++groups_;
+    return &durations_[rank][phase];
+  }
 
   static void add_histogram(Figures& out, const Distribution& values) {
     const auto sorted = values.sorted();
@@ -86,7 +98,8 @@ class StepHistogram final : public Analysis {
   }
 
   const Interner& interner_;
-  std::map<Key, Distribution> durations_;  // microseconds
+  SubjectMap<std::map<Symbol, Distribution>> durations_;  // by phase, microseconds
+  std::size_t groups_ = 0;                                // of all ranks
 };
 
 }  // namespace

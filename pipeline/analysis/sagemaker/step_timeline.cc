@@ -19,7 +19,6 @@ struct TimelineStep {
   Nanos duration{};
   std::int64_t number = kNoStep;
   Symbol phase = Symbol::none;
-  std::uint32_t reserved = 0;  // no unset bytes in the state
 };
 
 class StepTimeline final : public Analysis {

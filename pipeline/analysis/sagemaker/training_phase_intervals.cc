@@ -18,7 +18,6 @@ struct PhaseInterval {
   Time start{};
   Time end{};
   Symbol phase = Symbol::none;
-  std::uint32_t reserved = 0;  // no unset bytes in the state
 };
 
 struct RankPhases {

@@ -96,7 +96,7 @@ TEST_F(RunsTest, AJobIsOneRunWhateverItsRanks) {
   for (int i = 0; i < 100; ++i) step(0, 101 + i, 2 + i);
   ticks(1, 201);
   EXPECT_EQ(run().state, RunState::running);
-  EXPECT_NEAR(run().ranks.at(rank_[0]).seconds_per_step, 1.0, 1e-9);
+  EXPECT_NEAR(run().ranks.find(rank_[0])->seconds_per_step, 1.0, 1e-9);
   const std::string json = runs_json(engine_, Time{seconds(300)}, "all is \"well\"");
   EXPECT_THAT(json,
               StartsWith(R"({"now":"1970-01-01T00:05:00.000000Z","monitor":"all is \"well\"",)"));
