@@ -155,12 +155,7 @@ void AlertBook::resolve(Episodes::iterator entry, Time at, EndedBecause why) {
     episode.alert.ended_at = at;
     episode.alert.ended_because = why;
     emit(episode);
-    changed_closed_.insert(closed_total_);
-    closed_.push_back({closed_total_++, std::move(episode.alert)});
-    if (closed_.size() > kClosedKept) {
-      changed_closed_.insert(closed_.front().number);
-      closed_.pop_front();
-    }
+    closed_.add(std::move(episode.alert));
   }
   removed_.insert(entry->first);
   episodes_.erase(entry);
@@ -193,12 +188,11 @@ void AlertBook::assign(const RuleSpec& rule, Alert& alert) {
       emit(episode);
       continue;
     }
-    for (Closed& closed : closed_) {
-      if (closed.alert.id != change.id) continue;
-      take(closed.alert);
-      changed_closed_.insert(closed.number);
-      emit(closed.alert);
-    }
+    closed_.change(change.id, [&](Alert& closed) {
+      take(closed);
+      emit(closed);
+      return true;
+    });
   }
 }
 
@@ -229,12 +223,12 @@ void AlertBook::refine(const Key& key, const std::string& id, const Cause& cause
     if (loud && episode.phase != Episode::Phase::pending) emit(episode);
     return;
   }
-  for (auto& [number, alert] : closed_) {
-    if (alert.id != id || alert.verdict.cause == cause) continue;
-    changed_closed_.insert(number);
-    alert.verdict.cause = cause;
-    emit(alert);
-  }
+  closed_.change(id, [&](Alert& closed) {
+    if (closed.verdict.cause == cause) return false;
+    closed.verdict.cause = cause;
+    emit(closed);
+    return true;
+  });
 }
 
 void AlertBook::flush() {

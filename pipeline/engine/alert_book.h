@@ -11,7 +11,6 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <set>
 #include <span>
@@ -22,6 +21,7 @@
 #include <utility>
 #include <vector>
 
+#include "pipeline/engine/closed_alerts.h"
 #include "pipeline/engine/hysteresis.h"
 #include "pipeline/engine/incidents.h"
 #include "trainwatch/alert.h"
@@ -86,10 +86,10 @@ class AlertBook {
       if (episode.phase != Episode::Phase::pending) visit(key.rule, episode.alert);
     }
   }
-  // Calls visit(alert) for each of the last that have ended, oldest first.
+  // Calls visit(alert) for those that ended not long ago, oldest first.
   template <class Visit>
   void each_closed(Visit&& visit) const {
-    for (const Closed& closed : closed_) visit(closed.alert);
+    closed_.each(visit);
   }
   std::vector<Alert> active() const;  // firing, oldest first
   std::size_t active_count(std::uint32_t rule, Severity severity) const;
@@ -116,8 +116,6 @@ class AlertBook {
             const std::vector<bool>& kept, Time at);
 
  private:
-  static constexpr std::size_t kClosedKept = 1024;
-
   struct Episode {
     enum class Phase : std::uint8_t { pending, firing, recovering };
     Phase phase = Phase::pending;
@@ -127,10 +125,6 @@ class AlertBook {
     Alert alert;
     bool changed = true;  // since the last save
     void state(StateIo& io);
-  };
-  struct Closed {
-    std::uint64_t number = 0;  // increases
-    Alert alert;
   };
   struct KeyView {
     std::uint32_t rule = 0;
@@ -176,14 +170,11 @@ class AlertBook {
   Episodes episodes_;
   std::unordered_map<std::string_view, Episode*> by_id_;  // episodes that have an alert
   Incidents incidents_;
-  std::deque<Closed> closed_;  // recently resolved; their cause may still be refined
+  ClosedAlerts closed_;
   std::vector<Alert> emitted_;
   std::size_t waiting_ = 0;  // pending or recovering episodes
   std::map<std::pair<std::uint32_t, Severity>, Reached> reached_;
-  std::uint64_t closed_total_ = 0;
-  // Since the last save.
-  std::set<Key, Less> removed_;
-  std::set<std::uint64_t> changed_closed_;
+  std::set<Key, Less> removed_;  // since the last save
 };
 
 }  // namespace trainwatch

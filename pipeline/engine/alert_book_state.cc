@@ -1,4 +1,4 @@
-// The saved form of the alert book: a row per open and recently closed alert.
+// The saved form of the alert book: a row per open alert; of those that ended, see ClosedAlerts.
 #include <algorithm>
 #include <string>
 
@@ -8,7 +8,6 @@ namespace trainwatch {
 namespace {
 
 constexpr std::string_view kEpisode = "episode/";
-constexpr std::string_view kClosed = "closed/";
 constexpr std::string_view kCounts = "alerts";
 
 std::string episode_key(std::string_view rule, SubjectId subject, std::string_view name) {
@@ -46,23 +45,9 @@ void AlertBook::save(StateRows& rows, std::span<const RuleConfig> rules, bool al
                io(episode);
              });
   }
-  if (all) {
-    for (const Closed& closed : closed_) changed_closed_.insert(closed.number);
-  }
-  for (const std::uint64_t number : changed_closed_) {
-    const auto kept = std::find_if(closed_.begin(), closed_.end(), [number](const Closed& closed) {
-      return closed.number == number;
-    });
-    if (kept == closed_.end()) {
-      rows.remove(numbered_row(kClosed, number));
-    } else {
-      rows.put(numbered_row(kClosed, number), [&](StateIo& io) { io(kept->alert); });
-    }
-  }
-  changed_closed_.clear();
+  closed_.save(rows, all);
   incidents_.save(rows, all);
   rows.put(std::string(kCounts), [&](StateIo& io) {
-    io(closed_total_);
     auto count = static_cast<std::uint32_t>(reached_.size());
     io(count);
     for (auto& [key, reached] : reached_) {
@@ -79,12 +64,10 @@ bool AlertBook::load(const SavedState& saved, std::span<const RuleConfig> rules,
                      const std::vector<bool>& kept, Time at) {
   episodes_.clear();
   by_id_.clear();
-  closed_.clear();
   reached_.clear();
   waiting_ = 0;
   const bool counted = load_row(saved, kCounts, [&](StateIo& io) {
     std::uint32_t count = 0;
-    io(closed_total_);
     io(count);
     for (std::uint32_t i = 0; i < count && io.ok(); ++i) {
       std::string id;
@@ -121,16 +104,8 @@ bool AlertBook::load(const SavedState& saved, std::span<const RuleConfig> rules,
     }
     return true;
   };
-  const auto load_closed = [&](std::string_view key, std::string_view value) {
-    StateIo io = saved.open(value);
-    Closed& closed = closed_.emplace_back();
-    closed.number = std::strtoull(std::string(key).c_str(), nullptr, 10);
-    io(closed.alert);
-    io.take_gone();
-    return io.complete();
-  };
-  return counted && incidents_.load(saved) && for_rows(saved, kEpisode, load_episode) &&
-         for_rows(saved, kClosed, load_closed);
+  return counted && incidents_.load(saved) && closed_.load(saved) &&
+         for_rows(saved, kEpisode, load_episode);
 }
 
 // Of an episode that is not kept.
