@@ -72,8 +72,8 @@ struct Scalar {
   // steps.
   std::uint32_t steps = 1;
   ScalarKind kind = ScalarKind::other;
-  bool timed = false;         // the record has its own time
-  bool ends_record = true;    // no other scalar of its record follows
+  bool timed = false;       // the record has its own time
+  bool ends_record = true;  // no other scalar of its record follows
 };
 
 }  // namespace trainwatch

@@ -63,8 +63,8 @@ class SubjectMap {
     Latest() = default;
     Latest(const Latest&) {}
     Latest(Latest&& other) noexcept { other.forget(); }
-    Latest& operator=(const Latest&) {
-      forget();
+    Latest& operator=(const Latest& other) {
+      if (this != &other) forget();
       return *this;
     }
     Latest& operator=(Latest&& other) noexcept {
