@@ -74,7 +74,7 @@ void App::Impl::show(std::shared_ptr<Snapshot> snapshot) {
   notifier->collect(snapshot->metrics);
   if (snapshot->ready && !std::exchange(reported_ready, true)) {
     service.ready("watching");
-    log->info("first scan done", {{"active_alerts", std::to_string(snapshot->active.size())}});
+    log->info("first scan done", {{"active_alerts", std::to_string(snapshot->alerts_firing)}});
   }
   if (console != nullptr) console->show(*snapshot);
   notifier->show(snapshot, draining.begun());

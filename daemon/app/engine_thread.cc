@@ -161,9 +161,10 @@ struct EngineThread::Impl {
 
   void ask_for_dumps() {
     if (dumps == nullptr) return;
-    const auto active = pipeline.engine().book().active();
-    const bool stalled =
-        std::ranges::any_of(active, [](const Alert& alert) { return alert.rule == "stall"; });
+    bool stalled = false;
+    pipeline.engine().book().each_firing([&stalled](std::uint32_t, const Alert& alert) {
+      stalled = stalled || alert.rule == "stall";
+    });
     if (dump_policy.is_due(stalled, clock.now())) dumps->ask();
     if (const auto result = dumps->take_result()) callbacks.dumps_requested(*result);
   }
@@ -211,7 +212,7 @@ struct EngineThread::Impl {
     health.collect(*store, snapshot->metrics);
     clock.collect(snapshot->metrics);
     budget.apply(snapshot->metrics);
-    snapshot->active = engine.book().active();
+    snapshot->alerts_firing = engine.book().firing();
     header.storing = health.failure();
     snapshot->status_json = status_json(header, engine, pipeline.ingest(), report, watch);
     snapshot->runs_json = runs_json(engine, snapshot->taken, monitor());

@@ -62,9 +62,9 @@ struct Snapshot {
   bool ready = false;      // the first scan is done and its bytes are processed
   double lag_seconds = 0;  // oldest unread input, for heartbeats
   std::vector<MetricFamily> metrics;
-  std::vector<Alert> active;  // firing now, oldest first
-  std::string status_json;    // the body of /api/v1/status
-  std::string runs_json;      // the body of /api/v1/runs
+  std::size_t alerts_firing = 0;
+  std::string status_json;  // the body of /api/v1/status
+  std::string runs_json;    // the body of /api/v1/runs
   // Training steps that have ended since the last snapshot: {"steps":[…]}, as the stream sends
   // them.
   std::string steps_json;

@@ -243,22 +243,16 @@ std::vector<Alert> AlertBook::take_emitted() {
   return std::exchange(emitted_, {});
 }
 
-std::vector<Alert> AlertBook::active() const {
-  std::vector<Alert> alerts;
-  each_firing([&](std::uint32_t, const Alert& alert) { alerts.push_back(alert); });
-  std::stable_sort(alerts.begin(), alerts.end(),
-                   [](const Alert& a, const Alert& b) { return a.started_at < b.started_at; });
-  return alerts;
+std::size_t AlertBook::firing() const {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(episodes_, [](const auto& entry) { return entry.second.fires(); }));
 }
 
-std::size_t AlertBook::active_count(std::uint32_t rule, Severity severity) const {
-  std::size_t count = 0;
-  for (auto entry = episodes_.lower_bound(KeyView{rule, SubjectId{}, ""});
-       entry != episodes_.end() && entry->first.rule == rule; ++entry) {
-    const Episode& episode = entry->second;
-    if (episode.phase != Episode::Phase::pending && episode.alert.severity == severity) ++count;
-  }
-  return count;
+std::size_t AlertBook::firing(std::uint32_t rule) const {
+  const auto first = episodes_.lower_bound(KeyView{rule, SubjectId{}, ""});
+  const auto last = episodes_.lower_bound(KeyView{rule + 1, SubjectId{}, ""});
+  return static_cast<std::size_t>(
+      std::count_if(first, last, [](const auto& entry) { return entry.second.fires(); }));
 }
 
 AlertBook::Reached AlertBook::reached(std::uint32_t rule, Severity severity) const {

@@ -83,7 +83,7 @@ class AlertBook {
   template <class Visit>
   void each_firing(Visit&& visit) const {
     for (const auto& [key, episode] : episodes_) {
-      if (episode.phase != Episode::Phase::pending) visit(key.rule, episode.alert);
+      if (episode.fires()) visit(key.rule, episode.alert);
     }
   }
   // Calls visit(alert) for those that ended not long ago, oldest first.
@@ -91,8 +91,8 @@ class AlertBook {
   void each_closed(Visit&& visit) const {
     closed_.each(visit);
   }
-  std::vector<Alert> active() const;  // firing, oldest first
-  std::size_t active_count(std::uint32_t rule, Severity severity) const;
+  std::size_t firing() const;  // how many do
+  std::size_t firing(std::uint32_t rule) const;
   // How many alerts of a rule opened with a severity, or rose to it.
   struct Reached {
     std::uint64_t total = 0;
@@ -124,6 +124,7 @@ class AlertBook {
     Hysteresis hysteresis;
     Alert alert;
     bool changed = true;  // since the last save
+    bool fires() const { return phase != Phase::pending; }
     void state(StateIo& io);
   };
   struct KeyView {

@@ -42,9 +42,10 @@ AlertsByJob alerts_by_job(const Engine& engine) {
 
 // Of the attempt that goes on, and not long ago.
 void keep_recent(std::vector<AlertView>& over, const Runs::Run& run) {
+  const Time last_end = run.last_end();
   std::erase_if(over, [&](const AlertView& view) {
     return view.alert->started_at < run.attempts.back().begin ||
-           run.last_end() - view.alert->ended_at > RunAlerts::kRecent;
+           last_end - view.alert->ended_at > RunAlerts::kRecent;
   });
 }
 

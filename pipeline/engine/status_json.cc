@@ -102,13 +102,9 @@ void write_rules(JsonWriter& json, const Engine& engine) {
   json.key("rules").begin_array();
   const auto& rules = engine.rules();
   for (std::uint32_t rule = 0; rule < rules.size(); ++rule) {
-    std::size_t firing = 0;
-    for (const Severity severity : {Severity::info, Severity::warning, Severity::critical}) {
-      firing += engine.book().active_count(rule, severity);
-    }
     json.begin_object().field("rule", rules[rule].spec->id);
     json.field("instances", engine.host().instances(rule));
-    json.field("warming", engine.host().warming(rule)).field("firing", firing);
+    json.field("warming", engine.host().warming(rule)).field("firing", engine.book().firing(rule));
     const auto missing = engine.host().missing(rule);
     json.field("abstaining", engine.host().abstaining(rule));
     if (!missing.empty()) json.field("abstention", "INCOMPLETE_DATA");

@@ -20,7 +20,7 @@ class BookOutput final : public Verdicts {
 
   // The verdicts that the book wanted.
   std::size_t verdicts() const { return verdicts_; }
-  std::size_t open() const { return book_.active().size(); }
+  std::size_t open() const { return book_.firing(); }
 
  protected:
   bool wants(const Condition& condition) override { return book_.fires(source_, condition); }
