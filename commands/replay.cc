@@ -35,7 +35,7 @@ class AlertPrinter {
       if (options_.text) {
         texts_.add(alert);
       } else {
-        lines += to_json(alert, {}) + '\n';
+        lines += to_json(alert) + '\n';
       }
     }
     if (!lines.empty()) files_.print(out_, lines);

@@ -23,7 +23,7 @@ void ReplayedAlerts::print_oldest(Time latest) {
   order_.pop_front();
   const Alert alert = std::move(oldest->second);
   latest_.erase(oldest);
-  auto shown = shown_alert(to_json(alert, {}));
+  auto shown = shown_alert(to_json(alert));
   if (!shown || (shown->part && !parts_)) return;
   shown->since = alert.began();
   shown->severity = std::max(alert.severity, alert.reached);

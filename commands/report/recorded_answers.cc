@@ -66,7 +66,7 @@ void record_alerts(JsonWriter& json, std::string_view path, const std::vector<co
   json.key(path).begin_object().field("epoch", "").field("first_seq", 0).field("last_seq", 0);
   json.key("alerts").begin_array();
   for (const Alert* alert : alerts) {
-    if (!state || alert->state == *state) json.raw(to_json(*alert, {}));
+    if (!state || alert->state == *state) json.raw(to_json(*alert));
   }
   json.end_array().end_object();
 }

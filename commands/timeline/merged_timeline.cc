@@ -68,7 +68,7 @@ class AlertInstants {
     if (!window_.touches(at_ns, at_ns)) return;
     JsonWriter name;
     name.value(alert.rule + (firing ? "" : " resolved"));
-    const std::string rest = R"(, "s": "g", "args": )" + to_json(alert, {});
+    const std::string rest = R"(, "s": "g", "args": )" + to_json(alert);
     TimelineEvent event;
     event.start_ns = at_ns;
     event.track = tracks_.thread(tracks_.phase("Alerts"), "", '"' + alert.rule + '"');

@@ -35,7 +35,8 @@ constexpr std::size_t kMostWaiting = 10'000;
 PublishedAlerts without_numbers(const std::vector<Alert>& alerts, std::size_t from) {
   PublishedAlerts made;
   for (std::size_t i = from; i < alerts.size(); ++i) {
-    made.push_back(std::make_shared<const PublishedAlert>(published(alerts[i], {})));
+    made.push_back(
+        std::make_shared<const PublishedAlert>(published(alerts[i], to_json(alerts[i]), {})));
   }
   return made;
 }

@@ -80,7 +80,7 @@ struct PublishedAlert {
   Severity severity = Severity::info;  // the highest that the alert has reached: who heard of it
                                        // hears how it ends
   Alert::State state = Alert::State::firing;
-  std::string json;   // to_json(alert, epoch)
+  std::string json;   // to_json(), with its number and epoch
   bool part = false;  // another alert speaks for it, and it never spoke for itself
 };
 

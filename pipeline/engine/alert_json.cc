@@ -3,10 +3,14 @@
 #include <xxhash.h>
 
 #include <algorithm>
+#include <cassert>
 #include <cstdio>
 
 namespace trainwatch {
 namespace {
+
+// Not part of any id, in which quotes are escaped.
+constexpr std::string_view kBehindId = R"(,"state":)";
 
 void write_subject(JsonWriter& json, const Alert& alert) {
   const Subject& subject = alert.subject;
@@ -72,11 +76,10 @@ std::string alert_id(const RuleSpec& rule, const Subject& subject, std::string_v
   return hex;
 }
 
-std::string to_json(const Alert& alert, std::string_view epoch) {
+std::string to_json(const Alert& alert) {
   const Verdict& verdict = alert.verdict;
   JsonWriter json;
   json.begin_object().field("id", alert.id);
-  if (!epoch.empty()) json.field("seq", alert.seq).field("epoch", epoch);
   json.field("state", alert.state == Alert::State::firing ? "firing" : "resolved")
       .field("rule", alert.rule)
       .field("severity", to_string(alert.severity));
@@ -107,15 +110,20 @@ std::string to_json(const Alert& alert, std::string_view epoch) {
   return json.end_object().take();
 }
 
-PublishedAlert published(const Alert& alert, std::string_view epoch) {
-  std::string json = to_json(alert, epoch);
+PublishedAlert published(const Alert& alert, std::string json, std::string_view epoch) {
+  if (!epoch.empty()) {
+    const std::size_t behind_id = json.find(kBehindId);
+    assert(behind_id != std::string::npos);
+    const std::string place =
+        JsonWriter().begin_object().field("seq", alert.seq).field("epoch", epoch).take();
+    json.insert(behind_id, ',' + place.substr(1));
+  }
   json.shrink_to_fit();  // many are kept
   return {alert.seq,   alert.id,        alert.rule,     std::max(alert.severity, alert.reached),
           alert.state, std::move(json), alert.is_part()};
 }
 
-std::string content_hash(const Alert& alert) {
-  const std::string json = to_json(alert, {});
+std::string content_hash(std::string_view json) {
   const XXH128_hash_t hash = XXH3_128bits(json.data(), json.size());
   return {reinterpret_cast<const char*>(&hash), sizeof hash};
 }

@@ -19,17 +19,17 @@ namespace trainwatch {
 // of rule, its version, subject, key, and the event time of the verdict that opened the episode.
 std::string alert_id(const RuleSpec& rule, const Subject& subject, std::string_view key, Time at);
 
-// Returns one JSON object without line breaks. If `epoch` is empty, `epoch` and `seq` are left out,
-// as in the output of `trainwatch replay`.
-std::string to_json(const Alert& alert, std::string_view epoch);
+// Returns one JSON object without line breaks, as `trainwatch replay` prints it: without `seq` and
+// `epoch`.
+std::string to_json(const Alert& alert);
+// A digest of that.
+std::string content_hash(std::string_view json);
 
-// What clients may see of an alert that is stored; one without a number is not stored yet.
-PublishedAlert published(const Alert& alert, std::string_view epoch);
+// What clients may see of an alert: `json` is that of to_json(), and gets the alert's number and
+// `epoch`. Without an epoch it gets neither: it is not stored yet.
+PublishedAlert published(const Alert& alert, std::string json, std::string_view epoch);
 
 // "name": an RFC 3339 time, or null for kNoTime.
 void write_time(JsonWriter& json, std::string_view name, Time time);
-
-// A digest of the content that clients see, without sequence number and epoch.
-std::string content_hash(const Alert& alert);
 
 }  // namespace trainwatch

@@ -39,7 +39,7 @@ PublishedAlert notice_of_damage(std::uint64_t seq, std::string_view epoch) {
   alert.rule = "_self/state_damaged";
   alert.incident = alert.id;
   alert.verdict.summary = "this alert was damaged in the state directory and cannot be shown";
-  return published(alert, epoch);
+  return published(alert, to_json(alert), epoch);
 }
 
 Status replace(SqliteTables& tables, const std::vector<std::uint64_t>& numbers,

@@ -256,15 +256,16 @@ Status SqliteStore::write_numbers(Written& written) {
 }
 
 Status SqliteStore::publish(Alert alert, Time now, Written& written) {
-  std::string content = content_hash(alert);
+  std::string json = to_json(alert);
+  std::string content = content_hash(json);
   const Result<std::optional<LastPublished>> known = tables_->last_published(alert.id);
   if (!known) return known.error();
   if (known->has_value() && !is_news(**known, alert, content)) return success();
   alert.seq = ++written.numbers.last;
   const LastPublished last_published{alert.state, alert.updated_at, std::move(content), alert.seq};
   if (Status done = tables_->put_last_published(alert.id, last_published); !done) return done;
-  written.published.push_back(
-      std::make_shared<const PublishedAlert>(trainwatch::published(alert, epoch_)));
+  written.published.push_back(std::make_shared<const PublishedAlert>(
+      trainwatch::published(alert, std::move(json), epoch_)));
   return tables_->add(*written.published.back(), now);
 }
 

@@ -122,7 +122,7 @@ class StateStore {
 struct LastPublished {
   Alert::State state = Alert::State::firing;
   Time updated_at{};
-  std::string content;  // its content_hash(), see alert_json.h
+  std::string content;  // content_hash() of its to_json(), see alert_json.h
   std::uint64_t seq = 0;
 };
 

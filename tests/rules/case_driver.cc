@@ -56,7 +56,7 @@ class Driver {
 };
 
 void keep_last(const std::vector<Alert>& alerts, Finals& out) {
-  for (const Alert& alert : alerts) out[alert.id] = to_json(alert, "");
+  for (const Alert& alert : alerts) out[alert.id] = to_json(alert);
 }
 
 }  // namespace
@@ -73,7 +73,7 @@ Outcome run_straight(const Case& made) {
 
 Finals finals(const std::vector<Emitted>& emitted) {
   Finals last;
-  for (const Emitted& one : emitted) last[one.alert.id] = to_json(one.alert, "");
+  for (const Emitted& one : emitted) last[one.alert.id] = to_json(one.alert);
   return last;
 }
 

@@ -84,7 +84,7 @@ std::string why_unmet(const Expectation& expectation, const Case& made, const Ou
 }  // namespace
 
 std::string mismatch(const Alert& alert, const std::vector<Field>& fields) {
-  const std::string json = to_json(alert, "");
+  const std::string json = to_json(alert);
   simdjson::dom::parser parser;
   const simdjson::dom::element root = parser.parse(json);
   std::string reasons;
@@ -107,7 +107,7 @@ std::string unmet(const Expectation& expectation, const Case& made, const Outcom
   out << "wanted: " << expectation.text << "\nbut:    " << reason << "\nalerts:";
   if (outcome.emitted.empty()) out << " none";
   for (const Emitted& one : outcome.emitted) {
-    out << "\n  at " << to_string(made.labels[one.event]) << ": " << to_json(one.alert, "");
+    out << "\n  at " << to_string(made.labels[one.event]) << ": " << to_json(one.alert);
   }
   return std::move(out).str();
 }

@@ -45,8 +45,7 @@ class AgeingWatcher {
     tailer_.scan(pipeline_.sink(), now_ += std::chrono::seconds(1));
     while (tailer_.read(pipeline_.sink())) {
     }
-    for (const Alert& alert : pipeline_.engine().take_emitted())
-      lines_ += to_json(alert, {}) + '\n';
+    for (const Alert& alert : pipeline_.engine().take_emitted()) lines_ += to_json(alert) + '\n';
   }
   bool next_round() { return pipeline_.next_round(); }
   std::vector<AlertLine> finish() {

@@ -81,13 +81,14 @@ inline Result<PublishedAlerts> MemoryStore::commit(const Commit& commit) {
   }
   PublishedAlerts published;
   for (Alert alert : commit.alerts) {
-    std::string content = content_hash(alert);
+    std::string json = to_json(alert);
+    std::string content = content_hash(json);
     const auto known = last_published_.find(alert.id);
     if (known != last_published_.end() && !is_news(known->second, alert, content)) continue;
     alert.seq = ++last_seq_;
     last_published_[alert.id] = {alert.state, alert.updated_at, std::move(content), alert.seq};
-    published.push_back(
-        std::make_shared<const PublishedAlert>(trainwatch::published(alert, epoch_)));
+    published.push_back(std::make_shared<const PublishedAlert>(
+        trainwatch::published(alert, std::move(json), epoch_)));
     alerts_.push_back({published.back(), commit.now});
   }
   prune(commit.now);

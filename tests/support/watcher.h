@@ -62,7 +62,7 @@ class Watcher {
     return options;
   }
   void take() {
-    for (const Alert& alert : engine_.take_emitted()) lines_ += to_json(alert, {}) + '\n';
+    for (const Alert& alert : engine_.take_emitted()) lines_ += to_json(alert) + '\n';
   }
 
   Engine engine_;

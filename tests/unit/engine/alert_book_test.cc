@@ -208,7 +208,7 @@ TEST_F(AlertBookTest, StateSurvives) {
   EXPECT_TRUE(restored.waiting());
   restored.advance(source_, at(15));
   book_.advance(source_, at(15));
-  EXPECT_EQ(to_json(restored.take_emitted().at(0), ""), to_json(book_.take_emitted().at(0), ""));
+  EXPECT_EQ(to_json(restored.take_emitted().at(0)), to_json(book_.take_emitted().at(0)));
 }
 
 TEST_F(AlertBookTest, JsonHasThePromisedShape) {
@@ -217,7 +217,7 @@ TEST_F(AlertBookTest, JsonHasThePromisedShape) {
   alert.seq = 7;
   alert.verdict.summary = "a \"quoted\" summary";
   EXPECT_EQ(
-      to_json(alert, "e-1"),
+      published(alert, to_json(alert), "e-1").json,
       R"({"id":")" + alert.id +
           R"(","seq":7,"epoch":"e-1","state":"firing","rule":"some_rule","severity":"warning",)"
           R"("started_at":"1970-01-01T00:00:10.000000Z","updated_at":"1970-01-01T00:00:10.000000Z",)"

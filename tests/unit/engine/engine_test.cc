@@ -87,7 +87,7 @@ class EngineTest : public testing::Test {
   static std::map<std::string, std::string> finals(Engine& engine) {
     engine.flush();
     std::map<std::string, std::string> last;
-    for (const Alert& alert : engine.take_emitted()) last[alert.id] = to_json(alert, "");
+    for (const Alert& alert : engine.take_emitted()) last[alert.id] = to_json(alert);
     return last;
   }
 
