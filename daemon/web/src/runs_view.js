@@ -40,7 +40,7 @@ export function Runs({model}) {
   return html`
     <section class="runs" aria-label="Runs">
       <${Sentence} run=${chosen} book=${model.book} now=${model.clock.now()} alone=${runs.length === 1} />
-      ${others.length > 0 && html`<ul class="others">
+      ${others[0] && html`<ul class="others">
         ${others.slice(0, MOST_RUNS).map((run) => html`<${OtherRun} key=${run.job} run=${run} model=${model} />`)}
       </ul>`}
       ${others.length > MOST_RUNS && html`<details class="others">
@@ -69,10 +69,10 @@ function Sentence({run, book, now, alone}) {
         <${Figure} name="rate" value=${rate(run)} />
         <${Figure} name="iteration" value=${seconds(run.seconds_per_step || null)} />
         <${Figure} name="step" value=${count(run.step)} more=${Number.isNaN(last) ? '' : ago(last, now)} />
-        <${Figure} name="lost" value=${percent(run.lost_share)} more=${lostBy(run)} />
+        <${Figure} name="lost" value=${percent(run.elapsed_seconds ? run.lost_share : null)} more=${lostBy(run)} />
         <${Figure} name="ranks" value=${run.ranks || '–'} />
         <${Figure} name="attempt" value=${count(run.attempt)} />
-        <${Figure} name="time" value=${duration(run.elapsed_seconds)} />
+        <${Figure} name="time" value=${duration(run.elapsed_seconds || null)} />
       </dl>
     </div>`;
 }

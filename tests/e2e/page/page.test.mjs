@@ -52,6 +52,12 @@ describe('the sentence', () => {
     assert.match(await page.locator('.figure-step dd').textContent(), /^3,799/);
   }));
 
+  test('shows no loss before anything is known of it', () => shown('slow', async (page) => {
+    for (const name of ['lost', 'time']) {
+      assert.equal(await page.locator(`.figure-${name} dd`).textContent(), '–');
+    }
+  }, {change: (made) => ({...made, extras: {bert: {elapsed_seconds: 0, lost_seconds: {}, lost_share: 0}}}), hash: '#job=bert'}));
+
   test('is followed by what fixing the worst cause gives, and how', () => shown('slow', async (page) => {
     const gain = page.locator('.gain');
     await gain.locator('.next').waitFor();
