@@ -15,19 +15,10 @@ export const runName = (run) => run.job || 'unnamed run';
 
 // The headline with the clock time and the duration filled in.
 export function headline(run, now) {
-  const {text, since} = run.headline || {};
-  if (!text) return plainHeadline(run, now);
+  const {text, since} = run.headline;
   const start = Date.parse(since);
   return text.replaceAll('{since}', Number.isNaN(start) ? 'the beginning' : clock(start, now))
     .replaceAll('{for}', Number.isNaN(start) ? 'unknown' : duration((now - start) / 1000));
-}
-
-// For a server that does not say it.
-function plainHeadline(run, now) {
-  const since = Date.parse(run.since);
-  const when = Number.isNaN(since) ? '' : ` since ${clock(since, now)} (${duration((now - since) / 1000)})`;
-  const lost = run.lost_share > 0.005 ? `; ${percent(run.lost_share)} of the time is lost` : '';
-  return `${run.state[0].toUpperCase()}${run.state.slice(1)}${when}${lost}.`;
 }
 
 export function Runs({model}) {
@@ -40,7 +31,7 @@ export function Runs({model}) {
   return html`
     <section class="runs" aria-label="Runs">
       <${Sentence} run=${chosen} book=${model.book} now=${model.clock.now()} alone=${runs.length === 1} />
-      ${others[0] && html`<ul class="others">
+      ${others.length > 0 && html`<ul class="others">
         ${others.slice(0, MOST_RUNS).map((run) => html`<${OtherRun} key=${run.job} run=${run} model=${model} />`)}
       </ul>`}
       ${others.length > MOST_RUNS && html`<details class="others">
