@@ -23,20 +23,16 @@ void ClosedAlerts::add(Alert alert) {
 }
 
 void ClosedAlerts::forget_old() {
-  std::map<std::string_view, Time> latest;  // by job
+  std::map<std::string, Time> latest;  // by job
   for (const auto& [number, alert] : closed_) {
     Time& end = latest[alert.subject.job];
     end = std::max(end, alert.ended_at);
   }
-  std::deque<Closed> kept;
-  for (Closed& closed : closed_) {
-    if (closed.alert.ended_at < latest[closed.alert.subject.job] - kKept) {
-      changed_.insert(closed.number);
-    } else {
-      kept.push_back(std::move(closed));
-    }
-  }
-  closed_ = std::move(kept);
+  std::erase_if(closed_, [&](const Closed& closed) {
+    const bool old = closed.alert.ended_at < latest[closed.alert.subject.job] - kKept;
+    if (old) changed_.insert(closed.number);
+    return old;
+  });
 }
 
 void ClosedAlerts::save(StateRows& rows, bool all) {

@@ -53,6 +53,19 @@ TEST(ClosedAlerts, EachJobHasItsOwnTime) {
   EXPECT_EQ(count_of(closed, "new"), 200U);
 }
 
+TEST(ClosedAlerts, WhatIsOldIsForgottenBetweenWhatIsKept) {
+  ClosedAlerts closed;
+  for (int i = 0; i < 31; ++i) {
+    closed.add(ended("quiet", std::chrono::seconds(i)));
+    closed.add(ended("busy", std::chrono::seconds(i)));
+  }
+  closed.add(ended("busy", std::chrono::hours(48)));
+  EXPECT_EQ(count_of(closed, "busy"), 32U);
+  closed.add(ended("other", std::chrono::seconds(0)));  // the 64th
+  EXPECT_EQ(count_of(closed, "quiet"), 31U);
+  EXPECT_EQ(count_of(closed, "busy"), 1U);
+}
+
 TEST(ClosedAlerts, AStormIsBoundedByNumber) {
   ClosedAlerts closed;
   for (int i = 0; i < 3000; ++i) closed.add(ended("job", std::chrono::seconds(i)));
