@@ -58,31 +58,29 @@ bool TrainingMetrics::take_room(Family& family, SubjectId subject, std::size_t k
   return false;
 }
 
+TrainingMetrics::Rank& TrainingMetrics::changing(SubjectId subject) {
+  auto& entry = ranks_.entry(subject);
+  changed_.add(entry);
+  return entry.second;
+}
+
 template <class Value>
 Value* TrainingMetrics::in(Family& family, std::optional<Value> Rank::*member, SubjectId subject) {
   const Rank* const known = ranks_.find(subject);
   const bool is_new = known == nullptr || !(known->*member);
   if (is_new && !take_room(family, subject)) return nullptr;
-  auto& entry = ranks_.entry(subject);
-  changed_.add(entry);
-  std::optional<Value>& value = entry.second.*member;
+  std::optional<Value>& value = changing(subject).*member;
   return is_new ? &value.emplace() : &*value;
 }
 
 template <class Kind, class Value>
 Value* TrainingMetrics::in(Family& family, std::map<Kind, Value> Rank::*member, SubjectId subject,
                            Kind kind) {
-  if (Rank* const known = ranks_.find(subject)) {
-    const auto value = (known->*member).find(kind);
-    if (value != (known->*member).end()) {
-      changed_.add(ranks_.entry(subject));
-      return &value->second;
-    }
-  }
-  if (!take_room(family, subject, static_cast<std::size_t>(kind) % 16)) return nullptr;
-  auto& entry = ranks_.entry(subject);
-  changed_.add(entry);
-  return &(entry.second.*member)[kind];
+  const Rank* const known = ranks_.find(subject);
+  const bool is_new = known == nullptr || !(known->*member).contains(kind);
+  const std::size_t kind_number = static_cast<std::size_t>(kind) % 16;
+  if (is_new && !take_room(family, subject, kind_number)) return nullptr;
+  return &(changing(subject).*member)[kind];
 }
 
 // Of what has no room in its family.

@@ -83,6 +83,8 @@ class TrainingMetrics {
   Value* in(Family& family, std::optional<Value> Rank::*member, SubjectId subject);
   template <class Kind, class Value>
   Value* in(Family& family, std::map<Kind, Value> Rank::*member, SubjectId subject, Kind kind);
+  // Made if it is new.
+  Rank& changing(SubjectId subject);
   // Whether there is room for one more; counts it.
   bool take_room(Family& family, SubjectId subject, std::size_t kind = 0);
 
