@@ -26,8 +26,8 @@ WebSocket, `process_*`). The series of a job, node, rank or device disappear whe
 | `application/openmetrics-text` | OpenMetrics 1.0, with exemplars |
 | `application/vnd.google.protobuf` (`proto=io.prometheus.client.MetricFamily; encoding=delimited`) | protobuf, with exemplars and native histograms |
 
-Each is compressed for who accepts gzip. Exemplars name the `step` of a slow observation and the alert about it (`alert_id`, while it is one of the last 1,024 that ended, and at most a day before the latest of its job; see
-`/api/v1/alerts`); those of `trainwatch_alerts_total` name the latest alert. Prometheus asks for protobuf with
+Each is compressed for who accepts gzip. Exemplars name the `step` of a slow observation and the alert about it (`alert_id`, see `/api/v1/alerts`;
+while it is one of the last 1,024 that ended, and at most a day before the latest of its job); those of `trainwatch_alerts_total` name the latest alert. Prometheus asks for protobuf with
 `--enable-feature=native-histograms`, and keeps exemplars with `--enable-feature=exemplar-storage`.
 
 ## Histograms

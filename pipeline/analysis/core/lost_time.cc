@@ -35,13 +35,10 @@ double LostTime::Account::total() const {
 
 // To change it.
 LostTime::Rank* LostTime::rank_of(SubjectId subject) {
-  auto known = ranks_.find(subject);
-  if (known == ranks_.end()) {
-    if (ranks_.size() == kMaxRanks) return nullptr;
-    known = ranks_.try_emplace(subject).first;
-  }
-  changed_.add(*known);
-  return &known->second;
+  if (ranks_.size() == kMaxRanks && ranks_.find(subject) == nullptr) return nullptr;
+  auto& entry = ranks_.entry(subject);
+  changed_.add(entry);
+  return &entry.second;
 }
 
 void LostTime::on(const Step& step) {
@@ -131,10 +128,9 @@ void LostTime::settle(Time latest, bool all) {
 }
 
 void LostTime::explain(const Stretch& stretch) {
-  const auto entry = ranks_.find(stretch.rank);
-  assert(entry != ranks_.end());  // it has had steps
-  changed_.add(*entry);
-  Account& account = entry->second.timeline;
+  Rank* const rank = rank_of(stretch.rank);
+  assert(rank != nullptr);  // it has had steps
+  Account& account = rank->timeline;
   const auto lose = [&](CauseName own, double seconds) {
     if (seconds <= 0) return;
     const CauseName cause = cause_of(stretch, seconds, own);
@@ -162,9 +158,9 @@ CauseName LostTime::cause_of(const Stretch& stretch, double lost, CauseName own)
 }
 
 const LostTime::Account* LostTime::account(SubjectId rank) const {
-  const auto known = ranks_.find(rank);
-  if (known == ranks_.end()) return nullptr;
-  return known->second.timeline.elapsed > 0 ? &known->second.timeline : &known->second.cycles;
+  const Rank* const known = ranks_.find(rank);
+  if (known == nullptr) return nullptr;
+  return known->timeline.elapsed > 0 ? &known->timeline : &known->cycles;
 }
 
 void LostTime::collect(std::vector<MetricFamily>& out) const {

@@ -12,7 +12,6 @@
 #include <array>
 #include <cstdint>
 #include <deque>
-#include <map>
 #include <utility>
 #include <vector>
 
@@ -23,6 +22,7 @@
 #include "trainwatch/interner.h"
 #include "trainwatch/snapshot.h"
 #include "trainwatch/state_rows.h"
+#include "trainwatch/subject_map.h"
 
 namespace trainwatch {
 
@@ -112,10 +112,10 @@ class LostTime {
 
   const Interner& interner_;
   const Attribution& attribution_;
-  std::map<SubjectId, Rank> ranks_;
+  SubjectMap<Rank> ranks_;
   std::deque<Stretch> pending_;  // the oldest first
   std::vector<LostInterval> explained_;
-  ChangedEntries<std::map<SubjectId, Rank>> changed_;
+  ChangedEntries<SubjectMap<Rank>> changed_;
   bool pending_changed_ = false;
 };
 
