@@ -174,7 +174,7 @@ void HttpConnection::serve(HttpRequest request) {
   vital_ = from_.loopback && is_vital(request);
   const auto start = net_->table.start(id_, vital_, Clock::now());
   if (start.gives_way) net_->drop(*start.gives_way);
-  if (start.gives_way || !start.allowed) net_->counters.hit(Limit::connections);
+  if (start.gives_way || !start.allowed) net_->counters.refuse(Limit::connections);
   if (!start.allowed) return refuse(503);
   if (!net_->rate.take(Clock::now())) {
     return respond(error_response(429), request.method == "HEAD", request.keep_alive);

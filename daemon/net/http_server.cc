@@ -127,10 +127,7 @@ void NetServer::Impl::admit(tcp::socket socket) {
   if (gone) return;
   auto from = client_address(peer.address());
   const auto admission = net->table.admit(from, Clock::now());
-  if (!admission.id || admission.gives_way) {
-    net->counters.hit(admission.limit);
-    ++net->counters.connections_refused;
-  }
+  if (!admission.id || admission.gives_way) net->counters.refuse(admission.limit);
   if (admission.gives_way) net->drop(*admission.gives_way);
   if (!admission.id) return;
   std::make_shared<HttpConnection>(net, ClientStream(std::move(socket), net->access->tls),

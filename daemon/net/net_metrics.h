@@ -36,6 +36,11 @@ struct NetCounters {
 
   void count_disconnect(Disconnect why) { ++ws_disconnects[static_cast<std::size_t>(why)]; }
   void hit(Limit limit) { ++limit_hits[static_cast<std::size_t>(limit)]; }
+  // A connection that is refused, or closed for another one, because of a limit.
+  void refuse(Limit limit) {
+    hit(limit);
+    ++connections_refused;
+  }
   void count_response(int status) { ++http_requests[static_cast<std::size_t>(status / 100 - 1)]; }
 };
 

@@ -64,7 +64,7 @@ TEST(HttpLimits, ManyHalfOpenConnectionsKeepNobodyOut) {
 TEST(HttpLimits, LoopbackKeepsPlacesForMetricsAndHealth) {
   NetOptions options;
   options.limits.http.connections = 2;
-  options.limits.http.reserved = 1;
+  options.limits.http.reserved = 8;
   TestServer server(options, {.alerts = 1});
   server.publish(1, 5);
   server.hold();
@@ -73,12 +73,13 @@ TEST(HttpLimits, LoopbackKeepsPlacesForMetricsAndHealth) {
   first.send(kAlerts);
   second.send(kAlerts);
   ASSERT_TRUE(server.store_becomes([](const MemoryAlertStore& store) { return store.asked == 2; }));
-  for (const char* path : {"/metrics", "/-/healthy"}) {
-    const auto response = get(server.port(), path);
-    EXPECT_EQ(response.status, 200) << path;
-  }
   EXPECT_EQ(get(server.port(), "/").status, 503);
   EXPECT_EQ(get(server.port(), "/api/v1/alerts").status, 503);
+  EXPECT_EQ(get(server.port(), "/-/healthy").status, 200);
+  const auto page = get(server.port(), "/metrics");
+  EXPECT_EQ(page.status, 200);
+  EXPECT_THAT(page.body, HasSubstr("trainwatch_http_connections_refused_total 2\n"));
+  EXPECT_THAT(page.body, HasSubstr(hits("web.max_connections", 2)));
   server.release();
   EXPECT_EQ(read_response(first).status, 200);
   EXPECT_EQ(read_response(second).status, 200);
