@@ -1,6 +1,8 @@
 #include "pipeline/tail/file_table.h"
 
 #include <algorithm>
+#include <iterator>
+#include <tuple>
 #include <unordered_set>
 #include <utility>
 
@@ -232,6 +234,36 @@ std::vector<TrackedFile*> FileTable::surplus() const {
   });
   done.resize(done.size() - limits_.max_done_files);
   return done;
+}
+
+std::vector<TrackedFile*> FileTable::outdated() const {
+  std::vector<TrackedFile*> files;  // by lane, in order
+  for (const auto& file : tracked_) {
+    const bool has_stamp = file->identity.order.stamp_ns != ReadOrder::kNoStamp;
+    if (!file->identity.lane_is_single && has_stamp) files.push_back(file.get());
+  }
+  std::ranges::sort(files, [](const TrackedFile* a, const TrackedFile* b) {
+    return std::tie(a->identity.lane, a->identity.order) <
+           std::tie(b->identity.lane, b->identity.order);
+  });
+  std::vector<TrackedFile*> outdated;
+  for (auto first = files.begin(); first != files.end();) {
+    const auto end =
+        std::find_if(first, files.end(), [lane = (*first)->identity.lane](const TrackedFile* file) {
+          return file->identity.lane != lane;
+        });
+    const std::int64_t newest = (*std::prev(end))->identity.order.stamp_ns;
+    const auto is_outdated = [&](auto file) {
+      return is_done(**file) &&
+             newest - (*std::next(file))->identity.order.stamp_ns > limits_.done_age.count();
+    };
+    const auto kept = static_cast<std::ptrdiff_t>(limits_.done_of_lane) + 1;  // and the newest
+    for (auto file = first; end - file > kept && is_outdated(file); ++file) {
+      outdated.push_back(*file);
+    }
+    first = end;
+  }
+  return outdated;
 }
 
 bool FileTable::retire(const TrackedFile& file) {

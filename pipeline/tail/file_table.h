@@ -85,8 +85,10 @@ class FileTable {
   std::vector<TrackedFile*> spare(std::size_t wanted) const;
   // The done files beyond max_done_files, oldest first.
   std::vector<TrackedFile*> surplus() const;
-  // For a file that spare() or surplus() returned and that is removed next. True: its lane is
-  // retired up to and including this file, which will not be read again.
+  // The done files beyond done_age, oldest first in their lanes.
+  std::vector<TrackedFile*> outdated() const;
+  // For a file that spare(), surplus() or outdated() returned and that is removed next. True: its
+  // lane is retired up to and including this file, which will not be read again.
   bool retire(const TrackedFile& file);
   void remove(const std::vector<TrackedFile*>& files);
 

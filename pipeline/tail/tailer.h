@@ -31,6 +31,11 @@ struct TailLimits {
   std::size_t max_files = std::size_t{64} << 10U;
   // How many completed files, those with a newer file in their lane, are remembered.
   std::size_t max_done_files = 512;
+  // Those whose successor began this long before the newest file of their lane, by the time stamps
+  // in their names, are not, but for the last ones of each lane: copied files may come out of
+  // order.
+  Nanos done_age = std::chrono::hours(24);
+  std::size_t done_of_lane = 16;
   std::size_t max_open_files = 1024;
   int max_depth = 8;
   // A writer may keep writing for a while to a file that was deleted or rotated.

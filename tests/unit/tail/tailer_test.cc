@@ -266,6 +266,42 @@ TEST_F(TailerTest, DoneFilesAreForgottenBeyondABoundAndNotReadAgain) {
   EXPECT_EQ(sink.total, 21U);
 }
 
+std::string lane_file(int hour) {
+  return "/r/system/" + std::to_string(1591748100 + 3600 * hour) + ".algo-1.json";
+}
+
+TEST_F(TailerTest, DoneFilesOfDaysAgoAreForgottenButForTheLastOfTheirLane) {
+  start({.done_age = std::chrono::hours(24), .done_of_lane = 3});
+  for (int hour = 0; hour < 100; ++hour) {
+    fs.create(lane_file(hour), "x");
+    pass();
+    EXPECT_EQ(tailer->files().size(), std::min(hour + 1, 27)) << "the newest, and those of a day";
+  }
+  for (int day = 5; day < 15; ++day) {
+    fs.create(lane_file(24 * day), "x");
+    pass();
+  }
+  EXPECT_EQ(tailer->files().size(), 5U) << "the newest, three done ones, one not done before";
+  fs.create(lane_file(24 * 10 - 1), "y");  // out of order by less than those that are kept
+  fs.append(lane_file(24 * 12), "z");      // done, and written to after all
+  for (int i = 0; i < 3; ++i) pass();
+  EXPECT_EQ(sink.total, 112U);
+}
+
+// Forgetting a file retires all before it.
+TEST_F(TailerTest, AnUnreadableFileKeepsThoseBehindIt) {
+  start({.done_age = std::chrono::hours(24), .done_of_lane = 3, .hold = Nanos{0}});
+  for (int day = 0; day < 10; ++day) {
+    fs.create(lane_file(24 * day), "x");
+    if (day == 1) fs.fail_open(lane_file(24), "Permission denied");
+    pass();
+  }
+  EXPECT_EQ(tailer->files().size(), 9U) << "all but the first";
+  fs.heal();
+  for (int i = 0; i < 10; ++i) pass();
+  EXPECT_EQ(sink.file(lane_file(24)).bytes, "x");
+}
+
 TEST_F(TailerTest, AThousandFilesAreReadOnceInOrder) {
   for (int i = 0; i < 1000; ++i) {
     fs.create("/r/system/" + std::to_string(1591748100 + 60 * (i * 7 % 1000)) + ".algo-1.json",
