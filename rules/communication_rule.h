@@ -19,9 +19,9 @@ namespace trainwatch {
 class CommunicationRule : public Rule {
  public:
   void on_cycle(const CycleSummary& cycle, Verdicts& out) final { add(steps_.add(cycle), out); }
-  bool on_tick(Tick tick, Verdicts& out) final {
+  TickResult on_tick(Tick tick, Verdicts& out) final {
     add(steps_.tick(tick.now), out);
-    return true;
+    return {.changed = true};
   }
   void on_end(Time, Verdicts& out) final { add(steps_.end(), out); }
   void state(StateIo& io) final;

@@ -38,12 +38,12 @@ class MaxInitializationTime final : public Rule {
     if (began_ != kNoTime) finish(out);
   }
 
-  bool on_tick(Tick tick, Verdicts& out) override {
-    if (over_ || began_ == kNoTime) return false;
+  TickResult on_tick(Tick tick, Verdicts& out) override {
+    if (over_ || began_ == kNoTime) return {};
     const bool missing = tick.now > limit() && tick.now - newest_ <= kUpToDate;
     ticks_ = missing ? ticks_ + 1 : 0;
     if (ticks_ >= kTicksWaited) fire(kNoTime, out);
-    return true;
+    return {.changed = true};
   }
 
   void state(StateIo& io) override {

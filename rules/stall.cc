@@ -113,28 +113,38 @@ class Stall final : public Rule {
   }
 
   // Only what was read while it was new can stand still now: a file of last week cannot.
-  bool on_tick(Tick tick, Verdicts& out) override {
+  TickResult on_tick(Tick tick, Verdicts& out) override {
     const std::size_t undecided = undecided_.size();
     const bool was_armed = armed_;
     decide(out, tick.now, true);
-    look_for_stall(tick, out);
-    return undecided_.size() != undecided || armed_ != was_armed;
+    const Time next = look_for_stall(tick, out);
+    // The process of another rank may end an alert at any time.
+    const bool rests = undecided_.empty() && out.firings("") == 0;
+    return {undecided_.size() != undecided || armed_ != was_armed, rests ? next : tick.now};
   }
 
-  void look_for_stall(Tick tick, Verdicts& out) {
-    if (last_end_ == kNoTime || finished_) return;
-    if (has_successor()) return out.clear_all(tick.now);
+  // Returns when to look again, unless an event comes first.
+  Time look_for_stall(Tick tick, Verdicts& out) {
+    if (last_end_ == kNoTime || finished_) return Time::max();
+    if (has_successor()) {
+      out.clear_all(tick.now);
+      return Time::max();
+    }
     const Time active = last_active(tick.now);
     const Nanos silent = tick.now - active;
     if (silent <= patience()) {
       armed_ = true;
-    } else if (armed_ && !is_node_asleep(active, tick.now)) {
+      return active + patience();
+    }
+    if (!armed_) return tick.now + patience() / 2;  // a checkpoint may arm it
+    if (!is_node_asleep(active, tick.now)) {
       out.fires({.at = active + patience(),
                  .severity = severity_of(silent),
                  .amount = static_cast<std::uint64_t>(std::max(to_seconds(silent), 1.0)),
                  .provisional = true},
                 [&] { return describe(lasting(active, tick.now), false); });
     }
+    return tick.now;
   }
 
   // Other files show that time went on, and this one was never closed.

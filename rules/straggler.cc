@@ -105,9 +105,9 @@ class Straggler final : public Rule {
         steps_(context.interner, StepAligner::Collectives::kept) {}
 
   void on_cycle(const CycleSummary& cycle, Verdicts& out) override { add(steps_.add(cycle), out); }
-  bool on_tick(Tick tick, Verdicts& out) override {
+  TickResult on_tick(Tick tick, Verdicts& out) override {
     add(steps_.tick(tick.now), out);
-    return true;
+    return {.changed = true};
   }
   void on_end(Time, Verdicts& out) override { add(steps_.end(), out); }
 

@@ -25,6 +25,7 @@ class CommitPace {
 
   static constexpr std::uint64_t kBytes = std::uint64_t{8} << 20U;
   static constexpr std::uint64_t kTrim = std::uint64_t{4} << 20U;
+  static constexpr std::uint64_t kTrimQuiet = std::uint64_t{256} << 10U;
   static constexpr int kRest = 19;  // times what the last commit took
   // The time between two commits with alerts while more input is waiting:
   static constexpr TimePoint::duration kLeastTogether = std::chrono::milliseconds(100);
@@ -38,6 +39,7 @@ class CommitPace {
   // Input has come.
   void read(std::uint64_t bytes) {
     uncommitted_ += bytes;
+    unreturned_ += bytes;
     quiet_ = 0;
   }
   void second_passed() {
@@ -55,12 +57,17 @@ class CommitPace {
   bool bytes_are_due() const { return uncommitted_ >= kBytes; }
   // After second_passed().
   bool second_is_due() const { return since_commit_ >= kCommits; }
+  // Whether input may have come since the last time that something was to be shown.
+  bool came() const { return quiet_ <= kShown; }
   bool show_is_due() const { return quiet_ <= kSettled || quiet_ % kShown == 0; }
-  // Whether kTrim bytes were committed since it last said so: what was freed is worth giving back.
+  // Whether what was freed is worth giving back: kTrim bytes were committed since it last said so,
+  // or kTrimQuiet bytes were read and a second has passed without more.
   bool take_trim() {
-    if (untrimmed_ < kTrim) return false;
-    untrimmed_ = 0;
-    return true;
+    const bool committed = untrimmed_ >= kTrim;
+    const bool quiet = quiet_ > 1 && unreturned_ >= kTrimQuiet;
+    if (committed) untrimmed_ = 0;
+    if (committed || quiet) unreturned_ = 0;
+    return committed || quiet;
   }
   // Asked when one of them is due.
   bool may_commit(TimePoint now) const { return now >= rests_until_; }
@@ -71,9 +78,10 @@ class CommitPace {
 
  private:
   std::uint64_t uncommitted_ = 0;
-  std::uint64_t untrimmed_ = 0;
-  int quiet_ = 0;         // seconds since input came
-  int since_commit_ = 0;  // seconds
+  std::uint64_t untrimmed_ = 0;   // of what was committed
+  std::uint64_t unreturned_ = 0;  // of what was read
+  int quiet_ = 0;                 // seconds since input came
+  int since_commit_ = 0;          // seconds
   TimePoint rests_until_{};
   TimePoint alerts_together_until_{};
 };

@@ -180,7 +180,7 @@ struct EngineThread::Impl {
 
   void look_after_self() {
     const Time awake = clock.awake();
-    watch.look(awake, pipeline.ingest(), report);
+    watch.look(awake, pipeline.ingest(), report, pace.came());
     conditions = conditions_of(watch);
     const auto silence = awake - reported;
     std::ranges::move(self_checks({health, report, state_lost, silence}),

@@ -181,6 +181,10 @@ struct SourceNote {
 struct Tick {
   Time now{};
 };
+struct TickResult {
+  bool changed = false;  // the state of who saw it
+  Time next{};           // needs no tick before this time, unless an event comes first
+};
 
 using Event = std::variant<Span, Sample, SourceNote, Scalar>;
 static_assert(std::is_trivially_copyable_v<Event>);

@@ -65,9 +65,8 @@ class Rule {
   virtual void on_note(const SourceNote&, Verdicts&) {}     // of a timeline
   virtual void on_scalar(const Scalar&, Verdicts&) {}       // what the job logs about itself
   virtual void on_tensor(const Tensor&, Verdicts&) {}       // that the job has saved
-  // True: it changed the state. Thousands of instances see each second pass, and nearly none
-  // changes.
-  virtual bool on_tick(Tick, Verdicts&) { return false; }
+  // Thousands of instances see each second pass, and nearly none has anything to do.
+  virtual TickResult on_tick(Tick, Verdicts&) { return {}; }
   // All files were read to their ends, up to the event time `latest` of the newest of them, and
   // nothing will follow. A daemon never calls it.
   virtual void on_end([[maybe_unused]] Time latest, Verdicts&) {}

@@ -203,7 +203,7 @@ void Engine::tick(Time now) {
   runs_.judge(book_, host_->rules());
 }
 
-std::vector<Runs::Writer> Engine::writers() const {
+std::vector<Runs::Writer> Engine::writers() {
   std::vector<Runs::Writer> found;
   for (const auto& [rank, process] : iterations_.processes()) {
     if (runs_.is_open(rank)) found.push_back({rank, process});

@@ -65,7 +65,7 @@ class Engine final : RuleHost::Outputs {
   void on(const std::string& job, WatchdogLine line);
   void tick(Time now);
   // The processes that write the timelines of runs that have not ended.
-  std::vector<Runs::Writer> writers() const;
+  std::vector<Runs::Writer> writers();
   // This one no longer exists. Only a live engine can know.
   void writer_gone(const Runs::Writer& writer);
   // The input has ended.

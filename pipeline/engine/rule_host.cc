@@ -21,7 +21,8 @@ RuleHost::RuleHost(std::vector<RuleConfig> rules, const Interner& interner, Outp
       evaluations_(rules_.size()),
       by_subject_(rules_.size()),
       by_series_(rules_.size()),
-      instances_(rules_.size()) {}
+      instances_(rules_.size()),
+      next_ticks_(rules_.size()) {}
 
 RuleHost::Instance* RuleHost::own_instance(std::uint32_t rule, SubjectId key) {
   std::vector<Instance*>& known = by_subject_[rule];
@@ -31,8 +32,10 @@ RuleHost::Instance* RuleHost::own_instance(std::uint32_t rule, SubjectId key) {
   const RuleConfig& config = rules_[rule];
   auto impl = config.spec->make(config.params, context_of(key));
   auto out = outputs_.make(rule, config, key, impl->lifecycle());
+  const std::size_t place = instances_[rule].size();
   instances_[rule].push_back(
-      std::make_unique<Instance>(Instance{rule, key, std::move(impl), std::move(out), false}));
+      std::make_unique<Instance>(Instance{rule, key, std::move(impl), std::move(out), place}));
+  next_ticks_[rule].emplace_back();
   known[index] = instances_[rule].back().get();
   return known[index];
 }
@@ -112,12 +115,20 @@ void RuleHost::on(const Tensor& tensor) {
 
 void RuleHost::tick(Time now) {
   for (const std::uint32_t rule : routes_.ticks()) {
-    evaluations_[rule] += instances_[rule].size();
-    for (const auto& made : instances_[rule]) {
-      if (made->impl->on_tick(Tick{now}, *made->out)) note_ran(*made);
-      if (want_times_) made->out->time_reached(now);
+    std::vector<Time>& next = next_ticks_[rule];
+    for (std::size_t i = 0; i < next.size(); ++i) {
+      if (now >= next[i]) next[i] = tick(*instances_[rule][i], now);
+      if (want_times_) instances_[rule][i]->out->time_reached(now);
     }
   }
+}
+
+Time RuleHost::tick(Instance& instance, Time now) {
+  ++evaluations_[instance.rule];
+  const TickResult result = instance.impl->on_tick(Tick{now}, *instance.out);
+  if (result.changed) note_ran(instance);
+  instance.rests = result.next > now;
+  return result.next;
 }
 
 void RuleHost::end_of_input(Time latest) {

@@ -82,7 +82,9 @@ class RuleHost {
     SubjectId subject = SubjectId::none;
     std::unique_ptr<Rule> impl;
     std::unique_ptr<Outputs::Output> out;
-    bool ran = false;  // since it was last saved
+    std::size_t place = 0;  // among those of its rule
+    bool ran = false;       // since it was last saved
+    bool rests = false;     // it needs no tick before a time that has not come yet
   };
 
   Instance* instance(std::uint32_t rule, SeriesId series) {
@@ -102,6 +104,7 @@ class RuleHost {
   void load_instance(std::uint32_t rule, SubjectId subject, StateIo io);
 
   void note_ran(Instance& instance) {
+    if (std::exchange(instance.rests, false)) next_ticks_[instance.rule][instance.place] = Time{};
     if (!std::exchange(instance.ran, true)) ran_.push_back(&instance);
   }
 
@@ -112,6 +115,9 @@ class RuleHost {
     ((*instance.impl).*kMethod)(input..., *instance.out);
     if (want_times_) instance.out->time_reached(time);
   }
+
+  // Returns when it needs the next tick.
+  Time tick(Instance& instance, Time now);
 
   template <auto kMethod>
   void run_step(std::uint32_t rule, const Step& step);
@@ -131,6 +137,8 @@ class RuleHost {
   std::vector<std::vector<Instance*>> by_subject_;
   std::vector<std::vector<Instance*>> by_series_;  // the same by SeriesId, filled by samples
   std::vector<std::vector<std::unique_ptr<Instance>>> instances_;  // by rule, in order of creation
+  // Of the same. Apart, so that those that rest are not even fetched into the cache.
+  std::vector<std::vector<Time>> next_ticks_;
 };
 
 }  // namespace trainwatch

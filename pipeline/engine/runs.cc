@@ -172,10 +172,9 @@ bool Runs::is_over(SubjectId subject, Time time) {
   return run != runs_.end() && run->second.end && run->second.end->at < time;
 }
 
-bool Runs::is_open(SubjectId subject) const {
-  return std::ranges::any_of(runs_, [subject](const auto& run) {
-    return !run.second.end && run.second.ranks.contains(subject);
-  });
+bool Runs::is_open(SubjectId subject) {
+  const auto run = runs_.find(jobs_.of(subject));
+  return run != runs_.end() && !run->second.end;
 }
 
 void Runs::judge(const AlertBook& book, const std::vector<RuleConfig>& rules) {
@@ -188,8 +187,11 @@ void Runs::judge(const AlertBook& book, const std::vector<RuleConfig>& rules) {
   for (auto& [job, run] : runs_) {
     const auto found = troubles.find(interner_.subjects[job].job);
     const Trouble trouble = found == troubles.end() ? Trouble{} : found->second;
-    const auto say = [&run = run](RunState state, Time since) {
-      if (run.state != state || run.since == Time{}) run.since = since;
+    const auto is_new = [&run = run](RunState state) {
+      return run.state != state || run.since == Time{};
+    };
+    const auto say = [&](RunState state, Time since) {
+      if (is_new(state)) run.since = since;
       run.state = state;
     };
     const bool warm = std::ranges::any_of(
@@ -203,7 +205,7 @@ void Runs::judge(const AlertBook& book, const std::vector<RuleConfig>& rules) {
       say(RunState::slow, trouble.slow);
     } else if (!warm) {
       say(RunState::starting, run.attempts.back().begin);
-    } else {
+    } else if (is_new(RunState::running)) {
       say(RunState::running, run.last_end());
     }
   }

@@ -119,8 +119,8 @@ class Runs {
   // Says of each run what it is doing, as the alerts that fire have it.
   void judge(const AlertBook& book, const std::vector<RuleConfig>& rules);
 
-  // Whether a run of this subject is known and has not ended.
-  bool is_open(SubjectId subject) const;
+  // Whether the run of this subject is known and has not ended.
+  bool is_open(SubjectId subject);
   // Whether the run of this subject was over at `time`.
   bool is_over(SubjectId subject, Time time);
 

@@ -29,7 +29,29 @@ std::uint64_t SourceHealthTracker::Counter::update(std::uint64_t value, Time now
   return recent;
 }
 
-void SourceHealthTracker::look(Time now, const Ingest& ingest, const TailReport& tail) {
+void SourceHealthTracker::look(Time now, const Ingest& ingest, const TailReport& tail, bool came) {
+  if (came || !is_as_before(tail)) look_at_files(now, ingest, tail);
+  for (const auto& [name, source] : ingest.sources()) {
+    SourceHealth& health = health_[name];
+    Memory& memory = memory_[name];
+    const std::uint64_t rejects =
+        std::accumulate(source.rejects.begin(), source.rejects.end(), std::uint64_t{0});
+    health.recent_rejects = memory.rejects.update(rejects, now);
+    health.recent_lost = memory.lost.update(source.bytes_lost, now);
+  }
+}
+
+// Without input, a file that was in order stays so unless it has unread bytes or an error now.
+bool SourceHealthTracker::is_as_before(const TailReport& tail) const {
+  const auto in_order = [](const TailedFile& file) {
+    return file.size <= file.offset && file.error.empty();
+  };
+  return unread_.empty() && resting_.empty() &&
+         std::ranges::all_of(health_, [](const auto& of) { return of.second.example.empty(); }) &&
+         std::ranges::all_of(tail.files, in_order);
+}
+
+void SourceHealthTracker::look_at_files(Time now, const Ingest& ingest, const TailReport& tail) {
   health_.clear();
   for (const TailedFile& tailed : tail.files) {
     const auto known = ingest.files().find(tailed.file);
@@ -39,14 +61,6 @@ void SourceHealthTracker::look(Time now, const Ingest& ingest, const TailReport&
   const auto is_gone = [&](const auto& entry) { return !ingest.files().contains(entry.first); };
   std::erase_if(unread_, is_gone);
   std::erase_if(resting_, is_gone);
-  for (const auto& [name, source] : ingest.sources()) {
-    SourceHealth& health = health_[name];
-    Memory& memory = memory_[name];
-    const std::uint64_t rejects =
-        std::accumulate(source.rejects.begin(), source.rejects.end(), std::uint64_t{0});
-    health.recent_rejects = memory.rejects.update(rejects, now);
-    health.recent_lost = memory.lost.update(source.bytes_lost, now);
-  }
 }
 
 void SourceHealthTracker::look_at_file(Time now, const TailedFile& tailed, const Ingest::File& file,

@@ -30,7 +30,8 @@ class SourceHealthTracker {
   static constexpr Nanos kStuckAfter = std::chrono::seconds(30);
   static constexpr Nanos kRecent = std::chrono::minutes(10);
 
-  void look(Time now, const Ingest& ingest, const TailReport& tail);
+  // `came`: something may have come to `ingest` since the last look.
+  void look(Time now, const Ingest& ingest, const TailReport& tail, bool came = true);
 
   const std::map<std::string, SourceHealth>& sources() const { return health_; }
 
@@ -57,6 +58,8 @@ class SourceHealthTracker {
     Time since{};
   };
 
+  bool is_as_before(const TailReport& tail) const;
+  void look_at_files(Time now, const Ingest& ingest, const TailReport& tail);
   void look_for_unread(Time now, const TailedFile& tailed, SourceHealth& health);
   void look_at_file(Time now, const TailedFile& tailed, const Ingest::File& file,
                     SourceHealth& health);

@@ -32,14 +32,14 @@ class StalledTraining final : public Rule {
     latest_ = kNoTime;  // the training has ended
     out.clear_all(note.at);
   }
-  bool on_tick(Tick tick, Verdicts& out) override {
-    if (latest_ == kNoTime) return false;
+  TickResult on_tick(Tick tick, Verdicts& out) override {
+    if (latest_ == kNoTime) return {};
     if (tick.now - latest_ <= patience()) {
       armed_ = true;
     } else if (armed_) {
       fire(tick.now, true, out);
     }
-    return false;  // armed_ is not kept
+    return {};  // armed_ is not kept
   }
 
   void state(StateIo& io) override {

@@ -166,6 +166,7 @@ std::optional<Step> IterationTracker::on(const Span& span) {
   std::optional<Step> closed;
   if (span.kind == SpanKind::step) {
     closed = close(lane, span);
+    note_process({span.subject, span.origin}, lane);
     lane.waiting.push_back(*closed);
   } else {
     lane.add_wait(span, most_kept());
@@ -241,7 +242,9 @@ bool IterationTracker::load(const SavedState& saved) {
     io(key);
     if (io.take_gone()) return true;
     if (!io.ok() || key.second > Origin::profiler) return false;
-    io(lanes_[key]);
+    Lane& lane = lanes_[key];
+    io(lane);
+    note_process(key, lane);
     return io.complete();
   };
   const auto load_steps = [&](std::string_view, std::string_view value) {
@@ -258,10 +261,17 @@ bool IterationTracker::load(const SavedState& saved) {
                              [](const auto& lane) { return lane.second.waiting.all_loaded(); });
 }
 
-std::map<SubjectId, std::int64_t> IterationTracker::processes() const {
-  std::map<SubjectId, std::int64_t> found;
-  for (const auto& [key, lane] : lanes_) {
-    if (key.second == Origin::timeline && lane.process >= 0) found[key.first] = lane.process;
+void IterationTracker::note_process(const Key& key, const Lane& lane) {
+  if (key.second != Origin::timeline || lane.process < 0) return;
+  const auto rank = static_cast<std::size_t>(key.first);
+  if (rank >= processes_.size()) processes_.resize(rank + 1, -1);
+  processes_[rank] = lane.process;
+}
+
+std::vector<std::pair<SubjectId, std::int64_t>> IterationTracker::processes() const {
+  std::vector<std::pair<SubjectId, std::int64_t>> found;
+  for (std::size_t rank = 0; rank < processes_.size(); ++rank) {
+    if (processes_[rank] >= 0) found.emplace_back(static_cast<SubjectId>(rank), processes_[rank]);
   }
   return found;
 }

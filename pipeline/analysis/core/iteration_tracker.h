@@ -53,7 +53,7 @@ class IterationTracker {
   std::vector<Step> without_waits() const;
 
   // The latest process of each rank that has a timeline and says so.
-  std::map<SubjectId, std::int64_t> processes() const;
+  std::vector<std::pair<SubjectId, std::int64_t>> processes() const;
   // Of the timeline of the rank, so far; 0: it has none.
   std::uint32_t attempt(SubjectId rank) const;
 
@@ -133,11 +133,14 @@ class IterationTracker {
 
   Lane& lane_of(const Span& span);
   static Step close(Lane& lane, const Span& span);
+  void note_process(const Key& key, const Lane& lane);
   void complete(Lane& lane, bool all);
   std::size_t most_kept() const;
 
   std::vector<Step> completed_;
   std::map<Key, Lane> lanes_;
+  // By subject; -1: unknown. Apart from the lanes, as all are asked for again and again.
+  std::vector<std::int64_t> processes_;
   ChangedEntries<std::map<Key, Lane>> changed_;
   std::map<Key, Lane>::value_type* latest_ = nullptr;  // events of one file come together
 };

@@ -78,6 +78,20 @@ TEST(CommitPace, MemoryIsGivenBackOnceForSoMuchInput) {
   EXPECT_FALSE(pace.take_trim());
 }
 
+TEST(CommitPace, MemoryIsGivenBackOnceNothingComes) {
+  CommitPace pace;
+  pace.read(CommitPace::kTrimQuiet);
+  pace.second_passed();
+  EXPECT_FALSE(pace.take_trim()) << "more may come";
+  pace.second_passed();
+  EXPECT_TRUE(pace.take_trim());
+  EXPECT_FALSE(pace.take_trim());
+  pace.read(CommitPace::kTrimQuiet - 1);
+  pace.second_passed();
+  pace.second_passed();
+  EXPECT_FALSE(pace.take_trim()) << "not worth it";
+}
+
 TEST(CommitPace, TheClockAloneIsWorthACommitNowAndThen) {
   EXPECT_EQ(commits_in(60, 0), 6);
   EXPECT_EQ(commits_in(60, 1), 6) << "while input comes";

@@ -113,6 +113,44 @@ TEST_F(EngineTest, EachRankHasItsOwnInstance) {
   EXPECT_EQ(engine_.host().evaluations(0), 4U);
 }
 
+// Wants a tick five seconds after the last one, or after a step.
+struct SleepyParams {
+  double unused = 1;
+};
+class Sleepy final : public Rule {
+ public:
+  Sleepy(const SleepyParams&, const RuleContext&) {}
+  void on_step(const Step&, Verdicts&) override {}
+  TickResult on_tick(Tick tick, Verdicts&) override {
+    return {.next = tick.now + std::chrono::seconds(5)};
+  }
+  void state(StateIo&) override {}
+};
+
+const RuleSpec& sleepy() {
+  static const RuleSpec spec = make_spec<Sleepy, SleepyParams>(
+      {.id = "sleepy", .scope = Scope::rank, .summary = "", .doc = ""},
+      {field("unused", &SleepyParams::unused, 0, 100, "")});
+  return spec;
+}
+
+TEST_F(EngineTest, ARuleGetsATickWhenItWantsOneOrSomethingCame) {
+  Engine engine{{RuleConfig(sleepy())}};
+  intern(engine);
+  const auto evaluations = [&](std::int64_t second) {
+    const std::uint64_t before = engine.host().evaluations(0);
+    engine.tick(Time{std::chrono::seconds(second)});
+    return engine.host().evaluations(0) - before;
+  };
+  engine.push(std::vector<Event>{step(0, 1, 1), step(1, 1, 1)});
+  EXPECT_EQ(evaluations(10), 2U);
+  EXPECT_EQ(evaluations(14), 0U);
+  engine.push(std::vector<Event>{step(1, 2, 1)});
+  EXPECT_EQ(evaluations(14), 1U);
+  EXPECT_EQ(evaluations(15), 1U) << "rank 0";
+  EXPECT_EQ(evaluations(19), 1U) << "rank 1";
+}
+
 TEST_F(EngineTest, CauseIsTheSameWhateverStreamCameFirst) {
   std::vector<Event> system;
   for (std::int64_t s = 0; s < 30; ++s) system.push_back(cpu(s, s >= 10 && s < 14 ? 99 : 20));

@@ -63,17 +63,31 @@ TEST(SelfAlerts, SurviveARestart) {
 
 class SourceHealthTest : public testing::Test {
  protected:
-  void feed(const std::string& bytes) { file_.append(bytes); }
+  void feed(const std::string& bytes) {
+    file_.append(bytes);
+    came_ = true;
+  }
   void rename(const std::string& path) {
     known_.path = path;
     ingest_.renamed(known_);
+    came_ = true;
+  }
+  void restart(std::uint64_t lost) {
+    ingest_.restarted(FileId{1}, lost);
+    file_.restart();
+    came_ = true;
   }
   std::vector<std::string> kinds(int second, std::uint64_t unread = 0, std::string error = {}) {
     TailReport report;
     report.files.push_back({FileId{1}, LaneId{0}, "/r/a.jsonl", read_ + unread, read_, error});
     watch_.look(at(second), ingest_, report);
+    sparing_.look(at(second), ingest_, report, std::exchange(came_, false));
+    EXPECT_EQ(kinds_of(sparing_), kinds_of(watch_)) << "looked at only if something came";
+    return kinds_of(watch_);
+  }
+  static std::vector<std::string> kinds_of(const SourceHealthTracker& watch) {
     std::vector<std::string> kinds;
-    for (const SelfCondition& condition : conditions_of(watch_)) kinds.emplace_back(condition.kind);
+    for (const SelfCondition& condition : conditions_of(watch)) kinds.emplace_back(condition.kind);
     return kinds;
   }
 
@@ -90,6 +104,8 @@ class SourceHealthTest : public testing::Test {
   Ingest ingest_{engine_, {}};
   test::FedFile file_{ingest_, FileId{1}};
   SourceHealthTracker watch_;
+  SourceHealthTracker sparing_;
+  bool came_ = true;
 };
 
 const std::string kLine =
@@ -159,8 +175,7 @@ TEST_F(SourceHealthTest, UnreadableRejectedAndTruncated) {
   EXPECT_THAT(kinds(1), ElementsAre("rejected"));
   EXPECT_THAT(kinds(500), ElementsAre("rejected"));
   EXPECT_THAT(kinds(602), IsEmpty()) << "ten minutes without another";
-  ingest_.restarted(FileId{1}, 70);
-  file_.restart();
+  restart(70);
   EXPECT_THAT(kinds(700), ElementsAre("truncated"));
 }
 
