@@ -136,7 +136,7 @@ class Stall final : public Rule {
       armed_ = true;
       return active + patience();
     }
-    if (!armed_) return tick.now + patience() / 2;  // a checkpoint may arm it
+    if (!armed_) return may_be_armed() ? tick.now + patience() / 2 : Time::max();
     if (!is_node_asleep(active, tick.now)) {
       out.fires({.at = active + patience(),
                  .severity = severity_of(silent),
@@ -270,6 +270,12 @@ class Stall final : public Rule {
     const Time active = std::max(last_end_, std::min(paused_to_, now));
     if (checkpoints_ == nullptr) return active;
     return std::max(active, checkpoints_->latest(rank_, last_end_, now));
+  }
+
+  // By a checkpoint, perhaps one whose time is yet to come: clocks of file systems differ.
+  bool may_be_armed() const {
+    return checkpoints_ != nullptr &&
+           checkpoints_->latest(rank_, last_end_, Time::max()) != kNoTime;
   }
 
   // The longest of all modes: an evaluation may begin at any time. After a round number of steps

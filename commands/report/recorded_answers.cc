@@ -102,9 +102,12 @@ std::string recorded_answers(const RecordedJob& recorded, const std::string& ver
   StatusHeader header;
   header.version = version;
   header.ready = true;
+  const TailReport files = read_files(recorded.ingest);
+  SourceHealthTracker health;
+  health.look(recorded.engine.latest(), recorded.ingest, files);
   json.key("/api/v1/status")
-      .raw(status_json(header, recorded.engine, recorded.ingest, read_files(recorded.ingest),
-                       SourceHealthTracker{}));
+      .raw(status_json(header, recorded.engine, recorded.ingest, files, health,
+                       files_json(recorded.ingest, files)));
   const std::vector<const Alert*> alerts = most_important(recorded.alerts);
   record_alerts(json, "/api/v1/alerts?state=firing", alerts, Alert::State::firing);
   record_alerts(json, "/api/v1/alerts", alerts, std::nullopt);

@@ -18,6 +18,7 @@
 #include "daemon/app/guarded_thread.h"
 #include "daemon/app/second_thread.h"
 #include "daemon/app/self_checks.h"
+#include "daemon/app/snapshot_maker.h"
 #include "daemon/app/writer_thread.h"
 #include "daemon/repeating_timer.h"
 #include "pipeline/engine/alert_json.h"
@@ -51,7 +52,6 @@ void give_freed_memory_back() {
 struct EngineThread::Impl {
   Impl(EngineThreadOptions options, std::unique_ptr<StateStore> state, Callbacks out)
       : round(options.forget_after / LastSeen::kPatience),
-        cardinality(options.metrics.cardinality),
         header{std::move(options.version), wall_clock(), false, {}, {}, options.rejected_samples},
         writers(options.ingest.roots),
         dumps(options.dump_pipes.empty()
@@ -62,7 +62,7 @@ struct EngineThread::Impl {
                  std::move(options.analyses),
                  [this](const auto& beside, const auto& here) { second.run_both(beside, here); }),
         callbacks(std::move(out)),
-        budget(options.metrics),
+        snapshots(options.metrics),
         state_lost(std::move(options.state_lost)),
         timer(context),
         work(boost::asio::make_work_guard(context)) {}
@@ -147,9 +147,10 @@ struct EngineThread::Impl {
     if (pace.show_is_due() || health.degraded()) look_after_self();
     pipeline.raise_self_alerts(clock.now(), conditions);
     const bool waits = alerts_are_due() || !pipeline.waiting().empty();
-    pipeline.engine().second_passed();
+    if (pipeline.engine().second_passed()) snapshots.changed();
     const bool due = pace.second_is_due() || health.degraded();
     if (waits || (due && pace.may_commit(SteadyClock::now()))) commit();
+    if (waits || pace.came()) snapshots.changed();
     if (waits || pace.show_is_due()) show();
     // Of chunks that waited, and of commits.
     if (report.complete && inbox.empty() && pace.take_trim()) give_freed_memory_back();
@@ -175,6 +176,7 @@ struct EngineThread::Impl {
     round_began = report.read_until;
     if (!pipeline.next_round()) return;
     writers.forget();
+    snapshots.changed();
     give_freed_memory_back();  // the state before
   }
 
@@ -188,40 +190,19 @@ struct EngineThread::Impl {
     conditions.insert(conditions.end(), notifying.begin(), notifying.end());
   }
 
-  // A path that has just been found missing is no alert yet.
-  std::string monitor() const {
-    std::vector<SelfCondition> found = conditions;
-    auto missing = missing_roots(report);
-    std::erase_if(found, [](const SelfCondition& each) { return each.kind == "missing"; });
-    if (missing) found.push_back(std::move(*missing));
-    return monitor_sentence(found);
+  void show_anew() {
+    snapshots.changed();
+    look_after_self();
+    show();
   }
 
   void show() {
-    auto snapshot = std::make_shared<Snapshot>();
-    StepFeed::Taken steps = pipeline.engine().take_steps();
-    snapshot->steps_json = std::move(steps.json);
-    snapshot->steps = steps.steps;
-    snapshot->steps_dropped = steps.dropped;
-    const Engine& engine = pipeline.engine();
-    snapshot->taken = wall_clock();
-    snapshot->ready = header.ready;
-    snapshot->lag_seconds = report.lag_seconds;
-    engine.collect_metrics(cardinality, snapshot->metrics);
-    collect_pipeline_metrics(engine, pipeline.ingest(), report, watch, budget.left_out(),
-                             snapshot->metrics);
-    health.collect(*store, snapshot->metrics);
-    clock.collect(snapshot->metrics);
-    budget.apply(snapshot->metrics);
-    snapshot->alerts_firing = engine.book().firing();
     header.storing = health.failure();
-    snapshot->status_json = status_json(header, engine, pipeline.ingest(), report, watch);
-    snapshot->runs_json = runs_json(engine, snapshot->taken, monitor());
-    callbacks.snapshot(std::move(snapshot));
+    callbacks.snapshot(snapshots.make(
+        {pipeline, header, report, watch, health, *store, clock, conditions}));
   }
 
   const Nanos round;
-  const Cardinality cardinality;
 
   // Engine thread only, once it runs.
   SteadyClock::time_point round_began = SteadyClock::now();
@@ -239,11 +220,11 @@ struct EngineThread::Impl {
   Callbacks callbacks;
   CommitHealth health;
   SourceHealthTracker watch;
-  SeriesBudget budget;                    // of /metrics
-  std::vector<SelfCondition> conditions;  // that hold now
-  std::vector<SelfCondition> notifying;   // the net thread's
-  std::string state_lost;                 // at the start; empty: no
-  Time reported = clock.awake();          // the last report of the reader
+  SnapshotMaker snapshots;
+  std::vector<SelfCondition> conditions;              // that hold now
+  std::vector<SelfCondition> notifying;               // the net thread's
+  std::string state_lost;                             // at the start; empty: no
+  Time reported = clock.awake();                      // the last report of the reader
   CommitPace pace;
   std::ptrdiff_t withheld = 0;  // chunks taken while too many alerts wait
   std::size_t provisional = 0;  // how many of the waiting alerts were sent provisionally
@@ -296,7 +277,7 @@ void EngineThread::pass_done(TailReport report) {
     if (!impl.report.complete || std::exchange(impl.header.ready, true)) return;
     impl.pipeline.engine().flush();
     impl.commit();
-    impl.show();
+    impl.show_anew();
   });
 }
 
@@ -304,7 +285,7 @@ void EngineThread::reconfigure(std::vector<RuleConfig> rules) {
   boost::asio::post(impl_->context, [&impl = *impl_, rules = std::move(rules)]() mutable {
     impl.pipeline.reconfigure(std::move(rules));
     impl.commit();
-    impl.show();
+    impl.show_anew();
   });
 }
 
@@ -371,7 +352,7 @@ void EngineThread::conclude(bool job_over, std::function<void()> done) {
     if (job_over) impl.pipeline.ingest().end_of_input();
     impl.pipeline.engine().flush();
     impl.commit();
-    impl.show();
+    impl.show_anew();
     done();
   });
 }
@@ -387,7 +368,7 @@ void EngineThread::stop() {
     impl.timer.stop();
     impl.pipeline.engine().flush();
     impl.commit();
-    impl.show();
+    impl.show_anew();
     impl.work.reset();
   });
   impl_->thread.join();

@@ -89,8 +89,9 @@ Answer metrics(NetState& net, const HttpRequest& request) {
   const auto format = negotiate(request.header("Accept"));
   HttpResponse response;
   response.content_type = content_type(format);
-  std::span<const MetricFamily> families;
-  if (net.snapshot) families = net.snapshot->metrics;
+  std::vector<FamilyList> families;
+  if (net.snapshot && net.snapshot->job_metrics) families.emplace_back(*net.snapshot->job_metrics);
+  if (net.snapshot) families.emplace_back(net.snapshot->metrics);
   const bool gzip = accepts_gzip(request.header("Accept-Encoding"));
   response.shared_body = net.pages.page(format, gzip, std::chrono::steady_clock::now(), families,
                                         [&net] { return own_families(net); });

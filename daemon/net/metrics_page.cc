@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
+#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -11,13 +13,13 @@
 namespace trainwatch {
 namespace {
 
-const MetricFamily* find_family(std::span<const MetricFamily> families, std::string_view name) {
+const MetricFamily* find_family(FamilyList families, std::string_view name) {
   const auto found = std::ranges::find(families, name, &MetricFamily::name);
   return found == families.end() ? nullptr : &*found;
 }
 
 // More than a page takes, so that its text is not moved as it grows: a large one has megabytes.
-std::size_t room_for(std::span<const MetricFamily> families) {
+std::size_t room_for(FamilyList families) {
   constexpr std::size_t kValue = 48;  // with a suffix, "le", what separates labels, and the value
   std::size_t room = 0;
   for (const auto& family : families) {
@@ -102,41 +104,49 @@ std::string_view content_type(MetricsFormat format) {
   }
 }
 
-std::string render(MetricsFormat format, std::span<const MetricFamily> families,
-                   std::span<const MetricFamily> more) {
+std::string render(MetricsFormat format, std::span<const FamilyList> lists) {
   std::string room;
-  room.reserve(room_for(families) + room_for(more));
+  room.reserve(
+      std::transform_reduce(lists.begin(), lists.end(), std::size_t{0}, std::plus<>(), room_for));
   const auto writer = make_writer(format, std::move(room));
-  const auto write = [&](const MetricFamily& family, const MetricFamily* same) {
-    writer->begin(family);
+  const auto write_points = [&writer](const MetricFamily& family) {
     for (const MetricPoint& point : family.points) writer->point(point);
-    if (same != nullptr) {
-      for (const MetricPoint& point : same->points) writer->point(point);
-    }
-    writer->end();
   };
-  for (const auto& family : families) write(family, find_family(more, family.name));
-  for (const auto& family : more) {
-    if (find_family(families, family.name) == nullptr) write(family, nullptr);
+  for (std::size_t i = 0; i < lists.size(); ++i) {
+    for (const MetricFamily& family : lists[i]) {
+      const auto same_in = [&family](FamilyList list) { return find_family(list, family.name); };
+      if (std::ranges::any_of(lists.first(i), same_in)) continue;  // written already
+      writer->begin(family);
+      write_points(family);
+      for (const FamilyList later : lists.subspan(i + 1)) {
+        if (const MetricFamily* const same = same_in(later)) write_points(*same);
+      }
+      writer->end();
+    }
   }
   return writer->finish();
 }
 
 RenderedPages::Body RenderedPages::page(MetricsFormat format, bool gzip, Clock::time_point now,
-                                        std::span<const MetricFamily> families,
-                                        const std::function<std::vector<MetricFamily>()>& more) {
+                                        std::span<const FamilyList> lists,
+                                        const std::function<MetricFamilies()>& more) {
   auto& [plain, small] = pages_[static_cast<std::size_t>(format)];
   Page& wanted = gzip ? small : plain;
   if (!is_old(wanted, now)) return wanted.text;
   wanted.text = nullptr;
+  const auto rendered = [&] {
+    const MetricFamilies own = more();
+    std::vector<FamilyList> all(lists.begin(), lists.end());
+    all.emplace_back(own);
+    return std::make_shared<const std::string>(render(format, all));
+  };
   if (gzip) {
     const bool known = !is_old(plain, now);
-    const Body page =
-        known ? plain.text : std::make_shared<const std::string>(render(format, families, more()));
+    const Body page = known ? plain.text : rendered();
     wanted = {known ? plain.rendered : now,
               std::make_shared<const std::string>(gzip_member(*page, DeflateStream::Effort::fast))};
   } else {
-    wanted = {now, std::make_shared<const std::string>(render(format, families, more()))};
+    wanted = {now, rendered()};
   }
   return wanted.text;
 }

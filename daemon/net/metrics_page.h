@@ -21,9 +21,12 @@ MetricsFormat negotiate(std::string_view accept);
 
 std::string_view content_type(MetricsFormat format);
 
-// The page of both lists, which may both have points of a family.
-std::string render(MetricsFormat format, std::span<const MetricFamily> families,
-                   std::span<const MetricFamily> more = {});
+// The page of some lists, of which several may have points of a family.
+using FamilyList = std::span<const MetricFamily>;
+std::string render(MetricsFormat format, std::span<const FamilyList> lists);
+inline std::string render(MetricsFormat format, FamilyList families) {
+  return render(format, std::span(&families, 1));
+}
 
 // The latest page of each format. However often it is read, it is rendered and compressed at most
 // once in `interval`, so that reading it cannot keep the thread busy.
@@ -34,11 +37,10 @@ class RenderedPages {
 
   explicit RenderedPages(Clock::duration interval) : interval_(interval) {}
 
-  // The page of `families` and of those that `more` returns; it is called if the last page is too
-  // old.
+  // The page of `lists` and of the families that `more` returns; it is called if the last page is
+  // too old.
   Body page(MetricsFormat format, bool gzip, Clock::time_point now,
-            std::span<const MetricFamily> families,
-            const std::function<std::vector<MetricFamily>()>& more);
+            std::span<const FamilyList> lists, const std::function<MetricFamilies()>& more);
 
   // Pages that are too old take no memory any more: those of a large job have megabytes.
   void forget_old(Clock::time_point now);

@@ -56,13 +56,17 @@ OtlpMetricRequests::OtlpMetricRequests(std::shared_ptr<const Snapshot> snapshot,
       resource_(std::move(resource)),
       now_ns_(std::to_string(to_ns(now))),
       bytes_(bytes) {
+  const auto add = [this](const MetricFamilies& families) {
+    for (const MetricFamily& family : families) families_.push_back(&family);
+  };
+  if (snapshot_ && snapshot_->job_metrics) add(*snapshot_->job_metrics);
+  if (snapshot_) add(snapshot_->metrics);
+  add(more_);
   skip_empty();
 }
 
 const MetricFamily* OtlpMetricRequests::family() const {
-  const std::size_t first = snapshot_ ? snapshot_->metrics.size() : 0;
-  if (family_ < first) return &snapshot_->metrics[family_];
-  return family_ - first < more_.size() ? &more_[family_ - first] : nullptr;
+  return family_ < families_.size() ? families_[family_] : nullptr;
 }
 
 void OtlpMetricRequests::skip_empty() {

@@ -28,6 +28,9 @@ class OtlpMetricRequests {
   OtlpMetricRequests(std::shared_ptr<const Snapshot> snapshot, std::vector<MetricFamily> more,
                      OtlpResource resource, Time now, std::size_t bytes = kBytes);
 
+  OtlpMetricRequests(OtlpMetricRequests&&) = default;
+  OtlpMetricRequests& operator=(OtlpMetricRequests&&) = default;
+
   // The next body; nullopt if there is nothing left.
   std::optional<std::string> next();
   // How many data points the last one had.
@@ -40,12 +43,13 @@ class OtlpMetricRequests {
   void write_point(JsonWriter& json, const MetricFamily& family, const MetricPoint& point) const;
 
   std::shared_ptr<const Snapshot> snapshot_;
-  std::vector<MetricFamily> more_;
+  MetricFamilies more_;
+  std::vector<const MetricFamily*> families_;  // the snapshot's, then those of more_
   OtlpResource resource_;
   std::string now_ns_;
   std::size_t bytes_;
-  std::size_t family_ = 0;  // of the snapshot's, then of more_
-  std::size_t point_ = 0;   // of that family: the first that is not written yet
+  std::size_t family_ = 0;
+  std::size_t point_ = 0;  // of that family: the first that is not written yet
   std::size_t points_ = 0;
 };
 

@@ -183,7 +183,7 @@ struct Tick {
 };
 struct TickResult {
   bool changed = false;  // the state of who saw it
-  Time next{};           // needs no tick before this time, unless an event comes first
+  Time next{};  // needs no tick before this time, unless an event or a checkpoint comes first
 };
 
 using Event = std::variant<Span, Sample, SourceNote, Scalar>;

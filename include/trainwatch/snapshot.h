@@ -57,11 +57,15 @@ struct MetricFamily {
   std::optional<std::int16_t> first_native{};
 };
 
+using MetricFamilies = std::vector<MetricFamily>;
+
 struct Snapshot {
   Time taken = kNoTime;    // processing time
   bool ready = false;      // the first scan is done and its bytes are processed
   double lag_seconds = 0;  // oldest unread input, for heartbeats
-  std::vector<MetricFamily> metrics;
+  // About the jobs: those of the snapshot before if nothing has come since. Null: none.
+  std::shared_ptr<const MetricFamilies> job_metrics;
+  MetricFamilies metrics;  // about trainwatch
   std::size_t alerts_firing = 0;
   std::string status_json;  // the body of /api/v1/status
   std::string runs_json;    // the body of /api/v1/runs

@@ -66,6 +66,11 @@ void Engine::collect_metrics(Cardinality cardinality, std::vector<MetricFamily>&
   lost_time_.collect(out);
 }
 
+void Engine::on(CheckpointWrite write) {
+  checkpoints_.on(std::move(write));
+  host_->wake();
+}
+
 void Engine::on(const Sample& sample) {
   latest_ = std::max(latest_, sample.at);
   last_seen_.saw(sample.series);

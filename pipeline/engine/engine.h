@@ -59,7 +59,7 @@ class Engine final : RuleHost::Outputs {
   void on(const CycleTrace& cycle);
   // A cycle that was summarised elsewhere: for the rules only.
   void on(const CycleSummary& cycle);
-  void on(CheckpointWrite write) { checkpoints_.on(std::move(write)); }
+  void on(CheckpointWrite write);
   void on(const std::string& job, RankDump dump);
   void on(const Tensor& tensor);
   void on(const std::string& job, WatchdogLine line);
@@ -89,8 +89,9 @@ class Engine final : RuleHost::Outputs {
   const std::vector<RuleConfig>& rules() const { return host_->rules(); }
   const RuleHost& host() const { return *host_; }
   const AlertBook& book() const { return book_; }
-  // A second of processing time is over: only for metrics.
-  void second_passed() { latest_samples_.second_passed(); }
+  // A second of processing time is over: only for metrics. True: it changes what collect_metrics()
+  // collects; otherwise, only input and alerts do.
+  bool second_passed() { return latest_samples_.second_passed(); }
   // Appends the families about the job.
   void collect_metrics(Cardinality cardinality, std::vector<MetricFamily>& out) const;
   const GpuMetrics& gpu_metrics() const { return gpu_metrics_; }

@@ -114,17 +114,12 @@ void collect_health(const SourceHealthTracker& watch, std::vector<MetricFamily>&
   }
 }
 
-void collect_tail(const Ingest& ingest, const TailReport& tail, std::vector<MetricFamily>& out) {
-  std::map<std::string, std::uint64_t> tracked;
-  for (const auto& [name, source] : ingest.sources()) tracked[name] = 0;
-  for (const TailedFile& file : tail.files) {
-    const auto known = ingest.files().find(file.file);
-    if (known != ingest.files().end()) ++tracked[known->second.known.source];
-  }
+void collect_tail(const SourceHealthTracker& tracker, const TailReport& tail,
+                  std::vector<MetricFamily>& out) {
   MetricFamily files =
       family("trainwatch_files_tracked", "Files being watched.", MetricType::gauge);
-  for (const auto& [name, count] : tracked) {
-    files.points.push_back({{{"source", name}}, static_cast<double>(count), {}, 0});
+  for (const auto& [name, health] : tracker.sources()) {
+    files.points.push_back({{{"source", name}}, static_cast<double>(health.files), {}, 0});
   }
   MetricFamily degraded = family("trainwatch_watch_degraded",
                                  "1 while changes are found by polling only.", MetricType::gauge);
@@ -261,7 +256,7 @@ void collect_pipeline_metrics(const Engine& engine, const Ingest& ingest, const 
                               std::vector<MetricFamily>& out) {
   collect_sources(ingest, out);
   collect_health(watch, out);
-  collect_tail(ingest, tail, out);
+  collect_tail(watch, tail, out);
   collect_limits(engine, tail, left_out, out);
   collect_rules(engine, out);
   collect_alerts(engine, out);

@@ -46,9 +46,12 @@ struct StatusHeader {
   bool rejected_samples = false;  // with the first bytes of rejected records
 };
 
+// The part of the body about each file.
+std::string files_json(const Ingest& ingest, const TailReport& tail);
 // The body of /api/v1/status.
 std::string status_json(const StatusHeader& header, const Engine& engine, const Ingest& ingest,
-                        const TailReport& tail, const SourceHealthTracker& tracker);
+                        const TailReport& tail, const SourceHealthTracker& tracker,
+                        std::string_view files);
 
 // The body of /api/v1/runs. `monitor`: monitor_sentence().
 std::string runs_json(const Engine& engine, Time now, std::string_view monitor);

@@ -19,6 +19,7 @@ RuleHost::RuleHost(std::vector<RuleConfig> rules, const Interner& interner, Outp
       node_(node),
       checkpoints_(checkpoints),
       evaluations_(rules_.size()),
+      tallies_(rules_.size()),
       by_subject_(rules_.size()),
       by_series_(rules_.size()),
       instances_(rules_.size()),
@@ -124,11 +125,17 @@ void RuleHost::tick(Time now) {
 }
 
 Time RuleHost::tick(Instance& instance, Time now) {
-  ++evaluations_[instance.rule];
   const TickResult result = instance.impl->on_tick(Tick{now}, *instance.out);
-  if (result.changed) note_ran(instance);
+  if (result.changed) {
+    ++evaluations_[instance.rule];
+    note_ran(instance);
+  }
   instance.rests = result.next > now;
   return result.next;
+}
+
+void RuleHost::wake() {
+  for (std::vector<Time>& next : next_ticks_) std::ranges::fill(next, Time{});
 }
 
 void RuleHost::end_of_input(Time latest) {
@@ -141,22 +148,18 @@ std::size_t RuleHost::instances(std::uint32_t rule) const {
   return instances_[rule].size();
 }
 
-std::size_t RuleHost::warming(std::uint32_t rule) const {
-  return static_cast<std::size_t>(std::ranges::count_if(
-      instances_[rule], [](const auto& made) { return made->impl->warming(); }));
-}
-
-std::size_t RuleHost::abstaining(std::uint32_t rule) const {
-  return static_cast<std::size_t>(std::ranges::count_if(
-      instances_[rule], [](const auto& made) { return !made->impl->missing().empty(); }));
-}
-
-std::set<std::string_view> RuleHost::missing(std::uint32_t rule) const {
-  std::set<std::string_view> all;
-  for (const auto& made : instances_[rule]) {
-    for (const std::string_view input : made->impl->missing()) all.insert(input);
+const RuleHost::Tally& RuleHost::tally(std::uint32_t rule) const {
+  Tally& known = tallies_[rule];
+  const auto& instances = instances_[rule];
+  if (known.instances == instances.size() && known.evaluations == evaluations_[rule]) return known;
+  known = {instances.size(), evaluations_[rule]};
+  for (const auto& made : instances) {
+    if (made->impl->warming()) ++known.warming;
+    const auto missing = made->impl->missing();
+    if (!missing.empty()) ++known.abstaining;
+    known.missing.insert(missing.begin(), missing.end());
   }
-  return all;
+  return known;
 }
 
 }  // namespace trainwatch

@@ -55,6 +55,8 @@ class RuleHost {
   // Whether any rule takes tensors.
   bool wants_tensors() const { return !routes_.tensors().empty(); }
   void tick(Time now);
+  // A checkpoint was written: every instance gets the next tick.
+  void wake();
   // Finished files were read to their ends, up to the event time `latest`.
   void end_of_input(Time latest);
 
@@ -63,10 +65,12 @@ class RuleHost {
 
   const std::vector<RuleConfig>& rules() const { return rules_; }
   std::size_t instances(std::uint32_t rule) const;
-  std::size_t warming(std::uint32_t rule) const;
+  std::size_t warming(std::uint32_t rule) const { return tally(rule).warming; }
   // The instances that abstain, and what they miss.
-  std::size_t abstaining(std::uint32_t rule) const;
-  std::set<std::string_view> missing(std::uint32_t rule) const;
+  std::size_t abstaining(std::uint32_t rule) const { return tally(rule).abstaining; }
+  const std::set<std::string_view>& missing(std::uint32_t rule) const {
+    return tally(rule).missing;
+  }
   std::uint64_t evaluations(std::uint32_t rule) const { return evaluations_[rule]; }
 
   // Puts the rules and the instances that ran since the last call; `all`: every one.
@@ -86,6 +90,17 @@ class RuleHost {
     bool ran = false;       // since it was last saved
     bool rests = false;     // it needs no tick before a time that has not come yet
   };
+
+  // Of the instances of a rule, counted again only if one of them has run or is new: snapshots ask
+  // for them again and again.
+  struct Tally {
+    std::size_t instances = 0;
+    std::uint64_t evaluations = 0;
+    std::size_t warming = 0;
+    std::size_t abstaining = 0;
+    std::set<std::string_view> missing{};
+  };
+  const Tally& tally(std::uint32_t rule) const;
 
   Instance* instance(std::uint32_t rule, SeriesId series) {
     const std::vector<Instance*>& known = by_series_[rule];
@@ -131,7 +146,8 @@ class RuleHost {
   bool want_times_ = false;
   std::vector<std::uint64_t> evaluations_;  // by rule
   std::vector<std::uint64_t> evaluations_saved_;
-  std::vector<Instance*> ran_;  // since they were last saved
+  mutable std::vector<Tally> tallies_;  // by rule
+  std::vector<Instance*> ran_;          // since they were last saved
   // by rule, then by SubjectId of the event; shared instances appear under several subjects, that
   // of their scope key among them
   std::vector<std::vector<Instance*>> by_subject_;

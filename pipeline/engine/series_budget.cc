@@ -106,11 +106,13 @@ bool is_shown(std::string_view family, Cardinality cardinality) {
   return cardinality != Cardinality::low || std::ranges::find(kNotLow, family) == kNotLow.end();
 }
 
-void SeriesBudget::fit(const std::vector<MetricFamily>& families) {
-  const auto lines = [&families](std::size_t most) {
+void SeriesBudget::fit(std::initializer_list<MetricFamilies*> lists) {
+  const auto lines = [&lists](std::size_t most) {
     std::size_t sum = 0;
-    for (const MetricFamily& family : families) {
-      sum += std::min(family.points.size(), most) * lines_of(family);
+    for (const MetricFamilies* const families : lists) {
+      for (const MetricFamily& family : *families) {
+        sum += std::min(family.points.size(), most) * lines_of(family);
+      }
     }
     return sum;
   };
@@ -124,13 +126,17 @@ void SeriesBudget::fit(const std::vector<MetricFamily>& families) {
   most_series_ = fits;
 }
 
-void SeriesBudget::apply(std::vector<MetricFamily>& families) {
-  std::erase_if(families, [this](const MetricFamily& family) {
-    return !is_shown(family.name, config_.cardinality);
-  });
-  fit(families);
+void SeriesBudget::apply(std::initializer_list<MetricFamilies*> lists) {
+  for (MetricFamilies* const families : lists) {
+    std::erase_if(*families, [this](const MetricFamily& family) {
+      return !is_shown(family.name, config_.cardinality);
+    });
+  }
+  fit(lists);
   std::uint64_t left_out = 0;
-  for (MetricFamily& family : families) left_out += cut(family, most_series_);
+  for (MetricFamilies* const families : lists) {
+    for (MetricFamily& family : *families) left_out += cut(family, most_series_);
+  }
   left_out_ = std::max(left_out_, left_out);
 }
 

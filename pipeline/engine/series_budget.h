@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <string_view>
 #include <vector>
 
@@ -28,13 +29,14 @@ class SeriesBudget {
   // Leaves out what the level does not have and what has no room. Of counters and histograms,
   // what has no room is summed as `train_job="__other__"`. How many series one family may have
   // never rises again, so that those sums do not fall.
-  void apply(std::vector<MetricFamily>& families);
+  void apply(std::initializer_list<MetricFamilies*> lists);
+  void apply(MetricFamilies& families) { apply({&families}); }
 
   // The most series that were left out at a time.
   std::uint64_t left_out() const { return left_out_; }
 
  private:
-  void fit(const std::vector<MetricFamily>& families);
+  void fit(std::initializer_list<MetricFamilies*> lists);
 
   MetricsConfig config_;
   std::size_t most_series_ = kMaxSeries;  // of a family

@@ -30,7 +30,8 @@ std::uint64_t SourceHealthTracker::Counter::update(std::uint64_t value, Time now
 }
 
 void SourceHealthTracker::look(Time now, const Ingest& ingest, const TailReport& tail, bool came) {
-  if (came || !is_as_before(tail)) look_at_files(now, ingest, tail);
+  as_before_ = !came && is_as_before(tail);
+  if (!as_before_) look_at_files(now, ingest, tail);
   for (const auto& [name, source] : ingest.sources()) {
     SourceHealth& health = health_[name];
     Memory& memory = memory_[name];
@@ -65,6 +66,7 @@ void SourceHealthTracker::look_at_files(Time now, const Ingest& ingest, const Ta
 
 void SourceHealthTracker::look_at_file(Time now, const TailedFile& tailed, const Ingest::File& file,
                                        SourceHealth& health) {
+  ++health.files;
   look_for_unread(now, tailed, health);
   if (!tailed.error.empty()) {
     ++health.unreadable_files;

@@ -15,6 +15,7 @@ namespace trainwatch {
 struct TailReport;
 
 struct SourceHealth {
+  std::size_t files = 0;  // that the tailer knows and that had content
   std::size_t unreadable_files = 0;
   // Do not grow, and end in the middle of a record or before any that is recognised.
   std::size_t stuck_files = 0;
@@ -34,6 +35,8 @@ class SourceHealthTracker {
   void look(Time now, const Ingest& ingest, const TailReport& tail, bool came = true);
 
   const std::map<std::string, SourceHealth>& sources() const { return health_; }
+  // Whether the last look found every file as the look before.
+  bool as_before() const { return as_before_; }
 
  private:
   struct Counter {
@@ -64,6 +67,7 @@ class SourceHealthTracker {
   void look_at_file(Time now, const TailedFile& tailed, const Ingest::File& file,
                     SourceHealth& health);
 
+  bool as_before_ = false;
   std::map<std::string, SourceHealth> health_;
   std::map<std::string, Memory> memory_;
   std::map<FileId, Unread> unread_;

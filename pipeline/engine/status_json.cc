@@ -10,6 +10,8 @@ namespace trainwatch {
 namespace {
 
 // The problem of a source, in the words of the self-alerts.
+constexpr std::size_t kShownFiles = 4096;
+
 void write_conditions(JsonWriter& json, const std::string& source,
                       const std::vector<SelfCondition>& conditions) {
   json.key("conditions").begin_array();
@@ -19,19 +21,13 @@ void write_conditions(JsonWriter& json, const std::string& source,
   json.end_array();
 }
 
-void write_sources(JsonWriter& json, const Ingest& ingest, const TailReport& tail,
-                   const SourceHealthTracker& tracker) {
-  std::map<std::string, std::uint64_t> files;
-  for (const TailedFile& file : tail.files) {
-    const auto known = ingest.files().find(file.file);
-    if (known != ingest.files().end()) ++files[known->second.known.source];
-  }
+void write_sources(JsonWriter& json, const Ingest& ingest, const SourceHealthTracker& tracker) {
   const std::vector<SelfCondition> conditions = conditions_of(tracker);
   json.key("sources").begin_array();
   for (const auto& [name, source] : ingest.sources()) {
     const auto found = tracker.sources().find(name);
     const SourceHealth health = found == tracker.sources().end() ? SourceHealth{} : found->second;
-    json.begin_object().field("source", name).field("files", files[name]);
+    json.begin_object().field("source", name).field("files", health.files);
     json.field("bytes", source.bytes).field("lag_bytes", health.lag_bytes);
     json.field("lag_seconds", health.lag_seconds).field("events", source.records);
     json.field("truncations", source.truncations).field("bytes_lost", source.bytes_lost);
@@ -62,26 +58,10 @@ void write_provisional(JsonWriter& json, const Ingest::File& file) {
   json.end_array().end_object();
 }
 
-void write_files(JsonWriter& json, const Ingest& ingest, const TailReport& tail) {
-  constexpr std::uint64_t kShown = 4096;
-  std::uint64_t files = 0;
-  json.key("files").begin_array();
-  for (const TailedFile& tailed : tail.files) {
-    const auto known = ingest.files().find(tailed.file);
-    if (known == ingest.files().end() || ++files > kShown) continue;
-    const Ingest::File& file = known->second;
-    json.begin_object().field("path", file.known.path).field("format", file.format);
-    if (const std::string_view declared = file.decoder != nullptr ? file.decoder->declared() : "";
-        !declared.empty()) {
-      json.field("declared", declared);
-    }
-    json.field("size", tailed.size).field("offset", tailed.offset);
-    json.field("records", file.records).field("rejects", file.rejects);
-    json.field("error", tailed.error.empty() ? file.error : tailed.error);
-    write_provisional(json, file);
-    json.end_object();
-  }
-  json.end_array().field("files_left_out", files - std::min(files, kShown));
+void write_files(JsonWriter& json, const SourceHealthTracker& tracker, std::string_view shown) {
+  std::size_t files = 0;
+  for (const auto& [name, health] : tracker.sources()) files += health.files;
+  json.key("files").raw(shown).field("files_left_out", files - std::min(files, kShownFiles));
 }
 
 void write_skipped(JsonWriter& json, const SkippedPaths& skipped) {
@@ -131,8 +111,33 @@ void write_rejected(JsonWriter& json, const Ingest& ingest) {
 
 }  // namespace
 
+std::string files_json(const Ingest& ingest, const TailReport& tail) {
+  std::size_t files = 0;
+  JsonWriter json;
+  json.begin_array();
+  for (const TailedFile& tailed : tail.files) {
+    if (files == kShownFiles) break;
+    const auto known = ingest.files().find(tailed.file);
+    if (known == ingest.files().end()) continue;
+    ++files;
+    const Ingest::File& file = known->second;
+    json.begin_object().field("path", file.known.path).field("format", file.format);
+    if (const std::string_view declared = file.decoder != nullptr ? file.decoder->declared() : "";
+        !declared.empty()) {
+      json.field("declared", declared);
+    }
+    json.field("size", tailed.size).field("offset", tailed.offset);
+    json.field("records", file.records).field("rejects", file.rejects);
+    json.field("error", tailed.error.empty() ? file.error : tailed.error);
+    write_provisional(json, file);
+    json.end_object();
+  }
+  return json.end_array().take();
+}
+
 std::string status_json(const StatusHeader& header, const Engine& engine, const Ingest& ingest,
-                        const TailReport& tail, const SourceHealthTracker& tracker) {
+                        const TailReport& tail, const SourceHealthTracker& tracker,
+                        std::string_view files) {
   JsonWriter json;
   json.begin_object().field("version", header.version).field("ready", header.ready);
   json.field("started_at", to_rfc3339(header.started_at));
@@ -144,8 +149,8 @@ std::string status_json(const StatusHeader& header, const Engine& engine, const 
   json.end_array();
   json.field("state_degraded", header.storing);
   json.field("sandbox", header.sandbox);
-  write_sources(json, ingest, tail, tracker);
-  write_files(json, ingest, tail);
+  write_sources(json, ingest, tracker);
+  write_files(json, tracker, files);
   write_skipped(json, tail.skipped);
   write_rules(json, engine);
   if (header.rejected_samples) write_rejected(json, ingest);

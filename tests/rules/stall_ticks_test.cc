@@ -36,6 +36,7 @@ class Watched {
   void on_step(const Step& step) { came().on_step(step, out); }
   void on_span(const Span& span) { came().on_span(span, out); }
   void on_note(const SourceNote& note) { came().on_note(note, out); }
+  void on_checkpoint() { came(); }
   void tick(Time now, bool always) {
     if (!always && now < next_) return;
     ++ticks;
@@ -101,7 +102,10 @@ std::size_t Seconds::compare() {
     if (chance(0.01)) share = chance(0.3) ? 0 : 1;
     if (chance(0.003)) late = {};
     if (chance(share)) both([&, made = step(now - late)](Watched& it) { it.on_step(made); });
-    if (chance(0.01)) writes.times.push_back(now + seconds(upto(2)));
+    if (chance(0.01)) {
+      writes.times.push_back(now + seconds(upto(2)));
+      both([](Watched& it) { it.on_checkpoint(); });
+    }
     if (chance(0.005)) {
       Span span;
       span.subject = rank_;

@@ -51,7 +51,9 @@ class Watcher {
     report.files = tailer_.files();
     StatusHeader header{.version = "test", .ready = true};
     header.rejected_samples = true;
-    return status_json(header, engine_, ingest_, report, {});
+    SourceHealthTracker health;
+    health.look(Time{}, ingest_, report);
+    return status_json(header, engine_, ingest_, report, health, files_json(ingest_, report));
   }
 
  private:

@@ -145,10 +145,14 @@ void LatestSamples::add_series(std::size_t count) {
   }
 }
 
-void LatestSamples::second_passed() {
+bool LatestSamples::second_passed() {
+  bool silenced = false;
   for (Shown& shown : shown_) {
-    if (shown.silent_seconds <= kPatience) ++shown.silent_seconds;
+    if (shown.silent_seconds > kPatience) continue;
+    ++shown.silent_seconds;
+    silenced = silenced || shown.silent_seconds > kPatience;
   }
+  return silenced;
 }
 
 void LatestSamples::collect(const MetricsView& view, std::vector<MetricFamily>& out) const {

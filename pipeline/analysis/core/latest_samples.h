@@ -32,7 +32,8 @@ class LatestSamples {
 
   // A second of processing time is over. Only a daemon calls it: a value is no longer shown when
   // its series has been silent for kPatience.
-  void second_passed();
+  // True: a series is silent from now on.
+  bool second_passed();
   static constexpr std::uint16_t kPatience = 300;  // seconds: what Prometheus takes for stale, too
 
   // Appends the families; cost is proportional to the number of series. At the lowest level ratios

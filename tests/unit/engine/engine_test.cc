@@ -122,7 +122,7 @@ class Sleepy final : public Rule {
   Sleepy(const SleepyParams&, const RuleContext&) {}
   void on_step(const Step&, Verdicts&) override {}
   TickResult on_tick(Tick tick, Verdicts&) override {
-    return {.next = tick.now + std::chrono::seconds(5)};
+    return {.changed = true, .next = tick.now + std::chrono::seconds(5)};
   }
   void state(StateIo&) override {}
 };
@@ -149,6 +149,8 @@ TEST_F(EngineTest, ARuleGetsATickWhenItWantsOneOrSomethingCame) {
   EXPECT_EQ(evaluations(14), 1U);
   EXPECT_EQ(evaluations(15), 1U) << "rank 0";
   EXPECT_EQ(evaluations(19), 1U) << "rank 1";
+  engine.on(CheckpointWrite{"", kNoTime, Time{std::chrono::seconds(19)}});
+  EXPECT_EQ(evaluations(19), 2U) << "a checkpoint";
 }
 
 TEST_F(EngineTest, CauseIsTheSameWhateverStreamCameFirst) {
