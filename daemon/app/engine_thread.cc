@@ -198,8 +198,8 @@ struct EngineThread::Impl {
 
   void show() {
     header.storing = health.failure();
-    callbacks.snapshot(snapshots.make(
-        {pipeline, header, report, watch, health, *store, clock, conditions}));
+    callbacks.snapshot(
+        snapshots.make({pipeline, header, report, watch, health, *store, clock, conditions}));
   }
 
   const Nanos round;
@@ -221,10 +221,10 @@ struct EngineThread::Impl {
   CommitHealth health;
   SourceHealthTracker watch;
   SnapshotMaker snapshots;
-  std::vector<SelfCondition> conditions;              // that hold now
-  std::vector<SelfCondition> notifying;               // the net thread's
-  std::string state_lost;                             // at the start; empty: no
-  Time reported = clock.awake();                      // the last report of the reader
+  std::vector<SelfCondition> conditions;  // that hold now
+  std::vector<SelfCondition> notifying;   // the net thread's
+  std::string state_lost;                 // at the start; empty: no
+  Time reported = clock.awake();          // the last report of the reader
   CommitPace pace;
   std::ptrdiff_t withheld = 0;  // chunks taken while too many alerts wait
   std::size_t provisional = 0;  // how many of the waiting alerts were sent provisionally

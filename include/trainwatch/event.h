@@ -182,7 +182,7 @@ struct Tick {
   Time now{};
 };
 struct TickResult {
-  bool changed = false;  // the state of who saw it
+  bool changed = false;  // the state
   Time next{};  // needs no tick before this time, unless an event or a checkpoint comes first
 };
 

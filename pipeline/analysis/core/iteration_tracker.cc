@@ -165,8 +165,9 @@ std::optional<Step> IterationTracker::on(const Span& span) {
   }
   std::optional<Step> closed;
   if (span.kind == SpanKind::step) {
+    const std::int64_t process = lane.process;
     closed = close(lane, span);
-    note_process({span.subject, span.origin}, lane);
+    if (lane.process != process) note_process({span.subject, span.origin}, lane);
     lane.waiting.push_back(*closed);
   } else {
     lane.add_wait(span, most_kept());
@@ -262,18 +263,7 @@ bool IterationTracker::load(const SavedState& saved) {
 }
 
 void IterationTracker::note_process(const Key& key, const Lane& lane) {
-  if (key.second != Origin::timeline || lane.process < 0) return;
-  const auto rank = static_cast<std::size_t>(key.first);
-  if (rank >= processes_.size()) processes_.resize(rank + 1, -1);
-  processes_[rank] = lane.process;
-}
-
-std::vector<std::pair<SubjectId, std::int64_t>> IterationTracker::processes() const {
-  std::vector<std::pair<SubjectId, std::int64_t>> found;
-  for (std::size_t rank = 0; rank < processes_.size(); ++rank) {
-    if (processes_[rank] >= 0) found.emplace_back(static_cast<SubjectId>(rank), processes_[rank]);
-  }
-  return found;
+  if (key.second == Origin::timeline && lane.process >= 0) processes_[key.first] = lane.process;
 }
 
 std::uint32_t IterationTracker::attempt(SubjectId rank) const {

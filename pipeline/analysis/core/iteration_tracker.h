@@ -53,7 +53,7 @@ class IterationTracker {
   std::vector<Step> without_waits() const;
 
   // The latest process of each rank that has a timeline and says so.
-  std::vector<std::pair<SubjectId, std::int64_t>> processes() const;
+  const std::map<SubjectId, std::int64_t>& processes() const { return processes_; }
   // Of the timeline of the rank, so far; 0: it has none.
   std::uint32_t attempt(SubjectId rank) const;
 
@@ -139,8 +139,7 @@ class IterationTracker {
 
   std::vector<Step> completed_;
   std::map<Key, Lane> lanes_;
-  // By subject; -1: unknown. Apart from the lanes, as all are asked for again and again.
-  std::vector<std::int64_t> processes_;
+  std::map<SubjectId, std::int64_t> processes_;  // of the lanes of timelines
   ChangedEntries<std::map<Key, Lane>> changed_;
   std::map<Key, Lane>::value_type* latest_ = nullptr;  // events of one file come together
 };
