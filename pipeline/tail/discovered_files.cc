@@ -95,7 +95,7 @@ void DiscoveredFiles::make_room(TailSink& sink) {
   const std::size_t room = limits_.max_files - std::min(limits_.max_files, table_.all().size());
   if (with_content > room) forget(table_.spare(with_content - room), sink);
   forget(table_.surplus(), sink);
-  if (!found_.empty()) forget(table_.outdated(), sink);
+  forget(table_.outdated(), sink);
   if (table_.all().size() + found_.size() <= limits_.max_files) return;
   std::stable_partition(found_.begin(), found_.end(),
                         [](const Discovered& discovered) { return has_content(discovered.found); });

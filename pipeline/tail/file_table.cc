@@ -236,11 +236,16 @@ std::vector<TrackedFile*> FileTable::surplus() const {
   return done;
 }
 
-std::vector<TrackedFile*> FileTable::outdated() const {
+std::vector<TrackedFile*> FileTable::outdated() {
+  const auto has_stamp = [](const std::unique_ptr<TrackedFile>& file) {
+    return !file->identity.lane_is_single && file->identity.order.stamp_ns != ReadOrder::kNoStamp;
+  };
+  const auto done = static_cast<std::size_t>(std::ranges::count_if(
+      tracked_, [&](const auto& file) { return has_stamp(file) && is_done(*file); }));
+  if (done == done_) return {};
   std::vector<TrackedFile*> files;  // by lane, in order
   for (const auto& file : tracked_) {
-    const bool has_stamp = file->identity.order.stamp_ns != ReadOrder::kNoStamp;
-    if (!file->identity.lane_is_single && has_stamp) files.push_back(file.get());
+    if (has_stamp(file)) files.push_back(file.get());
   }
   std::ranges::sort(files, [](const TrackedFile* a, const TrackedFile* b) {
     return std::tie(a->identity.lane, a->identity.order) <
@@ -263,6 +268,7 @@ std::vector<TrackedFile*> FileTable::outdated() const {
     }
     first = end;
   }
+  done_ = done - outdated.size();
   return outdated;
 }
 

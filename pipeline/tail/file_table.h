@@ -85,8 +85,9 @@ class FileTable {
   std::vector<TrackedFile*> spare(std::size_t wanted) const;
   // The done files beyond max_done_files, oldest first.
   std::vector<TrackedFile*> surplus() const;
-  // The done files beyond done_age, oldest first in their lanes.
-  std::vector<TrackedFile*> outdated() const;
+  // The done files beyond done_age, oldest first in their lanes, which are removed next. None if
+  // no file has become done since the last call.
+  std::vector<TrackedFile*> outdated();
   // For a file that spare(), surplus() or outdated() returned and that is removed next. True: its
   // lane is retired up to and including this file, which will not be read again.
   bool retire(const TrackedFile& file);
@@ -118,6 +119,7 @@ class FileTable {
   std::map<FileIdentity, std::int64_t> numbers_;
   LaneTable lanes_;
   Nanos vanished_due_{0};  // when forget_vanished() looks again
+  std::size_t done_ = 0;   // files of lanes that outdated() left
   std::uint32_t next_file_ = 1;
   std::list<TrackedFile*> open_;  // least recently used first
 };

@@ -288,6 +288,14 @@ TEST_F(TailerTest, DoneFilesOfDaysAgoAreForgottenButForTheLastOfTheirLane) {
   EXPECT_EQ(sink.total, 112U);
 }
 
+TEST_F(TailerTest, AnOldJobThatIsReadAtOnceIsForgottenInTheSameWay) {
+  start({.done_age = std::chrono::hours(24), .done_of_lane = 3});
+  for (int hour = 0; hour < 100; ++hour) fs.create(lane_file(hour), "x");
+  for (int i = 0; i < 4; ++i) pass();
+  EXPECT_EQ(sink.total, 100U);
+  EXPECT_EQ(tailer->files().size(), 26U) << "the newest, and those of a day";
+}
+
 // Forgetting a file retires all before it.
 TEST_F(TailerTest, AnUnreadableFileKeepsThoseBehindIt) {
   start({.done_age = std::chrono::hours(24), .done_of_lane = 3, .hold = Nanos{0}});
