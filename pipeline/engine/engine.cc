@@ -35,6 +35,7 @@ void Engine::push(std::span<const Event> events) {
 }
 
 void Engine::judge(std::span<const Event> events) {
+  causes_may_differ_ = true;
   for (const Event& event : events) {
     if (const auto* sample = std::get_if<Sample>(&event)) {
       on(*sample);
@@ -229,6 +230,7 @@ void Engine::end(const std::vector<Runs::Ended>& runs) {
 }
 
 void Engine::end_of_input() {
+  causes_may_differ_ = true;
   iterations_.finish();
   on_complete_steps();
   logged_steps_.finish();
@@ -326,10 +328,12 @@ void Engine::explain(const PendingCauses::Entry& entry) {
 
 void Engine::flush() {
   settle_lost_time(false);
-  pending_causes_.settle_all([this](const PendingCauses::Entry& entry) {
-    explain(entry);
-    return attribution_.settled(entry.verdict, entry.key.subject);
-  });
+  if (std::exchange(causes_may_differ_, false)) {
+    pending_causes_.settle_all([this](const PendingCauses::Entry& entry) {
+      explain(entry);
+      return attribution_.settled(entry.verdict, entry.key.subject);
+    });
+  }
   book_.flush();
   runs_.judge(book_, host_->rules());
 }

@@ -168,6 +168,7 @@ class Engine final : RuleHost::Outputs {
   std::unique_ptr<RuleHost> host_;
   AnalysisHost analyses_;
   PendingCauses pending_causes_{interner_};
+  bool causes_may_differ_ = true;  // events came since they were looked at
   Time latest_ = kNoTime;
   std::uint32_t step_attempt_ = 0;  // of the step that the rules are about to judge; 0: of none
   std::size_t names_saved_ = 0;
