@@ -190,7 +190,7 @@ void Runs::judge(const AlertBook& book, const std::vector<RuleConfig>& rules) {
     const auto is_new = [&run = run](RunState state) {
       return run.state != state || run.since == Time{};
     };
-    const auto say = [&](RunState state, Time since) {
+    const auto say = [&run = run, &is_new](RunState state, Time since) {
       if (is_new(state)) run.since = since;
       run.state = state;
     };

@@ -58,7 +58,7 @@ std::shared_ptr<const MetricDetails> sum_of(const std::shared_ptr<const MetricDe
   for (const MetricDetails* part : {a.get(), b.get()}) {
     for (const HistogramCell& cell : part->cells) {
       std::int16_t native = cell.native;
-      for (int i = part->schema; i > sum->schema; --i) {
+      for (int i = part->schema - sum->schema; i > 0; --i) {
         native = exponential_buckets::coarser(native);
       }
       cells[{native, cell.bucket}] += cell.count;
