@@ -144,13 +144,14 @@ struct EngineThread::Impl {
     pipeline.engine().flush();
     ask_for_dumps();
     pace.second_passed();
+    if (pace.came()) snapshots.changed();
     if (pace.show_is_due() || health.degraded()) look_after_self();
     pipeline.raise_self_alerts(clock.now(), conditions);
     const bool waits = alerts_are_due() || !pipeline.waiting().empty();
     if (pipeline.engine().second_passed()) snapshots.changed();
     const bool due = pace.second_is_due() || health.degraded();
     if (waits || (due && pace.may_commit(SteadyClock::now()))) commit();
-    if (waits || pace.came()) snapshots.changed();
+    if (waits) snapshots.changed();
     if (waits || pace.show_is_due()) show();
     // Of chunks that waited, and of commits.
     if (report.complete && inbox.empty() && pace.take_trim()) give_freed_memory_back();
@@ -182,7 +183,7 @@ struct EngineThread::Impl {
 
   void look_after_self() {
     const Time awake = clock.awake();
-    watch.look(awake, pipeline.ingest(), report, pace.came());
+    watch.look(awake, pipeline.ingest(), report, snapshots.has_changed());
     conditions = conditions_of(watch);
     const auto silence = awake - reported;
     std::ranges::move(self_checks({health, report, state_lost, silence}),

@@ -42,13 +42,13 @@ void SnapshotMaker::collect(const Sources& of, Snapshot& snapshot) {
                            snapshot.metrics);
   of.health.collect(of.store, snapshot.metrics);
   of.clock.collect(snapshot.metrics);
-  if (job_metrics_ != nullptr) {
-    budget_.apply(snapshot.metrics);
-  } else {
+  if (has_changed()) {
     MetricFamilies families;
     engine.collect_metrics(cardinality_, families);
     budget_.apply({&families, &snapshot.metrics});
     job_metrics_ = std::make_shared<const MetricFamilies>(std::move(families));
+  } else {
+    budget_.apply(snapshot.metrics);
   }
   snapshot.job_metrics = job_metrics_;
 }

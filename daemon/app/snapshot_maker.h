@@ -24,6 +24,8 @@ class SnapshotMaker {
 
   // Something has come, or has changed what the engine collects.
   void changed() { job_metrics_ = nullptr; }
+  // Since the last snapshot.
+  bool has_changed() const { return job_metrics_ == nullptr; }
 
   struct Sources {
     DurablePipeline& pipeline;

@@ -36,8 +36,8 @@ class SnapshotMakerTest : public testing::Test {
   }
   std::shared_ptr<Snapshot> second(SnapshotMaker& maker) {
     report_.files = {{FileId{7}, LaneId{}, "/w/system.json", size_, size_, ""}};
-    watch_.look(Time{}, pipeline_.ingest(), report_, came_);
     if (std::exchange(came_, false)) maker.changed();
+    watch_.look(Time{}, pipeline_.ingest(), report_, maker.has_changed());
     return maker.make({pipeline_, header_, report_, watch_, health_, store_, clock_, {}});
   }
   static std::string page(const Snapshot& snapshot) {
