@@ -8,14 +8,20 @@ import sys
 from random import Random
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "support"))
-import kineto_gen  # noqa: E402
-from kineto_gen import BASE_TIME_S, US, WRITERS, Workload  # noqa: E402
+from kineto_gen import trace_name  # noqa: E402
+from kineto_sim.constants import BASE_TIME_S, CBID, COMPUTE_STREAM, MEMORY, US  # noqa: E402
+from kineto_sim.formats import WRITERS  # noqa: E402
+from kineto_sim.intervals import total  # noqa: E402
+from kineto_sim.job import Job  # noqa: E402
+from kineto_sim.rank import Rank  # noqa: E402
+from kineto_sim.records import RuntimeCall  # noqa: E402
+from kineto_sim.scenarios import SCENARIOS, Workload  # noqa: E402
 from timeline_model import Incident  # noqa: E402
 
-kineto_gen.CBID.setdefault("cudaEventSynchronize", 137)
+CBID.setdefault("cudaEventSynchronize", 137)
 
 
-class ShapedRank(kineto_gen.Rank):
+class ShapedRank(Rank):
     """A rank whose steps may have lengths of their own, and whose host may run ahead of its GPU."""
 
     scale, runs_ahead, earlier_tail, tail_before = 1.0, False, 0, 0
@@ -28,7 +34,7 @@ class ShapedRank(kineto_gen.Rank):
             return super().copy(direction, micros, size)
         name = {"HtoD": "Memcpy HtoD (Pinned -> Device)", "DtoH": "Memcpy DtoH (Device -> Pinned)"}[direction]
         call = self.runtime("cudaMemcpyAsync", self.load.launch_us + 3.0)
-        event = self._enqueue(call, kineto_gen.MEMORY, name, kineto_gen.COMPUTE_STREAM)
+        event = self._enqueue(call, MEMORY, name, COMPUTE_STREAM)
         event.bytes = size
         self._schedule(event, self.ns(micros, 0.03))
         return None
@@ -43,18 +49,18 @@ class ShapedRank(kineto_gen.Rank):
         if self.runs_ahead:
             start = self.now
             self.now = max(self.now + self.ns(1.5, 0.1), self.earlier_tail) + self.ns(5.0, 0.2)
-            call = kineto_gen.RuntimeCall("cudaEventSynchronize", self.tid, start, self.now, self.next_corr,
-                                          self.stack[-1].ext)
+            call = RuntimeCall("cudaEventSynchronize", self.tid, start, self.now, self.next_corr,
+                               self.stack[-1].ext)
             self.next_corr += 1
             self.calls.append(call)
             self.earlier_tail, self.tail_before = self.tail_before, 0
 
     def optimizer(self, count, unit_ns):
         super().optimizer(count, unit_ns)
-        self.tail_before = self.tails[kineto_gen.COMPUTE_STREAM]
+        self.tail_before = self.tails[COMPUTE_STREAM]
 
 
-class Cycle(kineto_gen.Job):
+class Cycle(Job):
     """One profiler cycle of all ranks; `plan` says what happens in which step on which rank."""
 
     def __init__(self, opt, plan):
@@ -79,7 +85,7 @@ class Cycle(kineto_gen.Job):
         self._collectives()
         for rank in self.ranks:
             rank.optimizer(self.optimizer_count, self.unit_ns)
-        self.rest_ns = min(r.current.end - r.current.start - kineto_gen.total(r.current.data_wait) for r in self.ranks)
+        self.rest_ns = min(r.current.end - r.current.start - total(r.current.data_wait) for r in self.ranks)
 
 
 class Plan:
@@ -110,7 +116,7 @@ class KinetoJob:
             opt = argparse.Namespace(**vars(options))
             opt.cycle, opt.scenario = number, name
             opt.first_recorded = opt.first_step + number * (opt.steps + opt.cycle_gap)
-            kineto_gen.SCENARIOS[name] = load
+            SCENARIOS[name] = load
             cycle = Cycle(opt, plan)
             cycle.run()
             self.cycles.append(cycle)
@@ -131,7 +137,7 @@ class KinetoJob:
             for rank in cycle.ranks:
                 text = io.StringIO()
                 WRITERS[cycle.opt.format](cycle, rank, text).write()
-                with gzip.open(os.path.join(root, kineto_gen.trace_name(cycle.opt, rank)), "wt", compresslevel=1) as file:
+                with gzip.open(os.path.join(root, trace_name(cycle.opt, rank)), "wt", compresslevel=1) as file:
                     file.write(text.getvalue())
 
     def settle(self, incident, first_cycle, last_cycle, step=None):

@@ -1,0 +1,1 @@
+"""The simulation behind kineto_gen.py: its docstring says what is simulated, and how."""
