@@ -177,6 +177,7 @@ struct Reader::Impl {
   }
 
   InotifyHint::Wake wait(SteadyClock::time_point until) {
+    std::this_thread::sleep_until(std::min(until, wakes.asleep_until()));
     const auto patience = until - SteadyClock::now();
     const auto wake = hint.wait(std::chrono::ceil<std::chrono::milliseconds>(patience));
     if (wake < InotifyHint::Wake::files_changed || !kept_apart()) return wake;

@@ -1,9 +1,9 @@
-// When the reader wakes up for what was written. Waking up, and waking the engine, costs more than
-// reading a few lines, and a fast job writes a thousand times a second.
+// When the reader wakes up for what was written. Waking up, and waking the engine, costs as much as
+// reading twenty steps, and a fast job writes a thousand times a second.
 //
-// The first write after a pause is read at once. The ranks of a job write their steps one after
-// another, so wake-ups keep half a millisecond apart; and beyond a burst there are at most 200 of
-// them a second, which delays an alert by 5 ms at most.
+// The first write after a pause is read at once. While writes go on, wake-ups are further and
+// further apart: half a millisecond at first, as the ranks of a job write their steps one after
+// another, and 20 ms once they have gone on for a second. No write waits longer than that.
 #pragma once
 
 #include <algorithm>
@@ -16,22 +16,28 @@ class WakePace {
   using TimePoint = std::chrono::steady_clock::time_point;
   using Duration = std::chrono::steady_clock::duration;
 
-  static constexpr Duration kApart = std::chrono::microseconds(500);
-  static constexpr Duration kSustained = std::chrono::milliseconds(5);  // apart, on average
-  static constexpr int kBurst = 40;  // wake-ups that may come faster
+  static constexpr Duration kLeast = std::chrono::microseconds(500);  // apart
+  static constexpr Duration kMost = std::chrono::milliseconds(20);
+  static constexpr Duration kPause = std::chrono::milliseconds(4);
+  static constexpr Duration kGrowth = std::chrono::microseconds(200);  // for each wake-up
 
-  // Something was written, as seen at `now`: when to wake up for it. The limit is the generic cell
-  // rate algorithm (ITU-T I.371).
+  // Something was written, as seen at `now`: when to wake up for it.
   TimePoint next(TimePoint now) {
-    const TimePoint begin = std::max({now, earliest_, even_ - kBurst * kSustained});
-    earliest_ = begin + kApart;
-    even_ = std::max(even_, begin) + kSustained;
+    apart_ = now < earliest_ + kPause ? std::min(apart_ + kGrowth, kMost) : kLeast;
+    const TimePoint begin = std::max(now, earliest_);
+    earliest_ = begin + apart_;
     return begin;
   }
 
+  // Writes are not waited for until then: while they go on there will be some, and each would wake
+  // the reader only to let it sleep again.
+  TimePoint asleep_until() const { return apart_ < kLongSleep ? TimePoint{} : earliest_; }
+
  private:
+  static constexpr Duration kLongSleep = std::chrono::milliseconds(2);
+
+  Duration apart_ = kLeast;
   TimePoint earliest_{};
-  TimePoint even_{};  // when the next one is due at the sustained pace
 };
 
 }  // namespace trainwatch

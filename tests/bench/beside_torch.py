@@ -2,10 +2,12 @@
 """Whether trainwatch slows a real training: a PyTorch loop (on the GPU, if there is one) that writes its timeline with trainwatch's hook,
 in pairs of windows with and without `trainwatch run` beside it, in random order.
 
-    beside_torch.py TRAINWATCH [--pairs=16] [--seconds=5] [--work=MATRIX]
+    beside_torch.py TRAINWATCH [--pairs=80] [--seconds=1] [--work=MATRIX]
 
-Prints the mean difference of the time of a step, the interval in which it lies with 95 %, and trainwatch's own share of a core. Both are
-pinned, the training to the first two processors and trainwatch, at the lowest priority, to the last one."""
+Prints the mean of the pairs' differences, the interval in which it lies with 95 %, and trainwatch's own share of a core: first for the mean
+step of a window, which counts all the time that passed, then for the median one, which the pauses of a shared machine do not move. Many short
+windows say more than a few long ones, as the machine itself drifts. Both are pinned, the training to the first two processors and trainwatch,
+at the lowest priority, to the last one."""
 
 import argparse
 import os
@@ -23,8 +25,9 @@ sys.path[:0] = [os.path.join(HERE, "..", "..", "python"), os.path.join(HERE, "pe
 import processes  # noqa: E402
 import trainwatch  # noqa: E402
 
-SETTLES_SECONDS = 1.0
-T95 = {15: 2.145, 16: 2.131, 20: 2.093, 30: 2.045}  # Student's t for pairs - 1, two-sided
+SETTLES_SECONDS = 0.3
+STARTS_SECONDS = 1.0  # the sidecar, and reads what it missed
+T95 = {15: 2.145, 16: 2.131, 20: 2.093, 30: 2.045}  # Student's t for pairs - 1, two-sided; 2 for more
 
 
 class Training:
@@ -56,6 +59,9 @@ class Training:
                 took.append(time.perf_counter() - began)
         return took
 
+    def close(self):
+        self._watch.close()
+
 
 class Sidecar:
     def __init__(self, program, watched, state, processor):
@@ -73,15 +79,45 @@ class Sidecar:
 
 
 def window(training, seconds):
+    """The mean and the median step."""
     training.run(SETTLES_SECONDS)
-    return statistics.mean(training.run(seconds))
+    took = training.run(seconds)
+    return statistics.mean(took), statistics.median(took)
+
+
+class Pairs:
+    def __init__(self, training, start_sidecar, seconds):
+        self._training, self._start_sidecar, self._seconds = training, start_sidecar, seconds
+        self.alone, self.beside, self.shares = [], [], []
+
+    def measure(self, order):
+        for with_sidecar in order:
+            if with_sidecar:
+                self._measure_beside()
+            else:
+                self.alone.append(window(self._training, self._seconds))
+
+    def _measure_beside(self):
+        sidecar = self._start_sidecar()
+        self._training.run(STARTS_SECONDS)
+        used, began = sidecar.cpu_seconds(), time.perf_counter()
+        self.beside.append(window(self._training, self._seconds))
+        self.shares.append((sidecar.cpu_seconds() - used) / (time.perf_counter() - began))
+        sidecar.stop()
+
+    def difference(self, of):
+        """In percent, with its interval."""
+        differences = [100 * (beside[of] / alone[of] - 1) for beside, alone in zip(self.beside, self.alone)]
+        mean = statistics.mean(differences)
+        error = statistics.stdev(differences) / len(differences) ** 0.5 * T95.get(len(differences), 2.0)
+        return "%+.3f %% (%+.3f to %+.3f %% with 95 %%)" % (mean, mean - error, mean + error)
 
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("trainwatch")
-    parser.add_argument("--pairs", type=int, default=16)
-    parser.add_argument("--seconds", type=float, default=5)
+    parser.add_argument("--pairs", type=int, default=80)
+    parser.add_argument("--seconds", type=float, default=1)
     parser.add_argument("--work", type=int, default=1024)
     wanted = parser.parse_args()
     processors = sorted(os.sched_getaffinity(0))
@@ -93,26 +129,18 @@ def main():
         os.mkdir(watched)
         training = Training(watched, wanted.work)
         training.run(5)  # warm
-        differences, plain, shares = [], [], []
-        for pair in range(wanted.pairs):
-            times = {}
-            for beside in order.sample((False, True), 2):
-                if not beside:
-                    times[beside] = window(training, wanted.seconds)
-                    continue
-                sidecar = Sidecar(wanted.trainwatch, watched, os.path.join(folder, "state-%d" % pair), processors[-1])
-                training.run(3)  # what was written before is read
-                used, began = sidecar.cpu_seconds(), time.perf_counter()
-                times[beside] = window(training, wanted.seconds)
-                shares.append((sidecar.cpu_seconds() - used) / (time.perf_counter() - began))
-                sidecar.stop()
-            differences.append(times[True] / times[False] - 1)
-            plain.append(times[False])
-    mean = statistics.mean(differences)
-    error = statistics.stdev(differences) / len(differences) ** 0.5 * T95.get(len(differences), 2.0)
-    print("%d pairs of %.0f s, %s, %.3f ms a step: trainwatch beside it %+.3f %% (%+.3f to %+.3f %% with 95 %%), its own CPU time %.2f %% "
-          "of a core" % (len(differences), wanted.seconds, "GPU" if torch.cuda.is_available() else "CPU", statistics.median(plain) * 1e3,
-                         100 * mean, 100 * (mean - error), 100 * (mean + error), 100 * statistics.median(shares)))
+
+        def start_sidecar():
+            # With its state: what was written while it was away is read, not the whole job.
+            return Sidecar(wanted.trainwatch, watched, os.path.join(folder, "state"), processors[-1])
+
+        pairs = Pairs(training, start_sidecar, wanted.seconds)
+        for _ in range(wanted.pairs):
+            pairs.measure(order.sample((False, True), 2))
+        training.close()
+    print("%d pairs of %.1f s, %s, %.3f ms a step: trainwatch beside it %s; its median step %s; its own CPU time %.2f %% of a core at %.0f steps/s" % (
+        wanted.pairs, wanted.seconds, "GPU" if torch.cuda.is_available() else "CPU", statistics.median(mean for mean, _ in pairs.alone) * 1e3,
+        pairs.difference(0), pairs.difference(1), 100 * statistics.median(pairs.shares), 1 / statistics.median(mean for mean, _ in pairs.beside)))
 
 
 if __name__ == "__main__":
