@@ -209,10 +209,13 @@ class Trainwatch:
     def wait(self, seconds=PATIENCE_SECONDS):
         """Waits until it has ended, and returns the exit code."""
         try:
-            return self._process.wait(seconds)
+            code = self._process.wait(seconds)
         except subprocess.TimeoutExpired:
             self._process.kill()
             raise
+        if code in (-signal.SIGABRT, -signal.SIGSEGV, -signal.SIGBUS):
+            print("ended with %d: %s" % (code, self.log()[-4000:]), file=sys.stderr)
+        return code
 
     def _listening(self):
         if self._process.poll() is not None:

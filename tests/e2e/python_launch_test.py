@@ -55,6 +55,13 @@ class LaunchTest(harness.JobTest):
         self.out = os.path.join(self.directory, "watched")
         self.options = ["--watch-dir=" + self.out, "--listen=127.0.0.1:0"]
 
+    def sidecar_log(self):
+        path = os.path.join(self.out, "trainwatch.log")
+        if not os.path.exists(path):
+            return "no log"
+        with open(path) as log:
+            return log.read()
+
     def script(self, text, name="train.py"):
         path = os.path.join(self.directory, name)
         os.makedirs(os.path.dirname(path), exist_ok=True)
@@ -142,7 +149,7 @@ class LaunchTest(harness.JobTest):
             self.assertEqual(process.wait(10), code)
             harness.wait_for(lambda: not processes(self.out), "they have ended")
             err = process.communicate()[1]
-            self.assertIn("ended at step", err)
+            self.assertIn("ended at step", err, self.sidecar_log())
 
     def test_the_sidecar_is_killed(self):
         process = self.start(self.script(LOOP % (100000, 0)))
