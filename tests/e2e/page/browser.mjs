@@ -36,14 +36,24 @@ export const alertOf = (page, id) => page.locator(`.alert[data-id="${id}"]`);
 export const panel = (page, name) => page.locator(`[data-panel="${name}"]`);
 export const drawn = (page) => panel(page, 'steps').locator('.plot').waitFor();
 
+// Waits until `question` has an answer; `what` is waited for, or a function that says it in the end.
 export async function until(question, what, seconds = 10) {
   const end = Date.now() + 1000 * seconds;
   for (;;) {
     const answer = await question();
     if (answer) return answer;
-    assert.ok(Date.now() < end, `not within ${seconds} s: ${what}`);
+    assert.ok(Date.now() < end, `not within ${seconds} s: ${typeof what === 'function' ? what() : what}`);
     await new Promise((done) => setTimeout(done, 20));
   }
+}
+
+// Waits until what `locator` finds says what `pattern` wants: by its text, or by its label. Much of the page comes a request later.
+export const says = (locator, pattern) => becomes(() => locator.textContent(), pattern);
+export const isLabelled = (locator, pattern) => becomes(() => locator.getAttribute('aria-label'), pattern);
+
+async function becomes(read, pattern) {
+  let text;
+  await until(async () => pattern.test(text = await read()), () => `${JSON.stringify(text)} becomes ${pattern}`);
 }
 
 // What axe finds wrong, in a line each. The script is evaluated by the debugger, which the page's policy does not bind.

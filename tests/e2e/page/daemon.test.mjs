@@ -9,7 +9,7 @@ import {join} from 'node:path';
 import {test} from 'node:test';
 import {fileURLToPath} from 'node:url';
 import WebSocket from 'ws';
-import {alertOf, BINARY, live, panel, until, withPage} from './browser.mjs';
+import {alertOf, BINARY, isLabelled, live, panel, says, until, withPage} from './browser.mjs';
 import {Daemon} from './daemon.mjs';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
@@ -63,7 +63,7 @@ test('an alert is on the page within a second of its message; values equal the A
     assert.ok(at - sent.get(id) < 1000);
     client.close();
     await everything(daemon);
-    await until(async () => (await page.locator('.figure-step dd').textContent()).startsWith('599'), 'the last step');
+    await says(page.locator('.figure-step dd'), /^599/);
     const latest = await incidentsOf(daemon);
     assert.ok(latest.size > 0);
     for (const alert of latest.values()) {
@@ -71,8 +71,8 @@ test('an alert is on the page within a second of its message; values equal the A
       assert.ok(text.includes(alert.summary) && text.includes(alert.rule) && text.includes(alert.severity), alert.id);
     }
     const run = (await daemon.json('/api/v1/runs')).runs[0];
-    assert.match(await page.locator('.figure-lost dd').textContent(), new RegExp(`^${(100 * run.lost_share).toPrecision(2)} %`));
-    assert.ok((await page.locator('.watched').textContent()).includes(job));
+    await says(page.locator('.figure-lost dd'), new RegExp(`^${(100 * run.lost_share).toPrecision(2)} %`));
+    await says(page.locator('.watched'), new RegExp(job));
     const runbook = [...latest.values()][0].runbook;
     assert.equal((await fetch(daemon.url + runbook)).status, 200);
     const steps = await fetch(`${daemon.url}/api/v1/steps`);
@@ -108,5 +108,5 @@ test('of a job that only logs, the loss is drawn', () => watched((daemon, job) =
     await plot.waitFor({timeout: 30000});
     const {series: [loss]} = await daemon.json('/api/v1/scalars?tag=loss');
     assert.equal(loss.points.length, 200);
-    assert.match(await plot.getAttribute('aria-label'), /^loss: latest NaN, 5 values not finite\. /);
+    await isLabelled(plot, /^loss: latest NaN, 5 values not finite\. /);
   })));

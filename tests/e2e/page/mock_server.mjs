@@ -11,9 +11,11 @@ import {assetsOf} from './daemon.mjs';
 import * as jobs from './jobs.mjs';
 import * as tensors from './tensors.mjs';
 
+const SLOWEST_MS = Number(process.env.TRAINWATCH_SLOWEST_MS ?? 0);  // what is asked is answered after up to so long
+
 export class MockServer {
   constructor(assets, {runs = [], alerts = [], monitor = '', status = {}, missing = [], failing = [], trials = []} = {}) {
-    Object.assign(this, {assets, jobs: runs, monitor, missing, failing, trials, epoch: 'epoch-1', requests: [], log: [], streams: new Set()});
+    Object.assign(this, {assets, jobs: runs, monitor, missing, failing, trials, epoch: 'epoch-1', requests: [], log: [], streams: new Set(), unanswered: 0});
     this.status = {version: '0.0.0-mock', ready: true, started_at: new Date().toISOString(), latest_event_at: new Date().toISOString(),
       lag_seconds: 0, watch_degraded: '', missing_roots: [], state_degraded: '', sources: [{source: '/job', files: 3, bytes: 123456,
         lag_bytes: 0, lag_seconds: 0, events: 999, rejects: {}}], files: [{path: '/job/a.json', format: 'timeline', size: 10, offset: 10,
@@ -88,6 +90,15 @@ export class MockServer {
     const asset = this.assets.get(url.pathname);
     if (asset) return response.writeHead(200, asset.headers).end(asset.body);
     this.requests.push(request.url);
+    if (!SLOWEST_MS) return this.respond(url, response);
+    ++this.unanswered;
+    return setTimeout(() => {
+      --this.unanswered;
+      this.respond(url, response);
+    }, SLOWEST_MS * Math.random());
+  }
+
+  respond(url, response) {
     if (this.failing.some((path) => url.pathname.startsWith(path))) {
       return response.writeHead(503, {'Content-Type': 'application/json'}).end(JSON.stringify({status: 503, error: 'the index is not ready'}));
     }

@@ -7,7 +7,7 @@ import {join} from 'node:path';
 import {gzipSync} from 'node:zlib';
 import {after, before, describe, test} from 'node:test';
 import {idOf, makeAlert} from './alerts.mjs';
-import {alertOf, BINARY, drawn, live, panel, until, violations, withPage} from './browser.mjs';
+import {alertOf, BINARY, drawn, isLabelled, live, panel, says, until, violations, withPage} from './browser.mjs';
 import {assetsOf} from './daemon.mjs';
 import {addSteps} from './jobs.mjs';
 import {MockServer, scene} from './mock_server.mjs';
@@ -33,6 +33,14 @@ const shown = (name, use, {change, hash = '', ...options} = {}) =>
     await use(page, server);
   }, options), change);
 
+// What was on its way is answered, and nothing more is asked.
+const settled = async (server) => {
+  for (let before; before !== server.requests.length || server.unanswered > 0;) {
+    before = server.requests.length;
+    await new Promise((done) => setTimeout(done, 500));
+  }
+};
+
 test('the page is small', () => {
   const loaded = [...assets].filter(([path]) => !path.includes('/tensors-'));
   const more = [...assets].filter(([path]) => path.includes('/tensors-')).map(([, {body}]) => gzipSync(body, {level: 9}).length);
@@ -46,10 +54,10 @@ test('the page is small', () => {
 describe('the sentence', () => {
   test('has the clock time, the zone and a duration that counts on', () => shown('slow', async (page) => {
     const text = page.locator('.sentence-box .sentence');
-    assert.match(await text.textContent(), /^Slow: since (\d+ \w+, )?\d\d:\d\d (CET|CEST) \((\d+ h )?\d+ min\) every step waits for data on ranks 0-7: 31 %/);
-    assert.match(await page.locator('.sentence-box .state').textContent(), /slow/);
-    assert.match(await page.locator('.figure-rate dd').textContent(), /^0.833 steps\/s/);
-    assert.match(await page.locator('.figure-step dd').textContent(), /^3,799/);
+    await says(text, /^Slow: since (\d+ \w+, )?\d\d:\d\d (CET|CEST) \((\d+ h )?\d+ min\) every step waits for data on ranks 0-7: 31 %/);
+    await says(page.locator('.sentence-box .state'), /slow/);
+    await says(page.locator('.figure-rate dd'), /^0.833 steps\/s/);
+    await says(page.locator('.figure-step dd'), /^3,799/);
   }));
 
   test('shows no loss before anything is known of it', () => shown('slow', async (page) => {
@@ -61,15 +69,14 @@ describe('the sentence', () => {
   test('is followed by what fixing the worst cause gives, and how', () => shown('slow', async (page) => {
     const gain = page.locator('.gain');
     await gain.locator('.next').waitFor();
-    assert.match(await gain.textContent(),
-      /^Without waiting for data it would be 1\.4 times as fast: 31 min or 31 % of the time so far\. Look at the data loader: /);
+    await says(gain, /^Without waiting for data it would be 1\.4 times as fast: 31 min or 31 % of the time so far\. Look at the data loader: /);
     await page.getByRole('button', {name: 'resnet'}).click();
     await page.locator('.sentence-box .job', {hasText: 'resnet'}).waitFor();
     assert.equal(await gain.count(), 0, 'it loses nothing');
   }));
 
   test('of a run that is over, and of a cause that no alert is about', () => shown('slow', async (page) => {
-    assert.match(await page.locator('.gain').textContent(), /^Without stopping for checkpoints it would have been 11 % faster: 10 s or 10 % of the time\.\s*$/);
+    await says(page.locator('.gain'), /^Without stopping for checkpoints it would have been 11 % faster: 10 s or 10 % of the time\.\s*$/);
   }, {change: (made) => ({...made, extras: {bert: {state: 'finished', elapsed_seconds: 100, lost_seconds: {checkpoint: 10, input_wait: 1}}}}), hash: '#job=bert'}));
 
   test('is never "nothing" before anything is known', () => served('healthy', async (server) => {
@@ -92,7 +99,7 @@ describe('the sentence', () => {
   }));
 
   test('of the monitor itself', () => shown('slow', async (page) => {
-    assert.match(await page.locator('.monitor').textContent(), /trainwatch itself.*\/job is 40 s behind/);
+    await says(page.locator('.monitor'), /trainwatch itself.*\/job is 40 s behind/);
   }, {change: (made) => ({...made, monitor: '/job is 40 s behind.'})}));
 
   test('is chosen by the address and by a click', () => shown('slow', async (page) => {
@@ -113,7 +120,7 @@ describe('alerts', () => {
     assert.equal(await card.getByRole('link', {name: 'runbook'}).getAttribute('href'), '/docs/rules/input_bound');
     assert.equal(await card.getByRole('link', {name: 'trace of it'}).getAttribute('href'), `/api/v1/alerts/${alert.id}/trace`);
     await card.getByText('Evidence').click();
-    assert.match(await card.locator('.evidence').textContent(), /lost percent31.25/);
+    await says(card.locator('.evidence'), /lost percent31.25/);
     assert.equal(await page.evaluate('window.pwned'), undefined);
   }));
 
@@ -173,7 +180,7 @@ describe('alerts', () => {
     await titles.first().waitFor();
     await page.locator('.filters').getByLabel('rule').selectOption('stall');
     await until(async () => (await page.locator('.resolved .rule').allTextContents()).every((rule) => rule === 'stall'), 'only stall');
-    assert.match(await page.locator('.firing').textContent(), /Nothing fires that the filter lets through.*2? ?1 firing alert hidden/s);
+    await says(page.locator('.firing'), /Nothing fires that the filter lets through.*2? ?1 firing alert hidden/s);
     await page.locator('.filters').getByLabel('rule').selectOption('');
     await page.locator('.filters').getByLabel('severity').selectOption('critical');
     await until(async () => (await page.locator('.resolved .severity').allTextContents()).every((text) => /critical/.test(text)), 'only critical');
@@ -210,8 +217,8 @@ describe('charts', () => {
     const values = await panel(page, 'phases').locator('.legend [data-value]').allTextContents();
     const latest = answer.columns.phases.data_wait[answer.columns.phases.data_wait.length - 1];
     assert.equal(values[0], `${Number((latest * 1000).toPrecision(3))} ms`);
-    assert.match(await panel(page, 'ranks').textContent(), /This server does not have it/);
-    assert.match(await panel(page, 'loading').textContent(), /A batch takes 1.21 s from fetch to fetch at the median, 9.8 s at most. 8 data loading processes ran/);
+    await says(panel(page, 'ranks'), /This server does not have it/);
+    await says(panel(page, 'loading'), /A batch takes 1.21 s from fetch to fetch at the median, 9.8 s at most. 8 data loading processes ran/);
   }, {change: (made) => ({...made, missing: ['/api/v1/heatmap']})}));
 
   test('dragging zooms all charts, asks for new columns, and shows what ran', () => shown('slow', async (page, server) => {
@@ -297,8 +304,9 @@ describe('charts', () => {
     }
   }));
 
-  test('the keyboard moves the cursor in all charts, zooms and resets', () => shown('slow', async (page) => {
+  test('the keyboard moves the cursor in all charts, zooms and resets', () => shown('slow', async (page, server) => {
     await drawn(page);
+    await settled(server);
     await panel(page, 'phases').locator('.plot').focus();
     await page.keyboard.press('ArrowRight');
     await page.keyboard.press('Shift+ArrowRight');
@@ -308,7 +316,7 @@ describe('charts', () => {
       return new Set(times).size === 1;
     }, 'one time in all charts');
     assert.match(times[0], /\d\d:\d\d:\d\d/);
-    assert.match(await panel(page, 'utilization').locator('.readout').textContent(), /gpu0: \d+ %/);
+    await says(panel(page, 'utilization').locator('.readout'), /gpu0: \d+ %/);
     await page.keyboard.press('Enter');
     for (let i = 0; i < 5; ++i) await page.keyboard.press('Shift+ArrowRight');
     await page.keyboard.press('Enter');
@@ -318,8 +326,9 @@ describe('charts', () => {
     await page.getByRole('link', {name: /Download the trace/}).waitFor({state: 'detached'});
   }));
 
-  test('everything can be reached with Tab, in order, and shows its focus', () => shown('slow', async (page) => {
+  test('everything can be reached with Tab, in order, and shows its focus', () => shown('slow', async (page, server) => {
     await drawn(page);
+    await settled(server);
     const seen = [];
     for (let i = 0; i < 45; ++i) {
       await page.keyboard.press('Tab');
@@ -342,7 +351,7 @@ describe('charts', () => {
     const start = server.jobs[0].end;
     addSteps(server.jobs[0], 5);
     server.stepped();
-    await until(async () => (await page.locator('.figure-step dd').textContent()).startsWith('2,004'), 'the step');
+    await says(page.locator('.figure-step dd'), /^2,004/);
     const asked = await until(() => server.requests.filter((path) => path.startsWith('/api/v1/steps')).slice(before)[0], 'more columns');
     const from = Number(new URLSearchParams(asked.split('?')[1]).get('start'));
     assert.ok(from > start - 2e6, 'only the newest columns');
@@ -351,7 +360,7 @@ describe('charts', () => {
   test('the loss and what else is logged, beside the iteration time', () => shown('slow', async (page, server) => {
     const [loss, other] = [panel(page, 'scalars0'), panel(page, 'scalars1')];
     await other.locator('canvas').waitFor();
-    assert.match(await loss.locator('.plot').getAttribute('aria-label'), /^train\/loss: latest 1\.\d+, 1 value not finite\. /);
+    await isLabelled(loss.locator('.plot'), /^train\/loss: latest 1\.\d+, 1 value not finite\. /);
     assert.deepEqual(await other.locator('.legend li').evaluateAll((all) => all.map((each) => each.textContent.trim().split(/ {2,}|(?<=\d) /)[0])).then((all) => all.slice(1, 3)),
       ['rank 0', 'rank 1']);
     const titles = await page.locator('.panels .panel').evaluateAll((all) => all.map((each) => each.dataset.panel));
@@ -363,7 +372,7 @@ describe('charts', () => {
     const nan = loss.locator('[data-value]').first();
     const critical = await page.evaluate(() => getComputedStyle(document.documentElement).getPropertyValue('--critical').trim());
     await loss.locator('.u-over').hover({position: {x: box.width * (at - job.begin) / (job.end - job.begin) + 1, y: 40}});
-    await until(async () => (await nan.textContent()) === 'NaN', 'the value under the cursor');
+    await says(nan, /^NaN$/);  // under the cursor
     assert.ok(await loss.locator('canvas').evaluate((canvas, colour) => {
       const context = canvas.getContext('2d');
       context.fillStyle = colour;
@@ -373,7 +382,7 @@ describe('charts', () => {
       return false;
     }, critical), 'a bar where the loss is not a number');
     await other.locator('select').selectOption('<b>accuracy</b>');
-    await until(async () => /^<b>accuracy/.test(await other.locator('.plot').getAttribute('aria-label', {timeout: 5000})), 'the chosen tag');
+    await isLabelled(other.locator('.plot'), /^<b>accuracy/);
     assert.equal(await other.locator('h3').textContent(), '<b>accuracy</b>');
     await page.getByRole('button', {name: 'resnet'}).click();
     await panel(page, 'scalars').getByText('No loss or other values are logged.').waitFor();
@@ -414,7 +423,7 @@ describe('charts', () => {
     await row.waitFor();
     const expected = server.json('/api/v1/steps', new URLSearchParams('job=resnet&columns=1')).columns.p50[0];
     await until(async () => (await row.textContent()).includes(`${Number((expected * 1000).toPrecision(3))} ms`), 'its median');
-    assert.match(await page.locator('.compare').textContent(), /waiting for data.*lost: input wait/s);
+    await says(page.locator('.compare'), /waiting for data.*lost: input wait/s);
   }));
 });
 
@@ -464,7 +473,7 @@ describe('a report', () => {
       for (const name of ['phases', 'lost', 'loading', 'ranks', 'utilization', 'stepHistogram', 'gpu', 'scalars0', 'scalars1']) {
         assert.equal(await panel(page, name).locator('.plot, svg').first().count(), 1, name);
       }
-      assert.match(await page.locator('.sentence-box .sentence').textContent(), /^Slow: since .* every step waits for data/);
+      await says(page.locator('.sentence-box .sentence'), /^Slow: since .* every step waits for data/);
       await alertOf(page, idOf('waits')).waitFor();
       assert.equal(await page.locator('.resolved .severity').first().textContent().then((each) => each.trim().slice(2)), 'critical', 'worst first');
       assert.equal(await page.locator('a[download], .connection.live, a[href^="/"]').count(), 0);
@@ -487,7 +496,7 @@ describe('the connection', () => {
       await server.close();
       const banner = page.getByRole('alert');
       await banner.waitFor();
-      assert.match(await banner.textContent(), /Connection lost.*at (\d+ \w+, )?\d\d:\d\d:\d\d CE/);
+      await says(banner, /Connection lost.*at (\d+ \w+, )?\d\d:\d\d:\d\d CE/);
       assert.equal(await page.locator('main.stale').count(), 1);
       const lasts = () => page.locator('.figure-step dd').textContent();
       const then = await lasts();
@@ -522,7 +531,7 @@ describe('the connection', () => {
     await drawn(page);
     await hide(true);
     await until(() => server.streams.size === 0, 'the stream is closed');
-    await new Promise((done) => setTimeout(done, 300));
+    await settled(server);
     server.requests.length = 0;
     server.publish(makeAlert('while hidden'));
     await new Promise((done) => setTimeout(done, 3000));
@@ -541,8 +550,8 @@ describe('tensors', () => {
     await until(async () => (await widths(page)).join() === '3,3,3', 'pictures of step 3');
     const range = 'conv/kernel:0 at step 3: float32, 2 × 2 × 3 × 3, from -3 to 0.75';
     await until(async () => await pictures(page).nth(1).getAttribute('alt') === range, 'its range, which comes behind the picture');
-    assert.match(await figure(page, 'loss').textContent(), /0\.3333.*one number/);
-    assert.match(await figure(page, 'label').textContent(), /no picture/);
+    await says(figure(page, 'loss'), /0\.3333.*one number/);
+    await says(figure(page, 'label'), /no picture/);
     server.saved(7);
     await until(async () => (await widths(page)).join() === '7,7,7', 'pictures of step 7');
     const slice = server.requests.find((path) => path.includes('conv') && path.includes('slice'));
@@ -585,6 +594,7 @@ describe('tensors', () => {
     }, hidden);
     await hide(true);
     await until(() => server.streams.size === 0, 'the streams are closed');
+    await settled(server);
     server.requests.length = 0;
     server.saved(7);
     await new Promise((done) => setTimeout(done, 1500));
@@ -618,7 +628,7 @@ test('a hang shows where the ranks of its group are', () => shown('healthy', asy
   server.publish({...makeAlert('large', {rule: 'collective_hang'}), evidence: {...evidence, waiting: '0-9999'}});
   const large = alertOf(page, idOf('large')).locator('.hang');
   await large.first().waitFor();
-  assert.match(await large.nth(1).textContent(), /waiting 0-9999/);
+  await says(large.nth(1), /waiting 0-9999/);
   assert.deepEqual(await violations(page), []);
 }));
 
