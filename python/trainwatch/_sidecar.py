@@ -48,12 +48,13 @@ def main() -> int:
     children: List[subprocess.Popen] = []
     try:
         with open(os.path.join(directory, LOG), "ab") as log:
+            at = log_size(log)
             daemon = start(daemon_command(binary, directory, listen, state), log)
             children.append(daemon)
             children.append(start([binary, "sample", "--out=" + directory, "--interval=500ms"], log))
-            url = address(daemon, log.name, os.fstat(log.fileno()).st_size)
+            url = address(daemon, log.name, at)
             if url is None and daemon.poll() is not None:  # the port is taken, most likely
-                at = os.fstat(log.fileno()).st_size
+                at = log_size(log)
                 daemon = start(daemon_command(binary, directory, "127.0.0.1:0", state), log)
                 children[0] = daemon
                 url = address(daemon, log.name, at)
@@ -62,7 +63,10 @@ def main() -> int:
             return 1
         say("%s shows this training; its files are in %s" % (url, directory))
         wait_for_end(trainer)
-        summarise(url, directory)
+        try:
+            summarise(url, directory)
+        except Exception as failure:
+            say("has no summary: %s" % failure)
     except Exception as failure:
         say("does not watch: %s; the training runs on" % failure)
         return 1
@@ -70,6 +74,10 @@ def main() -> int:
         stop(children)
         shutil.rmtree(state, ignore_errors=True)
     return 0
+
+
+def log_size(log: Any) -> int:
+    return os.fstat(log.fileno()).st_size
 
 
 def daemon_command(binary: str, directory: str, listen: str, state: str) -> List[str]:
@@ -122,12 +130,28 @@ def fetch(url: str) -> Dict[str, Any]:
         return json.loads(answer.read().decode())
 
 
+def ask(url: str) -> Dict[str, Any]:
+    """Asks again while there is no answer: on a busy machine the daemon is the last that runs."""
+    failures: List[Exception] = []
+
+    def answer() -> Optional[Dict[str, Any]]:
+        try:
+            return fetch(url)
+        except (OSError, ValueError) as failure:
+            failures.append(failure)
+            return None
+    found = poll(answer, DRAIN_SECONDS)
+    if found is None:
+        raise failures[-1]
+    return found
+
+
 def summarise(url: str, directory: str) -> None:
     poll(lambda: is_read(url, directory), DRAIN_SECONDS)
     read = time.time()
-    poll(lambda: unix_time(fetch(url + "/api/v1/runs")["now"]) > read + SNAPSHOT_SECONDS, DRAIN_SECONDS)
-    runs = fetch(url + "/api/v1/runs")["runs"]
-    alerts = fetch(url + "/api/v1/alerts?limit=1000")["alerts"]
+    poll(lambda: unix_time(ask(url + "/api/v1/runs")["now"]) > read + SNAPSHOT_SECONDS, DRAIN_SECONDS)
+    runs = ask(url + "/api/v1/runs")["runs"]
+    alerts = ask(url + "/api/v1/alerts?limit=1000")["alerts"]
     for line in summary(runs, alerts):
         say(line)
 

@@ -1,0 +1,91 @@
+"""python -m trainwatch run: its sidecar beside a daemon that is quicker than it, or slower. The daemon is one of this test."""
+
+import contextlib
+import http.server
+import importlib.util
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+import unittest
+from unittest import mock
+
+import harness
+
+SPEC = importlib.util.spec_from_file_location("_sidecar", os.path.join(harness.ROOT, "python", "trainwatch", "_sidecar.py"))
+LATER = "2100-01-01T00:00:00.000000Z"  # so that no answer is too old
+
+
+class Daemon:
+    """Says in the log that it listens before start() returns, and refuses the first requests."""
+
+    def __init__(self, refuses=0):
+        self.refuses = refuses
+        outer = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):
+                outer.refuses -= 1
+                self.send_response(503 if outer.refuses >= 0 else 200)
+                self.end_headers()
+                self.wfile.write(json.dumps({"now": LATER, "files": [], "runs": [], "alerts": []}).encode())
+
+            def log_message(self, *_):
+                pass
+
+        self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+
+    def __enter__(self):
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+        return self
+
+    def __exit__(self, *_):
+        self._server.shutdown()
+        self._server.server_close()
+
+    def start(self, command, log):
+        if command[1] == "run":
+            log.write(b"msg=listening address=127.0.0.1:%d\n" % self._server.server_port)
+            log.flush()
+        return subprocess.Popen(["sleep", "60"])
+
+
+class SidecarTest(harness.JobTest):
+    def said(self, daemon, drain_seconds=10):
+        """What it says of a training that is over at once."""
+        sidecar = importlib.util.module_from_spec(SPEC)
+        SPEC.loader.exec_module(sidecar)
+        read, write = os.pipe()
+        os.close(write)
+        interrupt = signal.getsignal(signal.SIGINT)
+        self.addCleanup(signal.signal, signal.SIGINT, interrupt)
+        with daemon, os.fdopen(read) as training, contextlib.redirect_stderr(io.StringIO()) as errors, \
+                mock.patch.multiple(sidecar, start=daemon.start, START_SECONDS=2, DRAIN_SECONDS=drain_seconds), \
+                mock.patch.object(sys, "stdin", training), \
+                mock.patch.object(sys, "argv", ["_sidecar.py", self.directory, "127.0.0.1:0", "trainwatch"]):
+            sidecar.main()
+        return errors.getvalue().splitlines()
+
+    def test_a_daemon_that_listens_at_once_is_found(self):
+        said = self.said(Daemon())
+        self.assertIn("shows this training", said[0])
+        self.assertEqual(said[1:], ["trainwatch: no step of a training was seen"])
+
+    def test_a_busy_daemon_is_asked_again(self):
+        said = self.said(Daemon(refuses=4))
+        self.assertEqual(said[1:], ["trainwatch: no step of a training was seen"])
+
+    def test_without_an_answer_there_is_no_summary(self):
+        began = time.monotonic()
+        said = self.said(Daemon(refuses=100_000), drain_seconds=0.2)
+        self.assertIn("shows this training", said[0])
+        self.assertEqual(said[1:], ["trainwatch: has no summary: HTTP Error 503: Service Unavailable"])
+        self.assertLess(time.monotonic() - began, 20)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
