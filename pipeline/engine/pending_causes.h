@@ -3,12 +3,12 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <map>
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -25,6 +25,13 @@ class PendingCauses {
     AlertBook::Key key;
     std::string id;   // of the alert
     Verdict verdict;  // as the rule gave it
+
+    void state(StateIo& io) {  // the rule is stored by name
+      io(key.subject);
+      io(key.name);
+      io(id);
+      io(verdict);
+    }
   };
   // Updates the cause of an alert. True: it is final, and the alert waits no more.
   using Settle = std::function<bool(const Entry&)>;
@@ -57,32 +64,24 @@ class PendingCauses {
             const std::vector<bool>& kept);
 
  private:
-  struct Numbered {
-    Entry entry;
-    std::uint64_t number = 0;  // in the order of arrival
-    bool stored = false;
-
-    void state(StateIo& io) {
-      io(entry.key.subject);
-      io(entry.key.name);
-      io(entry.id);
-      io(entry.verdict);
-    }
-  };
+  using Entries = std::map<std::uint64_t, Entry>;  // numbered in the order of arrival
 
   void note_node(std::string_view node);
-  std::string_view node_of(const Numbered& one) const {
-    return interner_.subjects[one.entry.key.subject].node;
+  std::string_view node_of(const Entry& entry) const {
+    return interner_.subjects[entry.key.subject].node;
   }
-  void push(Numbered one);
+  void push(std::uint64_t number, Entry entry);
+  Entries::iterator drop(Entries::iterator entry);
   template <class Gone>
   void drop_if(Gone&& gone);
 
   const Interner& interner_;
-  std::deque<Numbered> entries_;
+  Entries entries_;
+  std::unordered_map<std::string, std::uint64_t> numbers_;   // of the entries, by alert
   std::map<std::string, std::size_t, std::less<>> waiting_;  // number of entries by node
   std::vector<std::string> sampled_;  // nodes of some entry, since settle_sampled()
   SubjectId last_sampled_ = SubjectId::none;
+  std::uint64_t unsaved_ = 0;             // entries from this number on have no row
   std::vector<std::uint64_t> forgotten_;  // stored numbers that are to be removed
 };
 

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <random>
 #include <string>
 #include <vector>
 
@@ -47,6 +48,25 @@ class PendingCausesTest : public testing::Test {
     return keys;
   }
 
+  // The rows of the store after a commit to `stored`.
+  void commit(StoredRows& stored) {
+    StateRows rows;
+    pending_.save(rows, rules_, false);
+    for (const auto& [key, value] : rows.changed()) {
+      stored.erase(key);
+      if (value) stored.emplace(key, *value);
+    }
+  }
+  StoredRows all_rows() {
+    StateRows rows;
+    PendingCauses(pending_).save(rows, rules_, true);
+    StoredRows found;
+    for (const auto& [key, value] : rows.changed()) {
+      if (value) found.emplace(key, *value);
+    }
+    return found;
+  }
+
   using Ids = std::vector<std::string>;
   Interner interner_;
   PendingCauses pending_{interner_};
@@ -90,6 +110,28 @@ TEST_F(PendingCausesTest, ACommitWritesWhatChanged) {
   add(pending_, "4", "a");
   settle("4");
   EXPECT_EQ(changed(), Ids{}) << "it was never stored";
+}
+
+TEST_F(PendingCausesTest, TheStoreHasWhatWaitsWhateverCameAndWent) {
+  std::mt19937 random(1);
+  const auto any = [&random](int below) { return static_cast<int>(random() % below); };
+  Ids waiting;
+  StoredRows stored;
+  for (int i = 0; i < 5000; ++i) {
+    const std::string id = std::to_string(any(12));
+    if (any(3) > 0) {
+      add(pending_, id, any(2) == 0 ? "a" : "b");
+      std::erase(waiting, id);
+      waiting.push_back(id);
+    } else {
+      settle(id);
+      std::erase(waiting, id);
+    }
+    ASSERT_EQ(all(pending_), waiting) << i;
+    if (any(2) > 0) continue;
+    commit(stored);
+    ASSERT_EQ(stored, all_rows()) << i;
+  }
 }
 
 TEST_F(PendingCausesTest, SurviveARestartInTheirOrder) {
