@@ -88,7 +88,7 @@ void TraceRequest::find_files(const Ingest& ingest) {
   if (query.job)
     std::erase_if(files, [this](const FileWindow& file) { return file.job != *query.job; });
   std::ranges::sort(
-      files, {}, [](const FileWindow& file) { return std::tuple(file.job, file.rank, file.path); });
+      files, {}, [](const FileWindow& file) { return std::tie(file.job, file.rank, file.path); });
 }
 
 }  // namespace trainwatch

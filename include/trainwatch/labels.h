@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <initializer_list>
 #include <iterator>
 #include <string>
@@ -76,6 +77,12 @@ class Labels {
 
   Iterator begin() const { return Iterator(bytes_.data()); }
   Iterator end() const { return Iterator(bytes_.data() + bytes_.size()); }
+
+  struct Hash {
+    std::size_t operator()(const Labels& labels) const {
+      return std::hash<std::string_view>()(labels.bytes_);
+    }
+  };
 
   bool operator==(const Labels& other) const = default;
   std::strong_ordering operator<=>(const Labels& other) const {

@@ -4,6 +4,7 @@
 #include <array>
 #include <map>
 #include <memory>
+#include <unordered_map>
 #include <utility>
 
 namespace trainwatch {
@@ -74,7 +75,7 @@ std::shared_ptr<const MetricDetails> sum_of(const std::shared_ptr<const MetricDe
 std::size_t cut(MetricFamily& family, std::size_t most) {
   if (family.points.size() <= most) return 0;
   const bool adds_up = family.type != MetricType::gauge;
-  std::map<Labels, MetricPoint> others;
+  std::unordered_map<Labels, MetricPoint, Labels::Hash> others;
   std::vector<MetricPoint> kept;
   kept.reserve(most);
   std::size_t left_out = 0;
@@ -86,16 +87,18 @@ std::size_t cut(MetricFamily& family, std::size_t most) {
     }
     if (!other) ++left_out;
     if (!adds_up && !other) continue;
-    const Labels labels = labels_of_other(point.labels);
-    MetricPoint& sum = others[labels];
+    MetricPoint& sum = others[labels_of_other(point.labels)];
     sum.value += point.value;
     sum.sum += point.sum;
     if (family.type == MetricType::histogram) sum.details = sum_of(sum.details, point.details);
   }
+  const std::size_t own = kept.size();
   for (auto& [labels, point] : others) {
     point.labels = labels;
     kept.push_back(std::move(point));
   }
+  std::ranges::sort(kept.begin() + static_cast<std::ptrdiff_t>(own), kept.end(), {},
+                    &MetricPoint::labels);
   family.points = std::move(kept);
   return left_out;
 }
