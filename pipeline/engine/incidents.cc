@@ -1,7 +1,6 @@
 #include "pipeline/engine/incidents.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <string_view>
 #include <tuple>
 #include <utility>
@@ -16,6 +15,11 @@ constexpr std::string_view kIncidentRows = "incident/";
 std::string text_of(const Subject& subject) {
   return subject.job + '\n' + writer_name(subject) + '\n' + std::to_string(subject.rank) + '\n' +
          subject.gpu;
+}
+
+// Whether these are the same step, or one follows the other.
+bool is_next_to(std::int64_t a, std::int64_t b) {
+  return static_cast<std::uint64_t>(a) - static_cast<std::uint64_t>(b) + 1 <= 2;
 }
 
 }  // namespace
@@ -41,14 +45,18 @@ Incidents::Entry Incidents::entry_of(const Alert& alert, const RuleSpec& rule) {
 }
 
 bool Incidents::belong_together(const Entry& a, const Entry& b) {
+  // Nearly all are of another time.
+  const Nanos most = std::max(a.slack, b.slack);
+  const bool near = a.since - most <= b.opened && b.since - most <= a.opened;
+  const bool steps = a.step != kNoStep && b.step != kNoStep;
+  if (!near && !(steps && is_next_to(a.step, b.step))) return false;
   if (a.job != b.job || a.alone || b.alone) return false;
   const bool same_rule = a.rule == b.rule;
   if (!same_rule && (a.specificity == 0 || b.specificity == 0)) return false;
   if (!same_rule && a.of_one_cause && b.of_one_cause && a.cause != b.cause) return false;
-  if (same_rule && a.subject != b.subject && a.step != kNoStep && b.step != kNoStep) {
-    return std::abs(a.step - b.step) <= 1;
-  }
-  const Nanos slack = same_rule && a.subject == b.subject ? Nanos{} : std::max(a.slack, b.slack);
+  const bool same_subject = a.subject == b.subject;
+  if (same_rule && !same_subject && steps) return is_next_to(a.step, b.step);
+  const Nanos slack = same_rule && same_subject ? Nanos{} : most;
   return a.since - slack <= b.opened && b.since - slack <= a.opened;
 }
 
@@ -65,7 +73,14 @@ void Incidents::make_room() {
   const auto oldest = std::ranges::find_if(
       entries_, [this](const Entry& entry) { return !speaks_for_others(entry); });
   forgotten_.push_back(oldest->number);
+  numbers_.erase(oldest->id);
   entries_.erase(oldest);
+}
+
+Incidents::Entry* Incidents::find(const std::string& id) {
+  const auto known = numbers_.find(id);
+  if (known == numbers_.end()) return nullptr;
+  return &*std::ranges::lower_bound(entries_, known->second, {}, &Entry::number);
 }
 
 Incidents::Entry& Incidents::enter(Entry entry) {
@@ -82,6 +97,7 @@ Incidents::Entry& Incidents::enter(Entry entry) {
     entry.incident = joined;
   }
   changed_.push_back(entry.number);
+  numbers_[entry.id] = entry.number;
   return entries_.emplace_back(std::move(entry));
 }
 
@@ -118,13 +134,13 @@ std::string Incidents::ranks_of(const Entry& speaker) const {
 }
 
 std::vector<Incidents::Change> Incidents::update(const Alert& alert, const RuleSpec& rule) {
-  const auto known = std::ranges::find(entries_, alert.id, &Entry::id);
-  if (known != entries_.end()) {
+  Entry* const known = find(alert.id);
+  if (known != nullptr) {
     known->severity = alert.severity;
     changed_.push_back(known->number);
   }
   const std::uint64_t incident =
-      known != entries_.end() ? known->incident : enter(entry_of(alert, rule)).incident;
+      known != nullptr ? known->incident : enter(entry_of(alert, rule)).incident;
   const Entry& speaker = speaker_of(incident);
   const std::string id = speaker.id;
   const std::string ranks = ranks_of(speaker);
@@ -182,6 +198,7 @@ bool Incidents::load(const SavedState& saved) {
     io(entry);
     if (!io.complete() || entry.number < next_number_ || entries_.size() == kMost) return false;
     next_number_ = entry.number + 1;
+    numbers_[entry.id] = entry.number;
     entries_.push_back(std::move(entry));
     return true;
   });

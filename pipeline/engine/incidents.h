@@ -21,6 +21,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "trainwatch/alert.h"
@@ -54,38 +55,41 @@ class Incidents {
 
  private:
   struct Entry {
-    std::uint64_t number = 0;  // in the order in which they opened
-    std::string id;
-    std::string rule;
-    std::string job;
-    std::string subject;  // all of it, as text
-    std::int32_t rank = kNoRank;
+    // What each further alert is compared with, side by side:
+    std::uint64_t number = 0;    // in the order in which they opened
+    std::uint64_t incident = 0;  // the number of one of its alerts
     Time since{};
     Time opened{};
     Nanos slack{};
     std::int64_t step = kNoStep;  // of a rule about one step
-    std::int32_t specificity = 0;
-    bool of_one_cause = false;
     bool alone = false;
+    bool of_one_cause = false;
+    Severity severity = Severity::info;
+    std::int32_t rank = kNoRank;
+    std::int32_t specificity = 0;
     CauseName cause = CauseName::unattributed;  // as the rule itself has it: what the engine finds
                                                 // depends on what was read by then
-    Severity severity = Severity::info;
-    std::uint64_t incident = 0;  // the number of one of its alerts
-    std::string speaker;         // as last reported
-    std::string ranks;           // as last reported, of a speaker
+    std::string id;
+    std::string rule;
+    std::string job;
+    std::string subject;  // all of it, as text
+    std::string speaker;  // as last reported
+    std::string ranks;    // as last reported, of a speaker
 
     void state(StateIo& io);
   };
 
   static Entry entry_of(const Alert& alert, const RuleSpec& rule);
   static bool belong_together(const Entry& a, const Entry& b);
+  Entry* find(const std::string& id);  // null: it is not remembered
   Entry& enter(Entry entry);
   bool speaks_for_others(const Entry& entry) const;
   void make_room();
   const Entry& speaker_of(std::uint64_t incident) const;
   std::string ranks_of(const Entry& speaker) const;
 
-  std::deque<Entry> entries_;  // in the order in which they opened
+  std::deque<Entry> entries_;                               // in the order in which they opened
+  std::unordered_map<std::string, std::uint64_t> numbers_;  // of the entries, by alert
   std::uint64_t next_number_ = 1;
   // Numbers, since they were last saved:
   std::vector<std::uint64_t> changed_;

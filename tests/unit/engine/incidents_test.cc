@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <random>
 #include <set>
@@ -33,6 +34,11 @@ class IncidentsTest : public testing::Test {
   // Opens an alert and remembers who speaks for whom.
   void open(const RuleSpec& rule, const std::string& id, std::int32_t rank, std::int64_t second,
             CauseName cause = CauseName::input_wait, Severity severity = Severity::warning) {
+    open_at_step(rule, id, rank, second, second, cause, severity);
+  }
+  void open_at_step(const RuleSpec& rule, const std::string& id, std::int32_t rank,
+                    std::int64_t second, std::int64_t step, CauseName cause = CauseName::input_wait,
+                    Severity severity = Severity::warning) {
     Alert alert;
     alert.id = id;
     alert.rule = rule.id;
@@ -40,7 +46,7 @@ class IncidentsTest : public testing::Test {
     alert.started_at = Time{std::chrono::seconds(second)};
     alert.severity = severity;
     alert.verdict.own_cause = cause;
-    alert.verdict.step = second;
+    alert.verdict.step = step;
     for (const auto& change : incidents_.update(alert, rule)) {
       ++changes_;
       speaker_[change.id] = change.incident;
@@ -88,6 +94,17 @@ TEST_F(IncidentsTest, SlowStepsOfOneRankAreApartAndThoseOfOneStepTogether) {
   open(spike_, "t0", 0, 104);
   EXPECT_EQ(speaker_["s1"], "s0");
   EXPECT_EQ(speaker_["t0"], "t0");
+}
+
+TEST_F(IncidentsTest, StepsOfSeveralRanksAreComparedWhateverTheirTimes) {
+  open_at_step(spike_, "a", 0, 100, 7);
+  open_at_step(spike_, "b", 1, 90'000, 8);
+  open_at_step(spike_, "c", 2, 180'000, 10);
+  open_at_step(spike_, "last", 3, 270'000, std::numeric_limits<std::int64_t>::max());
+  open_at_step(spike_, "first", 4, 360'000, std::numeric_limits<std::int64_t>::min());
+  EXPECT_EQ(speaker_["b"], "a");
+  EXPECT_EQ(speaker_["c"], "c");
+  EXPECT_EQ(speaker_["last"], "last");
 }
 
 TEST_F(IncidentsTest, DoesNotDependOnTheOrderOfReading) {
