@@ -138,9 +138,10 @@ class DashboardsTest(harness.JobTest):
                 self.fail("%s: %s in %s" % (where, complaint, expression))
 
     def test_answered_by_prometheus(self):
-        with scraped_cluster(self.directory) as prometheus:
-            unanswered = [(where, expression) for where, expression in all_expressions()
-                          if not any(map(math.isfinite, prometheus.values(re.sub(r" > 0$", "", expression))))]
+        with scraped_cluster(self.directory) as (prometheus, until):
+            def is_answered(expression):
+                return any(map(math.isfinite, prometheus.values(re.sub(r" > 0$", "", expression), time=until)))
+            unanswered = [(where, expression) for where, expression in all_expressions() if not is_answered(expression)]
             self.assertEqual(unanswered, [])
             for variable in dashboard_lint.variables(models()["trainwatch-jobs.json"], "query"):
                 selector, label = selector_of(variable)
@@ -150,7 +151,7 @@ class DashboardsTest(harness.JobTest):
 
 @contextlib.contextmanager
 def scraped_cluster(directory):
-    """A Prometheus that has scraped a trainwatch while jobs trained for LIVE_SECONDS."""
+    """A Prometheus that has scraped a trainwatch while jobs trained for LIVE_SECONDS, and until when."""
     cluster = live_cluster.Cluster(directory, ranks=4, nodes=2)
     configuration = os.path.join(directory, "trainwatch.yaml")
     with open(configuration, "w") as file:
@@ -162,7 +163,7 @@ def scraped_cluster(directory):
         while time.time() < end:
             cluster.write_until(time.time())
             time.sleep(0.1)
-        yield prometheus
+        yield prometheus, end
 
 
 def unknown_names(expression, exported, rules):

@@ -66,9 +66,9 @@ class Prometheus:
             return None
         return json.loads(answer)["data"]
 
-    def values(self, query):
-        """Of each series, now."""
-        data = self.ask("/api/v1/query", query=query)
+    def values(self, query, **at):
+        """Of each series, now, or at a `time`."""
+        data = self.ask("/api/v1/query", query=query, **at)
         return [float(series["value"][1]) for series in data["result"]] if data else []
 
     def value(self, query):
