@@ -1,13 +1,12 @@
 """A real Alertmanager, and a receiver of what it sends."""
 
-import http.server
 import json
 import os
 import subprocess
 import tempfile
-import threading
 
 import harness
+from local_server import Handler, LocalServer
 
 
 class Alertmanager:
@@ -34,35 +33,19 @@ class Alertmanager:
         self._scratch.cleanup()
 
 
-class Webhook:
+class Webhook(LocalServer):
     """Receives the messages of webhook_configs: `messages` has (path, message)."""
 
     def __init__(self):
         self.messages = []
         outer = self
 
-        class Handler(http.server.BaseHTTPRequestHandler):
+        class Receiver(Handler):
             def do_POST(self):
-                body = self.rfile.read(int(self.headers["Content-Length"]))
-                outer.messages.append((self.path, json.loads(body)))
-                self.send_response(200)
-                self.end_headers()
+                outer.messages.append((self.path, json.loads(self.body())))
+                self.answer()
 
-            def log_message(self, *_):
-                pass
-
-        self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.address = "127.0.0.1:%d" % self._server.server_address[1]
-        self._thread = threading.Thread(target=self._server.serve_forever)
-
-    def __enter__(self):
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_):
-        self._server.shutdown()
-        self._thread.join()
-        self._server.server_close()
+        super().__init__(Receiver)
 
     def alerts(self):
         """(path, alert) of each message, in the order of arrival."""

@@ -1,10 +1,8 @@
 """Case 81 with a real browser: pages of other sites, and a name that somebody points at this machine, get nothing."""
 
-import http.server
-import threading
-
 import browser
 import harness
+from local_server import Handler, LocalServer
 
 EVIL = "evil.example"
 LOADED = "document.readyState == 'complete' && location.href"
@@ -17,15 +15,9 @@ FETCH = """fetch("http://%s/api/v1/status").then(
   answer => answer.text().then(text => [answer.status, text.includes("version")]), () => "refused")"""
 
 
-class EmptyPage(http.server.BaseHTTPRequestHandler):
+class EmptyPage(Handler):
     def do_GET(self):
-        self.send_response(200)
-        self.send_header("Content-Type", "text/html")
-        self.end_headers()
-        self.wfile.write(b"<p>A page of another site")
-
-    def log_message(self, *_):
-        pass
+        self.answer(200, b"<p>A page of another site", Content_Type="text/html")
 
 
 class CrossSiteTest(harness.JobTest):
@@ -36,11 +28,7 @@ class CrossSiteTest(harness.JobTest):
 
     def site(self):
         """Another site on this machine."""
-        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), EmptyPage)
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        self.addCleanup(server.server_close)
-        self.addCleanup(server.shutdown)
-        return "http://127.0.0.1:%d/" % server.server_port
+        return self.enterContext(LocalServer(EmptyPage)).url + "/"
 
     def ask(self, page, host, *flags):
         """What a script on this page gets from the stream and from the API of a host."""

@@ -2,54 +2,36 @@
 of this test; tests/peers/otlp_test.py has the real protocol's definitions."""
 
 import gzip
-import http.server
 import json
-import threading
 import time
 
 import harness
 import rich_job
 from harness import JOB, Trainwatch, wait_for
+from local_server import Handler, LocalServer
 
 
-class Collector:
-    """Keeps what is posted, and answers as `answer` says: (status, headers, body)."""
+class Collector(LocalServer):
+    """Keeps what is posted, and answers as `reply` says: (status, headers, body)."""
 
     def __init__(self):
         self.requests = []  # (path, document, time.monotonic())
-        self.answer = lambda path: (200, {}, b"{}")
+        self.reply = lambda path: (200, {}, b"{}")
         outer = self
 
-        class Handler(http.server.BaseHTTPRequestHandler):
+        class Receiver(Handler):
             protocol_version = "HTTP/1.1"
 
             def do_POST(self):
-                body = self.rfile.read(int(self.headers["Content-Length"]))
+                body = self.body()
                 if self.headers.get("Content-Encoding") == "gzip":
                     body = gzip.decompress(body)
                 assert self.headers["Content-Type"] == "application/json", self.headers
                 outer.requests.append((self.path, json.loads(body), time.monotonic()))
-                status, headers, answer = outer.answer(self.path)
-                self.send_response(status)
-                for name, value in headers.items():
-                    self.send_header(name, value)
-                self.send_header("Content-Length", str(len(answer)))
-                self.end_headers()
-                self.wfile.write(answer)
+                status, headers, text = outer.reply(self.path)
+                self.answer(status, text, **headers)
 
-            def log_message(self, *_):
-                pass
-
-        self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.url = "http://127.0.0.1:%d" % self._server.server_port
-
-    def __enter__(self):
-        threading.Thread(target=self._server.serve_forever, daemon=True).start()
-        return self
-
-    def __exit__(self, *_):
-        self._server.shutdown()
-        self._server.server_close()
+        super().__init__(Receiver)
 
     def of(self, path):
         return [document for at, document, _ in list(self.requests) if at == path]
@@ -137,12 +119,12 @@ class OtlpTest(harness.JobTest):
 
     def test_a_collector_that_is_busy_is_asked_later(self):
         with Collector() as collector:
-            collector.answer = lambda path: (503, {"Retry-After": "3"}, b"")
+            collector.reply = lambda path: (503, {"Retry-After": "3"}, b"")
             with Trainwatch(JOB, self.configuration(collector)) as trainwatch:
                 wait_for(lambda: len(collector.of("/v1/metrics")) > 1, "it is asked again")
                 times = [at for path, _, at in collector.requests if path == "/v1/metrics"]
                 self.assertGreaterEqual(times[1] - times[0], 2.9)
-                collector.answer = lambda path: (200, {}, b'{"partialSuccess":{"rejectedDataPoints":"7","errorMessage":"no"}}')
+                collector.reply = lambda path: (200, {}, b'{"partialSuccess":{"rejectedDataPoints":"7","errorMessage":"no"}}')
                 wait_for(lambda: trainwatch.metric("trainwatch_otlp_points_rejected_total") >= 7, "rejected points are counted")
                 self.assertGreaterEqual(trainwatch.metric("trainwatch_otlp_requests_total"), 2)
 

@@ -1,7 +1,6 @@
 """python -m trainwatch run: its sidecar beside a daemon that is quicker than it, or slower. The daemon is one of this test."""
 
 import contextlib
-import http.server
 import importlib.util
 import io
 import json
@@ -9,47 +8,35 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 import time
 import unittest
 from unittest import mock
 
 import harness
+from local_server import Handler, LocalServer
 
 SPEC = importlib.util.spec_from_file_location("_sidecar", os.path.join(harness.ROOT, "python", "trainwatch", "_sidecar.py"))
 LATER = "2100-01-01T00:00:00.000000Z"  # so that no answer is too old
 
 
-class Daemon:
+class Daemon(LocalServer):
     """Says in the log that it listens before start() returns, and refuses the first requests."""
 
     def __init__(self, refuses=0):
         self.refuses = refuses
         outer = self
 
-        class Handler(http.server.BaseHTTPRequestHandler):
+        class Api(Handler):
             def do_GET(self):
                 outer.refuses -= 1
-                self.send_response(503 if outer.refuses >= 0 else 200)
-                self.end_headers()
-                self.wfile.write(json.dumps({"now": LATER, "files": [], "runs": [], "alerts": []}).encode())
+                body = json.dumps({"now": LATER, "files": [], "runs": [], "alerts": []}).encode()
+                self.answer(503 if outer.refuses >= 0 else 200, body)
 
-            def log_message(self, *_):
-                pass
-
-        self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-
-    def __enter__(self):
-        threading.Thread(target=self._server.serve_forever, daemon=True).start()
-        return self
-
-    def __exit__(self, *_):
-        self._server.shutdown()
-        self._server.server_close()
+        super().__init__(Api)
 
     def start(self, command, log):
         if command[1] == "run":
-            log.write(b"msg=listening address=127.0.0.1:%d\n" % self._server.server_port)
+            log.write(b"msg=listening address=%s\n" % self.address.encode())
             log.flush()
         return subprocess.Popen(["sleep", "60"])
 

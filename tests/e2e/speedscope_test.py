@@ -7,19 +7,18 @@ import os
 import shutil
 import subprocess
 import sys
-import threading
 
 import harness
 import trace_schema
+from local_server import LocalServer, Quiet
 
 FOLDER = os.path.join(harness.ROOT, "tests", "e2e")
 SPEEDSCOPE = os.path.join(FOLDER, "node_modules", "speedscope", "dist", "release")
 GENERATOR = os.path.join(harness.ROOT, "tests", "support", "sagemaker_job_gen.py")
 
 
-class Quiet(http.server.SimpleHTTPRequestHandler):
-    def log_message(self, *_):
-        pass
+class Files(Quiet, http.server.SimpleHTTPRequestHandler):
+    pass
 
 
 class SpeedscopeTest(harness.JobTest):
@@ -42,13 +41,10 @@ class SpeedscopeTest(harness.JobTest):
         for process, thread, event in trace_schema.resolved(trace_schema.load(trace)):
             if event["ph"] == "X":
                 expected.setdefault((process, thread), set()).add(event["name"])
-        with http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=served)) as server:
-            threading.Thread(target=server.serve_forever, daemon=True).start()
-            address = "http://127.0.0.1:%d" % server.server_port
+        with LocalServer(functools.partial(Files, directory=served)) as server:
             done = subprocess.run(
-                ["node", os.path.join(FOLDER, "timeline_speedscope.mjs"), address + "/index.html#profileURL=" + address +
+                ["node", os.path.join(FOLDER, "timeline_speedscope.mjs"), server.url + "/index.html#profileURL=" + server.url +
                  "/trace.json", shutil.which("chromium")], capture_output=True, text=True, timeout=120, check=False)
-            server.shutdown()
         self.assertEqual(done.returncode, 0, done.stderr)
         shown = json.loads(done.stdout)
         self.assertEqual(shown["failures"], [])
