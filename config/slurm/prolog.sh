@@ -17,7 +17,7 @@ give_up() { say "$*; the job is not watched"; exit 0; }
 start() {
   local more=()
   read -ra more <<<"$flags"
-  : >"$log" || return 1  # a requeued job has the number, and the log, of the one before
+  { : >"$log"; } 2>/dev/null || give_up "cannot write $log"  # a requeued job has the number, and the log, of the one before
   # Slurm waits for whoever holds its pipes.
   "${as_user[@]}" setsid "$binary" run "--watch=$watched" "--storage.path=$own_state" \
     "--web.listen-address=$host:$1" --process.ends-with-job=true \

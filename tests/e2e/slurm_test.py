@@ -86,6 +86,9 @@ class SlurmTest(harness.JobTest):
         self.assertEqual(self.call("epilog.sh"), "")  # slurmd may call it again
 
     def test_a_port_that_is_taken(self):
+        os.makedirs(os.path.join(self.scratch, "run"))
+        with open(os.path.join(self.scratch, "run", "%d.log" % JOB_ID), "w") as log:
+            log.write("msg=listening\n")  # of the job before it was requeued
         with socket.socket() as taken:
             taken.bind(("127.0.0.1", self.port))
             taken.listen()
@@ -129,6 +132,9 @@ class SlurmTest(harness.JobTest):
         self.configure(directory="/proc/none")
         self.call("prolog.sh")
         self.call("prolog.sh", SLURM_JOB_ID="; rm -rf /")
+        self.configure()
+        os.makedirs(os.path.join(self.scratch, "run", "%d.log" % JOB_ID))
+        self.assertEqual(self.call("prolog.sh"), "")
 
 
 if __name__ == "__main__":
