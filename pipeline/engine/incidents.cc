@@ -45,9 +45,11 @@ Incidents::Entry Incidents::entry_of(const Alert& alert, const RuleSpec& rule) {
 }
 
 bool Incidents::belong_together(const Entry& a, const Entry& b) {
+  const auto touch = [&a, &b](Nanos slack) {
+    return a.since - slack <= b.opened && b.since - slack <= a.opened;
+  };
   // Nearly all are of another time.
-  const Nanos most = std::max(a.slack, b.slack);
-  const bool near = a.since - most <= b.opened && b.since - most <= a.opened;
+  const bool near = touch(std::max(a.slack, b.slack));
   const bool steps = a.step != kNoStep && b.step != kNoStep;
   if (!near && !(steps && is_next_to(a.step, b.step))) return false;
   if (a.job != b.job || a.alone || b.alone) return false;
@@ -56,8 +58,7 @@ bool Incidents::belong_together(const Entry& a, const Entry& b) {
   if (!same_rule && a.of_one_cause && b.of_one_cause && a.cause != b.cause) return false;
   const bool same_subject = a.subject == b.subject;
   if (same_rule && !same_subject && steps) return is_next_to(a.step, b.step);
-  const Nanos slack = same_rule && same_subject ? Nanos{} : most;
-  return a.since - slack <= b.opened && b.since - slack <= a.opened;
+  return same_rule && same_subject ? touch(Nanos{}) : near;
 }
 
 bool Incidents::speaks_for_others(const Entry& entry) const {

@@ -132,18 +132,14 @@ def fetch(url: str) -> Dict[str, Any]:
 
 def ask(url: str) -> Dict[str, Any]:
     """Asks again while there is no answer: on a busy machine the daemon is the last that runs."""
-    failures: List[Exception] = []
-
-    def answer() -> Optional[Dict[str, Any]]:
+    deadline = time.monotonic() + DRAIN_SECONDS
+    while True:
         try:
             return fetch(url)
-        except (OSError, ValueError) as failure:
-            failures.append(failure)
-            return None
-    found = poll(answer, DRAIN_SECONDS)
-    if found is None:
-        raise failures[-1]
-    return found
+        except (OSError, ValueError):
+            if time.monotonic() > deadline:
+                raise
+        time.sleep(0.05)
 
 
 def summarise(url: str, directory: str) -> None:

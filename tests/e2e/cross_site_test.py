@@ -17,7 +17,7 @@ FETCH = """fetch("http://%s/api/v1/status").then(
 
 class EmptyPage(Handler):
     def do_GET(self):
-        self.answer(200, b"<p>A page of another site", Content_Type="text/html")
+        self.answer(200, b"<p>A page of another site", **{"Content-Type": "text/html"})
 
 
 class CrossSiteTest(harness.JobTest):

@@ -18,7 +18,7 @@ class Handler(Quiet, http.server.BaseHTTPRequestHandler):
     def answer(self, status=200, body=b"", **headers):
         self.send_response(status)
         for name, value in headers.items():
-            self.send_header(name.replace("_", "-"), value)
+            self.send_header(name, value)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)

@@ -85,10 +85,13 @@ class SlurmTest(harness.JobTest):
             self.assertEqual(os.listdir(os.path.join(self.scratch, left)), [])
         self.assertEqual(self.call("epilog.sh"), "")  # slurmd may call it again
 
-    def test_a_port_that_is_taken(self):
+    def test_the_log_of_a_job_that_was_requeued(self):
         os.makedirs(os.path.join(self.scratch, "run"))
         with open(os.path.join(self.scratch, "run", "%d.log" % JOB_ID), "w") as log:
-            log.write("msg=listening\n")  # of the job before it was requeued
+            log.write("msg=listening\n")
+        self.test_a_port_that_is_taken()
+
+    def test_a_port_that_is_taken(self):
         with socket.socket() as taken:
             taken.bind(("127.0.0.1", self.port))
             taken.listen()

@@ -137,12 +137,7 @@ TEST_F(PendingCausesTest, TheStoreHasWhatWaitsWhateverCameAndWent) {
 TEST_F(PendingCausesTest, SurviveARestartInTheirOrder) {
   for (int i = 0; i < 12; ++i) add(pending_, std::to_string(i), "a");
   settle("3");
-  StateRows saved;
-  pending_.save(saved, rules_, true);
-  StoredRows rows;
-  for (const auto& [key, value] : saved.changed()) {
-    if (value) rows.emplace(key, *value);
-  }
+  const StoredRows rows = all_rows();
   SameIds ids(interner_);
   PendingCauses loaded(interner_);
   ASSERT_TRUE(loaded.load({rows, &ids}, rules_, {true}));
