@@ -1,5 +1,6 @@
 #include "pipeline/decode/decimal_time.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <charconv>
@@ -45,17 +46,22 @@ constexpr unsigned digit_of(char c) {
   return static_cast<unsigned char>(c) - unsigned{'0'};
 }
 
-// Eight digits at once: each step joins neighbours, digits to pairs to fours to eight. False: other
-// characters are among them.
+// The number that eight digits are; a zero byte counts as a 0. Each step joins neighbours: digits to
+// pairs to fours to eight.
+[[gnu::always_inline]] inline std::uint64_t joined_digits(std::uint64_t word) {
+  word = (word & 0x0F0F0F0F0F0F0F0FULL) * 2561 >> 8U;
+  word = (word & 0x00FF00FF00FF00FFULL) * 6553601 >> 16U;
+  return (word & 0x0000FFFF0000FFFFULL) * 42949672960001 >> 32U;
+}
+
+// False: other characters are among the eight.
 [[gnu::always_inline]] inline bool eight_digits(std::uint64_t word, std::uint64_t& value) {
   constexpr std::uint64_t kHighHalves = 0xF0F0F0F0F0F0F0F0ULL;
   const std::uint64_t carried = (word + 0x0606060606060606ULL) & kHighHalves;
   if ((word & kHighHalves) != 0x3030303030303030ULL || carried != 0x3030303030303030ULL) {
     return false;
   }
-  word = (word & 0x0F0F0F0F0F0F0F0FULL) * 2561 >> 8U;
-  word = (word & 0x00FF00FF00FF00FFULL) * 6553601 >> 16U;
-  value = (word & 0x0000FFFF0000FFFFULL) * 42949672960001 >> 32U;
+  value = joined_digits(word);
   return true;
 }
 
@@ -182,6 +188,32 @@ struct ShortDecimal {
   return true;
 }
 
+// How many of eight characters are digits before the first that is none.
+[[gnu::always_inline]] inline std::size_t digits_before(std::uint64_t word) {
+  const std::uint64_t values = word ^ 0x3030303030303030ULL;
+  const std::uint64_t others = ((values + 0x7676767676767676ULL) | values) & 0x8080808080808080ULL;
+  return static_cast<std::size_t>(std::countr_zero(others)) / 8;  // 64 / 8 if there is none
+}
+
+// Takes up to eight digits and returns how many. Must not be asked beyond the eighth.
+[[gnu::always_inline]] inline std::size_t take_digits(std::string_view& text,
+                                                      std::uint64_t& value) {
+  std::size_t count = 0;
+  if (std::endian::native == std::endian::little && text.size() >= 8) {
+    const auto word = load<std::uint64_t>(text.data());
+    count = digits_before(word);
+    if (count > 0) value = joined_digits(word << (8 * (8 - count)));
+  } else {
+    for (; count < std::min<std::size_t>(text.size(), 8); ++count) {
+      const unsigned digit = digit_of(text[count]);
+      if (digit > 9) break;
+      value = value * 10 + digit;
+    }
+  }
+  text.remove_prefix(count);
+  return count;
+}
+
 // Two short integers with a point between them, and so few digits that none is ever dropped.
 [[gnu::always_inline]] inline bool short_decimal(std::string_view text, ShortDecimal& out) {
   if (text.size() <= 8) return tiny_decimal(text, out);
@@ -284,6 +316,21 @@ bool read_digits(std::string_view text, std::int64_t& number) {
   if (value > static_cast<std::uint64_t>(kMax)) return false;
   number = static_cast<std::int64_t>(value);
   return true;
+}
+
+bool read_leading_digits(std::string_view& text, std::int64_t& number) {
+  const char first = text.empty() ? '\0' : text.front();
+  std::uint64_t value = 0;
+  std::size_t count = take_digits(text, value);
+  if (count == 8) {
+    std::uint64_t low = 0;
+    const std::size_t more = take_digits(text, low);
+    value = value * kPowersOfTen[more] + low;
+    count += more;
+  }
+  number = static_cast<std::int64_t>(value);
+  const bool longer = count == 16 && !text.empty() && is_digit(text.front());
+  return count > 0 && !longer && (first != '0' || count == 1);
 }
 
 bool read_integer(std::string_view token, std::int64_t& number) {

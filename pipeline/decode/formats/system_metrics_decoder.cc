@@ -67,9 +67,11 @@ class SystemMetricsDecoder final : public Decoder {
   }
 
  private:
+  using LineParts = ConstantParts<2>;
+
   // A line of one series.
   struct Layout {
-    ConstantParts::Line parts;   // around its two numbers
+    LineParts::Line parts;       // around its two numbers
     std::uint32_t next = 0;      // the layout of the line that followed last time
     std::optional<SeriesId> id;  // none: there was no room for the series
     Resource resource = Resource::other;
@@ -136,7 +138,7 @@ class SystemMetricsDecoder final : public Decoder {
   RecordLayouts<Tokens> spellings_;  // orders of keys, and spaces
   std::vector<Layout> layouts_;      // one per series
   std::vector<Series> series_;       // of them
-  ConstantParts parts_;
+  LineParts parts_;
   std::size_t last_ = 0;          // the layout of the last line
   TokenTable<4> layout_of_name_;  // by the tokens as written
   RememberedToken time_;          // samples of one moment repeat it
@@ -247,7 +249,7 @@ bool SystemMetricsDecoder::read_expected(std::string_view text, Reading& reading
   reading.layout = layouts_[last_].next;
   const Layout& layout = layouts_[reading.layout];
   if (!layout.parts.known()) return false;
-  const ConstantParts::Parts parts = parts_.of(layout.parts);
+  const auto [before, between, after] = parts_.of(layout.parts);
   std::string_view rest = text;
   const auto take = [&rest](std::string_view part) {
     if (!rest.starts_with(part)) return false;
@@ -260,11 +262,11 @@ bool SystemMetricsDecoder::read_expected(std::string_view text, Reading& reading
     rest.remove_prefix(token.size());
     return token;
   };
-  if (!take(parts.before)) return false;
-  const std::string_view first = take_token(parts.between.front());
-  if (!take(parts.between)) return false;
-  const std::string_view second = take_token(parts.after.front());
-  if (!take(parts.after)) return false;
+  if (!take(before)) return false;
+  const std::string_view first = take_token(between.front());
+  if (!take(between)) return false;
+  const std::string_view second = take_token(after.front());
+  if (!take(after)) return false;
   if (!read_number(layout.value_first ? first : second, reading.value)) return false;
   if (!time_of(layout.value_first ? second : first, reading.at_ns)) return false;
   size = text.size() - rest.size();
@@ -345,9 +347,10 @@ void SystemMetricsDecoder::set_layout(std::string_view text, const Tokens& token
   const std::string_view first = layout.value_first ? tokens.value : tokens.timestamp;
   const std::string_view second = layout.value_first ? tokens.timestamp : tokens.value;
   const char* const first_end = first.data() + first.size();
-  parts_.set(layout.parts, {{text.data(), first.data()},
-                            {first_end, second.data()},
-                            {second.data() + second.size(), text.data() + text.size()}});
+  const LineParts::Parts parts{
+      std::string_view{text.data(), first.data()}, std::string_view{first_end, second.data()},
+      text.substr(static_cast<std::size_t>(second.data() + second.size() - text.data()))};
+  parts_.set(layout.parts, parts);
 }
 
 void SystemMetricsDecoder::state(StateIo& io) {

@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "pipeline/decode/decimal_time.h"
@@ -14,6 +15,7 @@
 #include "pipeline/decode/format.h"
 #include "pipeline/decode/json_cursor.h"
 #include "pipeline/decode/path_metadata.h"
+#include "pipeline/decode/recurring_spans.h"
 #include "pipeline/decode/remembered_token.h"
 #include "pipeline/decode/symbol_reader.h"
 #include "pipeline/decode/trace_document_decoder.h"
@@ -82,22 +84,24 @@ class TimelineDecoder final : public TraceDocumentDecoder {
   void rest_if_closed();
 
   Rejection metadata(const TraceEvent& event);
-  Rejection complete_span(const TraceEvent& event);
+  Rejection complete_span(std::string_view text, const TraceEvent& event);
   Rejection begin_span(const TraceEvent& event);
   Rejection end_span(const TraceEvent& event);
 
-  void emit(const TraceEvent& event, Symbol phase, Symbol name, std::int64_t start_ns,
-            std::int64_t duration_ns);
+  // What the event says, but for its times.
+  Span span_of(const TraceEvent& event, Symbol phase, Symbol name);
+  void emit(const Span& span, const RecurringSpans::Times& times);
   // What its arguments call the event, if they do.
   Symbol layer_of(const TraceEvent& event);
   // The phase of an event, made when it is new; null when the table is full.
   Phase* phase_of(const TraceEvent& event);
   void read_path();
 
-  std::unique_ptr<Habits> habits_;    // null: no record was read since the document was closed
-  EventBatch* out_ = nullptr;         // during feed() and finish()
-  std::string path_;                  // that subject_ was made from
-  std::optional<SubjectId> subject_;  // nullopt: not known yet, or there is no room for it
+  std::unique_ptr<Habits> habits_;  // null: no record was read since the document was closed
+  std::unique_ptr<RecurringSpans> recurring_;  // during feed(), if that is worth it
+  EventBatch* out_ = nullptr;                  // during feed() and finish()
+  std::string path_;                           // that subject_ was made from
+  std::optional<SubjectId> subject_;           // nullopt: not known yet, or there is no room for it
   SpanKind fallback_ = SpanKind::other;
   std::map<std::int64_t, Phase> phases_;
   RememberedToken last_pid_;  // one look-up saved for most events
@@ -112,7 +116,9 @@ class TimelineDecoder final : public TraceDocumentDecoder {
 void TimelineDecoder::feed(std::string_view bytes, EventBatch& out) {
   out_ = &out;
   read_path();
+  if (bytes.size() >= RecurringSpans::kLeastBytes) recurring_ = std::make_unique<RecurringSpans>();
   read_document(bytes);
+  recurring_.reset();
   rest_if_closed();
   out_ = nullptr;
 }
@@ -148,6 +154,13 @@ void TimelineDecoder::read_path() {
 }
 
 Rejection TimelineDecoder::read_event(std::string_view text) {
+  if (recurring_ != nullptr) {
+    RecurringSpans::Times times;
+    if (const Span* const known = recurring_->read(text, times)) {
+      emit(*known, times);
+      return std::nullopt;
+    }
+  }
   TraceEvent event;
   if (!habits_) habits_ = std::make_unique<Habits>(context_.interner.symbols);
   if (!habits_->reader.read(text, event)) return RejectReason::syntax;
@@ -156,7 +169,7 @@ Rejection TimelineDecoder::read_event(std::string_view text) {
     case 'M':
       return metadata(event);
     case 'X':
-      return complete_span(event);
+      return complete_span(text, event);
     case 'B':
       return begin_span(event);
     case 'E':
@@ -167,6 +180,7 @@ Rejection TimelineDecoder::read_event(std::string_view text) {
 }
 
 Rejection TimelineDecoder::metadata(const TraceEvent& event) {
+  if (recurring_ != nullptr) recurring_->clear();
   if (!event.start_time_us.empty()) {
     const auto start = parse_time_ns(event.start_time_us, TimeUnit::microseconds);
     if (!start) return RejectReason::time;
@@ -182,7 +196,7 @@ Rejection TimelineDecoder::metadata(const TraceEvent& event) {
   return std::nullopt;
 }
 
-Rejection TimelineDecoder::complete_span(const TraceEvent& event) {
+Rejection TimelineDecoder::complete_span(std::string_view text, const TraceEvent& event) {
   const auto start = parse_time_ns(event.ts, TimeUnit::microseconds);
   if (!start) return RejectReason::time;
   std::optional<std::int64_t> duration = 0;
@@ -193,7 +207,9 @@ Rejection TimelineDecoder::complete_span(const TraceEvent& event) {
   if (!name) return unreadable(event.name);
   const Phase* const phase = phase_of(event);
   if (phase == nullptr) return RejectReason::cardinality;
-  emit(event, phase->name, *name, *start, *duration);
+  const Span span = span_of(event, phase->name, *name);
+  emit(span, {*start, *duration});
+  if (recurring_ != nullptr) recurring_->learn(text, event, span);
   return std::nullopt;
 }
 
@@ -223,18 +239,14 @@ Rejection TimelineDecoder::end_span(const TraceEvent& event) {
   phase->open.pop_back();
   --open_spans_;
   if (*end < begun.start_ns) return RejectReason::time;
-  emit(event, phase->name, begun.name, begun.start_ns, *end - begun.start_ns);
+  emit(span_of(event, phase->name, begun.name), {begun.start_ns, *end - begun.start_ns});
   return std::nullopt;
 }
 
-void TimelineDecoder::emit(const TraceEvent& event, Symbol phase, Symbol name,
-                           std::int64_t start_ns, std::int64_t duration_ns) {
+Span TimelineDecoder::span_of(const TraceEvent& event, Symbol phase, Symbol name) {
   const SpanClass kind =
       habits_->classifier.classify(context_.interner.symbols, phase, name, fallback_);
-  Span& span = std::get<Span>(out_->emplace_back(std::in_place_type<Span>));
-  span.start = time_from_ns(saturating_add(start_ns, start_time_ns_));
-  span.duration = Nanos{duration_ns};
-  last_end_ns_ = std::max(last_end_ns_, saturating_add(to_ns(span.start), duration_ns));
+  Span span;
   span.step = habits_->step.read(event.step_num, kNoStep);
   span.subject = *subject_;
   span.name = name;
@@ -248,6 +260,14 @@ void TimelineDecoder::emit(const TraceEvent& event, Symbol phase, Symbol name,
   span.pin_memory = pin_memory(event.pin_memory);
   span.num_workers = static_cast<std::int32_t>(integer_or(event.num_workers, kNoWorker));
   span.layer = layer_of(event);
+  return span;
+}
+
+void TimelineDecoder::emit(const Span& span, const RecurringSpans::Times& times) {
+  Span& made = std::get<Span>(out_->emplace_back(std::in_place_type<Span>, span));
+  made.start = time_from_ns(saturating_add(times.start_ns, start_time_ns_));
+  made.duration = Nanos{times.duration_ns};
+  last_end_ns_ = std::max(last_end_ns_, saturating_add(to_ns(made.start), times.duration_ns));
 }
 
 Symbol TimelineDecoder::layer_of(const TraceEvent& event) {
