@@ -73,7 +73,7 @@ class ThroughputRegression final : public Rule {
 
   void on_step(const Step& step, Verdicts& out) override {
     if (step.mode == Mode::eval) return;  // its beginning is always slow, and it is no training
-    const std::string key = track_key(step.mode, step.origin);
+    const std::string& key = track_key(step.mode, step.origin);
     Track& track = tracks_[{step.mode, step.origin}];
     if (step.opens_attempt) {
       track = {};

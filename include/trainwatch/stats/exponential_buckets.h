@@ -6,8 +6,11 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <limits>
 
 namespace trainwatch::exponential_buckets {
@@ -36,13 +39,30 @@ inline constexpr std::array kFractions = {0.5,
                                           0.9170040432046712,
                                           0.9576032806985737};
 
+// How many of them are smaller than the fractions that begin with the same five bits; at most one
+// more lies among these.
+inline constexpr std::array kSmaller = [] {
+  std::array<std::uint8_t, 32> smaller{};
+  for (std::size_t i = 0; i < smaller.size(); ++i) {
+    const double least = 0.5 + static_cast<double>(i) / 64;
+    smaller[i] =
+        static_cast<std::uint8_t>(std::ranges::lower_bound(kFractions, least) - kFractions.begin());
+  }
+  return smaller;
+}();
+
 // The bucket of a finite value at schema 4; kZero for what is not positive.
 inline std::int16_t bucket_of(double value) {
   if (value <= kZeroThreshold) return kZero;
-  int exponent = 0;
-  const double fraction = std::frexp(value, &exponent);
-  const auto place = std::ranges::lower_bound(kFractions, fraction) - kFractions.begin();
-  return static_cast<std::int16_t>(place + std::int64_t{exponent - 1} * 16);
+  const auto bits = std::bit_cast<std::uint64_t>(value);  // of a normal number
+  constexpr std::uint64_t kHalf = 1022;                   // the exponent of 0.5
+  const double fraction =
+      std::bit_cast<double>((bits & ((std::uint64_t{1} << 52U) - 1)) | kHalf << 52U);
+  std::int64_t place = kSmaller[bits >> 47U & 31U];
+  if (place < std::ssize(kFractions) && kFractions[static_cast<std::size_t>(place)] < fraction) {
+    ++place;
+  }
+  return static_cast<std::int16_t>(place + (static_cast<std::int64_t>(bits >> 52U) - 1023) * 16);
 }
 
 // The bucket of the next lower schema that holds the bucket.

@@ -3,7 +3,6 @@
 #include <cmath>
 #include <limits>
 #include <string>
-#include <tuple>
 
 namespace trainwatch {
 namespace {
@@ -15,8 +14,9 @@ std::uint64_t sum_of(std::uint64_t a, std::uint64_t b) {
   return a + std::min(b, std::numeric_limits<std::uint64_t>::max() - a);
 }
 
-auto place_of(const HistogramCell& cell) {
-  return std::pair(cell.native, cell.bucket);
+// Ascending by native and then by classic bucket.
+std::int32_t place_of(const HistogramCell& cell) {
+  return cell.native * 65536 + cell.bucket;
 }
 
 std::int16_t at_schema(std::int16_t native, int schema) {

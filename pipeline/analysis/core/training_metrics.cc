@@ -76,10 +76,15 @@ Value* TrainingMetrics::in(Family& family, std::optional<Value> Rank::*member, S
 template <class Kind, class Value>
 Value* TrainingMetrics::in(Family& family, std::map<Kind, Value> Rank::*member, SubjectId subject,
                            Kind kind) {
-  const Rank* const known = ranks_.find(subject);
-  const bool is_new = known == nullptr || !(known->*member).contains(kind);
+  if (Rank* const rank = ranks_.find(subject)) {
+    const auto known = (rank->*member).find(kind);
+    if (known != (rank->*member).end()) {
+      changing(subject);
+      return &known->second;
+    }
+  }
   const std::size_t kind_number = static_cast<std::size_t>(kind) % 16;
-  if (is_new && !take_room(family, subject, kind_number)) return nullptr;
+  if (!take_room(family, subject, kind_number)) return nullptr;
   return &(changing(subject).*member)[kind];
 }
 

@@ -27,7 +27,7 @@ ColumnChart<StepColumn> single_steps(const JobHistory& job, const ChartRange& ra
     if (step.end() < range.from || step.end() >= range.to) continue;
     if (!is_wanted(step.attempt, range)) continue;
     StepColumn& column = columns[Time{step.end().time_since_epoch() / width * width}];
-    column.add(step);
+    column.add(StepFigures(step));
     if (step.data_wait > Nanos{}) column.add_load(step.data_wait);
   }
   ColumnChart<StepColumn> chart{width, {columns.begin(), columns.end()}};

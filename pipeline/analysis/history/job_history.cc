@@ -50,8 +50,9 @@ void JobHistory::on(const Step& step, std::size_t most) {
   const Time end = step.end();
   if (!take(end)) return;
   first_end_ = first_end_ == kNoTime ? end : std::min(first_end_, end);
+  const StepFigures figures(step);
   for (Steps* level : {&seconds_, &quarters_, &whole_}) {
-    if (StepColumn* const column = level->at(end)) column->add(step);
+    if (StepColumn* const column = level->at(end)) column->add(figures);
   }
   const std::size_t slot = rank_slot(step.subject);
   if (slot != kNoSlot) {

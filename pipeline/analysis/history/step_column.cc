@@ -14,33 +14,42 @@ void add_each(std::array<double, kSize>& to, const std::array<double, kSize>& fr
 }  // namespace
 
 std::array<Nanos, kIterationParts> parts_of(const Step& step) {
+  const std::pair<IterationPart, Nanos> known[] = {{IterationPart::data_wait, step.data_wait},
+                                                   {IterationPart::between, step.between()},
+                                                   {IterationPart::forward, step.forward},
+                                                   {IterationPart::backward, step.backward},
+                                                   {IterationPart::optimizer, step.optimizer}};
   std::array<Nanos, kIterationParts> parts{};
-  Nanos left = step.iteration();
-  const auto take = [&](IterationPart part, Nanos most) {
-    const Nanos taken = std::clamp(most, Nanos{}, std::max(left, Nanos{}));
+  Nanos left = std::max(step.iteration(), Nanos{});
+  for (const auto& [part, most] : known) {
+    const Nanos taken = std::clamp(most, Nanos{}, left);
     parts[static_cast<std::size_t>(part)] = taken;
     left -= taken;
-  };
-  take(IterationPart::data_wait, step.data_wait);
-  take(IterationPart::between, step.between());
-  take(IterationPart::forward, step.forward);
-  take(IterationPart::backward, step.backward);
-  take(IterationPart::optimizer, step.optimizer);
-  take(IterationPart::other, left);
+  }
+  parts[static_cast<std::size_t>(IterationPart::other)] = left;
   return parts;
 }
 
-void StepColumn::add(const Step& step) {
-  const double took = to_seconds(step.iteration());
-  iterations.add(took);
-  shortest = std::min(shortest, static_cast<float>(took));
-  longest = std::max(longest, static_cast<float>(took));
+StepFigures::StepFigures(const Step& step)
+    : took(to_seconds(step.iteration())),
+      elapsed(took * step.steps),
+      parts(),
+      evaluation(to_seconds(step.evaluation)),
+      number(step.number),
+      attempt(step.attempt) {
+  std::ranges::transform(parts_of(step), parts.begin(),
+                         [](Nanos part) { return to_seconds(part); });
+}
+
+void StepColumn::add(const StepFigures& step) {
+  iterations.add(step.took);
+  shortest = std::min(shortest, static_cast<float>(step.took));
+  longest = std::max(longest, static_cast<float>(step.took));
   attempt = std::max(attempt, step.attempt);
   last_step = std::max(last_step, step.number);
-  elapsed += took * step.steps;
-  const auto of_step = parts_of(step);
-  for (std::size_t i = 0; i < parts.size(); ++i) parts[i] += to_seconds(of_step[i]);
-  evaluation += to_seconds(step.evaluation);
+  elapsed += step.elapsed;
+  add_each(parts, step.parts);
+  evaluation += step.evaluation;
 }
 
 void StepColumn::add_load(Nanos duration) {

@@ -40,6 +40,18 @@ inline std::string_view to_string(IterationPart part) {
 // of pipelined stages do, are cut where the step is full.
 std::array<Nanos, kIterationParts> parts_of(const Step& step);
 
+// What a step adds to each of the columns that it lies in.
+struct StepFigures {
+  explicit StepFigures(const Step& step);
+
+  double took;                                // seconds, of an iteration
+  double elapsed;                             // seconds, of all its iterations
+  std::array<double, kIterationParts> parts;  // seconds
+  double evaluation;                          // seconds
+  std::int64_t number;
+  std::uint32_t attempt;
+};
+
 struct StepColumn {
   LogHistogram iterations;  // their seconds, at most LogHistogram::kError off
   float shortest = std::numeric_limits<float>::infinity();  // seconds, exactly
@@ -54,7 +66,7 @@ struct StepColumn {
   double load_seconds = 0;
   float longest_load = 0;
 
-  void add(const Step& step);
+  void add(const StepFigures& step);
   void add_load(Nanos duration);
   void merge(const StepColumn& other);
 
