@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <deque>
+#include <list>
 #include <utility>
 
 #include "pipeline/analysis/sagemaker/symbol_extents.h"
@@ -73,7 +74,7 @@ class StepExtents {
   }
 
   // The open steps; the one touched last comes last.
-  const std::deque<OpenStep>& open() const { return open_; }
+  const std::list<OpenStep>& open() const { return open_; }
 
   void state(StateIo& io, const Interner& interner) {
     io(open_);
@@ -115,14 +116,14 @@ class StepExtents {
     const auto found = std::ranges::find_if(open_, belongs);
     last_is_only_ = same == (found == open_.end() ? 0 : 1);
     if (found != open_.end()) {
-      std::rotate(found, found + 1, open_.end());
+      open_.splice(open_.end(), open_, found);
       return open_.back();
     }
     if (open_.size() < kOpen) {
       open_.emplace_back();
     } else {
       close(open_.front());
-      std::rotate(open_.begin(), open_.begin() + 1, open_.end());  // with its memory
+      open_.splice(open_.end(), open_, open_.begin());  // with its memory
     }
     open_.back().begin(number);
     return open_.back();
@@ -161,7 +162,7 @@ class StepExtents {
 
   static Time start_of(const Waiting& waiting) { return waiting.second.start; }
 
-  std::deque<OpenStep> open_;
+  std::list<OpenStep> open_;
   bool last_is_only_ = false;    // no other open step has the number of the last one
   std::deque<Waiting> waiting_;  // by start
 };
