@@ -46,8 +46,8 @@ constexpr unsigned digit_of(char c) {
   return static_cast<unsigned char>(c) - unsigned{'0'};
 }
 
-// The number that eight digits are; a zero byte counts as a 0. Each step joins neighbours: digits to
-// pairs to fours to eight.
+// The number that eight digits are; a zero byte counts as a 0. Each step joins neighbours: digits
+// to pairs to fours to eight.
 [[gnu::always_inline]] inline std::uint64_t joined_digits(std::uint64_t word) {
   word = (word & 0x0F0F0F0F0F0F0F0FULL) * 2561 >> 8U;
   word = (word & 0x00FF00FF00FF00FFULL) * 6553601 >> 16U;
