@@ -29,8 +29,10 @@ class ConstantParts {
   };
   using Parts = std::array<std::string_view, kParts>;
 
+  // Where its parts lie, one behind the other.
+  const char* begin(const Line& line) const { return text_.data() + line.begin; }
   Parts of(const Line& line) const {
-    const char* text = text_.data() + line.begin;
+    const char* text = begin(line);
     Parts parts;
 #pragma GCC unroll 4
     for (std::size_t i = 0; i < kParts; ++i) {

@@ -195,23 +195,20 @@ struct ShortDecimal {
   return static_cast<std::size_t>(std::countr_zero(others)) / 8;  // 64 / 8 if there is none
 }
 
-// Takes up to eight digits and returns how many. Must not be asked beyond the eighth.
-[[gnu::always_inline]] inline std::size_t take_digits(std::string_view& text,
-                                                      std::uint64_t& value) {
-  std::size_t count = 0;
-  if (std::endian::native == std::endian::little && text.size() >= 8) {
-    const auto word = load<std::uint64_t>(text.data());
-    count = digits_before(word);
-    if (count > 0) value = joined_digits(word << (8 * (8 - count)));
-  } else {
-    for (; count < std::min<std::size_t>(text.size(), 8); ++count) {
-      const unsigned digit = digit_of(text[count]);
-      if (digit > 9) break;
-      value = value * 10 + digit;
-    }
+// Reads up to eight digits and returns where they end.
+[[gnu::always_inline]] inline const char* read_up_to_eight(const char* begin, const char* end,
+                                                           std::uint64_t& value) {
+  if (std::endian::native == std::endian::little && end - begin >= 8) {
+    const auto word = load<std::uint64_t>(begin);
+    const std::size_t count = digits_before(word);
+    value = count == 0 ? 0 : joined_digits(word << (8 * (8 - count)));
+    return begin + count;
   }
-  text.remove_prefix(count);
-  return count;
+  value = 0;
+  const char* const most = begin + std::min<std::ptrdiff_t>(end - begin, 8);
+  const char* p = begin;
+  for (; p != most && digit_of(*p) <= 9; ++p) value = value * 10 + digit_of(*p);
+  return p;
 }
 
 // Two short integers with a point between them, and so few digits that none is ever dropped.
@@ -318,19 +315,19 @@ bool read_digits(std::string_view text, std::int64_t& number) {
   return true;
 }
 
-bool read_leading_digits(std::string_view& text, std::int64_t& number) {
-  const char first = text.empty() ? '\0' : text.front();
+const char* read_leading_digits(const char* begin, const char* end, std::int64_t& number) {
   std::uint64_t value = 0;
-  std::size_t count = take_digits(text, value);
-  if (count == 8) {
+  const char* behind = read_up_to_eight(begin, end, value);
+  if (behind - begin == 8) {
     std::uint64_t low = 0;
-    const std::size_t more = take_digits(text, low);
-    value = value * kPowersOfTen[more] + low;
-    count += more;
+    behind = read_up_to_eight(begin + 8, end, low);
+    value = value * kPowersOfTen[static_cast<std::size_t>(behind - begin - 8)] + low;
   }
   number = static_cast<std::int64_t>(value);
-  const bool longer = count == 16 && !text.empty() && is_digit(text.front());
-  return count > 0 && !longer && (first != '0' || count == 1);
+  const std::ptrdiff_t count = behind - begin;
+  const bool longer = count == 16 && behind != end && is_digit(*behind);
+  const bool none = count == 0 || (*begin == '0' && count > 1);
+  return none || longer ? nullptr : behind;
 }
 
 bool read_integer(std::string_view token, std::int64_t& number) {

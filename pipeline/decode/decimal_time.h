@@ -56,9 +56,9 @@ inline std::optional<std::int64_t> parse_digits(std::string_view text) {
   return read_digits(text, number) ? std::optional(number) : std::nullopt;
 }
 
-// Takes the number that the text begins with: 1 to 16 digits, of which the first is 0 in a single
-// one only. False: it begins with something else, or with more digits; the text may be any then.
-bool read_leading_digits(std::string_view& text, std::int64_t& number);
+// Reads the number that [begin, end) begins with, and returns where it ends: 1 to 16 digits, of
+// which the first is 0 in a single one only. Null: there is something else, or more digits.
+const char* read_leading_digits(const char* begin, const char* end, std::int64_t& number);
 
 // A JSON integer that fits into 32 bits.
 inline std::optional<std::int32_t> small_integer(std::string_view token) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <span>
+#include <utility>
 
 #include "pipeline/decode/decimal_time.h"
 #include "pipeline/decode/short_text.h"
@@ -15,7 +16,8 @@ constexpr std::int64_t kMostUs = std::numeric_limits<std::int64_t>::max() / kNsP
 
 bool is_number(std::string_view token) {
   std::int64_t number = 0;
-  return read_leading_digits(token, number) && token.empty();
+  const char* const end = token.data() + token.size();
+  return read_leading_digits(token.data(), end, number) == end && !token.empty();
 }
 
 // Writers put the number of a step in quotes.
@@ -38,28 +40,27 @@ const Span* RecurringSpans::read(std::string_view record, Times& times) {
 }
 
 bool RecurringSpans::is(Pattern& pattern, std::string_view record, Times& times) const {
-  const Text::Parts parts = text_.of(pattern.text);
-  const auto take = [&record](std::string_view part) {
-    if (record.size() < part.size() || !same_bytes(record.data(), part.data(), part.size())) {
-      return false;
-    }
-    record.remove_prefix(part.size());
+  const char* part = text_.begin(pattern.text);
+  const char* p = record.data();
+  const char* const end = p + record.size();
+  const auto take = [&](std::size_t size) {
+    if (std::cmp_less(end - p, size) || !same_bytes(p, part, size)) return false;
+    p += size;
+    part += size;
     return true;
   };
-  if (!pattern.text.known() || !take(parts[0])) return false;
+  const auto& sizes = pattern.text.sizes;
+  if (!pattern.text.known() || !take(sizes[0])) return false;
+  std::array<std::int64_t, kNumbers> numbers{0, 0, pattern.span.step};  // by Number
   for (std::size_t i = 0; i < pattern.count; ++i) {
-    std::int64_t number = 0;
-    if (!read_leading_digits(record, number) || !take(parts[i + 1])) return false;
-    if (pattern.numbers[i] == Number::step) {
-      pattern.span.step = number;
-    } else if (number > kMostUs) {
-      return false;
-    } else {
-      (pattern.numbers[i] == Number::start ? times.start_ns : times.duration_ns) =
-          number * kNsPerUs;
-    }
+    p = read_leading_digits(p, end, numbers[static_cast<std::size_t>(pattern.numbers[i])]);
+    if (p == nullptr || !take(sizes[i + 1])) return false;
   }
-  return record.empty();
+  const auto [start_us, duration_us, step] = numbers;
+  if (p != end || std::max(start_us, duration_us) > kMostUs) return false;
+  times = {start_us * kNsPerUs, duration_us * kNsPerUs};
+  pattern.span.step = step;
+  return true;
 }
 
 void RecurringSpans::learn(std::string_view record, const TraceEvent& event, const Span& span) {
