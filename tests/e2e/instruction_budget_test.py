@@ -26,8 +26,8 @@ MOST_ALLOCATIONS = 0.2
 BUDGETS = {
     "replay of system metrics": 1370,
     "analyses of system metrics": 2205,
-    "replay of a timeline": 2210,
-    "analyses of a timeline": 8430,
+    "replay of a timeline": 2180,
+    "analyses of a timeline": 7875,
     "replay of a Kineto trace": 2870,
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "pipeline/analysis/table_cells.h"
@@ -32,52 +33,62 @@ class TimeAnnotations final : public Analysis {
 
   void on_span(const Span& span) override {
     if (span.origin != Origin::timeline) return;
-    const Key key{{span.metric(), span.phase}, span.step};
-    auto entry = annotations_.find(key);
-    if (entry == annotations_.end()) {
-      if (annotations_.size() == kMaxAnnotations) {
-        ++left_out_;
-        return;
-      }
-      entry = annotations_.try_emplace(key).first;
+    const bool full = size_ == kMaxAnnotations;
+    const Names names{span.metric(), span.phase};
+    auto known = annotations_.find(names);
+    if (full && (known == annotations_.end() || !known->second.contains(span.step))) {
+      ++left_out_;
+      return;
     }
-    entry->second.add(span);
+    if (known == annotations_.end()) known = annotations_.try_emplace(names).first;
+    Steps& steps = known->second;
+    const std::size_t before = steps.size();
+    steps.try_emplace(steps.end(), span.step)->second.add(span);  // most often the latest step
+    size_ += steps.size() - before;
   }
 
   void state(StateIo& io) override {
     io(annotations_);
     io(left_out_);
-    if (annotations_.size() > kMaxAnnotations) io.fail();
-    for (const auto& [key, sum] : annotations_) {
-      const auto [name, phase] = key.first;
+    size_ = 0;
+    for (const auto& [names, steps] : annotations_) {
+      const auto [name, phase] = names;
       if (!is_known(interner_, name) || !is_known(interner_, phase)) io.fail();
+      size_ += steps.size();
     }
+    if (size_ > kMaxAnnotations) io.fail();
   }
 
   Figures figures() const override {
+    struct Row {
+      Names names;
+      std::int64_t step = kNoStep;
+      Annotated sum;
+    };
     Figures out;
-    std::vector<const Annotations::value_type*> rows;
-    for (const auto& entry : annotations_) rows.push_back(&entry);
-    std::sort(rows.begin(), rows.end(), [](const auto* a, const auto* b) {
-      return std::tie(a->second.start, a->first) < std::tie(b->second.start, b->first);
-    });
+    std::vector<Row> rows;
+    for (const auto& [names, steps] : annotations_) {
+      for (const auto& [step, sum] : steps) rows.push_back({names, step, sum});
+    }
+    std::ranges::sort(
+        rows, {}, [](const Row& row) { return std::tuple(row.sum.start, row.names, row.step); });
     FigureTable& table = out.table("annotations", {"framework_metric", "process", "step",
                                                    "start_time_us", "duration_us", "count"});
-    for (const auto* row : rows) {
-      const auto& [key, sum] = *row;
-      table.row(interner_.text(key.first.first), interner_.text(key.first.second), key.second,
-                to_us(sum.start), to_us(sum.duration), sum.count);
+    for (const auto& [names, step, sum] : rows) {
+      table.row(interner_.text(names.first), interner_.text(names.second), step, to_us(sum.start),
+                to_us(sum.duration), sum.count);
     }
     out.add("left_out", left_out_);
     return out;
   }
 
  private:
-  using Key = std::pair<std::pair<Symbol, Symbol>, std::int64_t>;  // metric and phase, step
-  using Annotations = std::map<Key, Annotated>;
+  using Names = std::pair<Symbol, Symbol>;  // metric and phase
+  using Steps = std::map<std::int64_t, Annotated>;
 
   const Interner& interner_;
-  Annotations annotations_;
+  std::map<Names, Steps> annotations_;
+  std::size_t size_ = 0;        // of all Steps
   std::uint64_t left_out_ = 0;  // events
 };
 
