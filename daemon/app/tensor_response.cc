@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <ranges>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -157,7 +156,8 @@ TensorNews TensorResponder::news(RequestFiles& files, bool find) {
   bool any = false;
   std::size_t read = 0;
   // The last ones first: names of jobs often have a date.
-  for (WatchedTrials::Entry& entry : trials_.all() | std::views::reverse) {
+  for (auto last = trials_.all().rbegin(); last != trials_.all().rend(); ++last) {
+    WatchedTrials::Entry& entry = *last;
     if (entry.end_announced) continue;
     if (++read > WatchedTrials::kMostRead) break;
     const auto trial = trials_.read(entry, files);

@@ -1,6 +1,5 @@
 #include "pipeline/decode/decimal_time.h"
 
-#include <algorithm>
 #include <array>
 #include <bit>
 #include <charconv>
@@ -205,7 +204,7 @@ struct ShortDecimal {
     return begin + count;
   }
   value = 0;
-  const char* const most = begin + std::min<std::ptrdiff_t>(end - begin, 8);
+  const char* const most = end - begin < 8 ? end : begin + 8;
   const char* p = begin;
   for (; p != most && digit_of(*p) <= 9; ++p) value = value * 10 + digit_of(*p);
   return p;

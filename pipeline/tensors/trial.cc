@@ -297,8 +297,8 @@ std::optional<std::int64_t> Trial::global_step(TensorMode mode, std::int64_t ste
 }
 
 std::span<const Trial::IndexFile> Trial::index_files(std::int64_t global_step) const {
-  const auto range = std::ranges::equal_range(files_, global_step, {}, &IndexFile::step);
-  return {range.begin(), range.end()};
+  return {std::ranges::lower_bound(files_, global_step, {}, &IndexFile::step),
+          std::ranges::upper_bound(files_, global_step, {}, &IndexFile::step)};
 }
 
 Result<TensorIndex> Trial::read_index(const IndexFile& file) const {

@@ -7,6 +7,7 @@ namespace trainwatch::fuzz {
 
 void read_system_metrics(std::string_view input);
 void read_timeline(std::string_view input);
+void recognise_spans(std::string_view input);
 void read_kineto(std::string_view input);
 void read_tensorflow(std::string_view input);
 void read_tensorboard(std::string_view input);
@@ -33,6 +34,7 @@ std::span<const FuzzTarget> fuzz_targets() {
   static constexpr std::array kTargets = {
       FuzzTarget{.name = "system_metrics", .run = read_system_metrics},
       FuzzTarget{.name = "timeline", .run = read_timeline},
+      FuzzTarget{.name = "recurring_spans", .run = recognise_spans},
       FuzzTarget{.name = "kineto", .run = read_kineto},
       FuzzTarget{.name = "tensorflow", .run = read_tensorflow},
       FuzzTarget{.name = "tensorboard", .run = read_tensorboard},

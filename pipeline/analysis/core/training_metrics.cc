@@ -125,7 +125,7 @@ void TrainingMetrics::on(const Step& step) {
   steps->last = std::max(steps->last, step.end());
   steps->count += step.steps;
   if (step.origin == Origin::log) return;  // nothing is known of single batches
-  Batches* batches = in(batches_, &Rank::batches, step.subject);
+  BatchTimes* batches = in(batches_, &Rank::batches, step.subject);
   if (batches == nullptr) return;
   if (batches->previous_start != kNoTime && step.start > batches->previous_start) {
     batches->between.observe(to_seconds(step.start - batches->previous_start),

@@ -22,6 +22,19 @@
 
 namespace trainwatch {
 
+// The time from one batch of a rank to its next.
+struct BatchTimes {
+  Time previous_start = kNoTime;
+  std::int64_t previous_step = kNoStep;
+  WaitHistogram between;
+
+  void state(StateIo& io) {
+    io(previous_start);
+    io(previous_step);
+    io(between);
+  }
+};
+
 class TrainingMetrics {
  public:
   explicit TrainingMetrics(const Interner& interner) : interner_(interner), job_ids_(interner) {}
@@ -51,23 +64,13 @@ class TrainingMetrics {
       io(count);
     }
   };
-  struct Batches {
-    Time previous_start = kNoTime;
-    std::int64_t previous_step = kNoStep;
-    WaitHistogram between;
-    void state(StateIo& io) {
-      io(previous_start);
-      io(previous_step);
-      io(between);
-    }
-  };
 
   using Workers = std::map<std::int32_t, std::uint8_t>;
   struct Rank {
     std::map<Mode, Steps> steps;
     std::map<SpanKind, DurationHistogram> phases;
     std::optional<WaitHistogram> getnext;
-    std::optional<Batches> batches;
+    std::optional<BatchTimes> batches;
     std::optional<Workers> workers;
     bool changed = false;  // since it was last saved
     void state(StateIo& io);

@@ -30,9 +30,8 @@ constexpr std::string_view kLosses = "losses";
 
 bool mentions_loss(std::string_view name) {
   constexpr std::string_view kLoss = "loss";
-  const auto found = std::ranges::search(
-      name, kLoss, [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a - 'A' + 'a' : a) == b; });
-  return !found.empty();
+  const auto same = [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a - 'A' + 'a' : a) == b; };
+  return std::search(name.begin(), name.end(), kLoss.begin(), kLoss.end(), same) != name.end();
 }
 
 class TrialEventsDecoder final : public Decoder, private LongPayload {

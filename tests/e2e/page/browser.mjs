@@ -17,6 +17,8 @@ export async function withPage(url, use, options = {}) {
   const context = await browser.newContext({viewport: {width: 1280, height: 900}, locale: 'en-GB', timezoneId: 'Europe/Berlin', ...options});
   const page = await context.newPage();
   const errors = [];
+  const failed = [];
+  page.on('requestfailed', (request) => failed.push(`${request.url()}: ${request.failure()?.errorText}`));
   page.on('pageerror', (error) => errors.push(error.stack));
   page.on('console', (message) => {
     const quiet = /Failed to load resource|WebSocket connection/.test(message.text());  // what a test provokes
@@ -26,6 +28,10 @@ export async function withPage(url, use, options = {}) {
     await page.goto(url);
     await use(page);
     assert.deepEqual(errors, []);
+  } catch (error) {
+    const shown = await page.locator('body').innerText().catch((gone) => gone.message);
+    console.log('failed on this page:', {errors, failed, shown});
+    throw error;
   } finally {
     await context.close();
   }
