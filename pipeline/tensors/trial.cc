@@ -80,7 +80,7 @@ Result<Trial> Trial::open(FileSystem& files, const std::string& directory,
 Status Trial::refresh() {
   std::vector<IndexFile> found;
   unread_.clear();
-  if (const Status listed = list_index(found); !listed) return listed;
+  if (Status listed = list_index(found); !listed) return listed;
   const std::size_t before = files_.size();
   const std::size_t names_before = raw_names_.size() + reductions_.size();
   for (IndexFile& file : found) {
@@ -209,8 +209,10 @@ void Trial::read_collections() {
     collections_ = std::move(*parsed);
     for (const auto& [collection, pattern, why] : collections_.refused()) {
       if (not_matched_.size() >= kMaxRejected) break;
-      not_matched_.push_back({directory_ + ": the include_regex '" + pattern + "' of collection '" +
-                              collection + "' matches nothing: " + why});
+      std::string text = directory_;
+      text.append(": the include_regex '").append(pattern).append("' of collection '");
+      text.append(collection).append("' matches nothing: ").append(why);
+      not_matched_.push_back({std::move(text)});
     }
     return;  // the first one counts
   }

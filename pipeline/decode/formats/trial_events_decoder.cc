@@ -174,7 +174,9 @@ void TrialEventsDecoder::find_collections() {
   std::ranges::sort(names);
   for (const std::string& name : names) {
     if (!name.ends_with("_collections.json")) continue;
-    const auto json = context_.read_file(directory + '/' + name, TensorCollections::kMaxFile);
+    std::string path = directory;
+    path.append("/").append(name);
+    const auto json = context_.read_file(path, TensorCollections::kMaxFile);
     if (!json) continue;
     auto parsed = TensorCollections::parse(*json);
     if (!parsed) continue;
