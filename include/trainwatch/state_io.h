@@ -223,11 +223,9 @@ class StateIo {
   template <class T>
   [[gnu::always_inline]] void number(T& field) {
     if (loading_) return raw(&field, sizeof field);
-    if (sizeof field > out_.size() - written_) make_room(sizeof field);
-    std::memcpy(out_.data() + written_, &field, sizeof field);
-    written_ += sizeof field;
+    write(&field, sizeof field);
   }
-  void write(const void* data, std::size_t size) {
+  [[gnu::always_inline]] void write(const void* data, std::size_t size) {
     if (size > out_.size() - written_) make_room(size);
     std::memcpy(out_.data() + written_, data, size);
     written_ += size;

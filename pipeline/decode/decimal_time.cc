@@ -187,11 +187,11 @@ struct ShortDecimal {
   return true;
 }
 
-// How many of eight characters are digits before the first that is none.
+// Counts the digits at the beginning of eight characters.
 [[gnu::always_inline]] inline std::size_t digits_before(std::uint64_t word) {
   const std::uint64_t values = word ^ 0x3030303030303030ULL;
   const std::uint64_t others = ((values + 0x7676767676767676ULL) | values) & 0x8080808080808080ULL;
-  return static_cast<std::size_t>(std::countr_zero(others)) / 8;  // 64 / 8 if there is none
+  return static_cast<std::size_t>(std::countr_zero(others)) / 8;  // 8 if all are digits
 }
 
 // Reads up to eight digits and returns where they end.

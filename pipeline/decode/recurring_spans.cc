@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "pipeline/decode/decimal_time.h"
+#include "pipeline/decode/json_cursor.h"
 #include "pipeline/decode/short_text.h"
 
 namespace trainwatch {
@@ -22,8 +23,7 @@ bool is_number(std::string_view token) {
 
 // Writers put the number of a step in quotes.
 std::string_view without_quotes(std::string_view token) {
-  const bool quoted = token.size() >= 2 && token.front() == '"' && token.back() == '"';
-  return quoted ? token.substr(1, token.size() - 2) : token;
+  return is_string_token(token) ? between_quotes(token) : token;
 }
 
 }  // namespace

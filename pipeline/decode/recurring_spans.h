@@ -28,8 +28,9 @@ class RecurringSpans {
     std::int64_t duration_ns = 0;
   };
 
-  // The learned span that differs from the record in its times and its step only; these are the
-  // record's. Null: there is none, or the numbers are unusual. Valid until the next learn().
+  // Finds the learned span that has the same text as the record except for times and step, which
+  // are set to those of the record. Returns null if no span matches or if a number is written in an
+  // unusual way. The pointer is valid until the next learn().
   const Span* read(std::string_view record, Times& times);
 
   // `span` is what the record says. `event`: its tokens, which point into it.

@@ -122,8 +122,8 @@ class LaunchTest(harness.JobTest):
         self.assertIn("shows this training", said[0])
         self.assertRegex(said[1], "^ended at step 199 after .* of the time was lost, mostly (input_wait|cpu_saturation)$")
         lost = float(re.search(r"^lost time: .* (\d+[.]\d) s", said[2]).group(1))
-        usual = 199 * 0.01 / 2  # a busy machine makes some of these batches longer
-        self.assertTrue(2 <= lost <= float(out.split()[-1]) - usual, (lost, out))
+        # 2.9 s on an idle machine, where the loop takes 4.25 s; a busy machine delays the other batches, too.
+        self.assertTrue(2 <= lost <= float(out.split()[-1]) - 1.35, (lost, out))
         self.assertRegex(said[3], "^warning on rank 0: ")
         self.assertEqual(timeline_files.steps(self.out), list(range(200)))
         self.assertEqual(timeline_files.open_files(self.out), [])
