@@ -247,6 +247,21 @@ void Engine::settle_lost_time(bool all) {
   for (const LostInterval& lost : lost_time_.take_explained()) history_.on(lost);
 }
 
+LostTime::Outstanding Engine::outstanding_loss() const {
+  LostTime::Outstanding found = lost_time_.outstanding();
+  iterations_.each_without_waits(
+      [&](std::span<const Step> steps) { lost_time_.add(steps, found); });
+  return found;
+}
+
+std::vector<Step> Engine::steps_without_waits() const {
+  std::vector<Step> found;
+  iterations_.each_without_waits([&found](std::span<const Step> steps) {
+    found.insert(found.end(), steps.begin(), steps.end());
+  });
+  return found;
+}
+
 // Connects one instance of a rule to the book.
 class Engine::RuleOutput final : public Output {
  public:

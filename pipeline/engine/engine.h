@@ -102,9 +102,11 @@ class Engine final : RuleHost::Outputs {
   }
   const Runs& runs() const { return runs_; }
   const LostTime& lost_time() const { return lost_time_; }
+  // What its accounts do not have yet, with what steps of ranks lost whose waits may still be read.
+  LostTime::Outstanding outstanding_loss() const;
   const History& history() const { return history_; }
-  // Steps that are not in the history yet: see IterationTracker::without_waits().
-  std::vector<Step> steps_without_waits() const { return iterations_.without_waits(); }
+  // Steps that are not in the history yet: see IterationTracker::each_without_waits().
+  std::vector<Step> steps_without_waits() const;
   const AnalysisHost& analyses() const { return analyses_; }
   AnalysisHost& analyses() { return analyses_; }
   // Event time of the newest event, kNoTime before the first.

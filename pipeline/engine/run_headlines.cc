@@ -9,17 +9,17 @@ namespace {
 using AlertsByJob = std::map<std::string, RunAlerts, std::less<>>;
 
 // Means over the ranks, as they train together.
-LostTime::Account mean_of(const LostTime& accounts, const Runs::Run& run) {
-  std::vector<const LostTime::Account*> known;
-  for (const auto& [subject, rank] : run.ranks) {
-    if (const LostTime::Account* const one = accounts.account(subject)) known.push_back(one);
-  }
+LostTime::Account mean_of(const LostTime& accounts, const Runs::Run& run,
+                          const LostTime::Outstanding& loss) {
   LostTime::Account mean;
-  for (const LostTime::Account* const one : known) {
-    const auto ranks = static_cast<double>(known.size());
-    mean.elapsed += one->elapsed / ranks;
-    for (std::size_t i = 0; i < mean.lost.size(); ++i) mean.lost[i] += one->lost[i] / ranks;
+  double known = 0;
+  for (const auto& [subject, rank] : run.ranks) {
+    const auto one = accounts.account(subject, loss);
+    if (!one) continue;
+    ++known;
+    mean += *one;
   }
+  if (known > 0) mean /= known;
   return mean;
 }
 
@@ -51,7 +51,7 @@ void keep_recent(std::vector<AlertView>& over, const Runs::Run& run) {
 
 }  // namespace
 
-RunView view_of(const Engine& engine, const Runs::Run& run) {
+RunView view_of(const Engine& engine, const Runs::Run& run, const LostTime::Outstanding& loss) {
   RunView view;
   view.state = run.state;
   view.since = run.since;
@@ -66,17 +66,18 @@ RunView view_of(const Engine& engine, const Runs::Run& run) {
     view.seconds_per_step = std::max(view.seconds_per_step, rank.seconds_per_step);
     view.process_gone = view.process_gone || rank.gone;
   }
-  view.lost = mean_of(engine.lost_time(), run);
+  view.lost = mean_of(engine.lost_time(), run, loss);
   return view;
 }
 
-std::map<SubjectId, Headline> run_headlines(const Engine& engine) {
+std::map<SubjectId, Headline> run_headlines(const Engine& engine,
+                                            const LostTime::Outstanding& loss) {
   std::map<SubjectId, Headline> headlines;
   AlertsByJob alerts = alerts_by_job(engine);
   for (const auto& [job, run] : engine.runs().all()) {
     RunAlerts& own = alerts[engine.interner().subjects[job].job];
     keep_recent(own.over, run);
-    headlines.emplace(job, headline(view_of(engine, run), own, engine.latest()));
+    headlines.emplace(job, headline(view_of(engine, run, loss), own, engine.latest()));
   }
   return headlines;
 }

@@ -63,14 +63,15 @@ void write_run(JsonWriter& json, std::string_view job, const Runs::Run& run, con
 
 }  // namespace
 
-std::string runs_json(const Engine& engine, Time now, std::string_view monitor) {
-  const std::map<SubjectId, Headline> headlines = run_headlines(engine);
+std::string runs_json(const Engine& engine, const LostTime::Outstanding& loss, Time now,
+                      std::string_view monitor) {
+  const std::map<SubjectId, Headline> headlines = run_headlines(engine, loss);
   JsonWriter json;
   json.begin_object();
   write_time(json, "now", now);
   json.field("monitor", monitor).key("runs").begin_array();
   for (const auto& [job, run] : engine.runs().all()) {
-    write_run(json, engine.interner().subjects[job].job, run, view_of(engine, run),
+    write_run(json, engine.interner().subjects[job].job, run, view_of(engine, run, loss),
               headlines.at(job));
   }
   return json.end_array().end_object().take();

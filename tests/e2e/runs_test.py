@@ -1,5 +1,6 @@
 """What /api/v1/runs, the state of alerts and a missing path say, of a running trainwatch."""
 
+import json
 import os
 import re
 import shutil
@@ -32,6 +33,28 @@ class RunsTest(harness.JobTest):
             why = {alert["ended_because"] for alert in trainwatch.json("/api/v1/alerts?state=resolved")["alerts"]}
             self.assertLessEqual(why, {"recovered", "run_ended"})
             self.assertIn('trainwatch_run_state{state="finished"} 1', trainwatch.get("/metrics"))
+
+    def test_what_the_first_steps_lost_is_known_at_once(self):
+        """Even where waits for data, of which there are none, might still be read from another file."""
+        lines = [{"name": "process_name", "ph": "M", "pid": 0, "args": {"start_time_since_epoch_in_micros": 1_700_000_000_000_000}},
+                 {"name": "process_name", "ph": "M", "pid": 1, "args": {"name": "Step:ModeKeys.TRAIN"}}]
+        at = 0
+        for step in range(100):
+            duration = 4_000_000 if step == 80 else 100_000
+            lines.append({"name": "Step:ModeKeys.TRAIN", "ph": "X", "pid": 1, "ts": at, "dur": duration, "args": {"step_num": str(step)}})
+            at += duration
+        path = os.path.join(self.directory, "framework", "0-host_pythontimeline.json.tmp")
+        os.makedirs(os.path.dirname(path))
+        with open(path, "w") as file:
+            file.write("[\n" + "".join(json.dumps(line) + ",\n" for line in lines))
+        with harness.Trainwatch(self.directory) as trainwatch:
+            harness.wait_for(lambda: self.steps(trainwatch) == 100, "all is read")
+            harness.wait_for(lambda: trainwatch.json("/api/v1/runs")["runs"][0]["elapsed_seconds"] > 13.5, "all steps count")
+            run = trainwatch.json("/api/v1/runs")["runs"][0]
+            self.assertAlmostEqual(sum(run["lost_seconds"].values()), 3.9, delta=0.1)
+            self.assertAlmostEqual(run["lost_share"], 3.9 / 13.9, delta=0.01)
+            columns = trainwatch.json("/api/v1/steps")["columns"]
+            self.assertGreater(max(max(shares) for shares in columns["lost"].values()), 0.7)
 
     def test_a_path_that_does_not_exist_yet(self):
         missing = os.path.join(self.directory, "later")

@@ -210,15 +210,17 @@ void IterationTracker::finish() {
   }
 }
 
-std::vector<Step> IterationTracker::without_waits() const {
-  std::vector<Step> found;
+void IterationTracker::each_without_waits(const TakeSteps& take) const {
+  std::vector<Step> steps;
+  WaitingSteps rest;
+  std::size_t found = 0;
   for (const auto& [key, lane] : lanes_) {
-    if (!lane.waits.empty() || found.size() >= kKeptOfAll) continue;
-    for (WaitingSteps rest = lane.waiting; !rest.empty(); rest.pop_front()) {
-      found.push_back(rest.front());
-    }
+    if (!lane.waits.empty() || lane.waiting.empty() || found >= kKeptOfAll) continue;
+    steps.clear();
+    for (rest = lane.waiting; !rest.empty(); rest.pop_front()) steps.push_back(rest.front());
+    take(steps);
+    found += steps.size();
   }
-  return found;
 }
 
 void IterationTracker::save(StateRows& rows, bool all) {

@@ -23,8 +23,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -48,9 +50,10 @@ class IterationTracker {
   const std::vector<Step>& completed() const { return completed_; }
   // The input has ended: completes all others.
   void finish();
-  // The steps that wait although no wait of their rank was ever read; there may be none. Of many
-  // ranks, about kKeptOfAll.
-  std::vector<Step> without_waits() const;
+  // Calls `take` with the steps of each rank that wait although no wait of theirs was ever read;
+  // there may be none to come. About kKeptOfAll steps in all.
+  using TakeSteps = std::function<void(std::span<const Step>)>;
+  void each_without_waits(const TakeSteps& take) const;
 
   // The latest process of each rank that has a timeline and says so.
   const std::map<SubjectId, std::int64_t>& processes() const { return processes_; }

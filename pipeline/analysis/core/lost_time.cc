@@ -11,11 +11,8 @@
 namespace trainwatch {
 namespace {
 
-constexpr auto kStretch = std::chrono::seconds(10);
 constexpr auto kPatience = std::chrono::seconds(60);  // for samples that may not come
-constexpr double kAlone = 1.0;         // seconds lost by one iteration that is explained on its own
 constexpr double kWorthAsking = 0.02;  // of a stretch; less is put down to what it looks like
-constexpr double kUsualWait = 1.0 / 64;  // the weight of a new iteration
 
 constexpr std::string_view kLostPendingRow = "lost_time";
 constexpr std::string_view kLostRankRows = "lost_time/";
@@ -33,6 +30,18 @@ double LostTime::Account::total() const {
   return std::accumulate(lost.begin(), lost.end(), 0.0);
 }
 
+LostTime::Account& LostTime::Account::operator+=(const Account& other) {
+  elapsed += other.elapsed;
+  for (std::size_t i = 0; i < lost.size(); ++i) lost[i] += other.lost[i];
+  return *this;
+}
+
+LostTime::Account& LostTime::Account::operator/=(double divisor) {
+  elapsed /= divisor;
+  for (double& seconds : lost) seconds /= divisor;
+  return *this;
+}
+
 // To change it.
 LostTime::Rank* LostTime::rank_of(SubjectId subject) {
   if (ranks_.size() == kMaxRanks && ranks_.find(subject) == nullptr) return nullptr;
@@ -41,39 +50,19 @@ LostTime::Rank* LostTime::rank_of(SubjectId subject) {
   return &entry.second;
 }
 
+// Of profiled steps, their cycle says more.
+bool LostTime::counts(const Step& step) {
+  return step.origin != Origin::profiler && step.is_training() && step.iteration() > Nanos{};
+}
+
 void LostTime::on(const Step& step) {
-  if (step.origin == Origin::profiler || !step.is_training()) return;  // its cycle says more
+  if (!counts(step)) return;
   Rank* const rank = rank_of(step.subject);
   if (rank == nullptr) return;
-  const double took = to_seconds(step.iteration());
-  if (took <= 0) return;
-  const double steps = step.steps;  // that it stands for
-  const Time begin =
-      step.origin == Origin::log ? step.end() - step.iteration() * step.steps : step.begin;
-  rank->timeline.elapsed += steps * took;
-  const double wait = std::min(to_seconds(step.data_wait), took);
-  double other = 0;
-  if (step.pace.warm()) {
-    const bool changed = step.pace.reference > 0;
-    const double usual = changed ? step.pace.reference : step.pace.usual;
-    const double working = std::max(usual - rank->usual_wait, 0.0);
-    if (changed || took > step.pace.limit) other = std::max(took - wait - working, 0.0);
-  }
-  if (other == 0) rank->usual_wait += kUsualWait * (wait - rank->usual_wait);
-  const bool alone = steps * (wait + other) >= kAlone;
-  Stretch& stretch = rank->stretch;
-  const bool apart = begin < stretch.start || begin - stretch.start >= kStretch;
-  if (stretch.lost() > 0 && (alone || apart)) close(*rank);
-  if (stretch.lost() == 0) {
-    stretch.start = begin;
-    stretch.first_end = step.end();
-  }
-  stretch.rank = step.subject;
-  stretch.origin = step.origin;
-  stretch.end = step.end();
-  stretch.wait += steps * wait;
-  stretch.other += steps * other;
-  if (alone) close(*rank);
+  rank->timeline.elapsed += LostStretches::seconds(step);
+  rank->iterations.on(step, ended_);
+  for (const LostStretch& stretch : ended_) put_off(stretch);
+  ended_.clear();
 }
 
 void LostTime::on(const CycleSummary& cycle) {
@@ -99,24 +88,24 @@ void LostTime::on(const CycleSummary& cycle) {
   lose(CauseName::memory_copy, cycle.sum(&StepSummary::exposed_memory_ns));
 }
 
-void LostTime::close(Rank& rank) {
+void LostTime::put_off(const LostStretch& stretch) {
   if (pending_.size() == kMaxPending) {
     explain(pending_.front());
     pending_.pop_front();
   }
-  pending_.push_back(std::exchange(rank.stretch, {}));
+  pending_.push_back(stretch);
   pending_changed_ = true;
 }
 
 void LostTime::settle(Time latest, bool all) {
   if (all) {
     for (auto& entry : ranks_) {
-      if (entry.second.stretch.lost() <= 0) continue;
+      if (entry.second.iterations.open().lost() <= 0) continue;
       changed_.add(entry);
-      close(entry.second);
+      put_off(entry.second.iterations.take_open());
     }
   }
-  std::erase_if(pending_, [&](const Stretch& stretch) {
+  std::erase_if(pending_, [&](const LostStretch& stretch) {
     Verdict verdict;
     verdict.window_end = stretch.end;
     const bool known =
@@ -127,18 +116,22 @@ void LostTime::settle(Time latest, bool all) {
   });
 }
 
-void LostTime::explain(const Stretch& stretch) {
+// Calls `lose` with what the stretch lost, by cause.
+template <class Lose>
+void LostTime::explain(const LostStretch& stretch, Lose&& lose) const {
+  const auto lost = [&](CauseName own, double seconds) {
+    if (seconds <= 0) return;
+    lose(LostInterval{stretch.rank, stretch.origin, stretch.start, stretch.first_end, stretch.end,
+                      cause_of(stretch, seconds, own), seconds});
+  };
+  lost(CauseName::input_wait, stretch.wait);
+  lost(CauseName::unattributed, stretch.other);
+}
+
+void LostTime::explain(const LostStretch& stretch) {
   Rank* const rank = rank_of(stretch.rank);
   assert(rank != nullptr);  // it has had steps
-  Account& account = rank->timeline;
-  const auto lose = [&](CauseName own, double seconds) {
-    if (seconds <= 0) return;
-    const CauseName cause = cause_of(stretch, seconds, own);
-    this->lose(account, {stretch.rank, stretch.origin, stretch.start, stretch.first_end,
-                         stretch.end, cause, seconds});
-  };
-  lose(CauseName::input_wait, stretch.wait);
-  lose(CauseName::unattributed, stretch.other);
+  explain(stretch, [&](const LostInterval& interval) { lose(rank->timeline, interval); });
 }
 
 void LostTime::lose(Account& account, const LostInterval& interval) {
@@ -146,7 +139,7 @@ void LostTime::lose(Account& account, const LostInterval& interval) {
   if (explained_.size() < kMostExplained) explained_.push_back(interval);
 }
 
-CauseName LostTime::cause_of(const Stretch& stretch, double lost, CauseName own) const {
+CauseName LostTime::cause_of(const LostStretch& stretch, double lost, CauseName own) const {
   if (lost < kWorthAsking * to_seconds(stretch.end - stretch.start)) return own;
   Verdict verdict;
   verdict.window_start = stretch.start;
@@ -157,10 +150,44 @@ CauseName LostTime::cause_of(const Stretch& stretch, double lost, CauseName own)
   return attribution_.explain(verdict, stretch.rank).name;
 }
 
-const LostTime::Account* LostTime::account(SubjectId rank) const {
+void LostTime::foresee(const LostStretch& stretch, Outstanding& to) const {
+  explain(stretch, [&to](const LostInterval& interval) {
+    to.accounts[interval.rank].add(interval.cause, interval.seconds);
+    to.lost.push_back(interval);
+  });
+}
+
+LostTime::Outstanding LostTime::outstanding() const {
+  Outstanding found;
+  for (const LostStretch& stretch : pending_) foresee(stretch, found);
+  for (const auto& [subject, rank] : ranks_) foresee(rank.iterations.open(), found);
+  return found;
+}
+
+void LostTime::add(std::span<const Step> steps, Outstanding& to) const {
+  const SubjectId subject = steps.front().subject;
+  const Rank* const known = ranks_.find(subject);
+  if (known == nullptr && ranks_.size() + to.accounts.size() >= kMaxRanks) return;
+  LostStretches iterations = known == nullptr ? LostStretches() : known->iterations.next();
+  std::vector<LostStretch> ended;
+  double elapsed = 0;
+  for (const Step& step : steps) {
+    if (!counts(step)) continue;
+    elapsed += LostStretches::seconds(step);
+    iterations.on(step, ended);
+  }
+  if (elapsed == 0) return;
+  to.accounts[subject].elapsed += elapsed;
+  for (const LostStretch& stretch : ended) foresee(stretch, to);
+  foresee(iterations.open(), to);
+}
+
+std::optional<LostTime::Account> LostTime::account(SubjectId rank, const Outstanding& with) const {
   const Rank* const known = ranks_.find(rank);
-  if (known == nullptr) return nullptr;
-  return known->timeline.elapsed > 0 ? &known->timeline : &known->cycles;
+  const Account* const more = with.accounts.find(rank);
+  if (more == nullptr) return known == nullptr ? std::nullopt : std::optional(known->account());
+  Account sum = known == nullptr ? Account() : known->timeline;
+  return sum += *more;
 }
 
 void LostTime::collect(std::vector<MetricFamily>& out) const {
@@ -174,7 +201,7 @@ void LostTime::collect(std::vector<MetricFamily>& out) const {
       "Training time of which trainwatch_lost_gpu_seconds_total is a part.", MetricType::counter);
   for (const auto& [subject, rank] : ranks_) {
     const Labels own = labels_of(interner_, subject);
-    const Account& shown = *account(subject);
+    const Account& shown = rank.account();
     training.points.push_back({own, shown.elapsed, {}, 0});
     for (const CauseName cause : kShown) {
       lost.points.push_back({with(own, "cause", to_string(cause)), shown.of(cause), {}, 0});
@@ -184,29 +211,16 @@ void LostTime::collect(std::vector<MetricFamily>& out) const {
   out.push_back(std::move(training));
 }
 
-void LostTime::Stretch::state(StateIo& io) {
-  io(rank);
-  io(origin);
-  io(start);
-  io(first_end);
-  io(end);
-  io(wait);
-  io(other);
-  if (origin >= Origin::count_) io.fail();
-  if (!is_possible(start) || !is_possible(first_end) || !is_possible(end)) io.fail();
-}
-
 void LostTime::Rank::state(StateIo& io) {
   io(timeline);
   io(cycles);
-  io(stretch);
-  io(usual_wait);
+  io(iterations);
 }
 
 void LostTime::pending_state(StateIo& io) {
   io(pending_);
   if (pending_.size() > kMaxPending) io.fail();
-  for (const Stretch& stretch : pending_) {
+  for (const LostStretch& stretch : pending_) {
     if (!ranks_.contains(stretch.rank)) io.fail();
   }
 }

@@ -12,10 +12,13 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include "pipeline/analysis/core/attribution.h"
+#include "pipeline/analysis/core/lost_stretch.h"
 #include "trainwatch/changed_entries.h"
 #include "trainwatch/cycle_summary.h"
 #include "trainwatch/event.h"
@@ -48,6 +51,8 @@ class LostTime {
 
     double of(CauseName cause) const { return lost[static_cast<std::size_t>(cause)]; }
     double total() const;
+    Account& operator+=(const Account& other);
+    Account& operator/=(double divisor);
     void add(CauseName cause, double seconds) { lost[static_cast<std::size_t>(cause)] += seconds; }
     void state(StateIo& io) {
       io(elapsed);
@@ -67,8 +72,18 @@ class LostTime {
   // What was added to the accounts since the last call, up to kMostExplained.
   std::vector<LostInterval> take_explained() { return std::exchange(explained_, {}); }
 
-  // Null: nothing is known of the rank.
-  const Account* account(SubjectId rank) const;
+  // What the accounts do not have yet, with the causes that are known by now.
+  struct Outstanding {
+    std::vector<LostInterval> lost;
+    SubjectMap<Account> accounts;
+  };
+  // What waits to be explained.
+  Outstanding outstanding() const;
+  // Adds steps of one rank that on() has not had: those whose waits may still be read.
+  void add(std::span<const Step> steps, Outstanding& to) const;
+
+  // Empty: nothing is known of the rank.
+  std::optional<Account> account(SubjectId rank, const Outstanding& with) const;
   // Appends the families of what was lost and of the time of which it is a part.
   void collect(std::vector<MetricFamily>& out) const;
 
@@ -81,39 +96,32 @@ class LostTime {
   static constexpr std::size_t kMaxPending = 1024;
   static constexpr std::size_t kMostExplained = 65'536;
 
-  // Iterations in a row.
-  struct Stretch {
-    SubjectId rank = SubjectId::none;
-    Origin origin = Origin::timeline;
-    Time start{};
-    Time first_end{};  // of the first iteration
-    Time end{};
-    double wait = 0;   // seconds lost waiting for input
-    double other = 0;  // seconds lost otherwise
-
-    double lost() const { return wait + other; }
-    void state(StateIo& io);
-  };
   struct Rank {
     Account timeline;  // or log
     Account cycles;
-    Stretch stretch;        // not closed yet
-    double usual_wait = 0;  // seconds per iteration
-    bool changed = false;   // since it was last saved
+    LostStretches iterations;
+    bool changed = false;  // since it was last saved
+
+    const Account& account() const { return timeline.elapsed > 0 ? timeline : cycles; }
     void state(StateIo& io);
   };
 
+  static bool counts(const Step& step);
   Rank* rank_of(SubjectId subject);
-  void close(Rank& rank);
-  void explain(const Stretch& stretch);
-  CauseName cause_of(const Stretch& stretch, double lost, CauseName own) const;
+  void put_off(const LostStretch& stretch);
+  void explain(const LostStretch& stretch);
+  template <class Lose>
+  void explain(const LostStretch& stretch, Lose&& lose) const;
+  CauseName cause_of(const LostStretch& stretch, double lost, CauseName own) const;
+  void foresee(const LostStretch& stretch, Outstanding& to) const;
   void lose(Account& account, const LostInterval& interval);
   void pending_state(StateIo& io);
 
   const Interner& interner_;
   const Attribution& attribution_;
   SubjectMap<Rank> ranks_;
-  std::deque<Stretch> pending_;  // the oldest first
+  std::deque<LostStretch> pending_;  // the oldest first
+  std::vector<LostStretch> ended_;   // by one step; keeps its memory
   std::vector<LostInterval> explained_;
   ChangedEntries<SubjectMap<Rank>> changed_;
   bool pending_changed_ = false;

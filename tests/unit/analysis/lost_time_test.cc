@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <random>
+#include <span>
+
 #include "pipeline/analysis/core/iteration_tracker.h"
 #include "pipeline/cycle/cycle_summary.h"
 #include "pipeline/cycle/step_selection.h"
@@ -35,11 +38,19 @@ class LostTimeTest : public testing::Test {
       now_ms_ += 100;
     }
   }
-  const LostTime::Account& settled() {
+  LostTime::Account settled() {
     tracker_.finish();
     for (const Step& step : tracker_.completed()) account_.on(step);
     account_.settle(Time{milliseconds(now_ms_)}, true);
-    return *account_.account(rank_);
+    return known();
+  }
+  LostTime::Account known() { return account_.account(rank_, {}).value(); }
+  // With what is outstanding.
+  LostTime::Account expected() {
+    LostTime::Outstanding outstanding = account_.outstanding();
+    tracker_.each_without_waits(
+        [&](std::span<const Step> steps) { account_.add(steps, outstanding); });
+    return account_.account(rank_, outstanding).value_or(LostTime::Account());
   }
 
   Interner interner_;
@@ -55,7 +66,7 @@ class LostTimeTest : public testing::Test {
 
 TEST_F(LostTimeTest, AWaitForInputIsLost) {
   steps(200);
-  const auto& account = settled();
+  const auto account = settled();
   EXPECT_NEAR(account.of(CauseName::input_wait), 2.0, 0.02);
   EXPECT_NEAR(account.total(), account.of(CauseName::input_wait), 1e-9);
   EXPECT_NEAR(account.elapsed, 20.0, 0.1);
@@ -66,7 +77,7 @@ TEST_F(LostTimeTest, APauseBeyondTheUsualIsLostToWhatItWas) {
   span(SpanKind::garbage_collection, now_ms_, 3000);
   now_ms_ += 3000;
   steps(100);
-  const auto& account = settled();
+  const auto account = settled();
   EXPECT_NEAR(account.of(CauseName::host_pause), 3.0, 0.05);
   EXPECT_NEAR(account.of(CauseName::input_wait), 2.0, 0.05);
 }
@@ -85,7 +96,7 @@ TEST_F(LostTimeTest, NoMoreIsLostThanPassed) {
     span(SpanKind::step, now_ms_ + i % 7, 30 + (i % 50) * (i % 11));
     now_ms_ += 40 + (i % 50) * (i % 13);
   }
-  const auto& account = settled();
+  const auto account = settled();
   EXPECT_LE(account.total(), account.elapsed);
   EXPECT_GT(account.total(), 0);
 }
@@ -104,7 +115,7 @@ TEST_F(LostTimeTest, ARecordOfALogCountsForAllItsIterations) {
     step.data_wait = milliseconds(25);
     account_.on(step);
   }
-  const auto& account = settled();
+  const auto account = settled();
   EXPECT_NEAR(account.elapsed, 20, 1e-9);
   EXPECT_NEAR(account.of(CauseName::input_wait), 5, 1e-9);
   EXPECT_NEAR(account.total(), 5, 1e-9);
@@ -121,7 +132,7 @@ TEST_F(LostTimeTest, ARankWithoutATimelineLosesWhatItsCyclesShow) {
     const CycleTrace cycle = builder.build();
     account_.on(summarize(SelectedCycle(cycle, StepSelection::included)));
   }
-  const auto& account = settled();
+  const auto account = settled();
   // Both steps last a millisecond from -50 us on. The last kernel was launched at 900 us; from
   // 920 us on it was ready.
   EXPECT_NEAR(account.of(CauseName::kernel_launch), 620e-6, 1e-9);
@@ -132,9 +143,42 @@ TEST_F(LostTimeTest, ARankWithoutATimelineLosesWhatItsCyclesShow) {
   EXPECT_NEAR(settled().total(), 0.09, 1e-3) << "the timeline has all of the time";
 }
 
+TEST_F(LostTimeTest, WhatARankWithoutWaitsLostIsOutstandingUntilItsStepsAreComplete) {
+  std::mt19937 random(18);
+  for (int i = 0; i < 1500; ++i) {
+    span(SpanKind::step, now_ms_, 100);
+    now_ms_ += random() % 50 == 0 ? 400 : 100;
+    if (i == 700) now_ms_ += 5000;
+    if (i % 150 == 149) account_.settle(Time{milliseconds(now_ms_)}, false);
+    const LostTime::Account account = expected();
+    ASSERT_NEAR(account.elapsed, static_cast<double>(now_ms_ - 1'000'000) / 1000, 6) << i;
+    if (i == 200) {
+      EXPECT_FALSE(account_.account(rank_, {}));
+      EXPECT_GT(account.total(), 0.2);
+    }
+  }
+  const LostTime::Account last = expected();
+  const LostTime::Account all = settled();
+  EXPECT_EQ(last.elapsed, all.elapsed);
+  EXPECT_NEAR(last.total(), all.total(), 1e-9);
+  EXPECT_EQ(expected().total(), all.total()) << "nothing is outstanding any more";
+}
+
+TEST_F(LostTimeTest, WhatWaitsToBeExplainedIsOutstanding) {
+  steps(50);
+  EXPECT_EQ(known().total(), 0);
+  EXPECT_NEAR(expected().of(CauseName::input_wait), 0.49, 0.011);
+  EXPECT_NEAR(expected().elapsed, 4.9, 0.11);
+  now_ms_ += 3000;
+  steps(50);
+  EXPECT_NEAR(expected().of(CauseName::unattributed), 3, 0.05);
+  const LostTime::Account before = expected();
+  EXPECT_NEAR(settled().total(), before.total(), 0.011) << "and the last step's wait";
+}
+
 TEST_F(LostTimeTest, MetricsSayOfWhatTheLossIsAPart) {
   steps(200);
-  const auto& account = settled();
+  const auto account = settled();
   std::vector<MetricFamily> families;
   account_.collect(families);
   ASSERT_EQ(families.size(), 2);

@@ -107,13 +107,21 @@ TEST_F(ChartSourceTest, SeveralJobsNeedOne) {
 }
 
 TEST_F(ChartSourceTest, StepsThatMayHaveNoWaitsAreShownBeforeTheyAreComplete) {
-  const std::vector<Step> more = {step("a"), step("b"), step("b")};
+  const Step lossy = step("b");
+  const ChartExtras more{{step("a"), lossy, lossy},
+                         {{lossy.subject, lossy.origin, lossy.begin, lossy.end(), lossy.end(),
+                           CauseName::io_wait, 0.5}}};
   EXPECT_EQ(answer_chart(history, more, {}).status, 400);
-  const ChartQuery query{.view = ChartView::last_steps, .job = "b", .last = 3};
-  const std::string body = answer_chart(history, more, query).body;
-  history.on(step("b"));
-  history.on(step("b"));
-  EXPECT_EQ(body, answer_chart(history, {}, query).body);
+  const ChartQuery queries[] = {{.view = ChartView::last_steps, .job = "b", .last = 3},
+                                {.view = ChartView::steps, .job = "b"}};
+  std::string bodies[2];
+  for (std::size_t i = 0; i < 2; ++i) bodies[i] = answer_chart(history, more, queries[i]).body;
+  EXPECT_NE(bodies[1].find(R"("io_wait":[0.25])"), std::string::npos) << bodies[1];
+  history.on(lossy);
+  history.on(lossy);
+  history.on(more.lost[0]);
+  for (std::size_t i = 0; i < 2; ++i)
+    EXPECT_EQ(bodies[i], answer_chart(history, {}, queries[i]).body);
 }
 
 }  // namespace trainwatch::chart_query_test

@@ -97,7 +97,7 @@ TEST_F(RunsTest, AJobIsOneRunWhateverItsRanks) {
   ticks(1, 201);
   EXPECT_EQ(run().state, RunState::running);
   EXPECT_NEAR(run().ranks.find(rank_[0])->seconds_per_step, 1.0, 1e-9);
-  const std::string json = runs_json(engine_, Time{seconds(300)}, "all is \"well\"");
+  const std::string json = runs_json(engine_, {}, Time{seconds(300)}, "all is \"well\"");
   EXPECT_THAT(json,
               StartsWith(R"({"now":"1970-01-01T00:05:00.000000Z","monitor":"all is \"well\"",)"));
   EXPECT_THAT(json, HasSubstr(R"("job":"bert","state":"running","headline":{"text":"Running: )"));
@@ -244,7 +244,8 @@ TEST_F(RunsTest, StateSurvives) {
   }
   Engine other({RuleConfig(long_step())});
   ASSERT_TRUE(other.load(stored));
-  EXPECT_EQ(runs_json(other, kNoTime, ""), runs_json(engine_, kNoTime, ""));
+  EXPECT_EQ(runs_json(other, other.outstanding_loss(), kNoTime, ""),
+            runs_json(engine_, engine_.outstanding_loss(), kNoTime, ""));
 }
 
 // The rows that a step of one rank among a thousand changes are those of one rank.
