@@ -71,7 +71,7 @@ test('an alert is on the page within a second of its message; values equal the A
       assert.ok(text.includes(alert.summary) && text.includes(alert.rule) && text.includes(alert.severity), alert.id);
     }
     const run = (await daemon.json('/api/v1/runs')).runs[0];
-    await says(page.locator('.figure-lost dd'), new RegExp(`^${(100 * run.lost_share).toPrecision(2)} %`));
+    await says(page.locator('.figure-lost dd'), new RegExp(`^${Number((100 * run.lost_share).toPrecision(2))} %`));
     await says(page.locator('.watched'), new RegExp(job));
     const runbook = [...latest.values()][0].runbook;
     assert.equal((await fetch(daemon.url + runbook)).status, 200);
