@@ -79,6 +79,8 @@ void App::Impl::show(std::shared_ptr<Snapshot> snapshot) {
   if (console != nullptr) console->show(*snapshot);
   notifier->show(snapshot, draining.begun());
   server->show(std::move(snapshot));
+  const bool on_terminal = console != nullptr && console->shows_state();
+  engine->set_audience(on_terminal || notifier->pushes_metrics() || server->has_subscribers());
 }
 
 }  // namespace trainwatch

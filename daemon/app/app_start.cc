@@ -1,5 +1,7 @@
 #include <unistd.h>
 
+#include <boost/asio/post.hpp>
+
 #include "daemon/app/analysis_source.h"
 #include "daemon/app/app_impl.h"
 #include "daemon/app/chart_source.h"
@@ -75,6 +77,10 @@ Status App::Impl::start_server(const ListenAddress& listen, const StateStore& st
           config.web.enable_lifecycle ? [this] { return reload_now(); } : std::function<Status()>(),
           [this](TensorQuery query, DeferredResponse::Done done) {
             tensors->answer(std::move(query), std::move(done));
+          },
+          [this](const std::function<void()>& done) {
+            if (engine == nullptr) return;
+            engine->refresh([this, done] { boost::asio::post(context, done); });
           }});
   return server->listen();
 }

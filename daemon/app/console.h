@@ -39,6 +39,8 @@ class Console {
   void started(const std::string& url, const std::vector<std::string>& watched);
   void show(const PublishedAlert& alert);
   void show(const Snapshot& snapshot);
+  // Whether that says something each second.
+  bool shows_state() const { return options_.text; }
   // The last word: erases the state line and says what it said.
   void end();
 

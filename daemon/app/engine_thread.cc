@@ -29,7 +29,8 @@ namespace {
 using SteadyClock = std::chrono::steady_clock;
 
 constexpr auto kEvery = std::chrono::seconds(1);
-constexpr int kWritersEvery = 10;  // seconds
+constexpr auto kFresh = std::chrono::milliseconds(500);  // a snapshot for those who ask for one
+constexpr int kWritersEvery = 10;                        // seconds
 // Alerts that wait for a failing store. With more, reading stops: the files keep the rest.
 constexpr std::size_t kMostWaiting = 10'000;
 
@@ -143,16 +144,21 @@ struct EngineThread::Impl {
     pipeline.engine().tick(clock.at(report.read_until));
     pipeline.engine().flush();
     ask_for_dumps();
+    pace.set_audience(audience);
     pace.second_passed();
     if (pace.came()) snapshots.changed();
-    if (pace.show_is_due() || health.degraded()) look_after_self();
+    if (pace.news_is_due() || health.degraded()) look_after_self();
     pipeline.raise_self_alerts(clock.now(), conditions);
     const bool waits = alerts_are_due() || !pipeline.waiting().empty();
     if (pipeline.engine().second_passed()) snapshots.changed();
     const bool due = pace.second_is_due() || health.degraded();
     if (waits || (due && pace.may_commit(SteadyClock::now()))) commit();
     if (waits) snapshots.changed();
-    if (waits || pace.show_is_due()) show();
+    if (waits || pace.show_is_due()) {
+      show();
+    } else if (!pace.somebody_looks()) {
+      pipeline.engine().forget_steps();
+    }
     // Of chunks that waited, and of commits.
     if (report.complete && inbox.empty() && pace.take_trim()) give_freed_memory_back();
   }
@@ -197,7 +203,17 @@ struct EngineThread::Impl {
     show();
   }
 
+  void refresh() {
+    pace.asked();
+    if (SteadyClock::now() - shown < kFresh) return;
+    if (pace.came()) snapshots.changed();
+    look_after_self();
+    show();
+  }
+
   void show() {
+    shown = SteadyClock::now();
+    pace.shown();
     header.storing = health.failure();
     callbacks.snapshot(
         snapshots.make({pipeline, header, report, watch, health, *store, clock, conditions}));
@@ -207,6 +223,7 @@ struct EngineThread::Impl {
 
   // Engine thread only, once it runs.
   SteadyClock::time_point round_began = SteadyClock::now();
+  SteadyClock::time_point shown{};  // the last snapshot
   DaemonClock clock{SteadyClock::now(), wall_clock()};
   StatusHeader header;
   WriterThread writers;
@@ -233,6 +250,7 @@ struct EngineThread::Impl {
   // Any thread.
   boost::asio::io_context context{1};
   std::atomic<SteadyClock::rep> heartbeat{0};
+  std::atomic<bool> audience{false};
 
   RepeatingTimer timer;
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work;
@@ -309,6 +327,17 @@ void EngineThread::inspect(Inspection inspection) {
     const DurablePipeline& pipeline = impl.pipeline;
     inspection(pipeline.engine(), pipeline.ingest(), *impl.store);
   });
+}
+
+void EngineThread::refresh(std::function<void()> done) {
+  boost::asio::post(impl_->context, [&impl = *impl_, done = std::move(done)] {
+    impl.refresh();
+    done();
+  });
+}
+
+void EngineThread::set_audience(bool there) {
+  impl_->audience = there;
 }
 
 void EngineThread::ask(Question question, std::function<void(HttpResponse)> done) {

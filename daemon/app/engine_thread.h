@@ -82,6 +82,12 @@ class EngineThread {
   using Inspection =
       std::function<void(const Engine& engine, const Ingest& ingest, StateStore& store)>;
   void inspect(Inspection inspection);
+  // For any thread. Publishes a snapshot, unless there is one of this half second; then `done` is
+  // called on the engine thread, and dropped if the engine stops first.
+  void refresh(std::function<void()> done);
+  // For any thread. Whether somebody wants a snapshot each second; otherwise they may come every
+  // five.
+  void set_audience(bool there);
   // For any thread. Asks for something about what was read so far; `question` and `done` are called
   // on the engine thread, and dropped if the engine stops first.
   using Question = std::function<HttpResponse(const Engine& engine)>;

@@ -31,6 +31,7 @@ struct HttpLimits {
                                               // first byte of each further one to its last
   std::chrono::milliseconds idle{30'000};     // between requests
   std::chrono::milliseconds answer{10'000};   // for the engine thread to respond, then 503
+  std::chrono::milliseconds refresh{1000};    // for a new snapshot, then the latest is sent
   std::chrono::milliseconds write{10'000};    // see min_rate
   std::chrono::milliseconds request{30'000};  // from the complete request to the response's end
   std::chrono::milliseconds metrics{250};     // /metrics is rendered at most once in this time

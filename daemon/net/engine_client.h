@@ -80,6 +80,10 @@ struct DataSources {
   // Reads the configuration again; empty: clients may not ask for it.
   std::function<Status()> reload{};
   TensorSource tensors{};
+  // Has a snapshot made, unless there is a fresh one, and one each second for some seconds. `done`
+  // is called on the net thread after it came, never within the call; it is dropped if the daemon
+  // ends first. Empty: snapshots come anyway.
+  std::function<void(std::function<void()> done)> refresh{};
 };
 
 }  // namespace trainwatch

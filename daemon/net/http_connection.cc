@@ -66,8 +66,8 @@ void HttpConnection::set_deadline(milliseconds time, Limit limit) {
 void HttpConnection::expired() {
   if (waits_for_ == Limit::write_time && !reads_too_slowly()) return start_write_period();
   net_->counters.hit(waits_for_);
-  if (std::exchange(waiting_, nullptr) == nullptr) return close();
-  refuse(503);
+  const auto waiting = std::exchange(waiting_, nullptr);
+  waiting == nullptr ? close() : respond(waiting->instead(), head_only_, false);
 }
 
 void HttpConnection::shake_hands() {
@@ -230,16 +230,16 @@ void HttpConnection::wait_for(std::shared_ptr<DeferredResponse> response,
                               const HttpRequest& request) {
   if (net_->table.in(Phase::waiting) >= limits_.waiting) {
     net_->counters.hit(Limit::waiting);
-    return respond(error_response(503), request.method == "HEAD", request.keep_alive);
+    return respond(response->instead(), request.method == "HEAD", request.keep_alive);
   }
   enter(Phase::waiting);
+  head_only_ = request.method == "HEAD";
   set_deadline(response->patience(limits_), Limit::answer_time);
   waiting_ = std::move(response);
   // The connection owns it, so its callback never outlives the connection.
-  waiting_->later([this, head_only = request.method == "HEAD",
-                   keep_alive = request.keep_alive](HttpResponse ready) {
+  waiting_->later([this, keep_alive = request.keep_alive](HttpResponse ready) {
     waiting_.reset();
-    respond(std::move(ready), head_only, keep_alive);
+    respond(std::move(ready), head_only_, keep_alive);
   });
 }
 

@@ -80,6 +80,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   Clock::time_point request_end_;  // of the request being answered, at the latest
   bool keep_alive_ = true;
   std::shared_ptr<DeferredResponse> waiting_;  // not ready yet
+  bool head_only_ = false;                     // of what waits
   Login::Ticket login_;                        // the password is being checked
   std::array<char, 1024> piece_{};             // of a request, or of what is discarded
   std::size_t discard_left_ = std::size_t{64} * 1024;

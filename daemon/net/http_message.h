@@ -98,10 +98,12 @@ class DeferredResponse {
   virtual ~DeferredResponse() = default;
   // Makes the request. `done` is called once, later; never within the call.
   virtual void later(Done done) = 0;
-  // How long the client waits before it gets status 503.
+  // How long the client waits before it gets instead().
   virtual std::chrono::milliseconds patience(const HttpLimits& limits) const {
     return limits.answer;
   }
+  // What the client gets if that was too long, or if too many wait.
+  virtual HttpResponse instead() { return error_response(503); }
 };
 
 }  // namespace trainwatch

@@ -44,6 +44,41 @@ class SourceResponse final : public DeferredResponse,
   Done done_;
 };
 
+using Show = HttpResponse (*)(NetState&, const HttpRequest&);
+
+// What a new snapshot says; if it takes too long, what the latest says.
+class FreshResponse final : public DeferredResponse,
+                            public std::enable_shared_from_this<FreshResponse> {
+ public:
+  // `net` must outlive it.
+  FreshResponse(NetState& net, HttpRequest request, Show show)
+      : net_(net), request_(std::move(request)), show_(show) {}
+
+  void later(Done done) override {
+    done_ = std::move(done);
+    net_.sources.refresh([weak = this->weak_from_this()] {
+      if (const auto self = weak.lock()) self->done_(self->instead());
+    });
+  }
+  std::chrono::milliseconds patience(const HttpLimits& limits) const override {
+    return limits.refresh;
+  }
+  HttpResponse instead() override { return show_(net_, request_); }
+
+ private:
+  NetState& net_;
+  HttpRequest request_;
+  Show show_;
+  Done done_;
+};
+
+// Where nobody has looked for a while, the snapshot is some seconds old.
+template <Show show>
+Answer fresh(NetState& net, const HttpRequest& request) {
+  if (net.is_fresh()) return show(net, request);
+  return std::make_shared<FreshResponse>(net, request, show);
+}
+
 HttpResponse text(int status, std::string body) {
   return {.status = status,
           .content_type = "text/plain; charset=utf-8",
@@ -85,7 +120,7 @@ Answer asset(NetState&, const HttpRequest& request) {
   return response;
 }
 
-Answer metrics(NetState& net, const HttpRequest& request) {
+HttpResponse metrics(NetState& net, const HttpRequest& request) {
   const auto format = negotiate(request.header("Accept"));
   HttpResponse response;
   response.content_type = content_type(format);
@@ -109,14 +144,14 @@ Answer ready(NetState& net, const HttpRequest&) {
   return text(503, "not ready: the first scan is not complete\n");
 }
 
-Answer status(NetState& net, const HttpRequest&) {
+HttpResponse status(NetState& net, const HttpRequest&) {
   HttpResponse response;
   response.body = net.snapshot ? net.snapshot->status_json : R"({"ready":false})";
   response.body += '\n';
   return response;
 }
 
-Answer runs(NetState& net, const HttpRequest&) {
+HttpResponse runs(NetState& net, const HttpRequest&) {
   HttpResponse response;
   if (net.snapshot) {
     response.body = net.snapshot->runs_json;
@@ -282,7 +317,7 @@ constexpr Route kRoutes[] = {
     {"/", asset},
     {"/icon.svg", asset},
     {kAssets, asset},
-    {"/metrics", metrics, true},
+    {"/metrics", fresh<metrics>, true},
     {"/-/healthy", healthy, true},
     {"/-/ready", ready, true},
     {"/-/reload", reload, false, "POST"},
@@ -293,11 +328,11 @@ constexpr Route kRoutes[] = {
     {"/api/v1/heatmap", chart},
     {"/api/v1/histogram", chart},
     {"/api/v1/openapi.yaml", asset},
-    {"/api/v1/runs", runs},
+    {"/api/v1/runs", fresh<runs>},
     {"/api/v1/scalars", chart},
     {kSilencesPath, silences, false, "POST"},
     {"/api/v1/silences/", silences, false, "DELETE"},
-    {"/api/v1/status", status},
+    {"/api/v1/status", fresh<status>},
     {"/api/v1/steps", chart},
     {"/api/v1/stream", stream},
     {kTensorsPath, tensors},

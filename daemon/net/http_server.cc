@@ -208,6 +208,7 @@ std::uint16_t NetServer::port() const {
 
 void NetServer::show(std::shared_ptr<const Snapshot> snapshot) {
   impl_->net->snapshot = std::move(snapshot);
+  impl_->net->shown = Clock::now();
   impl_->net->pages.forget_old(Clock::now());
   if (impl_->net->closing) return;
   impl_->net->sessions.for_each(
@@ -229,6 +230,10 @@ bool NetServer::wants_tensors() const {
 
 std::vector<MetricFamily> NetServer::metrics() const {
   return own_families(*impl_->net);
+}
+
+bool NetServer::has_subscribers() const {
+  return impl_->net->sessions.size() > 0;
 }
 
 bool NetServer::needs_store() const {

@@ -50,6 +50,7 @@ class NetServer {
   void publish_tensors(TensorNews news);
   bool wants_tensors() const;
 
+  bool has_subscribers() const;
   // Whether a WebSocket client still takes alerts that only the store has; close() would cut it.
   bool needs_store() const;
   // TLS for new connections, and everything else for new requests.

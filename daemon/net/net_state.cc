@@ -4,6 +4,11 @@
 
 namespace trainwatch {
 
+bool NetState::is_fresh() const {
+  constexpr auto kFresh = std::chrono::seconds(2);  // with some to spare
+  return !sources.refresh || std::chrono::steady_clock::now() - shown < kFresh;
+}
+
 void NetState::drop(ConnectionTable::Id id) {
   const auto found = connections.find(id);
   if (found == connections.end()) return;

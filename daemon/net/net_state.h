@@ -1,6 +1,7 @@
 // State shared by the listener, its connections and its WebSocket sessions. Net thread only.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <deque>
 #include <map>
@@ -48,7 +49,8 @@ struct NetState {
   NamedSubscribers names;
   OriginGuard guard;
   NetCounters counters;
-  std::shared_ptr<const Snapshot> snapshot;  // null before the first
+  std::shared_ptr<const Snapshot> snapshot;       // null before the first
+  std::chrono::steady_clock::time_point shown{};  // when it came
   bool closing = false;
   ConnectionTable table;
   RenderedPages pages;
@@ -58,6 +60,8 @@ struct NetState {
   std::deque<std::shared_ptr<HttpConnection>> pipelined;  // have sent more, and wait for their turn
   std::size_t unsent_bytes = 0;                           // of responses that connections hold
 
+  // Whether what the snapshot says is of now, as far as anybody can tell.
+  bool is_fresh() const;
   // Closes a connection that had to leave the table.
   void drop(ConnectionTable::Id id);
 };

@@ -145,6 +145,7 @@ void Session::configure(bool answer_protocol) {
 
 void Session::accept(const HttpRequest& request) {
   net_->sessions.add(shared_from_this());
+  if (net_->sources.refresh) net_->sources.refresh([] {});
   net_->table.count(from_);
   configure(offers_stream_protocol(request.header("Sec-WebSocket-Protocol")));
   beast::http::request<beast::http::empty_body> head;

@@ -145,6 +145,11 @@ std::unique_ptr<OtlpExporter> Notifier::make_exporter(const Receiver& receiver) 
       surroundings_.more_metrics, surroundings_.log);
 }
 
+bool Notifier::pushes_metrics() const {
+  return std::ranges::any_of(receivers_,
+                             [](const auto& entry) { return entry.second.exporter != nullptr; });
+}
+
 void Notifier::show(const std::shared_ptr<const Snapshot>& snapshot, bool before_stop) {
   for (auto& [name, entry] : receivers_) {
     if (entry.exporter == nullptr) continue;

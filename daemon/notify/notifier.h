@@ -54,6 +54,8 @@ class Notifier {
   // All receivers have everything, but for those that cannot be reached.
   bool delivered() const;
 
+  // Whether there are OpenTelemetry collectors, which want a snapshot each second.
+  bool pushes_metrics() const;
   // The latest snapshot, about once a second, for OpenTelemetry collectors. Before a stop it is
   // pushed at once, as it may be the last.
   void show(const std::shared_ptr<const Snapshot>& snapshot, bool before_stop);

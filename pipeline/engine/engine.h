@@ -81,6 +81,7 @@ class Engine final : RuleHost::Outputs {
 
   // The training steps that ended since the last call.
   StepFeed::Taken take_steps() { return step_feed_.take(interner_); }
+  void forget_steps() { step_feed_.clear(); }
 
   // Replaces the rules. A rule with unchanged parameters keeps its state and alerts; a changed one
   // starts cold, and its open alerts resolve.

@@ -32,6 +32,12 @@ class StepFeed {
     ++dropped_;
   }
 
+  // Nobody has asked for those that it has.
+  void clear() {
+    steps_.clear();
+    dropped_ = 0;
+  }
+
   // The steps added since the last call.
   Taken take(const Interner& interner) {
     JsonWriter json;

@@ -4,6 +4,7 @@ import json
 import os
 import re
 import shutil
+import time
 import unittest
 
 import harness
@@ -34,19 +35,30 @@ class RunsTest(harness.JobTest):
             self.assertLessEqual(why, {"recovered", "run_ended"})
             self.assertIn('trainwatch_run_state{state="finished"} 1', trainwatch.get("/metrics"))
 
+    def write_steps(self, numbers, pause=0.0):
+        """Of one rank without waits for data; one takes 4 s."""
+        path = os.path.join(self.directory, "framework", "0-host_pythontimeline.json.tmp")
+        if not os.path.exists(path):
+            os.makedirs(os.path.dirname(path))
+            self.at = 0
+            self.append(path, {"name": "process_name", "ph": "M", "pid": 0,
+                               "args": {"start_time_since_epoch_in_micros": 1_700_000_000_000_000}},
+                        {"name": "process_name", "ph": "M", "pid": 1, "args": {"name": "Step:ModeKeys.TRAIN"}})
+        for step in numbers:
+            duration = 4_000_000 if step == 80 else 100_000
+            self.append(path, {"name": "Step:ModeKeys.TRAIN", "ph": "X", "pid": 1, "ts": self.at, "dur": duration,
+                               "args": {"step_num": str(step)}})
+            self.at += duration
+            time.sleep(pause)
+
+    def append(self, path, *records):
+        with open(path, "a") as file:
+            file.write("" if file.tell() else "[\n")
+            file.write("".join(json.dumps(record) + ",\n" for record in records))
+
     def test_what_the_first_steps_lost_is_known_at_once(self):
         """Even where waits for data, of which there are none, might still be read from another file."""
-        lines = [{"name": "process_name", "ph": "M", "pid": 0, "args": {"start_time_since_epoch_in_micros": 1_700_000_000_000_000}},
-                 {"name": "process_name", "ph": "M", "pid": 1, "args": {"name": "Step:ModeKeys.TRAIN"}}]
-        at = 0
-        for step in range(100):
-            duration = 4_000_000 if step == 80 else 100_000
-            lines.append({"name": "Step:ModeKeys.TRAIN", "ph": "X", "pid": 1, "ts": at, "dur": duration, "args": {"step_num": str(step)}})
-            at += duration
-        path = os.path.join(self.directory, "framework", "0-host_pythontimeline.json.tmp")
-        os.makedirs(os.path.dirname(path))
-        with open(path, "w") as file:
-            file.write("[\n" + "".join(json.dumps(line) + ",\n" for line in lines))
+        self.write_steps(range(100))
         with harness.Trainwatch(self.directory) as trainwatch:
             harness.wait_for(lambda: self.steps(trainwatch) == 100, "all is read")
             harness.wait_for(lambda: trainwatch.json("/api/v1/runs")["runs"][0]["elapsed_seconds"] > 13.5, "all steps count")
@@ -55,6 +67,16 @@ class RunsTest(harness.JobTest):
             self.assertAlmostEqual(run["lost_share"], 3.9 / 13.9, delta=0.01)
             columns = trainwatch.json("/api/v1/steps")["columns"]
             self.assertGreater(max(max(shares) for shares in columns["lost"].values()), 0.7)
+
+    def test_who_asks_after_a_while_gets_the_latest(self):
+        """While nobody looks, snapshots come every five seconds only."""
+        self.write_steps(range(20))
+        with harness.Trainwatch(self.directory) as trainwatch:
+            harness.wait_for(lambda: self.steps(trainwatch) == 20, "all is read")
+            for known, now in ((20, 32), (32, 41)):
+                self.write_steps(range(known, now), pause=1)
+                self.assertEqual(self.steps(trainwatch), now)
+                self.assertEqual(trainwatch.json("/api/v1/runs")["runs"][0]["step"], now - 1)
 
     def test_a_path_that_does_not_exist_yet(self):
         missing = os.path.join(self.directory, "later")

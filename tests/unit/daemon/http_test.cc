@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
+#include <atomic>
+
 #include "daemon/net/accept.h"
 #include "daemon/net/web_assets.h"
 #include "tests/unit/daemon/net_fixture.h"
@@ -20,6 +22,43 @@ Snapshot ready_snapshot() {
   snapshot.metrics = {
       {"trainwatch_steps_total", "Steps seen.", MetricType::counter, {}, {{{}, 7, {}, 0}}}};
   return snapshot;
+}
+
+TEST(HttpServer, WhereTheSnapshotIsOldANewOneIsWaitedFor) {
+  TestServer* running = nullptr;
+  std::atomic<int> asked{0};
+  DataSources sources;
+  sources.refresh = [&](const std::function<void()>& done) {
+    running->later([number = ++asked, done](NetServer& server) {
+      auto snapshot = std::make_shared<Snapshot>(ready_snapshot());
+      snapshot->runs_json = std::to_string(number);
+      server.show(std::move(snapshot));
+      done();
+    });
+  };
+  TestServer server({}, {}, {}, 0, std::move(sources));
+  running = &server;
+  EXPECT_EQ(get(server.port(), "/-/ready").status, 503) << "does not wait";
+  EXPECT_EQ(asked, 0);
+  EXPECT_EQ(get(server.port(), "/api/v1/runs").body, "1\n");
+  EXPECT_EQ(get(server.port(), "/api/v1/runs").body, "1\n") << "that is new enough";
+  EXPECT_THAT(get(server.port(), "/metrics").body, HasSubstr("trainwatch_steps_total 7\n"));
+  EXPECT_EQ(asked, 1);
+}
+
+TEST(HttpServer, WhoeverCannotWaitForANewSnapshotGetsTheLatest) {
+  DataSources sources;
+  sources.refresh = [](const auto&) {};  // the engine is busy
+  NetOptions slow;
+  slow.limits.http.refresh = std::chrono::milliseconds(20);
+  NetOptions full;
+  full.limits.http.waiting = 0;
+  for (const NetOptions& options : {slow, full}) {
+    TestServer server(options, {}, {}, 0, sources);
+    for (const char* const path : {"/metrics", "/api/v1/status", "/api/v1/runs"}) {
+      EXPECT_EQ(get(server.port(), path).status, 200) << path;
+    }
+  }
 }
 
 TEST(HttpServer, EveryPathHasItsAnswer) {

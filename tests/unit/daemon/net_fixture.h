@@ -7,6 +7,7 @@
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
+#include <functional>
 #include <future>
 #include <optional>
 #include <string>
@@ -50,12 +51,13 @@ inline std::vector<PublishedAlertPtr> make_alerts(std::uint64_t first, std::uint
 class TestServer {
  public:
   explicit TestServer(NetOptions options = {}, WindowLimits window = {},
-                      MemoryAlertStore store = {}, std::uint16_t port = 0)
+                      MemoryAlertStore store = {}, std::uint16_t port = 0, DataSources sources = {})
       : alert_store_(std::move(store)),
         hub_(alert_store_.epoch, alert_store_.first_seq(), alert_store_.last_seq, window) {
     options.port = port;
     options.limits.http.metrics = {};  // each page of a test is a new one
-    server_.emplace(io_, std::move(options), hub_, alert_store_.api([this] { answer_later(); }));
+    server_.emplace(io_, std::move(options), hub_, alert_store_.api([this] { answer_later(); }),
+                    std::move(sources));
     const auto listening = server_->listen();
     if (!listening) throw std::runtime_error(listening.error().message);
     port_ = server_->port();
@@ -137,6 +139,11 @@ class TestServer {
   void publish(std::uint64_t first, std::uint64_t last) { publish(make_alerts(first, last)); }
   void show(Snapshot snapshot) {
     on_net([&] { server_->show(std::make_shared<const Snapshot>(std::move(snapshot))); });
+  }
+
+  // On the net thread, after what it is doing.
+  void later(std::function<void(NetServer&)> task) {
+    boost::asio::post(io_, [this, task = std::move(task)] { task(*server_); });
   }
 
   std::uint16_t port() const { return port_; }
