@@ -60,7 +60,7 @@ struct NetState {
   std::deque<std::shared_ptr<HttpConnection>> pipelined;  // have sent more, and wait for their turn
   std::size_t unsent_bytes = 0;                           // of responses that connections hold
 
-  // Whether what the snapshot says is of now, as far as anybody can tell.
+  // Whether the snapshot is new enough for whoever asks.
   bool is_fresh() const;
   // Closes a connection that had to leave the table.
   void drop(ConnectionTable::Id id);

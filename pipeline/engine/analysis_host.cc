@@ -6,14 +6,10 @@
 #include <string>
 #include <utility>
 
-#include "pipeline/timestamps/event_time.h"
-
 namespace trainwatch {
 namespace {
 
 constexpr std::size_t kGrowth = 8;  // a state grows by less than 1 / kGrowth between commits
-
-constexpr std::string_view kJournalPrefix = "journal/";
 
 constexpr std::string_view kAnalysisPrefix = "analysis/";
 constexpr std::string_view kStopped = "analyses_stopped";
@@ -23,49 +19,6 @@ std::string prefix_of(const AnalysisSpec& spec) {
 }
 
 }  // namespace
-
-void EventJournal::save(StateRows& rows) {
-  assert(!full());
-  for (Row& row : unsaved_rows_) {
-    rows.put(numbered_row(kJournalPrefix, rows_++), [&row](StateIo& io) {
-      std::string encoded = row.encoded.take();
-      io(row.events);
-      io(encoded);
-    });
-  }
-  saved_ += std::exchange(since_commit_, 0);
-  unsaved_rows_.clear();
-}
-
-void EventJournal::clear(StateRows& rows, std::size_t state_bytes) {
-  rows.remove_numbered(kJournalPrefix, rows_);
-  unsaved_rows_.clear();
-  saved_ = 0;
-  rows_ = 0;
-  most_ = std::clamp(state_bytes / kEventBytes, kFewestEvents, kMostEvents);
-  if (std::exchange(since_commit_, 0) >= kMostUnsaved) fill();
-}
-
-bool EventJournal::load(const SavedState& saved, const std::function<void(const Event&)>& use) {
-  const bool whole = for_rows(saved, kJournalPrefix, [&](std::string_view, std::string_view bytes) {
-    ++rows_;
-    fill();  // so that the events are not added again
-    std::uint32_t count = 0;
-    std::string encoded;
-    StateIo row = saved.open(bytes);
-    row(count);
-    row(encoded);
-    StateIo io = saved.open(encoded);
-    for (std::uint32_t i = 0; i < count && io.ok(); ++i) {
-      Event event;
-      event_state(io, event);
-      if (io.ok() && !io.take_gone()) use(event);
-    }
-    return row.complete() && io.complete();
-  });
-  since_commit_ = 0;
-  return whole;
-}
 
 AnalysisHost::Job& AnalysisHost::make(SubjectId key) {
   const auto known = std::find_if(jobs_.begin(), jobs_.end(),

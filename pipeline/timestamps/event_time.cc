@@ -21,24 +21,6 @@ void origin_state(StateIo& io, Origin& origin) {
   origin = profiler ? Origin::profiler : Origin::timeline;
 }
 
-void span_state(StateIo& io, Span& span) {
-  io(span.start);
-  io(span.duration);
-  io(span.step);
-  io(span.subject);
-  io(span.name);
-  io(span.phase);
-  io(span.worker);
-  io(span.process);
-  io(span.thread);
-  enum_state(io, span.kind, SpanKind::count_);
-  enum_state(io, span.mode, Mode::count_);
-  origin_state(io, span.origin);
-  enum_state(io, span.pin_memory, PinMemory::count_);
-  io(span.num_workers);
-  io(span.layer);
-}
-
 Kind kind_of(const Event& event) {
   if (std::holds_alternative<Span>(event)) return Kind::span;
   if (std::holds_alternative<Sample>(event)) return Kind::sample;
@@ -87,6 +69,24 @@ void scalar_state(StateIo& io, Scalar& scalar) {
 }
 
 }  // namespace
+
+void span_state(StateIo& io, Span& span) {
+  io(span.start);
+  io(span.duration);
+  io(span.step);
+  io(span.subject);
+  io(span.name);
+  io(span.phase);
+  io(span.worker);
+  io(span.process);
+  io(span.thread);
+  enum_state(io, span.kind, SpanKind::count_);
+  enum_state(io, span.mode, Mode::count_);
+  origin_state(io, span.origin);
+  enum_state(io, span.pin_memory, PinMemory::count_);
+  io(span.num_workers);
+  io(span.layer);
+}
 
 void sample_state(StateIo& io, Sample& sample) {
   io(sample.at);

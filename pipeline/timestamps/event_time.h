@@ -63,6 +63,7 @@ inline constexpr Nanos kLongestPause = std::chrono::hours{24};
 
 // Saves and loads an event.
 void sample_state(StateIo& io, Sample& sample);
+void span_state(StateIo& io, Span& span);
 
 // Any event but a note; saving one fails.
 void event_state(StateIo& io, Event& event);

@@ -53,7 +53,7 @@ class RunsTest(harness.JobTest):
 
     def append(self, path, *records):
         with open(path, "a") as file:
-            file.write("" if file.tell() else "[\n")
+            file.write("" if os.path.getsize(path) else "[\n")
             file.write("".join(json.dumps(record) + ",\n" for record in records))
 
     def test_what_the_first_steps_lost_is_known_at_once(self):

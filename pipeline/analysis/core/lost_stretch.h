@@ -30,7 +30,8 @@ class LostStretches {
   // Seconds of training that a step stands for. A record of a log stands for several iterations.
   static double seconds(const Step& step) { return step.steps * to_seconds(step.iteration()); }
 
-  // A step of training with all its waits, whose iteration() is not 0. Appends the stretches that are over.
+  // A step of training with all its waits, whose iteration() is not 0. Appends the stretches that
+  // are over.
   void on(const Step& step, std::vector<LostStretch>& ended);
   // What is not over yet; nothing may be lost.
   const LostStretch& open() const { return open_; }
