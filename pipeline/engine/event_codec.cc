@@ -25,11 +25,15 @@ void numbers_state(StateIo& io, Span& span) {
 
 }  // namespace
 
-// Names and subjects are numbered from 0 on: both count in the upper bits of the product.
+// What usually differs between spans that are not alike.
 std::uint8_t EventCodec::place_of(const Span& span) {
-  const std::uint32_t both =
-      static_cast<std::uint32_t>(span.name) + 37 * static_cast<std::uint32_t>(span.subject);
-  return static_cast<std::uint8_t>(both * 2'654'435'769U >> 24U);
+  std::uint32_t mixed = 0;
+  for (const auto part :
+       {static_cast<std::uint32_t>(span.name), static_cast<std::uint32_t>(span.phase),
+        static_cast<std::uint32_t>(span.subject), static_cast<std::uint32_t>(span.worker)}) {
+    mixed = (mixed + part) * 2'654'435'769U;
+  }
+  return static_cast<std::uint8_t>(mixed >> 24U);
 }
 
 void EventCodec::write(StateIo& io, const Span& span) {
