@@ -83,17 +83,16 @@ InotifyHint::Wake InotifyHint::wait(std::chrono::milliseconds timeout) {
 
 InotifyHint::Wake InotifyHint::take_events() {
   constexpr std::size_t kLongestEvent = sizeof(inotify_event) + NAME_MAX + 1;
-  alignas(inotify_event) std::array<char, 16384> buffer;
   Wake result = Wake::timeout;
   // A read that had room for one more event has taken all.
   for (std::size_t room = 0; room < kLongestEvent;) {
-    const ssize_t size = ::read(inotify_, buffer.data(), buffer.size());
+    const ssize_t size = ::read(inotify_, events_.data(), events_.size());
     if (size <= 0) break;
-    room = buffer.size() - static_cast<std::size_t>(size);
+    room = events_.size() - static_cast<std::size_t>(size);
     for (std::size_t at = 0; at < static_cast<std::size_t>(size);) {
       inotify_event event;  // a copy; the name follows it, padded with NULs
-      std::memcpy(&event, buffer.data() + at, sizeof event);
-      if (event.len > 0) note_change(event.wd, buffer.data() + at + sizeof event);
+      std::memcpy(&event, events_.data() + at, sizeof event);
+      if (event.len > 0) note_change(event.wd, events_.data() + at + sizeof event);
       lost_ = lost_ || (event.mask & IN_Q_OVERFLOW) != 0;
       at += sizeof event + event.len;
       const bool content = (event.mask & kContent) != 0;

@@ -5,6 +5,7 @@
 // For one thread; wake() may be called from any.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <optional>
 #include <string>
@@ -52,6 +53,7 @@ class InotifyHint {
   void note_change(int watch, std::string_view name);
   void forget(int watch);
 
+  std::array<char, 16384> events_{};  // as read; a local one would be cleared each time
   int wake_ = -1;
   int inotify_ = -1;                                  // -1: unavailable
   std::unordered_map<std::string, int> watches_;      // by directory

@@ -15,6 +15,11 @@ namespace {
 constexpr std::size_t kWorthWhile = 4096;
 constexpr std::string_view kAfterCut = " \r\n]}";  // anything else is new content
 
+std::size_t common_prefix(std::string_view a, std::string_view b) {
+  const auto differs = std::mismatch(a.begin(), a.end(), b.begin(), b.end());
+  return static_cast<std::size_t>(differs.first - a.begin());
+}
+
 }  // namespace
 
 bool observe(TrackedFile& file, const FileStat& stat, Nanos patience, Nanos now) {
@@ -60,8 +65,7 @@ Result<ReadStep> read_on(TrackedFile& file, std::span<char> buffer) {
   file.progress.touched = false;
 
   ReadStep step;
-  const auto differs = std::mismatch(tail.begin(), tail.end(), read.begin(), read.end());
-  const auto same = static_cast<std::size_t>(differs.first - tail.begin());
+  const std::size_t same = read.starts_with(tail) ? known : common_prefix(tail, read);
   const std::size_t cut = known - same;
   const bool short_of_known = same == read.size() && cut > 0;
   if (file.presence.shrunk && short_of_known) {  // not accepted yet
