@@ -121,9 +121,8 @@ class LaunchTest(harness.JobTest):
         self.assertEqual((code, err), (0, ""))
         self.assertIn("shows this training", said[0])
         self.assertRegex(said[1], "^ended at step 199 after .* of the time was lost, mostly (input_wait|cpu_saturation)$")
-        lost = float(re.search(r"^lost time: .* (\d+[.]\d) s", said[2]).group(1))
-        # 2.9 s on an idle machine, where the loop takes 4.25 s; a busy machine delays the other batches, too.
-        self.assertTrue(2 <= lost <= float(out.split()[-1]) - 1.35, (lost, out))
+        lost = sum(float(seconds) for seconds in re.findall(r" (\d+[.]\d) s", said[2]))  # of all causes
+        self.assertTrue(3.9 <= lost <= float(out.split()[-1]), (said[2], out))  # 199 batches take 10 ms, one 2 s
         self.assertRegex(said[3], "^warning on rank 0: ")
         self.assertEqual(timeline_files.steps(self.out), list(range(200)))
         self.assertEqual(timeline_files.open_files(self.out), [])

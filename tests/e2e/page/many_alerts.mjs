@@ -8,6 +8,8 @@ const browser = await chromium.launch({executablePath: '/usr/bin/chromium', args
 const page = await browser.newPage({viewport: {width: 1280, height: 900}});
 const errors = [];
 page.on('pageerror', (error) => errors.push(error.stack));
+const failed = [];
+page.on('requestfailed', (request) => failed.push(`${request.url()}: ${request.failure()?.errorText}`));
 await page.addInitScript(() => {
   const wanted = new Map([['firing', '.firing .alert'], ['resolved', '.resolved .alert']]);
   window.trainwatchShown = {};
@@ -24,7 +26,11 @@ const loads = [];
 for (let i = 0; i < 3; ++i) {
   await page.goto('about:blank');
   await page.goto(url);
-  await page.waitForFunction(() => window.trainwatchShown.firing && window.trainwatchShown.resolved);
+  await page.waitForFunction(() => window.trainwatchShown.firing && window.trainwatchShown.resolved).catch(async (error) => {
+    const painted = await page.evaluate(() => window.trainwatchShown);
+    console.error('failed on this page:', {load: i, errors, failed, painted, shown: await page.locator('body').innerText()});
+    throw error;
+  });
   loads.push(await page.evaluate(() => ({...window.trainwatchShown,
     paint: performance.getEntriesByName('first-contentful-paint')[0].startTime})));
 }
