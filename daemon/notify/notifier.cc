@@ -161,7 +161,9 @@ void Notifier::show(const std::shared_ptr<const Snapshot>& snapshot, bool before
 void Notifier::forget(const std::string& name, const ReceiverPosition& position) {
   KeptDelivery gone{std::string(kReceiverPrefix) + name, 0, {}, true};
   for (const auto& [id, severity] : position.heard) {
-    gone.notes[std::string(Receiver::kNotePrefix) + name + "/" + id] = "";
+    std::string note(Receiver::kNotePrefix);
+    note.append(name).append("/").append(id);
+    gone.notes[std::move(note)] = "";
   }
   store_.keep(std::move(gone));
 }
