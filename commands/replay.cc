@@ -71,7 +71,7 @@ class AlertPrinter {
 // The silence of a rule that could not decide must not look like good news.
 void print_abstentions(const RuleHost& host, std::ostream& err) {
   for (std::uint32_t rule = 0; rule < host.rules().size(); ++rule) {
-    const auto missing = host.missing(rule);
+    const auto& missing = host.missing(rule);
     if (missing.empty()) continue;
     err << host.rules()[rule].spec->id << ": INCOMPLETE_DATA for " << host.abstaining(rule)
         << " of " << host.instances(rule) << ", without";
