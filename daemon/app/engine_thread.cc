@@ -21,7 +21,6 @@
 #include "daemon/app/snapshot_maker.h"
 #include "daemon/app/writer_thread.h"
 #include "daemon/repeating_timer.h"
-#include "pipeline/engine/alert_json.h"
 
 namespace trainwatch {
 namespace {
@@ -33,15 +32,6 @@ constexpr auto kFresh = std::chrono::milliseconds(500);  // a snapshot for those
 constexpr int kWritersEvery = 10;                        // seconds
 // Alerts that wait for a failing store. With more, reading stops: the files keep the rest.
 constexpr std::size_t kMostWaiting = 10'000;
-
-PublishedAlerts without_numbers(const std::vector<Alert>& alerts, std::size_t from) {
-  PublishedAlerts made;
-  for (std::size_t i = from; i < alerts.size(); ++i) {
-    made.push_back(
-        std::make_shared<const PublishedAlert>(published(alerts[i], to_json(alerts[i]), {})));
-  }
-  return made;
-}
 
 // After a burst of allocations of which most are freed: glibc would keep the holes.
 void give_freed_memory_back() {
@@ -130,7 +120,7 @@ struct EngineThread::Impl {
     if (health.failed(now, what)) callbacks.store_failed(what);
     if (store->broken()) callbacks.store_broken(what);
     if (!health.provisional_due(now) || provisional == pipeline.waiting().size()) return;
-    callbacks.provisional(without_numbers(pipeline.waiting(), provisional));
+    callbacks.provisional(pipeline.provisional(provisional));
     provisional = pipeline.waiting().size();
   }
 
@@ -195,6 +185,13 @@ struct EngineThread::Impl {
     std::ranges::move(self_checks({health, report, state_lost, silence}),
                       std::back_inserter(conditions));
     conditions.insert(conditions.end(), notifying.begin(), notifying.end());
+  }
+
+  // With what is held back.
+  void commit_and_show() {
+    pipeline.engine().flush();
+    commit();
+    show_anew();
   }
 
   void show_anew() {
@@ -294,9 +291,7 @@ void EngineThread::pass_done(TailReport report) {
     impl.report = std::move(report);
     impl.reported = impl.clock.awake();
     if (!impl.report.complete || std::exchange(impl.header.ready, true)) return;
-    impl.pipeline.engine().flush();
-    impl.commit();
-    impl.show_anew();
+    impl.commit_and_show();
   });
 }
 
@@ -380,9 +375,7 @@ void EngineThread::conclude(bool job_over, std::function<void()> done) {
   boost::asio::post(impl_->context, [&impl = *impl_, job_over, done = std::move(done)] {
     impl.timer.stop();
     if (job_over) impl.pipeline.ingest().end_of_input();
-    impl.pipeline.engine().flush();
-    impl.commit();
-    impl.show_anew();
+    impl.commit_and_show();
     done();
   });
 }
@@ -396,9 +389,7 @@ void EngineThread::stop() {
   close_inbox();
   boost::asio::post(impl_->context, [&impl = *impl_] {
     impl.timer.stop();
-    impl.pipeline.engine().flush();
-    impl.commit();
-    impl.show_anew();
+    impl.commit_and_show();
     impl.work.reset();
   });
   impl_->thread.join();

@@ -1,7 +1,5 @@
 #include "pipeline/engine/event_codec.h"
 
-#include <utility>
-
 #include "pipeline/timestamps/event_time.h"
 
 namespace trainwatch {
@@ -38,15 +36,15 @@ std::uint8_t EventCodec::place_of(const Span& span) {
 
 void EventCodec::write(StateIo& io, const Span& span) {
   std::uint8_t place = place_of(span);
-  Known& known = known_[place];
-  const bool is_known = known.there && differ_in_numbers_only(known.span, span);
+  std::optional<Known>& known = known_[place];
+  const bool is_known = known && differ_in_numbers_only(known->span, span);
   Form form = is_known ? Form::known_span : Form::whole_span;
   io(form);
   io(place);
   Span copy = span;
   if (is_known) return numbers_state(io, copy);
   span_state(io, copy);
-  known = {span, true, false};
+  known = {span};
 }
 
 void EventCodec::write(StateIo& io, Event event) {
@@ -65,18 +63,17 @@ std::optional<Event> EventCodec::read(StateIo& io) {
   }
   std::uint8_t place = 0;
   io(place);
-  Known& known = known_[place];
+  std::optional<Known>& known = known_[place];
   if (form == Form::whole_span) {
-    known = {};
-    span_state(io, known.span);
-    known.there = true;
-    known.gone = io.take_gone();
+    span_state(io, known.emplace().span);
+    known->gone = io.take_gone();
+  } else if (form == Form::known_span && known) {
+    numbers_state(io, known->span);
   } else {
-    if (form != Form::known_span || !known.there) io.fail();
-    numbers_state(io, known.span);
+    io.fail();
   }
-  if (!io.ok() || known.gone) return std::nullopt;
-  return known.span;
+  if (!io.ok() || known->gone) return std::nullopt;
+  return known->span;
 }
 
 }  // namespace trainwatch

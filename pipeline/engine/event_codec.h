@@ -16,7 +16,7 @@ namespace trainwatch {
 class EventCodec {
  public:
   // Before the first event of a row, on both sides.
-  void begin_row() { known_.fill({}); }
+  void begin_row() { known_.fill(std::nullopt); }
 
   // Appends an event. A note has no bytes: writing one fails.
   void write(StateIo& io, const Span& span);
@@ -29,14 +29,13 @@ class EventCodec {
   // A span that was written as a whole.
   struct Known {
     Span span{};
-    bool there = false;
     bool gone = false;  // read, but of what is gone
   };
   static constexpr std::size_t kKnown = 256;
 
   static std::uint8_t place_of(const Span& span);
 
-  std::array<Known, kKnown> known_{};
+  std::array<std::optional<Known>, kKnown> known_;
 };
 
 }  // namespace trainwatch

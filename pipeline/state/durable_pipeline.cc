@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "pipeline/engine/aged_names.h"
+#include "pipeline/engine/alert_json.h"
 
 namespace trainwatch {
 namespace {
@@ -148,6 +149,15 @@ Result<PublishedAlerts> DurablePipeline::commit(Time now) {
   all_ = false;
   waiting_ = {};
   return published;
+}
+
+PublishedAlerts DurablePipeline::provisional(std::size_t from) const {
+  PublishedAlerts made;
+  for (std::size_t i = from; i < waiting_.alerts.size(); ++i) {
+    const Alert& alert = waiting_.alerts[i];
+    made.push_back(std::make_shared<const PublishedAlert>(published(alert, to_json(alert), {})));
+  }
+  return made;
 }
 
 }  // namespace trainwatch

@@ -64,6 +64,8 @@ class DurablePipeline {
   bool has_emitted() const { return engine_->has_emitted(); }
   // Alerts of a failed commit, which wait for the next one.
   const std::vector<Alert>& waiting() const { return waiting_.alerts; }
+  // Those from this one on, as clients may see them before they are stored: without numbers.
+  PublishedAlerts provisional(std::size_t from) const;
 
  private:
   void make(std::vector<RuleConfig> rules);

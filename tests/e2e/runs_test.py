@@ -1,13 +1,16 @@
 """What /api/v1/runs, the state of alerts and a missing path say, of a running trainwatch."""
 
-import json
 import os
 import re
 import shutil
+import sys
 import time
 import unittest
 
 import harness
+
+sys.path.insert(0, os.path.join(harness.ROOT, "tests", "bench", "performance"))
+from growing_timeline import WARM_UP_STEPS, GrowingTimeline  # noqa: E402
 
 
 class RunsTest(harness.JobTest):
@@ -35,30 +38,13 @@ class RunsTest(harness.JobTest):
             self.assertLessEqual(why, {"recovered", "run_ended"})
             self.assertIn('trainwatch_run_state{state="finished"} 1', trainwatch.get("/metrics"))
 
-    def write_steps(self, numbers, pause=0.0):
-        """Of one rank without waits for data; one takes 4 s."""
-        path = os.path.join(self.directory, "framework", "0-host_pythontimeline.json.tmp")
-        if not os.path.exists(path):
-            os.makedirs(os.path.dirname(path))
-            self.at = 0
-            self.append(path, {"name": "process_name", "ph": "M", "pid": 0,
-                               "args": {"start_time_since_epoch_in_micros": 1_700_000_000_000_000}},
-                        {"name": "process_name", "ph": "M", "pid": 1, "args": {"name": "Step:ModeKeys.TRAIN"}})
-        for step in numbers:
-            duration = 4_000_000 if step == 80 else 100_000
-            self.append(path, {"name": "Step:ModeKeys.TRAIN", "ph": "X", "pid": 1, "ts": self.at, "dur": duration,
-                               "args": {"step_num": str(step)}})
-            self.at += duration
-            time.sleep(pause)
-
-    def append(self, path, *records):
-        with open(path, "a") as file:
-            file.write("" if os.path.getsize(path) else "[\n")
-            file.write("".join(json.dumps(record) + ",\n" for record in records))
-
     def test_what_the_first_steps_lost_is_known_at_once(self):
         """Even where waits for data, of which there are none, might still be read from another file."""
-        self.write_steps(range(100))
+        timeline = GrowingTimeline(self.directory, rank=0)
+        timeline.step(4_000_000)
+        for _ in range(WARM_UP_STEPS + 1, 100):
+            timeline.step()
+        timeline.close()
         with harness.Trainwatch(self.directory) as trainwatch:
             harness.wait_for(lambda: self.steps(trainwatch) == 100, "all is read")
             harness.wait_for(lambda: trainwatch.json("/api/v1/runs")["runs"][0]["elapsed_seconds"] > 13.5, "all steps count")
@@ -70,11 +56,16 @@ class RunsTest(harness.JobTest):
 
     def test_who_asks_after_a_while_gets_the_latest(self):
         """While nobody looks, snapshots come every five seconds only."""
-        self.write_steps(range(20))
+        timeline = GrowingTimeline(self.directory, rank=0)
+        self.addCleanup(timeline.close)
+        now = WARM_UP_STEPS
         with harness.Trainwatch(self.directory) as trainwatch:
-            harness.wait_for(lambda: self.steps(trainwatch) == 20, "all is read")
-            for known, now in ((20, 32), (32, 41)):
-                self.write_steps(range(known, now), pause=1)
+            harness.wait_for(lambda: self.steps(trainwatch) == now, "all is read")
+            for more in (12, 9):
+                now += more
+                for _ in range(more):
+                    timeline.step()
+                    time.sleep(1)
                 self.assertEqual(self.steps(trainwatch), now)
                 self.assertEqual(trainwatch.json("/api/v1/runs")["runs"][0]["step"], now - 1)
 

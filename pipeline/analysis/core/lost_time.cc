@@ -167,7 +167,7 @@ LostTime::Outstanding LostTime::outstanding() const {
 void LostTime::add(std::span<const Step> steps, Outstanding& to) const {
   const SubjectId subject = steps.front().subject;
   const Rank* const known = ranks_.find(subject);
-  if (known == nullptr && ranks_.size() + to.accounts.size() >= kMaxRanks) return;
+  if (known == nullptr && std::max(ranks_.size(), to.accounts.size()) >= kMaxRanks) return;
   LostStretches iterations = known == nullptr ? LostStretches() : known->iterations.next();
   std::vector<LostStretch> ended;
   double elapsed = 0;
