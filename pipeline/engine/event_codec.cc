@@ -65,8 +65,9 @@ std::optional<Event> EventCodec::read(StateIo& io) {
   io(place);
   std::optional<Known>& known = known_[place];
   if (form == Form::whole_span) {
-    span_state(io, known.emplace().span);
-    known->gone = io.take_gone();
+    Span span;
+    span_state(io, span);
+    known = {span, io.take_gone()};
   } else if (form == Form::known_span && known) {
     numbers_state(io, known->span);
   } else {
