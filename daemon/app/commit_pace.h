@@ -1,4 +1,4 @@
-// When state is committed, and how often it is shown.
+// When state is committed.
 //
 // With an alert: at once. While more input is waiting, as in a backlog of many files, alerts share
 // a commit: there is one every 100 ms, or less often, but at least once a second, if commits would
@@ -8,10 +8,6 @@
 // a twentieth of the time. With thousands of ranks nearly all state changes between two commits,
 // and writing it takes longer than reading the input did. A crash costs reading again what came
 // since, no alert.
-//
-// Shown: each second to whoever looks, and every five seconds if nobody does or nothing comes; who
-// asks in between has a snapshot made (EngineThread::refresh). While much is read, each second: a
-// question would wait for its turn.
 #pragma once
 
 #include <algorithm>
@@ -33,32 +29,18 @@ class CommitPace {
   static constexpr TimePoint::duration kLeastTogether = std::chrono::milliseconds(100);
   static constexpr TimePoint::duration kMostTogether = std::chrono::seconds(1);
 
-  // Seconds:
-  static constexpr int kSettled = 3;   // without input
-  static constexpr int kCommits = 10;  // from one commit to the next
-  static constexpr int kShown = 5;     // from one snapshot to the next while nobody looks
-  static constexpr int kLooks = 5;     // after a question, somebody still looks
-  static constexpr std::uint64_t kBusy = std::uint64_t{1} << 20U;  // bytes read in a second
+  static constexpr int kCommits = 10;  // seconds from one commit to the next
 
   // Input has come.
   void read(std::uint64_t bytes) {
     uncommitted_ += bytes;
     unreturned_ += bytes;
-    this_second_ += bytes;
     quiet_ = 0;
   }
   void second_passed() {
     ++quiet_;
     ++since_commit_;
-    ++since_question_;
-    ++since_shown_;
-    busy_ = std::exchange(this_second_, 0) >= kBusy;
   }
-  // Somebody has asked for a snapshot.
-  void asked() { since_question_ = 0; }
-  // Whether somebody looks all the time.
-  void set_audience(bool there) { audience_ = there; }
-  void shown() { since_shown_ = 0; }
   void committed(TimePoint begun, TimePoint ended) {
     untrimmed_ += std::exchange(uncommitted_, 0);
     since_commit_ = 0;
@@ -70,12 +52,6 @@ class CommitPace {
   bool bytes_are_due() const { return uncommitted_ >= kBytes; }
   // After second_passed().
   bool second_is_due() const { return since_commit_ >= kCommits; }
-  // Whether input may have come since the last time that something was to be shown.
-  bool came() const { return quiet_ <= kShown; }
-  // Something may have to be said of this second.
-  bool news_is_due() const { return quiet_ <= kSettled || quiet_ % kShown == 0; }
-  bool somebody_looks() const { return audience_ || busy_ || since_question_ <= kLooks; }
-  bool show_is_due() const { return since_shown_ >= kShown || (somebody_looks() && news_is_due()); }
   // Whether what was freed is worth giving back: kTrim bytes were committed since it last said so,
   // or kTrimQuiet bytes were read and a second has passed without more.
   bool take_trim() {
@@ -97,12 +73,7 @@ class CommitPace {
   std::uint64_t untrimmed_ = 0;   // of what was committed
   std::uint64_t unreturned_ = 0;  // of what was read
   int quiet_ = 0;                 // seconds since input came
-  std::uint64_t this_second_ = 0;
-  bool busy_ = false;  // in the last second
-  bool audience_ = false;
-  int since_commit_ = 0;    // seconds
-  int since_question_ = 0;  // the same
-  int since_shown_ = 0;     // the same
+  int since_commit_ = 0;          // seconds
   TimePoint rests_until_{};
   TimePoint alerts_together_until_{};
 };

@@ -18,6 +18,7 @@
 #include "daemon/app/guarded_thread.h"
 #include "daemon/app/second_thread.h"
 #include "daemon/app/self_checks.h"
+#include "daemon/app/show_pace.h"
 #include "daemon/app/snapshot_maker.h"
 #include "daemon/app/writer_thread.h"
 #include "daemon/repeating_timer.h"
@@ -28,8 +29,7 @@ namespace {
 using SteadyClock = std::chrono::steady_clock;
 
 constexpr auto kEvery = std::chrono::seconds(1);
-constexpr auto kFresh = std::chrono::milliseconds(500);  // a snapshot for those who ask for one
-constexpr int kWritersEvery = 10;                        // seconds
+constexpr int kWritersEvery = 10;  // seconds
 // Alerts that wait for a failing store. With more, reading stops: the files keep the rest.
 constexpr std::size_t kMostWaiting = 10'000;
 
@@ -75,7 +75,7 @@ struct EngineThread::Impl {
 
   void take(FileId file, const AppendedBytes& appended) {
     pipeline.sink().data(file, appended);
-    pace.read(appended.bytes.size());
+    input_came(appended.bytes.size());
     commit_alerts();
     if (pace.bytes_are_due() && pace.may_commit(SteadyClock::now())) commit();
     if (pipeline.waiting().size() > kMostWaiting) {
@@ -87,8 +87,13 @@ struct EngineThread::Impl {
 
   void pass(const EngineInbox::Message& message) {
     message(pipeline.sink());
-    pace.read(0);
+    input_came(0);
     commit_alerts();
+  }
+
+  void input_came(std::uint64_t bytes) {
+    pace.read(bytes);
+    show_pace.read(bytes);
   }
 
   void commit_alerts() {
@@ -134,19 +139,20 @@ struct EngineThread::Impl {
     pipeline.engine().tick(clock.at(report.read_until));
     pipeline.engine().flush();
     ask_for_dumps();
-    pace.set_audience(audience);
+    show_pace.set_audience(audience);
     pace.second_passed();
-    if (pace.came()) snapshots.changed();
-    if (pace.news_is_due() || health.degraded()) look_after_self();
+    show_pace.second_passed();
+    if (show_pace.came()) snapshots.changed();
+    if (show_pace.news_is_due() || health.degraded()) look_after_self();
     pipeline.raise_self_alerts(clock.now(), conditions);
     const bool waits = alerts_are_due() || !pipeline.waiting().empty();
     if (pipeline.engine().second_passed()) snapshots.changed();
     const bool due = pace.second_is_due() || health.degraded();
     if (waits || (due && pace.may_commit(SteadyClock::now()))) commit();
     if (waits) snapshots.changed();
-    if (waits || pace.show_is_due()) {
+    if (waits || show_pace.is_due()) {
       show();
-    } else if (!pace.somebody_looks()) {
+    } else if (!show_pace.somebody_looks()) {
       pipeline.engine().forget_steps();
     }
     // Of chunks that waited, and of commits.
@@ -191,26 +197,21 @@ struct EngineThread::Impl {
   void commit_and_show() {
     pipeline.engine().flush();
     commit();
-    show_anew();
-  }
-
-  void show_anew() {
     snapshots.changed();
     look_after_self();
     show();
   }
 
   void refresh() {
-    pace.asked();
-    if (SteadyClock::now() - shown < kFresh) return;
-    if (pace.came()) snapshots.changed();
+    show_pace.asked();
+    if (show_pace.is_fresh(SteadyClock::now())) return;
+    if (show_pace.came()) snapshots.changed();
     look_after_self();
     show();
   }
 
   void show() {
-    shown = SteadyClock::now();
-    pace.shown();
+    show_pace.shown(SteadyClock::now());
     header.storing = health.failure();
     callbacks.snapshot(
         snapshots.make({pipeline, header, report, watch, health, *store, clock, conditions}));
@@ -220,7 +221,6 @@ struct EngineThread::Impl {
 
   // Engine thread only, once it runs.
   SteadyClock::time_point round_began = SteadyClock::now();
-  SteadyClock::time_point shown{};  // the last snapshot
   DaemonClock clock{SteadyClock::now(), wall_clock()};
   StatusHeader header;
   WriterThread writers;
@@ -241,6 +241,7 @@ struct EngineThread::Impl {
   std::string state_lost;                 // at the start; empty: no
   Time reported = clock.awake();          // the last report of the reader
   CommitPace pace;
+  ShowPace show_pace;
   std::ptrdiff_t withheld = 0;  // chunks taken while too many alerts wait
   std::size_t provisional = 0;  // how many of the waiting alerts were sent provisionally
 
@@ -298,8 +299,7 @@ void EngineThread::pass_done(TailReport report) {
 void EngineThread::reconfigure(std::vector<RuleConfig> rules) {
   boost::asio::post(impl_->context, [&impl = *impl_, rules = std::move(rules)]() mutable {
     impl.pipeline.reconfigure(std::move(rules));
-    impl.commit();
-    impl.show_anew();
+    impl.commit_and_show();
   });
 }
 

@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <optional>
 #include <utility>
 
 namespace trainwatch::commit_pace_test {
@@ -96,38 +95,6 @@ TEST(CommitPace, MemoryIsGivenBackOnceNothingComes) {
 TEST(CommitPace, TheClockAloneIsWorthACommitNowAndThen) {
   EXPECT_EQ(commits_in(60, 0), 6);
   EXPECT_EQ(commits_in(60, 1), 6) << "while input comes";
-}
-
-// In so many seconds, in each of which so many bytes come, or nothing.
-int shown_in(CommitPace& pace, int seconds, std::optional<std::uint64_t> bytes) {
-  int shown = 0;
-  for (int i = 0; i < seconds; ++i) {
-    if (bytes) pace.read(*bytes);
-    pace.second_passed();
-    if (!pace.show_is_due()) continue;
-    pace.shown();
-    ++shown;
-  }
-  return shown;
-}
-
-TEST(CommitPace, WhatDoesNotChangeIsShownNowAndThen) {
-  CommitPace pace;
-  pace.set_audience(true);
-  EXPECT_EQ(shown_in(pace, CommitPace::kSettled, {}), CommitPace::kSettled);
-  EXPECT_EQ(shown_in(pace, 60 - CommitPace::kSettled, {}), 12);
-  EXPECT_EQ(shown_in(pace, 1, 0), 1);
-  EXPECT_EQ(shown_in(pace, CommitPace::kSettled - 1, {}), CommitPace::kSettled - 1);
-}
-
-TEST(CommitPace, WhatNobodyLooksAtIsShownNowAndThen) {
-  CommitPace pace;
-  EXPECT_EQ(shown_in(pace, CommitPace::kLooks, 100), CommitPace::kLooks) << "after the start";
-  EXPECT_EQ(shown_in(pace, 60, 100), 12);
-  pace.asked();
-  EXPECT_EQ(shown_in(pace, CommitPace::kLooks, 100), CommitPace::kLooks);
-  EXPECT_EQ(shown_in(pace, 60, 100), 12);
-  EXPECT_EQ(shown_in(pace, 10, CommitPace::kBusy), 10) << "a question would wait for its turn";
 }
 
 }  // namespace trainwatch::commit_pace_test
