@@ -6,11 +6,19 @@ import {Panel} from './panel.js';
 
 /* global TENSORS */  // where the script is served, see build.mjs
 
+const RETRY_MS = 5000;  // for what could not be read
+
 export function Tensors({model}) {
   const trials = model.panels.trials.data?.trials.length;
   const [views, setViews] = hooks.useState(null);
   hooks.useEffect(() => {
-    if (trials && !views) import(TENSORS).then((loaded) => setViews(loaded.tensorViews({html, hooks, Panel})));
-  }, [trials]);
+    if (!trials || views) return undefined;
+    let retry;
+    const load = () => import(TENSORS).then(
+      (loaded) => setViews(loaded.tensorViews({html, hooks, Panel})),
+      () => { retry = setTimeout(load, RETRY_MS); });
+    load();
+    return () => clearTimeout(retry);
+  }, [trials > 0]);
   return views && html`<${views.TensorPanel} model=${model} />`;
 }

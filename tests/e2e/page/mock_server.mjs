@@ -88,7 +88,7 @@ export class MockServer {
   answer(request, response) {
     const url = new URL(request.url, this.url);
     const asset = this.assets.get(url.pathname);
-    if (asset) return response.writeHead(200, asset.headers).end(asset.body);
+    if (asset && !this.fails(url)) return response.writeHead(200, asset.headers).end(asset.body);
     this.requests.push(request.url);
     if (!SLOWEST_MS) return this.respond(url, response);
     ++this.unanswered;
@@ -98,8 +98,12 @@ export class MockServer {
     }, SLOWEST_MS * Math.random());
   }
 
+  fails(url) {
+    return this.failing.some((path) => url.pathname.startsWith(path));
+  }
+
   respond(url, response) {
-    if (this.failing.some((path) => url.pathname.startsWith(path))) {
+    if (this.fails(url)) {
       return response.writeHead(503, {'Content-Type': 'application/json'}).end(JSON.stringify({status: 503, error: 'the index is not ready'}));
     }
     const value = this.missing.some((path) => url.pathname.startsWith(path)) ? undefined : this.json(url.pathname, url.searchParams);

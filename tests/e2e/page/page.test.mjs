@@ -586,6 +586,12 @@ describe('tensors', () => {
     await until(() => server.requests.some((path) => /value.*mode=TRAIN.*worker=worker_1/.test(path)), 'they are asked for');
   }));
 
+  test('come later if their script could not be read', () => shown('trial', async (page, server) => {
+    await until(() => server.requests.some((path) => path.startsWith('/assets/tensors-')), 'the script is asked for');
+    server.failing = [];
+    await pictures(page).first().waitFor({timeout: 15000});
+  }, {change: (made) => ({...made, failing: ['/assets/tensors-']})}));
+
   test('ask for nothing while the page is hidden', () => shown('trial', async (page, server) => {
     await pictures(page).first().waitFor();
     const hide = (hidden) => page.evaluate((state) => {
