@@ -22,7 +22,7 @@ void App::Impl::open_log() {
   const bool shared = wanted && wanted->shares_terminal();
   log = std::make_unique<Logger>(options.config.log, STDERR_FILENO,
                                  shared ? wanted->err : TextStyle{});
-  if (wanted) console = std::make_unique<Console>(*wanted, *log);
+  if (wanted) console = std::make_unique<Console>(*wanted, *log, context);
 }
 
 Status App::Impl::change_user() {

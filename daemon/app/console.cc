@@ -2,7 +2,9 @@
 
 #include <unistd.h>
 
+#include <chrono>
 #include <filesystem>
+#include <utility>
 
 #include "daemon/app/daemon_clock.h"
 #include "daemon/terminal/columns.h"
@@ -11,16 +13,38 @@
 #include "daemon/version.h"
 
 namespace trainwatch {
+namespace {
 
-Console::Console(const ConsoleOptions& options, Logger& log)
-    : options_(options), log_(log), line_(options.out), news_(options.least) {
+constexpr auto kOfferEvery = std::chrono::milliseconds(100);
+
+}  // namespace
+
+Console::Console(const ConsoleOptions& options, Logger& log, boost::asio::io_context& net)
+    : options_(options), log_(log), line_(options.out), offer_timer_(net), news_(options.least) {
   if (!options.shares_terminal()) own_.emplace(STDOUT_FILENO);
   local_zone(wall_clock());
 }
 
 void Console::print(std::string_view lines) {
   if (!own_) return log_.print(lines);
-  own_->write_bytes(line_.lines(lines));
+  write(line_.lines(lines));
+}
+
+void Console::write(std::string bytes) {
+  own_->write_bytes(std::move(bytes));
+  offer_later();
+}
+
+void Console::offer_later() {
+  if (own_->empty() || offers_ || ended_) return;
+  offers_ = true;
+  offer_timer_.expires_after(kOfferEvery);
+  offer_timer_.async_wait([this](boost::system::error_code failure) {
+    offers_ = false;
+    if (failure || ended_) return;
+    own_->flush();
+    offer_later();
+  });
 }
 
 void Console::print_wrapped(std::string_view sentence) {
@@ -50,7 +74,6 @@ void Console::show(const PublishedAlert& alert) {
 
 void Console::show(const Snapshot& snapshot) {
   if (own_) {
-    own_->flush();
     if (const auto lost = own_->dropped(); lost != dropped_ && own_->empty() && !own_->refused()) {
       log_.warn("nobody read the alerts on standard output; lines were dropped",
                 {{"lines", std::to_string(lost - dropped_)}});
@@ -68,11 +91,13 @@ void Console::show(const Snapshot& snapshot) {
     log_.show(state_.text(now));
   } else if (own_->empty()) {
     line_.set_width(terminal_width(STDOUT_FILENO, options_.out.width));
-    own_->write_bytes(line_.show(state_.text(now), StatusLine::Clock::now()));
+    write(line_.show(state_.text(now), StatusLine::Clock::now()));
   }
 }
 
 void Console::end() {
+  ended_ = true;
+  offer_timer_.cancel();
   if (!options_.text) return;
   own_ ? own_->write_bytes(line_.clear()) : log_.clear();
   print_wrapped(state_.sentence(wall_clock()));

@@ -3,6 +3,8 @@
 // where both end on one terminal, one writer serves them, so that nothing is glued.
 #pragma once
 
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -29,11 +31,13 @@ struct ConsoleOptions {
   bool shares_terminal() const { return text && out.terminal && err.terminal; }
 };
 
-// Of the net thread. Never waits: what nobody reads is dropped, and the log says so.
+// Of the net thread. Never waits: what nobody takes is offered again a little later, and beyond a
+// limit dropped, and the log says so.
 class Console {
  public:
-  // Writes to descriptor 1, or through `log`, which outlives this.
-  Console(const ConsoleOptions& options, Logger& log);
+  // Writes to descriptor 1, or through `log`, which outlives this. `net` has work to do while lines
+  // wait, until end().
+  Console(const ConsoleOptions& options, Logger& log, boost::asio::io_context& net);
 
   // What is watched, what of that does not exist, and where the page is.
   void started(const std::string& url, const std::vector<std::string>& watched);
@@ -47,11 +51,16 @@ class Console {
  private:
   void print(std::string_view lines);
   void print_wrapped(std::string_view sentence);
+  void write(std::string bytes);
+  void offer_later();
 
   ConsoleOptions options_;
   Logger& log_;
   std::optional<LogOutput> own_;  // where the log does not go there
   StatusLine line_;               // the same
+  boost::asio::steady_timer offer_timer_;
+  bool offers_ = false;  // the timer runs
+  bool ended_ = false;
   StateLine state_;
   AlertNews news_;
   std::uint64_t dropped_ = 0;  // as last said

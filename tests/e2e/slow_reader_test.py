@@ -1,0 +1,51 @@
+"""A program that reads alerts from the standard output, later than they come: what a full pipe did not take is offered
+again soon, and nothing is lost below the limit."""
+
+import fcntl
+import json
+import os
+import time
+
+import harness
+import spiky_job
+
+ALERTS = 12
+PIPE_BYTES = 4096  # an alert is longer
+F_SETPIPE_SZ = 1031
+SOON_SECONDS = 10  # one line a second would take twice as long
+
+
+class SlowReaderTest(harness.JobTest):
+    def test_gets_all_lines_soon(self):
+        path = os.path.join(os.path.dirname(self.directory), "alerts")
+        os.mkfifo(path)
+        reader = os.open(path, os.O_RDWR | os.O_NONBLOCK)
+        self.addCleanup(os.close, reader)
+        fcntl.fcntl(reader, F_SETPIPE_SZ, PIPE_BYTES)
+        spiky_job.SpikyJob(self.directory, ALERTS, seed=1, ranks=1, steps_per_file=60).write_all()
+        with harness.Trainwatch(self.directory, "--format=json", *spiky_job.RULES,
+                                prefix=("sh", "-c", 'exec "$@" > ' + path, "sh")) as trainwatch:
+            trainwatch.wait_until_read()
+            last = trainwatch.json("/api/v1/alerts?limit=1")["last_seq"]
+            began = time.monotonic()
+            lines = self.read_lines(reader, last)
+            self.assertLess(time.monotonic() - began, SOON_SECONDS)
+        self.assertGreater(last, ALERTS)
+        self.assertEqual([json.loads(line)["seq"] for line in lines], list(range(1, last + 1)))
+
+    def read_lines(self, reader, count):
+        read = []
+
+        def more():
+            try:
+                read.append(os.read(reader, PIPE_BYTES))
+            except BlockingIOError:
+                pass
+            return b"".join(read).count(b"\n") >= count
+
+        harness.wait_for(more, "%d lines" % count)
+        return b"".join(read).splitlines()
+
+
+if __name__ == "__main__":
+    harness.main()
