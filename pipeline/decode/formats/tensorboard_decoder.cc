@@ -118,15 +118,14 @@ Detection detect_tensorboard(const FormatClue& clue) {
     return has_record_behind_damage(clue.head) ? Detection::yes : Detection::undecided;
   }
   const std::string_view payload = beginning_of_payload(clue.head).substr(0, kMaxFirstRecord);
+  // Every event begins with its time: 9 bytes.
+  constexpr std::size_t kTime = 9;
+  const bool has_other = payload.size() > kTime && payload[kTime] != kVersionKey;
+  if (has_other && !is_named) return Detection::no;
   if (payload.find(kVersion) != std::string_view::npos) return Detection::yes;
   const bool whole =
       payload.size() == kMaxFirstRecord || clue.head.size() > kRecordHeader + payload.size();
-  if (!whole) {
-    // Every event begins with its time: 9 bytes.
-    constexpr std::size_t kTime = 9;
-    const bool has_other = !is_named && payload.size() > kTime && payload[kTime] != kVersionKey;
-    return has_other ? Detection::no : Detection::undecided;
-  }
+  if (!whole) return Detection::undecided;
   const bool is_its_name = clue.path.find(kFileName) != std::string_view::npos;
   return is_its_name ? Detection::yes : Detection::no;
 }
