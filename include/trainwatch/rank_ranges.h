@@ -67,6 +67,8 @@ class RankRanges {
     ranges_ = std::move(apart);
   }
 
+  friend bool operator==(const RankRanges&, const RankRanges&) = default;
+  bool empty() const { return ranges_.empty(); }
   std::size_t count() const {
     std::size_t count = 0;
     for (const Range& range : ranges_)
@@ -88,6 +90,7 @@ class RankRanges {
   struct Range {
     std::int32_t first = 0;
     std::int32_t last = 0;
+    friend bool operator==(const Range&, const Range&) = default;
   };
   std::vector<Range> ranges_;  // ascending, with a gap between two
 };

@@ -5,8 +5,6 @@
 #include <tuple>
 #include <utility>
 
-#include "trainwatch/rank_ranges.h"
-
 namespace trainwatch {
 namespace {
 
@@ -122,16 +120,16 @@ const Incidents::Entry& Incidents::speaker_of(std::uint64_t incident) const {
 
 // The ranks of the remembered alerts, and those that were reported before: their alerts may have
 // been forgotten since.
-std::string Incidents::ranks_of(const Entry& speaker) const {
-  RankRanges ranks = RankRanges::parse(speaker.ranks).value_or(RankRanges{});
+RankRanges Incidents::ranks_of(const Entry& speaker) const {
+  RankRanges ranks = speaker.ranks;
   for (const Entry& entry : entries_) {
     if (entry.incident != speaker.incident || entry.rule != speaker.rule) continue;
     if (!speaker.ranks.empty() && entry.speaker == speaker.id) continue;  // reported before
     if (entry.rank != kNoRank) ranks.add(entry.rank);
     const bool spoke = entry.number != speaker.number && !entry.ranks.empty();
-    if (spoke) ranks.add(RankRanges::parse(entry.ranks).value_or(RankRanges{}));
+    if (spoke) ranks.add(entry.ranks);
   }
-  return ranks.count() < 2 ? std::string() : ranks.text();
+  return ranks.count() < 2 ? RankRanges{} : ranks;
 }
 
 std::vector<Incidents::Change> Incidents::update(const Alert& alert, const RuleSpec& rule) {
@@ -144,16 +142,17 @@ std::vector<Incidents::Change> Incidents::update(const Alert& alert, const RuleS
       known != nullptr ? known->incident : enter(entry_of(alert, rule)).incident;
   const Entry& speaker = speaker_of(incident);
   const std::string id = speaker.id;
-  const std::string ranks = ranks_of(speaker);
+  const RankRanges ranks = ranks_of(speaker);
+  const RankRanges none;
   std::vector<Change> changes;
   for (Entry& entry : entries_) {
     if (entry.incident != incident) continue;
-    const std::string own_ranks = entry.id == id ? ranks : std::string();
+    const RankRanges& own_ranks = entry.id == id ? ranks : none;
     if (entry.speaker == id && entry.ranks == own_ranks) continue;
     entry.speaker = id;
     entry.ranks = own_ranks;
     changed_.push_back(entry.number);
-    changes.push_back({entry.id, id, own_ranks});
+    changes.push_back({entry.id, id, own_ranks.text()});
   }
   return changes;
 }
@@ -176,7 +175,13 @@ void Incidents::Entry::state(StateIo& io) {
   io(severity);
   io(incident);
   io(speaker);
-  io(ranks);
+  std::string listed = ranks.text();
+  io(listed);
+  if (io.is_loading()) {
+    auto parsed = RankRanges::parse(listed);
+    if (!parsed) return io.fail();
+    ranks = std::move(*parsed);
+  }
   if (severity > Severity::critical) io.fail();
 }
 

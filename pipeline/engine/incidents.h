@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "trainwatch/alert.h"
+#include "trainwatch/rank_ranges.h"
 #include "trainwatch/rule.h"
 #include "trainwatch/state_io.h"
 #include "trainwatch/state_rows.h"
@@ -74,7 +75,7 @@ class Incidents {
     std::string job;
     std::string subject;  // all of it, as text
     std::string speaker;  // as last reported
-    std::string ranks;    // as last reported, of a speaker
+    RankRanges ranks;     // as last reported, of a speaker for several
 
     void state(StateIo& io);
   };
@@ -86,7 +87,7 @@ class Incidents {
   bool speaks_for_others(const Entry& entry) const;
   void make_room();
   const Entry& speaker_of(std::uint64_t incident) const;
-  std::string ranks_of(const Entry& speaker) const;
+  RankRanges ranks_of(const Entry& speaker) const;
 
   std::deque<Entry> entries_;                               // in the order in which they opened
   std::unordered_map<std::string, std::uint64_t> numbers_;  // of the entries, by alert
