@@ -342,7 +342,7 @@ void ConsoleDecoder::state(StateIo& io) {
   search_for_pattern();
 }
 
-// By the name, because any text may be what a job prints; but not JSON.
+// By the name, because any text may be what a job prints; but not JSON, nor a pickle.
 Detection detect_console(const FormatClue& clue) {
   if (clue.kind != FormatClue::Kind::head) return Detection::no;
   std::string_view name = base_name(clue.path);
@@ -357,7 +357,7 @@ Detection detect_console(const FormatClue& clue) {
   const std::size_t begin = clue.head.find_first_not_of(" \t\r\n");
   if (begin == std::string_view::npos) return Detection::undecided;
   const char first = clue.head[begin];
-  if (first == '\0' || first == '\xEF') return Detection::no;
+  if (first == '\0' || first == '\xEF' || first == '\x80') return Detection::no;
   if (first != '{' && first != '[') return Detection::yes;
   const std::size_t next = clue.head.find_first_not_of(" \t\r\n", begin + 1);
   if (next == std::string_view::npos) return Detection::undecided;

@@ -40,7 +40,7 @@ class FlightRecorderDecoder final : public Decoder {
   void cut_back(std::size_t bytes) override {
     held_.resize(held_.size() - std::min(bytes, held_.size()));
   }
-  bool complete() const override { return over_; }
+  bool complete() const override { return over_ && !strange_; }
   bool mid_record() const override { return !held_.empty(); }
   void state(StateIo& io) override {
     io(held_);

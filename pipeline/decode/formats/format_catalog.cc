@@ -24,12 +24,15 @@ extern const Format end_of_job_format = {.name = "empty", .detect = &detect_end_
 
 // Where two rows may know the same file, the more particular one comes first: TensorFlow's traces
 // are Chrome traces of a certain path, and a timeline is any array of events that is nothing else.
+// What is named as a log is one from its first byte on, so that it does not wait for more.
 FormatTable format_catalog(const DeclaredFormats* declared) {
   static constexpr const Format* kCatalog[] = {
-      &end_of_job_format,      &tensorboard_format,    &trial_events_format,
-      &flight_recorder_format, &system_metrics_format, &tensorflow_trace_format,
-      &chrome_trace_format,    &timeline_format,       &wandb_format,
-      &json_lines_format,      &console_format,        &csv_format,
+      &end_of_job_format,       &console_format,
+      &tensorboard_format,      &trial_events_format,
+      &flight_recorder_format,  &system_metrics_format,
+      &tensorflow_trace_format, &chrome_trace_format,
+      &timeline_format,         &wandb_format,
+      &json_lines_format,       &csv_format,
   };
   return {kCatalog, declared};
 }
