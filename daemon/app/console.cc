@@ -15,12 +15,12 @@
 namespace trainwatch {
 namespace {
 
-constexpr auto kOfferEvery = std::chrono::milliseconds(100);
+constexpr auto kRetryEvery = std::chrono::milliseconds(100);
 
 }  // namespace
 
 Console::Console(const ConsoleOptions& options, Logger& log, boost::asio::io_context& net)
-    : options_(options), log_(log), line_(options.out), offer_timer_(net), news_(options.least) {
+    : options_(options), log_(log), line_(options.out), retry_timer_(net), news_(options.least) {
   if (!options.shares_terminal()) own_.emplace(STDOUT_FILENO);
   local_zone(wall_clock());
 }
@@ -32,18 +32,18 @@ void Console::print(std::string_view lines) {
 
 void Console::write(std::string bytes) {
   own_->write_bytes(std::move(bytes));
-  offer_later();
+  retry_later();
 }
 
-void Console::offer_later() {
-  if (own_->empty() || offers_ || ended_) return;
-  offers_ = true;
-  offer_timer_.expires_after(kOfferEvery);
-  offer_timer_.async_wait([this](boost::system::error_code failure) {
-    offers_ = false;
+void Console::retry_later() {
+  if (own_->empty() || retrying_ || ended_) return;
+  retrying_ = true;
+  retry_timer_.expires_after(kRetryEvery);
+  retry_timer_.async_wait([this](boost::system::error_code failure) {
+    retrying_ = false;
     if (failure || ended_) return;
     own_->flush();
-    offer_later();
+    retry_later();
   });
 }
 
@@ -97,7 +97,7 @@ void Console::show(const Snapshot& snapshot) {
 
 void Console::end() {
   ended_ = true;
-  offer_timer_.cancel();
+  retry_timer_.cancel();
   if (!options_.text) return;
   own_ ? own_->write_bytes(line_.clear()) : log_.clear();
   print_wrapped(state_.sentence(wall_clock()));

@@ -31,12 +31,12 @@ struct ConsoleOptions {
   bool shares_terminal() const { return text && out.terminal && err.terminal; }
 };
 
-// Of the net thread. Never waits: what nobody takes is offered again a little later, and beyond a
-// limit dropped, and the log says so.
+// Of the net thread. Never blocks: output that the reader does not accept is queued and retried;
+// beyond a limit it is dropped, and the log says so.
 class Console {
  public:
-  // Writes to descriptor 1, or through `log`, which outlives this. `net` has work to do while lines
-  // wait, until end().
+  // Writes to descriptor 1, or through `log`, which outlives this. Queued output keeps `net`
+  // running until end().
   Console(const ConsoleOptions& options, Logger& log, boost::asio::io_context& net);
 
   // What is watched, what of that does not exist, and where the page is.
@@ -52,14 +52,14 @@ class Console {
   void print(std::string_view lines);
   void print_wrapped(std::string_view sentence);
   void write(std::string bytes);
-  void offer_later();
+  void retry_later();
 
   ConsoleOptions options_;
   Logger& log_;
   std::optional<LogOutput> own_;  // where the log does not go there
   StatusLine line_;               // the same
-  boost::asio::steady_timer offer_timer_;
-  bool offers_ = false;  // the timer runs
+  boost::asio::steady_timer retry_timer_;
+  bool retrying_ = false;  // the timer is running
   bool ended_ = false;
   StateLine state_;
   AlertNews news_;

@@ -1,9 +1,9 @@
-// When the state of things is shown as a new snapshot.
+// Decides when to publish a new snapshot.
 //
-// Each second to whoever looks: clients that stay, and for a while whoever has asked. Every five
-// seconds if nothing comes. While nobody looks, every ten seconds; who asks in between has a
-// snapshot made (EngineThread::refresh). While much is read, each second: a question would wait
-// for its turn.
+// Every second while somebody is looking, or every five seconds if there is no new input. Connected
+// clients are looking, and so is whoever asked within the last few seconds. Every ten seconds while
+// nobody is; a request in between gets a snapshot of its own (EngineThread::refresh). Every second
+// under heavy input, because such a request would have to queue behind it.
 #pragma once
 
 #include <chrono>
@@ -19,10 +19,10 @@ class ShowPace {
   // Seconds:
   static constexpr int kSettled = 3;  // without input
   static constexpr int kQuiet = 5;    // from one snapshot to the next while nothing comes
-  static constexpr int kUnseen = 10;  // the same while nobody looks
-  static constexpr int kLooks = 5;    // after a question, somebody still looks
+  static constexpr int kUnseen = 10;  // the same while nobody is looking
+  static constexpr int kLooks = 5;    // how long a request counts as looking
   static constexpr std::uint64_t kBusy = std::uint64_t{1} << 20U;  // bytes read in a second
-  // A snapshot is new enough for who asks for one:
+  // A request reuses a snapshot that is younger than this:
   static constexpr TimePoint::duration kFresh = std::chrono::milliseconds(500);
 
   // Input has come.
@@ -45,7 +45,7 @@ class ShowPace {
     since_shown_ = 0;
   }
 
-  // Whether input has come lately: what it changed may show only now.
+  // Whether there was input recently: its effects may show only now.
   bool came() const { return quiet_ <= kQuiet; }
   // Something may have to be said of this second.
   bool news_is_due() const { return quiet_ <= kSettled || quiet_ % kQuiet == 0; }

@@ -75,7 +75,7 @@ class Incidents {
     std::string job;
     std::string subject;  // all of it, as text
     std::string speaker;  // as last reported
-    RankRanges ranks;     // as last reported, of a speaker for several
+    RankRanges ranks;     // as last reported; empty unless it speaks for several
 
     void state(StateIo& io);
   };

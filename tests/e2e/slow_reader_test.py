@@ -1,5 +1,5 @@
-"""A program that reads alerts from the standard output, later than they come: what a full pipe did not take is offered
-again soon, and nothing is lost below the limit."""
+"""A reader of standard output that falls behind: alerts that did not fit into the pipe are retried soon, and none is
+lost below the limit."""
 
 import fcntl
 import json
@@ -10,9 +10,9 @@ import harness
 import spiky_job
 
 ALERTS = 12
-PIPE_BYTES = 4096  # an alert is longer
+PIPE_BYTES = 4096  # room for one alert
 F_SETPIPE_SZ = 1031
-SOON_SECONDS = 10  # one line a second would take twice as long
+SOON_SECONDS = 10  # one alert per second would take 30
 
 
 class SlowReaderTest(harness.JobTest):

@@ -6,7 +6,7 @@ import {joinColumns, nextColumns} from './columns.js';
 import {PANELS} from './panels.js';
 
 const ASK_AGAIN_MS = 60000;  // for what the server did not have
-const RETRY_MS = 5000;       // for what could not be read
+export const RETRY_MS = 5000;  // for what could not be read
 const MOST_OF_ASKED = 1.25;  // columns that are joined before all are asked for again
 
 export function createLoader(source, view, changed) {

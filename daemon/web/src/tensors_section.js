@@ -2,11 +2,10 @@
 
 import {html} from 'htm/preact';
 import * as hooks from 'preact/hooks';
+import {RETRY_MS} from './loader.js';
 import {Panel} from './panel.js';
 
 /* global TENSORS */  // where the script is served, see build.mjs
-
-const RETRY_MS = 5000;  // for what could not be read
 
 export function Tensors({model}) {
   const trials = model.panels.trials.data?.trials.length;

@@ -24,7 +24,7 @@ extern const Format end_of_job_format = {.name = "empty", .detect = &detect_end_
 
 // Where two rows may know the same file, the more particular one comes first: TensorFlow's traces
 // are Chrome traces of a certain path, and a timeline is any array of events that is nothing else.
-// What is named as a log is one from its first byte on, so that it does not wait for more.
+// A file named like a log is one from its first byte, so its row precedes those that need more.
 FormatTable format_catalog(const DeclaredFormats* declared) {
   static constexpr const Format* kCatalog[] = {
       &end_of_job_format,       &console_format,

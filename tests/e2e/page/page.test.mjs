@@ -586,7 +586,7 @@ describe('tensors', () => {
     await until(() => server.requests.some((path) => /value.*mode=TRAIN.*worker=worker_1/.test(path)), 'they are asked for');
   }));
 
-  test('come later if their script could not be read', () => shown('trial', async (page, server) => {
+  test('are shown after their script failed to load once', () => shown('trial', async (page, server) => {
     await until(() => server.requests.some((path) => path.startsWith('/assets/tensors-')), 'the script is asked for');
     server.failing = [];
     await pictures(page).first().waitFor({timeout: 15000});
