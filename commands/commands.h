@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The commands, one function each; commands/main.cc passes them to the command line (`run` is in
 // daemon/app/app.h). Each returns the exit code of the command. Results go to the requested file,
 // or to `out`; everything else to `err`.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads each file as a replay would, with nothing behind the decoders, and says what came of it.
 #include <algorithm>
 #include <array>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What commands on finished files share: configuration and paths, one single-threaded pass of all
 // files through the pipeline, and the results of analyses for one job.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How far a command has read its files: on a terminal a bar with rate and time left in the status
 // line, and once it is done a line with the total; without one, if it is asked for, a plain line
 // every second.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The alerts of a replay as lines for people: each once, with its final content, in the order in
 // which they opened, as all of it is past.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A stream with a status line below all that is printed: of the commands that write to streams.
 // `run` has the same in its log (daemon/logging.h).
 #pragma once

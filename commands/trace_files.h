@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The files of `trainwatch timeline`: which of those below some paths may be traces, reading them
 // once from beginning to end, and the trace that is written.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Exit codes of the `trainwatch` command: a promise to scripts, documented in README.md and --help.
 #pragma once
 

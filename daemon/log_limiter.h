@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Keeps an error that repeats itself from flooding the log: of each message, so many lines in a
 // window of time, and then how many were left out.
 #pragma once

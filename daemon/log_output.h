@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes lines to a descriptor, usually standard error, and never waits for whoever reads it: what
 // a full pipe does not take is queued up to a limit, and beyond it dropped and counted.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Log lines on standard error: a fixed sentence and key=value fields, as logfmt or JSON. Under
 // systemd each line carries its priority for the journal, and no time, which the journal has.
 #pragma once

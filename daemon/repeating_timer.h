@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Calls a function repeatedly, one interval after each call has returned, on the thread that runs
 // the io_context. A wait that has already expired cannot be cancelled: its handler runs without an
 // error. This timer knows that it was stopped, and never calls after stop().

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Writes what a shell and a reader know of the program, from what the program says of itself (--help, rules).
 
     manual.py BINARY OUT_DIR      trainwatch.1, trainwatch.yml.5, trainwatch (completion of bash), _trainwatch (of zsh)

@@ -1,9 +1,10 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # Puts everything that trainwatch needs at run time into a directory: the file system of its container image.
 #   packaging/rootfs.sh BINARY DIRECTORY
 # That is the binary, the shared libraries it names, the certificates of authorities, and a user without a shell.
 set -euo pipefail
-[ $# -eq 2 ] || { sed -n '2,4s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+[ $# -eq 2 ] || { sed -n '3,5s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 binary=$1 root=$2
 authorities=/etc/ssl/certs/ca-certificates.crt
 [ -e "$authorities" ] || { echo "rootfs: $authorities is missing; install ca-certificates" >&2; exit 1; }

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Writes the licences of what the program contains of others.
 
     third_party.py OUT_FILE NODE_MODULES

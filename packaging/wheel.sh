@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # Builds the Python wheel: the package of python/ with the program in it.
 #   wheel.sh BINARY OUT_DIR
 # Its tag is that of the C library which the program needs; pip knows such tags from 20.3 on.

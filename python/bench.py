@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Prints what the Python package costs: CPU time of this thread, which other processes do not lengthen.
 
     bench.py            an event and an iteration of the hook, an iteration as the integrations record it, and the start

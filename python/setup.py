@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What pyproject.toml cannot say. packaging/wheel.sh builds the wheel."""
 
 import os

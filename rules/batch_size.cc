@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // GPU, GPU memory and CPUs all have headroom, so the batch can be larger; SageMaker's BatchSize,
 // see docs/rules/batch_size.md.
 #include <algorithm>

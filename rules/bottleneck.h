@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What SageMaker's CPUBottleneck and IOBottleneck share: the share of a node's snapshots in which a
 // GPU is idle while a core is above a limit.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The list of all rules. Listing is deliberate: a linker drops self-registering objects of a static
 // library that nobody names, and a visible list is a table of contents.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A collective operation hangs; see docs/rules/collective_hang.md.
 #include <algorithm>
 #include <string>

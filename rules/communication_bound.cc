@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Steps wait for transfers between GPUs; see docs/rules/communication_bound.md.
 #include <utility>
 

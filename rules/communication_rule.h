@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Common base of the rules about communication: they look at the last steps of a job, and in each
 // at the rank that waits least in communication. What even that rank spends there is transfer, not
 // waiting for a slower rank; so a step counts only if all ranks of the job are seen.

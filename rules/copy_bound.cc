@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The GPU copies while it could compute; see docs/rules/copy_bound.md.
 #include <string>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // GPUs idle while a CPU core is saturated; see docs/rules/cpu_bottleneck.md.
 #include <any>
 #include <memory>

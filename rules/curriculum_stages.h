@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Stages of a curriculum: each makes the sequences somewhat longer, at a round step. Where the
 // writer gives no phases, that is the only difference from a machine that has become slower.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a condition costs in the steps that a profiler has recorded since it began: in all cycles,
 // or steps, in a row that show it.
 #pragma once

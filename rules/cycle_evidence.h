@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How much of a job a profiler has recorded: warnings need more than a glimpse.
 #pragma once
 

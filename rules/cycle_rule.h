@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A rule that evaluates each profiler cycle of a rank separately, without the steps of its warm-up.
 // Its alert continues from cycle to cycle: opened by a cycle that reaches the threshold, updated by
 // every further one that does, ended by the first that is clearly below.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Too few or too many processes load data for the cores of the node; SageMaker's Dataloader, see
 // docs/rules/dataloader.md.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How rules print figures in their sentences.
 #pragma once
 

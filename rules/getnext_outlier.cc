@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A call that fetches the next batch takes far longer than usual; see
 // docs/rules/getnext_outlier.md.
 #include <algorithm>

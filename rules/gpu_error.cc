@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A GPU reports an error; see docs/rules/gpu_error.md.
 #include <algorithm>
 #include <cstdint>

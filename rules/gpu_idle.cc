@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A GPU that had nothing to do for much of a profiler cycle; see docs/rules/gpu_idle.md.
 #include <algorithm>
 #include <array>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // GPU memory use grows a lot in a short time; SageMaker's GPUMemoryIncrease, see
 // docs/rules/gpu_memory_increase.md.
 #include <algorithm>

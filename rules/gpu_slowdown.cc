@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A busy GPU whose clocks are held back; see docs/rules/gpu_slowdown.md.
 #include <algorithm>
 #include <cmath>

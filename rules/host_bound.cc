@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The GPU waits for the host in every step; see docs/rules/host_bound.md.
 #include <array>
 #include <string>

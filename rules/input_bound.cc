@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Training waits for its data; see docs/rules/input_bound.md.
 #include <algorithm>
 #include <array>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // GPUs idle while a CPU core waits for storage; SageMaker's IOBottleneck, see
 // docs/rules/io_bottleneck.md.
 #include "rules/bottleneck.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Kernels are too small for their launches; see docs/rules/kernel_launch_bound.md.
 #include <string>
 

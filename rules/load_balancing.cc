@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The GPUs of a node are not loaded equally; SageMaker's LoadBalancing, see
 // docs/rules/load_balancing.md.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A loss or a gradient norm is not a finite number; see docs/rules/loss_nan.md.
 #include <algorithm>
 #include <cmath>

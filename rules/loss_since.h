@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Since when time has been lost steadily, and how much since then.
 #pragma once
 

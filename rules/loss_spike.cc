@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The loss is far above its recent values; see docs/rules/loss_spike.md.
 #include <algorithm>
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "rules/low_gpu_by_samples.h"
 
 #include "rules/format.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // low_gpu_utilization in the presets of SageMaker: SageMaker's LowGPUUtilization, which counts
 // samples. See docs/rules/low_gpu_utilization.md.
 #pragma once

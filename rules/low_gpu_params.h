@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the two ways to judge the utilisation of a GPU share: parameters, reasons and sentences.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A GPU that works, but little, or alternates between busy and idle; see
 // docs/rules/low_gpu_utilization.md.
 #include <any>

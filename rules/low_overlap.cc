@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Communication that could be hidden behind computation; see docs/rules/low_overlap.md.
 #include <utility>
 

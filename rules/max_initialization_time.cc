@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The training loop takes long to begin; SageMaker's MaxInitializationTime, see
 // docs/rules/max_initialization_time.md.
 #include <algorithm>

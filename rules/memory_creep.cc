@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Host or GPU memory that grows steadily and will be full within hours; see
 // docs/rules/memory_creep.md.
 #include <algorithm>

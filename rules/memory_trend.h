@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whether a level rises steadily, from the minima of equal stretches of time: the saw teeth of a
 // garbage collector have level minima, and a jump is no trend.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SageMaker's rules that never fire: reports, whose figures are in analyses of the same names. They
 // exist so that configurations that name them are accepted. See docs/rules/overall_system_usage.md
 // and docs/rules/overall_framework_metrics.md.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // cpu_bottleneck in trainwatch's own preset: the share of a node's recent snapshots in which a
 // working GPU is idle while a core is saturated. See docs/rules/cpu_bottleneck.md.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // low_gpu_utilization in trainwatch's own preset: a GPU that works, but little, or that alternates
 // between busy and idle, in the recent past. See docs/rules/low_gpu_utilization.md.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Round numbers of steps, after which training loops write checkpoints and evaluate.
 #pragma once
 

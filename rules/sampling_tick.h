@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which samples of a node belong together. The collectors of one sampling tick are up to 20 ms
 // apart, so a tick is what lies within 20 ms of its first sample.
 #pragma once

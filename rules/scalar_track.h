@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What rules on scalars remember of each tag.
 #pragma once
 

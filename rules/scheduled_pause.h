@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pauses between two steps that the training loop most likely takes on purpose: a checkpoint, an
 // evaluation that writes no steps, the end of an epoch. The first of them cannot be known to come
 // round, but it can be expected to: a checkpoint is marked as one, or a loader was started, or it

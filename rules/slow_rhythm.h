@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Slow steps that come round: how often, what they cost, and whether the job has always been so.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "rules/slow_step_verdict.h"
 
 #include <algorithm>

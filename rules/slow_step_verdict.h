@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What step_spike says of slow iterations: sentences, cause and evidence.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What step_spike remembers of the iterations of one mode from one writer: the slow ones since its
 // alert opened, and the rhythm in which slow ones come round.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Training stands still; see docs/rules/stall.md.
 #include <algorithm>
 #include <array>

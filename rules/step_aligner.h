@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Assembles what the ranks of a job measured in the same step, from profiler cycles that arrive in
 // any order of the ranks.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Many steps take far longer than the mean; SageMaker's StepOutlier, see
 // docs/rules/step_outlier.md.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Iterations that take far longer than the others; see docs/rules/step_spike.md.
 #include <algorithm>
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A rank that the others wait for; see docs/rules/straggler.md.
 #include <algorithm>
 #include <bit>

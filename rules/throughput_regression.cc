@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Training has become slower and stays so; see docs/rules/throughput_regression.md.
 #include <algorithm>
 #include <array>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where the time of an iteration goes, and what has grown when training became slower.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The recent past in slices of event time, for rules about sampled metrics: what they decide is
 // about time, and hardly depends on how often something is sampled. A slice is half a second, or
 // one sample where those are further apart.

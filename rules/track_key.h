@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The alert key of the steps of one mode from one writer: "train", "eval/profiler".
 #pragma once
 

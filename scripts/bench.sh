@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # Measures trainwatch on this machine, beside limits and targets.
 #   scripts/bench.sh [PART...]                     the table of docs/performance.md, or some parts of it: metrics, nodes, shuffled,
 #                                                  kineto, real_kineto, gz, timelines, hook, tensorflow, latency, idle, load, scrape, fan_out,

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # Builds trainwatch and prints the path of the binary as the only line on standard output.
 #   scripts/build.sh [PRESET]      release (default), dev, asan or tsan
 # Missing packages are named, then installed by scripts/setup.sh.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # How every target is compiled: warnings are errors, hardening on, no fast-math, and the
 # speed-ups a machine happens to have (ccache, mold).
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The parts of demo.sh and measure_install.sh that talk to trainwatch.
 
     demo.py port PREFERRED           prints a free TCP port

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # Plays a recorded training job to trainwatch at live speed: about 70 seconds, in which one batch comes
 # late. Prints the address of the page and each alert as it comes. The program is that of a package in
 # dist/ (scripts/package.sh) if there is one, else it is built.
@@ -12,7 +13,7 @@ for option in "$@"; do
   case $option in
     --keep) keep=true ;;
     --speed=*) speed=${option#*=} ;;
-    *) sed -n '2,6s/^# \{0,1\}//p' "$0"; exit 2 ;;
+    *) sed -n '3,7s/^# \{0,1\}//p' "$0"; exit 2 ;;
   esac
 done
 

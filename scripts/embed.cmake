@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Makes a source file that holds files as bytes, for web_assets() (daemon/net/web_assets.h):
 #   cmake -DOUT=FILE.cc "-DFILES=a.html;b.css" -P embed.cmake
 # FILE.gz beside a file is the same, compressed.

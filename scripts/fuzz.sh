@@ -1,10 +1,11 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # Runs the fuzz targets of tests/fuzz one after another and prints executions and coverage of each.
 #   scripts/fuzz.sh [SECONDS [TARGET...]]     20 seconds for each of all targets by default
 # Exits with 1 when a target crashed; its input is in build/fuzz/crashes.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-case ${1:-} in -h | --help) sed -n '2,4s/^# \{0,1\}//p' "$0"; exit 0 ;; esac
+case ${1:-} in -h | --help) sed -n '3,5s/^# \{0,1\}//p' "$0"; exit 0 ;; esac
 
 seconds=${1:-20}
 [ $# -eq 0 ] || shift

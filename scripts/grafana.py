@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Compares config/grafana/dashboards with the sources in scripts/dashboards.
 
     scripts/grafana.py             exit code 1 and the names of the files that differ

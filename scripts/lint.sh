@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # Checks the form of the sources, also of files that git does not know yet: clang-format, then
 # includes, definitions, references, old names and named tests (tests/*_check.py). With --tidy also clang-tidy, which takes seconds a file.
 #   scripts/lint.sh
@@ -16,7 +17,7 @@ for option in "$@"; do
     --changed) changed=true ;;
     --changed=*) changed=true ref=${option#*=} ;;
     --most=*) most=${option#*=} ;;
-    *) sed -n '2,8s/^# \{0,1\}//p' "$0"; exit 2 ;;
+    *) sed -n '3,9s/^# \{0,1\}//p' "$0"; exit 2 ;;
   esac
 done
 
@@ -56,6 +57,7 @@ python3 tests/definition_check.py
 python3 tests/reference_check.py
 python3 tests/name_check.py
 python3 tests/catalogue_check.py
+python3 tests/spdx_check.py
 if $tidy; then
   if $changed && ! commit=$(base); then
     sources=()

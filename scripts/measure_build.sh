@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # What building costs without ccache: CPU seconds (user and system, of all processes) of the binary from
 # nothing, and seconds until it is linked again after a change of one rule.
 #   scripts/measure_build.sh [CMAKE OPTION...]      for example: -DTRAINWATCH_UNITY=OFF

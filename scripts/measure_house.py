@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Prints figures about the C++ sources: sizes, headers with one includer, repeated lines.
 
     scripts/measure_house.py [TREE]      TREE: a checkout, default this one

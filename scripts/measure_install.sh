@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # How long it takes from a package to the first alert that the page shows: seconds, for the packages in dist/
 # (scripts/package.sh).
 #   scripts/measure_install.sh [wheel] [deb]      default: both; deb needs root and mmdebstrap, and fetches a Debian first

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Prints docs/metrics.md from two pages of /metrics, one of each level of detail that differs in its families.
 
     scripts/metrics_doc.py PAGE LOW_PAGE

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # What is too slow for every change (hours): the daemon, the commands and the live scenarios under
 # ThreadSanitizer, the fuzz targets for 20 s each, then the tests labelled "long". Exits with 1 when
 # one of them failed.

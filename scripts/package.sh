@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # Builds the Debian package and the Python wheel, and prints their paths as the last two lines, the only ones on standard
 # output. Both are in dist/. Missing packages are named, then installed by scripts/setup.sh.
 set -euo pipefail

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # Libraries from PyPI for the tests of label "peers", in a virtual environment of their own below
 # $XDG_CACHE_HOME. Prints the path of its Python as the only line on standard output.
 #   scripts/peers.sh NAME           torch (5.7 GB: PyPI has no smaller one), tensorflow, jax (1.6 GB each), loggers, …:
@@ -13,7 +14,7 @@ lock=false
 name=${1:-}
 wanted=tests/peers/python/$name
 if [ $# -ne 1 ] || [ ! -e "$wanted.in" ]; then
-  sed -n '2,7s/^# \{0,1\}//p' "$0" >&2
+  sed -n '3,8s/^# \{0,1\}//p' "$0" >&2
   exit 2
 fi
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/trainwatch-peers

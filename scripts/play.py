@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Plays a recorded job: its files grow in another folder as their writers wrote them.
 
     play.py SRC DST [--speed=1.0] [--seed=N] [--max-chunk=BYTES]

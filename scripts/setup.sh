@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # Installs the Debian packages that trainwatch needs and that are missing, as root or with sudo.
 #   scripts/setup.sh           to build and to test: scripts/packages.txt up to "# fuzz"
 #   scripts/setup.sh build     to build
@@ -18,7 +19,7 @@ case ${1:-all} in
   build) wanted=$(sed '/^# tests/,$d' scripts/packages.txt) ;;
   all) wanted=$(sed '/^# fuzz/,$d' scripts/packages.txt) ;;
   fuzz) wanted=$(cat scripts/packages.txt) ;;
-  *) sed -n '2,6s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
+  *) sed -n '3,7s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
 esac
 missing=()
 for package in $(sed 's/#.*//' <<<"$wanted"); do

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # Builds and runs all tests but those labelled "long" or "peers". Missing packages are named, then installed by
 # scripts/setup.sh.
 #   scripts/test.sh [--preset=NAME] [CTEST OPTION...]    for example: scripts/test.sh -R step_spike
@@ -11,7 +12,7 @@ cd "$(dirname "$0")/.."
 
 preset=release
 case ${1:-} in
-  -h | --help) sed -n '2,8s/^# \{0,1\}//p' "$0"; exit 0 ;;
+  -h | --help) sed -n '3,9s/^# \{0,1\}//p' "$0"; exit 0 ;;
   --preset=*) preset=${1#*=}; shift ;;
 esac
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """tests/README.md names a test that exists for each case of the fault catalogue.
 
 A row is `| case | fault | test | note |`. A test is written as the end of its file's path, which only one file has, a colon, and

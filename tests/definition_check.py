@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """What a header declares is defined in its folder, and no name is defined twice.
 
 A free function that a header declares has its body in a source of the same folder, or in a header of

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Which folder may include what. All headers share one include path, so the linker does not notice.
 
     include <- rules, include <- pipeline <- daemon <- commands

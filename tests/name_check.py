@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """No name is used that docs/decisions/names.md maps to another one.
 
 Names of several words ("cycle_measure", "CycleMeasure") are looked for everywhere, also as part of

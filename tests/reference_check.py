@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Files and sections that comments and documents name exist, and no document was run through clang-format.
 
 A name with a folder of ours in front ("pipeline/tail/lane.h", "pipeline/tail/lane") is a path from the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the checks of texts share: the files of the repository, and the report of what is wrong with them."""
 
 import os

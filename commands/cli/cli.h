@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The command line of `trainwatch`: parses it, calls one function per command, returns the exit
 // code (exit_code.h). Every flag has an environment variable: --web.listen-address is
 // TRAINWATCH_WEB_LISTEN_ADDRESS. A flag overrides its variable, and both override the file.

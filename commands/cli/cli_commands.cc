@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "commands/cli/cli_commands.h"
 
 #include <sys/stat.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The commands, one row each: a name, a line of help, and what defines its flags and action.
 #pragma once
 

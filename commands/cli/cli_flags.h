@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Flags that several commands share, and the environment variable of every flag.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The commands on finished files: each adds its flags to `app` and returns what runs it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The options of each command. Plain values. (RunOptions: daemon/app/app.h)
 #pragma once
 

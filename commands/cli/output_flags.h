@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What commands that print alerts share: their form, and the least severity; and how a command says
 // that it cannot run.
 #pragma once

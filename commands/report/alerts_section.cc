@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The alerts, the worst first, the latest version of each.
 #include <simdjson.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How a Content-Security-Policy names a script or a style sheet by its content.
 #pragma once
 

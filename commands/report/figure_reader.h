@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Takes fields and columns out of a result by name and kind. The first one that is missing, or of
 // another kind, becomes the error of the whole reading: a renamed column is never a 0.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How the report prints figures: with units, three significant digits, and thousands separators.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The GPU's work in profiler cycles: the tables of Holistic Trace Analysis, as the analyses have
 // them.
 #include <algorithm>

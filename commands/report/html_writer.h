@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes HTML, and the SVG inside it, into a string. Everything that is handed over as text or as
 // the value of an attribute is escaped, so that no file can put markup into a page; tags and names
 // of attributes are the program's own words.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What was read, what of it was rejected, and the rules that ran over it.
 #include "commands/report/format.h"
 #include "commands/report/sections.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the report shows of the analyses' results. What they do not know is empty here.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How PyTorch's loaders were set up and how long they took; which Python functions took the time.
 #include <algorithm>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the page asks for, answered for a job whose files were read to their ends: the page in a
 // report is drawn from this, by the same code as the live page (daemon/web/src/embedded_source.js).
 #pragma once

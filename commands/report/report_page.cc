@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The page: what a reader without scripts sees, the live page's program with the answers that it
 // asks for, and the tables.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The sections of the report, in the order of the page. Each writes one <section>, also where
 // there is nothing to show: then it says so, and what would give it.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The phases of the job, and its steps: statistics, durations over time, histograms.
 #include <algorithm>
 

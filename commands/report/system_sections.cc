@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How much of the machines was used: statistics, histograms, heat map.
 #include <algorithm>
 

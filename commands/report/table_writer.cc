@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "commands/report/table_writer.h"
 
 #include "commands/report/format.h"

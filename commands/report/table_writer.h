@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A table of the report. Figures stand twice: rounded for the reader, and as they are in <data>.
 #pragma once
 

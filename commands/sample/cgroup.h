@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The limits of the container (cgroup v2) that a process runs in, and how close it is to them.
 #pragma once
 

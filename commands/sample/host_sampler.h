@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Turns counters into the values of one tick: what a core, a disk or a network did since the
 // previous tick, under the names of SageMaker's system metrics.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Calls something at fixed times until there is a reason to stop.
 #pragma once
 

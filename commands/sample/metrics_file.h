@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes SageMaker's system-metrics files:
 // DIR/system/incremental/<YYYYMMDDHH>/<minute>.<node>.json, one JSON object per line, one file per
 // minute (UTC; the name is the minute's first second).

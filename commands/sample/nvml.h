@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // GPU metrics through NVIDIA's management library, loaded at run time: building needs no CUDA, and
 // a machine without a driver only gets an Error that says so.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pressure stall information of the kernel (PSI): for how much of the time tasks waited for CPU,
 // disk or memory.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads the kernel's counters out of the text of /proc files. Pure functions: text in, numbers out;
 // unknown lines are skipped, so newer kernels do no harm.
 #pragma once

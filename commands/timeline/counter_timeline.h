@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `trainwatch timeline --counters`: traces of PyTorch's profiler as they are, with counters of
 // queues and bandwidth behind their events. Several become one trace.
 #pragma once

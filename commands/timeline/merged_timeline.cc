@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "commands/timeline/merged_timeline.h"
 
 #include <algorithm>

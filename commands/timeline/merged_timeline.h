@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `trainwatch timeline`: all sources of a job in one trace, sorted by time: SageMaker's timelines,
 // traces of TensorFlow and PyTorch, system metrics as counters, alerts as instants.
 //

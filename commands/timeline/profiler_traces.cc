@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "commands/timeline/profiler_traces.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is known of a profiler's trace before its events are copied, and what its processes are
 // called beside those of other traces.
 #pragma once

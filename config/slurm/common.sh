@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What prolog.sh and epilog.sh share: settings, paths and the job's user.
 # shellcheck shell=bash disable=SC2034
 [[ ${SLURM_JOB_ID:-} =~ ^[0-9]+$ ]] || { echo "trainwatch: not called by Slurm" >&2; return 1; }

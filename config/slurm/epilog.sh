@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # Slurm: ends the trainwatch of a job on this node, which reads the files to their end first, and writes a report beside them
 # (docs/slurm.md). It never fails: an Epilog that does takes the node out of service.
 set -u

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # Slurm: starts one trainwatch on each node of a job, as the job's user and outside the job's cgroup (docs/slurm.md).
 #   slurm.conf:  Prolog=/etc/slurm/prolog.sh  TaskProlog=/etc/slurm/prolog.sh  Epilog=/etc/slurm/epilog.sh
 # As TaskProlog it sets the directory to which tasks write. It never fails: a Prolog that does takes the node out of service.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Who may talk to trainwatch, and how: TLS, login, headers and a limit of requests, as the web
 // configuration file says (daemon/config/web_config_file.h). Keys and meaning are those of
 // Prometheus' exporter-toolkit. Plain values, made by the thread that reads files and used by the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Basic authentication (RFC 7617). A password costs a bcrypt hash of some 60 ms, so it is hashed by
 // a thread of its own, one at a time, and remembered: a client that has logged in once is never
 // hashed again, whatever others try. A wrong password rests as long as its hash took, so that

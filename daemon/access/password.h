@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // bcrypt hashes of passwords, as htpasswd -B and exporter-toolkit use them.
 #pragma once
 

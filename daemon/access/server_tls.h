@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The OpenSSL context of the listener. That of a client: daemon/http_client/tls_context.h.
 #pragma once
 

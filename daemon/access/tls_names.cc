@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "daemon/access/tls_names.h"
 
 #include <openssl/ssl.h>

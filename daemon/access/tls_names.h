@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Go's names of what TLS is configured with, and OpenSSL's for the same.
 #pragma once
 

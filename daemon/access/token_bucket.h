@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A limit of requests, as exporter-toolkit has it: a bucket that is full at first, loses one for
 // each request and gains one per interval.
 #pragma once

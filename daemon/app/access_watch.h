@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads the web configuration file, and the certificates that it names, again whenever one of them
 // changes: its content, or the file to which a name or a link leads. On a thread of its own, as
 // they may lie on a network file system that hangs.

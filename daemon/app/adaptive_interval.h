@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How often something is done whose cost depends on what it finds: every `least`, but rarer while
 // that would take more than its share of a core, and at least every `most`.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A published alert as a slice of a trace.
 #pragma once
 

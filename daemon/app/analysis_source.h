@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Responds to GET /api/v1/analyses/NAME: from the engine thread or, for Python profiles, from a
 // thread that reads them for the request.
 #pragma once

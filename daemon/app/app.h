@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `trainwatch run`: connects the three threads. The main thread is the net thread: signals, HTTP,
 // WebSocket, systemd. See engine_thread.h and reader.h for the others.
 #pragma once

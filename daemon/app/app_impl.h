@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What App consists of: the threads, in the order in which they are started. Each file app_*.cc has
 // one part of it. Net thread only, unless a function says something else.
 #pragma once

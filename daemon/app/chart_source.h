@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Responds to the questions of charts, from the engine thread.
 #pragma once
 

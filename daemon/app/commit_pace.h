@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // When state is committed.
 //
 // With an alert: at once. While more input is waiting, as in a backlog of many files, alerts share

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What `trainwatch run` says on its standard output: on a terminal sentences (alerts as they come,
 // and a state line below everything), in a pipe alerts as JSON lines. The log is standard error's;
 // where both end on one terminal, one writer serves them, so that nothing is glued.

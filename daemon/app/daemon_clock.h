@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Wall-clock time that does not jump: the wall time of the start plus what a steady clock has
 // counted since. Deadlines, retention and self-alerts use it, so that setting the host's clock
 // changes nothing; jumps are counted.

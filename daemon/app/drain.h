@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The orderly end of the daemon: what is in the files is read to their end, judged, committed and
 // delivered before anything closes. Net thread only.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Asks the processes of a job for dumps of their Flight Recorder, before their timeout: one byte
 // into each of the pipes `<prefix><rank>.pipe` that PyTorch made where the job set
 // TORCH_NCCL_DEBUG_INFO_PIPE_FILE to the prefix. The job keeps running.

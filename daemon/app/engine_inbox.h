@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Turns the tailer's calls, on the reader's thread, into messages for the engine's thread. While
 // kChunksInFlight chunks are not done with, the reader waits: the file is the overflow buffer.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The engine thread: the only owner of the durable pipeline and its store. It receives the tailer's
 // calls as messages, in order, and passes on committed alerts and snapshots.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How the file descriptors of the process are divided, so that connecting clients cannot keep files
 // from being read or state from being stored, and files cannot shut out clients.
 #pragma once

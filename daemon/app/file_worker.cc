@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "daemon/app/file_worker.h"
 
 #include <boost/asio/post.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Answers requests for which files must be read. That may take seconds, or hang on a network mount,
 // so each request gets its own thread, one after another: it takes nothing from the reader and the
 // engine, and shares only the question and the result with other threads.

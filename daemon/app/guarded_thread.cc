@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "daemon/app/guarded_thread.h"
 
 #include <poll.h>

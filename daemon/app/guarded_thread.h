@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What happens when an exception that nobody expected ends a thread, out of memory included: the
 // process says so and exits. Everything published was committed first, so that a restart loses
 // nothing; a daemon that lives on without one of its threads would be blind and look well.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The traces of incidents, on disk: they outlive the files of the job. One file per alert; the
 // oldest go when there is no room. For one thread at a time.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which job a request is about.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A file system whose calls return. A root on a network file system may hang for ever, so its calls
 // are made by a thread of its own, and one that does not answer in time is given up: from then on,
 // until it does return, calls below that root fail at once and the other roots are read on.

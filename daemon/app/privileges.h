@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Root's rights, which the daemon does not need.
 #pragma once
 

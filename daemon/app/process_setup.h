@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the daemon asks of its process before anything else.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Up to which time everything has been read that was written. A file system that does not answer
 // holds it back, but only for a minute: one hung mount must not blind the rules about other jobs.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The reader thread: runs the tailer over the watched roots in a loop. It makes the blocking file
 // calls, those below roots on network file systems by a thread of each (patient_file_system.h): a
 // hung mount stalls reading there and nothing else.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The workers for requests that read files. Each kind of request has one of its own, so that quick
 // requests do not wait behind slow ones.
 #pragma once

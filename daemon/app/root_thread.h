@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A thread that makes file calls which may hang: on a network file system whose server is gone,
 // say. Who asks waits for so long, then gives the call up; nothing else is asked until it has
 // returned.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the daemon gives up once it has started, so that a mistake in reading a hostile file or
 // request can do little: files beyond those it needs (Landlock) and system calls that it never
 // makes (seccomp). Neither needs any right, and neither can be undone.

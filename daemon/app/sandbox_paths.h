@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which files the sandbox leaves to a daemon.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reports the state of the service to systemd: sd_notify(3) as one datagram to $NOTIFY_SOCKET,
 // without libsystemd. Without systemd every call does nothing.
 #pragma once

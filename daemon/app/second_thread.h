@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs the analyses on a large batch of events while the engine thread evaluates the rules on it,
 // so that files written before the start are read sooner. The thread starts with the first such
 // batch: a daemon that never falls behind has none, nor does one with a single processor.

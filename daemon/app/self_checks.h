@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The health of the daemon as a whole, for its metrics and self-alerts: the store, polling, the
 // reader thread, the configuration.
 #pragma once

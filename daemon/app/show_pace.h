@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Decides when to publish a new snapshot.
 //
 // Every second while somebody is looking, or every five seconds if there is no new input. Connected

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "daemon/app/snapshot_maker.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The snapshot that the engine thread publishes about once a second. What is about jobs and files
 // is made again only if something has come since: beside a thousand files that have stopped
 // growing, it would be most of what trainwatch does. Engine thread only.

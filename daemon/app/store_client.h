@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The net thread's way to the alerts in the store, which the engine thread owns.
 #pragma once
 

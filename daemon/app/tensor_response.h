@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Answers to GET /api/v1/tensors and /api/v1/tensors/value, and what the stream `tensors` says. For
 // the thread of a request, one at a time.
 #pragma once

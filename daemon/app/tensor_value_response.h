@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The answer to GET /api/v1/tensors/value, of a trial that has been read. For the thread of a
 // request.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What trials of SageMaker Debugger have saved: on request, and as news for the stream `tensors`
 // while somebody listens. A worker's thread reads the files.
 #pragma once

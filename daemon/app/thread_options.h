@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the net thread and the reader are started with: the configuration, within the file
 // descriptors that this process may have.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a request for a trace is about, as the engine thread knows it: which span of time, which
 // files have its events, which alerts belong to it.
 #pragma once

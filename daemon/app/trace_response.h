@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Responses to requests for traces: reads files, sorts, writes. On the threads of requests
 // (FileWorker): timelines on one, everything else on another.
 #pragma once

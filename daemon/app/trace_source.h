@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What ran in a span of time, as a trace or in figures, on request; and the traces of incidents,
 // which are made by themselves some seconds after an alert and kept. The engine thread says where
 // the events are, a worker's thread reads them.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Storage for a trace that is being made: its document, in memory or on disk, and events that do
 // not fit into memory. Used on the thread of a request (FileWorker), except for reading a stored
 // document.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // When the reader wakes up for what was written. Waking up, and waking the engine, costs as much as
 // reading twenty steps, and a fast job writes a thousand times a second.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Turns the configuration into the watched roots of tailer and ingest.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The trials of SageMaker Debugger below the watched roots, as far as they have been read. Only
 // found ones can be asked for, so no request names a path. For one thread at a time.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Asks /proc about the writers of the files on a thread of its own, which is not in the sandbox:
 // Landlock hides the files of other processes. It handles process ids and no content.
 #pragma once

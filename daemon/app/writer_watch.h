@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whether the processes that write the watched timelines are alive. A process is recognised by
 // having a file below a watched path open, so that numbers of another PID namespace, as in a
 // container beside ours, mean nothing. Reads /proc only, which does not block. One thread.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A limit of clients as a setting.
 #pragma once
 

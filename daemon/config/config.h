@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What trainwatch runs with: defaults, then the YAML file, then environment and flags.
 //
 // Every key of the file is a row of one of the tables in config_table.h; parsing, bounds, flags and

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Makes rows for the tables of config_table.h, one function per type of value. `member` maps a
 // Target to what it holds: [](auto& c) -> auto& { return c.tail.poll_interval; }
 #pragma once

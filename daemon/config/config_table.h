@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The tables behind configuration: each row is a key with its type, bounds, default, help and the
 // code that reads it. Parser, validator, command-line flags and documentation all use these rows.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The YAML file: walks the document, passes every value to its row of the tables, and reports the
 // position of each mistake.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Names that schedulers and launchers put into the environment: of the job, the node and the rank.
 // docs/environment.md lists the variables.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `formats` of the configuration: the user's own formats of files (docs/formats.md).
 #pragma once
 

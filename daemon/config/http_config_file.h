@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How a client of a trainwatch logs in (--http.config.file): Prometheus' http_config, as promtool
 // and amtool take it, as far as it is about TLS and basic authentication.
 #pragma once

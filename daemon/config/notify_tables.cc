@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "daemon/config/config_fields.h"
 #include "daemon/config/config_table.h"
 #include "daemon/net/named_subscribers.h"

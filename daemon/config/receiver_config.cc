@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "daemon/config/receiver_config.h"
 
 #include "daemon/http_client/http_target.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Who is notified of alerts, and how: an entry of `receivers` in the configuration.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Alerts that nobody is to be notified of for a time. They stay in the log, on the page and in the
 // API.
 #pragma once

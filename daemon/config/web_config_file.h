@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The web configuration file (--web.config.file), in the format of Prometheus' exporter-toolkit:
 // https://github.com/prometheus/exporter-toolkit/blob/master/docs/web-configuration.md
 // docs/web-config.md says what is different here.

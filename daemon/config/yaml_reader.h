@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the readers of YAML files share: mistakes with their lines, and maps in which no key appears
 // twice.
 #pragma once

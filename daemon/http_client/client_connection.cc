@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "daemon/http_client/client_connection.h"
 
 #include <openssl/ssl.h>

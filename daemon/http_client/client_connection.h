@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One connection of HttpClient, over TCP or over TLS.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Looks host names up without blocking the thread that asks: the system's resolver may take half a
 // minute, and cannot be interrupted.
 #pragma once

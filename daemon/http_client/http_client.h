@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An asynchronous HTTP/1.1 client for one target: POST over http or https, one request at a time.
 // The connection is kept for the next request. Redirects are not followed, proxies not used.
 //

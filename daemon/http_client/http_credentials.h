@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How a client says who it is.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where a request goes: an http or https URL, taken apart.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The header Retry-After: when a server wants to be asked again.
 #pragma once
 

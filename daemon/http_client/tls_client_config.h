@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How a client checks who it talks to over TLS.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a client accepts: the lists of Accept and Accept-Encoding (RFC 9110, 12.5).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The newest committed alerts of one epoch, and notification of listeners. Net thread only. Every
 // output (HTTP, WebSocket) reads from this window, so a client's backlog needs no memory of its
 // own; older alerts come from the store, see alert_store_client.h.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The response to GET /api/v1/alerts: the log, from the window and, for older alerts, from the
 // store; or, with state=firing, what fires now, one row per alert, from the store. No sockets.
 #pragma once

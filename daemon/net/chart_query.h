@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The questions that the page's charts ask: GET /api/v1/steps, /api/v1/heatmap, /api/v1/histogram,
 // /api/v1/scalars.
 #pragma once

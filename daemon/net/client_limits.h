@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What one client, and all of them together, may use of trainwatch. Every limit is a row of one
 // table: its setting, its bounds and its default come from there, as do `trainwatch_limit` and
 // `trainwatch_limit_hits_total` on /metrics.

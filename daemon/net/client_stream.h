@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A connection to a client or server, with TLS or without, as one type: what reads and writes it
 // does not know which. An AsyncStream as Asio and Beast want it. One thread.
 #pragma once

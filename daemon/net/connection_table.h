@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Who may connect and ask, and who gives way when places are short. No sockets.
 //
 // Connections without a complete request and those with one are counted apart: a quarter of the

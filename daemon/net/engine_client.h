@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The net thread's access to the engine thread: stored alerts, analyses and
 // charts. Net thread only.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One accepted HTTP connection, until it ends or becomes a WebSocket session. It keeps itself alive
 // and is in NetState::connections during that time.
 #pragma once

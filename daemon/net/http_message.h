@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // HTTP/1.x messages as plain values: parses and checks a request head, and serialises the head of a
 // response, which may come later. No sockets; request bodies are accepted at one path only.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Maps requests to responses. No sockets.
 #pragma once
 

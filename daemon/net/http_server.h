@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The listener for pages, metrics, API and WebSocket. Everything here runs on the thread of the
 // io_context.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sends text frames of a WebSocket with a single system call, bypassing Beast, whose bookkeeping
 // costs as much as the call itself. That matters when an alert goes to a thousand subscribers.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whether the client of a WebSocket still answers, and whether it says too much.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The page /metrics: which format a client gets, and the latest page of each.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes metric families in one of the formats that Prometheus reads.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Subscribers with a name: how far each has acknowledged, across connections and restarts. Net
 // thread only; no clock: the owner calls store() after something became due.
 #pragma once

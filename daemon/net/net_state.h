@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // State shared by the listener, its connections and its WebSocket sessions. Net thread only.
 #pragma once
 

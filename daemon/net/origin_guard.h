@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which browser requests are served: protection against DNS rebinding (Host) and against other
 // sites' pages that open our WebSocket (Origin).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The standard process_* metrics of this process, read from /proc/self.
 #pragma once
 

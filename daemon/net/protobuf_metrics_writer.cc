@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // https://github.com/prometheus/client_model/blob/master/io/prometheus/client/metrics.proto
 #include <algorithm>
 #include <chrono>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A response as bytes: what is to be sent next, and how much of it is in memory. Net thread only.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The live WebSocket sessions, in no particular order. Net thread only.
 #pragma once
 

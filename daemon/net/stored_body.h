@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The body of a response that is too large for memory: it is complete, lies on disk, and is read in
 // pieces while it is sent.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The client's end of /api/v1/stream: one connection at a time, opened again whenever it is lost.
 #pragma once
 

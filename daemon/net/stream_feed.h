@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What one WebSocket client is sent next. It keeps a position in the stream instead of a queue: a
 // slow client costs at most one page of older alerts, and no numbered alert is ever skipped without
 // a gap message. No sockets, no clocks.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The messages of the WebSocket protocol trainwatch.v1.json: what a client may send, and the frames
 // of the server. No sockets.
 #pragma once

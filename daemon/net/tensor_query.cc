@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "daemon/net/tensor_query.h"
 
 #include <limits>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The requests for what trials of SageMaker Debugger have saved: GET /api/v1/tensors and
 // /api/v1/tensors/value.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "daemon/net/trace_query.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The requests for what ran in a span of time: GET /api/v1/timeline, /api/v1/annotations and
 // /api/v1/alerts/ID/trace.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Addresses as text: where to listen, the query of a request, the URL of a stream.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The page (daemon/web) and the runbooks of docs/ that are served, compiled into the program
 // (scripts/embed.cmake).
 #pragma once

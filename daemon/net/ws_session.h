@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One WebSocket client of /api/v1/stream.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The alerts that one Alertmanager is sent, as its API v2 wants them: each firing one again and
 // again, with an end in the near future; each that has ended for a while, as Prometheus does.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // When a failed request is tried again: after twice the time each time, up to a minute, with jitter
 // so that many clients do not come back together. No clock.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What one receiver is notified of, and when: each alert once when it fires, once when its severity
 // rises, and once when it ends. No clock, no sockets.
 //

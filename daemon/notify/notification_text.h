@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The words and bodies of notifications, for people and for webhooks.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "daemon/notify/notified_alert.h"
 
 #include <simdjson.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What notifications and silences use of an alert, from its JSON.
 #pragma once
 

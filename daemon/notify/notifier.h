@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // All receivers of notifications, and the silences. Net thread only.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Alerts as OTLP wants logs: ExportLogsServiceRequest in its JSON encoding, with one record for
 // each notification, that is when an alert fires, gets worse, and ends.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads the log of alerts in order from a position: from the window in memory, or from the store
 // where it begins later. Net thread only.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Notifies one receiver: reads the log of alerts from the receiver's position, sends what it should
 // know, one request at a time, and moves the position on once it has it. Net thread only.
 //

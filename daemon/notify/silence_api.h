@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // /api/v1/silences: lists, sets and removes silences.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // All silences: those of the configuration, and those that people set over the API, which survive a
 // restart. Net thread only; no clock.
 #pragma once

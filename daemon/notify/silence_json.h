@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Silences as JSON, and the alerts that they match.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "daemon/otlp/otlp_exporter.h"
 
 #include <simdjson.h>

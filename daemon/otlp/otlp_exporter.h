@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pushes the metrics to an OpenTelemetry collector over OTLP/HTTP, once per interval. Net thread
 // only.
 //

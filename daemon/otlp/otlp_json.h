@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What requests of OTLP have in common, in its JSON encoding: 64-bit integers are strings, numbers
 // that JSON lacks are "NaN" and "Infinity".
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Metrics as OTLP wants them: ExportMetricsServiceRequest of OpenTelemetry's protocol 1.x in its
 // JSON encoding (opentelemetry.io/docs/specs/otlp, "JSON Protobuf Encoding").
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which emissions of alerts are worth lines in a terminal: that one opens, becomes more severe, or
 // is over. What only changes its figures is not: the state line has those.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Text in columns of a terminal: how wide it is, where it is cut, where it breaks.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The zone of whoever looks.
 #pragma once
 

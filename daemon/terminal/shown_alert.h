@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An alert for somebody at a terminal: a few lines instead of the JSON object, from which it is
 // made, so that live alerts, those of a stream and those of a replay look alike.
 #pragma once

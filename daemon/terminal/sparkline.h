@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The last values as a row of blocks, each an eighth higher than the one before: "▄▄▄▅▄█▄▄".
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "daemon/terminal/state_line.h"
 
 #include <simdjson.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the state line of `run` and `follow` says: how long the latest iterations took, and the
 // sentence on top of the run that is worst off. From the JSON that the engine publishes.
 #pragma once

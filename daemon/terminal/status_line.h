@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One line at the bottom of a terminal that is written again and again: the state of a run, or the
 // progress of reading. It says which bytes to write and writes none itself, so it serves streams
 // and the log alike. Whatever else is printed goes through lines(): the line is erased before and

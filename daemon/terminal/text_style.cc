@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "daemon/terminal/text_style.h"
 
 #include <sys/ioctl.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a stream is to whoever reads it: a terminal or not, its width, whether colours and lines
 // that are rewritten make sense there.
 #pragma once

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Builds the page in OUT:   cmake -DSOURCE=daemon/web -DOUT=DIR -DPAGE=AUTO|ON|OFF -P build.cmake
 # npm installs what package-lock.json names into OUT, once for each content of that file, so that a
 # build without network works afterwards. Without node, npm or the registry the page is

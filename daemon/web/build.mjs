@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Bundles the page: node build.mjs SOURCE OUT. esbuild is taken from the node_modules beside this
 // file, which build.cmake copies there.
 //   OUT/page.js, OUT/page.css   one minified file each

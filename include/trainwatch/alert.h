@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An alert as users see it: documented in README.md, the same object in every output.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The analysis interface, the counterpart of rule.h: a rule says when something is wrong, an
 // analysis what the job was like so far. An analysis is a method per kind of event that it wants,
 // its state, its result and one spec, in one file of pipeline/analysis/:

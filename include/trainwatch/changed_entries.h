@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The entries of a map that changed since they were last saved, so that a commit looks at these
 // only and not at the state of every rank. `Map` keeps its entries where they are, and its values
 // have a `bool changed`.

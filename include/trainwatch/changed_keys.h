@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Saving the entries of a map whose keys were noted as changed. Unlike ChangedEntries, it needs no
 // field in the entries, and an entry may be erased together with its key.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which subjects changed since their rows were last put, so that a commit writes only these.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A duration in 4 bytes, for windows of which each of thousands of ranks has one: to the
 // microsecond up to 35 minutes, to the millisecond up to 24 days. Negative ones count as none.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How a rule reports its evaluations. A rule states whether its condition holds and, on request,
 // describes it. Opening, repeating and ending alerts is one mechanism for all rules, in the alert
 // book (pipeline/engine/alert_book.h).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The summary of one profiler cycle of one rank: the few numbers that rules and metrics read,
 // computed once from its CycleTrace (pipeline/cycle/cycle_summary.h). All times are nanoseconds.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One cycle of a profiler (one Kineto trace file), reduced to what the GPU analyses read: rows of
 // device activity, the runtime calls that launched it, and annotations. Operators, arguments and
 // all other events are not kept, so a cycle takes 40 bytes per kernel with its launch; only

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How the pipeline reports what it could not use. It never logs: every skipped byte is counted
 // under a name, and the daemon shows the counters in /metrics and /api/v1/status.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the decoders produce. Events are small, trivially copyable values with interned names and
 // integer-nanosecond times; they never own memory.
 #pragma once

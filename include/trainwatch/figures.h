@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The result of an analysis as one value: named figures and lists, groups of these, and tables.
 // Everything that shows a result reads this value: JSON (`analyze`, the API) prints it unchanged,
 // the report takes fields and columns from it by name and kind.

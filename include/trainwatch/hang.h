@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Who holds up a collective operation of a job, as the dumps of its ranks show, and the lines of
 // NCCL's watchdog. Rules see this; the dumps themselves stay in pipeline/hang.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Insertion into a sequence that is kept in order.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which events reach a rule or an analysis: those whose method its class overrides, and of samples
 // and spans only the kinds that its spec names. make_spec() of both derives it.
 #pragma once

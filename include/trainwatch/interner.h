@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The three tables that give the small ids in events their meaning. One per engine.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes JSON text into a string, or passes it on in pieces. The caller keeps the structure right;
 // the writer places commas, escapes strings and prints numbers so that they read back exactly. NaN
 // and infinities, which JSON does not have, become null; bytes that are not UTF-8 become text,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The labels of a series: names and values, in order. They lie in one piece of memory: a large job
 // has tens of thousands of series, all of which are published every second.
 #pragma once

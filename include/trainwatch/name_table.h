@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The names in one cycle, each stored once. Kernel names are long and differ from job to job, so
 // they do not go into the interner, which lives as long as the job.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is usual for the iterations of one rank, mode and writer. Computed once for all rules by
 // pipeline/analysis/core/pace_memory; seconds.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ranks as a person writes them: "0-3,7".
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The own time of each rank of a job in one step: its duration without waiting for the others.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Empties a container and returns its memory. `container = {}` does not: to a vector it assigns an
 // empty list of elements, and the capacity stays.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An expected failure is a value: Result<T> is either a T or an Error that says, to a person, what
 // went wrong. Exceptions are for start-up only.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A first-in first-out queue in one ring of memory that grows with what it holds. There is one for
 // each of thousands of ranks, most of them empty or short: a std::deque takes 576 bytes when it is
 // empty.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The rule interface. A rule is parameters, a method per kind of event that it wants, and one spec,
 // in one file of rules/:
 //

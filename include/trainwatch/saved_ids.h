@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the ids in a saved state stand for now. Names and subjects that nothing was heard of for
 // long are forgotten, and the others get new ids.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A value that a training job logs about itself: a loss, a learning rate, how long its steps take.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A series is one measured quantity of one device of one node: "CPUUtilization of cpu3 on algo-1".
 // System-metric samples carry a dense SeriesId; what the series is, is looked up here.
 #pragma once

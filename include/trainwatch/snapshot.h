@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the engine thread publishes about once a second: plain immutable data, rendered by the net
 // thread as /metrics, /api/v1/status and the live page.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Names with `*` in them.
 #pragma once
 

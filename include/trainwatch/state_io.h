@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Saving and restoring state with one function. A class lists its fields once:
 //
 //     void state(StateIo& io) { io(window_); io(count_); }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // State as named rows, so that a commit writes only what changed. Each part of the pipeline puts
 // the rows that changed since it was last asked; the key says whose they are: "file/17",
 // "rule/step_spike/3".

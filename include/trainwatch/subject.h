@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Who an event or an alert is about: a job, a node, a rank, a GPU, or a part of these.
 #pragma once
 

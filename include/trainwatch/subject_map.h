@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Values by subject, in the order of a std::map, whose entries stay where they are. The subject
 // that was looked up last is remembered, whether it has a value or not: the events of a file come
 // together, and with hundreds of ranks each level of a map is a cache miss.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Interned names. Event names repeat millions of times; inside the pipeline a name is a 4-byte
 // Symbol, and text appears only where a person reads it.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A tensor that a training job has saved, as rules see it: SageMaker Debugger writes weights,
 // gradients, losses, inputs and outputs of chosen steps.
 #pragma once

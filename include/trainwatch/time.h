@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Points in time and durations: integer nanoseconds from the decoder inwards.
 //
 // `Time` is unix time (UTC). Formats that carry microsecond decimals are parsed to integers at the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Makes text from outside (names in files, names of files) fit for JSON, metric labels, logs and
 // terminals. It is applied where such text enters a table that others print from.
 #pragma once

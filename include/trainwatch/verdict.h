@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a rule reports. A rule does not know what an alert is, whether one is open, or who receives
 // it. The alert book (pipeline/engine/alert_book.h) makes alerts of verdicts.
 #pragma once

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # Fetches the Debian sources of libraries that Debian ships without a static archive, in the versions of the installed
 # development packages, into DIR/SOURCE. Needs no root; apt checks the signatures. Does nothing for what is there.
 #   fetch_sources.sh DIR

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Makes libraries to link with instead of glibc, so that a program runs with an older one.
 
     glibc_stubs.py OUT_DIR      libc.so, libm.so, lib{c.so.6,m.so.6,pthread.so.0,dl.so.2,rt.so.1}

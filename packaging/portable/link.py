@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Links a program that needs nothing of the machine but its C library, version 2.27 or newer.
 
     link.py ARCHIVES STUBS COMMAND...

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* What programs compiled with the headers of a new glibc call and glibc 2.27 does not have. Linked
    into the portable program (link.py), and hidden in it: libraries that it opens use those
    of the glibc they find. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The list of all analyses of events. As the list of rules, it is deliberate.
 #pragma once
 

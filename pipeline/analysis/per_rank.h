@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One value per rank, for the first kMaxRanks of them. Windows of ranks share a number of entries,
 // so that what they take together does not grow with the ranks.
 #pragma once

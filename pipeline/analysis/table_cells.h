@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How tables show times and names: whole microseconds, as the files have them, and the names of
 // nodes, ranks and phases, as smdebug has them.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Compiled for AVX2, and called only where the machine has it (block_digest.cc). Nothing else may
 // be included here: an inline function of a library would be compiled for AVX2, too, and the linker
 // might take it for the whole program.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sweeps once through the time of a cycle's device activity: which classes of activity run
 // concurrently, and when there is none. Keeps only what is running, so that its memory does not
 // grow with the cycle.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Computes the CycleSummary of a cycle: what the device did in each step of the host, and why it
 // was idle.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Why the streams of a device were idle between one activity and the next (IdleCause).
 //
 // An activity whose launch is not known is not host_wait. A gap starts at the end of the activity

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Covered time: intervals merged into disjoint ones. Those that touch become one.
 #pragma once
 

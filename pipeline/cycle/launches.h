@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which runtime calls are launches, by name, what each of them launched, and how much of it was
 // queued on each stream.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The bandwidth of copies and fills by kind; concurrent ones add up.
 #pragma once
 

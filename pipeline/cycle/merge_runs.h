@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sorts a sequence that consists of a few ascending runs, such as the rows of a few streams.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Selects the rows of a cycle by step, and assigns each to its step.
 //
 // Device activity is selected if its launch is: it may run long after the step that launched it.

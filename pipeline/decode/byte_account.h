@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What became of the bytes of one file. Each byte is counted once, so that the four add up to all
 // bytes that were read; an open record is counted when it ends.
 #pragma once

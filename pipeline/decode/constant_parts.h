@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The text around the numbers of recurring lines, stored line after line: comparing lines in their
 // usual order reads memory sequentially.
 #pragma once

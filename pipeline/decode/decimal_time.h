@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Decimal text to integer nanoseconds, without a double in between: a double has 0.25 us
 // granularity for today's microseconds since the epoch.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One decoder reads one file of one format: bytes in, at any cut, events out.
 #pragma once
 

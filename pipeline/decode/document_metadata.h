@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads the members of a trace document's root object before and after its array of events: a few
 // kilobytes, but of a small trace a fifth. After damage the next key, or the next event, is found
 // by layout.

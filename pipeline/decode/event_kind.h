@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What an event is, from the names that its writer gave it: the kind of a span, from its phase (the
 // writer's process name) and its name; the resource of a series, from its type, name and dimension.
 #pragma once

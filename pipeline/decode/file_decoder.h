@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Everything between the raw bytes of one file and its events: gzip is detected and inflated as a
 // stream, the format is detected by content, and a decoder of that format does the rest.
 //

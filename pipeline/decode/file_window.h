@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What has to be read of a file for the events of a span of time.
 #pragma once
 

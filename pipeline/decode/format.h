@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A file format is one row of a table: its name, how the beginning of a file shows it, and its
 // decoder. Detection is by content; the path only breaks ties.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Gzip in both directions, as streams. zlib and ISA-L are used in this folder only.
 #pragma once
 

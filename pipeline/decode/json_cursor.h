@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads one complete JSON record: its members as raw text (JsonCursor), the text of its strings
 // (StringReader), and whether it is valid at all (JsonValidator).
 #pragma once

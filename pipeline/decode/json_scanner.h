@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Finds where the objects of a growing JSON array begin and end, at several gigabytes per second
 // and without checking what is inside them. Aware of strings, with all state carried, so that bytes
 // may be cut anywhere.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Cuts growing files into lines. The result is independent of how the bytes are cut.
 #pragma once
 

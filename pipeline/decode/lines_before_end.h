@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The state of a line decoder from before its file was finished, so that a truncated last line can
 // be completed if the file grows again.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Deflates one gzip member as a stream: with zlib, always available, or with ISA-L, in about a
 // third of the time, where installed.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Inflates one gzip member as a stream. Two implementations: zlib, always available, and ISA-L,
 // about three times as fast, where installed.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "pipeline/decode/member_inflater.h"
 
 #if defined(TRAINWATCH_HAVE_ISAL)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The series that a system metric belongs to.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Node, rank and timestamps from the names of files. Where the contents have them too, the contents
 // win.
 #pragma once

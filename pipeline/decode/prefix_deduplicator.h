@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A compressed file may repeat what was read of a plain one that was rotated and then compressed.
 // This compares its contents with those of the candidates and passes only what is new.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How the records of a file are laid out. A writer repeats a few layouts for ever: the same keys in
 // the same order and with the same spaces, so that only values differ. A record of a known layout
 // is read by comparing the text between its values, and no key is looked up.

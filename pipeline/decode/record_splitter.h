@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Cuts a growing trace document into the objects of its array of events. The result is independent
 // of how the bytes are cut.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What RecordSplitter does with damage: what is lost is counted, and reading goes on with the first
 // record behind it.
 #include <algorithm>

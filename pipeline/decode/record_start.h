@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Finds by layout where something begins again after damage, when quotes and brackets are out of
 // step: a '{' that begins a line or follows a comma, and before a key.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Spans that recur: a timeline repeats a few for ever, of which only the numbers differ that say
 // when each was. A record that is equal to a learned one but for these needs no keys, no names and
 // no look-ups.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A token that successive records repeat: the process of a file, the step of a few events, the time
 // of a tick. Comparing it with the previous one is cheaper than parsing it again.
 #pragma once

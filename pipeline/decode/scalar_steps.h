@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How many steps a value that is a mean stands for.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Comparing and searching texts so short that a call of memcmp() or memchr() would cost most.
 #pragma once
 

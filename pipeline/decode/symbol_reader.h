@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Turns string tokens into symbols. A file repeats a few names for ever, so the answers are kept.
 #pragma once
 

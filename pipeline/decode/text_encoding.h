@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // JSON is written in UTF-8. A file in UTF-16 or UTF-32 shows it by its first characters, which are
 // ASCII in JSON: every other byte, or three of four, is NUL.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Maps a tuple of tokens, such as the type, name, dimension and node of a series, to a number.
 // Looking one up copies nothing.
 #pragma once

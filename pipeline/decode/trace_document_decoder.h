@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the decoders of trace documents share: a document is cut into records, and each is read or
 // rejected by itself.
 #pragma once

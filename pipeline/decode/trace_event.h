@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One event of a timeline in Chrome's trace format, as raw tokens: what the timeline and TensorFlow
 // decoders read of it.
 #pragma once

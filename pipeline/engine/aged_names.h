@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Moves what is still in use from one interner to a new one: the subjects and series that are not
 // silent, and of the names those that a saved state or a kept series refers to.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Owns all alerts. Rules report conditions; the book opens, updates and resolves alerts, keeps one
 // episode per (rule, subject, key) however often the condition is seen, and decides what is worth
 // emitting.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The saved form of the alert book: a row per open alert; of those that ended, see ClosedAlerts.
 #include <algorithm>
 #include <string>

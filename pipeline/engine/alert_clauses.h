@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What an alert says about its run, in the clauses of the sentence on top (headline.h): what goes
 // on and where, in the words of its cause.
 #pragma once

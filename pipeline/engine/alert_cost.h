@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What an alert costs, for the sentence on top (headline.h).
 #pragma once
 

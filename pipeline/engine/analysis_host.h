@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs the requested analyses: one instance of each per job, fed only the events it asked for.
 // Costs nothing if none is requested. Alerts do not depend on it.
 #pragma once

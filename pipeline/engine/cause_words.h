@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What each cause is called in a sentence for somebody who has five seconds.
 #pragma once
 

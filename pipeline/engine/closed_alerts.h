@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The alerts that ended not long ago: their cause, or the incident that they are part of, may still
 // change, headlines count them, and exemplars name them.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The saved decoder states of finished files: time base, names of phases, a truncated record. A
 // file that grows again continues with its state.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Events in, alerts out. Owns the interner, the analyses, the rules and the alert book; used by one
 // thread. No I/O, no clock, no logging: alerts are a pure function of the configuration and the
 // events. Ticks only drive rules about absence and the emission of held changes.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What an engine saves, and how another one continues from it.
 #include <vector>
 

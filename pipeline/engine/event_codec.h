@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How a row of the journal (event_journal.h) writes events. What a span has in common with a recent
 // one, which is all but its start, duration and step, is written once: in a job with several ranks
 // that makes 26 bytes of 75. Rows are independent of each other.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The events that the analyses have received since their whole state was last stored. A commit
 // writes these instead of the state: its cost depends on the events, not on the size of the state.
 // The journal may become about as large as the state, so that storing that as a whole, too, costs

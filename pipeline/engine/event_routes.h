@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which rules, or which analyses, take an event: their places in the list that a host runs.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The sentence on top: what a run is doing, at what rate, since when, why, on which ranks, and what
 // it costs. A pure function of the run, the alerts about it and its account of lost time; the same
 // in /api/v1/runs, in a terminal and in the report.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Figures, durations and clock times as the sentence on top and what stands beside it in a terminal
 // say them. No clock and no zone of its own: whoever shows a text passes both.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the evaluations of one condition mean for its alert. An alert opens with the first
 // evaluation that is strong enough, is worth an update when its figures have changed enough, and
 // ends after a number of consecutive clear evaluations. Its severity changes at most once a minute,

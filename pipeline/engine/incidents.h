@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which alerts are about one thing. A stall on one rank delays every rank, raises step_spike,
 // getnext_outlier and input_bound, and empties the GPU: that is one incident, and the alert that
 // says most speaks for it. The others are its parts.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Connects the stages: bytes of files -> decoder -> timestamp filter -> engine, and keeps counters
 // of every source: bytes, events, rejects, lag. Shared by the daemon's engine thread and `replay`,
 // so that finished files give the same alerts as live ones.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The saved form of Ingest: a row per file, lane and source.
 #include <algorithm>
 #include <cassert>

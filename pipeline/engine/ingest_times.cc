@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What Ingest knows of the times in its files: which parts of which files have the events of a
 // time.
 #include <set>

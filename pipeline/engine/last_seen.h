@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // When something was last heard of each subject and each series, in rounds whose length the owner
 // decides. What is new counts as heard of.
 #pragma once

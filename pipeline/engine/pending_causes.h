@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Alerts whose cause may still change when other streams catch up.
 #pragma once
 

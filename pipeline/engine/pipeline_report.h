@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The condition of the pipeline itself, for /metrics and /api/v1/status: sources, files, rejects,
 // rules and alerts. Nothing here feeds back into alerts.
 #pragma once

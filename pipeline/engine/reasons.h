@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Selects the alerts for the headline (headline.h): one per incident.
 #pragma once
 

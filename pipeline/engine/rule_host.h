@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs the configured rules: one instance of a rule per subject of its scope, each given only the
 // events it asked for. Knows nothing of alerts.
 #pragma once

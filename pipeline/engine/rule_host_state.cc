@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The saved form of the rules: a row per rule that identifies it, and one per instance.
 #include <string>
 

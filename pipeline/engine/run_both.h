@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How the engine does two independent things with a batch of events: evaluate the rules, and run
 // the analyses.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The sentence on top of each run that an engine knows.
 #pragma once
 

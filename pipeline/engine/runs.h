@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The runs that are watched: each is a job with its ranks, its attempts, and what it is doing.
 //
 // A run has ended when the writers of all its timelines have closed them and nothing follows, and

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "pipeline/engine/alert_json.h"
 #include "pipeline/engine/pipeline_report.h"
 #include "pipeline/engine/run_headlines.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Alerts of trainwatch about itself, rules "_self/...": it cannot read, it lags, it rejects
 // records, it cannot store. They are published like all alerts, but begin and end in processing
 // time. One alert per condition and source: it ends when its condition has been absent for a

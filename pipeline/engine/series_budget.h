@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Holds the page /metrics within its limits: which families a level of detail has, at most
 // kMaxSeries series of a family, and at most so many lines in all.
 #pragma once

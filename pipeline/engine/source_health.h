@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The health of each source: what is unreadable, lagging, stuck in the middle of a record, or full
 // of rejected records. Checked about once a second, in processing time; nothing here feeds back
 // into alerts about the job.

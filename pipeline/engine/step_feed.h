@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The training steps that ended most recently, for clients that watch a job live. Not part of the
 // state: it is empty after a restart, and steps are sent again when their files are read again.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where in the files the events of a time are: for each file, stretches of its bytes with the
 // earliest and the latest time of the events in them, so that the events of a span of time are
 // found without reading anything else.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whether the ranks of a group called the same collective in the same way.
 #pragma once
 

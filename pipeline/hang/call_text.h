@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the name of a call of the Flight Recorder says, and its shapes as text.
 #pragma once
 

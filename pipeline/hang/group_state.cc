@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "pipeline/hang/group_state.h"
 
 #include <algorithm>

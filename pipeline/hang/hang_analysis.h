@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Who hangs, from the dumps of one job's ranks.
 //
 // The number of a collective in its group is the same on all ranks. For the first one that is not

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The newest dump of each rank and what NCCL's watchdog printed there, by job, and what they say
 // together. What is kept is bounded, survives a restart, and does not depend on the order in which
 // files are read. Lines count only for ranks without a dump.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What each rank waits in: the first of its pending calls.
 #pragma once
 

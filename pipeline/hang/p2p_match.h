@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which send belongs to which receive.
 //
 // Sends and receives of a pair of ranks carry no common number, but match in their order. Counting

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "pipeline/hang/wait_graph.h"
 
 #include <algorithm>

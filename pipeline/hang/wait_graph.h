@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Who waits for whom over all process groups of a job, and where the waiting ends.
 //
 // A GPU does the calls of its rank one after the other, as far as can be seen: a rank waits in the

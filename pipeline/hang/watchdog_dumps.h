@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the lines of NCCL's watchdog say of ranks without a dump, in the form of dumps: they can
 // then be judged together with those that there are.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Takes little-endian numbers and runs of bytes from the front of a text. nullopt: the text ended.
 #pragma once
 

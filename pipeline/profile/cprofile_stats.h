@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What cProfile (or profile) measured: Python's pstats, read from its dumps and summed as
 // pstats.Stats.add does. Times are integer nanoseconds.
 #pragma once

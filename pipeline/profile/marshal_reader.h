@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads Python's marshal format, versions 0 to 4, as pstats dumps use it: None, booleans, integers,
 // floats, strings, tuples, lists and dicts, and references to earlier objects.
 #pragma once

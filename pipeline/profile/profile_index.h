@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The Python profiles below some directories: listed first, read on request.
 #pragma once
 

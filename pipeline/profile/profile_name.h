@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the path of a Python profile says: who was profiled, and from which point in the job to
 // which.
 //   <framework>/<cprofile|pyinstrument>/<node>/<start>_<end>/python_stats[.json]

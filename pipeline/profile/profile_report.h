@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The analysis `python_profile`: where a job's time went, by function.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What pyinstrument sampled: per function, the time on the stack and the time on top of it, from
 // the output of its JSON renderer. Integer nanoseconds.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "pipeline/profile/python_function.h"
 
 #include <simdjson.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The Python function that a row of a profile is about.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Engine and ingest on top of a store. Read positions, the state of every decoder, analysis and
 // rule, and the alerts form one commit, and alerts leave only through commit(). So each is
 // published exactly once, whenever the process dies.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rows of state that a commit stores in one piece, which writes a few pages instead of one or two
 // for each row: a subscriber waits for a commit with alerts. The store moves them to their places
 // with a later commit.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One SQLite connection and its prepared statements, with errors as values. Text and blobs are
 // copied in and out, so nothing that SQLite owns leaves these classes.
 #pragma once

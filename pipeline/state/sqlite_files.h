@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Accesses the files of a database while no connection is open, through SQLite's VFS.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Opens the database of a store, or explains why it cannot.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Repairs what a store can do without: kept alerts, the newest version of each, subscribers and
 // notes. Damage of anything else ends the store (SqliteTables::damage()).
 #pragma once

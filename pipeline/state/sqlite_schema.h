@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The tables of a store, how older ones become them, and what is checked of every row: SQLite's
 // pages have no checksums, so each row has one of its own.
 #pragma once

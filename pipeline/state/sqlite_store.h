@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The store on disk: DIR/state.db, an SQLite database owned by one process. Once commit() has
 // returned, neither a kill nor a power loss undoes it.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The tables of a store and all its statements, prepared once. When a transaction begins and ends
 // is up to the caller. An Error is SQLite's, whose kind is trouble() of the database, or a wrong
 // checksum.

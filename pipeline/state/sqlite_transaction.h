@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The transaction of one commit, and where its rows of state go: each to its place in the table
 // `state`, or all of them into one row of the table `batch`, which is faster now. The next
 // transaction that writes to `state` moves the batches there first.

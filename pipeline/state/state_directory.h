@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The directory of a store: created if missing, private, locked while this object lives, and on a
 // local disk unless network file systems are allowed. One that others may enter is made private if
 // it is ours and holds nothing else.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What survives a crash: named rows of state, and the published alerts in one numbered sequence.
 // commit() stores both or neither. A client may see an alert only after commit() has returned it.
 //

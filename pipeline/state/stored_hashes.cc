@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "pipeline/state/stored_hashes.h"
 
 #include <xxhash.h>

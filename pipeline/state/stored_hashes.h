@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the store holds, as a hash of each row: a commit compares each row with it as it is made,
 // and writes those that differ.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "pipeline/tail/block_digest.h"
 
 #include <xxhash.h>

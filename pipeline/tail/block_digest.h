@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The digest of a block of bytes: XXH3-128, by the widest instructions that the machine has.
 #pragma once
 

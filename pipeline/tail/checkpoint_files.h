@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Model checkpoints below the watched roots. Their content is not read: that one was written, and
 // when, explains a pause of the training.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Handles files that a scan found and that are not known yet: adds them to the table, treats one as
 // the replacement of the known file whose content it continues, or makes it wait, and with it the
 // later files of its lane.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The phases of a tailed file, and the only place where they change.
 //
 // A phase answers two questions: which calls the sink has received for the file (none, opened(),

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reading: which file is next, and the next chunk of one.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The seam between tailing and the operating system; tests substitute a model.
 #pragma once
 

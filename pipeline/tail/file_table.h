@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The known files by identity, their lanes, and the limits on known and open files.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The content of a file up to an offset, in about half a kilobyte: enough to prove, after a restart
 // or under another name, that a file still starts with the same bytes.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Compares files with fingerprints: whether a file begins with what was read of another one.
 #pragma once
 

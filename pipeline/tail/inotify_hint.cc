@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "pipeline/tail/inotify_hint.h"
 
 #include <poll.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Waits until something may have changed in the watched directories, or until a timeout. This is
 // only a hint: it may wake up for nothing, and misses what other machines write to a network file
 // system, so the caller scans at every timeout.

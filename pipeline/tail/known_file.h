@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How the tailer names a file to others, and the checkpoint from which a restart resumes.
 #pragma once
 

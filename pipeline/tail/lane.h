@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The position of a file among the others, derived from its name, for every layout of SageMaker
 // Debugger, Kineto and the TensorFlow profiler. Pure functions of the path.
 #pragma once

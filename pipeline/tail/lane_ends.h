@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which files have ended: their lane has a newer file, or their name is gone. Updates their phases.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The lanes of the known files: their numbers, up to which file each is retired, and when one of
 // its files was there last.
 #pragma once

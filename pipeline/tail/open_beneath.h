@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Opens what is below a directory and nothing else: no component of the path may be a symbolic
 // link, whatever somebody swaps while the path is walked.
 #pragma once

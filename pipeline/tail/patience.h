@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How long the tailer waits. It reads no clock: the caller passes the time of each scan.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The real file system, as far as it lies below the watched roots. Whatever is swapped for what
 // while it looks, it never leaves them. It follows symbolic links only where a root says so, and
 // never blocks in open(): a FIFO, device or directory in place of a file is refused.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "pipeline/tail/read_whole_file.h"
 
 #include <span>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Finds the file that continues the content of another one: after rotation by copy and truncation,
 // an atomic rewrite, a new mount, or changes made while trainwatch was not running.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Finds the files below the watched roots and reads what is new in them.
 //
 // One pass is a scan() followed by read() until it returns false. It reads every file that existed

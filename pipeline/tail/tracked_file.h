@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One file that the tailer knows: its identity, how far it was read, where it is, and its phase.
 #pragma once
 

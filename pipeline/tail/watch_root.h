@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is watched: directory trees and files. A file belongs to exactly one root, the innermost one
 // that contains it, however the roots were spelled. Listing the roots finds the files.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // numpy's file format, version 1.0 (numpy.lib.format), so that numpy.load() reads a tensor.
 #pragma once
 

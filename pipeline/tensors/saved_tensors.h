@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What one worker has saved of each tensor at one step: values, shape, reductions; and what a
 // person asked to see of it.
 #pragma once

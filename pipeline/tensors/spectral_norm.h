@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The largest singular value of a matrix, by Golub and Kahan's bidiagonalization as Lanczos'
 // iteration on the smaller of A'A and AA' (Golub, Van Loan: Matrix Computations, 10.4), with full
 // orthogonalization. Deterministic.

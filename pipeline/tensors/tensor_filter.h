@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which tensors of a trial are asked for: those of a collection, those in whose name a pattern is
 // found.
 #pragma once

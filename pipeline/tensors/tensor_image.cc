@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "pipeline/tensors/tensor_image.h"
 
 #include <zlib.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A matrix as a picture: grey from its smallest to its largest finite number.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An index file of a trial (SageMaker Debugger): which tensors one worker saved at one step, and
 // where. Its name gives the global step and the worker.
 #pragma once

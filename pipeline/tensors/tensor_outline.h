@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a record says of its tensor before the values are decoded: its type, its shape, and how much
 // memory decoding takes. Of a large tensor the beginning of the record is enough for the first two.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a tensor is reduced to: one number, as numpy computes it from the values that were saved.
 // (What a job saved as a reduction was computed by its framework, which may define it otherwise;
 // see docs/decisions/tensors.md.)

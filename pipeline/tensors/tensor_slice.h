@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A part of a tensor, written as Python writes it: "3,:,2:10" or "-1".
 #pragma once
 

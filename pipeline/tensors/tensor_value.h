@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The value of a tensor as TensorFlow and SageMaker Debugger save it: one TFRecord with an event,
 // whose summary has one value, a TensorProto.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A trial of SageMaker Debugger on disk: which tensors were saved at which steps, by which workers,
 // and the files that have their values. It is as it was at open() or the last refresh().
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Trials and their tensors as JSON, the same for `trainwatch tensors` and /api/v1/tensors. JSON has
 // neither NaN nor infinities: they are the texts nan, inf and -inf.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Counter events as HTA's generate_trace_with_counters adds them to a trace: the queue length of
 // each stream, and the bandwidth of copies and fills by kind. Viewers show them as tracks.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Changes the events of one trace so that they can share a document with other traces.
 //
 // Processes are renumbered, because every trace numbers its GPUs from 0, and every container its

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sorts the events of a timeline by their start, those of one start as they came, in bounded
 // memory: what does not fit goes in sorted runs to a store, and the runs are merged at the end.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Turns the contents of one file into events of a merged timeline. What a viewer would refuse as
 // JSON, and what has no readable time, is left out and counted.
 #pragma once

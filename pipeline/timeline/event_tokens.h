@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One event of a trace in Chrome's format, as raw tokens: what merging looks at. Absent members are
 // empty; strings keep their quotes.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The contents of one file, inflated if compressed, once its format is known.
 //
 // One thread; bytes may be cut anywhere.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "pipeline/timeline/low_gpu_filter.h"
 
 #include <algorithm>

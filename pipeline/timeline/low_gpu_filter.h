@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SageMaker's filter for low GPU utilisation: at every moment at which a GPU is used less than a
 // limit, an instant that has all system metrics of that moment in its arguments.
 //

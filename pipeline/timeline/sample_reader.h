@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // System metrics as counters of a merged timeline: one per series, in a process per node.
 #pragma once
 

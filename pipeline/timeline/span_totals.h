@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What ran in a span of time: the spans of a timeline by name, phase and rank, with the time that
 // they spent inside the span.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Bytes in a temporary file that has no name: it is gone with this, and when the process ends,
 // however it ends. For sorted runs, and for documents that are too large for memory.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From steps to times, as in SageMaker's readers: from the beginning of the first event of step S
 // until just before the first event of step E.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One event of a merged timeline: numbers for what merging decides, text for the rest.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "pipeline/timeline/timeline_writer.h"
 
 #include "pipeline/timeline/counter_events.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes a merged timeline as one document of Chrome's format, event by event. What a process or a
 // thread is called stands before its first event.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Copies a trace into a document, record by record and byte for byte. What other programs would
 // refuse as JSON is left out and counted.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "pipeline/timeline/trace_pass.h"
 
 #include "pipeline/decode/formats/format_catalog.h"

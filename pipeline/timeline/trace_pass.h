@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One pass over a profiler's trace: builds its cycle and, if asked, copies the trace on the way.
 //
 // One thread; bytes may be cut anywhere. Memory is that of the cycle, as for an analysis.

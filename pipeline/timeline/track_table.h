@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The processes and threads of a merged timeline: what they are called and in which order viewers
 // show them.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads of files only what has the events of a span of time, and passes these on.
 //
 // One thread. A file that is not there any more, or has other contents now, is left out and

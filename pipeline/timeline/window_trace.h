@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The events of a span of time as one document of Chrome's trace format: what `/api/v1/timeline`
 // and the trace of an alert are made of.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Who wrote a timeline, as SageMaker's readers say it in the names of threads: the second part of
 // the file's name, with the node before the rank ("0-algo-1" is "algo-1-0"). Names that are not
 // SageMaker's are taken whole, without their suffixes.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Detects records that a writer wrote twice: equal in every field to a recent one. Each is kept as
 // a 64-bit hash. A lane without such events uses no memory.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The time of an event, its limits, and an event's saved form and description. Arithmetic
 // saturates, because the times come from a file.
 #pragma once

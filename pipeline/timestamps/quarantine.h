@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Holds the events of one lane whose times do not fit the previous ones. Either such a time is
 // wrong, or the lane continues elsewhere: after a pause, or with another clock. The next events
 // decide, so they are held in groups that agree with each other.

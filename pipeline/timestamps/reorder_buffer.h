@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sorts the samples of one lane by time. A lane counts as ordered until a sample is out of order;
 // from then on, samples wait for as long as the greatest disorder seen, and leave sorted by time,
 // equal times by arrival. Unless a sample is later than that, the output is the sorted input.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sits between the decoders and the engine, and lets pass only events with a plausible time, each
 // record once, and the samples of a lane in order. Rules can then trust event time.
 //

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Two lines in a training loop, and trainwatch sees every step of it.
 
     import trainwatch

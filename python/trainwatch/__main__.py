@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """python -m trainwatch run train.py: see _launch.py and docs/integrations.md."""
 
 import sys

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Observes a training that nobody edited, from the environment that _launch.py made.
 
 install() has the trainers of Hugging Face, Lightning and Keras get their callback, and observes any

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """python -m trainwatch run: a training that nobody edited, watched."""
 
 import atexit

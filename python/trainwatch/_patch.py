@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Replaces functions of libraries by ones that trainwatch hears of, once they are imported.
 
 Nothing here imports a library, and nothing raises: what cannot be patched stays as it is.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Steps of a loop that announces nothing, from what torch does in it.
 
 An optimizer's step ends a training step. Of several optimizers the last one in an iteration does:

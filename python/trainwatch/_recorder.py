@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a framework announces, as steps, waits, phases and evaluation of a Watch.
 
 A Watch has with-blocks for loops that somebody edits; a Recorder has methods for callbacks, which

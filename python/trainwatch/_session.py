@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The one Watch that the integrations of a process share.
 
 Two writers of one rank would be two processes to a reader; so callbacks, and what a launcher

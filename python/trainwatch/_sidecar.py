@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The process beside a training that _launch.py starts: it keeps the daemon and the sampler.
 
     _sidecar.py DIRECTORY LISTEN BINARY

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Has torch announce what it does to a sink: batches, backward passes, optimizer steps, files.
 
 attach(sink) installs the patches, which stay, and makes `sink` the one that hears instead of the one

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How many nodes of a layer are active: a node is a place beyond the first axis, which is that of
 // the samples of a batch.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The elements of a tensor are zero; SageMaker's AllZero, see docs/rules/all_zero.md.
 #include <string>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Input images are not normalised; SageMaker's CheckInputImages, see
 // docs/rules/check_input_images.md.
 #include <algorithm>

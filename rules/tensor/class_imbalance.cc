@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Some classes are rare, or mostly predicted wrong; SageMaker's ClassImbalance, see
 // docs/rules/class_imbalance.md.
 #include <algorithm>

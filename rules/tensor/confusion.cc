@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A classifier confuses classes; SageMaker's Confusion, see docs/rules/confusion.md.
 #include <algorithm>
 #include <string>

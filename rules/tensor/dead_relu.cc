@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Many ReLUs of a layer are never active; SageMaker's DeadRelu, see docs/rules/dead_relu.md.
 #include <string>
 

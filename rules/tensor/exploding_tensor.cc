@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A tensor has elements that are not finite; SageMaker's ExplodingTensor, see
 // docs/rules/exploding_tensor.md.
 #include <cstdint>

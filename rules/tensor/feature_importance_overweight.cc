@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A few features of an XGBoost model outweigh the others; SageMaker's FeatureImportanceOverweight,
 // see docs/rules/feature_importance_overweight.md.
 #include <algorithm>

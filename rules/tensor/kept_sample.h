@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A sample of a tensor's elements at an earlier step, to compare a later step with.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pairs the labels of a step with the predictions of the same step and mode, whichever of the two
 // tensors was saved first.
 #pragma once

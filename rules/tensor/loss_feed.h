@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Losses as rules see them, whether the job saves them as tensors or logs them as scalars.
 #pragma once
 

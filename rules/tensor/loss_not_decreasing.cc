@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A loss does not fall; SageMaker's LossNotDecreasing, see docs/rules/loss_not_decreasing.md.
 #include <algorithm>
 #include <array>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Much of the input sequences is padding or unknown words; SageMaker's NLPSequenceRatio, see
 // docs/rules/nlp_sequence_ratio.md.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The run that others are compared with: digests of its tensors, and how far it has got.
 #pragma once
 

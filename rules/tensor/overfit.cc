@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The validation loss is above the training loss; SageMaker's Overfit, see docs/rules/overfit.md.
 #include <algorithm>
 #include <cmath>

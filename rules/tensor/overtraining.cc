@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A loss has not improved for many steps; SageMaker's Overtraining, see docs/rules/overtraining.md.
 #include <cmath>
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Weights were initialised badly; SageMaker's PoorWeightInitialization, see
 // docs/rules/poor_weight_initialization.md.
 #include <algorithm>

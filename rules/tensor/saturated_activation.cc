@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Many nodes of a layer of tanh or sigmoid are saturated; SageMaker's SaturatedActivation, see
 // docs/rules/saturated_activation.md.
 #include <string>

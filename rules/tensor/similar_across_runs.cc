@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tensors differ from those of another run at the same step; SageMaker's SimilarAcrossRuns, see
 // docs/rules/similar_across_runs.md.
 //

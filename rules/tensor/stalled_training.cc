@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // No new tensor for long; SageMaker's StalledTrainingRule, see docs/rules/stalled_training.md.
 #include <algorithm>
 #include <string>

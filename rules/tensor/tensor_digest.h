@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is kept of a tensor to compare it with one of another run: figures of all of its elements,
 // and a few of the elements themselves. 216 bytes for a tensor of any size.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What rules on tensors share: a track for each tensor and mode of a rank, and one alert for all
 // tensors that are wrong at a time, so that a whole model whose gradients vanish is one alert.
 #pragma once

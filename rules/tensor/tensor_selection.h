@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which tensors a rule of SageMaker's judges: those of named collections, and those whose name a
 // regular expression finds (re.search of Python, here by RE2, which has no look-around).
 #pragma once

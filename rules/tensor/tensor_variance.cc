@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The variance of a tensor is too high or too low; SageMaker's TensorVariance, see
 // docs/rules/tensor_variance.md.
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What rules on tensors say: one alert for all tensors of a rank that a rule finds wrong.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A tree of an XGBoost model is deep; SageMaker's TreeDepth, see docs/rules/tree_depth.md.
 #include <cmath>
 #include <string>

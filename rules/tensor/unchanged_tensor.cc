@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A tensor does not change from step to step; SageMaker's UnchangedTensor, see
 // docs/rules/unchanged_tensor.md.
 #include <algorithm>

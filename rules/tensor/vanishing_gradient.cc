@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Gradients are next to zero; SageMaker's VanishingGradient, see docs/rules/vanishing_gradient.md.
 #include <optional>
 #include <string>

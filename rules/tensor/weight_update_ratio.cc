@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Updates of weights are too large or too small for their size; SageMaker's WeightUpdateRatio, see
 // docs/rules/weight_update_ratio.md.
 #include <algorithm>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Whether training waits for its data, on which ranks, and what the host is busy with."""
 
 from dashboards import panels as p

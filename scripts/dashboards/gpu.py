@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Whether the GPUs are busy, why they are not, and whether the hardware is in order."""
 
 from dashboards import panels as p

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which job is slow, stalled or finished, what that costs, and what fires."""
 
 from dashboards import panels as p

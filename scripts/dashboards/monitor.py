@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Whether trainwatch itself sees everything: lag, rejects, state, limits, and what it costs."""
 
 from dashboards import panels as p

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Panels and dashboards of Grafana's JSON model (schema version 39: Grafana 11 and later), as plain dictionaries.
 
 A query is (expression, legend) or a dictionary of options of a target. Every panel says in its description how to

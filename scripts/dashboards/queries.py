@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """PromQL for the dashboards.
 
 In an expression, the first word in the braces of a selector says which variables apply to it, by the labels that its

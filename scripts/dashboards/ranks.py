@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which rank the others wait for. In synchronous training all steps take equally long: the culprit works longest and
 waits least."""
 

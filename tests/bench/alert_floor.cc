@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The floor under the time from an append to an alert: waking up, reading what was appended, making
 // one row durable in SQLite as the state store does, and one send. Nothing is decoded or judged.
 //

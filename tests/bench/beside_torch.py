@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Whether trainwatch slows a real training: a PyTorch loop (on the GPU, if there is one) that writes its timeline with trainwatch's hook,
 in pairs of windows with and without `trainwatch run` beside it, in random order.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // CPU time of reading what a job prints, by the whole decoder:
 //
 //     console_bench

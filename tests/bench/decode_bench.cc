@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // CPU time of decoding compared with a plain simdjson on-demand pass that reads the same fields and
 // does nothing else, in one run:
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The floor under sending alerts to many subscribers: bare send() of a prepared frame to each.
 //
 //     fan_out_floor CONNECTIONS FRAMES BYTES

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The server end of a loopback connection, for the floors that trainwatch is compared with.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // CPU time of reading tensors compared with that of summing up the same float32 in memory, in one
 // run, and the memory that a large one takes:
 //

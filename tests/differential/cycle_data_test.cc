@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The cycles in real profiler traces have the device activity, the launches and the steps that HTA
 // finds in them; those of generated traces what their truth says. Skipped without ../shared.
 #include <functional>

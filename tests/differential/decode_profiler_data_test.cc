@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Real profiler traces against simdjson's DOM, synthetic ones against their known truth. Skipped
 // without ../shared.
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Real SageMaker files against the results of smdebug's own readers. Skipped without ../shared.
 #include <limits>
 #include <set>

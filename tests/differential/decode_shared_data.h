@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Real files of other projects, in ../shared beside the checkout, and how the tests read them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Python's pstats on the profiles of smdebug's own sample data.
 #include <gtest/gtest.h>
 #include <simdjson.h>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A storm of alerts (catalogue case 67): each slow call of four ranks is one, as fast as files are read. Every
 subscriber gets all of them, and memory does not depend on how many there are. Nor does it if a step is slow on every
 rank of a large job: more than an incident remembers, they are said to be one all the same.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A real Alertmanager, and a receiver of what it sends."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A real Alertmanager, or two of them, on the other end of notification."""
 
 import json

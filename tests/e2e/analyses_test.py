@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the daemon says of a job is what `analyze` says of its files, also after it was killed half-way."""
 import cProfile
 import http.client

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Validates the documents of the API with the tools of their makers: node api_documents.mjs FOLDER
 import {Parser} from '@asyncapi/parser';
 import {createConfig, lint} from '@redocly/openapi-core';

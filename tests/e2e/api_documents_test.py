@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The documents of the API are served, valid, complete, and true of a running trainwatch.
 
 All tests that use harness.py check what they receive against them as well (api_schema.py). Their own tools, from npm, are

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Checks responses and messages against docs/api/openapi.yaml and docs/api/asyncapi.yaml.
 
 The documents allow members that they do not name, for later versions. Here none may be missing from them, unless an

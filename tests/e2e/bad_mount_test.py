@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Files on a file system that gives 7 bytes at a time and no notice of changes, fails for a while, or hangs."""
 
 import os

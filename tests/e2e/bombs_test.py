@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Files that hold far more than they seem to: replay gives exactly the alerts of the job beside them, in bounded memory.
 
 Catalogue: 22 (long lines), 23 (depth), 24 (keys, strings, numbers), 36 (gzip) and 65 (names).

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Cases of the fault catalogue (tests/README.md) that want a whole daemon: each fault costs what it must and is
 counted, and a good job beside it gives the alerts that it gives alone.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A certificate authority for one test, by openssl: certificates of servers and clients in a folder."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What charts are drawn from is what the files say, and a kill in the middle changes nothing."""
 
 import collections

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Checkpoint files below the watched directory explain pauses that the timeline does not name."""
 
 import json

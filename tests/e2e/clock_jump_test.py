@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Case 53: the host's clock jumps by hours and days while a job is read. Alerts come as in a replay, and
 none about trainwatch itself."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Dumps of PyTorch's Flight Recorder appear one after the other: one incident names who holds up the others, once, also
 across a kill; a replay says the same. With ../shared, the dumps of real jobs with injected faults."""
 

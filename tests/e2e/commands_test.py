@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The commands as a script sees them: exit codes, what goes to which output, help."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The container image: built by buildah from packaging/Containerfile, small, and run as Kubernetes would: a user that is
 not root, a root file system that is read-only, the job's files too. With TRAINWATCH_LONG=1 the image is built from
 the sources, on a Debian 12 made by mmdebstrap."""

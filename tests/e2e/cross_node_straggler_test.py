@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Two nodes, a trainwatch on each, a real Prometheus with the shipped rules and a real Alertmanager with the shipped routes:
 one rank is slower than the others, and exactly that alert arrives, and resolves. Minutes are seconds here: each duration in
 the shipped files is divided by 60."""

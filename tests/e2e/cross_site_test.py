@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Case 81 with a real browser: pages of other sites, and a name that somebody points at this machine, get nothing."""
 
 import browser

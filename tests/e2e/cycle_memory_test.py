@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A profiler's trace of any size is read in bounded memory, and its cycle given back at its end.
 
 TRAINWATCH_TRACE_MB (200): the size of the large trace, before it is compressed. TRAINWATCH_TRACE:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Generated profiler traces of every format version: `analyze --what=profiler_steps` says what their truth says,
 for each rank and each of its cycles."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The dashboards in config/grafana are what their sources say, keep the rules of Grafana's linter, and ask for what a real
 scrape has: every query is parsed by promtool and answered by a Prometheus that scraped a running job.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The labelled corpus of tests/bench/detection: its scorer, its writers, and that trainwatch reads what they write."""
 
 import importlib.util

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Calls on the state's files that fail for a while (strace makes them fail): trainwatch goes on, or ends
 with an error so that a restart can repair it. Nothing is lost, and no alert comes twice."""
 

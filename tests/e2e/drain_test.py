@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A stop reads the files to their end first: what a job wrote last is judged, stored and delivered before the exit."""
 
 import functools

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A job that stands still is asked for dumps through its pipes, once, and only where the configuration says so; the
 dumps that it then writes name who holds it up, in one incident with the stall."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Names that schedulers put into the environment, for jobs whose files name less than all."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What others get to see: beyond loopback nothing without a flag, and never the bytes of a record that was rejected
 unless a flag says so (catalogue case 81)."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A preloaded library that shows a process other times than the machine has, by offsets that a file holds."""
 
 import mmap

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Clients of `trainwatch run` that misbehave; each fault opens what it needs and returns what ends it."""
 
 import socket

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A writer whose files are mistreated: what a fault can do to its one open file, and what undoes it.
 
 Nothing but files of the test may ever be reached: links lead to `elsewhere`, and what is no file now is left alone."""

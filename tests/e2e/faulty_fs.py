@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A FUSE file system that shows another directory, badly: reads give 7 bytes at a time, inotify sees
 nothing, and reads fail or hang while a file says so.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The five-second test: of each class of trouble, the sentence on top alone says what the job is doing, why, on which
 ranks or where, and since when.
 

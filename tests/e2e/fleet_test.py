@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Thousands of ranks in one job, one of them slow: what a real Prometheus with the shipped rules pays for the pages of all
 nodes, and that it finds that rank. The pages are made of those of a real trainwatch beside eight ranks.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`trainwatch formats`, and formats of the configuration in `formats`, `replay` and `check-config`."""
 
 import json

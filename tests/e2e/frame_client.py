@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A WebSocket client that sends any frames, allowed or not, over a plain socket."""
 
 import base64

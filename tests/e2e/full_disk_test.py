@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """While state cannot be stored, because the disk is full, trainwatch reads on, and alerts
 come without a number. When there is room again they come with one: none is lost, none twice."""
 

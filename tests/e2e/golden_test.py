@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The alerts and the figures of known jobs are what they were: goldens in tests/data/golden/, one file per job.
 
 A line is one published alert without its sentences (summary, next, explanation), or the name of an analysis with the

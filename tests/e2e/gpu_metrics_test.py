@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What /metrics says of GPU activity is what the generator of the traces knows to be true, also over two cycles
 and a kill between them."""
 import glob

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """On traces whose truth is known exactly the rules fire that should, for the ranks that they should: on generated
 jobs, and on the shared fixtures where they are there. A trace of the CPU alone makes the rules abstain."""
 import glob

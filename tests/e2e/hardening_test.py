@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How the program is hardened, read from its file (docs/decisions/build.md)."""
 
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the end-to-end tests share: a running trainwatch, a WebSocket listener, waiting with a limit.
 
 Every test is `python3 NAME_test.py BINARY`; exit code 77 says "skipped".

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the tests of python/trainwatch share: a folder for a watch to write to, and what it wrote there."""
 
 import json

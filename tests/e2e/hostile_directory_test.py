@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A watched directory with links, special files, names that are no text, and more files than there is
 room for: a good job beside them gives the same alerts, and what is not read is shown once."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Names that no client could print, and more ranks than there is room for (cases 64, 65 and 66).
 
 A file name with the byte FF once made /metrics, the alerts and the stream invalid, after a restart too.

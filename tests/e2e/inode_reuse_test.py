@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A file that got the inode number of a deleted one is read from its beginning: on the file system of the
 temporary directory and on an overlay, with and without trainwatch running at the time."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How many instructions and allocations an event costs, counted by valgrind: the same on every machine, however busy it is. A change that
 makes an event dearer than its budget fails here; who makes one cheaper lowers the budget. What it means in seconds is for
 scripts/bench.sh to say."""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Did a client receive all that a replay gives, each once and in order?"""
 
 import collections

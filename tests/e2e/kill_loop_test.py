@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """SIGKILL at any moment loses nothing, repeats nothing and changes nothing.
 
 A job writes while trainwatch is killed and started again, TRAINWATCH_KILLS times (1,000). A client

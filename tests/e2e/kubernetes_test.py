@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The Kubernetes manifests and the chart: what they say fits together, and the real binary takes the sidecar's arguments and
 answers its probes. tests/peers/kubernetes_test.py has helm and the schemas of Kubernetes."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A large tensor through the whole program: it is streamed, never held."""
 
 import struct

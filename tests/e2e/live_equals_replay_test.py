@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The recorded job, written beside a running trainwatch with random cuts and interleavings, gives
 the same alerts as replaying the finished files."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Jobs that are written in real time: timelines of ranks as smdebug writes them, and system metrics of nodes. Times
 in the files are exact, however late a busy machine lets the test write them."""
 

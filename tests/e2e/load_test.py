@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A thousand files that grow by 100,000 records a second, 100 subscribers that read, 20 that do not, and a scrape
 each second: no record and no alert is lost, and alerts come quickly (catalogue case 77).
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """HTTP servers of tests, on this machine."""
 
 import http.server

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A job that nobody prepared: nothing but what its launcher printed, watched by a running trainwatch."""
 
 import datetime

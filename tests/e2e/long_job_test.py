@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """However long a job is, trainwatch needs no more memory for it: a job of 2 nodes with 8 GPUs and 64 cores
 each, streamed through as fast as it is read. TRAINWATCH_JOB_HOURS=10 is the whole test (some minutes); the
 normal run is its first quarter of an hour."""

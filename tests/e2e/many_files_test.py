@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A tree of thousands of files that nobody understands beside a good job: the job's alerts come and stay the
 same, memory and CPU time stay small, a file that grows is read at once. TRAINWATCH_FILES=50000 for the
 figures of the documentation."""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """docs/metrics.md is what /metrics of a job with every kind of input says. `metrics_doc_test.py BINARY --update`
 writes it again."""
 

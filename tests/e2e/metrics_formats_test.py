@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The formats of /metrics as their own readers see them: promtool and prometheus_client find every level of detail well
 formed, and real Prometheus servers, one that asks for protobuf and one that does not, report percentiles within 5 % and
 which step an exemplar was and which alert speaks of it."""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Notification by webhooks: every alert begins and ends once, whatever happens to trainwatch or to the receiver."""
 
 import json

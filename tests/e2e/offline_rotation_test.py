@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Files that are rotated, and compressed, while trainwatch is not running are read on where it had
 stopped: the alerts are those of one file that was never rotated."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """OTLP/HTTP: the metrics of /metrics and the alerts arrive at a collector, in its JSON encoding. The collector is a small one
 of this test; tests/peers/otlp_test.py has the real protocol's definitions."""
 

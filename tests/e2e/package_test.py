@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The Debian package and the Python wheel: their form, and that the wheel's command watches a job in a fresh virtual
 environment. tests/peers/debian_package_test.py installs, upgrades and removes the former."""
 

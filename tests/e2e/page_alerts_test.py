@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The page of a trainwatch that has stored very many alerts: it is drawn at once, what fires is on it soon, and resolved
 ones come in pages. TRAINWATCH_ALERTS=100000 is the whole test; without it there are 5,000."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The page is built once for each lock file; without npm or the registry the program gets a notice instead."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The page stays open beside a job of 100 steps a second, on 8 ranks with 64 cores and 8 GPUs: it holds no more for
 it, and frames come in time. TRAINWATCH_SOAK_MINUTES=30 is the whole test; the normal run is half a minute."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """scripts/play.py leaves the files it played, at any cut and interleaving."""
 
 import filecmp

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The released program runs where it was not built: it needs the C library alone, and no version of it from the last
 years. tests/peers/systems_test.py runs it on other distributions."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the process of `trainwatch run` survives: readers of its log that go away or stop, and limits
 on files, memory and descriptors."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Everything below config/prometheus and config/alertmanager is accepted by promtool and amtool, each alert has a case in
 which it fires and one in which it does not (tests/prometheus) and a section in docs/prometheus-rules.md, and each metric,
 label and value that a rule reads is in a real scrape."""

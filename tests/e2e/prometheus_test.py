@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A real Prometheus scrapes a running trainwatch, and promtool has nothing to say against the page."""
 
 import shutil

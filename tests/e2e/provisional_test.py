@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A profiler's file that is still being written shows its first steps in the status, as provisional, until it is
 complete: plain under its temporary name, and compressed."""
 import glob

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A program on a pseudo terminal, and what a person would see there."""
 
 import fcntl

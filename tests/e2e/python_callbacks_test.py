@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The callbacks of python/trainwatch/integrations against stand-ins for the frameworks (fakes/), which announce what
 the real ones do in the same order; tests/peers has the real ones.
 

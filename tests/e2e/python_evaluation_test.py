@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What python/trainwatch marks as an evaluation or a checkpoint is neither a stall nor a slow step."""
 
 import os

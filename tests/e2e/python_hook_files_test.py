@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The files of python/trainwatch: closed, rotated, kept apart by process, and never a disturbance of the training."""
 
 import os

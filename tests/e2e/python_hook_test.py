@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """python/trainwatch records what a training does, in SageMaker's timeline format."""
 
 import gc

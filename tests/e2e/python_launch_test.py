@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """python -m trainwatch run: a script that nobody edited runs as Python runs it, and is watched."""
 
 import os

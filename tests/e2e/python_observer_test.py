@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A loop of PyTorch that nobody edited, as trainwatch observes it; against a stand-in for torch (fakes/)."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """python -m trainwatch run: its sidecar beside a daemon that is quicker than it, or slower. The daemon is one of this test."""
 
 import contextlib

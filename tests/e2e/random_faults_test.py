@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Everything goes wrong at random beside a healthy job: memory does not grow, descriptors come back, and nothing is
 said of the healthy job or of trainwatch itself (catalogue cases 4 to 18, 51, 60 to 63, 75, 77, 78, 82, 83 and 86).
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What README.md and config/trainwatch.yaml say is what the binary says. `readme_test.py BINARY --update` writes their
 generated parts again."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """On the recorded job the provoked stall is reported, with its step, seconds and baseline, and
 nothing else that costs training time is."""
 

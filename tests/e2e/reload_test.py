@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """As a systemd service: readiness, watchdog, and SIGHUP, which keeps the old configuration when the
 new one is wrong."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`trainwatch report`: a page that is well-formed, needs nothing beside it, and has the numbers of `analyze`."""
 import cProfile
 import html.parser

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """With 1,000 files and 100,000 stored alerts a restart is ready within a second."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Stopped and started again on the same state, trainwatch goes on as if it had not been away."""
 
 

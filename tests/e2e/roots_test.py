@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A job is the same job however the directory to watch is written: started again with another
 spelling, through a link, with a directory around it or with one inside it as well, trainwatch reads
 nothing again, counts nothing twice and raises no alert again."""

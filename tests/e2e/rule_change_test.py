@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A parameter that changes over a restart restarts that rule alone: it starts cold, and what it had
 open resolves. The other rules go on as if nothing had been."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What /api/v1/runs, the state of alerts and a missing path say, of a running trainwatch."""
 
 import os

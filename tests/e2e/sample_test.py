@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`trainwatch sample` as a user runs it: real files, a GPU library found at run time (a fake one
 that is built here), and a clean end on SIGTERM and when the watched process ends."""
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the running daemon has given up: files, system calls, root."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A large job, as its writers wrote it: thousands of ranks, one of which becomes slow, or thousands of nodes,
 one of which has a broken GPU. The alerts are about these alone, and memory stays bounded, in `replay` and in
 `run` with a scrape. TRAINWATCH_SCALE=full for 10,000 ranks, whose windows are all full, and 4,000 nodes."""

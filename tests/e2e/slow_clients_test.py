@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Clients that hold connections keep nobody out (catalogue cases 76, 78 and 86): while they do their worst, a scrape
 over loopback every 0.1 s always succeeds, and quickly.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A reader of standard output that falls behind: alerts that did not fit into the pipe are retried soon, and none is
 lost below the limit."""
 

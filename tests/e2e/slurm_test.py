@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The Slurm prolog and epilog, called as slurmd does: a sidecar for the time of the job, known to Prometheus, then a report.
 tests/peers/slurm_test.py lets a real Slurm call them."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Requests whose end two programs could see in different places (catalogue case 79): each is refused, and nothing
 behind it is answered."""
 

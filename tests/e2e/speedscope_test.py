@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A merged trace in an independent reader: speedscope, in Chromium, shows every thread with all names of its spans."""
 
 import functools

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Jobs that raise many alerts: of one rank each, whose loader stalls now and then, each timeline written
 as smdebug writes it (.tmp, closed by taking two bytes back, moved to pevents/), in random pieces."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Subscribers that stop reading, twenty at once (catalogue case 77), and one whose network is cut (case 83): they
 are let go, cost next to nothing, and nobody else notices."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A state directory that is in use, of something else, of a later version, or damaged."""
 
 import hashlib

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Where the time of every step went is what the generator of the traces knows to be true, within 1 %: exposed
 communication, and idle by what the host did meanwhile. Also over /metrics, as lost seconds."""
 import glob

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The stream `steps`: every training step once, live, and an unknown stream is refused."""
 
 import unittest

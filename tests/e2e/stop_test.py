@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Stopping while busy, being suspended, and too few file descriptors for all who connect."""
 
 import contextlib

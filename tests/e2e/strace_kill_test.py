@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """SIGKILL at one system call after the other: a scripted run is killed at the N-th call of a kind, for
 every N (or a sample: TRAINWATCH_LONG=1 takes all), then started again and left to finish. A client
 that asks all the while must have what a replay gives, each once, in order.

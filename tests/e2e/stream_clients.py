@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Many subscribers in one thread, over plain sockets: cheap enough to measure with a hundred of them."""
 
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Case 75: trainwatch is stopped for ten minutes while the training goes on. What it had no time to read is no
 stall, and nothing is wrong with trainwatch; a training that stood still meanwhile is reported. A false clock
 stands for the minutes."""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The unit file as systemd itself judges it: no mistakes, and an exposure of at most 2.0 of 10."""
 import os
 import pathlib

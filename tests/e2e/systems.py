@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Other distributions in directories, for tests that run or install the program there.
 
 They need root (or what mmdebstrap and mounts need) and the distribution's archive."""

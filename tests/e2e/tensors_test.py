@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Tensors that SageMaker Debugger saved: values, .npy files, pictures and reductions, by command and over HTTP, and live."""
 
 import ast

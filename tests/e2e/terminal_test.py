@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`run`, `follow` and `replay` on a terminal, which is a pseudo terminal here, and in a pipe."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reads the timelines that python/trainwatch wrote below a directory."""
 
 import glob

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What ran in a span of time, over HTTP: the same events as `trainwatch timeline`, after a restart, too; and the traces of
 alerts, which outlive the files of the job."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A span of ten seconds out of a large job is served without reading the rest: within 200 ms and 16 MiB. A long span takes
 no more memory. The job has 100 MB; ctest -L long has one of 5 GB."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`trainwatch timeline`: every event of its traces is checked, and for generated jobs a second reader, in Python, says
 which events there must be, in whole and in windows."""
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Loads a trace into speedscope, in Chromium, and prints what it says:
 // {"title":…,"profiles":[[the frames of one thread]],"failures":[…]}.
 //

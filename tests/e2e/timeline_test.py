@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`trainwatch timeline --counters`: a copy of a profiler's trace that has every event as it was, and counters that say
 what the analyses say."""
 

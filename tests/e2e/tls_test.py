@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """TLS and login with the programs that users have: curl, openssl, Prometheus, Python's websockets, `trainwatch follow`
 and Chromium; what is read again when it changes; and what clients that never finish a handshake or guess passwords do
 to the others."""

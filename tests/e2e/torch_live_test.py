@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Beside a real training with PyTorch: what is said, when, and that nothing else is.
 
 Takes some minutes, and needs a machine that is otherwise quiet: real steps are as regular as the machine is.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A small training with PyTorch, with trainwatch's two lines in it, that has the troubles it is asked for.
 
     torch_loop.py OUT --steps=400 [--trouble=KIND@STEP:SECONDS]... [--rank=R --world=N --meet=PORT] [--slow=FACTOR]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a trace of `trainwatch timeline` has to be: Chrome's format to the letter, sorted, and numbered as SageMaker's
 MergedTimeline numbers it."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Writes trials as SageMaker Debugger does: event files with one record per tensor, their index, collections, the end."""
 
 import json

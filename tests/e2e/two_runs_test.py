@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Two trials of one directory are compared: while both are written, over a restart between, and afterwards."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Where the kernel gives too few inotify watches, no inotify at all, or drops its events, changes are
 found all the same."""
 

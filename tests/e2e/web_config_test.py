@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The web configuration file: what promtool accepts is accepted here, what it refuses is refused, by check-config and at
 the start; and what newer versions of exporter-toolkit than Debian's know is read as their documentation says."""
 

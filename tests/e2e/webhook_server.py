@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A receiver of notifications that remembers what it was sent."""
 
 import collections

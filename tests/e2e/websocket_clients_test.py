@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Two independent WebSocket clients, python3-websockets and npm's ws, hear the same alerts; the first
 one leaves after its first alert and comes back with after=SEQ."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """RFC 6455, frame by frame over a plain socket (catalogue case 82): the cases of the Autobahn catalogue's sections 1 to 7
 and 10, under their numbers.
 

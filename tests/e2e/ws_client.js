@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A client of the alert stream with npm's `ws`: prints every frame as one line until it is closed.
 // usage: node ws_client.js URL
 'use strict';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every kept input of every target runs in the normal tests: what once broke an invariant stays
 // mended. corpus/NAME/ holds one input per file.
 #include <gtest/gtest.h>

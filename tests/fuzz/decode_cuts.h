@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A file of a format, in one piece and in many, with restarts between them.
 #pragma once
 

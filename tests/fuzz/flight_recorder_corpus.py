@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Writes the kept inputs of the target flight_recorder: a dump as PyTorch pickles it, as Python does, and as JSON.
 
     python3 tests/fuzz/flight_recorder_corpus.py

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The entry of libFuzzer: TRAINWATCH_FUZZ_TARGET names the target of this process;
 // without it the targets are listed.
 #include <cstdint>

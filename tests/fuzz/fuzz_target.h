@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One entry for random bytes: a parser or a protocol, and what must hold for any input.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a server answers to a client's bytes, over a real socket but without a thread: the test
 // turns the event loop itself.
 #pragma once

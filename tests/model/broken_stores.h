@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Two ways to keep state that look right until the process dies. The simulation must find both.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The daemon as the simulation drives it: the real tailer and pipeline, which may be killed at any
 // moment and started again from what the store holds.
 #pragma once

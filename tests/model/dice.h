@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Chance that one number decides: the same seed gives the same run on every machine.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The simulation must find what is known to be wrong, or it proves nothing.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The alerts that a run must give, worked out the plain way: the list of all records that a writer
 // ever wrote, and sums over it. Knows nothing of how the pipeline does it.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A file as its writer knows it: which records stand where.
 #pragma once
 

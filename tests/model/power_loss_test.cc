@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SqliteStore on a disk whose power fails at a random write, sync, truncation or deletion, over and
 // over. What it opens with is compared with MemoryStore: either all that was committed, or that and
 // the commit that was under way.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One seed, one run: writers, a file system that misbehaves, a daemon that is killed, a subscriber
 // that comes and goes, all by the dice; and the invariants that have to hold all along.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Thousands of runs, each from one seed. TRAINWATCH_SEEDS says how many, from TRAINWATCH_FIRST on;
 // TRAINWATCH_SEED runs just that one and prints what happens; TRAINWATCH_WITHOUT=hole,remount
 // leaves these out.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A client of the alert stream: takes what is published while it is connected, comes back with the
 // number it has, and complains of every gap and every alert that differs from what came
 // before.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A rule made to be wrong for ever after one lost, repeated or exchanged record: it counts and adds
 // up all samples of a node, and reports count and sum at every sample of 90 and more.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Prints the calls of the tailer, and passes them on.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Programs that write system metrics into a model file system, and all that may be done to their
 // files. Each writes one lane and keeps the log that the oracle judges by.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The two ways in which metrics are written: a new file for each minute, and one file that is
 // rotated.
 #pragma once

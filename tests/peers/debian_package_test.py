@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The Debian package in a Debian of its own: installed, started, upgraded over a configuration that was edited, removed,
 purged."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The dashboards as Grafana's own libraries from npm see them: they are of the type that its schema describes, their units
 are known, and its transformations make of a real Prometheus' answers the tables that are meant.
 

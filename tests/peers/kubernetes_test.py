@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The chart by the real helm, which is compiled from Go's module proxy once (minutes); what it renders, and the manifests, by the
 schemas of Kubernetes (kubernetes-validate of PyPI, scripts/peers.sh)."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Real trainings that nobody prepared, each watched while it runs: what trainwatch says of its loss, its steps and
 their pace is what the script itself saw.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What is sent to an OpenTelemetry collector is what the protocol's own definitions (opentelemetry-proto, from PyPI by
 scripts/peers.sh) accept in its JSON encoding, without a member that they do not know; and a real collector, built from
 the Go proxy once, takes it."""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The integrations of python/trainwatch with the real libraries: each trains a small model in which one batch is late.
 
 With trainwatch's two lines, and once more by a script without them under `python -m trainwatch run`. The libraries

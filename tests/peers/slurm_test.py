@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A real Slurm (slurmctld and slurmd of Debian, one node) runs a job as another user, with the prolog and epilog of config/slurm."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The released program on other distributions does what it does here, on the oldest with the oldest C library that it is
 linked for."""
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Follows the recipes of CONTRIBUTING.md: applies their examples to a copy of the tree, builds what they need, and runs
 their tests.
 

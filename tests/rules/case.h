@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A rule case: parameters, a series of events in shorthand, and what is expected of the alerts.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs the events of a case through an engine with the one rule of the case, in three ways.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Files of rule cases: tests/rules/RULE.cases holds the cases of one rule, each below a heading
 // "== NAME". The format is described in tests/rules/README.md.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The language of rule cases itself: headings, ranks, what is matched, and what errors and failures
 // say.
 #include <gtest/gtest.h>

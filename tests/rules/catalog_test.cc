@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the catalog promises to users: texts, bounds that hold for the defaults, and a page of
 // documentation for each rule whose parameter table is the rule's.
 #include "rules/catalog.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What no case can say: a cycle whose work has no length at all, and so no time to have a share of.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a rule case expects: the lines that begin with "expect".
 #pragma once
 

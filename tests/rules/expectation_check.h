@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Holds what a case expects to what its run gave.
 #pragma once
 

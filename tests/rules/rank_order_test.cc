@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The alerts about a job are the same in whatever order the cycles of its ranks are read.
 #include <gtest/gtest.h>
 

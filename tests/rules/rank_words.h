@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A series line for several ranks: "LINE [but rank N OPTIONS]...".
 #pragma once
 

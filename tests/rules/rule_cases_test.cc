@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs every case of tests/rules/*.cases: what it expects holds, and the alerts are the same when
 // the events come in random pieces and when the engine is killed and resumes from its stored state.
 #include <gtest/gtest.h>

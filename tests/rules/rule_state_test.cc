@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Saved rule state that is cut short or damaged is refused or harmless, never a crash; and rules
 // stay cheap in the number of verdicts they give. A rule is fed the first case of its own
 // tests/rules/RULE.cases that fires.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Scalars without a time of their own get that at which their file was written to, which another
 // run need not see: alerts about them have the same ids whatever it is.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Turns the series shorthand of rule cases into events with advancing event time.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The options of the lines "steps" and "calls" of rule cases.
 #pragma once
 

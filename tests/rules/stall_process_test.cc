@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What no case can say: ranks that are known by their process only, and a timeline that goes on.
 #include <gtest/gtest.h>
 

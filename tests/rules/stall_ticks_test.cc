@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A rule that gets a tick only when it wants one says the same as one that gets a tick each second.
 #include <gtest/gtest.h>
 

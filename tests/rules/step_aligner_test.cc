@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Steps of a job are the same in whatever order the cycles of its ranks come.
 #include "rules/step_aligner.h"
 

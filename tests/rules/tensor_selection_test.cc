@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which tensors collections and expressions select, and what the configuration says of a bad one.
 #include "rules/tensor/tensor_selection.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The line of a rule case that stands for samples of system metrics.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What has grown when iterations take longer.
 #include "rules/time_parts.h"
 

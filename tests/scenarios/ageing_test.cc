@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What was silent for long is forgotten, and nobody else notices: a job that is written meanwhile
 // gives the alerts of a replay, and the tables never fill up with jobs of the past.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Bad input of every kind costs a counter and a line in the status, never a crash, never a silent
 // stop, and nothing else: the good file beside it is read in full.
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is silent is forgotten, in memory and in the store, so that no table fills up with the past.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A generated PyTorch job of two ranks whose data loader stalls in every tenth step, as profiler
 // traces: both rules about single steps find it on each rank, with step, baseline and cause, and
 // two others that the stalls are a sixth of the time.

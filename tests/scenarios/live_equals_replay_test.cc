@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The recorded job, written live in random pieces with the writers interleaved at random, gives the
 // same alerts as the finished files: the same ids, the same final content, the same order within a
 // subject. The real tailer, decoders and engine; no sleeping, no clock.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The generated SageMaker jobs, each with one known fault, through `trainwatch replay` with our own
 // parameters and with those of SageMaker's code: every fault is found, named rightly, and nothing
 // else is claimed.

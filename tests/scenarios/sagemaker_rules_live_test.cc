@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SageMaker's own rules on generated jobs: written live, with the writers interleaved at random,
 // the alerts are those of the finished files.
 #include <gtest/gtest.h>

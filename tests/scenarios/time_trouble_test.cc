@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Jobs whose files hold what real files hold: wrong time stamps, records written twice or out of
 // order, steps done again after a restart. The alerts are those of the clean files.
 #include <gmock/gmock.h>

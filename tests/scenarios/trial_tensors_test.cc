@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A trial of SageMaker Debugger from its files to the rules: every tensor arrives once, the same
 // ones live and from the finished files, and a loss that is no number raises loss_nan.
 #include <gtest/gtest.h>

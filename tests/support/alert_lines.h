@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads what tests need out of alert JSON lines. The writer's key order is fixed (to_json), so
 // plain text search is exact.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where a rule says what it finds, for tests of a rule without an engine: an alert book.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SQLite on a MemoryDisk, with disk errors and power loss on demand. The name of the VFS is free
 // again when the object goes; no connection may be open then.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Keeps the profiler cycles that it gets.
 #pragma once
 

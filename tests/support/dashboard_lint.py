@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The rules of grafana/dashboard-linter, after its documentation (docs/rules), for dashboards with Prometheus as their only
 data source; and a few of our own. The linter itself is a Go program that its users build from source.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An engine's state as a restarted process finds it.
 #pragma once
 

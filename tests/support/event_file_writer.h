@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes TensorBoard event files, for tests: records with their checksums, and the events in them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A terminal that is a string: it takes what a program writes, with the few control sequences that
 // trainwatch uses, and shows the lines that a person would see. A sequence that it does not know is
 // a failure.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A file whose content reaches a sink as the tailer would hand it over, without a file system.
 #pragma once
 

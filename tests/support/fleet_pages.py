@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Pages of /metrics of many nodes, made of two recorded pages of one: counters go on at the pace at which they went from the
 first to the second, and each node has its own name and ranks."""
 

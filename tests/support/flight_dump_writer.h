@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes Flight Recorder dumps as PyTorch does: protocol 2, strings memoised; and the same as JSON.
 #pragma once
 

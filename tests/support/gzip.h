@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A gzip file of one member.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A job of tensor, data and pipeline parallel ranks that stops at an injected fault, and the Flight
 // Recorder dumps of its ranks. What is known of each rank follows from which calls can complete.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The tailer and the ingest together on the files below /r or the given roots, begun anew or gone
 // on from saved rows.
 #pragma once

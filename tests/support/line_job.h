@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A job as the lines of its files, so that a test can put lines in, repeat them or move them.
 #pragma once
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Two jobs that are written in real time, with every kind of input: `pretrain` has timelines of ranks with their phases,
 a console log, and system metrics of its nodes; `finetune` has profiler traces.
 

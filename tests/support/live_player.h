@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Plays a recorded job into a directory as its writers wrote it, but with every freedom that real
 // life has: any chunk size, and any interleaving of the writers. Each writer still writes its own
 // files one after another, as real ones do.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A disk in memory that knows what was synced. When the power fails, each 512-byte sector that was
 // written and not synced is kept, lost or torn, and each name that was made or removed without a
 // sync of the directory is there or not, by chance.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A file system in memory that a test writes to and a Tailer reads: inodes, names, hard links,
 // open files that outlive their names, failures, short reads, inode numbers used again, new mounts,
 // attributes that lag behind.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An SqliteStore that is expected to open, or the reason why it does not.
 #pragma once
 

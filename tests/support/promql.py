@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which metrics and labels an expression of PromQL reads: enough of its grammar to compare rules and dashboards with a
 scrape (rich_job.exported). promtool checks the grammar itself."""
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A TailSink that keeps what it hears, as text to compare with: the calls in order, and the bytes
 // of each file as its decoder would hold them.
 #pragma once

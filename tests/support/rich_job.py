@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A job with every kind of input, and what trainwatch exports of it: for tests that compare names of metrics and labels,
 in documents, rules and dashboards, with a real scrape.
 

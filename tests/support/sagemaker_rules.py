@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """SageMaker Profiler's rules as SageMaker evaluates them: windows of a minute over everything
 that was seen so far, latched where SageMaker latches. Written from the description of their conditions, with
 the standard library only; sagemaker_rules_test.py holds it to SageMaker's own results.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What an object's state() writes, and an object that reads it back.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where the sources are, for tests that read files of the repository. Compiled once, so that no
 // other object file depends on the folder of the checkout.
 #pragma once

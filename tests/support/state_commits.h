@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Commits and alerts for tests of stores, in few words.
 #pragma once
 

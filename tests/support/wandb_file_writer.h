@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes `.wandb` files, for tests: chunks with their checksums, and the records in them.
 #pragma once
 

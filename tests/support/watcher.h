@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A daemon without threads, sockets and clock: the real tailer, decoders, engine and rules, which
 // look at the files when the test says so. The rules are those that run by default, or the test's.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The alerts that the page knows: all that fire, and the resolved ones that were asked for or came
 // meanwhile. One row per id, the highest seq counts. What fires is never pushed out.
 

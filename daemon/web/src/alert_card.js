@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One incident: the alert that speaks for it, and its parts on demand.
 
 import {html} from 'htm/preact';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What fires, pinned and worst first; what is resolved, newest first and in pages; filters of both.
 
 import {html} from 'htm/preact';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is drawn into a chart besides its series: when alerts fired, evaluation, checkpoints, attempts.
 
 const LETTERS = {evaluation: 'E', checkpoint: 'C'};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the charts over time draw; see time_chart.js.
 
 import uPlot from 'uplot';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where the time goes, over time: all charts have one cursor and one span.
 
 import {html} from 'htm/preact';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What time it is: that of the server, as clocks differ, and in a report the time of its newest event.
 
 export function createClock(source, machine = Date) {

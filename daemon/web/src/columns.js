@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The columns of /api/v1/steps: joining newer ones to those that are there, and averages over them.
 // Times are microseconds.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Two runs, or two attempts of one, side by side: where did the time go then and now.
 
 import {html} from 'htm/preact';

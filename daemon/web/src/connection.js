@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Keeps the model up to date: what is known first, then the stream from there on, so that history
 // never comes as if it were now. A gap, a reset and a lost connection all begin again like that.
 // While nobody sees the page there is no connection and no request.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The time under the pointer, the same in all charts. Charts follow it by themselves, at most once a
 // frame: moving it draws nothing else. Times are microseconds since the epoch.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A link to something that the server makes for it. It is asked first, so that what it does not have is a line beside
 // the link and not a page or a file of its own. A report has no such links.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where a report gets its answers from: a block in the same file, recorded when it was written.
 //   <script type="application/json" id="trainwatch-answers">{"/api/v1/runs": {…}, …}</script>
 // The keys are the paths that README.md of this folder lists. A query names only what identifies the

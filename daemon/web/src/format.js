@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Numbers and times as people read them. Times are milliseconds since the epoch, durations seconds.
 
 const NOTHING = '–';

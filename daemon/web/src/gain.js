@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What fixing the worst cause of lost time would give, and how to begin.
 
 import {html} from 'htm/preact';

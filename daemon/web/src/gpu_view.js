@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the GPUs did in the last profiler cycles: busy, idle and why, communication that is hidden.
 
 import {html} from 'htm/preact';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where the ranks of a process group are in the collective that hangs: a row for each place, with a sign as well as a colour.
 
 import {html} from 'htm/preact';

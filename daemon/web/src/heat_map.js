@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rows over time as colours, on a canvas. Its cursor and its span are those of all charts.
 //   rows: [{label, values}], values one per column or null; share(value): 0 is dark, 1 bright;
 //   format(value) for the readout.

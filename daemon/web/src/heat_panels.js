@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ranks over time and utilisation over time.
 
 import {html} from 'htm/preact';

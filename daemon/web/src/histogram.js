@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Histograms, drawn as SVG: one for each group.
 
 import {html} from 'htm/preact';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The keyboard in charts: the same keys in each.
 
 export const HELP = 'Arrow keys move the cursor, with Shift ten times as far; plus and minus zoom; Page Up and Page Down ' +

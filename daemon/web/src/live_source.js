@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where the page gets its answers from while trainwatch runs: HTTP and the WebSocket.
 //   get(path)               resolves with the JSON of GET path, rejects with {status, message}
 //   subscribe(query, on)    one connection of the stream; on.message(frame), on.close(); returns close()

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Fetches what the panels show. A result is {data, error, missing}: `missing` says that the server
 // does not have this path. Older data stays until newer is there; answers to what is no longer asked
 // are dropped.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import 'uplot/dist/uPlot.min.css';
 import './base.css';
 import './alerts.css';

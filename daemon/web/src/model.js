@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the page shows, and what can be done with it. Views read it and call its methods; whoever
 // changes it calls changed(), which draws a little later, or urgent(), which draws at once.
 

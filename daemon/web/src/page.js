@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The whole page, from top to bottom: what each run is doing, what fires, where the time goes, what
 // was, runs side by side, what is watched.
 

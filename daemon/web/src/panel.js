@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The frame of a panel: a title, and one quiet line where there is nothing to draw.
 
 import {html} from 'htm/preact';

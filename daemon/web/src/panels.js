@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What each panel is drawn from: the path to ask for, and how often while new data comes.
 // `view` has job, attempt, tags and, in microseconds or undefined, start and end.
 

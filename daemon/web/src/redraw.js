@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // When to draw: at most four times a second for what comes in, at once for what the user does, and
 // not at all while nobody can see it.
 

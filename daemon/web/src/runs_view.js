@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The sentence on top: of the chosen run in full, of the others in a line each.
 
 import {html} from 'htm/preact';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the job logs about itself, over time: two charts, each of one tag. The first shows the loss unless another is chosen.
 
 import {html} from 'htm/preact';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which time the charts show: {kind: 'all'}, {kind: 'last', us}, or {kind: 'span', from, to} in
 // microseconds. All charts show the same.
 

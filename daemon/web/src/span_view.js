@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What ran in the chosen span of time, and the trace of it.
 
 import {html} from 'htm/preact';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The page, drawn into `place` from `source`: live_source.js or embedded_source.js.
 
 import {render} from 'preact';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A part of the page that is made again only if one of the values that it is made of is another one:
 // html`<${Still} of=${[values]} draw=${() => html`…`} />`. What shows the time that passes is none.
 

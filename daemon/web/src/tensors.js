@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The views of tensors: a choice among the names of a trial, and a picture of each at one step, the newest one unless another
 // is chosen. A bundle of its own; what it shares with the page is passed in.
 

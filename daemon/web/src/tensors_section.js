@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What SageMaker Debugger saves, where a trial is watched: the views are a script of their own, which other jobs never load.
 
 import {html} from 'htm/preact';

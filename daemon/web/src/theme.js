@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Colours. Series have those of Okabe and Ito, which differ for people with any
 // kind of colour vision; nothing is said by colour alone.
 

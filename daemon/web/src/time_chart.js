@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A chart over time, drawn by uPlot. Its cursor and its span are those of all charts; dragging
 // chooses a span. The legend shows the values at the cursor, else the latest.
 //   spec(theme) returns {key, data, index, series, bands, y, hooks, legend}; another key makes

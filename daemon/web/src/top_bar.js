@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The name, the connection, links; and below it what must be known before anything else is trusted.
 
 import {html} from 'htm/preact';

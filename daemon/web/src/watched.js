@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is read, how far, what was rejected, and which rules lack input; folded.
 
 import {html} from 'htm/preact';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Values in ascending order, as a view of values that lie in any order and of their places by
 // value: 2 or 4 bytes for each value, where a sorted copy takes 4 or 8. It owns neither.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How likely it is by chance that something happens so often.
 #pragma once
 

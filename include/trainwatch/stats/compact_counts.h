@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A row of counts that takes four bytes each, until one of them needs more.
 #pragma once
 

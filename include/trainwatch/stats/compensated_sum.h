@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A sum of many doubles that does not drift: rounding errors are summed separately and added at the
 // end (Neumaier 1974). It stays finite: a term that is not, or that would make the sum overflow, is
 // left out.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How values are distributed, in bounded memory: as counts in buckets, and with exact figures.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The buckets of Prometheus' native histograms. At schema s, bucket i holds the values in
 // (2^((i-1)/2^s), 2^(i/2^s)]; two buckets of a schema are one of the schema below it. At schema 4,
 // the highest here, a bucket is 4.4 % wide.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which ranks were late in one step. In synchronous training every rank waits for the last one, so
 // all steps are equally long, and the time that is not waiting shows who was waited for. Only
 // durations are compared: clocks of hosts differ.

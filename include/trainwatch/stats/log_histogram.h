@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Counts of numbers in buckets whose widths grow with the numbers: quantiles of any number of
 // values in bounded memory, each at most kError (1 %) off.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The median of a complete list of values, and the median absolute deviation of the last ones.
 // (The median of a sliding window: sorted_window.h.)
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Finds the period of events that recur on a fixed grid of step numbers: "every 500th step".
 //
 // A period is accepted when chance is excluded: of n events since the first one on the grid, m lie

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Exact order statistics over the last `capacity` values: the values are kept in order of arrival
 // and, beside that, the order of their places, of 2 or 4 bytes each: there is a window for each of
 // thousands of ranks. A push is a binary search and one memmove of at most the distance between the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which alert speaks of a step, for the exemplars on /metrics.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Finds out why an interval was slow, from everything known about that interval: what the rule
 // itself saw, other spans of the same rank, and the node's system samples.
 #pragma once

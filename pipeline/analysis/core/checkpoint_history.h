@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // When checkpoint files of each job were written. Unlike a span, a file names no rank and no end of
 // its writing but the latest; what pause it belongs to is found by time.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The steps of the latest profiler cycle of each rank, for finding out what one of them spent more
 // time on than the others.
 #pragma once

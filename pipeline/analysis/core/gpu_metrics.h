@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What /metrics shows of the GPU activity of each rank, from the cycles of its profiler: of the
 // latest cycle where it is a ratio, of all of them where it is a total.
 #pragma once

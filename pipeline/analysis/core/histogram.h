@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A Prometheus histogram, from which /metrics shows classic buckets, those of a native histogram,
 // or classic buckets as fine as these.
 //

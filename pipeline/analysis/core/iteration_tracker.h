@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Makes iterations of spans. The unit of training time is the iteration: from the end of one step
 // to the end of the next one of the same mode. It holds the step, the wait for its batch, whether
 // that lies inside the step (Keras, trainwatch.py) or before it (PyTorch), and what the loop does

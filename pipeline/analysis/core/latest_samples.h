@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The last value of every system series, as /metrics shows it. Rules do not read it.
 //
 // Labels are only train_job, node, rank, device and closed sets. Each family has at most

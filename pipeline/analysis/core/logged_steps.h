@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Makes steps of what a job logs about itself: records of how long its iterations take, or of
 // anything at all with a step and a time. For jobs that write neither timeline nor profiler traces.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Iterations of one rank in a row that lost time, about ten seconds of them, which are explained
 // together.
 #pragma once

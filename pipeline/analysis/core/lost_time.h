@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The account of lost time: how many seconds of its training each rank has lost, by cause. What is
 // lost adds up to at most the time that passed.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the families of metrics about the training job are made of.
 #pragma once
 

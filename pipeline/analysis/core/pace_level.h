@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What PaceMemory knows of a level, on the scale of logarithms: where it is, how far it wanders,
 // what speaks for a change, and the best that was sustained.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The robust memory of iteration times: one per rank, mode and writer. On the scale of logarithms,
 // on which "1.5 times as long" is the same distance everywhere, it knows
 //   * the level and the spread: median and MAD of the last kWindow normal iterations;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The latest iterations of an attempt, as logarithms of their times.
 #pragma once
 

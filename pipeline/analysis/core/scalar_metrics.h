@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The last value of every tag that a job logs, as /metrics shows it. Rules do not read it.
 //
 // Tags are text from files: the family has at most kMaxSeries series, those that came first, and

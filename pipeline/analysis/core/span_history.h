@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The most recent spans of the kinds that can explain a slow interval, per subject: checkpoints,
 // garbage collection, the start of loaders, and the phases of a step. Bounded: the last `kSpans` of
 // each subject and kind.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What each node's CPUs and GPUs were doing lately, by the second of event time, so that an alert
 // about an interval can be explained from another stream. Because it is indexed by event time, the
 // answer does not depend on which stream was read first.

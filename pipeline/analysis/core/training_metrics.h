@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The numbers about the training job that /metrics shows: steps, phases, data loading. Rules do not
 // read them; alerts do not depend on them.
 //

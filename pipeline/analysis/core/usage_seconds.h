@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the CPUs and GPUs of one node were doing, second by second of event time, for the last
 // seconds. Memory is taken a minute at a time, and only for minutes that have samples.
 #pragma once

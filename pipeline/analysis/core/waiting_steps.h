@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A first-in first-out queue of steps that takes little memory, for each of thousands of ranks has
 // one with dozens of steps: what few steps have, such as phases or a change of pace, is kept only
 // of those. Most take 72 bytes instead of 176.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The columns of a chart, chosen and merged from what a history keeps.
 #pragma once
 

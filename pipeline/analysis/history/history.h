@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The histories of all jobs (job_history.h): what the page and the report draw.
 #pragma once
 

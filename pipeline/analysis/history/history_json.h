@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The histories as the page and the report get them: /api/v1/steps, /heatmap and /histogram.
 // Times are integer microseconds since the epoch, durations seconds. docs/api.md defines each
 // field.

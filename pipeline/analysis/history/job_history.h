@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What one job did over time, as the page and the report draw it: its iterations, each rank, its
 // cores and GPUs, the scalars that it logs, and what happened at one time. Alerts do not depend on
 // it.

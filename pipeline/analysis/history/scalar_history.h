@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The scalars that one job logs, over time: of each rank and tag the points of a curve
 // (scalar_points.h). The page and the report draw it; alerts do not depend on it.
 //

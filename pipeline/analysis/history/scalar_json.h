@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The scalars of a job as /api/v1/scalars and the report give them: a curve of each rank and tag.
 // Times are integer microseconds since the epoch. docs/api.md defines each field.
 #pragma once

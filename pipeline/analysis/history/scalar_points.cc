@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "pipeline/analysis/history/scalar_points.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What one tag of one rank was over time, in bounded room: the newest values one by one, older ones
 // in groups of equally many. Of a group the lowest, the highest and the last finite value are kept,
 // and the first that is not finite, so that spikes and NaN stay visible.

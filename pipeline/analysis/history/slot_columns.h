@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A heat map: for each of a number of rows (ranks, or series of samples) a mean per interval. The
 // rows are slots, in the order in which they appeared.
 #pragma once

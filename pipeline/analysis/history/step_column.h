@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The training of a job during one interval: its iterations, what they consist of, and what they
 // lost. Sums are over all ranks.
 #pragma once

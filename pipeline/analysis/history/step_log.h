@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The latest iterations of a job, one by one.
 #pragma once
 

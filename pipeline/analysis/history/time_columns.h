@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What happened in intervals of equal width, as a chart draws it: one Column for each interval in
 // which anything did. Bounded in one of two ways:
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What activities and calls had to wait for: whether a launch found an empty queue, and what the
 // synchronisations of a cycle waited for.
 #pragma once

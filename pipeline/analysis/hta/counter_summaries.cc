@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // HTA's summaries of its trace counters: queue_length_summary, the launch queue on
 // each stream, and memory_bw_summary, copies and fills by kind.
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // HTA's critical path of each step: what its length is bound by, and who contributes most to it.
 #include "pipeline/analysis/hta/critical_path.h"
 

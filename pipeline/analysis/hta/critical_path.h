@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The critical path of a step: the longest chain of dependent events. Shortening anything else does
 // not shorten the step. And what the path consists of.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The graph of one step in which the critical path is the longest: what ran on the host and on the
 // device, and what each of it had to wait for. After HTA 0.6.1's critical path analysis.
 //

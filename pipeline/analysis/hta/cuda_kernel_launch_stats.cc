@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // HTA's statistics of launches: how long calls and kernels take, and how long kernels wait.
 #include <algorithm>
 #include <initializer_list>

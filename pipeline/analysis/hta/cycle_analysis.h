@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An analysis of cycles: one result per cycle, kept for the latest cycles of each rank, and the
 // numbers of its tables, rounded as HTA does.
 #pragma once

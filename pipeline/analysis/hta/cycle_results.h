@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What analyses find out about one cycle, as functions that tests can call: each is in the file of
 // its analysis, which makes tables of it.
 #pragma once

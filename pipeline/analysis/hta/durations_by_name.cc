@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "pipeline/analysis/hta/durations_by_name.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How long what has a name took: sums over the rows of each name.
 #pragma once
 

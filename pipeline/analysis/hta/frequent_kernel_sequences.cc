@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // HTA's frequent sequences of kernels: what operators launch again and again.
 #include <algorithm>
 #include <map>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // HTA's breakdown of GPU kernels: time by mix of activity kinds, and by kernel.
 #include <algorithm>
 #include <array>

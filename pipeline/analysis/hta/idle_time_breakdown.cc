@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // HTA's breakdown of idle time: why each stream of a GPU waited for its next activity.
 #include <array>
 #include <limits>

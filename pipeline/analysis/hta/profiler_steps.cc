@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The steps that profilers recorded, of the last cycles of every rank: how long they took, what the
 // device did meanwhile, and why it did nothing.
 #include <vector>

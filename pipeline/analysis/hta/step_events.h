@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What takes part in a step on its critical path: operators, runtime calls and waits for data that
 // began in it, and the activities that its calls launched.
 #pragma once

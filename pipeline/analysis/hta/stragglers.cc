@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which ranks the others wait for: those that take longer than the rest in what is not
 // communication.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // HTA's temporal breakdown and its overlap of communication and computation.
 #include <vector>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What differs between two traces, by the names of their events: HTA's TraceDiff.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // HTA's breakdown of the program's own annotations, on the host and on the GPU.
 #include <vector>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The time from one fetch of a batch to the next of the same process, and what the system and the
 // framework did while it was long.
 #include <algorithm>

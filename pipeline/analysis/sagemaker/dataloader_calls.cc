@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // PyTorch's data loaders: the calls with which the training loop fetches its next batch, the worker
 // processes that load the data, and how the iterators were set up.
 #include <map>

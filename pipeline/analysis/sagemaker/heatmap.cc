@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The utilisation of every CPU core and GPU over the whole job, in a bounded number of columns.
 #include <algorithm>
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How long the job took to begin, to train and to end; and which framework it uses.
 #include <algorithm>
 #include <string_view>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Calls of one kind in the loading of data: how many, how long, and the longest of those that took
 // twice the median or more, SageMaker's definition of an outlier.
 #pragma once

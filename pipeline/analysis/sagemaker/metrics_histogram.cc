@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How the values of each system series are distributed between 0 and 100, and their mean over the
 // devices of a node.
 #include <array>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the framework spends its time on; SageMaker's rule OverallFrameworkMetrics, which is a
 // report.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How much of each resource a node uses, all of its devices together; SageMaker's rule
 // OverallSystemUsage, which is a report.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How much of each type of resource a node uses in each training phase. The phases are those of the
 // job's lowest rank: one table for the job, as SageMaker has it.
 //

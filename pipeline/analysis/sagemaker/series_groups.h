@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One value per group of system series, found in O(1) from a sample. An analysis says which series
 // belong together by leaving out of the key what they may differ in.
 #pragma once

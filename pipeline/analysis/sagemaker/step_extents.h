@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Puts the spans of one rank together by training step: for each name and each phase the time from
 // the first start to the last end in the step. A span without a step number belongs to the step
 // that it lies in; one that comes before its step waits for it.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How the durations of steps, forward and backward passes are distributed, per rank.
 #include <algorithm>
 #include <map>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How long the parts of a training step take: by training phase, by name and by process.
 #include <cstdint>
 #include <map>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The last steps of each rank: when they began and how long they took.
 #include <algorithm>
 #include <deque>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From when to when each of a few names was active: the first start and the last end of its spans.
 #pragma once
 

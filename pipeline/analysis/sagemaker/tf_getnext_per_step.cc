@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How TensorFlow loads the data of each training step: the calls of its datasets for the next
 // element, and the threads that make them.
 #include <algorithm>

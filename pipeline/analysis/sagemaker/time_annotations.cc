@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the framework did, by name and step; asked of an interval, what happened in it. smdebug's
 // TimelineCharts.find_time_annotations.
 #include <algorithm>

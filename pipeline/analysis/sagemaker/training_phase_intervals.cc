@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // When each training phase ran, per rank: every step of a job with one phase, the runs of steps of
 // one phase where there are several; and what lies between, before and after them.
 #include <algorithm>

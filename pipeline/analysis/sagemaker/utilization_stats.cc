@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How much of each resource was used: per node, in each training phase, per dimension; and how
 // often CPU cores and GPUs were idle, used and saturated.
 #include <algorithm>

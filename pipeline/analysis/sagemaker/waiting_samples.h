@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A queue of the samples of a node that wait for their training phase. Consecutive samples of the
 // same time and type share both, so a sample takes little more than its value.
 #pragma once

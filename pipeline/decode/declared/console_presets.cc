@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the writers of training logs print. The sample of each in tests/unit/decode/console_test.cc
 // is as its writer prints it. In the order in which they win where as many fields are found.
 #include "pipeline/decode/declared/declaration.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A format of records with scalars that is data, not code: how a record of it is known, and what
 // its values mean. The presets are console_presets.cc and file_presets.cc; users add their own in
 // the configuration (docs/formats.md).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // All declared formats that a trainwatch knows: the presets, and before them those of its
 // configuration. Made once, never changed, and shared by every decoder.
 #pragma once

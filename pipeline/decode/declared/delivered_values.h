@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What was emitted of a file that its writer may write anew as a whole, as Lightning does when
 // there is a new column: what the new content repeats is not emitted again.
 //

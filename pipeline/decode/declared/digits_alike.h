@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whether a regular expression takes every digit for any other.
 #pragma once
 

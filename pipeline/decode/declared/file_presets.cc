@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the loggers of training frameworks write into files of lines and of rows. Samples of each
 // are in tests/unit/decode/json_lines_test.cc and csv_test.cc. Of those that know a file, the one
 // that asks for most members wins, and of equal ones the first.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Finds the ends of lines in a console log: line feeds, and the carriage returns with which
 // progress bars redraw themselves.
 #pragma once

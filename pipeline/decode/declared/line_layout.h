@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where the parts of a record are in a line of text.
 //
 // The lines of a log differ in little but their digits. Where neither the pattern of a format nor

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A declaration of console lines, compiled: how a record is found in a line, and where its parts
 // are.
 #pragma once

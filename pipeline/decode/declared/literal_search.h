@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Finds the first of several literals in one pass over the text.
 //
 // With AVX2, 32 places are looked at at once: three neighbouring bytes of each literal, those that

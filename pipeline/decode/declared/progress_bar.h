@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The progress bars of tqdm, which trainers draw into their console logs:
 //
 //      2%|▏         | 12/500 [00:31<21:04,  2.59s/it, loss=2.3]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the records of one file with scalars have in common: whom they are about, when they were
 // logged, and how many steps they are the mean of.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Numbers as people and loggers write them: "12,345", '2.31', 45.67GiB, 34.95%, nan.
 #pragma once
 

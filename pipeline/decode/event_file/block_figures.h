@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The figures of one block of a tensor's elements, and how those of two blocks are joined.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // CRC-32C (Castagnoli), and its masked form, in which TensorFlow's record files keep it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The types of a tensor's elements, as TensorFlow numbers them (types.proto), and what a number of
 // each looks like in little-endian bytes.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The two floating-point numbers of 16 bits that tensors have.
 #pragma once
 

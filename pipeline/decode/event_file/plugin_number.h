@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a plugin of TensorBoard has left with a value of a summary (SummaryMetadata of
 // summary.proto): SageMaker Debugger's "mode" and "mode_step" are numbers there.
 #pragma once

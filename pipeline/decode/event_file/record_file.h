@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Cuts a TFRecord file into records: u64 length, masked CRC-32C of the length, payload, masked
 // CRC-32C of the payload, all little-endian. SageMaker Debugger writes the same constant in place
 // of every payload's checksum; both are accepted.

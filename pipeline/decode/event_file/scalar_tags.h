@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the tags of scalars mean, as the frameworks' loggers name them.
 #pragma once
 

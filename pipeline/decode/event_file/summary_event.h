@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One event of a TensorBoard event file (event.proto of TensorFlow), read without copying.
 // Images, histograms, texts and tensors of a rank above 0 are passed over by their lengths.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Makes Scalars of a file whose format has nothing but tags: who they are about, what they mean,
 // and how many steps a mean is over. Bounded: kMaxTags tags of a file.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The collections of a trial (SageMaker Debugger): named sets of tensors, from the file
 // `collections/000000000/WORKER_collections.json`.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One event with a tensor, as TensorFlow and SageMaker Debugger write it (event.proto,
 // summary.proto, tensor.proto), read as its bytes come: of a tensor of any size only its
 // statistics, a sample and, if there is room, its values are kept.

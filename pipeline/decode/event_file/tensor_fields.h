@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The fields of event.proto, summary.proto and tensor.proto of TensorFlow that are read, by
 // message.
 #pragma once

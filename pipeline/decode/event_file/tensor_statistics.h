@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The statistics of a tensor whose bytes come in pieces: one pass, each element read once.
 //
 // Elements are summed up in blocks of kBlock, whose figures are joined in their order, so that the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Cuts a `.wandb` file into records: seven bytes of header, then LevelDB's log blocks of 32 KiB,
 // counted from the beginning of the file. Chunks have a plain CRC-32 of type and data (wandb:
 // core/pkg/leveldb/record.go).

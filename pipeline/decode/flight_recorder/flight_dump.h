@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What one rank's Flight Recorder says: the process groups it belongs to, how far each has come,
 // and the operations it remembers. Format versions 2.0 to 2.10, as a pickle or as JSON.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The members of a dump as its two encodings have them, before they are put together.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads the pickles that PyTorch's Flight Recorder writes: dictionaries, lists, tuples, strings and
 // numbers. Nothing in a file can name a function or a class: the opcodes that plain data needs are
 // read, and any other ends the reading with its name and offset.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The ranks of a process group, sorted. Each rank of a large job has a list of the same thousands:
 // what is every so many of them takes as little room as one.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the watchdog of ProcessGroupNCCL prints when a collective does not end: which rank waited,
 // in what, for how long, and how far it has come in a process group.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // PyTorch profiler (Kineto) traces of every format version: root object or array, one cycle in one
 // file.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a training job prints: scalars in lines of one of the console presets, between any other
 // text. The first line of a preset decides which one the file has; until then, and for ever where
 // none comes, only the literals of the presets are searched for.

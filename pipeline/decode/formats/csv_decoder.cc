@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Files of rows behind a header that a declaration knows (declared/file_presets): each number of a
 // row is a scalar, at the step that another column says.
 //

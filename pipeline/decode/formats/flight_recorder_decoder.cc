@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A dump of PyTorch's Flight Recorder: one pickle or JSON object a file, of one rank. It is written
 // in one go and says nothing before its end, so it is held until then and read at once.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The table of all formats, in the order in which they are asked. Listing is deliberate: a linker
 // drops self-registering objects of a static library that nobody names.
 #pragma once

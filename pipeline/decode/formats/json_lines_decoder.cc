@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Files with a JSON object per line that a declaration knows (declared/file_presets): scalars, or
 // spans as torchtitan writes them. The first line with all members that a declaration asks for
 // decides which one the file has; lines without them are passed over.

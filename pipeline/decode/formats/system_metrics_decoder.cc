@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SageMaker Profiler's system metrics: one JSON object a line, with the fields Timestamp, Type,
 // Name, Dimension, NodeId and Value. Every line is one Sample; where a line break was lost, objects
 // may follow each other.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TensorBoard's event files, of TensorFlow, PyTorch, tensorboardX, Keras, JAX: the scalars in them,
 // in both encodings. Each value is a Scalar with the tag as its name; what the common tags mean is
 // in event_file/scalar_tags.

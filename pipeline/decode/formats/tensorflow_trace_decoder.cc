@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TensorFlow profiler traces (…trace.json.gz). Every complete span is an event.
 //
 // Times count from a start that is only in the name of a `.metadata` file four directories up.

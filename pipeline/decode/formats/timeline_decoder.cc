@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SageMaker's timelines: python, model, horovod, smdataparallel, open or closed, and raw Horovod.
 // Every complete span is emitted at once.
 //

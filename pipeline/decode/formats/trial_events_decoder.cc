@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Event files of a trial (SageMaker Debugger): one per saved step and worker, with a record for
 // each tensor. Each goes to the TensorSink; a loss is a Scalar as well, so that the rules on losses
 // have it. Step and mode are in the record, the worker is in the name of the file:

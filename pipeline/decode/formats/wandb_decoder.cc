@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Weights & Biases' `.wandb` files: what a run logs, as Scalars, and what its machine did, as
 // Samples. Values are JSON texts in protobuf records (wandb_internal.proto).
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Maps correlations to rows, for millions of them: open addressing, 8 bytes per slot. Correlations
 // of more than 32 bits, which no profiler is known to write, are kept elsewhere.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Builds the CycleTrace of one document while it is read: device activity, launches, annotations.
 // Rows beyond a bound are counted in CycleTrace::left_out. A cycle under construction takes at most
 // about 60 MiB, about 260 MiB with host events.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the rows of a cycle are made with while its document is read: names, times, and memory.
 #pragma once
 

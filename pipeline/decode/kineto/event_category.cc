@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "pipeline/decode/kineto/event_category.h"
 
 #include <algorithm>

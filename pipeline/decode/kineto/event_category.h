@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a profiler's event is, from its category and its name, in every format version.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the host did while the profiler watched: its events as rows, and when it was active at all.
 #pragma once
 

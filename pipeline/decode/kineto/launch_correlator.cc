@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "pipeline/decode/kineto/launch_correlator.h"
 
 #include "trainwatch/release_memory.h"

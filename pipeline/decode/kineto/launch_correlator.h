@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Joins device activity with the calls that launched it, by correlation, in any order: the activity
 // before its call (nearly all writers), after it (ROCm), or far away (MTIA). A call may launch any
 // number of rows.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "pipeline/decode/kineto/profiler_event.h"
 
 #include "pipeline/decode/json_cursor.h"

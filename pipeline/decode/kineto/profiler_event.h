@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One event of a profiler trace as raw tokens, as far as anybody reads it.
 #pragma once
 

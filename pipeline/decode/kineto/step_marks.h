@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The steps and data waits of one profiler document, held until it is complete: rank and time base
 // may be its last members, and only then is it known which step a wait belongs to.
 #pragma once

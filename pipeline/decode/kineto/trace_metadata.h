@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a profiler document says about itself outside its events: whose trace it is and where its
 // times begin. Its path and the configuration supply what it leaves open.
 #pragma once

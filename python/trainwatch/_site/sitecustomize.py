@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Found first on PYTHONPATH by the Python processes of a training that trainwatch launched: its ranks,
 # its loader workers. Also read by Pythons that are too old for trainwatch, so it must not be newer
 # than they are. Whatever goes wrong here, the process goes on.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One module for each framework, which it imports: trainwatch itself needs none of them.
 
     huggingface  TrainwatchCallback for transformers.Trainer

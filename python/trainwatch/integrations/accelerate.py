@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Accelerate, in two lines:
 
     from trainwatch.integrations.accelerate import TrainwatchTracker

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Hugging Face Trainer, in two lines:
 
     from trainwatch.integrations.huggingface import TrainwatchCallback

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Keras 3, in two lines:
 
     from trainwatch.integrations.keras import TrainwatchCallback

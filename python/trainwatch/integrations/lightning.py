@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Lightning, in two lines:
 
     from trainwatch.integrations.lightning import TrainwatchCallback

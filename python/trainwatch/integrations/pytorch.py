@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A loop of one's own in PyTorch, in two lines before it:
 
     from trainwatch.integrations.pytorch import observe

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Lengths of the iterations of jobs in which nothing is wrong, and what happens to healthy jobs."""
 
 import math

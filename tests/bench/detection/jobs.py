@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Generates the job of a class and seed: a healthy job, what goes wrong in it, and its files."""
 
 import os

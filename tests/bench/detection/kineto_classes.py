@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What goes wrong in jobs that the profiler sees, and healthy ones of many shapes.
 
 Steps last 40 to 300 ms, and a cycle records at least half a second.

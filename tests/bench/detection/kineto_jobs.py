@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Jobs of a few profiler cycles with several ranks, simulated by tests/support/kineto_gen.py."""
 
 import argparse

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Incidents that last: slow levels, hangs, growing memory, machines that do not keep up."""
 
 from stalls import accepted, between_causes, place, some_ranks, typical

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Measures what alerts are worth: generates labelled jobs, replays them, and prints the table of README.md.
 
     run.py TRAINWATCH [--seed A..B] [--jobs N] [--only CLASS,...] [--keep DIR] [--verbose]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The table of a run: a row per class, then false warnings per clean shape, then F1 over everything."""
 
 from collections import Counter

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Scores the alerts of a replayed job against its truth, as section 1 of the labels in README.md says."""
 
 from bisect import bisect_left

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Incidents of single and of recurring iterations: stalls, pauses, checkpoints."""
 
 from timeline_model import Incident

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """System metrics of the machine on which a job runs, one JSON line per value, in SageMaker's format.
 
 How busy a GPU is follows from the simulated timeline of its rank; an Effect adds what an incident does to cores,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A training job as ranks x iterations, in seconds.
 
 An iteration is what lies between the ends of two steps: the wait for data, forward, backward, optimizer, and

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Writes a simulated job as the profilers write it, line by line in their order.
 
 hook     python/trainwatch.py: wait, phases, then the step at its end; the step contains the wait

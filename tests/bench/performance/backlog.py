@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How long a daemon with all analyses takes to read a gigabyte that is there when it starts."""
 
 import os

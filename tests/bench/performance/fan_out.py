@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Alerts to many WebSocket subscribers: the CPU time of the thread that sends for each delivery, as a share of a bare send()
 (tests/bench/fan_out_floor.cc), and how long the last of the subscribers waits."""
 

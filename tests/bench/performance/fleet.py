@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How the cost of an event grows with the number of files: the timelines of many ranks in one directory, compared with as many bytes in
 one file. CPU time of the engine's thread of `trainwatch run`."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A job that grows, as SageMaker's agent and smdebug write it: timelines of its ranks and system metrics of its node, up to a time that the
 caller chooses. A closed file goes where they put it, and the next one begins."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A growing timeline of one rank, with even steps of 0.1 s, written as smdebug does."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What trainwatch costs while nothing happens: a daemon beside timelines that have stopped growing."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What is measured with: files of known size, generated once below a scratch folder. Each function returns a list of paths that one
 process reads at once."""
 

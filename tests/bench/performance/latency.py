@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The time from appending a slow step to a growing timeline until a WebSocket client on this machine holds the alert, as a multiple of
 the floor: waking up, reading, one durable commit and one send (tests/bench/alert_floor.cc)."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Whether a month of a job changes what trainwatch needs: 30 days of it, with a slow step about every six hours and files closed every
 three hours, are written in pieces beside `trainwatch run`, and after each day its memory and its state are looked at."""
 

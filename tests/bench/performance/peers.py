@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The CPU time of other programs, as a multiple of trainwatch's for the same work on the same bytes in the same round. What a peer needs
 before it reads anything, such as Python's imports, is measured and not counted; trainwatch's own start counts.
 

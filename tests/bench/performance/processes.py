@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Programs under measurement: their CPU time, by thread, and their memory."""
 
 import contextlib

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """What bench.sh runs: run.py TRAINWATCH DECODE_BENCH SCRATCH [NAME...]
 
 Prints the table of docs/performance.md but for what runs only if it is named, or those parts of it that are named."""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How long a scrape takes while trainwatch reads as fast as it can: a daemon with a backlog of files, and an HTTP client that keeps its
 connection."""
 

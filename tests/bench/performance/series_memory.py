@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The memory that `analyze` takes for a directory with the system metrics of 100 nodes, with all analyses of these, for a short job and for
 one four times as long."""
 

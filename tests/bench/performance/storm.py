@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A step that is slow on every rank of a large job, one rank after the other: each has an alert at once."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The least that reads trainwatch's WebSocket stream: a client that costs little beside what it measures."""
 
 import os

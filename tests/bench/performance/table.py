@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The figures of a run as the table that docs/performance.md shows."""
 
 import statistics

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How fast files are read, compared with a plain simdjson on-demand pass over the same bytes in the same round (decode_bench --plain):
 of `trainwatch replay` the CPU time of the whole process, of `trainwatch run` with all analyses that of the engine's thread and of the analyses'."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What trainwatch costs beside a usual job: 8 GPUs whose ranks make 10 steps a second each, with their phases, and samples of 64 cores and
 8 GPUs twice a second."""
 

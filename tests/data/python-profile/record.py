@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Records what lies here: profiles of a small program by Python's own profilers, under the names that
 smdebug gives them, and in expected.json what Python's pstats says of them.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Records the job in this folder again: trains train.py's network with `trainwatch sample` beside it.
 
     record.py --trainwatch=build/release/bin/trainwatch [--out=DIR] [--device=cuda]

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The training that was recorded: a small CNN, a DataLoader with two workers, one stalled batch.
 
 record.py runs it; see there. Prints what happened as one JSON object, measured with its own clock

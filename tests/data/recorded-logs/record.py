@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Records what real loggers write: a small regression is trained, and each logger writes it in its own format.
 
     record.py LOGGER... [--out=DIR]     in the environment that has the logger: `scripts/peers.sh NAME` prints its Python

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Critical paths against what the generator of the traces knows.
 
 HTA's own numbers need NetworkX, which is not at hand: equality with them is not measured. The paths of all

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The analyses that read the events of the host, against numbers worked out from the trace itself (trace_truth):
 of the generated traces in ../shared/fixtures (two of them are in tests/data) and of the real ones in
 ../shared/data. HTA itself fails with most of these, as they have nanoseconds.

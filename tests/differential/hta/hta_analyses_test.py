@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The analyses of GPU activity against HTA's own numbers: real traces and the project's generated ones.
 
 ../shared/reference/hta has what HTA 0.6.1 said of the traces in ../shared/data/kineto, and

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What HTA computes for known traces, in both stored forms: ../shared/reference/hta has it of the traces in
 ../shared/data/kineto, ../shared/fixtures/hta_reference of those in ../shared/fixtures/kineto; two of the latter
 are in tests/data/hta, too."""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What frequent_kernel_sequences and trace_diff are to say of a trace, worked out from the trace itself and with
 none of trainwatch's code: whole documents, dictionaries, decimals."""
 import bisect

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """`trainwatch timeline` on a job of smdebug's own tests, against what smdebug's MergedTimeline wrote of it: the same events
 in the same order, thread ids aside.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The analyses against smdebug's own numbers, on two jobs of the job generator.
 
 tests/data/sagemaker_analyses.json has what smdebug said. Counts and times are equal, other numbers to 1e-9 of

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """SageMaker's two rules that are reports and never fire, against the last report of each.
 
 tests/data/sagemaker_rules.json has what SageMaker said. Where that is a defect, the right number is worked out

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """SageMaker's profiler rules against SageMaker's, on every scenario of the job generator and three seeds.
 
 For seed 11 tests/data/sagemaker_rules.json has what SageMaker itself said. tests/support/sagemaker_rules.py says

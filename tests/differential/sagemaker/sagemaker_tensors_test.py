@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """`trainwatch tensors` on trials that smdebug wrote, against what smdebug reads from them (../shared). What smdebug
 cannot read, or reads wrongly, is compared with what was written.
 

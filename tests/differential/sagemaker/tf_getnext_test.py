@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """tf_getnext_per_step on a real job of TensorFlow's, against what its two files say.
 
 The files are those of smdebug's own tests, in ../shared beside the checkout; without them the test is skipped.

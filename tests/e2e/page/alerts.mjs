@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Alerts as the server sends them.
 
 import {createHash} from 'node:crypto';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Chromium with the page in it, and questions about what it shows.
 
 import assert from 'node:assert/strict';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The real trainwatch: started for a test, or only for the page that it serves.
 
 import {spawn} from 'node:child_process';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The page of a real trainwatch, beside a job that is recorded.
 
 import assert from 'node:assert/strict';

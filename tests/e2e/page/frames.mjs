@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How smooth the page is: the time between frames, and what the main thread did in each of them. The
 // second is CPU time, which other programs on the machine do not change.
 

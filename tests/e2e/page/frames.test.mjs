@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How smooth the page of 100,000 steps, 64 ranks, 64 cores and 8 GPUs is. The work of the main thread for a frame, in CPU
 // time, is a property of the page: 99 of 100 frames need at most 50 ms of it. The time between frames also depends on
 // what else the machine does, as it draws in software here: it is held to the same bound if TRAINWATCH_LONG is set.

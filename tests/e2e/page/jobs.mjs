@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Training jobs that never were, and what the server would answer about them: the contract of
 // /api/v1/{runs,steps,heatmap,histogram,scalars,annotations}. The same arguments give the same job.
 

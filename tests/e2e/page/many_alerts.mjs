@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Loads the page of URL three times, reads PAGES pages of resolved alerts, and prints what took how long,
 // milliseconds, as JSON: node many_alerts.mjs URL PAGES
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A server that keeps the contract between trainwatch and its page, with jobs and alerts that a test
 // makes. What is served as the page comes from the real program.
 //   node mock_server.mjs BINARY [slow|healthy|straggler|stalled|large|trial]    serves until it is ended

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The page against a server of our own, which can be made to do anything.
 
 import assert from 'node:assert/strict';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A picture of the page: node shot.mjs URL OUT.png [light|dark] [WIDTH] [FROM TO, of its height]; prints what went wrong in it.
 import {chromium} from 'playwright-core';
 

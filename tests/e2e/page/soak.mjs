@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Keeps the page of URL open for so many minutes, as somebody who looks at it now and then would, and
 // prints what it holds after a garbage collection, in a line of JSON for each sample: node soak.mjs URL MINUTES
 

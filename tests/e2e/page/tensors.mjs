@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A trial of SageMaker Debugger as the server tells of it. A picture says by its size what was asked for: it is as wide as the
 // number of the step.
 

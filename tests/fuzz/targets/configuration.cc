@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The configuration file: any text is either accepted or refused with a reason that names the file,
 // and what is accepted can be printed and set again.
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Numbers: what is read is a number of RFC 8259, and as a time it is the exact one, rounded.
 #include "pipeline/decode/decimal_time.h"
 

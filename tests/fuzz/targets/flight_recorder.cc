@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Flight Recorder dumps, pickled or JSON, and what is concluded from them: the outcome is the same
 // however the bytes are cut, and only ranks of a group are named.
 #include <cstdint>

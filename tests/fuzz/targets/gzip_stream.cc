@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Gzip: contents and end are those that zlib finds in one shot, whatever the cuts and restarts.
 // Each header byte by byte with restarts is in inflate_stream_test: a restart costs most here.
 #include "pipeline/decode/gzip_stream.h"

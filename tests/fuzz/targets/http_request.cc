@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // HTTP requests: what a client gets does not depend on how its bytes are cut, and nothing of them
 // comes back as a header.
 #include <string>

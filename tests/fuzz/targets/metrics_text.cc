@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The page of metrics: whatever a label is, reading the page gives it back. Help texts are our own.
 #include <algorithm>
 #include <optional>

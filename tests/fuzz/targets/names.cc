@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Names: a symbol gives back its name, the same name the same symbol, and a saved table is the
 // table.
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Names of files: whatever they are, node, rank, process and job come from them and are in range.
 #include "pipeline/decode/path_metadata.h"
 

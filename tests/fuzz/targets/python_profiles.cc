@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Python's profiles: dumps of marshal, pstats and pyinstrument are read or refused with a reason,
 // and what is read can be added up.
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Records of a timeline, one a line: one that is recognised as a whole says what its keys say.
 #include "pipeline/decode/recurring_spans.h"
 

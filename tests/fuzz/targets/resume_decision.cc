@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whatever happened to a file while nobody looked, a tailer that resumes ends up with the bytes
 // that are on disk: none skipped, none left of what was there before. Files are shorter than
 // Fingerprint::kTail, so that a rewrite cannot hide behind unchanged last bytes.

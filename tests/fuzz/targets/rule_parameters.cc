@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Parameters of rules, one "rule.parameter=value" a line, as after --set: each is set or refused
 // with a reason, and with whatever was set a job can be read.
 #include <string>

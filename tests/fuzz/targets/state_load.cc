@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Stored state with any bytes changed, as if the checksums of its rows were right: loading it ends,
 // and what is not accepted is dropped with a reason, after which everything works: reading,
 // deciding, storing, loading again. What is accepted may mean nonsense: against that stand the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Messages of the stream's protocol: any sequence of them leaves numbered alerts in order, and
 // every frame is JSON.
 #include <simdjson.h>

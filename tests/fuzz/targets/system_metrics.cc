@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // System metrics: the outcome is the same however the bytes are cut, and across restarts.
 #include <string_view>
 

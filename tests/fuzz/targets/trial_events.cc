@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Event files of SageMaker Debugger's trials: tensors and losses are the same however the bytes are
 // cut, and across restarts.
 #include <string_view>

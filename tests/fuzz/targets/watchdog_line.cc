@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lines of NCCL's watchdog in a console log, and what is concluded from them without dumps.
 #include <algorithm>
 #include <cstdint>

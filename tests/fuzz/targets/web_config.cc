@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The web configuration file: any text is either accepted or refused with a reason that names the
 // file, and what is accepted has usable users and headers of one line.
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // WebSocket frames of a client: whatever it sends, the server's frames are well formed, and nothing
 // follows a close.
 #include <string>

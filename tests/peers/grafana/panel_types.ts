@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What Grafana's schema says of the panels that the dashboards use, for JSON: an enumeration is one of its values there.
 import type { Dashboard, Panel, RowPanel } from '@grafana/schema';
 import type * as barchart from '@grafana/schema/dist/esm/raw/composable/barchart/panelcfg/x/BarChartPanelCfg_types.gen';

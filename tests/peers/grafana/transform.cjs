@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // transform.cjs < REQUEST: what Grafana's own library makes of units and transformations. The request has `units`, and
 // `panels` with their `transformations` and the `frames` that queries gave; the answer the units that Grafana does not
 // know, and for each panel the fields and rows of its first frame.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the small trainings here have in common: 300 steps of some 30 ms, of which one waits 6 s for its data.
 
     python3 JOB OUT [--plain]      with trainwatch's two lines, or as somebody without it wrote it

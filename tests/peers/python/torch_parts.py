@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The model and the data of the jobs that use PyTorch."""
 
 import time

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Constants of the simulated job and of its trace files."""
 
 US = 1000                     # nanoseconds per microsecond

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The formats of trace files: generations of Kineto."""
 
 from kineto_sim.constants import BASE_TIME_S, CBID, COMM, COMPUTE, MEMORY, US

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Microseconds, and sorted lists of intervals."""
 
 from kineto_sim.constants import US

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The simulated job: all ranks together."""
 
 from kineto_sim.constants import (

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What happened in each step on each rank, for truth.json."""
 
 from kineto_sim.constants import BASE_TIME_S, COMM, COMPUTE, MEMORY, US

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What all formats of a trace file have in common."""
 
 import json

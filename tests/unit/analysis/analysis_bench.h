@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Feeds one analysis by hand. Times are microseconds.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is counted by intervals: idle and busy time, overlap, mixes of work.
 #include <gtest/gtest.h>
 

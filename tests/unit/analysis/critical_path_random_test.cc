@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Critical paths of random graphs and steps, against slower ways to find what they say.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Critical paths that are known beforehand.
 #include <gtest/gtest.h>
 

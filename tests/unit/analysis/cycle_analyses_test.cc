@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The analyses of cycles: what they write, keep and load. The numbers themselves are tested in
 // unit/cycle.
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is kept of durations, and how exactly a 95th percentile follows from it at each level.
 #include "pipeline/analysis/core/histogram.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // job_statistics, utilization_stats and device_usage_stats.
 #include "tests/unit/analysis/analysis_bench.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "pipeline/analysis/core/latest_samples.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // dataloader_getnext, dataloader_workers, dataloader_initialization and batchtime.
 #include <algorithm>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // overall_system_usage and overall_framework_metrics.
 #include "tests/unit/analysis/analysis_bench.h"
 

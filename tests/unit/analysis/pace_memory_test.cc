@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the memory of iteration times takes for usual, for far too long, and for a change of level,
 // on seeded series.
 #include "pipeline/analysis/core/pace_memory.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Numbers at the edge of what a double or a counter holds do not spoil what is shown or explained.
 #include <gtest/gtest.h>
 

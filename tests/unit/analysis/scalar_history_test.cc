@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is kept of the scalars of a job: everything that a person looks for, in bounded room.
 #include "pipeline/analysis/history/scalar_history.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The gauges of what a job logs: one for each subject and tag, within the caps.
 #include "pipeline/analysis/core/scalar_metrics.h"
 

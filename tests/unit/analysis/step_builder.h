@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A cycle with the events of the host, built by hand. Times in microseconds.
 #pragma once
 

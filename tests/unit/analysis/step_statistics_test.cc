@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "tests/unit/analysis/analysis_bench.h"
 
 namespace trainwatch::step_statistics_test {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the history of usages keeps, and that thousands of nodes fit into its budget.
 #include "pipeline/analysis/core/system_history.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // training_phase_intervals, metrics_histogram, step_histogram, step_timeline and heatmap.
 #include "tests/unit/analysis/analysis_bench.h"
 

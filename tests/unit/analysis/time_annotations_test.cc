@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "unit/analysis/analysis_bench.h"
 
 namespace trainwatch::time_annotations_test {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "pipeline/analysis/hta/trace_diff.h"
 
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The metrics about the training job, family by family. Metrics of a new kind: copy a test and
 // change it.
 #include "pipeline/analysis/core/training_metrics.h"

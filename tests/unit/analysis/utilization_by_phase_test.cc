@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // utilization_stats, by training phase.
 #include "tests/unit/analysis/analysis_bench.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the report takes out of the analyses' results: nothing may be missing from them unnoticed.
 #include "commands/report/job_figures.h"
 

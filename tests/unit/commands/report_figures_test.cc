@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Figures as a person reads them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

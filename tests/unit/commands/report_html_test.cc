@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whatever bytes a file has: the page stays well-formed, and shows them as text.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

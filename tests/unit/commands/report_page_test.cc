@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The page as a whole: hostile files, large jobs, and nothing to say.
 #include <gtest/gtest.h>
 

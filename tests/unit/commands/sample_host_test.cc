@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A machine made of files: what one tick says about what changed between two readings.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The text of the kernel's files about pressure and cgroups.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // NVML is a table of C functions, so a fake one is a few functions.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A cycle built by hand. Times in microseconds. (Its name must not be that of the class in
 // pipeline/decode: tests that link both would get one of them.)
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is counted along a stream, or from launch to activity: idle time, queues, bandwidth.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "daemon/net/chart_query.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "daemon/app/commit_pace.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Two rules that only have parameters, so that configuration is tested without the real ones.
 #pragma once
 

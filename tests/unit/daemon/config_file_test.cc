@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every file of tests/data/config/good loads; every one of bad/ gives the errors of its .expected.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `formats` of the configuration file: what is accepted, and what each mistake is called.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SageMaker's own rules: off by default, with the defaults of its code or of its
 // documentation.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // config/trainwatch.yaml, the file that users copy: it loads, it changes nothing, and it names
 // every key there is with its true default.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pipes of a job are asked for dumps: those that are read, once a stall.
 #include "daemon/app/dump_request.h"
 

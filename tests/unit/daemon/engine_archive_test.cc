@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the net half asks of the engine thread's store.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

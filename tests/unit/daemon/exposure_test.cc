@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Who may reach trainwatch: catalogue case 81 (DNS rebinding, pages of other sites) and binding
 // beyond loopback.
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // GET /api/v1/alerts where the window does not reach back far enough.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

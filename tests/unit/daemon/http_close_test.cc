@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Closing the server at every point of a request: nothing is left to wait for.
 #include <gtest/gtest.h>
 

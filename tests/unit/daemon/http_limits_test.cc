@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The limits of HTTP clients, over real sockets. Catalogue cases 78 (slow clients), 80 (large
 // requests, pipelining) and 86 (scrape storm).
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Case 88: a flood of the daemon's own errors.
 #include "daemon/log_limiter.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The log with a state line below it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

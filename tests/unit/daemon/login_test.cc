@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Who is let in, what a password costs, and who waits behind whom when many are wrong.
 #include "daemon/access/login.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A store in memory that responds on demand.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the writers of /metrics write: small pages byte by byte, and random ones against
 // prometheus-cpp.
 #include "daemon/net/metrics_writer.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "daemon/net/named_subscribers.h"
 
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // For tests of the network half: a server on a free port, run by a thread, above an alert store in
 // memory. Its clients are in wire_client.h.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "daemon/app/patient_file_system.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Each test is a process of its own, as nothing of this can be undone.
 #include "daemon/app/sandbox.h"
 

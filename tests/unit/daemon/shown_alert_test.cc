@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "daemon/terminal/shown_alert.h"
 
 #include <gmock/gmock.h>

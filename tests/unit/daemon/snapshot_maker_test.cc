@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A snapshot reuses what nothing has changed, and is the same as one that was made anew.
 #include "daemon/app/snapshot_maker.h"
 

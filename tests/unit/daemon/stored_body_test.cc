@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Responses that are sent from disk.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A server for tests of HTTP clients: answers every request as the test says, byte by byte, on a
 // thread of its own.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The text of the web configuration file: what is accepted, and where each mistake is.
 // tests/e2e/web_config_test.py compares with promtool.
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Clients that speak HTTP and WebSocket over a plain socket, byte by byte, so that nothing of the
 // server's library checks itself.
 #pragma once

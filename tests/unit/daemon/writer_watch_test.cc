@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "daemon/app/writer_watch.h"
 
 #include <gmock/gmock.h>

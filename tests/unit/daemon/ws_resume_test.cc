@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Clients that come back, over a real socket: from the window, from the store, under a name.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What each console preset makes of a line as its real writer prints it.
 #include <gtest/gtest.h>
 

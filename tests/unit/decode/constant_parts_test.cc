@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "pipeline/decode/constant_parts.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Profiler's documents made by hand, and their cycles.
 #pragma once
 

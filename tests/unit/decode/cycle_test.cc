@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What of a profiler's document goes into a CycleTrace.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every lost record is counted: for random damage of any file of any format, the bytes of records
 // that were read, of records that were rejected, those skipped and those between records are the
 // whole file; and what lies beyond the damage is read.

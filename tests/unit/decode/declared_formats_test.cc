@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Formats that users declare, beside the presets.
 #include "pipeline/decode/declared/declared_formats.h"
 

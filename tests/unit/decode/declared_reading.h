@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a declared format makes of a file, as short lines of text.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Decodes text as a file and describes what came out as lines of text, so that runs with different
 // cuts, and different vocabularies, compare with ==.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What each decoder makes of its sample, said in full, and the quirks around it.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The events of the host and the synchronisations in a CycleTrace, where somebody asks for them.
 #include "pipeline/decode/kineto/host_events.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What each preset makes of lines of objects as their real writers write them.
 #include <gtest/gtest.h>
 

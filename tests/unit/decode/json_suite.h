@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // JSON texts by clause of RFC 8259, with the verdict of the RFC: valid, invalid, or left to the
 // implementation. A text is one value with the white space around it.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Cases 21 and 23 of the fault catalogue: hostile JSON inside good files. Every text of
 // json_suite.h as a value that nobody reads, as one that is read, and as a whole record; in lines
 // and in an array, plain and compressed, in pieces of any size. The verdict is the RFC's but for

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lines that differ in digits only have their parts at the same places, if the format says so.
 #include "pipeline/decode/declared/line_layout.h"
 

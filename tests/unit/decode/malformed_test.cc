@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Bad input costs counted rejects, never a crash, never the rest of the file.
 #include <gtest/gtest.h>
 

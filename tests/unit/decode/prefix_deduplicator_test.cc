@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A compressed file that repeats a plain one is read on where that one was left.
 #include "pipeline/decode/prefix_deduplicator.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A record that is recognised gives what it gives when it is read by its keys.
 #include "pipeline/decode/recurring_spans.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Small files of every format and quirk, written for these tests.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Bytes may be cut anywhere: the outcome is the same. And a decoder may be replaced, between any
 // two bytes, by one that knows only the saved state.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Statistics of tensors compared with references in long double; the same for every cut.
 #include "pipeline/decode/event_file/tensor_statistics.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a reader remembers of earlier records changes nothing: each record gives what it gives to a
 // new reader.
 #include "pipeline/decode/trace_event.h"

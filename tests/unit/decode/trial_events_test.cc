@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Event files of SageMaker Debugger's trials: what reaches the TensorSink, and which losses are
 // scalars.
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From the dumps of ranks to one alert: in any order, across restarts, and its end.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The cycles of profilers on their way from files to analyses, and over restarts: each is emitted
 // once and whole, and the counters are those of a run without a restart.
 #include <gtest/gtest.h>

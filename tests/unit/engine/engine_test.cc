@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The engine with a rule made for the test: keying, state, and independence of interleaving.
 #include "pipeline/engine/engine.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A run of eight ranks, and what its headline says of some alerts.
 #pragma once
 

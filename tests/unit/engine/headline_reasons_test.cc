@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which alerts the sentence speaks of, and which of them says why.
 #include <gmock/gmock.h>
 

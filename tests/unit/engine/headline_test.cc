@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The sentence of every state and every cause.
 #include <gmock/gmock.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tables whose writer writes them anew as a whole, through the tailer and the ingest, and files
 // that only a configured name finds.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A file is the same file whatever root it was found under, now and before a restart.
 #include <gtest/gtest.h>
 

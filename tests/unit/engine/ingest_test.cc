@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The tailer and the ingest together on files that are rotated, copied and compressed: each record
 // is taken in once.
 #include "pipeline/engine/ingest.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Jobs of two files of one lane, in each format, and a reader that lists what it gets of them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A file that grows after it seemed finished goes on as if it had never stopped: with the base of
 // its times, its phases, its open spans and the record that it broke off in.
 #include "late_growth.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs and their ends, with an engine whose one rule fires on every step above a second.
 #include "pipeline/engine/runs.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The page of metrics stays within its limits, and what it leaves out is summed or counted.
 #include "pipeline/engine/series_budget.h"
 

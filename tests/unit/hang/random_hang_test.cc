@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random jobs with an injected fault: nobody but the culprits is ever named, and where the dumps
 // show them, all of them are.
 #include <gtest/gtest.h>

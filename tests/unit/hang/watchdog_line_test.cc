@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lines of NCCL's watchdog as versions of PyTorch print them, and what they say without dumps.
 #include "pipeline/decode/flight_recorder/watchdog_line.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "trainwatch/stats/period_detector.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The rolling statistics against implementations that sort everything, on random data.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Parameters of rules that are texts or true and false: what is refused, and how they are printed.
 #include <gtest/gtest.h>
 

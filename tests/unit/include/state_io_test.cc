@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "trainwatch/state_io.h"
 
 #include <gtest/gtest.h>

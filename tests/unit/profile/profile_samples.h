@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Recorded profiles, tests/data/python-profile, and marshal dumps made by hand.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "pipeline/profile/pyinstrument_stats.h"
 
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Case 71: whatever happened to the bytes of a store, the next start ends in a pipeline that works,
 // and so does the one after it; or the file is refused, and stays as it is.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Stored state that this version cannot use is refused with a reason, and never interpreted.
 #include "pipeline/state/durable_pipeline.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rows that a commit with alerts stores in one piece.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Damage that a store can do without: kept alerts, what was published of them, subscribers.
 #include "pipeline/state/sqlite_repair.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What only a store on disk does: it is there again after a restart, it is alone, and it gets over
 // trouble with the disk.
 #include "pipeline/state/sqlite_store.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What else can lie where the store's database should be: each is opened, set aside or refused, and
 // what is refused stays as it is, byte for byte.
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What every StateStore does, on disk or not.
 #include "pipeline/state/state_store.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "pipeline/tail/checkpoint_files.h"
 
 #include "tests/unit/tail/tailer_fixture.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One test per transition of a file's phase, legal or not.
 #include "pipeline/tail/file_phase.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A fingerprint depends only on the bytes, not on how they were extended and cut.
 #include "pipeline/tail/fingerprint.h"
 

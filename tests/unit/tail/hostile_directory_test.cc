@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Somebody who may write to a watched directory and wants trainwatch to read something else, to
 // hang, or to be shown a name that is no text. The numbers are those of the fault catalogue.
 #include <fcntl.h>

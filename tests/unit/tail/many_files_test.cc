@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // More files than usual, and more than there is room for. Bounds on time are counts of calls, so
 // that they hold on any machine. The numbers are those of the fault catalogue.
 #include <malloc.h>

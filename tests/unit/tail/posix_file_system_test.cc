@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The real file system, alone and below a tailer.
 #include "pipeline/tail/posix_file_system.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Cases of the fault catalogue about identity and odd file systems that no other test has.
 #include "pipeline/tail/lane.h"
 #include "tests/unit/tail/tailer_fixture.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Renamed, cut, rewritten, replaced, deleted and failing files.
 #include "pipeline/tail/tailer.h"
 #include "tests/unit/tail/tailer_fixture.h"

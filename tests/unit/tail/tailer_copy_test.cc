@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Files that are copied and truncated, also before anything of them was read.
 #include "pipeline/tail/tailer.h"
 #include "tests/unit/tail/tailer_fixture.h"

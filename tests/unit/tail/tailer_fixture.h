@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A tailer over a model file system, with a sink that records everything.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The order within a lane when files are rotated away unseen, or cannot be read for a while.
 #include <map>
 #include <random>

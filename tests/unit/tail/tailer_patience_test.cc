@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How long the tailer waits: the same time whatever the interval between two scans.
 #include <chrono>
 

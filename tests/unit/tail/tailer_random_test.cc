@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writers of all kinds at work, in random order with passes of the tailer: every byte of every
 // file that was not cut is read exactly once, and what is held equals what is on disk.
 #include <random>

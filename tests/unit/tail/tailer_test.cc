@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Finding, ordering and reading files.
 #include "pipeline/tail/tailer.h"
 

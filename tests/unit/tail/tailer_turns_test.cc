@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Case 36: one long file does not hold up the others.
 #include "tests/unit/tail/tailer_fixture.h"
 

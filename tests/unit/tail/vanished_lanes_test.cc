@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lanes of which nothing is there any more are forgotten, and their numbers are used again.
 #include <set>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Slices, .npy files and pictures of tensors.
 #include <gtest/gtest.h>
 #include <zlib.h>

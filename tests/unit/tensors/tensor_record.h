@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes tensors as TensorFlow and SageMaker Debugger do: a record with an event, whose summary has
 // one value.
 #pragma once

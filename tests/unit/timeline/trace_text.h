@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the tests of the timeline write to, and traces that they read.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "pipeline/timeline/window_reader.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Samples that were written out of order come out in order.
 #include "pipeline/timestamps/reorder_buffer.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A timestamp filter with one lane, fed event by event, and events to feed it with.
 #pragma once
 

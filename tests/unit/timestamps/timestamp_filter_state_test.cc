@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A timestamp filter continues from its saved rows exactly where it stopped. Damaged rows are
 // refused or harmless.
 #include <gmock/gmock.h>

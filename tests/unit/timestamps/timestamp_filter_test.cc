@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which events get through the timestamp filter: those that fit their lane, and those that enough
 // others agree with.
 #include "pipeline/timestamps/timestamp_filter.h"

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """HTA's analyses of GPU activity, without its charts: hta_analyses.py [DIRECTORY...], each with one trace for each rank. Without a
 directory nothing but the imports."""
 

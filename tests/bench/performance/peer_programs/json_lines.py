@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The last value of each series of system metrics, and how many values it had: json_lines.py [FILE]. The least that Python does with JSON
 lines."""
 

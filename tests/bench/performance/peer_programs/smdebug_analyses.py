@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """smdebug's analyses of a job, without its charts: smdebug_analyses.py [DIRECTORY]. Without a directory nothing but the imports."""
 
 import sys

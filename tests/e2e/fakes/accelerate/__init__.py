@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """As much of Accelerate as its trackers and its loader see."""
 
 import torch

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 from torch.utils.data import DataLoader
 
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """As much of torch as python/trainwatch observes: loaders, backward passes, optimizers, files.
 
 The parts are where torch has them and call each other as torch's do, so that patches of trainwatch

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 class Callback:
     def __getattr__(self, name):
         if name.startswith("on_"):

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A step takes longer than a fixed limit; see docs/rules/long_step.md.
 #include "rules/format.h"
 #include "trainwatch/json_writer.h"

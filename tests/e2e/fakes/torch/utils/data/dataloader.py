@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 class DataLoader:
     num_workers, pin_memory = 0, False
 

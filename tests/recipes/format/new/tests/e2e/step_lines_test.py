@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A slow step in JSON lines fires."""
 
 import os

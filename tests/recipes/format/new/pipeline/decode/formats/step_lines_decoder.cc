@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Training steps as JSON lines: {"step":12,"start":1700000000.5,"step_seconds":0.21}
 #include <algorithm>
 #include <optional>
