@@ -2,15 +2,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Plays a recorded job: its files grow in another folder as their writers wrote them.
 
-    play.py SRC DST [--speed=1.0] [--seed=N] [--max-chunk=BYTES]
+    play.py SRC DST [--speed=1.0] [--as-recorded] [--seed=N] [--max-chunk=BYTES]
 
 System metrics grow line by line; a timeline grows as framework/<node>_..._timeline.json.tmp and is
 closed and moved to its final name; a profiler trace appears at its export. --speed=0 is as fast as
-possible. With --seed, writes are cut at random places and files run up to two seconds ahead of each
-other; what one writer writes stays in order. In the end DST holds the same files as SRC.
+possible. The job is moved in time so that it ends when its playing does; --as-recorded leaves the
+times as they are, and DST holds the same files as SRC in the end. With --seed, writes are cut at
+random places and files run up to two seconds ahead of each other; what one writer writes stays in order.
 """
 
 import argparse
+import calendar
+import gzip
 import json
 import os
 import random
@@ -21,6 +24,7 @@ import time
 AHEAD_US = 2000000   # how far a file may run ahead of the others with --seed
 TRACE_BLOCK = 8192   # what the profilers write at a time
 TRACE_BLOCK_US = 1000
+TIME = re.compile(rb'(?P<before>"(?P<key>Timestamp|start_time_since_epoch_in_micros|ts|baseTimeNanoseconds)":\s*)(?P<number>\d+)')
 
 
 class Lane:
@@ -41,25 +45,55 @@ class Lane:
         self.steps.append((due, "move", path, new_path))
 
 
-def read_job(src):
-    """The lanes of all files below `src` that a trainwatch reads."""
-    lanes = {}
+def read_files(src):
+    """(path, content) of all files below `src`."""
     for folder, _, names in os.walk(src):
         for name in names:
-            path = os.path.relpath(os.path.join(folder, name), src)
-            for pattern, kind, read in READERS:
-                match = re.search(pattern, path)
-                if match:
-                    lanes.setdefault((kind, match.group("lane")), []).append(
-                        (int(match.group("stamp") or 0), path, read))
+            with open(os.path.join(folder, name), "rb") as file:
+                yield os.path.relpath(os.path.join(folder, name), src), file.read()
+
+
+def lanes_of(files):
+    """The lanes of all files that a trainwatch reads."""
+    lanes = {}
+    for path, content in files:
+        for pattern, kind, read in READERS:
+            match = re.search(pattern, path)
+            if match:
+                lanes.setdefault((kind, match.group("lane")), []).append(
+                    (int(match.group("stamp") or 0), path, content, read))
     result = []
-    for _, files in sorted(lanes.items()):
+    for _, files_of_lane in sorted(lanes.items()):
         lane = Lane()
-        for stamp, path, read in sorted(files, key=lambda file: file[:2]):
-            with open(os.path.join(src, path), "rb") as file:
-                read(lane, path, stamp, file.read())
+        for stamp, path, content, read in sorted(files_of_lane, key=lambda file: file[:2]):
+            read(lane, path, stamp, content)
         result.append(lane)
     return result
+
+
+def later(number, seconds):
+    """A time since the epoch, some seconds later; the number of its digits gives the unit."""
+    return b"%d" % (int(number) + seconds * 10 ** (len(number) - 10))
+
+
+def moved(path, content, seconds):
+    """A file of the same job that ran some seconds later: path and content."""
+    def time_of_record(found):
+        before, key, number = found.group("before", "key", "number")
+        since_epoch = len(number) in (16, 19) or len(number) == 10 and key == b"Timestamp"
+        return before + later(number, seconds) if since_epoch else found.group()  # else since the start of the file
+
+    folder, name = os.path.split(path)
+    stamp = re.search(r"(?<!\d)(\d{10}|\d{13}|\d{16}|\d{19})(?!\d)", name)
+    if stamp:
+        moved_stamp = later(stamp.group(), seconds).decode()
+        name = name[:stamp.start()] + moved_stamp + name[stamp.end():]
+        folder = re.sub(r"(?<=/)\d{10}$", time.strftime("%Y%m%d%H", time.gmtime(int(moved_stamp[:10]))), folder)
+    if content[:2] == b"\x1f\x8b":
+        content = gzip.compress(TIME.sub(time_of_record, gzip.decompress(content)))
+    else:
+        content = TIME.sub(time_of_record, content)
+    return os.path.join(folder, name), content
 
 
 def read_system(lane, path, _, content):
@@ -144,11 +178,22 @@ def perform(dst, kind, path, data):
         os.rename(target, final)
 
 
-def play(src, dst, speed=1.0, seed=None, max_chunk=4096):
-    lanes = read_job(src)
+def span(lanes):
+    """When the first and the last write are due."""
+    dues = [step[0] for lane in lanes for step in lane.steps]
+    return min(dues), max(dues)
+
+
+def play(src, dst, speed=1.0, seed=None, max_chunk=4096, as_recorded=True):
+    files = list(read_files(src))
+    lanes = [lane for lane in lanes_of(files) if lane.steps]
     if not lanes:
         sys.exit("play.py: nothing to play in " + src)
-    first = min(lane.steps[0][0] for lane in lanes if lane.steps)
+    first, last = span(lanes)
+    if not as_recorded:
+        ends = time.time() * 1e6 + ((last - first) / speed if speed > 0 else 0)
+        lanes = lanes_of(moved(path, content, int((ends - last) // 1e6)) for path, content in files)
+        first, last = span(lanes)
     began = time.monotonic()
     for due, kind, path, data in order(lanes, seed, max_chunk):
         if speed > 0:
@@ -163,10 +208,11 @@ def main():
     parser.add_argument("src")
     parser.add_argument("dst")
     parser.add_argument("--speed", type=float, default=1.0)
+    parser.add_argument("--as-recorded", action="store_true")
     parser.add_argument("--seed", type=int)
     parser.add_argument("--max-chunk", type=int, default=4096)
     options = parser.parse_args()
-    play(options.src, options.dst, options.speed, options.seed, options.max_chunk)
+    play(**vars(options))
 
 
 if __name__ == "__main__":

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""scripts/play.py leaves the files it played, at any cut and interleaving."""
+"""scripts/play.py leaves the files it played, at any cut and interleaving, with their times or with those of now."""
 
 import filecmp
+import gzip
 import os
+import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -38,8 +41,30 @@ class PlayTest(unittest.TestCase):
         for seed in range(3):
             self.check(seed=seed, max_chunk=700)
 
+    def test_a_job_that_is_moved_in_time_and_back_is_the_same(self):
+        for path, content in play.read_files(JOB):
+            if not path.endswith((".gz", ".py")):
+                later = play.moved(path, content, 86400 * 7 + 5)
+                self.assertNotEqual(later[0], path)
+                self.assertEqual(play.moved(*later, -86400 * 7 - 5), (path, content))
+
+    def test_times_of_profiler_traces(self):
+        trace = b'{"baseTimeNanoseconds": 1795247833000000000, "traceEvents": [{"ts": 1795247833331126.5, "dur": 1795247833}, {"ts": 12}]}'
+        moved = trace.replace(b"1795247833000", b"1795247836000").replace(b"1795247833331", b"1795247836331")
+        self.assertEqual(play.moved("t.pt.trace.json", trace, 3), ("t.pt.trace.json", moved))
+        name, content = play.moved("node.1795247833331.pt.trace.json.gz", gzip.compress(trace), 3)
+        self.assertEqual((name, gzip.decompress(content)), ("node.1795247836331.pt.trace.json.gz", moved))
+
+    def test_by_default_the_job_ends_now(self):
+        with tempfile.TemporaryDirectory() as out:
+            before = time.time()
+            subprocess.run([sys.executable, play.__file__, JOB, out, "--speed=0"], check=True)
+            _, last = play.span(play.lanes_of(play.read_files(out)))
+            self.assertGreater(last / 1e6, before - 2)
+            self.assertLess(last / 1e6, time.time() + 1)
+
     def test_writes_come_in_the_order_of_time(self):
-        steps = list(play.order(play.read_job(JOB), None, 0))
+        steps = list(play.order(play.lanes_of(play.read_files(JOB)), None, 0))
         dues = [step[0] for step in steps]
         self.assertEqual(dues, sorted(dues))
         self.assertGreater(dues[-1] - dues[0], 60e6)

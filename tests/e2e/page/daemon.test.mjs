@@ -16,7 +16,7 @@ import {Daemon} from './daemon.mjs';
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 
 async function play(into) {
-  const player = spawn('python3', [join(ROOT, 'scripts/play.py'), join(ROOT, 'tests/data/recorded-job'), into, '--speed=0'], {stdio: 'ignore'});
+  const player = spawn('python3', [join(ROOT, 'scripts/play.py'), join(ROOT, 'tests/data/recorded-job'), into, '--speed=0', '--as-recorded'], {stdio: 'ignore'});
   await once(player, 'exit');
 }
 
