@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exit codes of the `trainwatch` command: a promise to scripts, documented in README.md and --help.
+// Exit codes of the `trainwatch` command: a promise to scripts, documented in docs/commands.md and
+// --help.
 #pragma once
 
 namespace trainwatch::exit_code {

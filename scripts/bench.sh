@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Measures trainwatch on this machine, beside limits and targets.
-#   scripts/bench.sh [PART...]                     the table of docs/performance.md, or some parts of it: metrics, nodes, shuffled,
+#   scripts/bench.sh [PART...]                     the table of docs/decisions/performance.md, or some parts of it: metrics, nodes, shuffled,
 #                                                  kineto, real_kineto, gz, timelines, hook, tensorflow, latency, idle, load, scrape, fan_out,
 #                                                  memory, series, start, fleet, storm; and what runs only if it is named:
 #                                                  peers (HTA and smdebug from PyPI, mtail from Debian: 0.8 GB), month (six minutes)

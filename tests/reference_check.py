@@ -8,6 +8,7 @@ anywhere. A star stands for anything, and so do NAME, RULE and KIND.
 """
 
 import fnmatch
+import functools
 import io
 import os
 import re
@@ -21,8 +22,9 @@ PATH = re.compile(r"(?<![\w./:$*<-])(?:%s)/[\w./*{},-]*[\w*/}]" % FOLDERS)
 BARE = re.compile(r"(?<![\w./*:$<=-])[\w*-]+\.(?:h|cc|md|cmake|service|py|sh)\b(?![\w/(.])")
 PART = re.compile(r"(?<![\w./:$*<-])[a-z][\w-]*(?:/[\w*-]+)*/[\w*-]+\.(?:h|cc|md|cmake|service|py|sh)\b"
                   r"|(?<=`)[a-z][a-z_]+/[a-z_]+(?=`)")
-LINK = re.compile(r"\]\(([^)#:\s]+)\)")
+LINK = re.compile(r"\]\(([^)#:\s]*)(?:#([^)\s]*))?\)")
 SECTION = re.compile(r"([\w./-]*\.md|README|CONTRIBUTING), \"([^\"]+)\"")
+SERVED = re.compile(r"docs/(?!architecture\.md|decisions/)")  # by the daemon, without the rest of the tree
 ELSEWHERE = re.compile(r"\bspecs? [A-Z]\d+\b|§ ?\d+|\b(?:DESIGN|INTERFACES)\b")
 FORMATTED = re.compile(r"^#+[^\s#]", re.MULTILINE)  # clang-format takes a heading for a directive
 
@@ -84,6 +86,14 @@ def prose(path, text):
             yield number, line[line.index(mark):]
 
 
+@functools.cache
+def anchors(path):
+    """The names of the sections of a document, as GitHub makes them."""
+    with open(path, encoding="utf-8") as file:
+        return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-")
+                for heading in re.findall(r"^#+ (.*)$", file.read(), re.MULTILINE)}
+
+
 def complaints(path, text, repository):
     beside = os.path.dirname(path)
     for number, line in prose(path, text):
@@ -96,9 +106,14 @@ def complaints(path, text, repository):
         for name in PART.findall(line):
             if not PATH.match(name) and not repository.has_end(name):
                 yield number, "there is no %s" % name
-        for name in LINK.findall(line) if path.endswith(".md") else ():
-            if not os.path.exists(os.path.join(ROOT, beside, name)):
+        for name, anchor in LINK.findall(line) if path.endswith(".md") else ():
+            target = os.path.join(ROOT, beside, name) if name else os.path.join(ROOT, path)
+            if not os.path.exists(target):
                 yield number, "a link to %s, which is not there" % name
+            elif SERVED.match(path) and not os.path.relpath(target, ROOT).startswith("docs/"):
+                yield number, "a link to %s, which is not served with this page: a path in code font instead" % name
+            elif anchor and anchor not in anchors(target):
+                yield number, "a link to a section of %s that is not there: %s" % (name or path, anchor)
         for document, section in SECTION.findall(line):
             document += "" if document.endswith(".md") else ".md"
             target = os.path.join(ROOT, document)

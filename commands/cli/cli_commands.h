@@ -32,8 +32,9 @@ struct CliCommand {
 
 std::span<const CliCommand> cli_commands();
 
-// `trainwatch rules`: the catalog as text, JSON, the table of README.md (Markdown) and the rules of
-// config/trainwatch.yaml. `tests/e2e/readme_test.py BINARY --update` writes the latter two.
+// `trainwatch rules`: the catalog as text, JSON, the table of docs/rules/README.md (Markdown) and
+// the rules of config/trainwatch.yaml. `tests/e2e/readme_test.py BINARY --update` writes the latter
+// two.
 std::string rules_as_text(RuleCatalog catalog);
 std::string rules_as_json(RuleCatalog catalog);
 std::string rules_as_markdown(RuleCatalog catalog);

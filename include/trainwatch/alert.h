@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An alert as users see it: documented in README.md, the same object in every output.
+// An alert as users see it: documented in docs/alerts.md, the same object in every output.
 #pragma once
 
 #include <cstdint>

@@ -12,7 +12,7 @@
 //     const RuleSpec& rule();   // returns make_spec<StepSpike, Params>({...}, {...})
 //     }
 //
-// Parsing, bounds, help, `trainwatch rules`, the README row and docs come from the spec.
+// Parsing, bounds, help, `trainwatch rules`, the rows of the documents come from the spec.
 //
 // The engine owns keying: it makes one instance per subject of the rule's scope and passes each
 // instance only the events of its subject, in file order within a lane. Alerts must be a pure

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The outside view of an alert: its identity, its JSON form, the same in every output, and a digest
-// of that. README.md shows an example.
+// of that. docs/alerts.md shows an example.
 #pragma once
 
 #include <string>

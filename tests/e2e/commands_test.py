@@ -38,8 +38,8 @@ class CommandsTest(unittest.TestCase):
         with open(os.path.join(harness.ROOT, "daemon", "exit_code.h")) as header:
             codes = re.findall(r"constexpr int \w+ = (\d+);", header.read())
         self.assertEqual(len(codes), 6)
-        with open(os.path.join(harness.ROOT, "README.md")) as readme:
-            listed = re.search(r"\*\*Exit codes\*\*[^:]*: (.*?)\n\n", readme.read(), re.DOTALL).group(1)
+        with open(os.path.join(harness.ROOT, "docs", "commands.md")) as document:
+            listed = re.search(r"\*\*Exit codes\*\*[^:]*: (.*?)\n\n", document.read(), re.DOTALL).group(1)
         said = re.search(r"Exit codes: (.*?)\.\s", self.expect(0, "--help").stdout, re.DOTALL).group(1)
         for text in (listed, said):
             self.assertEqual(re.findall(r"\b\d+\b", text), codes)

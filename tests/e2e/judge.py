@@ -10,7 +10,7 @@ import harness
 
 
 class Client:
-    """Keeps the last sequence number it has, as README.md asks of clients. It may continue at
+    """Keeps the last sequence number it has, as docs/websocket.md asks of clients. It may continue at
     another address with what an earlier one has."""
 
     def __init__(self, url, earlier=None):

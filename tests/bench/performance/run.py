@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What bench.sh runs: run.py TRAINWATCH DECODE_BENCH SCRATCH [NAME...]
 
-Prints the table of docs/performance.md but for what runs only if it is named, or those parts of it that are named."""
+Prints the table of docs/decisions/performance.md but for what runs only if it is named, or those parts of it that are named."""
 
 import os
 import sys

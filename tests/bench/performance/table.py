@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The figures of a run as the table that docs/performance.md shows."""
+"""The figures of a run as the table that docs/decisions/performance.md shows."""
 
 import statistics
 
