@@ -7,6 +7,7 @@ longer ones and in prose. A name of one word ("Look") may be an English word: it
 only. What the table "Words in sentences" lists is looked for everywhere, with its usual endings.
 """
 
+import functools
 import os
 import re
 import sys
@@ -28,11 +29,17 @@ ALLOWED = [
 ]
 
 WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+PATH = re.compile(r"[\w/]+")
 IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 QUOTED = re.compile(r"`([^`]+)`")
 COMMENT_OR_STRING = re.compile(
     r'//[^\n]*|/\*.*?\*/|R"(?P<mark>\w*)\(.*?\)(?P=mark)"|"(?:\\.|[^"\\\n])*"', re.DOTALL)
 ENDINGS = r"(?:s|d|ed|ing)?"
+
+
+@functools.cache
+def split(identifier):
+    return " ".join(WORD.findall(identifier))
 
 
 def words(name):
@@ -73,18 +80,21 @@ class OldNames:
                 self.single.add(name)
 
     def in_line(self, line):
-        for path in self.paths:
-            if re.search(r"(?<![\w/])%s(?![\w/])" % re.escape(path), line):
+        for path in PATH.findall(line):
+            if path in self.paths:
                 yield path
         for found in IDENTIFIER.finditer(line):
-            parts = words(found.group())
-            for old, name in self.compound.items():
-                if any(tuple(parts[i:i + len(old)]) == old for i in range(len(parts) - len(old) + 1)):
-                    yield name
+            yield from self.in_identifier(found.group())
         # Parts of identifiers are words, too.
-        spaced = IDENTIFIER.sub(lambda found: " ".join(WORD.findall(found.group())), line)
+        spaced = IDENTIFIER.sub(lambda found: split(found.group()), line)
         for found in self.phrase.finditer(spaced):
             yield found.group()
+
+    @functools.cache  # most identifiers come many times
+    def in_identifier(self, identifier):
+        parts = words(identifier)
+        return [name for old, name in self.compound.items()
+                if any(tuple(parts[i:i + len(old)]) == old for i in range(len(parts) - len(old) + 1))]
 
     def in_code(self, line):
         for found in IDENTIFIER.finditer(line):
