@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The page in a real browser: the tests of tests/e2e/page, run by node; those of NAME.test.mjs alone if a NAME follows
-the binary. TRAINWATCH_LONG=1 measures frames for longer, and holds the time between them to a bound, too;
+the binary. TRAINWATCH_LONG=1 measures frames for longer;
 TRAINWATCH_SLOWEST_MS=300 finds what does not wait for an answer of the server."""
 
 import os

@@ -7,6 +7,8 @@ import {createRequire} from 'node:module';
 import {chromium} from 'playwright-core';
 
 export const BINARY = process.env.TRAINWATCH_BINARY;
+// As PATIENCE_SECONDS of harness.py: only what never comes fails, on a busy machine, too.
+const PATIENCE_SECONDS = 120;
 const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 
 let browser;
@@ -16,6 +18,7 @@ after(() => browser?.close());
 export async function withPage(url, use, options = {}) {
   browser ??= await chromium.launch({executablePath: '/usr/bin/chromium', args: ['--no-sandbox']});
   const context = await browser.newContext({viewport: {width: 1280, height: 900}, locale: 'en-GB', timezoneId: 'Europe/Berlin', ...options});
+  context.setDefaultTimeout(1000 * PATIENCE_SECONDS);
   const page = await context.newPage();
   const errors = [];
   const failed = [];
@@ -44,12 +47,12 @@ export const panel = (page, name) => page.locator(`[data-panel="${name}"]`);
 export const drawn = (page) => panel(page, 'steps').locator('.plot').waitFor();
 
 // Waits until `question` has an answer; `what` is waited for, or a function that says it in the end.
-export async function until(question, what, seconds = 10) {
-  const end = Date.now() + 1000 * seconds;
+export async function until(question, what) {
+  const end = Date.now() + 1000 * PATIENCE_SECONDS;
   for (;;) {
     const answer = await question();
     if (answer) return answer;
-    assert.ok(Date.now() < end, `not within ${seconds} s: ${typeof what === 'function' ? what() : what}`);
+    assert.ok(Date.now() < end, `not within ${PATIENCE_SECONDS} s: ${typeof what === 'function' ? what() : what}`);
     await new Promise((done) => setTimeout(done, 20));
   }
 }

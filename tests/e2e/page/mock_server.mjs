@@ -91,12 +91,10 @@ export class MockServer {
     const asset = this.assets.get(url.pathname);
     if (asset && !this.fails(url)) return response.writeHead(200, asset.headers).end(asset.body);
     this.requests.push(request.url);
-    if (!SLOWEST_MS) return this.respond(url, response);
     ++this.unanswered;
-    return setTimeout(() => {
-      --this.unanswered;
-      this.respond(url, response);
-    }, SLOWEST_MS * Math.random());
+    response.once('close', () => { --this.unanswered; });
+    if (!SLOWEST_MS) return this.respond(url, response);
+    return setTimeout(() => this.respond(url, response), SLOWEST_MS * Math.random());
   }
 
   fails(url) {

@@ -15,6 +15,8 @@ import {MockServer, scene} from './mock_server.mjs';
 
 const MOST_BYTES = 60000;  // of what every page loads
 const MOST_BYTES_OF_TENSORS = 4000;
+const MOST_ALERTS = 1000;  // that a page asks for at first
+const MOST_TEXTS = 1000;  // on the axes, however often they are drawn
 let assets;
 before(async () => { assets = await assetsOf(BINARY); });
 
@@ -34,11 +36,12 @@ const shown = (name, use, {change, hash = '', ...options} = {}) =>
     await use(page, server);
   }, options), change);
 
-// What was on its way is answered, and nothing more is asked.
-const settled = async (server) => {
-  for (let before; before !== server.requests.length || server.unanswered > 0;) {
-    before = server.requests.length;
+// What was on its way is answered, and nothing more is asked: the page has had its turn twice since.
+const settled = async (server, page) => {
+  for (let quiet = 0, before; quiet < 2; before = server.requests.length) {
     await new Promise((done) => setTimeout(done, 500));
+    await page.evaluate(() => new Promise((done) => setTimeout(done)));
+    quiet = before === server.requests.length && server.unanswered === 0 ? quiet + 1 : 0;
   }
 };
 
@@ -117,7 +120,7 @@ describe('alerts', () => {
     const card = page.locator('.firing').locator(`[data-id="${alert.id}"]`);
     const text = await card.textContent();
     for (const part of ['warning', alert.rule, 'ranks 0-7', 'step 120', alert.summary, '41.2 s', alert.next]) assert.ok(text.includes(part), part);
-    assert.match(text, /since .*, for 38 min/);
+    assert.match(text, /since .*, for (38|39|40) min/);
     assert.equal(await card.getByRole('link', {name: 'runbook'}).getAttribute('href'), '/docs/rules/input_bound');
     assert.equal(await card.getByRole('link', {name: 'trace of it'}).getAttribute('href'), `/api/v1/alerts/${alert.id}/trace`);
     await card.getByText('Evidence').click();
@@ -147,12 +150,14 @@ describe('alerts', () => {
     await card.getByText('2 parts of this incident').waitFor();
   }));
 
-  test('one appears within a second', () => shown('healthy', async (page, server) => {
+  test('one appears by its message alone', () => shown('healthy', async (page, server) => {
     await page.getByText('Nothing fires').waitFor();
+    await settled(server, page);
+    server.requests.length = 0;
     const began = Date.now();
     server.publish(makeAlert('new', {severity: 'critical'}));
     await alertOf(page, idOf('new')).waitFor();
-    assert.ok(Date.now() - began < 1000, `${Date.now() - began} ms`);
+    assert.ok(!server.requests.some((path) => path.startsWith('/api/v1/alerts')), server.requests.join());
     console.log(`alert: shown ${Date.now() - began} ms after the message`);
   }));
 
@@ -193,20 +198,31 @@ describe('alerts', () => {
     assert.equal(await page.locator('.firing > ol > li').count(), 1);
   }));
 
-  test('100,000 stored alerts: first paint within 300 ms', () => served('large', async (server) => {
+  test('100,000 stored alerts: the first paint waits for none, and few are asked for', () => served('large', async (server) => {
+    let answer;
+    const held = new Promise((resolve) => { answer = resolve; });
+    const original = server.answer.bind(server);
+    server.answer = async (request, response) => {
+      if (request.url.startsWith('/api/')) await held;
+      original(request, response);
+    };
+    let given = 0;
+    const alerts = server.alerts.bind(server);
+    server.alerts = (query) => {
+      const found = alerts(query);
+      given += found.alerts.length;
+      return found;
+    };
     await withPage(server.url, async (page) => {
-      const paints = [];
-      for (let i = 0; i < 3; ++i) {  // the machine may be busy with other tests
-        if (i > 0) await page.reload();
-        await alertOf(page, idOf('waits')).waitFor();
-        const alertAt = await page.evaluate(() => performance.now());
-        paints.push(await page.evaluate(() => performance.getEntriesByName('first-contentful-paint')[0].startTime));
-        console.log(`first paint: ${Math.round(paints[i])} ms, what fires is shown after ${Math.round(alertAt)} ms at most`);
-      }
-      assert.ok(Math.min(...paints) <= 300, `${paints} ms`);
+      const paint = await until(() => page.evaluate(() => performance.getEntriesByName('first-contentful-paint')[0]?.startTime), 'the first paint');
+      answer();
+      await alertOf(page, idOf('waits')).waitFor();
+      const alertAt = await page.evaluate(() => performance.now());
+      console.log(`first paint: ${Math.round(paint)} ms, what fires is shown after ${Math.round(alertAt)} ms; ${given} alerts were sent`);
       await drawn(page);
       await page.locator('.resolved .alert').first().waitFor();
       assert.equal(await page.locator('.resolved .summary').first().textContent(), 'Old alert 99999.');
+      assert.ok(given <= MOST_ALERTS, `${given} alerts`);
     });
   }));
 });
@@ -262,7 +278,7 @@ describe('charts', () => {
     await page.locator('.chosen-span .problem', {hasText: 'It could not be read: the index is not ready.'}).waitFor();
     await panel(page, 'annotations').getByText('It could not be read: the index is not ready.').waitFor();
     server.failing = [];
-    await page.getByRole('cell', {name: 'aten::convolution'}).waitFor({timeout: 15000});
+    await page.getByRole('cell', {name: 'aten::convolution'}).waitFor();
     assert.ok(page.url().startsWith(server.url), 'it is the same page');
   }, {change: (made) => ({...made, missing: ['/api/v1/alerts/'], failing: ['/api/v1/annotations', '/api/v1/timeline']})}));
 
@@ -296,18 +312,26 @@ describe('charts', () => {
       await withPage(server.url, async (page) => {
         await drawn(page);
         assert.equal(await page.getByRole('button', {name: 'logarithmic'}).getAttribute('aria-pressed'), 'true');
-        const began = Date.now();
+        await page.evaluate(() => {
+          window.texts = 0;
+          const original = CanvasRenderingContext2D.prototype.fillText;
+          CanvasRenderingContext2D.prototype.fillText = function (...rest) {
+            ++window.texts;
+            return original.apply(this, rest);
+          };
+        });
         await panel(page, 'steps').locator('.plot').focus();
         await page.keyboard.press('+');
         await page.getByText('Chosen:').waitFor();
-        assert.ok(Date.now() - began < 3000, `${Date.now() - began} ms`);
+        const texts = await page.evaluate('window.texts');
+        assert.ok(texts > 0 && texts < MOST_TEXTS, `${texts} texts are drawn`);
       });
     }
   }));
 
   test('the keyboard moves the cursor in all charts, zooms and resets', () => shown('slow', async (page, server) => {
     await drawn(page);
-    await settled(server);
+    await settled(server, page);
     await panel(page, 'phases').locator('.plot').focus();
     await page.keyboard.press('ArrowRight');
     await page.keyboard.press('Shift+ArrowRight');
@@ -329,7 +353,7 @@ describe('charts', () => {
 
   test('everything can be reached with Tab, in order, and shows its focus', () => shown('slow', async (page, server) => {
     await drawn(page);
-    await settled(server);
+    await settled(server, page);
     const seen = [];
     for (let i = 0; i < 45; ++i) {
       await page.keyboard.press('Tab');
@@ -433,15 +457,17 @@ describe('what it costs', () => {
     await drawn(page);
     await page.evaluate(() => {
       window.redraws = 0;
+      window.began = performance.now();
       new MutationObserver(() => ++window.redraws).observe(document.querySelector('.firing'), {subtree: true, childList: true, characterData: true});
     });
     for (let i = 0; i < 300; ++i) {
       server.publish(makeAlert(`busy ${i % 7}`, {summary: `Change ${i}.`}));
       if (i % 10 === 9) await new Promise((done) => setTimeout(done, 100));
     }
-    const redraws = await page.evaluate('window.redraws');
-    assert.ok(redraws >= 4 && redraws <= 4 * 3 + 4, `${redraws} in 3 s`);
-    console.log(`redraws: ${redraws} for 300 changes in 3 s`);
+    await page.getByText('Change 299.').first().waitFor();
+    const [redraws, seconds] = await page.evaluate('[window.redraws, (performance.now() - window.began) / 1000]');
+    assert.ok(redraws >= 1 && redraws <= 4 * seconds + 4, `${redraws} in ${seconds} s`);
+    console.log(`redraws: ${redraws} for 300 changes in ${seconds.toFixed(1)} s`);
   }));
 });
 
@@ -507,9 +533,9 @@ describe('the connection', () => {
       try {
         again.epoch = 'epoch-2';
         again.publish(makeAlert('after the restart'));
-        await alertOf(page, idOf('after the restart')).waitFor({timeout: 20000});
+        await alertOf(page, idOf('after the restart')).waitFor();
         assert.equal(await alertOf(page, idOf('waits')).count(), 0, 'it does not fire any more');
-        await page.locator('main.stale').waitFor({state: 'detached', timeout: 5000});  // when the stream is there, too
+        await page.locator('main.stale').waitFor({state: 'detached'});  // when the stream is there, too
       } finally {
         await again.close();
       }
@@ -532,7 +558,7 @@ describe('the connection', () => {
     await drawn(page);
     await hide(true);
     await until(() => server.streams.size === 0, 'the stream is closed');
-    await settled(server);
+    await settled(server, page);
     server.requests.length = 0;
     server.publish(makeAlert('while hidden'));
     await new Promise((done) => setTimeout(done, 3000));
@@ -590,7 +616,7 @@ describe('tensors', () => {
   test('are shown after their script failed to load once', () => shown('trial', async (page, server) => {
     await until(() => server.requests.some((path) => path.startsWith('/assets/tensors-')), 'the script is asked for');
     server.failing = [];
-    await pictures(page).first().waitFor({timeout: 15000});
+    await pictures(page).first().waitFor();
   }, {change: (made) => ({...made, failing: ['/assets/tensors-']})}));
 
   test('ask for nothing while the page is hidden', () => shown('trial', async (page, server) => {
@@ -601,7 +627,7 @@ describe('tensors', () => {
     }, hidden);
     await hide(true);
     await until(() => server.streams.size === 0, 'the streams are closed');
-    await settled(server);
+    await settled(server, page);
     server.requests.length = 0;
     server.saved(7);
     await new Promise((done) => setTimeout(done, 1500));
