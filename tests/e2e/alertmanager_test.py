@@ -5,7 +5,6 @@ import json
 import shutil
 import subprocess
 import tempfile
-import time
 import urllib.error
 import urllib.request
 
@@ -33,13 +32,13 @@ class Alertmanager(alertmanager_server.Alertmanager):
 
     def _ready(self):
         try:
-            with urllib.request.urlopen(self.url + "/-/ready", timeout=5):
+            with urllib.request.urlopen(self.url + "/-/ready", timeout=harness.PATIENCE_SECONDS):
                 return True
         except (urllib.error.URLError, ConnectionError):
             return False
 
     def alerts(self):
-        with urllib.request.urlopen(self.url + "/api/v2/alerts", timeout=5) as answer:
+        with urllib.request.urlopen(self.url + "/api/v2/alerts", timeout=harness.PATIENCE_SECONDS) as answer:
             return json.load(answer)
 
     def amtool(self, *arguments):
@@ -47,7 +46,7 @@ class Alertmanager(alertmanager_server.Alertmanager):
                               stdout=subprocess.PIPE, text=True).stdout
 
 
-def receiver(name, url, resend="1s"):
+def receiver(name, url, resend="5s"):
     return {"name": name, "type": "alertmanager", "url": url, "resend": resend}
 
 
@@ -76,7 +75,8 @@ class AlertmanagerTest(harness.JobTest):
                     self.assertNotRegex(name, r"\d\.\d", "no values in labels")
                 self.assertTrue(alert["annotations"]["runbook_url"].startswith(trainwatch.url + "/docs/rules/"))
                 harness.wait_for(lambda: self.notified(hook, "firing"), "Alertmanager notifies")
-                time.sleep(6)  # it would have ended by itself after 4 s
+                ends = manager.alerts()[0]["endsAt"]  # by itself, unless it is sent again
+                harness.wait_for(lambda: manager.alerts()[0]["endsAt"] > ends, "it is sent again before it ends")
                 self.assertEqual(self.notified(hook, "resolved"), [])
                 self.assertEqual(len(self.notified(hook, "firing")), 1)
                 job.write_some(3)
@@ -92,7 +92,7 @@ class AlertmanagerTest(harness.JobTest):
                 harness.wait_for(manager.alerts, "the one that is up has it")
                 trainwatch.wait_for_metric('trainwatch_notifications_total{receiver="b",integration="alertmanager"} 0')
                 with Alertmanager(other.url, address) as second:
-                    harness.wait_for(second.alerts, "the other one, too, when it is up", 60)
+                    harness.wait_for(second.alerts, "the other one, too, when it is up")
                     labels = lambda alerts: sorted(json.dumps(alert["labels"], sort_keys=True) for alert in alerts)
                     harness.wait_for(lambda: labels(manager.alerts()) == labels(second.alerts()), "both have the same")
 

@@ -9,14 +9,13 @@ import json
 import os
 import resource
 import shutil
-import subprocess
 import tempfile
 import time
 import unittest
 import zlib
 
 import harness
-from cycle_memory_test import peak_resident
+import process_figures
 
 MIB = 1 << 20
 ADDRESS_SPACE_MIB = 256
@@ -69,17 +68,12 @@ def limit_memory():
 def replay(directory):
     """The alerts, and the peak of resident memory in MiB."""
     with tempfile.TemporaryFile("w+") as output, tempfile.TemporaryFile("w+") as log:
-        process = subprocess.Popen([harness.binary(), "replay", directory], stdout=output, stderr=log,
-                                   preexec_fn=limit_memory)
-        peak = 0
-        while os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT | os.WNOHANG) is None:
-            peak = max(peak, peak_resident(process.pid))
-            time.sleep(0.002)
-        code = process.wait()
+        succeeded, peak = process_figures.run_and_peak([harness.binary(), "replay", directory], stdout=output, stderr=log,
+                                                       preexec_fn=limit_memory)
         output.seek(0)
         log.seek(0)
-        if code != 0:
-            raise AssertionError("replay: exit %d: %s" % (code, log.read()[-2000:]))
+        if not succeeded:
+            raise AssertionError("replay: " + log.read()[-2000:])
         return [json.loads(alert) for alert in output], peak
 
 

@@ -77,7 +77,9 @@ class CollectiveHangTest(harness.JobTest):
                 lambda: [a for a in hangs(daemon.json("/api/v1/alerts?parts=1")["alerts"])
                          if a["evidence"]["suspects"] == [3, 5]], "the hang")
         with harness.Trainwatch(self.directory, state=self.state) as daemon:
-            time.sleep(1.5)
+            with open(os.path.join(self.directory, "stderr.log"), "w") as log:  # what is read after the restart
+                log.write("training\n")
+            daemon.wait_until_read()
             alerts = hangs(daemon.json("/api/v1/alerts?parts=1")["alerts"])
         self.assertEqual(len({alert["id"] for alert in alerts}), 1)
         replayed, = hangs(harness.final(harness.replay(self.directory)).values())

@@ -12,10 +12,10 @@ import re
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
 
 import harness
+import process_figures
 
 # All that a daemon runs of each cycle; its metrics and rules' measures are made in any case.
 ANALYSES = ("profiler_steps", "temporal_breakdown", "idle_time_breakdown", "comm_comp_overlap", "gpu_kernel_breakdown",
@@ -80,24 +80,13 @@ class LongTrace:
         return "".join(parts) + self._last
 
 
-def peak_resident(pid):
-    """In MiB; 0 when the process is over. (wait4 would count what this program took before exec.)"""
-    with open("/proc/%d/status" % pid) as status:
-        peak = re.search(r"VmHWM:\s+(\d+) kB", status.read())
-    return int(peak.group(1)) / 1024 if peak else 0
-
-
 def analyze(path):
     """The result, and the peak of resident memory in MiB."""
     with tempfile.TemporaryFile("w+") as output:
-        process = subprocess.Popen([harness.binary(), "analyze", path, "--what=" + ",".join(ANALYSES)],
-                                   stdout=output)
-        peak = 0
-        while os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT | os.WNOHANG) is None:
-            peak = max(peak, peak_resident(process.pid))
-            time.sleep(0.001)
-        if process.wait() != 0:
-            raise AssertionError("analyze exited with %d" % process.returncode)
+        succeeded, peak = process_figures.run_and_peak([harness.binary(), "analyze", path, "--what=" + ",".join(ANALYSES)],
+                                                       stdout=output)
+        if not succeeded:
+            raise AssertionError("analyze failed")
         output.seek(0)
         return json.load(output)["profiler_steps"], peak
 

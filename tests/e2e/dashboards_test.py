@@ -11,6 +11,7 @@ import os
 import re
 import shutil
 import subprocess
+import threading
 import time
 import unittest
 
@@ -139,10 +140,16 @@ class DashboardsTest(harness.JobTest):
                 self.fail("%s: %s in %s" % (where, complaint, expression))
 
     def test_answered_by_prometheus(self):
-        with scraped_cluster(self.directory) as (prometheus, until):
-            def is_answered(expression):
-                return any(map(math.isfinite, prometheus.values(re.sub(r" > 0$", "", expression), time=until)))
-            unanswered = [(where, expression) for where, expression in all_expressions() if not is_answered(expression)]
+        with scraped_cluster(self.directory) as prometheus:
+            unanswered = []
+
+            def all_are_answered():
+                now = time.time()
+                unanswered[:] = [(where, expression) for where, expression in all_expressions()
+                                 if not any(map(math.isfinite, prometheus.values(re.sub(r" > 0$", "", expression), time=now)))]
+                return not unanswered
+            with contextlib.suppress(AssertionError):
+                harness.wait_for(all_are_answered, "all are answered at one moment")
             self.assertEqual(unanswered, [])
             for variable in dashboard_lint.variables(models()["trainwatch-jobs.json"], "query"):
                 selector, label = selector_of(variable)
@@ -152,19 +159,27 @@ class DashboardsTest(harness.JobTest):
 
 @contextlib.contextmanager
 def scraped_cluster(directory):
-    """A Prometheus that has scraped a trainwatch while jobs trained for LIVE_SECONDS, and until when."""
-    cluster = live_cluster.Cluster(directory, ranks=4, nodes=2)
+    """A Prometheus that has scraped a trainwatch while jobs trained for LIVE_SECONDS; they train on."""
+    cluster = live_cluster.Cluster(directory, ranks=4, nodes=2, cycles=20)
     configuration = os.path.join(directory, "trainwatch.yaml")
     with open(configuration, "w") as file:
         file.write(cluster.configuration())
     with harness.Trainwatch(None, "--config.file=" + configuration) as trainwatch, \
             Prometheus(trainwatch.url[len("http://"):]) as prometheus:
         harness.wait_for(lambda: prometheus.value("up") == 1, "Prometheus has scraped")
-        end = time.time() + LIVE_SECONDS
-        while time.time() < end:
-            cluster.write_until(time.time())
-            time.sleep(0.1)
-        yield prometheus, end
+        ended = threading.Event()
+
+        def train():
+            while not ended.wait(0.1):
+                cluster.write_until(time.time())
+        training = threading.Thread(target=train)
+        training.start()
+        try:
+            time.sleep(LIVE_SECONDS)
+            yield prometheus
+        finally:
+            ended.set()
+            training.join()
 
 
 def unknown_names(expression, exported, rules):

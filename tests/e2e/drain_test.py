@@ -3,6 +3,7 @@
 
 import functools
 import os
+import shutil
 import signal
 import time
 
@@ -22,6 +23,7 @@ MEGABYTES = 50
 SLOW_EVERY = 3000  # steps
 LOST_US = 2_000_000
 ENDS_WITH_JOB = "--process.ends-with-job=true"
+TO_THE_END = "--process.drain-timeout=10m"
 
 
 class Timeline:
@@ -63,7 +65,7 @@ class DrainTest(harness.JobTest):
             timeline.write(self.directory, close)
 
     def check_final_content(self, arguments, close):
-        with harness.Trainwatch(self.directory, *arguments) as trainwatch, \
+        with harness.Trainwatch(self.directory, TO_THE_END, *arguments) as trainwatch, \
                 harness.Listener(trainwatch.stream, "?after=0&parts=1") as listener:
             self.write(close)
             began = time.monotonic()
@@ -90,12 +92,12 @@ class DrainTest(harness.JobTest):
     def test_it_goes_on_after_all(self):
         """As after a requeue: with the same state it continues where it stopped."""
         self.write(close=True, ranks=1)
-        with harness.Trainwatch(self.directory, ENDS_WITH_JOB, state=self.state) as trainwatch:
+        with harness.Trainwatch(self.directory, ENDS_WITH_JOB, TO_THE_END, state=self.state) as trainwatch:
             self.assertEqual(trainwatch.stop(), 0)
         first = harness.replay(self.directory)
         later = os.path.join(self.directory, "framework", "0-algo-1_pythontimeline.json.tmp")
         rank = live_job.Rank(START_US + 24 * 3600 * 1_000_000, 9)
-        with harness.Trainwatch(self.directory, ENDS_WITH_JOB, state=self.state) as trainwatch:
+        with harness.Trainwatch(self.directory, ENDS_WITH_JOB, TO_THE_END, state=self.state) as trainwatch:
             with open(later, "ab") as file:
                 file.write(live_job.header(rank.base_us))
                 file.write(b"".join(rank.next_step(LOST_US if n == 300 else 0) for n in range(400)))
@@ -115,7 +117,7 @@ class DrainTest(harness.JobTest):
     def test_a_burst_beyond_what_is_kept_for_clients(self):
         """More alerts than the window has: the store stays open until a client has taken them."""
         job = spiky_job.SpikyJob(self.directory, 3000, seed=1)
-        with harness.Trainwatch(self.directory, *spiky_job.RULES, state=self.state) as trainwatch, \
+        with harness.Trainwatch(self.directory, *spiky_job.RULES, TO_THE_END, state=self.state) as trainwatch, \
                 harness.Listener(trainwatch.stream, "?after=0") as listener:
             job.write_all()
             self.assertEqual(trainwatch.stop(), 0)
@@ -125,8 +127,7 @@ class DrainTest(harness.JobTest):
 
     def test_no_longer_than_allowed(self):
         with harness.Trainwatch(self.directory, "--process.drain-timeout=1ms", state=self.state) as trainwatch:
-            self.write(close=True, ranks=2)
-            self.assertEqual(trainwatch.stop(), 0)
+            self.stop_before_it_reads(trainwatch, signal.SIGTERM)
             log = trainwatch.log()
         self.assertIn("stopping before the end of the files", log)
         with harness.Trainwatch(self.directory, ENDS_WITH_JOB, state=self.state) as trainwatch:
@@ -136,13 +137,28 @@ class DrainTest(harness.JobTest):
         replayed = harness.replay(self.directory, "--parts")
         self.assertLessEqual({alert["id"] for alert in client.alerts}, {alert["id"] for alert in replayed})
 
+    def stop_before_it_reads(self, trainwatch, *signals):
+        trainwatch.signal(signal.SIGSTOP)
+        self.write(close=False)
+        for number in signals:
+            trainwatch.signal(number)
+        trainwatch.signal(signal.SIGCONT)
+        self.assertEqual(trainwatch.wait(), 0)
+
     def test_a_second_signal_ends_it_at_once(self):
-        for number in (signal.SIGTERM, signal.SIGINT):
-            with self.subTest(number), harness.Trainwatch(self.directory) as trainwatch:
-                self.write(close=False, ranks=2)
-                trainwatch.signal(number)
-                trainwatch.signal(signal.SIGINT)
-                self.assertEqual(trainwatch.wait(5), 0)
+        """Without reading the files to their end."""
+        for signals in ((signal.SIGTERM, signal.SIGINT), (signal.SIGINT, signal.SIGTERM)):
+            with self.subTest(signals):
+                shutil.rmtree(self.directory)
+                os.mkdir(self.directory)
+                state = "%s-%d" % (self.state, signals[0])
+                with harness.Trainwatch(self.directory, TO_THE_END, state=state) as trainwatch:
+                    self.stop_before_it_reads(trainwatch, *signals)
+                replayed = harness.replay(self.directory, "--parts")
+                shutil.rmtree(self.directory)
+                os.mkdir(self.directory)
+                with harness.Trainwatch(self.directory, state=state) as trainwatch:
+                    self.assertLess(trainwatch.json("/api/v1/alerts")["last_seq"], len(replayed))
 
 
 if __name__ == "__main__":

@@ -3,11 +3,12 @@
 dumps that it then writes name who holds it up, in one incident with the stall."""
 
 import os
-import time
 
 import collective_hang_test
 import harness
 import live_job
+
+SECONDS_BEFORE = 61.37  # no round number of steps, after which the rule waits for longer
 
 
 class DumpRequestTest(harness.JobTest):
@@ -26,23 +27,27 @@ class DumpRequestTest(harness.JobTest):
         return [os.read(pipe, 128) for pipe in self.pipes]
 
     def watch(self, *options):
-        """Steps for five seconds; then nothing."""
-        watcher = harness.Trainwatch(self.directory, "--set=stall.least_seconds=1", *options)
-        begin = live_job.now_us()
-        timeline = live_job.RotatedTimeline(self.directory, "algo-1", live_job.Rank(begin, 1))
-        return watcher, timeline, begin
+        return harness.Trainwatch(self.directory, "--set=stall.least_seconds=1", *options)
 
-    def run_until_it_stands_still(self, daemon, timeline, begin):
-        while live_job.now_us() < begin + 5_000_000:
-            timeline.write_until(live_job.now_us())
-            time.sleep(0.1)
-        harness.wait_for(lambda: [alert for alert in daemon.json("/api/v1/alerts?state=firing")["alerts"]
-                                  if alert["rule"] == "stall"], "the stall")
+    def stalls(self, daemon):
+        return [alert for alert in daemon.json("/api/v1/alerts?state=firing")["alerts"] if alert["rule"] == "stall"]
+
+    def run_until_it_stands_still(self, daemon):
+        """Steps at once, the last one now; then nothing. Returns the timeline, and when its last step ended."""
+        end = live_job.now_us()
+        timeline = live_job.RotatedTimeline(self.directory, "algo-1", live_job.Rank(end - SECONDS_BEFORE * 1_000_000, 1), period_us=3600_000_000)
+        timeline.write_until(end)
+        harness.wait_for(lambda: self.stalls(daemon), "the stall")
+        return timeline, end
+
+    def go_on(self, daemon, timeline):
+        """For ten minutes at once, so that it does not stand still again."""
+        timeline.write_until(live_job.now_us() + 600_000_000)
+        harness.wait_for(lambda: not self.stalls(daemon), "the job goes on")
 
     def test_once_a_stall(self):
-        watcher, timeline, begin = self.watch("--hang.request-dump=true", "--hang.pipe-prefix=" + self.prefix)
-        with watcher as daemon:
-            self.run_until_it_stands_still(daemon, timeline, begin)
+        with self.watch("--hang.request-dump=true", "--hang.pipe-prefix=" + self.prefix) as daemon:
+            timeline, _ = self.run_until_it_stands_still(daemon)
             got = [b"", b""]
 
             def asked():
@@ -50,24 +55,21 @@ class DumpRequestTest(harness.JobTest):
                     got[rank] += more
                 return all(got)
             harness.wait_for(asked, "both pipes have a byte")
-            time.sleep(2.5)
+            self.go_on(daemon, timeline)
             asked()
             self.assertEqual([len(each) for each in got], [1, 1])
-            self.assertIn("pipes=2", daemon.log())
+            harness.wait_for(lambda: "pipes=2" in daemon.log(), "it is in the log")
             self.assertIn("unread=1", daemon.log())
 
     def test_not_unless_configured(self):
-        watcher, timeline, begin = self.watch("--hang.pipe-prefix=" + self.prefix)
-        with watcher as daemon:
-            self.run_until_it_stands_still(daemon, timeline, begin)
-            time.sleep(2.5)
+        with self.watch("--hang.pipe-prefix=" + self.prefix) as daemon:
+            self.go_on(daemon, self.run_until_it_stands_still(daemon)[0])
             self.assertEqual(self.read(), [b"", b""])
 
     def test_the_dumps_explain_the_stall(self):
-        watcher, timeline, begin = self.watch()
-        with watcher as daemon:
-            self.run_until_it_stands_still(daemon, timeline, begin)
-            called = (begin + 5_000_000) * 1000 - 100_000_000
+        with self.watch() as daemon:
+            _, end = self.run_until_it_stands_still(daemon)
+            called = end * 1000 - 100_000_000
             for rank in range(collective_hang_test.RANKS):
                 collective_hang_test.write(self.directory, rank, {3}, called=called, written=called + 60 * 10**9)
 

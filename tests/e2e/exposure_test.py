@@ -31,7 +31,7 @@ class ExposureTest(harness.JobTest):
             for host, status in (("192.0.2.1", 200), ("localhost", 200), ("evil.example", 403)):
                 request = urllib.request.Request(trainwatch.url + "/-/healthy", headers={"Host": host})
                 try:
-                    self.assertEqual(urllib.request.urlopen(request, timeout=10).status, status)
+                    self.assertEqual(urllib.request.urlopen(request, timeout=harness.PATIENCE_SECONDS).status, status)
                 except urllib.error.HTTPError as refused:
                     self.assertEqual(refused.code, status, host)
 

@@ -5,6 +5,8 @@ import socket
 import urllib.parse
 import urllib.request
 
+import harness
+
 UPGRADE = (b"GET /api/v1/stream?after=0 HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
            b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n")
 
@@ -19,7 +21,7 @@ class FaultyClients:
         client = socket.socket()
         if receive_buffer:
             client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
-        client.settimeout(10)
+        client.settimeout(harness.PATIENCE_SECONDS)
         client.connect(self._address)
         return client
 
@@ -55,7 +57,7 @@ class FaultyClients:
 
     def read_everything(self, _):  # catalogue 86
         for path in ("/metrics", "/api/v1/status", "/api/v1/alerts?after=0", "/", "/api/v1/runs"):
-            with urllib.request.urlopen(self._url + path, timeout=10) as answer:
+            with urllib.request.urlopen(self._url + path, timeout=harness.PATIENCE_SECONDS) as answer:
                 answer.read()
 
     FAULTS = (stall, come_and_go, half_a_request, do_not_read_the_page, talk_nonsense, read_everything)

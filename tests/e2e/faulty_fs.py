@@ -2,7 +2,8 @@
 """A FUSE file system that shows another directory, badly: reads give 7 bytes at a time, inotify sees
 nothing, and reads fail or hang while a file says so.
 
-    faulty_fs.py BACKING MOUNTPOINT CONTROL      CONTROL/fail: EIO; CONTROL/hang: no answer until it is gone
+    faulty_fs.py BACKING MOUNTPOINT CONTROL      CONTROL/fail: EIO; CONTROL/hang: no answer until it is gone,
+                                             CONTROL/hangs: a read waits for that
 """
 
 import errno
@@ -42,7 +43,8 @@ class FaultyFs(fusepy.Operations):
 
     def read(self, path, size, offset, fh):
         while self._asked_for("hang"):
-            time.sleep(0.05)
+            with open(os.path.join(self._control, "hangs"), "w"):
+                time.sleep(0.05)
         if self._asked_for("fail"):
             raise fusepy.FuseOSError(errno.EIO)
         return os.pread(fh, min(size, SHORT), offset)

@@ -7,6 +7,8 @@ import socket
 import struct
 import urllib.parse
 
+import harness
+
 CONTINUE, TEXT, BINARY, CLOSE, PING, PONG = 0, 1, 2, 8, 9, 10
 ACCEPTED = "accepted"
 
@@ -34,7 +36,7 @@ class Client:
     def __init__(self, url, seed):
         address = urllib.parse.urlsplit(url)
         self._chance = random.Random(seed)
-        self._socket = socket.create_connection((address.hostname, address.port), timeout=10)
+        self._socket = socket.create_connection((address.hostname, address.port), timeout=harness.PATIENCE_SECONDS)
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._received = b""
         key = base64.b64encode(bytes(16)).decode()

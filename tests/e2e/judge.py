@@ -48,11 +48,10 @@ class Client:
             if len(self.alerts) == before:
                 return True
 
-    def poll_until_all(self, replayed, seconds=60):
+    def poll_until_all(self, replayed):
         """Polls until it has all; judge() says what is missing."""
         try:
-            harness.wait_for(lambda: self.catch_up() and self.has_all(replayed), "all alerts",
-                             seconds)
+            harness.wait_for(lambda: self.catch_up() and self.has_all(replayed), "all alerts")
         except AssertionError as error:
             print(error)
 

@@ -27,7 +27,7 @@ SPIKE_STEP, SPIKE_SECONDS = 1500, 5.0
 def request(url, **headers):
     """The headers and the body of an answer."""
     wanted = urllib.request.Request(url, headers={name.replace("_", "-"): value for name, value in headers.items()})
-    with urllib.request.urlopen(wanted, timeout=10) as answer:
+    with urllib.request.urlopen(wanted, timeout=harness.PATIENCE_SECONDS) as answer:
         return answer.headers, answer.read()
 
 
@@ -110,8 +110,13 @@ class MetricsFormatsTest(harness.JobTest):
         with Prometheus(trainwatch.url[len("http://"):], *arguments) as prometheus:
             harness.wait_for(lambda: prometheus.value("sum(trainwatch_steps_total)") == STEPS * len(ranks),
                              "Prometheus has all steps")
-            data = prometheus.ask("/api/v1/query", query=query)
-            answers = {int(series["metric"]["rank"]): float(series["value"][1]) for series in data["result"]}
+
+            def answered():
+                """Of each rank; nothing while one is missing, as after a scrape that failed."""
+                data = prometheus.ask("/api/v1/query", query=query)
+                found = {int(series["metric"]["rank"]): float(series["value"][1]) for series in data["result"]} if data else {}
+                return found if len(found) == len(ranks) else None
+            answers = harness.wait_for(answered, "an answer for each rank")
             for rank, steps in enumerate(ranks):
                 truth = sorted(steps)[int(0.95 * STEPS) - 1]
                 print("%s: p95 of rank %d is %.5f, Prometheus says %.5f" % (" ".join(arguments), rank, truth, answers[rank]))

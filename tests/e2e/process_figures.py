@@ -1,7 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What /proc says of a running process."""
+"""What /proc says of a running process, and the most memory that a command took."""
 
 import os
+import subprocess
+import sys
+
+# A small process that starts the command: what the kernel counts of a child begins with what its parent has.
+_WAITER = """import os, sys
+pid = os.posix_spawn(sys.argv[2], sys.argv[2:], os.environ)
+_, status, used = os.wait4(pid, 0)
+os.write(int(sys.argv[1]), b"%d" % used.ru_maxrss)
+sys.exit(min(1, status))"""
 
 
 def _status(pid, key):
@@ -15,6 +24,15 @@ def resident_mib(pid):
 
 def peak_resident_mib(pid):
     return _status(pid, "VmHWM") / 1024
+
+
+def run_and_peak(command, **options):
+    """Runs it to its end with these options of subprocess.run: whether it succeeded, and the most MiB that it had resident."""
+    reader, writer = os.pipe()
+    done = subprocess.run([sys.executable, "-I", "-S", "-c", _WAITER, str(writer), *command], pass_fds=[writer], check=False, **options)
+    os.close(writer)
+    with os.fdopen(reader) as peak:
+        return done.returncode == 0, int(peak.read()) / 1024
 
 
 def cpu_seconds(pid):

@@ -12,7 +12,7 @@ import urllib.parse
 import harness
 
 CONFIG = """
-global: {scrape_interval: 200ms, scrape_timeout: 200ms}
+global: {scrape_interval: 500ms, scrape_timeout: 500ms}
 scrape_configs:
   - job_name: trainwatch
     static_configs: [{targets: ['%s']}]%s

@@ -8,6 +8,8 @@ import struct
 import time
 import urllib.parse
 
+import harness
+
 SEQ = re.compile(rb'"seq":(\d+)')
 READ_BYTES = 1 << 18
 TEXT, CLOSE = 1, 8
@@ -32,7 +34,7 @@ class Subscriber:
         self.socket = socket.socket()
         if self._receive_buffer:
             self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, self._receive_buffer)
-        self.socket.settimeout(30)
+        self.socket.settimeout(harness.PATIENCE_SECONDS)
         self.socket.connect((address.hostname, address.port))
         self.socket.sendall((
             "GET /api/v1/stream?after=%d HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"

@@ -66,9 +66,10 @@ class SystemsTest(harness.unittest.TestCase):
             self.assertGreater(trainwatch.metric("trainwatch_system_utilization_ratio"), 0)
             # By name: what resolves it is a part of the C library that is loaded when it is needed.
             url = trainwatch.url.replace("127.0.0.1", "localhost")
-            follow = subprocess.run(["timeout", "5", *self.prefix, harness.binary(), "follow", url, "--after=0"],
-                                    stdout=subprocess.PIPE, text=True, timeout=60, check=False)
-            self.assertIn(alerts[0]["id"], follow.stdout)
+            with subprocess.Popen(["timeout", str(harness.PATIENCE_SECONDS), *self.prefix, harness.binary(), "follow", url, "--after=0"],
+                                  stdout=subprocess.PIPE, text=True) as follow:
+                self.assertTrue(any(alerts[0]["id"] in line for line in follow.stdout))
+                follow.terminate()
 
 
 if __name__ == "__main__":

@@ -24,6 +24,7 @@ STEP_SECONDS = {"DataLoaderIter": 0.005, "Forward": 0.040, "Backward": 0.080, "N
 SAMPLE_SECONDS = 0.5
 GPUS_PER_NODE = 2
 CORES_PER_NODE = 4
+TRACED_STEPS = 3  # of each rank in a profiler cycle
 
 
 class Cluster:
@@ -47,6 +48,10 @@ class Cluster:
         """What trainwatch is to watch."""
         return "watch:\n" + "".join(" - {path: %s, job: %s, source: %s}\n" % (path, name, name) for name, path in
                                     (("pretrain", self._system), ("finetune", self._traces)))
+
+    def steps(self):
+        """Of all ranks, so far."""
+        return sum(rank.steps for rank in self._ranks)
 
     def write_until(self, now):
         """Appends all that has happened by then."""
@@ -78,7 +83,7 @@ class Cluster:
 def record_traces(directory, cycle, ranks):
     """The profiler traces of one cycle."""
     subprocess.run([sys.executable, os.path.join(rich_job.SUPPORT, "kineto_gen.py"), "--scenario", "comm_bound",
-                    "--out", directory, "--ranks", str(ranks), "--steps", "3", "--kernels-per-step", "30",
+                    "--out", directory, "--ranks", str(ranks), "--steps", str(TRACED_STEPS), "--kernels-per-step", "30",
                     "--cycle", str(cycle)], check=True, stdout=subprocess.DEVNULL)
 
 
@@ -91,7 +96,7 @@ class Rank:
     """The timeline of one rank below `directory`, whose steps follow each other from `begin` on."""
 
     def __init__(self, directory, rank, node, begin):
-        self._rank, self._step, self._at, self._begin = rank, 0, begin, begin
+        self._rank, self.steps, self._at, self._begin = rank, 0, begin, begin
         self._random = random.Random(rank)
         self._pids = {phase: number for number, phase in enumerate((*STEP_SECONDS, "Step:ModeKeys.TRAIN"), 1)}
         self._path = os.path.join(directory, "framework", "%d-%s_pythontimeline.json.tmp" % (rank, node))
@@ -116,7 +121,7 @@ class Rank:
                 lines.append(self._span(phase, {"DataLoaderIter": "DataLoaderIter::GetNext"}.get(phase, phase), seconds))
                 self._at += seconds
             lines.append(self._span("Step:ModeKeys.TRAIN", "Step:ModeKeys.TRAIN", self._at - begin, begin))
-            self._step += 1
+            self.steps += 1
         with open(self._path, "a") as file:
             file.write("".join(",\n" + line for line in lines))
 
@@ -124,7 +129,7 @@ class Rank:
         begin = self._at if begin is None else begin
         return json.dumps({"name": name, "pid": self._pids[phase], "ph": "X", "ts": int((begin - self._begin) * 1e6),
                            "dur": int(seconds * 1e6),
-                           "args": {"pid": 1, "step_num": str(self._step), "worker_id": self._step % 4}})
+                           "args": {"pid": 1, "step_num": str(self.steps), "worker_id": self.steps % 4}})
 
 
 def _samples(at):
