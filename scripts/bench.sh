@@ -7,6 +7,8 @@
 #                                                  peers (HTA and smdebug from PyPI, mtail from Debian: 0.8 GB), month (six minutes)
 #   scripts/bench.sh tensors                       tensors of a trial beside the bandwidth of the memory
 #   scripts/bench.sh console                       what a job prints: text without records, and lines with records
+#   scripts/bench.sh page                          frames of the page, and how soon it shows what: printed by its tests
+#   scripts/bench.sh flood                         a minute of 100,000 records a second in 1,000 files, 120 subscribers: how late alerts are
 #   scripts/bench.sh detection [OPTION...]         are the alerts right: tests/bench/detection/README.md
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -14,6 +16,13 @@ trainwatch=$(scripts/build.sh)
 if [ "${1:-}" = detection ]; then
   shift
   exec /usr/bin/python3 tests/bench/detection/run.py "$trainwatch" "$@"
+fi
+if [ "${1:-}" = page ]; then
+  /usr/bin/python3 tests/e2e/page_test.py "$trainwatch" frames daemon
+  TRAINWATCH_ALERTS=100000 exec /usr/bin/python3 tests/e2e/page_alerts_test.py "$trainwatch"
+fi
+if [ "${1:-}" = flood ]; then
+  TRAINWATCH_LOAD_SECONDS=60 exec /usr/bin/python3 tests/e2e/load_test.py "$trainwatch"
 fi
 if [ "${1:-}" = tensors ] || [ "${1:-}" = console ]; then
   bench=${1%s}_bench
