@@ -5,10 +5,9 @@ import assert from 'node:assert/strict';
 import {after} from 'node:test';
 import {createRequire} from 'node:module';
 import {chromium} from 'playwright-core';
+import {PATIENCE_SECONDS} from './patience.mjs';
 
 export const BINARY = process.env.TRAINWATCH_BINARY;
-// As PATIENCE_SECONDS of harness.py: only what never comes fails, on a busy machine, too.
-const PATIENCE_SECONDS = 120;
 const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 
 let browser;

@@ -13,7 +13,7 @@ import {MockServer, scene} from './mock_server.mjs';
 
 const LONG = Boolean(process.env.TRAINWATCH_LONG);
 const SECONDS = LONG ? 15 : 3;
-const TYPICAL_MOST_MS = 50, MOST_MS = 150;  // of half of the frames, and of 99 of 100
+const TYPICAL_MOST_MS = 30, MOST_MS = 150;  // of half of the frames, and of 99 of 100
 const STEPS_PER_SECOND = 100, TICKS_PER_SECOND = 10;
 let assets;
 before(async () => { assets = await assetsOf(BINARY); });

@@ -3,10 +3,12 @@
 // milliseconds, as JSON: node many_alerts.mjs URL PAGES
 
 import {chromium} from 'playwright-core';
+import {PATIENCE_SECONDS} from './patience.mjs';
 
 const [url, pages] = process.argv.slice(2);
 const browser = await chromium.launch({executablePath: '/usr/bin/chromium', args: ['--no-sandbox']});
 const page = await browser.newPage({viewport: {width: 1280, height: 900}});
+page.setDefaultTimeout(1000 * PATIENCE_SECONDS);
 const errors = [];
 page.on('pageerror', (error) => errors.push(error.stack));
 const failed = [];

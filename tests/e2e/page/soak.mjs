@@ -3,6 +3,7 @@
 // prints what it holds after a garbage collection, in a line of JSON for each sample: node soak.mjs URL MINUTES
 
 import {chromium} from 'playwright-core';
+import {PATIENCE_SECONDS} from './patience.mjs';
 
 const SAMPLES = 30;
 const LOOKS = 10;  // seconds of each sample's time, at most, in which the cursor moves
@@ -12,6 +13,7 @@ const panel = (page, name) => page.locator(`[data-panel="${name}"]`);
 const each = (Number(minutes) * 60000) / SAMPLES;
 const browser = await chromium.launch({executablePath: '/usr/bin/chromium', args: ['--no-sandbox']});
 const page = await browser.newPage({viewport: {width: 1280, height: 900}});
+page.setDefaultTimeout(1000 * PATIENCE_SECONDS);
 const errors = [];
 page.on('pageerror', (error) => errors.push(error.stack));
 await page.goto(url);
