@@ -222,12 +222,12 @@ class CatalogueTest(harness.JobTest):
             bomb, waits, beside = self.write_bomb(), [], 0
             size = os.path.getsize(bomb)
 
-            def inflated():
+            def bytes_read():
                 found = self.file(trainwatch, bomb)
                 return found["offset"] if found else 0
-            while inflated() < size:
+            while bytes_read() < size:
                 waits.append(self.wait_for_another_line(trainwatch, neighbour, len(waits) + 3))
-                beside += 0 < inflated() < size
+                beside += 0 < bytes_read() < size
             self.assertEqual(self.file(trainwatch, bomb)["records"], 2)
             self.assertEqual(self.rejects(trainwatch), {"too_long": 1})
             self.check_good_job(trainwatch)
