@@ -20,7 +20,7 @@ import live_cluster
 from prometheus_server import Prometheus, scaled
 
 FULL = os.environ.get("TRAINWATCH_FLEET") == "full"
-NODES, SPEED = (1250, 1) if FULL else (10, 120)
+NODES, SPEED = (1250, 1) if FULL else (10, 60)
 RANKS, CORES = 8, 96  # of a node
 RECORDED_SECONDS = 10
 PATIENCE = 1800 if FULL else harness.PATIENCE_SECONDS

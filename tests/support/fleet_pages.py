@@ -48,7 +48,8 @@ class Fleet:
         return re.sub(r'rank="(\d)"', lambda found: 'rank="%s"' % chr(FIRST_RANK + int(found.group(1))), key)
 
     def _body(self, second, is_slow):
-        return "\n".join(["%s %r" % (key, _grown(value, pace * second * (2 if is_slow and slow else 1)))
+        # Not rounded: sums and counts go on alike, so means are the same between any two scrapes.
+        return "\n".join(["%s %r" % (key, value + pace * second * (2 if is_slow and slow else 1))
                           for key, value, pace, slow in self._lines]) + "\n"
 
     async def serve(self, reader, writer):
@@ -73,7 +74,3 @@ def _samples(page):
         sample = _SAMPLE.match(line)
         if sample:
             yield sample.group(1) + (sample.group(2) or ""), float(sample.group(3))
-
-
-def _grown(value, by):
-    return int(value + by) if value.is_integer() else value + by
