@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// CRC-32C (Castagnoli), and its masked form, in which TensorFlow's record files keep it.
+// CRC-32C (Castagnoli), by ISA-L where it is linked, else by a table; and its masked form, in which
+// TensorFlow's record files keep it.
 #pragma once
 
 #include <cstdint>
@@ -8,17 +9,6 @@
 #include "trainwatch/state_io.h"
 
 namespace trainwatch {
-
-// How it is computed, the faster the later; all give the same. What the processor has is used.
-enum class CrcMethod : std::uint8_t {
-  table,
-  instruction,  // of x86-64, SSE 4.2
-  folding,      // with carry-less products of 128 bits
-  wide_folding  // of 512 bits
-};
-bool has(CrcMethod method);
-// The register behind more bytes. `method`: one that the processor has.
-std::uint32_t behind(std::uint32_t crc, std::string_view bytes, CrcMethod method);
 
 // Of bytes that come in pieces.
 class Crc32c {
