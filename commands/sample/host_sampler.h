@@ -45,11 +45,11 @@ class GpuSource {
 class HostSampler {
  public:
   struct Places {
-    std::string proc = "/proc";
-    std::string cgroups = "/sys/fs/cgroup";
-    int pid = 0;  // whose limits; 0: this process's
+    std::string proc;     // "/proc"
+    std::string cgroups;  // "/sys/fs/cgroup"
+    int pid = 0;          // whose limits; 0: this process's
   };
-  // `places` are other ones in tests only; `gpus` may be null. One thread.
+  // `gpus` may be null. One thread.
   static Result<HostSampler> open(const Places& places, std::unique_ptr<GpuSource> gpus);
 
   // Reads everything. Rates are over the time since the last call (`monotonic` is any clock that

@@ -50,7 +50,7 @@ Status App::Impl::start_server(const ListenAddress& listen, const StateStore& st
   hub = std::make_unique<AlertHub>(store.epoch(), store.first_seq(), store.last_seq());
   const StorageConfig& storage = config.storage;
   IncidentTraces incidents(storage.path + "/incidents",
-                           {storage.incident_trace_bytes, storage.retention_age});
+                           {storage.incident_trace_bytes, storage.retention.age});
   if (const Status prepared = incidents.prepare(); !prepared)
     log->warn("traces of incidents cannot be kept", {{"error", prepared.error().message}});
   traces = std::make_unique<TraceMaker>(context, engine, workers.traces(), std::move(incidents),

@@ -28,8 +28,8 @@ struct EngineThreadOptions {
   IngestOptions ingest;
   std::string state_lost{};  // why the store starts over; empty: it does not
   AnalysisList analyses{};
-  bool rejected_samples = false;                // in the status
-  Nanos forget_after = std::chrono::hours{24};  // see DurablePipeline::next_round
+  bool rejected_samples = false;  // in the status
+  Nanos forget_after{};           // see DurablePipeline::next_round
   MetricsConfig metrics{};
   std::string dump_pipes{};  // whose pipes are asked for dumps when a stall opens; empty: none
 };

@@ -16,8 +16,8 @@ namespace trainwatch {
 class IncidentTraces {
  public:
   struct Limits {
-    std::uint64_t bytes = std::uint64_t{256} << 20U;
-    Nanos age = std::chrono::hours(24 * 30);
+    std::uint64_t bytes = 0;
+    Nanos age{};
   };
 
   IncidentTraces(std::string directory, Limits limits)

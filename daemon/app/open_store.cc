@@ -47,12 +47,11 @@ int exit_code_of(OpenFailure::Why why) {
 }  // namespace
 
 std::variant<OpenedStore, StartFailure> open_store(const StorageConfig& config) {
-  const Retention retention{config.retention_alerts, config.retention_age};
   SqliteStoreOptions options;
   options.directory = config.path;
   options.new_epoch = random_uuid();
   options.writer = version();
-  options.retention = retention;
+  options.retention = config.retention;
   options.allow_network = config.allow_network;
   auto opened = SqliteStore::open(std::move(options));
   if (const auto* failure = std::get_if<OpenFailure>(&opened)) {

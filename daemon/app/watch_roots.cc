@@ -16,9 +16,7 @@ namespace {
 
 IngestOptions no_roots(const Config& config) {
   IngestOptions input;
-  input.time.max_ahead = config.input.max_ahead;
-  input.time.lateness = config.input.lateness;
-  input.time.min_hold = config.input.min_hold;
+  input.time = config.input.time;
   input.names = config.input.names;
   if (!config.formats.empty()) {
     input.declared = std::make_shared<const DeclaredFormats>(config.formats);
@@ -79,10 +77,7 @@ std::string lexical_path(const std::string& path) {
 }
 
 TailLimits tail_limits(const TailConfig& config) {
-  TailLimits limits;
-  limits.chunk_bytes = config.chunk_bytes;
-  limits.max_files = config.max_files;
-  limits.max_depth = config.max_depth;
+  TailLimits limits = config.limits;
   limits.longest_gap = std::max<Nanos>(limits.longest_gap, 2 * config.poll_interval);
   return limits;
 }

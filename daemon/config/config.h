@@ -21,6 +21,9 @@
 #include "daemon/net/client_limits.h"
 #include "pipeline/decode/declared/declaration.h"
 #include "pipeline/engine/series_budget.h"
+#include "pipeline/state/state_store.h"
+#include "pipeline/tail/tailer.h"
+#include "pipeline/timestamps/event_time.h"
 #include "trainwatch/analysis.h"
 #include "trainwatch/interner.h"
 #include "trainwatch/result.h"
@@ -56,8 +59,7 @@ struct WebConfig {
 struct StorageConfig {
   std::string path = "trainwatch-data";
   bool allow_network = false;
-  std::size_t retention_alerts = 100'000;
-  Nanos retention_age = std::chrono::hours(24 * 30);
+  Retention retention;
   std::size_t incident_trace_bytes = std::size_t{256} << 20U;
 };
 
@@ -78,23 +80,18 @@ struct LogConfig {
 
 struct TailConfig {
   Nanos poll_interval = std::chrono::milliseconds{250};
-  std::size_t chunk_bytes = std::size_t{256} << 10U;
-  std::size_t max_files = std::size_t{64} << 10U;
-  int max_depth = 8;
+  TailLimits limits;  // as tail_limits() completes them
 };
 
-// How far apart the event times of one lane may be; see pipeline/timestamps/timestamp_filter.h.
 struct InputConfig {
-  Nanos max_ahead = std::chrono::minutes{10};
-  Nanos lateness = std::chrono::seconds{60};
-  Nanos min_hold{0};
+  TimestampFilterOptions time;
   InternerLimits names;
   Nanos forget_after = std::chrono::hours{24};
   bool environment_names = true;
 };
 
 struct StreamConfig {
-  Nanos heartbeat = std::chrono::seconds{5};
+  Nanos heartbeat = WsLimits{}.heartbeat;
 };
 
 struct HangConfig {

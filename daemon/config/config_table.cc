@@ -167,10 +167,10 @@ std::vector<ConfigField<Config>> make_settings() {
           "storage.allow_network", [](auto& c) -> auto& { return c.storage.allow_network; },
           "Allow the directory on a network file system, which may lose committed data."),
       count_field<Config>(
-          "storage.retention_alerts", [](auto& c) -> auto& { return c.storage.retention_alerts; },
+          "storage.retention_alerts", [](auto& c) -> auto& { return c.storage.retention.alerts; },
           100, 10'000'000, "Keep at most this many alerts for clients to resume from."),
       duration_field<Config>(
-          "storage.retention_age", [](auto& c) -> auto& { return c.storage.retention_age; },
+          "storage.retention_age", [](auto& c) -> auto& { return c.storage.retention.age; },
           hours{1}, hours{24 * 3650}, "Keep them for this long."),
       size_field<Config>(
           "storage.incident_trace_bytes",
@@ -202,26 +202,27 @@ std::vector<ConfigField<Config>> make_settings() {
           "Polling interval for the watched files; inotify wakes trainwatch sooner where it "
           "works."),
       size_field<Config>(
-          "tail.chunk_bytes", [](auto& c) -> auto& { return c.tail.chunk_bytes; }, 4 * kKiB,
+          "tail.chunk_bytes", [](auto& c) -> auto& { return c.tail.limits.chunk_bytes; }, 4 * kKiB,
           16 * kMiB,
           "Read at most this much of one file at a time; commands that read finished files read "
           "128KiB at most."),
       count_field<Config>(
-          "tail.max_files", [](auto& c) -> auto& { return c.tail.max_files; }, 1, 1'000'000,
+          "tail.max_files", [](auto& c) -> auto& { return c.tail.limits.max_files; }, 1, 1'000'000,
           "Follow at most this many files at a time; further ones are counted and ignored."),
       count_field<Config>(
-          "tail.max_depth", [](auto& c) -> auto& { return c.tail.max_depth; }, 0, 64,
+          "tail.max_depth", [](auto& c) -> auto& { return c.tail.limits.max_depth; }, 0, 64,
           "Descend at most this many directories below a watched one."),
       duration_field<Config>(
-          "input.max_ahead", [](auto& c) -> auto& { return c.input.max_ahead; }, minutes{1},
+          "input.max_ahead", [](auto& c) -> auto& { return c.input.time.max_ahead; }, minutes{1},
           hours{720},
           "A record this far ahead of its lane waits until others agree with it, else it is "
           "rejected."),
       duration_field<Config>(
-          "input.lateness", [](auto& c) -> auto& { return c.input.lateness; }, seconds{1},
+          "input.lateness", [](auto& c) -> auto& { return c.input.time.lateness; }, seconds{1},
           hours{24}, "The same for a record this far behind its lane."),
       duration_field<Config>(
-          "input.min_hold", [](auto& c) -> auto& { return c.input.min_hold; }, seconds{0}, hours{1},
+          "input.min_hold", [](auto& c) -> auto& { return c.input.time.min_hold; }, seconds{0},
+          hours{1},
           "System metrics wait at least this long (event time) to be sorted; at most "
           "input.lateness."),
       count_field<Config>(

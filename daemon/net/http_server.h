@@ -24,7 +24,7 @@ namespace trainwatch {
 
 struct NetOptions {
   std::string host = "127.0.0.1";          // an address, or "localhost"
-  std::uint16_t port = 9797;               // 0: any free one
+  std::uint16_t port = 0;                  // 0: any free one
   std::vector<std::string> allowed_hosts;  // names accepted in Host besides loopback's own
   std::vector<std::string> rules;          // that a client may ask for; empty: any
   ClientLimits limits;

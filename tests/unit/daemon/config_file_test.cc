@@ -79,9 +79,9 @@ TEST_F(ConfigFileTest, EverythingIsRead) {
   EXPECT_EQ(config->log.level, LogLevel::debug);
   EXPECT_EQ(config->log.format, LogFormat::json);
   EXPECT_EQ(config->tail.poll_interval, milliseconds{100});
-  EXPECT_EQ(config->tail.chunk_bytes, 65536U);
-  EXPECT_EQ(config->tail.max_files, 10U);
-  EXPECT_EQ(config->tail.max_depth, 0);
+  EXPECT_EQ(config->tail.limits.chunk_bytes, 65536U);
+  EXPECT_EQ(config->tail.limits.max_files, 10U);
+  EXPECT_EQ(config->tail.limits.max_depth, 0);
   EXPECT_EQ(config->stream.heartbeat, seconds{30});
   EXPECT_EQ(config->clients.ws.subscribers, 5U);
   EXPECT_EQ(config->clients.ws.queue_bytes, 1048576U);
