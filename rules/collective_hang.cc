@@ -182,11 +182,6 @@ class CollectiveHang final : public Rule {
   struct Resumed {
     Time start{};
     Time end{};
-
-    void state(StateIo& io) {
-      io(start);
-      io(end);
-    }
   };
   static constexpr std::size_t kMostPauses = 16;
   static constexpr Nanos kPause = std::chrono::seconds(15);  // less than any hang

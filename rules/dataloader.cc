@@ -84,18 +84,10 @@ class Seconds {
   struct Pending {
     std::int64_t second = 0;
     std::vector<Process> processes;
-    void state(StateIo& io) {
-      io(second);
-      io(processes);
-    }
   };
   struct Rank {
     SubjectId subject{};
     std::int64_t newest = 0;
-    void state(StateIo& io) {
-      io(subject);
-      io(newest);
-    }
   };
 
   static std::int64_t second_of(Time time) {

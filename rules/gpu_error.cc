@@ -74,10 +74,6 @@ class GpuError final : public Rule {
     std::int64_t last = kUnknown;
     Time changed{};
     bool possible() const { return last >= kUnknown && is_possible(changed); }
-    void state(StateIo& io) {
-      io(last);
-      io(changed);
-    }
   };
 
   // The sampler repeats the last one as long as it runs.

@@ -41,14 +41,6 @@ struct Load {
   }
   double mean() const { return sum.value() / static_cast<double>(samples); }
   std::string name() const { return "gpu" + std::to_string(gpu); }
-
-  void state(StateIo& io) {
-    io(gpu);
-    io(next_other);
-    io(samples);
-    io(sum);
-    io(bins);
-  }
 };
 
 // Jensen-Shannon distance, natural logarithm: 0 for equal shares, sqrt(ln 2) = 0.8326 at most.

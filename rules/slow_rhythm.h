@@ -120,12 +120,6 @@ struct Rhythm {
       std::int64_t place = kNoStep;
       Time at{};
       double lost = 0;
-
-      void state(StateIo& io) {
-        io(place);
-        io(at);
-        io(lost);
-      }
     };
     RingQueue<Start> kept;
 

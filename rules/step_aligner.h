@@ -23,11 +23,6 @@ namespace trainwatch {
 struct RankStep {
   SubjectId rank = SubjectId::none;
   StepSummary step{};
-
-  void state(StateIo& io) {
-    io(rank);
-    io(step);
-  }
 };
 
 struct JobStep {
@@ -35,10 +30,6 @@ struct JobStep {
   bool restarts = false;        // the first step of an attempt that is not the first
 
   Time begin() const;  // of the first rank
-  void state(StateIo& io) {
-    io(ranks);
-    io(restarts);
-  }
 };
 
 class StepAligner {

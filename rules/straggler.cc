@@ -54,12 +54,6 @@ struct Record {
   std::deque<Part> parts;  // the last steps of a rank
   bool proven = false;     // chance was excluded, and the rank has not been on time since
   CycleCost cost;          // since it was late first
-
-  void state(StateIo& io) {
-    io(parts);
-    io(proven);
-    io(cost);
-  }
 };
 
 // Totals over the last steps of a rank.

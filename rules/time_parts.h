@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "trainwatch/event.h"
-#include "trainwatch/state_io.h"
 
 namespace trainwatch::throughput_regression {
 
@@ -31,16 +30,6 @@ struct Parts {
     follow(backward, step.backward);
     follow(optimizer, step.optimizer);
     follow(total, step.iteration());
-  }
-
-  void state(StateIo& io) {
-    io(wait);
-    io(between);
-    io(outside);
-    io(forward);
-    io(backward);
-    io(optimizer);
-    io(total);
   }
 };
 

@@ -33,12 +33,6 @@ struct Interner {
   Interner emptied() const { return {symbols.emptied(), subjects.emptied(), series.emptied()}; }
 
   std::string_view text(Symbol symbol) const { return symbols.text(symbol); }
-
-  void state(StateIo& io) {
-    io(symbols);
-    io(subjects);
-    io(series);
-  }
 };
 
 // Of a state whose tables were loaded as they are: every id is what it was, if it was given.

@@ -57,15 +57,6 @@ struct Series {
   Symbol type = Symbol::none;       // as the file spells it: cpu, gpu, memory, i/o, network
   Symbol name = Symbol::none;       // cpu12
   Symbol dimension = Symbol::none;  // CPUUtilization
-
-  void state(StateIo& io) {
-    io(subject);
-    io(resource);
-    io(device);
-    io(type);
-    io(name);
-    io(dimension);
-  }
 };
 
 // Dense and append-only; the decoder that finds a new series adds it. Subject, type, name and

@@ -28,14 +28,6 @@ struct Subject {
   std::int64_t process = kNoProcess;  // of the operating system, of a rank that nothing names
 
   auto operator<=>(const Subject&) const = default;
-
-  void state(StateIo& io) {
-    io(job);
-    io(node);
-    io(rank);
-    io(gpu);
-    io(process);
-  }
 };
 
 // The node, "node:process", or "process 123" if no node is known: what tells writers apart that

@@ -66,13 +66,6 @@ struct Cause {
   std::vector<std::string> missing;  // inputs that would be needed: "gpu samples"
 
   bool operator==(const Cause&) const = default;
-
-  void state(StateIo& io) {
-    io(name);
-    io(coverage);
-    io(explanation);
-    io(missing);
-  }
 };
 
 // The content of an alert.

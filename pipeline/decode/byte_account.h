@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "trainwatch/state_io.h"
-
 namespace trainwatch {
 
 struct ByteAccount {
@@ -35,13 +33,6 @@ struct ByteAccount {
 
   // The writer removed the separator after the last record.
   void cut_back(std::uint64_t bytes) { structure -= std::min(bytes, structure); }
-
-  void state(StateIo& io) {
-    io(records);
-    io(rejected);
-    io(skipped);
-    io(structure);
-  }
 };
 
 }  // namespace trainwatch

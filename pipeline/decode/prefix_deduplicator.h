@@ -26,10 +26,6 @@ class PrefixDeduplicator {
   struct Candidate {
     FileId file{};
     Fingerprint read;
-    void state(StateIo& io) {
-      io(file);
-      io(read);
-    }
   };
 
   PrefixDeduplicator() = default;

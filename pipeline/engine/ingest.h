@@ -84,7 +84,6 @@ class Ingest final : public TailSink,
     std::uint64_t bytes_lost = 0;
     std::uint64_t read_errors = 0;
     Rejects rejects{};
-    void state(StateIo& io);
   };
   static constexpr std::size_t kRejectsKept = 64;
 

@@ -42,17 +42,6 @@ void account(Ingest::File& file, StateIo& io) {
 
 }  // namespace
 
-void Ingest::Source::state(StateIo& io) {
-  io(bytes);
-  io(records);
-  io(skipped);
-  io(generations);
-  io(truncations);
-  io(bytes_lost);
-  io(read_errors);
-  io(rejects);
-}
-
 void Ingest::save(StateRows& rows, bool all) {
   take_changed(files_, changed_files_, all, [&](FileId id, File& file) {
     rows.put(id_row(kFile, id), [&file, id, this](StateIo& io) {

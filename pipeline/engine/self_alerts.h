@@ -52,11 +52,6 @@ class SelfAlerts {
     bool firing = false;
     Time last_seen{};
     Alert alert;
-    void state(StateIo& io) {
-      io(firing);
-      io(last_seen);
-      io(alert);
-    }
   };
   std::map<std::pair<std::string, std::string>, Open> open_;  // by kind and source
 };

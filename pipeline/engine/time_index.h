@@ -30,14 +30,6 @@ struct Stretch {
   std::int64_t last_ns = 0;
   bool defines = false;    // has records that later ones refer to
   bool continues = false;  // a span that began before it ends in it, or later
-
-  void state(StateIo& io) {
-    io(end);
-    io(first_ns);
-    io(last_ns);
-    io(defines);
-    io(continues);
-  }
 };
 
 class TimeIndex {
@@ -92,14 +84,6 @@ class TimeIndex {
     std::int32_t rank = kNoRank;  // as a profiler's trace says
     bool whole = false;
     bool open_span = false;
-
-    void state(StateIo& io) {
-      io(stretches);
-      io(base_ns);
-      io(rank);
-      io(whole);
-      io(open_span);
-    }
   };
   struct Followed {
     Times times;

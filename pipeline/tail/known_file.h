@@ -20,15 +20,6 @@ struct KnownFile {
   std::string path;
   FileIdentity identity;
   std::uint32_t generation = 0;  // see FileStat
-
-  void state(StateIo& io) {
-    io(file);
-    io(lane);
-    io(source);
-    io(path);
-    io(identity);
-    io(generation);
-  }
 };
 
 // One file, up to the bytes that the sink has received.
@@ -43,12 +34,6 @@ struct LaneCheckpoint {
   std::string name;
   // The last file of the lane that was retired to make room, with all before it; empty: none.
   std::string forgotten_path;
-
-  void state(StateIo& io) {
-    io(lane);
-    io(name);
-    io(forgotten_path);
-  }
 };
 
 struct TailCheckpoint {

@@ -32,10 +32,6 @@ struct Memory {
   std::uint64_t images = 0;
 
   bool possible() const { return sums.size() <= kMostChannels; }
-  void state(StateIo& io) {
-    io(sums);
-    io(images);
-  }
 };
 
 class CheckInputImages final : public TensorRule<Memory> {

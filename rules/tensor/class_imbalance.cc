@@ -46,11 +46,6 @@ struct Memory {
   bool possible() const {
     return count.size() <= LabelledPredictions::kMostClasses && wrong.size() == count.size();
   }
-  void state(StateIo& io) {
-    io(count);
-    io(wrong);
-    io(samples);
-  }
 };
 
 class ClassImbalance final : public TensorRule<Memory> {

@@ -46,10 +46,6 @@ struct Memory {
   bool possible() const {
     return categories <= kMostCategories && counts.size() == categories * categories;
   }
-  void state(StateIo& io) {
-    io(categories);
-    io(counts);
-  }
 
   void grow(std::size_t wanted) {
     std::vector<std::uint64_t> grown(wanted * wanted);

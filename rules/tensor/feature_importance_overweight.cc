@@ -50,10 +50,6 @@ struct Heaviest {
   }
 
   bool possible() const { return largest.size() <= kMostFeatures; }
-  void state(StateIo& io) {
-    io(largest);
-    io(total);
-  }
 };
 
 // smdebug's hook for XGBoost saves a tensor of one element for each feature. They are judged

@@ -54,11 +54,6 @@ Status check_mode(std::string_view text) {
 struct Record {
   std::int64_t step = kNoStep;
   double loss = 0;
-
-  void state(StateIo& io) {
-    io(step);
-    io(loss);
-  }
 };
 
 // The record of the latest check, and those since.
@@ -69,7 +64,6 @@ struct Memory {
     return since.size() <= kMostSince &&
            std::ranges::all_of(since, [](const Record& record) { return record.step >= kNoStep; });
   }
-  void state(StateIo& io) { io(since); }
 };
 
 class LossNotDecreasing final : public TensorRule<Memory> {

@@ -31,11 +31,6 @@ struct Params {
 struct Record {
   std::int64_t step = kNoStep;
   double loss = 0;
-
-  void state(StateIo& io) {
-    io(step);
-    io(loss);
-  }
 };
 
 // The mean of what a validation has said at one step.
@@ -44,13 +39,6 @@ struct Validation {
   Time at{};
   double sum = 0;
   std::uint64_t count = 0;
-
-  void state(StateIo& io) {
-    io(step);
-    io(at);
-    io(sum);
-    io(count);
-  }
 };
 
 // Of a validation loss.
@@ -64,11 +52,6 @@ struct Memory {
            std::ranges::all_of(waiting, [](const Validation& one) {
              return one.count > 0 && one.step >= kNoStep && is_possible(one.at);
            });
-  }
-  void state(StateIo& io) {
-    io(waiting);
-    io(judged);
-    io(above);
   }
 };
 

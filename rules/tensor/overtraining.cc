@@ -37,10 +37,6 @@ struct Memory {
   std::int64_t since = 0;  // records after the best
 
   bool possible() const { return !std::isnan(best) && since >= 0; }
-  void state(StateIo& io) {
-    io(best);
-    io(since);
-  }
 };
 
 class Overtraining final : public TensorRule<Memory> {

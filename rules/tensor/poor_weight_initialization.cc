@@ -50,10 +50,6 @@ struct Memory {
   std::int64_t since = -1;  // records after the best
 
   bool possible() const { return !std::isnan(best) && since >= -1; }
-  void state(StateIo& io) {
-    io(best);
-    io(since);
-  }
 };
 
 class PoorWeightInitialization final : public TensorRule<Memory> {

@@ -95,19 +95,6 @@ class TensorRule : public Rule {
       return mode < Mode::count_ && attempt >= 1 && latest >= kNoStep && bad_step >= kNoStep &&
              is_possible(bad_since) && memory.possible();
     }
-    void state(StateIo& io) {
-      io(name);
-      io(mode);
-      io(pattern);
-      io(bad);
-      io(attempt);
-      io(latest);
-      io(bad_step);
-      io(bad_since);
-      io(value);
-      io(threshold);
-      io(memory);
-    }
   };
 
   explicit TensorRule(const RuleContext& context) : interner_(context.interner) {}

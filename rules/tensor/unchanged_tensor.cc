@@ -33,10 +33,6 @@ struct Memory {
   std::int64_t same = 1;  // steps in a row, with the latest
 
   bool possible() const { return previous.possible() && same >= 1; }
-  void state(StateIo& io) {
-    io(previous);
-    io(same);
-  }
 };
 
 class UnchangedTensor final : public TensorRule<Memory> {

@@ -39,10 +39,6 @@ struct Memory {
   KeptSample latest;     // only with num_steps
 
   bool possible() const { return reference.possible() && latest.possible(); }
-  void state(StateIo& io) {
-    io(reference);
-    io(latest);
-  }
 };
 
 class WeightUpdateRatio final : public TensorRule<Memory> {

@@ -44,14 +44,6 @@ void IterationTracker::RecentWaits::state(StateIo& io) {
   if (last.size() > kMostKept) io.fail();
 }
 
-void IterationTracker::Track::state(StateIo& io) {
-  io(end);
-  io(number);
-  io(first);
-  io(iteration);
-  io(pace);
-}
-
 void IterationTracker::Lane::state(StateIo& io) {
   io(waits);
   io(waiting);

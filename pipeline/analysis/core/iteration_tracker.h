@@ -100,7 +100,6 @@ class IterationTracker {
     std::int64_t first = kNoStep;  // number of the attempt
     Nanos iteration{};             // the last one
     PaceMemory pace;
-    void state(StateIo& io);
   };
   struct Lane {
     std::vector<RecentWaits> waits;

@@ -55,10 +55,6 @@ class LostTime {
     Account& operator+=(const Account& other);
     Account& operator/=(double divisor);
     void add(CauseName cause, double seconds) { lost[static_cast<std::size_t>(cause)] += seconds; }
-    void state(StateIo& io) {
-      io(elapsed);
-      io(lost);
-    }
   };
 
   LostTime(const Interner& interner, const Attribution& attribution)

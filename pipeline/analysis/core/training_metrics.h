@@ -28,12 +28,6 @@ struct BatchTimes {
   Time previous_start = kNoTime;
   std::int64_t previous_step = kNoStep;
   WaitHistogram between;
-
-  void state(StateIo& io) {
-    io(previous_start);
-    io(previous_step);
-    io(between);
-  }
 };
 
 class TrainingMetrics {
@@ -59,11 +53,6 @@ class TrainingMetrics {
     DurationHistogram duration;
     Time last{};
     std::uint64_t count = 0;
-    void state(StateIo& io) {
-      io(duration);
-      io(last);
-      io(count);
-    }
   };
 
   using Workers = std::map<std::int32_t, std::uint8_t>;

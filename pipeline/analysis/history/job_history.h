@@ -94,10 +94,6 @@ class JobHistory {
       for (std::size_t slot = 0; slot < other.lost.size(); ++slot)
         lose(slot, static_cast<double>(other.lost[slot]));
     }
-    void state(StateIo& io) {
-      io(iterations);
-      io(lost);
-    }
   };
   using Percents = std::array<std::uint64_t, kBins>;  // samples in [0, 5), [5, 10), …
 

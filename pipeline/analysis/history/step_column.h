@@ -12,7 +12,6 @@
 
 #include "pipeline/analysis/core/lost_time.h"
 #include "trainwatch/event.h"
-#include "trainwatch/state_io.h"
 #include "trainwatch/stats/distribution.h"
 
 namespace trainwatch {
@@ -70,21 +69,6 @@ struct StepColumn {
   void add(const StepFigures& step);
   void add_load(Nanos duration);
   void merge(const StepColumn& other);
-
-  void state(StateIo& io) {
-    io(iterations);
-    io(shortest);
-    io(longest);
-    io(attempt);
-    io(last_step);
-    io(elapsed);
-    io(parts);
-    io(lost);
-    io(evaluation);
-    io(loads);
-    io(load_seconds);
-    io(longest_load);
-  }
 };
 
 }  // namespace trainwatch

@@ -67,11 +67,6 @@ class CycleResults {
   struct Entry {
     std::int64_t cycle = 0;
     Result result{};
-
-    void state(StateIo& io) {
-      io(cycle);
-      io(result);
-    }
   };
 
   ByKey by_key() const {

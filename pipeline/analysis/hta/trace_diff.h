@@ -22,10 +22,6 @@ struct TraceName {
   bool on_device = false;
 
   auto operator<=>(const TraceName&) const = default;
-  void state(StateIo& io) {
-    io(name);
-    io(on_device);
-  }
 };
 
 struct TraceTotal {

@@ -53,10 +53,6 @@ struct Total {
     now.last([&](double sum, std::uint64_t count) { all.add(mean_of(sum, count)); });
     return all;
   }
-  void state(StateIo& io) {
-    io(now);
-    io(bins);
-  }
 };
 
 SeriesGroup dimension_of_node(const Interner&, SeriesGroup of, const Series&) {

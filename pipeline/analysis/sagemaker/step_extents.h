@@ -50,13 +50,6 @@ class StepExtents {
       names.clear();
       phases.clear();
     }
-    void state(StateIo& io) {
-      io(number);
-      io(known);
-      io(whole);
-      io(names);
-      io(phases);
-    }
   };
 
   // Calls `close(step)` with the step that made room, if one did.

@@ -89,15 +89,6 @@ void FlightOperation::state(StateIo& io) {
   if (!is_possible(created)) io.fail();
 }
 
-void FlightGroup::state(StateIo& io) {
-  io(name);
-  io(description);
-  io(ranks);
-  io(progress);
-  io(operations);
-  io(last_sequence);
-}
-
 void RankDump::state(StateIo& io) {
   io(rank);
   io(written);

@@ -57,8 +57,6 @@ struct FlightGroup {
   std::vector<FlightOperation> operations;  // in the order of their records
   // If some of them are not kept: the highest number of a collective among all.
   std::optional<std::int64_t> last_sequence{};
-
-  void state(StateIo& io);
 };
 
 struct RankDump {

@@ -37,12 +37,6 @@ std::vector<std::int32_t> RankList::all() const {
   return ranks;
 }
 
-void RankList::Run::state(StateIo& io) {
-  io(first);
-  io(step);
-  io(count);
-}
-
 void RankList::state(StateIo& io) {
   io(runs_);
   size_ = 0;

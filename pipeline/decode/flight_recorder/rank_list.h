@@ -39,7 +39,6 @@ class RankList {
 
     std::int64_t last() const { return first + std::int64_t{step} * (count - 1); }
     auto operator<=>(const Run&) const = default;
-    void state(StateIo& io);
   };
   std::vector<Run> runs_;  // ascending, apart
   std::size_t size_ = 0;

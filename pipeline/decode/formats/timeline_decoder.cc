@@ -61,12 +61,6 @@ class TimelineDecoder final : public TraceDocumentDecoder {
     Symbol name{};
     bool paired = false;         // a B event was seen
     std::vector<OpenSpan> open;  // a stack
-
-    void state(StateIo& io) {
-      io(name);
-      io(paired);
-      io(open);
-    }
   };
 
   // What the records so far had in common, so that those that come are quick to read.

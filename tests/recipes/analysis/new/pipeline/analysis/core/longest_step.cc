@@ -47,10 +47,6 @@ class LongestStep final : public Analysis {
   struct Longest {
     Nanos duration{};
     std::int64_t step = kNoStep;
-    void state(StateIo& io) {
-      io(duration);
-      io(step);
-    }
   };
 
   const Interner& interner_;
