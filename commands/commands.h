@@ -38,6 +38,9 @@ int formats(const FormatsOptions& options, std::ostream& out, std::ostream& err)
 // usable.
 int follow(const FollowOptions& options);
 
+// `trainwatch docs`: a document that the program carries, as it is; without a name, what there is.
+int docs(const DocsOptions& options, std::ostream& out, std::ostream& err);
+
 // `trainwatch sample`: writes this host's CPU, memory, disk, network and GPU metrics as SageMaker's
 // system-metrics files, so that a job outside SageMaker has them too. Runs until stopped
 // (run_at_interval()). What this machine lacks is reported once on `err`. The exit code: 0, or

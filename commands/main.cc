@@ -34,5 +34,6 @@ int main(int argc, char** argv) {
   commands.formats = trainwatch::formats;
   commands.follow = trainwatch::follow;
   commands.sample = trainwatch::sample;
+  commands.docs = trainwatch::docs;
   return trainwatch::run_command_line(argc, argv, commands, std::cout, std::cerr);
 }

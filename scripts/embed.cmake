@@ -1,22 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 # Makes a source file that holds files as bytes, for web_assets() (daemon/net/web_assets.h):
-#   cmake -DOUT=FILE.cc "-DFILES=a.html;b.css" -P embed.cmake
+#   cmake -DOUT=FILE.cc -DDOCS=docs "-DFILES=a.html;b.css;docs/metrics.md" -P embed.cmake
 # FILE.gz beside a file is the same, compressed.
 
-# Where a file is served: scripts and styles under a name that changes with their content.
-function(path_of variable name hash)
+# Where a file is served: scripts and styles under a name that changes with their content, documents
+# as in the folder DOCS, Markdown without its ending.
+function(path_of variable file hash)
+  get_filename_component(name ${file} NAME)
   get_filename_component(stem ${name} NAME_WE)
   get_filename_component(ending ${name} LAST_EXT)
   if(name STREQUAL "index.html")
     set(path "/")
   elseif(ending STREQUAL ".js" OR ending STREQUAL ".css")
     set(path "/assets/${stem}-${hash}${ending}")
-  elseif(name STREQUAL "self-alerts.md")
-    set(path "/docs/${stem}")
-  elseif(ending STREQUAL ".yaml")
-    set(path "/api/v1/${name}")
-  elseif(ending STREQUAL ".md")
-    set(path "/docs/rules/${stem}")
+  elseif(file MATCHES "\\.(md|yaml)$")
+    file(RELATIVE_PATH path ${DOCS} ${file})
+    string(REGEX REPLACE "\\.md$" "" path "/docs/${path}")
   else()
     set(path "/${name}")
   endif()
@@ -43,7 +42,7 @@ foreach(file IN LISTS FILES)
     string(APPEND views ", {k${index}, ${size}}")
     math(EXPR index "${index} + 1")
   endforeach()
-  path_of(path ${name} ${short_hash})
+  path_of(path ${file} ${short_hash})
   string(APPEND rows "    {\"${name}\", \"${path}\", \"${hash}\"${views}},\n")
 endforeach()
 file(WRITE ${OUT} "// Made by scripts/embed.cmake.

@@ -22,7 +22,7 @@ constexpr const char* kFooter =
     "Exit codes: 0 done; 1 failed at run time, or nothing could be read; 2 wrong usage;\n"
     "3 alerts at or above --fail-on; 73 another process uses the state; 78 bad configuration.\n"
     "Every flag has an environment variable: --log.level is TRAINWATCH_LOG_LEVEL.\n"
-    "'trainwatch COMMAND --help' explains a command.";
+    "'trainwatch COMMAND --help' explains a command; 'trainwatch docs' lists the documentation.";
 
 // `trainwatch help` and `trainwatch help COMMAND`, as git and kubectl have them.
 constexpr std::string_view kHelp = "help";

@@ -30,6 +30,7 @@ struct Commands {
   OfflineCommand<FormatsOptions> formats;
   std::function<int(const FollowOptions&)> follow;
   std::function<int(const SampleOptions&, std::ostream& err)> sample;
+  std::function<int(const DocsOptions&, std::ostream& out, std::ostream& err)> docs;
 };
 
 int run_command_line(int argc, const char* const* argv, const Commands& commands, std::ostream& out,

@@ -152,6 +152,14 @@ Action define_rules(CLI::App& app, const CliSession& session) {
   };
 }
 
+Action define_docs(CLI::App& app, const CliSession& session) {
+  auto options = std::make_shared<DocsOptions>();
+  app.add_option("NAME", options->name,
+                 "One of those that it lists without a name; of a rule also the short name");
+  app.footer("A running trainwatch serves the same at /docs/ and /docs/NAME.");
+  return [options, &session] { return session.commands.docs(*options, session.out, session.err); };
+}
+
 Action define_check_config(CLI::App& app, const CliSession& session) {
   auto file = std::make_shared<std::string>();
   app.add_option("FILE", *file, "YAML configuration")->required();
@@ -187,6 +195,7 @@ constexpr std::array kCommands = {
     CliCommand{"follow", "Print alerts of a running trainwatch as they arrive", define_follow},
     CliCommand{"sample", "Sample host and GPU metrics into SageMaker's format", define_sample},
     CliCommand{"rules", "List the rules with their parameters", define_rules},
+    CliCommand{"docs", "Print the documentation, which the program carries", define_docs},
     CliCommand{"check-config", "Check a configuration file", define_check_config},
     CliCommand{"version", "Print version, revision and compiler", define_version},
 };

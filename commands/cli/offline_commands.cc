@@ -159,8 +159,10 @@ Action define_analyze(CLI::App& app, const CliSession& session) {
   auto options = std::make_shared<AnalyzeOptions>();
   auto flags = std::make_shared<ConfigFlagSet>(app, session.commands.catalog);
   add_offline_options(app, *options);
-  with_variable(app.add_option("--what", options->what,
-                               "Analyses to run; see docs/analyses.md and docs/gpu-analyses.md"))
+  with_variable(
+      app.add_option(
+          "--what", options->what,
+          "Analyses to run; see 'trainwatch docs analyses' and 'trainwatch docs gpu-analyses'"))
       ->type_name("NAME,NAME...")
       ->allow_extra_args(false)
       ->delimiter(',')

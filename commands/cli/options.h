@@ -99,6 +99,10 @@ struct FormatsOptions : OfflineOptions {
   bool json = false;  // instead of text
 };
 
+struct DocsOptions {
+  std::string name;  // empty: list them
+};
+
 struct SampleOptions {
   std::string out;  // the job's directory; created if missing
   Nanos interval = std::chrono::milliseconds{500};

@@ -25,6 +25,7 @@ struct StatusText {
 constexpr StatusText kStatusTexts[] = {
     {200, "OK"},
     {201, "Created"},
+    {301, "Moved Permanently"},
     {304, "Not Modified"},
     {400, "Bad Request"},
     {401, "Unauthorized"},

@@ -8,11 +8,12 @@
 
 #include "daemon/net/accept.h"
 #include "daemon/net/alerts_response.h"
+#include "daemon/net/asset_response.h"
+#include "daemon/net/documents.h"
 #include "daemon/net/metrics_page.h"
 #include "daemon/net/process_metrics.h"
 #include "daemon/net/stream_protocol.h"
 #include "daemon/net/url.h"
-#include "daemon/net/web_assets.h"
 
 namespace trainwatch {
 namespace {
@@ -87,38 +88,12 @@ HttpResponse text(int status, std::string body) {
           .headers = {}};
 }
 
-constexpr std::string_view kAssets = "/assets/";  // scripts and styles, see scripts/embed.cmake
-
-std::string_view type_of(std::string_view name) {
-  constexpr std::pair<std::string_view, std::string_view> kTypes[] = {
-      {".html", "text/html; charset=utf-8"},     {".css", "text/css; charset=utf-8"},
-      {".js", "text/javascript; charset=utf-8"}, {".svg", "image/svg+xml"},
-      {".md", "text/plain; charset=utf-8"},      {".yaml", "application/yaml"},
-  };
-  for (const auto& [ending, type] : kTypes) {
-    if (name.ends_with(ending)) return type;
-  }
-  return "application/octet-stream";
+Answer asset(NetState&, const HttpRequest& request) {
+  return asset_response(request);
 }
 
-Answer asset(NetState&, const HttpRequest& request) {
-  const auto all = web_assets();
-  const auto found = std::ranges::find(all, request.path(), &WebAsset::path);
-  if (found == all.end()) return error_response(404);
-  const bool gzip = !found->gzip.empty() && accepts_gzip(request.header("Accept-Encoding"));
-  const std::string etag = "\"" + std::string(found->hash) + (gzip ? "-gz\"" : "\"");
-  HttpResponse response;
-  response.caching = found->path.starts_with(kAssets) ? Caching::forever : Caching::revalidate;
-  response.content_type = type_of(found->name);
-  response.headers.emplace_back("ETag", etag);
-  if (!found->gzip.empty()) response.headers.emplace_back("Vary", "Accept-Encoding");
-  if (request.header("If-None-Match").find(etag) != std::string_view::npos) {
-    response.status = 304;
-    return response;
-  }
-  if (gzip) response.headers.emplace_back("Content-Encoding", "gzip");
-  response.body = gzip ? found->gzip : found->bytes;
-  return response;
+Answer document(NetState&, const HttpRequest& request) {
+  return document_response(request);
 }
 
 HttpResponse metrics(NetState& net, const HttpRequest& request) {
@@ -323,12 +298,12 @@ constexpr Route kRoutes[] = {
     {"/-/ready", ready, true},
     {"/-/reload", reload, false, "POST"},
     {"/api/v1/alerts", alerts},
-    {"/api/v1/asyncapi.yaml", asset},
+    {"/api/v1/asyncapi.yaml", document},
     {kAlertTraces, trace},
     {kAnnotationsPath, trace},
     {"/api/v1/heatmap", chart},
     {"/api/v1/histogram", chart},
-    {"/api/v1/openapi.yaml", asset},
+    {"/api/v1/openapi.yaml", document},
     {"/api/v1/runs", fresh<runs>},
     {"/api/v1/scalars", chart},
     {kSilencesPath, silences, false, "POST"},
@@ -340,8 +315,8 @@ constexpr Route kRoutes[] = {
     {kTensorValuePath, tensors},
     {kTimelinePath, trace},
     {kAnalyses, analysis},
-    {"/docs/rules/", asset},
-    {"/docs/self-alerts", asset},
+    {"/docs", document},
+    {kDocuments, document},
 };
 
 bool leads_to(const Route& route, std::string_view path) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The page (daemon/web) and the runbooks of docs/ that are served, compiled into the program
+// The page (daemon/web) and the documentation (docs), compiled into the program
 // (scripts/embed.cmake).
 #pragma once
 

@@ -76,6 +76,7 @@ class Answers(unittest.TestCase):
                 continue  # tensors_test.py
             path = path.replace("{id}", self.alert["id"])
             path = path.replace("{name}", "step_statistics" if "analyses" in path else "step_spike")
+            path = path.replace("{page}", "prometheus").replace("{document}", "openapi.yaml")
             choices = [p for p in operation.get("parameters", []) if "enum" in p["schema"]]
             for query in [""] + ["?%s=%s" % (p["name"], value) for p in choices for value in p["schema"]["enum"]]:
                 with self.subTest(path + query):
