@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import time
+import zipfile
 
 import harness
 
@@ -33,6 +34,14 @@ def build_wheel(out):
     return glob.glob(out + "/*.whl")[0]
 
 
+def carried(*folders):
+    """Files of the sources that both packages have, as paths below the root."""
+    for folder in folders:
+        for place, _, names in os.walk(os.path.join(harness.ROOT, folder), followlinks=True):
+            if not place.endswith(("docs/decisions", "docs/images")):
+                yield from (os.path.relpath(os.path.join(place, name), harness.ROOT) for name in names)
+
+
 class PackageTest(harness.JobTest):
     def setUp(self):
         super().setUp()
@@ -43,6 +52,17 @@ class PackageTest(harness.JobTest):
             self.skipTest("lintian is not installed")
         deb = build_deb(self.out)
         self.assertEqual(do("lintian", "--allow-root", "--fail-on=error,warning", deb), "")
+
+    def test_both_have_the_documentation_and_what_it_names(self):
+        root = os.path.join(self.out, "root")
+        do("dpkg-deb", "-x", build_deb(self.out), root)
+        for path in carried("docs", "config"):
+            with self.subTest(path):
+                self.assertTrue(path == "config/trainwatch.yaml"  # in /etc
+                                or os.path.exists(os.path.join(root, "usr/share/doc/trainwatch", path)))
+        with zipfile.ZipFile(build_wheel(self.out)) as wheel:
+            names = set(wheel.namelist())
+        self.assertEqual([path for path in carried("docs", "config") if "trainwatch/" + path not in names], [])
 
     def test_the_same_commit_gives_the_same_package(self):
         environment = dict(os.environ, SOURCE_DATE_EPOCH="1795000000")
@@ -57,7 +77,7 @@ class PackageTest(harness.JobTest):
 
     def test_the_wheel_watches_a_job(self):
         wheel = build_wheel(self.out)
-        self.assertRegex(wheel, r"/trainwatch-[\d.]+-py3-none-manylinux_2_27_x86_64\.whl$")
+        self.assertRegex(wheel, r"/trainwatchd-[\d.]+-py3-none-manylinux_2_27_x86_64\.whl$")
         start = time.monotonic()
         environment = os.path.join(self.out, "venv")
         do("/usr/bin/python3", "-m", "venv", environment)
