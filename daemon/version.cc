@@ -29,8 +29,8 @@ std::string version_text() {
   uname(&system);
   return "trainwatch, version " + std::string(version()) +
          " (revision: " + std::string(version_revision()) +
-         ")\n  compiler:         " + version_compiler() + "\n  platform:         linux/" +
-         system.machine + "\n";
+         ")\n  distribution:     trainwatchd (wheel), trainwatch (deb)\n  compiler:         " +
+         version_compiler() + "\n  platform:         linux/" + system.machine + "\n";
 }
 
 }  // namespace trainwatch

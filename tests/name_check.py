@@ -5,6 +5,9 @@
 Names of several words ("cycle_measure", "CycleMeasure") are looked for everywhere, also as part of
 longer ones and in prose. A name of one word ("Look") may be an English word: it is looked for in code
 only. What the table "Words in sentences" lists is looked for everywhere, with its usual endings.
+
+Nothing installs `trainwatch` from PyPI, which is another project (ours is `trainwatchd`), and nothing states another
+version of trainwatch than CMakeLists.txt, where it is set.
 """
 
 import functools
@@ -15,7 +18,8 @@ import sys
 from text_check import ROOT, report, repository_files
 
 TABLE = "docs/decisions/names.md"
-TEXTS = (".cc", ".h", ".py", ".sh", ".md", ".js", ".html", ".css", ".yaml", ".cases", ".cmake", ".service", ".txt")
+TEXTS = (".cc", ".h", ".py", ".sh", ".md", ".js", ".html", ".css", ".yaml", ".cases", ".cmake", ".service", ".txt", ".toml",
+         ".tpl", "Containerfile")
 NO_TEXTS = ("tests/data/",)
 EXEMPT = {TABLE, "CHANGELOG.md", "tests/name_check.py"}
 
@@ -35,6 +39,9 @@ QUOTED = re.compile(r"`([^`]+)`")
 COMMENT_OR_STRING = re.compile(
     r'//[^\n]*|/\*.*?\*/|R"(?P<mark>\w*)\(.*?\)(?P=mark)"|"(?:\\.|[^"\\\n])*"', re.DOTALL)
 ENDINGS = r"(?:s|d|ed|ing)?"
+FOREIGN = re.compile(r"\b(?:pipx?|uv)3? (?:tool )?(?:install|run) (?:[^`\n|]*[ '\"])?trainwatch(?![\w/])")
+VERSION = re.compile(r"\btrainwatchd?[-:_ ]v?(\d+\.\d+\.\d+)\b|\"version\" \"(\d+\.\d+\.\d+)\""
+                     r"|\b(?:appV|v)ersion: (\d+\.\d+\.\d+)$|\(trainwatch VERSION ([\d.]+)")
 
 
 @functools.cache
@@ -114,6 +121,21 @@ def blank(found):
     return re.sub(r"[^\n]", " ", found.group())
 
 
+def current_version():
+    with open(os.path.join(ROOT, "CMakeLists.txt"), encoding="utf-8") as file:
+        return next(filter(None, VERSION.search(file.read()).groups()))
+
+
+def distribution_complaints(text, version):
+    for number, line in enumerate(text.split("\n"), 1):
+        if FOREIGN.search(line):
+            yield number, "PyPI's trainwatch is another project: trainwatchd"
+        for found in VERSION.finditer(line):
+            stated = next(filter(None, found.groups()))
+            if stated != version:
+                yield number, "version %s, where CMakeLists.txt has %s" % (stated, version)
+
+
 def complaints(path, text, old):
     lines = text.split("\n")
     code = COMMENT_OR_STRING.sub(blank, text).split("\n") if path.endswith((".cc", ".h")) else [""] * len(lines)
@@ -140,6 +162,12 @@ def test_itself():
     expected = [(1, "CycleMeasure"), (2, "Look"), (5, "old files"), (6, "Told"), (7, "gone/net/url")]
     assert found == expected, found
     assert list(complaints("a/cycle_measure.md", "", old)) == [(1, "the name of the file: CycleMeasure")]
+    wrong = ["pip install trainwatch", "pip install -U trainwatch-1.2.3-py3.whl", "pipx install 'trainwatch'",
+             "trainwatch:1.2.2", "appVersion: 1.2.2", "trainwatch_1.2.2-1_amd64.deb"]
+    right = ["pip install ./dist/trainwatchd-*.whl", "pip install trainwatchd", "pip install ./python (trainwatch)",
+             "`pip install`, then trainwatch", "trainwatch 1.2.3", "version: 3.1.0 of it"]
+    found = list(distribution_complaints("\n".join(wrong + right), "1.2.3"))
+    assert [number for number, _ in found] == list(range(1, len(wrong) + 1)), found
 
 
 def main():
@@ -147,8 +175,11 @@ def main():
     with open(os.path.join(ROOT, TABLE), encoding="utf-8") as file:
         old = OldNames(file.read())
 
+    version = current_version()
+
     def old_names(path, text):
-        return ((number, "old name: " + name) for number, name in complaints(path, text, old))
+        yield from ((number, "old name: " + name) for number, name in complaints(path, text, old))
+        yield from distribution_complaints(text, version)
     return report("name check", filter(is_checked, repository_files()), old_names)
 
 

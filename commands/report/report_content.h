@@ -30,7 +30,7 @@ struct RejectedRecord {
 };
 
 struct ReportContent {
-  std::string program;  // "trainwatch 0.1.0 (abc1234)"
+  std::string program;  // "trainwatch VERSION (REVISION)"
   std::string job;      // "" where the files do not name it
   std::vector<SourceFigures> sources;
   std::map<std::string, std::uint64_t> formats;  // of how many files

@@ -33,7 +33,7 @@ metadata:
   name: bert
   labels: {{- include "trainwatch.podLabels" . | nindent 4 }}
 spec:
-  initContainers: {{- include "trainwatch.sidecar" (dict "values" .Values.trainwatch "version" "0.1.0") | nindent 4 }}
+  initContainers: {{- include "trainwatch.sidecar" (dict "values" .Values.trainwatch "version" "0.2.0") | nindent 4 }}
   containers: [{name: trainer, image: bert, volumeMounts: [{name: job, mountPath: /data}]}]
   volumes:
     - {name: job, emptyDir: {}}

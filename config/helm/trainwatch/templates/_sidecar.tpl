@@ -1,6 +1,6 @@
 {{/*
 For the initContainers of a pod that trains:
-  {{- include "trainwatch.sidecar" (dict "values" .Values.trainwatch "version" "0.1.0") | nindent 8 }}
+  {{- include "trainwatch.sidecar" (dict "values" .Values.trainwatch "version" "0.2.0") | nindent 8 }}
 */}}
 {{- define "trainwatch.sidecar" -}}
 {{- $values := .values -}}
