@@ -39,7 +39,7 @@ QUOTED = re.compile(r"`([^`]+)`")
 COMMENT_OR_STRING = re.compile(
     r'//[^\n]*|/\*.*?\*/|R"(?P<mark>\w*)\(.*?\)(?P=mark)"|"(?:\\.|[^"\\\n])*"', re.DOTALL)
 ENDINGS = r"(?:s|d|ed|ing)?"
-FOREIGN = re.compile(r"\b(?:pipx?|uv)3? (?:tool )?(?:install|run) (?:[^`\n|]*[ '\"])?trainwatch(?![\w/])")
+FOREIGN = re.compile(r"\b(?:(?:pip3?|pipx|uv tool) install|pipx run|uvx) (?:[^`\n|]*[ '\"])?trainwatch(?![\w/])")
 VERSION = re.compile(r"\btrainwatchd?[-:_ ]v?(\d+\.\d+\.\d+)\b|\"version\" \"(\d+\.\d+\.\d+)\""
                      r"|\b(?:appV|v)ersion: (\d+\.\d+\.\d+)$|\(trainwatch VERSION ([\d.]+)")
 
