@@ -32,9 +32,10 @@ class Driver {
     return engine_.take_emitted();
   }
 
-  std::set<std::string> missing() const {
-    const std::set<std::string_view> inputs = engine_.host().missing(0);
-    return {inputs.begin(), inputs.end()};
+  Judged judged() const {
+    const RuleHost& host = engine_.host();
+    const std::set<std::string_view>& inputs = host.missing(0);
+    return {host.evaluations(0), host.warming(0), {inputs.begin(), inputs.end()}};
   }
 
   StoredRows save() { return test::saved(engine_); }
@@ -69,7 +70,7 @@ Outcome run_straight(const Case& made) {
     driver.push(std::span(made.events).subspan(i, 1));
     for (const Alert& alert : driver.flushed()) all.push_back({i, alert});
   }
-  return {std::move(all), driver.missing()};
+  return {std::move(all), driver.judged()};
 }
 
 Finals finals(const std::vector<Emitted>& emitted) {

@@ -18,9 +18,16 @@ struct Emitted {
   Alert alert;
 };
 
+// What the rule made of the events, at the end.
+struct Judged {
+  std::uint64_t evaluations = 0;
+  std::size_t warming = 0;        // of its instances
+  std::set<std::string> missing;  // for want of which it abstains
+};
+
 struct Outcome {
   std::vector<Emitted> emitted;
-  std::set<std::string> missing;  // at the end, for want of which the rule abstains
+  Judged judged;
 };
 
 // One event at a time; every change is emitted at once.

@@ -150,6 +150,25 @@ TEST(CaseLanguage, AValueIsFoundByItsPath) {
             "wanted: expect at step 100 resolved\nbut:    state is firing");
 }
 
+// "expect resolved" is about alerts that there were.
+TEST(CaseLanguage, WithoutAnAlertAFailureSaysWhyTheRuleWasSilent) {
+  const std::string steps = "steps 0..99 0.2\n";
+  const std::string silent = "\nbut:    the rule gave no verdict: ";
+  for (const std::string expected :
+       {"expect resolved", "expect at step 9 firing", "expect last firing", "expect alerts 1"}) {
+    EXPECT_EQ(failure("step_spike", steps + expected + "\n"),
+              "wanted: " + expected + silent + "it found nothing in 100 evaluations");
+  }
+  EXPECT_EQ(failure("step_spike", "steps 0..2 0.2\nexpect resolved\n"),
+            "wanted: expect resolved" + silent + "it is still warming up");
+  EXPECT_EQ(failure("step_spike", "clock 9\nexpect resolved\n"),
+            "wanted: expect resolved" + silent + "no event reached it");
+  EXPECT_EQ(failure("gpu_idle", "cycle 0..9 0.1 wait 50 nowork\nexpect resolved\n"),
+            "wanted: expect resolved" + silent + "it abstains, missing is 'gpu activity'");
+  EXPECT_EQ(failure("step_spike", steps + "expect alerts 0\n"), "");
+  EXPECT_EQ(spike("expect resolved").find("wanted: expect resolved\nbut:    "), 0U);
+}
+
 TEST(CaseLanguage, AFailureSaysWhatCame) {
   EXPECT_EQ(spike("expect at step 99 firing"),
             "wanted: expect at step 99 firing\nbut:    no alert was emitted at step 99");

@@ -35,7 +35,7 @@ struct Expectation {
     at,        // an alert with all `fields` was emitted at the event `label`
     last,      // the last alert emitted has all `fields`
     nothing,   // no alert of severity `least` or above
-    resolved,  // every alert is resolved at the end
+    resolved,  // there was an alert, and every one is resolved at the end
     alerts,    // exactly `count` alerts
     missing,   // at the end the rule abstains for want of `input`
   };

@@ -52,21 +52,40 @@ std::string wrong_unresolved(const std::vector<Emitted>& emitted) {
   return "";
 }
 
+std::string listed(const std::set<std::string>& missing) {
+  std::string list = "missing is";
+  for (const std::string& one : missing) list += " '" + one + "'";
+  return list;
+}
+
 std::string wrong_missing(const std::string& input, const std::set<std::string>& missing) {
   if (missing.contains(input)) return "";
-  std::string wrong = missing.empty() ? "nothing is missing" : "missing is";
-  for (const std::string& one : missing) wrong += " '" + one + "'";
-  return wrong;
+  return missing.empty() ? "nothing is missing" : listed(missing);
+}
+
+bool demands_an_alert(const Expectation& expectation) {
+  switch (expectation.kind) {
+    case Kind::at:
+    case Kind::last:
+    case Kind::resolved:
+      return true;
+    case Kind::alerts:
+      return expectation.count > 0;
+    case Kind::nothing:
+    case Kind::missing:
+      return false;
+  }
+  return false;
 }
 
 // In a few words; empty when the expectation is met.
 std::string why_unmet(const Expectation& expectation, const Case& made, const Outcome& outcome) {
   const std::vector<Emitted>& emitted = outcome.emitted;
+  if (emitted.empty() && demands_an_alert(expectation)) return why_silent(outcome.judged);
   switch (expectation.kind) {
     case Kind::at:
       return wrong_at(expectation, made, emitted);
     case Kind::last:
-      if (emitted.empty()) return "no alert was emitted";
       return mismatch(emitted.back().alert, expectation.fields);
     case Kind::nothing:
       return wrong_above(expectation.least, emitted);
@@ -77,12 +96,20 @@ std::string why_unmet(const Expectation& expectation, const Case& made, const Ou
       return count == expectation.count ? "" : "the number of alerts is " + std::to_string(count);
     }
     case Kind::missing:
-      return wrong_missing(expectation.input, outcome.missing);
+      return wrong_missing(expectation.input, outcome.judged.missing);
   }
   return "";
 }
 
 }  // namespace
+
+std::string why_silent(const Judged& judged) {
+  const std::string silent = "the rule gave no verdict: ";
+  if (judged.evaluations == 0) return silent + "no event reached it";
+  if (!judged.missing.empty()) return silent + "it abstains, " + listed(judged.missing);
+  if (judged.warming > 0) return silent + "it is still warming up";
+  return silent + "it found nothing in " + std::to_string(judged.evaluations) + " evaluations";
+}
 
 std::string mismatch(const Alert& alert, const std::vector<Field>& fields) {
   const std::string json = to_json(alert);

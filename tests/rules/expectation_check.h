@@ -14,6 +14,9 @@ namespace trainwatch::cases {
 // Empty when it has them.
 std::string mismatch(const Alert& alert, const std::vector<Field>& fields);
 
+// Why no alert came: "the rule gave no verdict: it abstains, missing is 'gpu activity'".
+std::string why_silent(const Judged& judged);
+
 // Empty when `expectation` is met; otherwise what was expected, what is wrong, and the alerts that
 // were emitted, one a line.
 std::string unmet(const Expectation& expectation, const Case& made, const Outcome& outcome);

@@ -53,6 +53,10 @@ class RuleCase : public testing::Test {
       const std::string failure = unmet(expectation, *made, outcome);
       if (!failure.empty()) ADD_FAILURE_AT(file_.path.c_str(), expectation.line) << failure;
     }
+    if (outcome.emitted.empty() && must_fire()) {
+      ADD_FAILURE_AT(file_.path.c_str(), text_.line)
+          << "wanted: an alert, as the heading says\nbut:    " << why_silent(outcome.judged);
+    }
     for (const Emitted& one : outcome.emitted) {
       EXPECT_LE(one.alert.verdict.evidence.size(), 3072U);
     }
@@ -61,6 +65,9 @@ class RuleCase : public testing::Test {
       compare(straight, run_cut(*made, seed), "cut with seed " + std::to_string(seed));
       compare(straight, run_killed(*made, seed), "killed with seed " + std::to_string(seed));
     }
+  }
+  bool must_fire() const {
+    return text_.name.starts_with("firing") || text_.name.starts_with("recovering");
   }
   void compare(const Finals& straight, const Finals& other, const std::string& how) const {
     if (other == straight) return;
