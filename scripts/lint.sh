@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Checks the form of the sources, also of files that git does not know yet: clang-format, then
-# includes, definitions, references, old names, named tests, licences and clocks (tests/*_check.py). With --tidy also clang-tidy, which takes seconds a file.
+# Checks the form of the sources, also of files that git does not know yet: clang-format, then tests/*_check.py
+# and whether the recipes apply. With --tidy also clang-tidy, which takes seconds a file.
 #   scripts/lint.sh
 #   scripts/lint.sh --tidy                          clang-tidy over all of the program
 #   scripts/lint.sh --tidy --changed[=REF] [--most=N]
@@ -59,6 +59,7 @@ python3 tests/name_check.py
 python3 tests/catalogue_check.py
 python3 tests/spdx_check.py
 python3 tests/clock_check.py
+python3 tests/recipes/check.py --apply
 if $tidy; then
   if $changed && ! commit=$(base); then
     sources=()
