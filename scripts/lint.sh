@@ -59,6 +59,7 @@ python3 tests/name_check.py
 python3 tests/catalogue_check.py
 python3 tests/spdx_check.py
 python3 tests/clock_check.py
+python3 tests/flaky_check.py
 python3 tests/recipes/check.py --apply
 if $tidy; then
   if $changed && ! commit=$(base); then
