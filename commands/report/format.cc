@@ -59,10 +59,6 @@ std::string percent(double number) {
   return std::isfinite(number) ? fixed(number, 1) + " %" : kUnknown;
 }
 
-std::string whole_percent(double number) {
-  return std::isfinite(number) ? fixed(number, 0) + " %" : kUnknown;
-}
-
 std::string duration(double microseconds) {
   if (!std::isfinite(microseconds)) return kUnknown;
   const double seconds = microseconds / 1e6;

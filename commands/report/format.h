@@ -7,10 +7,9 @@
 
 namespace trainwatch::report_format {
 
-std::string count(double number);          // "12,345"
-std::string figure(double number);         // "0.212", "15.1", "12,345"
-std::string percent(double number);        // "70.2 %"
-std::string whole_percent(double number);  // "70 %"
+std::string count(double number);    // "12,345"
+std::string figure(double number);   // "0.212", "15.1", "12,345"
+std::string percent(double number);  // "70.2 %"
 std::string duration(
     double microseconds);            // "212 µs", "15.1 ms", "3.21 s", "12 min 05 s", "3 h 12 min"
 std::string bytes(double number);    // "12.3 MiB"

@@ -3,7 +3,6 @@
 
 #include <unistd.h>
 
-#include <boost/asio/post.hpp>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
@@ -112,14 +111,6 @@ std::uint16_t App::port() const {
   return impl_->server->port();
 }
 
-void App::stop() {
-  boost::asio::post(impl_->context, [&impl = *impl_] { impl.drain(); });
-}
-
-Status App::reload() {
-  return impl_->reload();
-}
-
 int run_app(const RunOptions& options) {
   ignore_signals_of_writes();
   say_why_at_termination();
@@ -128,9 +119,7 @@ int run_app(const RunOptions& options) {
     std::optional<StartFailure> failure = check_limits();
     std::optional<App> app;
     if (!failure) {
-      RunOptions own = options;
-      own.own_process = true;
-      failure = app.emplace(std::move(own)).start();
+      failure = app.emplace(options).start();
     }
     if (failure) LogOutput(STDERR_FILENO).write(failure->message);
     code = failure ? failure->exit_code : app->run();

@@ -11,7 +11,6 @@
 #include "daemon/app/console.h"
 #include "daemon/app/open_store.h"
 #include "daemon/config/config.h"
-#include "trainwatch/result.h"
 
 namespace trainwatch {
 
@@ -20,12 +19,10 @@ struct RunOptions {
   std::string config_file{};     // empty: the defaults
   ConfigFlags flags{};
   std::optional<ConsoleOptions> console{};  // absent: standard output stays empty
-  // The process is the daemon's alone: it may give up rights for good. Tests share theirs.
-  bool own_process = false;
 };
 
-// The running daemon. start() returns once it listens; run() serves until stop() or a signal. Tests
-// run it in their own process.
+// The running daemon. start() returns once it listens; run() serves until a signal. The process is
+// its own: it gives up rights for good.
 class App {
  public:
   explicit App(RunOptions options);
@@ -37,10 +34,6 @@ class App {
   int run();
 
   std::uint16_t port() const;
-  // Any thread: as SIGTERM does, reads the files to their end and then stops.
-  void stop();
-  // Net thread: reloads the configuration. On an error nothing changes.
-  Status reload();
 
  private:
   struct Impl;

@@ -114,7 +114,7 @@ Status App::Impl::start_engine(const Config& config, OpenedStore opened) {
 // Before the threads that read hostile bytes are started. A reload reads the configuration again.
 void App::Impl::enter_sandbox() {
   const ProcessConfig& wanted = options.config.process;
-  if (!options.own_process || !wanted.sandbox) return engine->show_sandbox("off");
+  if (!wanted.sandbox) return engine->show_sandbox("off");
   const Sandbox sandbox = trainwatch::enter_sandbox(sandbox_paths(options, watched, access));
   sandboxed = true;
   const std::string enforced = sandbox.enforced.empty() ? "nothing" : sandbox.enforced;

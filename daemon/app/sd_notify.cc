@@ -56,9 +56,7 @@ void ServiceNotifier::stopping(Nanos at_most) const {
   const auto micros = std::chrono::ceil<std::chrono::microseconds>(at_most).count();
   send("STOPPING=1\nEXTEND_TIMEOUT_USEC=" + std::to_string(micros));
 }
-void ServiceNotifier::status(std::string_view text) const {
-  send("STATUS=" + one_line(text));
-}
+
 void ServiceNotifier::watchdog() const {
   send("WATCHDOG=1");
 }

@@ -22,7 +22,6 @@ class ServiceNotifier {
   void reloading() const;
   // The stop may take this long, whatever TimeoutStopSec= says.
   void stopping(Nanos at_most) const;
-  void status(std::string_view text) const;
   void watchdog() const;
 
  private:

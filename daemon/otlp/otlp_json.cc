@@ -10,10 +10,6 @@
 namespace trainwatch {
 namespace {
 
-void begin_attribute(JsonWriter& json, std::string_view key, std::string_view kind) {
-  json.begin_object().field("key", key).key("value").begin_object().key(kind);
-}
-
 std::string host_name() {
   char name[256] = {};
   return gethostname(name, sizeof name - 1) == 0 ? name : "";
@@ -45,19 +41,8 @@ void write_double(JsonWriter& json, std::string_view key, double value) {
 }
 
 void write_attribute(JsonWriter& json, std::string_view key, std::string_view value) {
-  begin_attribute(json, key, "stringValue");
-  json.value(value).end_object().end_object();
-}
-
-void write_attribute(JsonWriter& json, std::string_view key, std::int64_t value) {
-  begin_attribute(json, key, "intValue");
-  json.value(std::to_string(value)).end_object().end_object();
-}
-
-void write_attribute(JsonWriter& json, std::string_view key, double value) {
   json.begin_object().field("key", key).key("value").begin_object();
-  write_double(json, "doubleValue", value);
-  json.end_object().end_object();
+  json.field("stringValue", value).end_object().end_object();
 }
 
 void begin_scope(JsonWriter& json, const OtlpResource& resource, std::string_view scopes) {

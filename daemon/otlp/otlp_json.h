@@ -27,8 +27,6 @@ void write_time_ns(JsonWriter& json, std::string_view key, Time time);
 void write_double(JsonWriter& json, std::string_view key, double value);
 // One member of "attributes".
 void write_attribute(JsonWriter& json, std::string_view key, std::string_view value);
-void write_attribute(JsonWriter& json, std::string_view key, std::int64_t value);
-void write_attribute(JsonWriter& json, std::string_view key, double value);
 // "resource" and the beginning of the member `scopes`, up to and including "scope".
 void begin_scope(JsonWriter& json, const OtlpResource& resource, std::string_view scopes);
 

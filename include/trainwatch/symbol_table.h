@@ -56,7 +56,6 @@ class SymbolTable {
   }
   std::size_t limit() const { return max_symbols_; }
   std::size_t bytes() const { return bytes_; }  // of all names
-  std::size_t byte_limit() const { return max_bytes_; }
   // With the limits and the counts of this one, and no names.
   SymbolTable emptied() const {
     SymbolTable empty(max_symbols_, max_bytes_);

@@ -21,12 +21,6 @@ IntervalSet::IntervalSet(std::vector<Interval> intervals) : intervals_(std::move
   intervals_.resize(kept);
 }
 
-std::int64_t IntervalSet::covered_ns() const {
-  std::int64_t total = 0;
-  for (const Interval& interval : intervals_) total += interval.end_ns - interval.start_ns;
-  return total;
-}
-
 std::int64_t IntervalSet::covered_ns(const Interval& within) const {
   std::int64_t total = 0;
   auto interval = std::upper_bound(
@@ -45,27 +39,6 @@ std::optional<Interval> IntervalSet::at(std::int64_t time_ns) const {
       [](std::int64_t time, const Interval& known) { return time < known.end_ns; });
   if (interval == intervals_.end() || interval->start_ns > time_ns) return std::nullopt;
   return *interval;
-}
-
-std::int64_t IntervalSet::extent_ns() const {
-  return intervals_.empty() ? 0 : intervals_.back().end_ns - intervals_.front().start_ns;
-}
-
-IntervalSet intersection(const IntervalSet& a, const IntervalSet& b) {
-  std::vector<Interval> common;
-  auto left = a.intervals().begin();
-  auto right = b.intervals().begin();
-  while (left != a.intervals().end() && right != b.intervals().end()) {
-    const std::int64_t start = std::max(left->start_ns, right->start_ns);
-    const std::int64_t end = std::min(left->end_ns, right->end_ns);
-    if (start < end) common.push_back({start, end});
-    if (left->end_ns < right->end_ns) {
-      ++left;
-    } else {
-      ++right;
-    }
-  }
-  return IntervalSet(std::move(common));
 }
 
 }  // namespace trainwatch

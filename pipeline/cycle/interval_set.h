@@ -18,18 +18,13 @@ class IntervalSet {
 
   // Disjoint, by start.
   const std::vector<Interval>& intervals() const { return intervals_; }
-  std::int64_t covered_ns() const;
   // The covered time within the interval. O(log n) plus the intervals within.
   std::int64_t covered_ns(const Interval& within) const;
   // The interval that covers this time, if any. O(log n).
   std::optional<Interval> at(std::int64_t time_ns) const;
-  // From the first start to the last end; 0 if empty.
-  std::int64_t extent_ns() const;
 
  private:
   std::vector<Interval> intervals_;
 };
-
-IntervalSet intersection(const IntervalSet& a, const IntervalSet& b);
 
 }  // namespace trainwatch

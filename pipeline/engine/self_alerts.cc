@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pipeline/engine/self_alerts.h"
 
-#include <algorithm>
 #include <string>
 
 #include "pipeline/engine/alert_json.h"
@@ -121,12 +120,6 @@ std::vector<Alert> SelfAlerts::update(Time now, const std::vector<SelfCondition>
     return !entry.second.firing && now - entry.second.alert.started_at >= kPause;
   });
   return changed;
-}
-
-std::size_t SelfAlerts::active(std::string_view kind) const {
-  return static_cast<std::size_t>(std::ranges::count_if(open_, [kind](const auto& entry) {
-    return entry.second.firing && entry.first.first == kind;
-  }));
 }
 
 }  // namespace trainwatch

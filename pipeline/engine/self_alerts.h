@@ -43,8 +43,6 @@ class SelfAlerts {
   // `conditions` are all that hold now. Returns the alerts that began or ended.
   std::vector<Alert> update(Time now, const std::vector<SelfCondition>& conditions);
 
-  std::size_t active(std::string_view kind) const;
-
   void state(StateIo& io) { io(open_); }
 
  private:

@@ -10,7 +10,6 @@ namespace {
 
 struct Transitions {
   Phase phase;
-  std::string_view name;
   // In the order of PhaseEvent.
   std::optional<Phase> opened, end_due, end_revoked, finished, restarted;
 };
@@ -20,13 +19,13 @@ const Transitions& transitions_of(Phase phase) {
   constexpr std::nullopt_t illegal = std::nullopt;
   // clang-format off
   static constexpr std::array<Transitions, 6> kTable = {{
-      // phase     name          opened   end_due   end_revoked finished  restarted
-      {discovered, "discovered", reading, skipped,  discovered, illegal,  illegal},
-      {skipped,    "skipped",    ending,  skipped,  discovered, illegal,  illegal},
-      {reading,    "reading",    illegal, ending,   reading,    illegal,  reading},
-      {ending,     "ending",     illegal, ending,   reading,    finished, ending},
-      {finished,   "finished",   illegal, finished, revived,    illegal,  ending},
-      {revived,    "revived",    illegal, finished, revived,    illegal,  reading},
+      // phase     opened   end_due   end_revoked finished  restarted
+      {discovered, reading, skipped,  discovered, illegal,  illegal},
+      {skipped,    ending,  skipped,  discovered, illegal,  illegal},
+      {reading,    illegal, ending,   reading,    illegal,  reading},
+      {ending,     illegal, ending,   reading,    finished, ending},
+      {finished,   illegal, finished, revived,    illegal,  ending},
+      {revived,    illegal, finished, revived,    illegal,  reading},
   }};
   // clang-format on
   const Transitions& found = kTable[static_cast<std::size_t>(phase)];
@@ -35,10 +34,6 @@ const Transitions& transitions_of(Phase phase) {
 }
 
 }  // namespace
-
-std::string_view to_string(Phase phase) {
-  return transitions_of(phase).name;
-}
 
 std::optional<Phase> next_phase(Phase phase, PhaseEvent event) {
   const Transitions& row = transitions_of(phase);

@@ -8,7 +8,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <string_view>
 
 namespace trainwatch {
 
@@ -28,8 +27,6 @@ enum class PhaseEvent : std::uint8_t {
   finished,     // everything was read, and finished() is called
   restarted,    // its content was replaced: the next byte read is its first
 };
-
-std::string_view to_string(Phase phase);
 
 // The phase after `event`; empty if the event is illegal. The whole table is in file_phase.cc.
 std::optional<Phase> next_phase(Phase phase, PhaseEvent event);

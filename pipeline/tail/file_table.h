@@ -45,7 +45,6 @@ class FileTable {
   std::vector<TrackedFile*> same_base(std::string_view base) const;
   bool full() const { return tracked_.size() >= limits_.max_files; }
   bool may_open_more() const { return open_.size() < limits_.max_open_files; }
-  std::size_t open_files() const { return open_.size(); }
 
   LaneTable& lanes() { return lanes_; }
   const LaneTable& lanes() const { return lanes_; }

@@ -79,8 +79,6 @@ TensorSelection::TensorSelection(std::string_view collections, std::string_view 
   }
 }
 
-TensorSelection::TensorSelection(TensorSelection&&) noexcept = default;
-TensorSelection& TensorSelection::operator=(TensorSelection&&) noexcept = default;
 TensorSelection::~TensorSelection() = default;
 
 bool TensorSelection::has(const Tensor& tensor, const Interner& interner) const {

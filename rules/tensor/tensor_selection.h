@@ -44,8 +44,6 @@ class TensorSelection {
  public:
   // Both comma separated, valid, and joined; if both are empty nothing is selected.
   TensorSelection(std::string_view collections, std::string_view regexes);
-  TensorSelection(TensorSelection&&) noexcept;
-  TensorSelection& operator=(TensorSelection&&) noexcept;
   ~TensorSelection();
 
   bool empty() const { return collections_.empty() && regexes_.empty(); }

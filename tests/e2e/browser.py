@@ -49,10 +49,6 @@ class Browser:
         self._process.wait()
         self._profile.cleanup()
 
-    def dom(self):
-        """The document as it is now; empty while there is none."""
-        return self.evaluate("document.documentElement.outerHTML") or ""
-
     def evaluate(self, expression):
         """The value of an expression of JavaScript, for a promise the one that it gives; None while there is no page, or
         if it was loaded meanwhile."""

@@ -111,7 +111,6 @@ class Node:
         series += [("gpu", "gpu%d" % gpu, "GPUUtilization", 95) for gpu in range(gpus)]
         series += [("gpu", "gpu%d" % gpu, "GPUMemoryUtilization", 50) for gpu in range(gpus)]
         series += [("memory", "MemoryUsedPercent", "", 30)]
-        self.records_per_second = len(series)
         self._lines = "".join(
             '{"Type":"%s","Name":"%s","Dimension":"%s","Value":%d.%%(v)d,"NodeId":"%s","Timestamp":%%(t)d.0}\n'
             % (kind, name, dimension, value, node) for kind, name, dimension, value in series)

@@ -48,8 +48,6 @@ void sends_everything(const std::string& name) {
   EXPECT_THAT(supervisor.next(), testing::MatchesRegex("RELOADING=1\nMONOTONIC_USEC=[0-9]+"));
   notifier.watchdog();
   EXPECT_EQ(supervisor.next(), "WATCHDOG=1");
-  notifier.status("lag 0 s");
-  EXPECT_EQ(supervisor.next(), "STATUS=lag 0 s");
   notifier.stopping(std::chrono::seconds(15));
   EXPECT_EQ(supervisor.next(), "STOPPING=1\nEXTEND_TIMEOUT_USEC=15000000");
 }
