@@ -12,6 +12,12 @@
 #   scripts/bench.sh detection [OPTION...]         are the alerts right: tests/bench/detection/README.md
 set -euo pipefail
 cd "$(dirname "$0")/.."
+# They are built beside the tests.
+with_benchmarks() {
+  [ -z "$(scripts/setup.sh --missing)" ] || scripts/setup.sh
+  cmake --preset release --log-level=WARNING -DBUILD_TESTING=ON >&2
+}
+
 trainwatch=$(scripts/build.sh)
 if [ "${1:-}" = detection ]; then
   shift
@@ -26,8 +32,10 @@ if [ "${1:-}" = flood ]; then
 fi
 if [ "${1:-}" = tensors ] || [ "${1:-}" = console ]; then
   bench=${1%s}_bench
+  with_benchmarks
   ninja -C build/release "$bench" >&2
   exec "$(find build/release -name "$bench" -type f)"
 fi
+with_benchmarks
 ninja -C build/release decode_bench alert_floor fan_out_floor >&2
 exec /usr/bin/python3 tests/bench/performance/run.py "$trainwatch" "$(find build/release -name decode_bench -type f)" build/bench "$@"

@@ -4,6 +4,7 @@
 
     demo.py port PREFERRED           prints a free TCP port
     demo.py ready URL                waits until trainwatch is ready
+    demo.py page URL                 whether it has the page: it can be built without
     demo.py alert URL                waits until the page is served and has an alert to show
     demo.py show                     prints the alerts on standard input for a person to read
     demo.py verdict URL TRUTH.json   compares what it reported with what happened
@@ -57,6 +58,10 @@ def ready(url):
     return poll(ask) is not None
 
 
+def page(url):
+    return b"/assets/" in fetch(url + "/")
+
+
 def alert(url):
     fetch(url + "/")
     return poll(lambda: json.loads(fetch(url + "/api/v1/alerts?after=0"))["alerts"] or None) is not None
@@ -101,7 +106,7 @@ def verdict(url, truth_path):
 
 
 if __name__ == "__main__":
-    command = {"port": port, "ready": ready, "alert": alert, "show": show,
+    command = {"port": port, "ready": ready, "page": page, "alert": alert, "show": show,
                "verdict": verdict}.get("".join(sys.argv[1:2]))
     if command is None:
         sys.exit(__doc__)

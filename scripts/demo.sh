@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Plays a recorded training job to trainwatch at live speed: about 70 seconds, in which one batch comes
-# late. Prints the address of the page and each alert as it comes. The program is that of a package in
+# late. Prints the address of the page, where the program has it, and each alert as it comes. The program is that of a package in
 # dist/ (scripts/package.sh) if there is one, else it is built.
 #   scripts/demo.sh [--keep] [--speed=N]
 # --keep leaves trainwatch running at the end, --speed=4 plays four times as fast.
@@ -54,7 +54,13 @@ url=http://127.0.0.1:$port
 pids+=($!)
 python3 scripts/demo.py ready "$url" || { cat "$scratch/log"; exit 1; }
 echo "demo: trainwatch watches $scratch/job"
-echo "demo: open $url/ in a browser (metrics: $url/metrics)"
+if python3 scripts/demo.py page "$url"; then
+  where="$url/"
+  echo "demo: open $where in a browser (metrics: $url/metrics)"
+else
+  where="$url/metrics"
+  echo "demo: this trainwatch was built without the page; metrics: $where, alerts: $trainwatch follow $url"
+fi
 "$trainwatch" follow "$url" 2>/dev/null > >(python3 scripts/demo.py show) &
 pids+=($!)
 
@@ -62,7 +68,7 @@ echo "demo: playing a recorded training run, 600 steps of a small CNN, speed x$s
 python3 scripts/play.py "$job" "$scratch/job" --speed="$speed"
 python3 scripts/demo.py verdict "$url" "$job.truth.json" && verdict=0 || verdict=$?
 if $keep; then
-  echo "demo: still running at $url/ until Ctrl-C"
+  echo "demo: still running at $where until Ctrl-C"
   wait "${pids[0]}"
 fi
 exit "$verdict"

@@ -9,7 +9,7 @@ export CCACHE_DISABLE=1
 build=$(mktemp -d)
 trap 'rm -rf "$build"' EXIT
 
-cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DBUILD_TESTING=OFF \
+cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release \
   --log-level=WARNING "$@" >/dev/null
 
 TIMEFORMAT='%U %S %R'

@@ -1,48 +1,121 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Installs the Debian packages that trainwatch needs and that are missing, as root or with sudo.
+# Installs the Debian packages that trainwatch needs and that are missing, as root or with sudo. Removes none.
 #   scripts/setup.sh           to build and to test: scripts/packages.txt up to "# fuzz"
 #   scripts/setup.sh build     to build
 #   scripts/setup.sh fuzz      also for scripts/fuzz.sh
 #   scripts/setup.sh --missing [build]   only prints what it would install
+# --without-page as the last argument leaves out node and npm, three quarters of the packages to build. Where these alone
+# cannot be installed that is said, and no failure: the program is then built without the page.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 say() { echo "setup: $*" >&2; }
+# Only the page is missing: the build goes on.
+give_up() { say "$*"; [ ${#needed[@]} -eq 0 ]; exit; }
 
-only_print=false
-if [ "${1:-}" = --missing ]; then
-  only_print=true
-  shift
-fi
+only_print=false page=true as_root=()
+if [ "${1:-}" = --missing ]; then only_print=true; shift; fi
+if [ $# -gt 0 ] && [ "${*: -1}" = --without-page ]; then page=false; set -- "${@:1:$#-1}"; fi
 case ${1:-all} in
-  build) wanted=$(sed '/^# tests/,$d' scripts/packages.txt) ;;
-  all) wanted=$(sed '/^# fuzz/,$d' scripts/packages.txt) ;;
-  fuzz) wanted=$(cat scripts/packages.txt) ;;
-  *) sed -n '3,7s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
+  build) parts=(build) ;;
+  all) parts=(build tests) ;;
+  fuzz) parts=(build tests fuzz) ;;
+  *) sed -n '3,9s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
 esac
-missing=()
-for package in $(sed 's/#.*//' <<<"$wanted"); do
-  # Node may come from elsewhere, with an npm of its own that Debian's would conflict with.
-  case $package in nodejs | npm) command -v "${package%js}" >/dev/null && continue ;; esac
-  dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q '^install ok' ||
-    missing+=("$package")
-done
+readonly container="build in a container, which needs nothing else: docker build -f packaging/Containerfile . (or podman, buildah)"
+
+# The packages of one part of the list, without how CMake looks for them.
+rows() { awk -v part="$1" '/^# (build|page|tests|fuzz)/ { now = $2; sub(":", "", now) } /^[^#]/ && now == part { print $1 }' scripts/packages.txt; }
+installed() { dpkg-query -W -f '${Status}' "$1" 2>/dev/null | grep -q '^install ok'; }
+
+# missing PART: what is not installed. Of alternatives one is enough, and the first that apt knows is wanted.
+missing() {
+  local row package wanted
+  for row in $(rows "$1"); do
+    wanted=""
+    for package in ${row//|/ }; do
+      if installed "$package"; then continue 2; fi
+      if [ -z "$wanted" ] && apt-cache show "$package" >/dev/null 2>&1; then wanted=$package; fi
+    done
+    echo "${wanted:-${row%%|*}}"
+  done
+}
+
+# Sets needed, for_page and both, all. Node may come from elsewhere, with an npm of its own that Debian's would conflict with.
+look() {
+  mapfile -t needed < <(for part in "${parts[@]}"; do missing "$part"; done)
+  for_page=()
+  if $page && ! daemon/web/find_node.sh >/dev/null; then mapfile -t for_page < <(missing page); fi
+  all=("${needed[@]}" "${for_page[@]}")
+}
+
+# plan PACKAGE...: what apt would do, in `count` and `size`; false, and why in `problem`, where it cannot or would remove something.
+plan() {
+  local text removed error
+  text=$(LC_ALL=C apt-get install --assume-no --no-install-recommends -o Debug::NoLocking=1 "$@" 2>&1 </dev/null) || true
+  removed=$(awk '/will be REMOVED/ { show = 1; next } /^[^ ]/ { show = 0 } show { $1 = $1; print }' <<<"$text" | tr '\n' ' ')
+  removed=${removed% }
+  error=$(grep -m 1 -E '^ [^ ]+ : ' <<<"$text" || grep -m 1 '^E: ' <<<"$text" || true)
+  count=$(sed -n 's/^\([0-9]*\) upgraded, \([0-9]*\) newly installed.*/\1 + \2/p' <<<"$text")
+  count=$((${count:-0}))
+  size=$(sed -n 's/^Need to get \(.* [kMG]*B\)\(\/.*\)\{0,1\} of archives.*/\1 to fetch/p; s/^After this operation, \(.* [kMG]*B\) of additional.*/, \1 on the disk/p' <<<"$text" | tr -d '\n')
+  if [ -n "$removed" ]; then
+    problem="installing $* would remove $removed: remove that yourself, or $container"
+    return 1
+  fi
+  if [ -n "$error" ]; then
+    problem="apt cannot install $* (${error# }): mend that, or $container"
+    return 1
+  fi
+}
+
+install() {
+  local log status=0
+  log=$(mktemp)
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive LC_ALL=C apt-get install -qy --no-remove --no-install-recommends \
+    -o DPkg::Lock::Timeout=300 "$@" 2>&1 </dev/null | tee "$log" >&2 || status=1
+  problem="apt-get failed ($(grep -m 1 '^E: ' "$log" || tail -n 1 "$log")): try again, or $container"
+  rm -f "$log"
+  return "$status"
+}
+
+look
 if $only_print; then
-  echo "${missing[*]}"
+  echo "${all[*]}"
   exit 0
 fi
-if [ ${#missing[@]} -eq 0 ]; then
+if [ ${#all[@]} -eq 0 ]; then
   say "all packages are installed"
   exit 0
 fi
-
-as_root=()
+# shellcheck disable=SC1090
+read -r system name < <(. "${TRAINWATCH_OS_RELEASE:-/etc/os-release}" && echo "${ID:-}${VERSION_ID:-} ${PRETTY_NAME:-}") || true
+case $system in
+  debian12 | debian13) ;;
+  *) give_up "${#all[@]} packages are missing, which this script knows on Debian 12 and 13 only, not on \
+${name:-this system}: $container, or install the wheel that scripts/package.sh makes on a Debian, which runs on every Linux \
+with glibc 2.27 or newer, with pipx or in a virtual environment" ;;
+esac
 if [ "$(id -u)" -ne 0 ]; then
-  command -v sudo >/dev/null || { say "run as root, or install sudo: ${missing[*]}"; exit 1; }
+  command -v sudo >/dev/null || give_up "run as root, or install sudo: ${all[*]}"
   as_root=(sudo)
 fi
-say "installing with apt-get: ${missing[*]}"
-"${as_root[@]}" apt-get update -q >&2
-"${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends \
-  "${missing[@]}" >&2
+"${as_root[@]}" apt-get update -qq >&2 || true  # what is too old or missing, the plan says
+look
+if [ ${#for_page[@]} -gt 0 ] && ! plan "${all[@]}"; then
+  say "without node and npm, so without the page: $problem"
+  for_page=() all=("${needed[@]}")
+fi
+without=0
+if [ ${#needed[@]} -gt 0 ]; then
+  plan "${needed[@]}" || give_up "$problem"
+  without=$count
+fi
+[ ${#all[@]} -gt 0 ] || exit 0
+plan "${all[@]}"
+say "installing $count packages, $size: ${all[*]}"
+[ ${#for_page[@]} -eq 0 ] || say "$((count - without)) of them are for the page (--without-page does without)"
+if install "${all[@]}"; then exit 0; fi
+if [ ${#for_page[@]} -gt 0 ] && [ ${#needed[@]} -gt 0 ] && install "${needed[@]}"; then exit 0; fi
+give_up "$problem"

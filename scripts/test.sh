@@ -37,11 +37,7 @@ targets() {
   done
 }
 
-missing=$(scripts/setup.sh --missing)
-if [ -n "$missing" ]; then
-  step "needs these packages, scripts/setup.sh installs them: $missing"
-  scripts/setup.sh
-fi
+[ -z "$(scripts/setup.sh --missing)" ] || scripts/setup.sh
 mapfile -t targets < <(targets "$@")
 case " ${targets[*]} " in
   *" all "* | *" tests_e2e "*)
@@ -53,7 +49,7 @@ case " ${targets[*]} " in
     ;;
 esac
 step "building ${targets[*]:-nothing} ($preset)"
-cmake --preset "$preset" --log-level=WARNING
+cmake --preset "$preset" --log-level=WARNING -DBUILD_TESTING=ON
 if [ ${#targets[@]} -gt 0 ]; then ninja -C "build/$preset" "${targets[@]}"; fi
 step "running the tests"
 without=(-LE '^(long|peers)$')

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # Builds the page in OUT:   cmake -DSOURCE=daemon/web -DOUT=DIR -DPAGE=AUTO|ON|OFF -P build.cmake
 # npm installs what package-lock.json names into OUT, once for each content of that file, so that a
-# build without network works afterwards. Without node, npm or the registry the page is
-# without_node.html, which says so; with PAGE=ON that is an error, and with PAGE=OFF nothing is tried.
+# build without network works afterwards. Without a node that is new enough (find_node.sh), npm or the registry the page is
+# without_node.html, which says so, and OUT/without_page has the reason and what to do in one sentence, for scripts/build.sh to
+# end with. With PAGE=ON that is an error, and with PAGE=OFF nothing is tried.
 set(lock ${SOURCE}/package-lock.json)
 set(installed ${OUT}/node_modules/.trainwatch-lock)
 
@@ -16,12 +17,13 @@ function(install)
   endif()
   file(COPY ${SOURCE}/package.json ${lock} DESTINATION ${OUT})
   execute_process(
-    COMMAND ${NPM} ci --ignore-scripts --no-audit --no-fund --prefer-offline --loglevel=error
+    COMMAND ${CMAKE_COMMAND} -E env "PATH=${folder}:$ENV{PATH}" ${NPM} ci --ignore-scripts --no-audit --no-fund --prefer-offline --loglevel=error
             --fetch-retries=1 --fetch-timeout=20000
     WORKING_DIRECTORY ${OUT} RESULT_VARIABLE result OUTPUT_QUIET ERROR_VARIABLE error TIMEOUT 180)
   if(NOT result EQUAL 0)
     string(REGEX MATCH "[^\n]*" error "${error}")
-    set(problem "npm ci failed (is the registry reachable?): ${error}" PARENT_SCOPE)
+    set(problem "npm could not fetch the page's libraries (${error}): is its registry reachable, and, where a company's own \
+authority signs connections, does it know that one (npm config set cafile FILE)? Then build again" PARENT_SCOPE)
     return()
   endif()
   file(WRITE ${installed} ${wanted})
@@ -37,13 +39,16 @@ function(bundle)
 endfunction()
 
 set(problem "")
-find_program(NODE node)
-find_program(NPM npm)
+execute_process(COMMAND ${SOURCE}/find_node.sh RESULT_VARIABLE missing OUTPUT_VARIABLE found OUTPUT_STRIP_TRAILING_WHITESPACE)
 if(PAGE STREQUAL OFF)
-  set(problem "TRAINWATCH_PAGE is OFF")
-elseif(NOT NODE OR NOT NPM)
-  set(problem "node or npm is not installed")
+  set(problem "it was asked to be left out; build without that option to have it")
+elseif(missing)
+  set(problem "${found}; install node and npm (apt-get install nodejs npm) and build again")
 else()
+  string(REPLACE "\n" ";" found "${found}")
+  list(GET found 0 NODE)
+  list(GET found 1 NPM)
+  cmake_path(GET NODE PARENT_PATH folder)
   install()
 endif()
 

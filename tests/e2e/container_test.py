@@ -10,6 +10,7 @@ import subprocess
 import tempfile
 
 import harness
+import systems
 
 LONG = os.environ.get("TRAINWATCH_LONG") == "1"
 MOST_BYTES = 30_000_000
@@ -67,11 +68,7 @@ class ContainerTest(harness.JobTest):
             empty = cls.buildah("from", "scratch")
             cls.buildah("add", empty, base, "/")
             cls.buildah("commit", empty, "localhost/debian12")
-            os.mkdir(context)
-            files = command("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard").split("\0")
-            for path in filter(None, files):
-                os.makedirs(os.path.dirname(os.path.join(context, path)), exist_ok=True)
-                shutil.copy(os.path.join(harness.ROOT, path), os.path.join(context, path), follow_symlinks=False)
+            systems.copy_sources(context)
             # This machine's authorities, as its registries may be mirrors.
             cache = os.environ.get("TRAINWATCH_CCACHE")  # a folder of ccache's, to save most of the time
             how += ["--volume=%s:/root/.cache/ccache" % cache] if cache else []

@@ -38,6 +38,17 @@ def make(suite, root, variant="extract", include=("libc6", "libc-bin", "base-fil
             file.write(text)
 
 
+def copy_sources(to):
+    """What a fresh clone has, and what is not committed yet."""
+    here = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    files = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=here, check=True,
+                           stdout=subprocess.PIPE, text=True).stdout.split("\0")
+    for path in filter(os.path.lexists, (os.path.join(here, name) for name in files if name)):
+        copy = os.path.join(to, os.path.relpath(path, here))
+        os.makedirs(os.path.dirname(copy), exist_ok=True)
+        shutil.copy(path, copy, follow_symlinks=False)
+
+
 def inside(root, *shared):
     """What to put before a command so that it runs in `root`, with /proc, /dev and the directories `shared` as here."""
     mounts = ["mount -t proc proc '%s/proc'" % root]

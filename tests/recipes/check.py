@@ -140,7 +140,7 @@ def build_and_run(names):
             verb, _, rest = line.partition(" ")
             (targets if verb == "build" else runs).extend(rest.split() if verb == "build" else [(name, rest)])
     write(files)
-    if not call(["cmake", "--preset", "release", "--log-level=WARNING"]) or not call(
+    if not call(["cmake", "--preset", "release", "--log-level=WARNING", "-DBUILD_TESTING=ON"]) or not call(
             ["ninja", "-C", "build/release", *sorted(set(targets))]):
         return 1
     failed = [name for name, command in runs if not call(command, shell=True)]

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+# As many compilers at once as there is memory for, that of the machine or of the control group, whatever `ninja -j` says: one
+# takes up to 2.1 GB. More would end a build on a small machine, or in a container, by the kernel's killing one.
+set(compiler_mib 2100)
+
+cmake_host_system_information(RESULT memory_mib QUERY TOTAL_PHYSICAL_MEMORY)
+# The limits of this process' group and of those around it (version 2), or that of a container (version 1).
+set(groups /sys/fs/cgroup /sys/fs/cgroup/memory)
+if(EXISTS /proc/self/cgroup)
+  file(STRINGS /proc/self/cgroup group REGEX "^0::/.")
+  string(REPLACE "0::" "" group "${group}")
+  while(group MATCHES "^/.")
+    list(APPEND groups /sys/fs/cgroup${group})
+    cmake_path(GET group PARENT_PATH group)
+  endwhile()
+endif()
+foreach(group IN LISTS groups)
+  foreach(name memory.max memory.limit_in_bytes)
+    if(EXISTS ${group}/${name})
+      file(STRINGS ${group}/${name} limit REGEX "^[0-9]+$")
+      if(limit AND limit LESS_EQUAL 1000000000000000)  # more is version 1's word for no limit
+        math(EXPR limit "${limit} / 1048576")
+        if(limit LESS memory_mib)
+          set(memory_mib ${limit})
+        endif()
+      endif()
+    endif()
+  endforeach()
+endforeach()
+math(EXPR jobs "${memory_mib} / ${compiler_mib}")
+if(jobs LESS 1)
+  set(jobs 1)
+endif()
+set_property(GLOBAL APPEND PROPERTY JOB_POOLS compilers=${jobs})
+set(CMAKE_JOB_POOL_COMPILE compilers)
