@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # Finds every library and program that scripts/packages.txt names, those of "# tests" only with BUILD_TESTING, or stops with
 # one sentence that names all that are missing. What is found is used: nothing is left out because it happens not to be there.
+if(POLICY CMP0167)
+  cmake_policy(SET CMP0167 NEW)  # Boost says itself where it is
+endif()
 set(list ${CMAKE_CURRENT_LIST_DIR}/packages.txt)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${list})
 file(STRINGS ${list} rows)

@@ -20,4 +20,7 @@ umask 022
   (cd build/release && cpack -B "$PWD/cpack" -D CPACK_OUTPUT_FILE_PREFIX="$OLDPWD/dist")
   packaging/wheel.sh "$binary" dist
 } >&2
+if [ -e build/release/daemon/web/page/without_page ]; then
+  echo "package: WITHOUT THE PAGE: $(cat build/release/daemon/web/page/without_page)" >&2
+fi
 ls "$PWD"/dist/*.deb "$PWD"/dist/*.whl

@@ -36,7 +36,7 @@ missing() {
     wanted=""
     for package in ${row//|/ }; do
       if installed "$package"; then continue 2; fi
-      if [ -z "$wanted" ] && apt-cache show "$package" >/dev/null 2>&1; then wanted=$package; fi
+      if [ -z "$wanted" ] && [ -n "$(apt-cache show "$package" 2>/dev/null)" ]; then wanted=$package; fi
     done
     echo "${wanted:-${row%%|*}}"
   done
@@ -61,11 +61,11 @@ plan() {
   count=$((${count:-0}))
   size=$(sed -n 's/^Need to get \(.* [kMG]*B\)\(\/.*\)\{0,1\} of archives.*/\1 to fetch/p; s/^After this operation, \(.* [kMG]*B\) of additional.*/, \1 on the disk/p' <<<"$text" | tr -d '\n')
   if [ -n "$removed" ]; then
-    problem="installing $* would remove $removed: remove that yourself, or $container"
+    problem="installing what is missing would remove $removed: remove that yourself, or $container"
     return 1
   fi
   if [ -n "$error" ]; then
-    problem="apt cannot install $* (${error# }): mend that, or $container"
+    problem="apt cannot install what is missing (${error# }): mend that, or $container"
     return 1
   fi
 }

@@ -64,7 +64,7 @@ class SetupTest(unittest.TestCase):
                 file.write(text)
         self.program("dpkg-query", 'for package; do :; done\ncase " %s " in *" $package "*) exit 1 ;; esac\n'
                      'echo "install ok installed"\n' % " ".join(missing))
-        self.program("apt-cache", '[ "$2" != "%s" ]\n' % unknown)
+        self.program("apt-cache", '[ "$2" = "%s" ] || echo "Package: $2"\n' % unknown)
         self.program("apt-get", """echo "$*" >>{0}/calls
 case "$*" in
   *update*) ;;
@@ -165,12 +165,29 @@ esac
         self.debian(["cmake", "nodejs", "npm"], page_plan=UNKNOWN)
         code, _, said = self.setup("build")
         self.assertEqual(code, 0)
-        self.assertIn("without the page: apt cannot install cmake nodejs npm", said[0])
+        self.assertIn("without the page: apt cannot install what is missing", said[0])
         self.assertEqual(self.installed(), [["cmake"]])
         self.debian(["npm"], page_plan=UNKNOWN)
         self.assertEqual(self.setup("build")[0], 0)
         self.system(FEDORA)
         self.assertEqual(self.setup("build")[0], 0)
+
+    def configure(self, *options):
+        return subprocess.run(["cmake", "-G", "Ninja", "-S", harness.ROOT, "-B", self.scratch + "/build", "--log-level=WARNING",
+                               "-DTRAINWATCH_PORTABLE=OFF", "-DTRAINWATCH_PAGE=OFF", *options],
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+
+    def test_cmake_names_all_that_is_missing(self):
+        without = ["-DCMAKE_DISABLE_FIND_PACKAGE_%s=ON" % name for name in ("CLI11", "yaml-cpp", "prometheus-cpp")]
+        done = self.configure(*without)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("missing, or are too old: libcli11-dev, libyaml-cpp-dev; scripts/setup.sh installs them.",
+                      " ".join(done.stdout.split()))
+        self.assertIn("libyaml-cpp-dev, prometheus-cpp-dev;", " ".join(self.configure("-DBUILD_TESTING=ON").stdout.split()))
+
+    def test_cmake_needs_nothing_of_the_tests(self):
+        done = self.configure("-DCMAKE_DISABLE_FIND_PACKAGE_GTest=ON", "-DCMAKE_DISABLE_FIND_PACKAGE_prometheus-cpp=ON")
+        self.assertEqual(done.returncode, 0, done.stdout)
 
     def test_cmake_looks_for_nothing_else(self):
         """But for what only saves time, and for the commit that the version names."""
