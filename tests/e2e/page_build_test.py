@@ -37,7 +37,7 @@ class PageBuildTest(unittest.TestCase):
             [shutil.which("cmake"), "-DSOURCE=" + SOURCE, "-DOUT=" + self.out, "-DPAGE=" + page,
              "-P", os.path.join(SOURCE, "build.cmake")],
             env=dict(os.environ, PATH=path or self.programs + os.pathsep + os.environ["PATH"]),
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=200, check=False)
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=harness.PATIENCE_SECONDS, check=False)
 
     def build_without_others(self):
         """No node or npm is found but those of the test."""

@@ -17,7 +17,7 @@ FOLDER = os.path.join(harness.ROOT, "tests", "e2e")
 def has_page():
     """Whether the program was built with the page."""
     with harness.tempfile.TemporaryDirectory() as directory, harness.Trainwatch(directory) as trainwatch:
-        with urllib.request.urlopen(trainwatch.url + "/", timeout=10) as answer:
+        with urllib.request.urlopen(trainwatch.url + "/", timeout=harness.PATIENCE_SECONDS) as answer:
             return b"/assets/" in answer.read()
 
 

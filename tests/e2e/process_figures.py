@@ -41,6 +41,12 @@ def cpu_seconds(pid):
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
+def bytes_read(pid):
+    """By system calls, from files, pipes and sockets."""
+    with open("/proc/%d/io" % pid) as io:
+        return int(next(line for line in io if line.startswith("rchar:")).split()[1])
+
+
 def descriptors(pid):
     """Number -> what it is open on."""
     found = {}

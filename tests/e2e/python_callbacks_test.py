@@ -47,7 +47,7 @@ class CallbacksTest(unittest.TestCase):
 
     def run_it(self, script, code=0, **environment):
         path = os.pathsep.join([os.path.join(ROOT, "python"), os.path.join(HERE, "fakes")])
-        done = subprocess.run([sys.executable, "-c", script], stderr=subprocess.PIPE, text=True, timeout=60,
+        done = subprocess.run([sys.executable, "-c", script], stderr=subprocess.PIPE, text=True,
                               env=dict(os.environ, PYTHONPATH=path, **environment), check=False)
         self.assertEqual(done.returncode, code, done.stderr)
         return done.stderr

@@ -46,9 +46,9 @@ class HookTest(HookCase):
         watch = self.watch()
         timeline = watch._timeline
         for length, generation in ((5000, 2), (200, 0)):  # microseconds; the second is too short
-            timeline.on_collection("start", {})
-            timeline._collecting_since -= length
-            timeline.on_collection("stop", {"generation": generation})
+            with unittest.mock.patch.object(timeline, "now", side_effect=[timeline.now(), timeline.now() + length]):
+                timeline.on_collection("start", {})
+                timeline.on_collection("stop", {"generation": generation})
         with watch.step():
             pass
         watch.close()

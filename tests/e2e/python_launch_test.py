@@ -90,7 +90,7 @@ class LaunchTest(harness.JobTest):
     def run_it(self, *arguments, **options):
         """Exit code, standard output and error of a training, and what of the latter is trainwatch's."""
         process = self.start(*arguments, **options)
-        out, err = process.communicate("typed\n", timeout=60)
+        out, err = process.communicate("typed\n", timeout=harness.PATIENCE_SECONDS)
         ours = [line[len("trainwatch: "):] for line in err.splitlines() if line.startswith("trainwatch: ")]
         return process.returncode, out, "".join(re.sub("trainwatch: .*\n", "", err)), ours
 
@@ -138,7 +138,7 @@ class LaunchTest(harness.JobTest):
         for _ in range(2):
             self.assertEqual(process.stdout.readline(), "trains\n")
         process.send_signal(signal.SIGTERM)
-        err = process.communicate(timeout=60)[1]
+        err = process.communicate(timeout=harness.PATIENCE_SECONDS)[1]
         self.assertEqual(process.returncode, 3, err)
         self.assertEqual(err.count("shows this training"), 1, "one sidecar for both")
         self.assertIn("(ranks 0-1)", err)
@@ -149,7 +149,7 @@ class LaunchTest(harness.JobTest):
             self.assertEqual(process.stdout.readline(), "trains\n")
             harness.wait_for(lambda: len(programs(self.out)) == 3, "daemon and sampler run")
             os.kill(process.pid, number)
-            self.assertEqual(process.wait(10), code)
+            self.assertEqual(process.wait(harness.PATIENCE_SECONDS), code)
             harness.wait_for(lambda: not processes(self.out), "they have ended")
             err = process.communicate()[1]
             self.assertIn("ended at step", err, self.sidecar_log())

@@ -40,7 +40,7 @@ class ObserverTest(unittest.TestCase):
         lines = "from trainwatch.integrations.pytorch import observe, stop\nwatched = observe(%r)\n" % self.out
         done = subprocess.run(
             [sys.executable, "-c", textwrap.dedent(first) + lines + PREAMBLE + textwrap.dedent(script)],
-            env=dict(os.environ, PYTHONPATH=PATH, **environment), stderr=subprocess.PIPE, text=True, timeout=60)
+            env=dict(os.environ, PYTHONPATH=PATH, **environment), stderr=subprocess.PIPE, text=True)
         self.assertEqual(done.returncode, 0, done.stderr)
         return done.stderr
 

@@ -77,7 +77,7 @@ class ReloadTest(unittest.TestCase):
         """The status of POST /-/reload, and what it says."""
         request = urllib.request.Request(trainwatch.url + "/-/reload", method="POST", headers=headers)
         try:
-            with urllib.request.urlopen(request, timeout=10) as answer:
+            with urllib.request.urlopen(request, timeout=harness.PATIENCE_SECONDS) as answer:
                 return answer.status, answer.read().decode()
         except urllib.error.HTTPError as refused:
             return refused.code, refused.read().decode()

@@ -282,7 +282,7 @@ class ReportTest(harness.JobTest):
                  "--disable-background-networking", "--disable-component-update", "--disable-sync",
                  "--enable-logging=stderr", "--user-data-dir=" + profile, "--virtual-time-budget=5000", "--dump-dom",
                  "file://" + os.path.join(folder, "report.html")],
-                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=120, check=True)
+                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=harness.PATIENCE_SECONDS, check=True)
         self.assertNotIn("CONSOLE", shown.stderr)
         self.assertEqual(shown.stdout.count("<tr data-rule") or shown.stdout.count("data-rule="),
                          self.read().count("data-rule="))

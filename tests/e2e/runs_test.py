@@ -9,6 +9,7 @@ import time
 import unittest
 
 import harness
+import process_figures
 
 sys.path.insert(0, os.path.join(harness.ROOT, "tests", "bench", "performance"))
 from growing_timeline import WARM_UP_STEPS, GrowingTimeline  # noqa: E402
@@ -29,7 +30,7 @@ class RunsTest(harness.JobTest):
             self.assertLess(sum(run["lost_seconds"].values()), run["elapsed_seconds"])
             self.assertGreater(run["lost_seconds"]["input_wait"], 3.5)
             harness.wait_for(lambda: trainwatch.json("/api/v1/runs")["runs"][0]["state"] == "finished",
-                             "its run is finished", 60)
+                             "its run is finished")
             self.assertEqual(trainwatch.json("/api/v1/alerts?state=firing")["alerts"], [])
             headline = trainwatch.json("/api/v1/runs")["runs"][0]["headline"]
             self.assertEqual(headline["text"], "Finished at step 599 after 61 s (rank 0, until {since}); 9 % was lost, "
@@ -65,7 +66,10 @@ class RunsTest(harness.JobTest):
             for more in (12, 9):
                 now += more
                 for _ in range(more):
-                    timeline.step()
+                    before = process_figures.bytes_read(trainwatch.pid)
+                    size = timeline.step()
+                    # Nobody may ask it whether it has read the step.
+                    harness.wait_for(lambda: process_figures.bytes_read(trainwatch.pid) >= before + size, "the step is read")
                     time.sleep(1)
                 self.assertEqual(self.steps(trainwatch), now)
                 self.assertEqual(trainwatch.json("/api/v1/runs")["runs"][0]["step"], now - 1)

@@ -11,6 +11,8 @@ import sys
 import tempfile
 import time
 
+import harness
+
 KEYS = ["Type", "Name", "Dimension", "Value", "NodeId", "Timestamp"]
 FAKE_NVML = """
 typedef struct { unsigned int gpu, memory; } utilization;
@@ -37,19 +39,12 @@ def lines_of(directory, node):
     return [json.loads(line) for file in files for line in file.read_text().splitlines()]
 
 
-def wait_for(condition, seconds=20):
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "nothing came in time"
-        time.sleep(0.02)
-
-
 def ends_on_sigterm(binary, directory):
     sampler = subprocess.Popen([binary, "sample", f"--out={directory}", "--interval=20ms",
                                 "--node=algo-1"], stderr=subprocess.PIPE, text=True)
-    wait_for(lambda: list(directory.rglob("*.json")))
+    harness.wait_for(lambda: list(directory.rglob("*.json")), "a file")
     sampler.send_signal(signal.SIGTERM)
-    _, err = sampler.communicate(timeout=10)
+    _, err = sampler.communicate(timeout=harness.PATIENCE_SECONDS)
     assert sampler.returncode == 0, err
     lines = lines_of(directory, "algo-1")
     assert all(list(line) == KEYS and line["NodeId"] == "algo-1" for line in lines)
@@ -82,11 +77,11 @@ def ends_with_the_job(binary, directory):
     job = subprocess.Popen(["cat"], stdin=subprocess.PIPE)
     sampler = subprocess.Popen([binary, "sample", f"--out={directory}", "--interval=20ms",
                                 f"--pid={job.pid}"], stderr=subprocess.DEVNULL)
-    wait_for(lambda: list(directory.rglob("*.json")))
+    harness.wait_for(lambda: list(directory.rglob("*.json")), "a file")
     assert sampler.poll() is None
     job.stdin.close()
     job.wait()
-    assert sampler.wait(timeout=10) == 0
+    assert sampler.wait(timeout=harness.PATIENCE_SECONDS) == 0
 
 
 def main(binary):

@@ -5,15 +5,13 @@ lost below the limit."""
 import fcntl
 import json
 import os
-import time
 
 import harness
 import spiky_job
 
-ALERTS = 12
+ALERTS = 80  # with their ends, 160 lines: one each second would take longer than harness.PATIENCE_SECONDS
 PIPE_BYTES = 4096  # room for one alert
 F_SETPIPE_SZ = 1031
-SOON_SECONDS = 10  # one alert per second would take 30
 
 
 class SlowReaderTest(harness.JobTest):
@@ -28,10 +26,8 @@ class SlowReaderTest(harness.JobTest):
                                 prefix=("sh", "-c", 'exec "$@" > ' + path, "sh")) as trainwatch:
             trainwatch.wait_until_read()
             last = trainwatch.json("/api/v1/alerts?limit=1")["last_seq"]
-            began = time.monotonic()
             lines = self.read_lines(reader, last)
-            self.assertLess(time.monotonic() - began, SOON_SECONDS)
-        self.assertGreater(last, ALERTS)
+        self.assertGreater(last, harness.PATIENCE_SECONDS)
         self.assertEqual([json.loads(line)["seq"] for line in lines], list(range(1, last + 1)))
 
     def read_lines(self, reader, count):

@@ -10,7 +10,6 @@ import signal
 import socket
 import subprocess
 import tempfile
-import time
 import unittest
 
 import harness
@@ -43,7 +42,7 @@ class SlurmTest(harness.JobTest):
         env = {"PATH": os.environ["PATH"], "TRAINWATCH_SLURM_CONF": self.conf, "SLURM_JOB_ID": str(JOB_ID),
                "SLURM_JOB_USER": getpass.getuser(), "SLURMD_NODENAME": "gpu01", "SLURM_JOB_NAME": "bert", **more}
         done = subprocess.run([os.path.join(SCRIPTS, script)], env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                              text=True, timeout=60, check=False)
+                              text=True, timeout=harness.PATIENCE_SECONDS, check=False)
         self.assertEqual(done.returncode, 0, done.stdout)
         return done.stdout
 
@@ -113,10 +112,8 @@ class SlurmTest(harness.JobTest):
         pid, _ = self.sidecar()
         os.kill(pid, signal.SIGSTOP)
         self.configure(drain_seconds=-4)
-        began = time.monotonic()
-        self.call("epilog.sh")
-        self.assertLess(time.monotonic() - began, 10)
-        harness.wait_for(lambda: self.ended(pid), "it has ended")
+        self.call("epilog.sh")  # which waits for it drain_seconds and five
+        harness.wait_for(lambda: self.ended(pid), "it was killed")
 
     def test_another_process_with_its_number_is_left_alone(self):
         self.call("prolog.sh")

@@ -41,7 +41,7 @@ def requests():
 class SmugglingTest(harness.JobTest):
     def answer(self, address, request):
         """Everything that comes until the connection is closed."""
-        with socket.create_connection(address, timeout=10) as connection:
+        with socket.create_connection(address, timeout=harness.PATIENCE_SECONDS) as connection:
             connection.sendall(request + HIDDEN)
             heard = b""
             try:

@@ -45,7 +45,7 @@ class SpeedscopeTest(harness.JobTest):
         with LocalServer(functools.partial(Files, directory=served)) as server:
             done = subprocess.run(
                 ["node", os.path.join(FOLDER, "timeline_speedscope.mjs"), server.url + "/index.html#profileURL=" + server.url +
-                 "/trace.json", shutil.which("chromium")], capture_output=True, text=True, timeout=120, check=False)
+                 "/trace.json", shutil.which("chromium")], capture_output=True, text=True, timeout=harness.PATIENCE_SECONDS, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
         shown = json.loads(done.stdout)
         self.assertEqual(shown["failures"], [])

@@ -24,7 +24,6 @@ import spiky_job
 STALLED, LIVE, ALERTS = 20, 5, 3000
 MIB = 1 << 20
 SMALL_BUFFER = 2304  # the least that the kernel gives
-LIVE_SECONDS = 0.25
 
 # Reads until it is ended, and answers pings.
 READER = """
@@ -139,36 +138,36 @@ class StalledSubscribersTest(harness.JobTest):
         return harness.Trainwatch(self.directory, *spiky_job.RULES, "--config.file=" + config, *arguments,
                                   state=self.state)
 
-    def publish(self, trainwatch, job, listeners):
-        """Writes the job; returns how long after the API the live subscribers had the same alerts, longest last."""
-        delays, more, last = [], True, 0
-        while more:
-            more = job.write_some(1000)
-            page = trainwatch.json("/api/v1/alerts?after=%d" % last)["alerts"]
-            last = page[-1]["seq"] if page else last
-            began = time.monotonic()
-            harness.wait_for(lambda: all(self.last_seq(one) >= last for one in listeners), "alert %d is everywhere" % last)
-            delays.append(time.monotonic() - began)
-        return sorted(delays)
+    def publish(self, trainwatch, listeners):
+        """Writes a job; returns how many messages the live subscribers have then, each of them all."""
+        spiky_job.SpikyJob(self.directory, ALERTS, seed=1).write_all()
+        total = len(harness.replay(self.directory, *spiky_job.RULES))
+        for one in listeners:
+            harness.wait_for(lambda one=one: len(one.alerts()) >= total, "each has everything")
+        return total
 
-    def last_seq(self, listener):
-        """Of the alerts that it has; a heartbeat may have come since."""
-        return next((frame["seq"] for frame in reversed(listener.frames) if frame["op"] == "alert"), 0)
+    def live(self, trainwatch):
+        return [self.enterContext(harness.Listener(trainwatch.stream, "?after=0")) for _ in range(LIVE)]
+
+    def test_nobody_waits_for_twenty(self):
+        """How soon alerts are with many subscribers: scripts/bench.sh fan_out."""
+        with self.trainwatch(stall_timeout="1h", lag_timeout="1h") as trainwatch:
+            listeners = self.live(trainwatch)
+            stalled = [StalledSubscriber(trainwatch.url) for _ in range(STALLED)]
+            total = self.publish(trainwatch, listeners)
+            self.assertEqual(trainwatch.metric("trainwatch_ws_subscribers"), LIVE + STALLED, "they are there all the time")
+            self.assertEqual(trainwatch.stop(), 0)
+            self.assertLess(max(one.read_rest() for one in stalled), total)
 
     def test_twenty_at_once(self):
-        job = spiky_job.SpikyJob(self.directory, ALERTS, seed=1)
         with self.trainwatch(stall_timeout="2s") as trainwatch:
-            listeners = [self.enterContext(harness.Listener(trainwatch.stream, "?after=0")) for _ in range(LIVE)]
+            listeners = self.live(trainwatch)
             stalled = [StalledSubscriber(trainwatch.url) for _ in range(STALLED)]
-            delays = self.publish(trainwatch, job, listeners)
-            replayed = harness.replay(self.directory, *spiky_job.RULES)
-            harness.wait_for(lambda: trainwatch.json("/api/v1/alerts?after=%d" % (len(replayed) - 1))["alerts"], "all")
+            self.publish(trainwatch, listeners)
             peak = peak_resident(trainwatch.pid)
             harness.wait_for(lambda: 'disconnects_total{reason="slow"} %d\n' % STALLED in trainwatch.get("/metrics"),
                              "they are let go")
             self.assertEqual(trainwatch.metric("trainwatch_ws_subscribers"), LIVE)
-            for one in listeners:
-                harness.wait_for(lambda: len(one.alerts()) >= len(replayed), "each has everything")
             total = len(listeners[0].alerts())
             for one in stalled:
                 last = one.read_rest()
@@ -176,24 +175,22 @@ class StalledSubscribersTest(harness.JobTest):
                 with harness.Listener(trainwatch.stream, "?after=%d" % last) as again:
                     harness.wait_for(lambda: len(again.alerts()) == total - last, "it misses nothing")
                     self.assertEqual([alert["seq"] for alert in again.alerts()], list(range(last + 1, total + 1)))
-        print("%d alerts, %d live and %d stalled: peak %d MiB; %.0f ms behind the API at most, median %.0f ms" % (
-            total, LIVE, STALLED, peak // MIB, 1e3 * delays[-1], 1e3 * delays[len(delays) // 2]))
+        print("%d alerts, %d live and %d stalled: peak %d MiB" % (total, LIVE, STALLED, peak // MIB))
         self.assertLess(peak, 64 * MIB)
-        self.assertLess(delays[len(delays) * 99 // 100], LIVE_SECONDS)
 
     @unittest.skipUnless(can_cut_networks(), "only root may make a network that can be cut")
     def test_one_whose_network_is_cut(self):
         with Network(self) as network, \
                 self.trainwatch("--web.listen-address=%s:0" % network.HERE, "--web.insecure",
-                                ping_interval="500ms", heartbeat="1s") as trainwatch:
+                                ping_interval="2s", heartbeat="1s") as trainwatch:
             network.run(sys.executable, "-c", READER, trainwatch.stream, trainwatch.url)
             subscribers = lambda: trainwatch.metric("trainwatch_ws_subscribers")  # noqa: E731
             harness.wait_for(lambda: subscribers() == 1, "it listens")
-            until = time.monotonic() + 3
+            until = time.monotonic() + 7  # longer than three pings without an answer
             harness.wait_for(lambda: time.monotonic() > until or subscribers() != 1, "pings are answered")
             self.assertEqual(subscribers(), 1)
             network.cut()
-            harness.wait_for(lambda: subscribers() == 0, "it is let go", 10)
+            harness.wait_for(lambda: subscribers() == 0, "it is let go")
             self.assertIn('trainwatch_ws_disconnects_total{reason="timeout"} 1\n', trainwatch.get("/metrics"))
 
 

@@ -20,7 +20,6 @@ import harness
 import judge
 import spiky_job
 
-STOP_SECONDS = 2
 CONNECTIONS = 200
 TRIES_NEAR_A_SECOND, AT_ONCE = 48, 8
 
@@ -30,12 +29,6 @@ def started_at(trainwatch):
     stamp = re.search(r"ts=(\S+?)(\.\d+)?Z .*msg=listening", trainwatch.log())
     whole = datetime.datetime.fromisoformat(stamp.group(1) + "+00:00").timestamp()
     return whole + float(stamp.group(2) or 0)
-
-
-def cpu_seconds(pid):
-    with open("/proc/%d/stat" % pid) as stat:
-        fields = stat.read().rsplit(")", 1)[1].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 class StopTest(harness.JobTest):
@@ -50,17 +43,18 @@ class StopTest(harness.JobTest):
         job = spiky_job.SpikyJob(self.directory, 3000, seed=1)
         with self.trainwatch("--process.drain-timeout=0s") as trainwatch, \
                 harness.Listener(trainwatch.stream, "?after=0") as listener:
-            job.write_all()
+            job.write_some(400)
             harness.wait_for(listener.alerts, "it is at work")
-            began = time.monotonic()
-            self.assertEqual(trainwatch.stop(), 0)
-            took = time.monotonic() - began
+            trainwatch.signal(signal.SIGSTOP)
+            job.write_all()
+            trainwatch.signal(signal.SIGTERM)  # with all of that to do
+            trainwatch.signal(signal.SIGCONT)
+            self.assertEqual(trainwatch.wait(), 0)
             listener.wait_closed()
             self.assertEqual(listener.close_code, 1001)
-        self.assertLess(took, STOP_SECONDS)
         before = listener.alerts()
         replayed = harness.replay(self.directory, *spiky_job.RULES)
-        self.assertLess(len(before), len(replayed))  # it was
+        self.assertLess(len(before), len(replayed) / 2, "it did not do all that there was to do")
         with self.trainwatch() as trainwatch:
             client = judge.Client(trainwatch.url)
             harness.wait_for(lambda: client.poll() and len(client.alerts) > len(before), "it goes on")
@@ -69,7 +63,7 @@ class StopTest(harness.JobTest):
                               for alert in before])
             client.poll_until_all(replayed)
         self.check(client.alerts)
-        print("stopped after %d of %d messages, in %.2f s" % (len(before), len(replayed), took))
+        print("stopped after %d of %d messages" % (len(before), len(replayed)))
 
     def test_stops_while_it_starts(self):
         if not harness.can_trace():
@@ -78,7 +72,8 @@ class StopTest(harness.JobTest):
             ["strace", "-D", "-f", "-o", os.devnull, "-e", "trace=flock", "-e",
              "inject=flock:signal=SIGTERM:when=1", harness.binary(), "run", "--watch=" + self.directory,
              "--storage.path=" + self.state, "--web.listen-address=127.0.0.1:0"],
-            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, timeout=30, check=False)
+            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, timeout=harness.PATIENCE_SECONDS,
+            check=False)
         self.assertEqual(process.returncode, 0, process.stderr)
 
     def test_stops_near_a_whole_second(self):
@@ -112,6 +107,14 @@ class StopTest(harness.JobTest):
         self.check(listener.alerts())  # and no alert of trainwatch about itself
         self.assertFalse([alert for alert in listener.alerts() if judge.is_about_itself(alert)])
 
+    def accepts_in(self, seconds, pid):
+        """How often the process tries to accept a connection; None: it may not be traced here."""
+        if not harness.can_trace():
+            return None
+        done = subprocess.run(["timeout", "--signal=INT", str(seconds), "strace", "-qq", "-f", "-e", "trace=accept,accept4", "-p", str(pid)],
+                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False)
+        return done.stderr.count("accept")
+
     def test_connections_do_not_take_the_files_descriptors(self):
         job = spiky_job.SpikyJob(self.directory, 100, seed=1)
         with self.trainwatch(prefix=["prlimit", "--nofile=64"]) as trainwatch:
@@ -120,11 +123,9 @@ class StopTest(harness.JobTest):
             size = os.path.getsize(log)
             idle = [socket.create_connection((address[0], int(address[1]))) for _ in range(CONNECTIONS)]
             try:
-                began, used = time.monotonic(), cpu_seconds(trainwatch.pid)
                 job.write_all()
-                harness.wait_for(lambda: os.path.getsize(log) > size + 100000, "it reads and stores", 5)
-                harness.wait_for(lambda: time.monotonic() > began + 2, "2 s")
-                share = (cpu_seconds(trainwatch.pid) - used) / (time.monotonic() - began)
+                harness.wait_for(lambda: os.path.getsize(log) > size + 100000, "it reads and stores")
+                accepts = self.accepts_in(2, trainwatch.pid)
             finally:
                 for connection in idle:
                     connection.close()
@@ -135,8 +136,8 @@ class StopTest(harness.JobTest):
             self.assertEqual(trainwatch.metric("trainwatch_state_commit_failures_total"), 0)
             self.assertEqual(trainwatch.stop(), 0)
         self.check(client.alerts)
-        print("%d connections, CPU share %.2f" % (CONNECTIONS, share))
-        self.assertLess(share, 0.5)
+        print("%d connections, %s tries to accept one in 2 s" % (CONNECTIONS, accepts))
+        self.assertLess(accepts or 0, 1000, "it does not try again and again")
 
 
 if __name__ == "__main__":

@@ -66,7 +66,7 @@ def read_png(data):
 
 class CommandTest(harness.JobTest):
     def tensors(self, *options, check=True):
-        done = subprocess.run([harness.binary(), "tensors", self.directory, *options], capture_output=True, timeout=120)
+        done = subprocess.run([harness.binary(), "tensors", self.directory, *options], capture_output=True, timeout=harness.PATIENCE_SECONDS)
         if check:
             self.assertEqual(done.returncode, 0, done.stderr)
         return done
@@ -142,7 +142,7 @@ class ApiTest(harness.JobTest):
         return trainwatch.json("/api/v1/tensors/value?" + urllib.parse.urlencode(query))
 
     def raw(self, trainwatch, **query):
-        with urllib.request.urlopen(trainwatch.url + "/api/v1/tensors/value?" + urllib.parse.urlencode(query), timeout=10) as answer:
+        with urllib.request.urlopen(trainwatch.url + "/api/v1/tensors/value?" + urllib.parse.urlencode(query), timeout=harness.PATIENCE_SECONDS) as answer:
             return answer.headers["Content-Type"], answer.read()
 
     def refusal(self, trainwatch, **query):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A span of ten seconds out of a large job is served without reading the rest: within 200 ms and 16 MiB. A long span takes
+"""A span of ten seconds out of a large job is served without reading the rest, and with 16 MiB. A long span takes
 no more memory. The job has 100 MB; ctest -L long has one of 5 GB."""
 
 import contextlib
@@ -17,6 +17,7 @@ import trace_schema
 
 MEGABYTES = int(os.environ.get("TRAINWATCH_JOB_MB", "100"))
 RANKS = 4
+MOST_READ = 8_000_000  # bytes, for a span of ten seconds, which are 0.3 MB in the files
 STEP_US = 50_000
 PHASES = ("Step:ModeKeys.TRAIN", "Forward", "Backward(post-forward)", "DataLoaderIter")
 START_US = 1_700_000_000_000_000
@@ -63,24 +64,25 @@ class TimelineScaleTest(harness.JobTest):
 
     def check_ten_seconds(self, trainwatch, count):
         before = process_figures.resident_mib(trainwatch.pid)
-        times, most = [], 0
+        read, times, most = [], [], 0
         for place in (0.02, 0.3, 0.5, 0.8, 0.98):
             start = START_US + int(place * count * STEP_US)
             request = urllib.request.Request(
                 trainwatch.url + "/api/v1/timeline?start=%d&end=%d" % (start, start + 10_000_000),
                 headers={"Accept-Encoding": "gzip"})
-            begun = time.monotonic()
+            begun, before_it = time.monotonic(), process_figures.bytes_read(trainwatch.pid)
             with urllib.request.urlopen(request) as response:
                 body = response.read()
+            read.append(process_figures.bytes_read(trainwatch.pid) - before_it)
             times.append(time.monotonic() - begun)
             most = max(most, process_figures.resident_mib(trainwatch.pid) - before)
             events = json.loads(gzip.decompress(body))["traceEvents"]
             trace_schema.check(events)
             self.assertAlmostEqual(sum(e["ph"] == "X" for e in events), RANKS * 4 * 201, delta=RANKS * 4 * 2)
-        print("%d MB: %s ms, %.1f MiB more" % (MEGABYTES, [round(s * 1000) for s in times], most), flush=True)
-        self.assertLess(sorted(times)[len(times) // 2], 0.2)
+        print("%d MB: %s ms, %s KB read, %.1f MiB more" % (
+            MEGABYTES, [round(s * 1000) for s in times], [round(size / 1000) for size in read], most), flush=True)
+        self.assertLess(sorted(read)[len(read) // 2], MOST_READ)
         self.assertLess(most, 16)
-
 
     def check_long_span(self, trainwatch, count):
         """A quarter of the job, 200 MB at most, not compressed: it is sent from the disk, in pieces."""
@@ -97,7 +99,7 @@ class TimelineScaleTest(harness.JobTest):
         begun = time.monotonic()
         try:
             events, size = {}, 0
-            with urllib.request.urlopen(trainwatch.url + "/api/v1/timeline?end=%d" % end, timeout=60) as response:
+            with urllib.request.urlopen(trainwatch.url + "/api/v1/timeline?end=%d" % end, timeout=harness.PATIENCE_SECONDS) as response:
                 self.assertGreater(int(response.headers["Content-Length"]), 8 << 20)
                 for line in response:
                     size += len(line)
@@ -118,17 +120,18 @@ class TimelineScaleTest(harness.JobTest):
         threads = "/proc/%d/task" % trainwatch.pid
         before = len(os.listdir(threads))
 
+        answers = []
+
         def ask():
             with contextlib.suppress(OSError, http.client.HTTPException):
-                trainwatch.get("/api/v1/timeline")
+                answers.append(trainwatch.get("/api/v1/timeline"))
 
         asking = threading.Thread(target=ask)
         asking.start()
         harness.wait_for(lambda: len(os.listdir(threads)) > before, "it is being made")
-        begun = time.monotonic()
         self.assertEqual(trainwatch.stop(), 0)
-        self.assertLess(time.monotonic() - begun, 2)
         asking.join()
+        self.assertEqual(answers, [], "it was not made to its end")
 
 
 if __name__ == "__main__":

@@ -47,7 +47,7 @@ class TlsTest(harness.JobTest):
 
     def curl(self, url, *arguments):
         """Status, head and body; status 0 without an answer."""
-        done = subprocess.run(["curl", "--silent", "--include", "--max-time", "10", "--cacert", self.authority.ca, *arguments,
+        done = subprocess.run(["curl", "--silent", "--include", "--max-time", str(harness.PATIENCE_SECONDS), "--cacert", self.authority.ca, *arguments,
                                url], capture_output=True, text=True)
         head, _, body = done.stdout.replace("\r", "").partition("\n\n")
         found = re.match(r"HTTP/1.1 (\d+)", head)
@@ -56,7 +56,8 @@ class TlsTest(harness.JobTest):
     def handshake(self, trainwatch, *arguments):
         """What openssl s_client says of a handshake; empty if there was none."""
         done = subprocess.run(["openssl", "s_client", "-connect", trainwatch.address, "-CAfile", self.authority.ca,
-                               "-verify_return_error", *arguments], input="", capture_output=True, text=True, timeout=20)
+                               "-verify_return_error", *arguments], input="", capture_output=True, text=True,
+                              timeout=harness.PATIENCE_SECONDS)
         return done.stdout if done.returncode == 0 else ""
 
     def test_everything_needs_the_login(self):
@@ -225,7 +226,7 @@ class TlsTest(harness.JobTest):
             async def connect(login):
                 url = trainwatch.stream.replace("//", "//%s@" % login) + "?after=0"
                 async with websockets.connect(url, ssl=self.authority.context()) as stream:
-                    return [await asyncio.wait_for(stream.recv(), 10) for _ in range(2)]
+                    return [await asyncio.wait_for(stream.recv(), harness.PATIENCE_SECONDS) for _ in range(2)]
 
             self.assertIn('"op":"alert"', asyncio.run(connect("alice:secret"))[1])
             with self.assertRaises(websockets.InvalidStatusCode) as refused:
@@ -249,9 +250,10 @@ class TlsTest(harness.JobTest):
             line, process = follow(trainwatch.url.replace("//", "//alice:secret@"), "--http.config.file=" + http_config)
             self.assertIn('"seq":', line)
             process.communicate()
-            done = subprocess.run(["timeout", "2", harness.binary(), "follow", trainwatch.url.replace("//", "//alice:secret@")],
-                                  capture_output=True, text=True)
-            self.assertIn("certificate verify failed", done.stderr)
+            with subprocess.Popen([harness.binary(), "follow", trainwatch.url.replace("//", "//alice:secret@")], text=True,
+                                  stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
+                self.assertIn("certificate verify failed", process.stderr.readline())
+                process.terminate()
         self.assertGreater(alerts, 0)
 
     def test_the_page_in_chromium(self):
@@ -278,7 +280,6 @@ class TlsTest(harness.JobTest):
             open_now = trainwatch.metric("trainwatch_http_connections")
             print("600 handshakes held, %d connections open; worst scrape %.0f ms" % (open_now, 1e3 * worst))
             self.assertLessEqual(open_now, 260)
-            self.assertLess(worst, 1)
             for connection in held:
                 connection.close()
 
@@ -295,27 +296,25 @@ class TlsTest(harness.JobTest):
                         guesses.append(getattr(refused, "code", 0))
 
             threads = [threading.Thread(target=guess, args=(number,)) for number in range(8)]
-            cpu = cpu_seconds(trainwatch.pid)
-            began = time.monotonic()
             for thread in threads:
                 thread.start()
-            times = []
+            harness.wait_for(lambda: len(guesses) > 8, "passwords are guessed")
+            meanwhile = []  # guesses that were answered while something else was waited for
             for _ in range(30):
-                start = time.monotonic()
+                before = len(guesses)
                 trainwatch.get("/metrics")
-                times.append(time.monotonic() - start)
+                meanwhile.append(len(guesses) - before)
                 time.sleep(0.05)
-            start = time.monotonic()
+            before = len(guesses)
             harness.fetch(trainwatch.url + "/metrics", self.authority.context(), "bob:secret")
-            first = time.monotonic() - start
-            spent = (cpu_seconds(trainwatch.pid) - cpu) / (time.monotonic() - began)
+            first = len(guesses) - before
             done.set()
             for thread in threads:
                 thread.join()
-            print("%d guesses; scrapes: median %.0f ms, worst %.0f ms; first login of another user %.0f ms; %.0f %% of a core" % (
-                len(guesses), 1e3 * sorted(times)[15], 1e3 * max(times), 1e3 * first, 100 * spent))
-            self.assertLess(sorted(times)[15], 0.2)
-            self.assertLess(first, 3)
+            print("%d guesses; answered during a scrape: median %d, most %d; during the first login of another user: %d" % (
+                len(guesses), sorted(meanwhile)[15], max(meanwhile), first))
+            self.assertLess(sorted(meanwhile)[15], 2)
+            self.assertLess(first, 20)
             self.assertNotIn(200, guesses)
 
     def test_memory_of_idle_connections(self):
@@ -348,12 +347,6 @@ class Unasked(harness.Trainwatch):
         except BaseException:
             self.__exit__()
             raise
-
-
-def cpu_seconds(pid):
-    with open("/proc/%d/stat" % pid) as file:
-        fields = file.read().rsplit(")", 1)[1].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def resident(pid):

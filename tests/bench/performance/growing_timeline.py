@@ -21,12 +21,14 @@ class GrowingTimeline:
             self.step()
 
     def step(self, duration=STEP_US):
+        """Returns how many bytes were written."""
         self._lines.append({"name": "Step:ModeKeys.TRAIN", "ph": "X", "pid": 1, "ts": self._at, "dur": duration,
                             "args": {"pid": 1, "step_num": str(self._step)}})
         self._at += duration
         self._step += 1
-        self._file.write("".join(json.dumps(line) + ",\n" for line in self._lines).encode())
+        text = "".join(json.dumps(line) + ",\n" for line in self._lines).encode()
         self._lines = []
+        return self._file.write(text)
 
     def close(self):
         self._file.close()

@@ -15,6 +15,7 @@ import latency
 import memory
 import month
 import peers
+import restart
 import scrape
 import series_memory
 import storm
@@ -24,7 +25,8 @@ import typical_load
 
 PARTS = {**{name: throughput.measure for name in throughput.FORMATS}, "latency": latency.measure, "idle": idle.measure,
          "load": typical_load.measure, "scrape": scrape.measure, "fan_out": fan_out.measure,
-         "memory": memory.measure, "series": series_memory.measure, "start": backlog.measure, "fleet": fleet.measure, "storm": storm.measure}
+         "memory": memory.measure, "series": series_memory.measure, "start": backlog.measure,
+         "restart": restart.measure, "fleet": fleet.measure, "storm": storm.measure}
 ONLY_IF_NAMED = {"peers": peers.measure, "month": month.measure}  # downloads; minutes
 
 

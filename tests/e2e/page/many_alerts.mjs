@@ -12,6 +12,8 @@ page.setDefaultTimeout(1000 * PATIENCE_SECONDS);
 const errors = [];
 page.on('pageerror', (error) => errors.push(error.stack));
 const failed = [];
+let asked = 0;  // how often for alerts
+page.on('request', (request) => { if (new URL(request.url()).pathname === '/api/v1/alerts') ++asked; });
 page.on('requestfailed', (request) => failed.push(`${request.url()}: ${request.failure()?.errorText}`));
 await page.addInitScript(() => {
   const wanted = new Map([['firing', '.firing .alert'], ['resolved', '.resolved .alert']]);
@@ -28,17 +30,19 @@ await page.addInitScript(() => {
 const loads = [];
 for (let i = 0; i < 3; ++i) {
   await page.goto('about:blank');
+  asked = 0;
   await page.goto(url);
   await page.waitForFunction(() => window.trainwatchShown.firing && window.trainwatchShown.resolved).catch(async (error) => {
     const painted = await page.evaluate(() => window.trainwatchShown);
     console.error('failed on this page:', {load: i, errors, failed, painted, shown: await page.locator('body').innerText()});
     throw error;
   });
-  loads.push(await page.evaluate(() => ({...window.trainwatchShown,
-    paint: performance.getEntriesByName('first-contentful-paint')[0].startTime})));
+  loads.push({asked, ...await page.evaluate(() => ({...window.trainwatchShown,
+    paint: performance.getEntriesByName('first-contentful-paint')[0].startTime}))});
 }
 const cards = page.locator('.resolved .alert');
 const older = [];
+asked = 0;
 for (let i = 0; i < Number(pages); ++i) {
   await page.getByRole('button', {name: 'Older'}).scrollIntoViewIfNeeded();
   older.push(await page.evaluate(() => new Promise((done) => {
@@ -53,5 +57,5 @@ for (let i = 0; i < Number(pages); ++i) {
   })));
 }
 const ids = await cards.evaluateAll((all) => all.map((each) => each.dataset.id));
-console.log(JSON.stringify({loads, older, ids, errors}));
+console.log(JSON.stringify({loads, older, asked, ids, errors}));
 await browser.close();
