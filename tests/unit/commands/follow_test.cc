@@ -22,7 +22,7 @@ class LineBuffer : public std::streambuf {
  public:
   std::string wait_for(std::size_t lines) {
     std::unique_lock lock(mutex_);
-    changed_.wait_for(lock, std::chrono::seconds(10), [&] {
+    changed_.wait_for(lock, kPatience, [&] {
       return static_cast<std::size_t>(std::count(text_.begin(), text_.end(), '\n')) >= lines;
     });
     return text_;

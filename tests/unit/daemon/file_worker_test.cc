@@ -8,10 +8,10 @@
 #include <optional>
 
 #include "daemon/app/analysis_source.h"
+#include "tests/support/patience.h"
 
 namespace trainwatch::file_worker_test {
 
-using std::chrono::seconds;
 using std::chrono::steady_clock;
 using testing::HasSubstr;
 
@@ -48,6 +48,7 @@ class FileWorkerTest : public testing::Test {
   }
   static FileWorker::Options options() {
     FileWorker::Options options;
+    options.limit = kPatience;
     options.busy = "busy";
     options.too_slow = "too slow";
     return options;
@@ -57,8 +58,8 @@ class FileWorkerTest : public testing::Test {
   }
   // Runs the net thread's handlers until there is an answer.
   void wait_for(const std::optional<HttpResponse>& answer) {
-    const auto limit = steady_clock::now() + seconds(10);
-    while (!answer && steady_clock::now() < limit) net_.run_one_for(seconds(1));
+    const auto limit = steady_clock::now() + kPatience;
+    while (!answer && steady_clock::now() < limit) net_.run_one_until(limit);
   }
 
   boost::asio::io_context net_{1};
@@ -128,7 +129,7 @@ TEST_F(FileWorkerTest, StopsBetweenFileCallsAndSaysWhenOneHangs) {
   worker.request_stop();
   EXPECT_FALSE(worker.wait_stopped(steady_clock::now()));
   files_.let_go();
-  EXPECT_TRUE(worker.wait_stopped(steady_clock::now() + seconds(10)));
+  EXPECT_TRUE(worker.wait_stopped(steady_clock::now() + kPatience));
   wait_for(answer);
   ASSERT_TRUE(answer);
   EXPECT_EQ(answer->status, 503);

@@ -17,6 +17,7 @@ TEST(HttpClose, EndsAtEveryPointOfARequest) {
     AlertHub hub(store.epoch, 1, store.last_seq);
     NetOptions options;
     options.port = 0;
+    options.limits.http.answer = std::chrono::hours(1);
     NetServer server(io, options, hub, store.api());
     ASSERT_TRUE(server.listen());
     Wire wire(server.port());
@@ -24,7 +25,7 @@ TEST(HttpClose, EndsAtEveryPointOfARequest) {
     for (int done = 0; done < handlers; ++done) io.poll_one();
     server.close();
     io.restart();
-    io.run_for(std::chrono::seconds(5));  // half of HttpLimits::answer
+    io.run_for(kPatience);  // far less than HttpLimits::answer
     EXPECT_TRUE(io.stopped()) << "closed after " << handlers << " handlers";
   }
 }

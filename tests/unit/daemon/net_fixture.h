@@ -128,14 +128,10 @@ class TestServer {
   void store_acknowledged() {
     on_net([this] { server_->store_acknowledged(); });
   }
-  // Blocks, for at most ten seconds, until `look` says true.
+  // Blocks until `look` says true, for kPatience at most.
   template <class F>
   bool store_becomes(F look) {
-    const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(10);
-    while (!alert_store(look)) {
-      if (std::chrono::steady_clock::now() > limit) return false;
-    }
-    return true;
+    return becomes([&] { return alert_store(look); });
   }
   void publish(std::uint64_t first, std::uint64_t last) { publish(make_alerts(first, last)); }
   void show(Snapshot snapshot) {

@@ -12,6 +12,7 @@
 #include <string>
 #include <thread>
 
+#include "tests/support/patience.h"
 #include "tests/support/temp_directory.h"
 
 namespace trainwatch::test::reader_test {
@@ -36,7 +37,7 @@ class CountingSink final : public TailSink {
 
   bool wait_for(std::uint64_t total) {
     std::unique_lock lock(mutex_);
-    return changed_.wait_for(lock, std::chrono::seconds(20), [&] { return total_ == total; });
+    return changed_.wait_for(lock, kPatience, [&] { return total_ == total; });
   }
 
  private:
@@ -67,7 +68,7 @@ TEST(Reader, AFileMadeWhileItsDirectoryIsBeingAddedNeedsNoPoll) {
     dir.append(path + "/a.json", "x");
     ASSERT_TRUE(sink.wait_for(static_cast<std::uint64_t>(i) + 1)) << path;
   }
-  EXPECT_TRUE(reader.stop(std::chrono::seconds(20)));
+  EXPECT_TRUE(reader.stop(kPatience));
 }
 
 // Files that nothing else would show before the next poll, an hour away, in directories that are
@@ -90,10 +91,10 @@ TEST(Reader, ReadsToTheEndAndNoFurther) {
   }
   std::promise<void> end;
   reader.read_to_end([&] { end.set_value(); });
-  ASSERT_EQ(end.get_future().wait_for(std::chrono::seconds(20)), std::future_status::ready);
+  ASSERT_EQ(end.get_future().wait_for(kPatience), std::future_status::ready);
   EXPECT_TRUE(sink.wait_for(kFiles * kBytes));
   dir.append("d0/e/a.json", "x");
-  EXPECT_TRUE(reader.stop(std::chrono::seconds(20)));
+  EXPECT_TRUE(reader.stop(kPatience));
   EXPECT_TRUE(sink.wait_for(kFiles * kBytes));
   EXPECT_EQ(reader.call_duration(), std::chrono::steady_clock::duration{});
 }
@@ -152,8 +153,8 @@ TEST(Reader, GrowthIsNoticedInTheMiddleOfALongFile) {
   Reader reader(std::move(options), sink, [&](const TailReport& report) {
     if (report.complete && !done.exchange(true)) read.set_value();
   });
-  EXPECT_EQ(read.get_future().wait_for(std::chrono::seconds(60)), std::future_status::ready);
-  EXPECT_TRUE(reader.stop(std::chrono::seconds(20)));
+  EXPECT_EQ(read.get_future().wait_for(kPatience), std::future_status::ready);
+  EXPECT_TRUE(reader.stop(kPatience));
   EXPECT_EQ(sink.total(), kBytes);
   EXPECT_GT(sink.other_at(), 0U);
   EXPECT_LT(sink.other_at(), sink.chunks() * 3 / 4);

@@ -6,12 +6,11 @@
 #include <boost/asio/post.hpp>
 #include <chrono>
 
+#include "tests/support/patience.h"
+
 namespace trainwatch::repeating_timer_test {
 
 using std::chrono::milliseconds;
-
-// Nothing that should end takes longer than this.
-constexpr std::chrono::seconds kPatience{10};
 
 TEST(RepeatingTimer, CallsUntilItIsStoppedFromWithin) {
   boost::asio::io_context context{1};

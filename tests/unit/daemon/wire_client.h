@@ -16,14 +16,16 @@
 #include <string_view>
 #include <utility>
 
+#include "tests/support/patience.h"
+
 namespace trainwatch {
 
-// A blocking connection; nothing waits longer than ten seconds. Port 0: not connected yet.
+// A blocking connection; nothing waits longer than kPatience. Port 0: not connected yet.
 class Wire {
  public:
   explicit Wire(std::uint16_t port, int receive_buffer = 0)
       : fd_(::socket(AF_INET, SOCK_STREAM, 0)) {
-    const timeval limit{10, 0};
+    const timeval limit{kPatience.count(), 0};
     setsockopt(fd_, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
     setsockopt(fd_, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
     const int yes = 1;
@@ -53,7 +55,7 @@ class Wire {
       bytes.remove_prefix(static_cast<std::size_t>(n));
     }
   }
-  // Nothing at the end of the stream, after a reset, or when ten seconds pass.
+  // Nothing at the end of the stream, after a reset, or when kPatience is over.
   std::optional<std::string> take(std::size_t size) {
     while (buffer_.size() < size) {
       if (!fill()) return std::nullopt;

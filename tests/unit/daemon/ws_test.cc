@@ -59,17 +59,18 @@ TEST(WsSession, StatusAtOnceThenCoalesced) {
   NetOptions options;
   options.limits.ws.status = milliseconds(100);
   TestServer server(options);
-  const auto show = [&](int n) {
+  const auto numbered = [](int n) {
     Snapshot snapshot;
     snapshot.status_json = R"({"n":)" + std::to_string(n) + "}";
-    server.show(snapshot);
+    return std::make_shared<const Snapshot>(std::move(snapshot));
   };
-  show(1);
+  server.show(*numbered(1));
   WsClient client(server.port(), "?streams=status,alerts,steps");
   client.text();
   EXPECT_EQ(client.text(), R"({"op":"status","n":1})");
-  server.on_net([] {});
-  for (int n = 2; n <= 50; ++n) show(n);
+  server.later([&](NetServer& net) {  // one after the other, and no timer between them
+    for (int n = 2; n <= 50; ++n) net.show(numbered(n));
+  });
   int frames = 0;
   std::string text;
   while (text != R"({"op":"status","n":50})") {
@@ -77,7 +78,7 @@ TEST(WsSession, StatusAtOnceThenCoalesced) {
     ASSERT_THAT(text, StartsWith(R"({"op":"status")"));
     ++frames;
   }
-  EXPECT_LE(frames, 10);
+  EXPECT_LE(frames, 2) << "the first, if one is due, and the last";
 }
 
 // Every snapshot's steps are sent, however close together snapshots are.
@@ -126,7 +127,9 @@ TEST(WsSession, AnAckWithoutANameIsFineAndNonsenseIsAnswered) {
 }
 
 TEST(WsSession, BrokenClientsAreClosedWithTheirCode) {
-  TestServer server;
+  NetOptions options;
+  options.limits.ws.messages_per_second = 2;  // so that 30 are too many for a busy machine as well
+  TestServer server(options);
   const struct {
     std::string text;
     int opcode;
@@ -257,19 +260,30 @@ TEST(WsSession, WhoAnswersNoPingIsDropped) {
               HasSubstr("trainwatch_ws_disconnects_total{reason=\"timeout\"} 1\n"));
 }
 
-TEST(WsSession, WhoAnswersPingsStays) {
+// Whether a client that answers pings at once hears four of them, which come after this silence.
+bool stays_with_pings_after(milliseconds silence) {
   NetOptions options;
   options.limits.ws.heartbeat = milliseconds(10);
-  options.limits.ws.ping = milliseconds(100);
+  options.limits.ws.ping = silence;
   options.limits.ws.messages_per_second = 1000;
   TestServer server(options);
   WsClient client(server.port());
   for (int pings = 0; pings < 4;) {
     const auto frame = client.read_frame();
-    ASSERT_NE(frame.opcode, -1);
+    if (frame.opcode == -1) return false;
     if (frame.opcode != 9) continue;
     client.send(frame.data, 10);
     ++pings;
+  }
+  return true;
+}
+
+// On a machine that is so busy that an answer is late, pings are farther apart.
+TEST(WsSession, WhoAnswersPingsStays) {
+  milliseconds silence{100};
+  while (!stays_with_pings_after(silence)) {
+    silence *= 4;
+    ASSERT_LT(silence, kPatience);
   }
 }
 
@@ -279,7 +293,7 @@ TEST(WsSession, ASlowClientIsClosedAndResumes) {
   NetOptions options;
   options.limits.ws.heartbeat = milliseconds(10);
   options.limits.ws.lag_time = milliseconds(0);
-  options.limits.ws.close = milliseconds(5000);
+  options.limits.ws.close = kPatience;
   TestServer server(options);
   std::uint64_t last = 0;
   {
@@ -317,10 +331,7 @@ TEST(WsSession, AStalledClientIsCutOffEvenWithoutLag) {
   server.publish(make_alerts(1, 6000, 4096));
   WsClient client(server.port(), "?after=0", "", 4096);
   const std::string gone = "trainwatch_ws_disconnects_total{reason=\"slow\"} 1\n";
-  const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(10);
-  while (metrics(server).find(gone) == std::string::npos) {
-    ASSERT_LT(std::chrono::steady_clock::now(), limit);
-  }
+  ASSERT_TRUE(becomes([&] { return metrics(server).find(gone) != std::string::npos; }));
 }
 
 // Catching up is not being slow, however much there is.

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include <chrono>
+#include <ctime>
 #include <string>
 
 namespace trainwatch::testing::symbol_table_test {
@@ -52,10 +52,10 @@ TEST(SymbolTable, IsBoundedInNumberAndInBytes) {
 // Names that differ only in their ends once shared all slots: 300,000 took more than two minutes.
 TEST(SymbolTable, NumberedNamesAreLookedUpInConstantTime) {
   SymbolTable table;
-  const auto began = std::chrono::steady_clock::now();
+  const std::clock_t began = std::clock();  // the processor's time: 0.05 s where nothing is shared
   for (int i = 0; i < 200'000; ++i) table.intern("op" + std::to_string(i));
   EXPECT_EQ(table.size(), 200'002U);
-  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(5));
+  EXPECT_LT(std::clock() - began, 20 * CLOCKS_PER_SEC);
 }
 
 TEST(SymbolTable, KeepsItsNumbersWhenLoaded) {
