@@ -157,12 +157,12 @@ class DecodeRun : private DumpSink, private TensorSink {
     decoder_->state(saving);
     const std::string saved = saving.take();
     StateIo saving_names = StateIo::saving();
-    interner_->state(saving_names);
+    saving_names(*interner_);
     const std::string saved_names = saving_names.take();
     decoder_.reset();
     interner_ = std::make_unique<Interner>();
     StateIo loading_names = StateIo::loading(saved_names);
-    interner_->state(loading_names);
+    loading_names(*interner_);
     decoder_ = make();
     StateIo loading = StateIo::loading(saved);
     decoder_->state(loading);

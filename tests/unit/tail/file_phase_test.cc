@@ -23,9 +23,11 @@ TEST_P(FilePhaseTest, Transition) {
 }
 
 std::string name_of(const ::testing::TestParamInfo<Transition>& info) {
+  static constexpr const char* kPhases[] = {"discovered", "skipped",  "reading",
+                                            "ending",     "finished", "revived"};
   static constexpr const char* kEvents[] = {"Opened", "EndDue", "EndRevoked", "Finished",
                                             "Restarted"};
-  return std::string(to_string(info.param.from)) +
+  return std::string(kPhases[static_cast<std::size_t>(info.param.from)]) +
          kEvents[static_cast<std::size_t>(info.param.event)];
 }
 
