@@ -103,17 +103,17 @@ if [ "$(id -u)" -ne 0 ]; then
 fi
 "${as_root[@]}" apt-get update -qq >&2 || true  # what is too old or missing, the plan says
 look
-if [ ${#for_page[@]} -gt 0 ] && ! plan "${all[@]}"; then
-  say "without node and npm, so without the page: $problem"
-  for_page=() all=("${needed[@]}")
-fi
 without=0
 if [ ${#needed[@]} -gt 0 ]; then
   plan "${needed[@]}" || give_up "$problem"
   without=$count
 fi
-[ ${#all[@]} -gt 0 ] || exit 0
-plan "${all[@]}"
+if [ ${#for_page[@]} -gt 0 ] && ! plan "${all[@]}"; then
+  say "without node and npm, so without the page: $problem"
+  for_page=() all=("${needed[@]}")
+  [ ${#all[@]} -gt 0 ] || exit 0
+  plan "${all[@]}"
+fi
 say "installing $count packages, $size: ${all[*]}"
 [ ${#for_page[@]} -eq 0 ] || say "$((count - without)) of them are for the page (--without-page does without)"
 if install "${all[@]}"; then exit 0; fi

@@ -172,6 +172,47 @@ esac
         self.system(FEDORA)
         self.assertEqual(self.setup("build")[0], 0)
 
+    def build(self, *arguments, page="it was lost"):
+        """scripts/build.sh in a tree of its own, with cmake and ninja that only say what they were asked for."""
+        tree = self.scratch + "/tree"
+        for name in ("scripts/build.sh", "scripts/setup.sh", "scripts/packages.txt", "daemon/web/find_node.sh"):
+            os.makedirs(os.path.dirname(os.path.join(tree, name)), exist_ok=True)
+            shutil.copy(os.path.join(harness.ROOT, name), os.path.join(tree, name))
+        for name in ("cat", "mkdir"):
+            if not os.path.exists(os.path.join(self.programs, name)):
+                os.symlink(shutil.which(name), os.path.join(self.programs, name))
+        self.program("cmake", 'echo "cmake $*"\n')
+        reason = "build/release/daemon/web/page/without_page"
+        self.program("ninja", "mkdir -p %s\n" % os.path.dirname(reason) + ("echo %s >%s\n" % (page, reason) if page else ""))
+        done = subprocess.run([tree + "/scripts/build.sh", *arguments],
+                              env={"PATH": self.programs, "TRAINWATCH_OS_RELEASE": self.scratch + "/os-release"},
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=60,
+                              check=False)
+        return done.returncode, done.stdout.replace(tree, ""), done.stderr.splitlines()
+
+    def test_a_build_needs_nothing_of_the_tests(self):
+        self.debian(["libgmock-dev", "prometheus-cpp-dev"])  # but there is libgtest-dev
+        self.assertEqual(self.build(page=None), (0, "/build/release/bin/trainwatch\n", [
+            "build: preset release", "cmake --preset release --log-level=WARNING -DTRAINWATCH_PAGE=AUTO -DBUILD_TESTING=OFF"]))
+        self.debian([])  # what was configured stays
+        self.assertIn("cmake --preset release --log-level=WARNING -DTRAINWATCH_PAGE=AUTO", self.build(page=None)[2])
+        self.assertEqual(self.installed(), [])
+
+    def test_the_last_words_of_a_build_without_the_page(self):
+        self.debian(["nodejs", "npm"], page_plan=UNKNOWN)
+        self.program("node", "exit 127\n")
+        self.assertEqual(self.build("--without-page"), (0, "/build/release/bin/trainwatch\n", [
+            "build: preset release", "cmake --preset release --log-level=WARNING -DTRAINWATCH_PAGE=OFF",
+            "build: WITHOUT THE PAGE: it was lost"]))
+        code, _, said = self.build()
+        self.assertEqual((code, said[-1]), (0, "build: WITHOUT THE PAGE: it was lost"))
+
+    def test_a_build_that_cannot_be_has_one_sentence(self):
+        self.system(FEDORA)
+        code, out, said = self.build()
+        self.assertEqual((code, out, len(said)), (1, "", 1), said)
+        self.assertIn("not on Fedora Linux 40", said[0])
+
     def configure(self, *options):
         return subprocess.run(["cmake", "-G", "Ninja", "-S", harness.ROOT, "-B", self.scratch + "/build", "--log-level=WARNING",
                                "-DTRAINWATCH_PORTABLE=OFF", "-DTRAINWATCH_PAGE=OFF", *options],
