@@ -141,7 +141,8 @@ Action define_replay(CLI::App& app, const CliSession& session) {
       app, "--fail-on", "info|warning|critical",
       "Exit with 3 if an alert has this severity or a higher one",
       [options](const std::string& text) { return parse_severity(text, options->fail_on); });
-  app.add_flag("--parts", options->parts, "Also print the alerts for which another one speaks");
+  with_variable(app.add_flag("--parts", options->parts,
+                             "Also print the alerts for which another one speaks"));
   auto form = std::make_shared<Form>(Form::automatic);
   add_form(app, form, "otherwise JSON");
   app.footer(

@@ -14,6 +14,15 @@
 namespace trainwatch {
 namespace {
 
+// A state directory of trainwatch (pipeline/state/state_directory.h): its traces of incidents are
+// no job's, though they look like one's.
+bool is_state_directory(const std::vector<DirectoryEntry>& entries) {
+  const auto has = [&](std::string_view name) {
+    return std::ranges::find(entries, name, &DirectoryEntry::name) != entries.end();
+  };
+  return has("state.db") && has("state.db.lock");
+}
+
 class Walk {
  public:
   Walk(FileSystem& files, const std::vector<WatchRoot>& roots, int max_depth, Listing& listing)
@@ -39,6 +48,7 @@ class Walk {
   bool directory(const std::string& path, int depth) {
     const auto entries = files_.list(path);
     if (!entries) return false;
+    if (depth > 0 && is_state_directory(*entries)) return true;
     listing_.directories.push_back(path);
     for (const DirectoryEntry& entry : *entries) take(path, entry, depth);
     return true;

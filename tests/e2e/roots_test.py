@@ -5,7 +5,6 @@ nothing again, counts nothing twice and raises no alert again."""
 
 import os
 import shutil
-import tempfile
 
 import harness
 
@@ -15,10 +14,6 @@ class RootsTest(harness.JobTest):
         super().setUp()
         os.rmdir(self.directory)
         shutil.copytree(harness.JOB, self.directory, ignore=shutil.ignore_patterns("*.py"))
-        # Not in a directory that is watched: the traces of incidents that are kept there would be read as a job's.
-        outside = tempfile.TemporaryDirectory()
-        self.addCleanup(outside.cleanup)
-        self.state = os.path.join(outside.name, "state")
         self.link = os.path.join(os.path.dirname(self.directory), "link")
         os.symlink(self.directory, self.link)
 
