@@ -29,17 +29,10 @@ readonly container="build in a container, which needs nothing else: docker build
 rows() { awk -v part="$1" '/^# (build|page|tests|fuzz)/ { now = $2; sub(":", "", now) } /^[^#]/ && now == part { print $1 }' scripts/packages.txt; }
 installed() { dpkg-query -W -f '${Status}' "$1" 2>/dev/null | grep -q '^install ok'; }
 
-# missing PART: what is not installed. Of alternatives one is enough, and the first that apt knows is wanted.
+# missing PART: what is not installed.
 missing() {
-  local row package wanted
-  for row in $(rows "$1"); do
-    wanted=""
-    for package in ${row//|/ }; do
-      if installed "$package"; then continue 2; fi
-      if [ -z "$wanted" ] && [ -n "$(apt-cache show "$package" 2>/dev/null)" ]; then wanted=$package; fi
-    done
-    echo "${wanted:-${row%%|*}}"
-  done
+  local package
+  for package in $(rows "$1"); do installed "$package" || echo "$package"; done
 }
 
 # Sets needed, for_page and both, all. Node may come from elsewhere, with an npm of its own that Debian's would conflict with.
@@ -92,8 +85,8 @@ fi
 # shellcheck disable=SC1090
 read -r system name < <(. "${TRAINWATCH_OS_RELEASE:-/etc/os-release}" && echo "${ID:-}${VERSION_ID:-} ${PRETTY_NAME:-}") || true
 case $system in
-  debian12 | debian13) ;;
-  *) give_up "${#all[@]} packages are missing, which this script knows on Debian 12 and 13 only, not on \
+  debian12) ;;
+  *) give_up "${#all[@]} packages are missing, which this script knows on Debian 12 only, not on \
 ${name:-this system}: $container, or install the wheel that scripts/package.sh makes on a Debian, which runs on every Linux \
 with glibc 2.27 or newer, with pipx or in a virtual environment" ;;
 esac

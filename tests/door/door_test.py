@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`scripts/build.sh` in a fresh clone, on Debian 12 roots with odd sets of packages: it ends with a binary that runs, or with
-one sentence. Takes a quarter of an hour; $TRAINWATCH_CCACHE, a folder of ccache's, saves half of that.
-
-    door_test.py [SUITE]     bookworm, or trixie, which is no promise"""
+one sentence. Takes a quarter of an hour; $TRAINWATCH_CCACHE, a folder of ccache's, saves half of that."""
 
 import os
 import re
@@ -17,7 +15,6 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(
 import harness  # noqa: E402
 import systems  # noqa: E402
 
-SUITE = "".join(sys.argv[1:2]) or "bookworm"
 AUTHORITIES = "/etc/ssl/certs/ca-certificates.crt"
 OLD_NODE = "#!/bin/sh\necho v12.22.9\n"
 NO_NPM = "Package: npm\nPin: release *\nPin-Priority: -1\n"
@@ -70,7 +67,7 @@ class DoorTest(unittest.TestCase):
         cls.scratch = scratch.name
         cls.cache = os.environ.get("TRAINWATCH_CCACHE", cls.scratch + "/ccache")
         os.makedirs(cls.cache, exist_ok=True)
-        systems.make(SUITE, cls.scratch + "/bare", variant="apt")
+        systems.make("bookworm", cls.scratch + "/bare", variant="apt")
         with open(cls.scratch + "/bare/etc/dpkg/dpkg.cfg.d/fast", "w") as file:
             file.write("force-unsafe-io\n")  # does not wait for the disk after each of 500 packages
         # A root in which one build was made has the packages for the next ones.
