@@ -18,7 +18,7 @@ class RuleChangeTest(harness.JobTest):
     def setUp(self):
         super().setUp()
         self.replayed = harness.replay(harness.JOB)
-        self.steps = list(harness.play.order(harness.play.read_job(harness.JOB), None, 0))
+        self.steps = list(harness.play.order(harness.play.lanes_of(harness.play.read_files(harness.JOB)), None, 0))
 
     def both_fire(self):
         """A time (us) at which an alert of each of two rules is firing."""
