@@ -16,7 +16,9 @@ import sys
 
 SUMMARY = re.compile(r"^\d+% tests passed, (\d+) tests? failed out of (\d+)$", re.MULTILINE)
 FAILED_LIST = re.compile(r"^The following tests FAILED:\n((?:[ \t]+\d+ - .*\n?)*)", re.MULTILINE)
-FAILED_TEST = re.compile(r"^\s+\d+ - (.*) \([A-Za-z_ ]+\)", re.MULTILINE)
+SKIPPED_LIST = re.compile(r"^The following tests did not run:\n((?:[ \t]+\d+ - .*\n?)*)", re.MULTILINE)
+NAMED_TEST = re.compile(r"^\s+\d+ - (.*) \([\w ]+\)", re.MULTILINE)
+NO_TESTS = "No tests were found!!!"
 RESULT_LINE = re.compile(r"^ *\d+/\d+ Test +#")
 
 
@@ -26,6 +28,12 @@ def read_list(text):
             if line.strip() and not line.startswith("#")]
 
 
+def named(kind, text):
+    """The tests in the last list of this kind."""
+    lists = kind.findall(text)
+    return NAMED_TEST.findall(lists[-1]) if lists else []
+
+
 class Tests:
     """What ctest says of one run, in its summary: the last one that `text` has."""
 
@@ -33,8 +41,8 @@ class Tests:
         summaries = SUMMARY.findall(text)
         self.finished = bool(summaries)
         self.bad, self.total = map(int, summaries[-1]) if summaries else (0, 0)
-        lists = FAILED_LIST.findall(text)
-        self.failed = FAILED_TEST.findall(lists[-1]) if lists and self.bad else []
+        self.failed = named(FAILED_LIST, text) if self.bad else []
+        self.skipped = named(SKIPPED_LIST, text)
 
 
 def last_lines(text, most):
@@ -59,7 +67,8 @@ class Step:
         tests, again = Tests(first), Tests(second)
         self.flaky, self.story = [], []
         if tests.bad == 0:
-            self.failed = 0 if status == 0 else 1  # a build, or lint
+            lost = NO_TESTS in first  # a label that is gone, say; ctest calls it a success
+            self.failed = 0 if status == 0 and not lost else 1  # a build, or lint
             self.passed = tests.total
             if self.failed:
                 self.story.append("%s: %s" % (name, last_lines(first, 20)))
@@ -70,11 +79,13 @@ class Step:
         self.failed = again.bad if known else tests.bad
         self.passed = tests.total - tests.bad
         if known:
-            self.flaky = [test for test in tests.failed if test not in again.failed]
+            skipped = [test for test in tests.failed if test in again.skipped]  # has not passed, and does not count as such
+            self.flaky = [test for test in tests.failed if test not in again.failed and test not in skipped]
+            self.failed += len(skipped)
         self.story.append("%s, first try: %d failed: %s\n%s" % (name, tests.bad, ", ".join(tests.failed),
                                                                outputs_of_failures(first)))
         self.story.append("%s, second try: %s" % (name, "%d failed: %s" % (again.bad, outputs_of_failures(second))
-                                                  if known else "it did not end: " + last_lines(second, 20)))
+                                                  if known else "not known: " + last_lines(second, 20)))
 
 
 def read(path):

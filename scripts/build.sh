@@ -5,6 +5,7 @@
 # Missing packages are named, then installed by scripts/setup.sh. Needs nothing of the tests; what was configured for them
 # (scripts/test.sh) stays so as long as their packages are there.
 set -euo pipefail
+unset CDPATH
 cd "$(dirname "$0")/.."
 page=() options=(-DTRAINWATCH_PAGE=AUTO)
 if [ "${1:-}" = --without-page ]; then
@@ -12,9 +13,15 @@ if [ "${1:-}" = --without-page ]; then
   shift
 fi
 preset=${1:-release}
+if [ $# -gt 1 ] || [[ $preset == -* ]]; then
+  sed -n '3,6s/^# \{0,1\}//p' "$0" >&2
+  exit 2
+fi
 {
-  [ -z "$(scripts/setup.sh --missing build "${page[@]}")" ] || scripts/setup.sh build "${page[@]}"
-  [ -z "$(scripts/setup.sh --missing --without-page)" ] || options+=(-DBUILD_TESTING=OFF)
+  missing=$(scripts/setup.sh --missing build "${page[@]}")
+  [ -z "$missing" ] || scripts/setup.sh build "${page[@]}"
+  missing=$(scripts/setup.sh --missing --without-page)
+  [ -z "$missing" ] || options+=(-DBUILD_TESTING=OFF)
   echo "build: preset $preset"
   cmake --preset "$preset" --log-level=WARNING "${options[@]}"
   ninja -C "build/$preset" trainwatch

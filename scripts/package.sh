@@ -3,6 +3,7 @@
 # Builds the Debian package and the Python wheel, and prints their paths as the last two lines, the only ones on standard
 # output. Both are in dist/. Missing packages are named, then installed by scripts/setup.sh.
 set -euo pipefail
+unset CDPATH
 cd "$(dirname "$0")/.."
 # One commit gives the same files, wherever and whenever it is built.
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || date +%s)}

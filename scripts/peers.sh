@@ -7,6 +7,7 @@
 #   scripts/peers.sh --lock NAME    writes tests/peers/python/NAME.txt anew from NAME.in
 # For Python 3.11 on x86_64. What is installed is what NAME.txt names, by hash.
 set -euo pipefail
+unset CDPATH
 cd "$(dirname "$0")/.."
 
 lock=false

@@ -20,10 +20,12 @@ import random
 import re
 import sys
 import time
+import zlib
 
 AHEAD_US = 2000000   # how far a file may run ahead of the others with --seed
 TRACE_BLOCK = 8192   # what the profilers write at a time
 TRACE_BLOCK_US = 1000
+SINCE_EPOCH_US = 10**14  # a smaller due time is none
 TIME = re.compile(rb'(?P<before>"(?P<key>Timestamp|start_time_since_epoch_in_micros|ts|baseTimeNanoseconds)":\s*)(?P<number>\d+)')
 
 
@@ -46,22 +48,30 @@ class Lane:
 
 
 def read_files(src):
-    """(path, content) of all files below `src`."""
+    """(path, content) of all files below `src` that can be played."""
     for folder, _, names in os.walk(src):
         for name in names:
-            with open(os.path.join(folder, name), "rb") as file:
-                yield os.path.relpath(os.path.join(folder, name), src), file.read()
+            path = os.path.relpath(os.path.join(folder, name), src)
+            if reader_of(path):
+                with open(os.path.join(src, path), "rb") as file:
+                    yield path, file.read()
+
+
+def reader_of(path):
+    """What plays a file: kind of its lane, function, and match of its path; None for another file."""
+    for pattern, kind, read in READERS:
+        match = re.search(pattern, path)
+        if match:
+            return kind, read, match
+    return None
 
 
 def lanes_of(files):
-    """The lanes of all files that a trainwatch reads."""
+    """The lanes of files as read_files() returns them."""
     lanes = {}
     for path, content in files:
-        for pattern, kind, read in READERS:
-            match = re.search(pattern, path)
-            if match:
-                lanes.setdefault((kind, match.group("lane")), []).append(
-                    (int(match.group("stamp") or 0), path, content, read))
+        kind, read, match = reader_of(path)
+        lanes.setdefault((kind, match.group("lane")), []).append((int(match.group("stamp") or 0), path, content, read))
     result = []
     for _, files_of_lane in sorted(lanes.items()):
         lane = Lane()
@@ -83,17 +93,26 @@ def moved(path, content, seconds):
         since_epoch = len(number) in (16, 19) or len(number) == 10 and key == b"Timestamp"
         return before + later(number, seconds) if since_epoch else found.group()  # else since the start of the file
 
-    folder, name = os.path.split(path)
-    stamp = re.search(r"(?<!\d)(\d{10}|\d{13}|\d{16}|\d{19})(?!\d)", name)
-    if stamp:
-        moved_stamp = later(stamp.group(), seconds).decode()
-        name = name[:stamp.start()] + moved_stamp + name[stamp.end():]
-        folder = re.sub(r"(?<=/)\d{10}$", time.strftime("%Y%m%d%H", time.gmtime(int(moved_stamp[:10]))), folder)
+    _, _, match = reader_of(path)
+    if match.group("stamp"):
+        stamp = later(match.group("stamp").encode(), seconds).decode()
+        path = path[:match.start("stamp")] + stamp + path[match.end("stamp"):]
+        hour = time.strftime("%Y%m%d%H", time.gmtime(int(stamp[:10])))
+        path = re.sub(r"(?<=/)\d{10}(?=/[^/]*$)", hour, path)
     if content[:2] == b"\x1f\x8b":
-        content = gzip.compress(TIME.sub(time_of_record, gzip.decompress(content)))
+        inflated = inflate(content)
+        content = gzip.compress(TIME.sub(time_of_record, inflated)) if inflated is not None else content
     else:
         content = TIME.sub(time_of_record, content)
-    return os.path.join(folder, name), content
+    return path, content
+
+
+def inflate(content):
+    """None if it is damaged, as what a killed job leaves: it is played as it is."""
+    try:
+        return gzip.decompress(content)
+    except (EOFError, OSError, zlib.error):
+        return None
 
 
 def read_system(lane, path, _, content):
@@ -119,10 +138,16 @@ def read_timeline(lane, path, stamp, content):
     lane.move(due or stamp, open_path, path)
 
 
+def last_time(content):
+    """The latest time since the epoch, in microseconds, of the events of a trace whose name has none; 0: they have none."""
+    text = content if content[:2] != b"\x1f\x8b" else inflate(content) or b""
+    return max((int(found.group("number")) for found in TIME.finditer(text) if len(found.group("number")) == 16), default=0)
+
+
 def read_trace(lane, path, stamp, content):
     while stamp > 10**17:
         stamp //= 1000         # newer torch stamps in nanoseconds
-    due = stamp * 1000 if stamp < 10**14 else stamp
+    due = (stamp * 1000 if stamp < 10**14 else stamp) or last_time(content)
     open_path = path + ".tmp" if content[:1] == b"{" else path  # kineto renames, Debian's does not
     array = content[:1] == b"["
     written = content[:-1] + b", " if array else content
@@ -179,9 +204,9 @@ def perform(dst, kind, path, data):
 
 
 def span(lanes):
-    """When the first and the last write are due."""
-    dues = [step[0] for lane in lanes for step in lane.steps]
-    return min(dues), max(dues)
+    """When the first and the last write are due; 0 and 0 if no file says when it was written."""
+    dues = [step[0] for lane in lanes for step in lane.steps if step[0] > SINCE_EPOCH_US]
+    return (min(dues), max(dues)) if dues else (0, 0)
 
 
 def play(src, dst, speed=1.0, seed=None, max_chunk=4096, as_recorded=True):
@@ -190,8 +215,8 @@ def play(src, dst, speed=1.0, seed=None, max_chunk=4096, as_recorded=True):
     if not lanes:
         sys.exit("play.py: nothing to play in " + src)
     first, last = span(lanes)
-    if not as_recorded:
-        ends = time.time() * 1e6 + ((last - first) / speed if speed > 0 else 0)
+    if last and not as_recorded:  # no record is ahead of the clock when it is written, at any speed
+        ends = time.time() * 1e6 + ((last - first) / max(speed, 1) if speed > 0 else 0)
         lanes = lanes_of(moved(path, content, int((ends - last) // 1e6)) for path, content in files)
         first, last = span(lanes)
     began = time.monotonic()

@@ -8,13 +8,14 @@
 # --without-page as the last argument leaves out node and npm, three quarters of the packages to build. Where these alone
 # cannot be installed that is said, and no failure: the program is then built without the page.
 set -euo pipefail
+unset CDPATH
 cd "$(dirname "$0")/.."
 
 say() { echo "setup: $*" >&2; }
 # Only the page is missing: the build goes on.
 give_up() { say "$*"; [ ${#needed[@]} -eq 0 ]; exit; }
 
-only_print=false page=true as_root=()
+only_print=false page=true as_root=() count=0 size=""
 if [ "${1:-}" = --missing ]; then only_print=true; shift; fi
 if [ $# -gt 0 ] && [ "${*: -1}" = --without-page ]; then page=false; set -- "${@:1:$#-1}"; fi
 case ${1:-all} in
@@ -27,7 +28,7 @@ readonly container="build in a container, which needs nothing else: docker build
 
 # The packages of one part of the list, without how CMake looks for them.
 rows() { awk -v part="$1" '/^# (build|page|tests|fuzz)/ { now = $2; sub(":", "", now) } /^[^#]/ && now == part { print $1 }' scripts/packages.txt; }
-installed() { dpkg-query -W -f '${Status}' "$1" 2>/dev/null | grep -q '^install ok'; }
+installed() { dpkg-query -W -f '${Status}' "$1" 2>/dev/null | grep -q ' ok installed$'; }
 
 # missing PART: what is not installed.
 missing() {
@@ -87,7 +88,7 @@ read -r system name < <(. "${TRAINWATCH_OS_RELEASE:-/etc/os-release}" && echo "$
 case $system in
   debian12) ;;
   *) give_up "${#all[@]} packages are missing, which this script knows on Debian 12 only, not on \
-${name:-this system}: $container, or install the wheel that scripts/package.sh makes on a Debian, which runs on every Linux \
+${name:-this system}: $container, or install the wheel that scripts/package.sh makes on Debian 12, which runs on every Linux \
 with glibc 2.27 or newer, with pipx or in a virtual environment" ;;
 esac
 if [ "$(id -u)" -ne 0 ]; then
@@ -96,6 +97,7 @@ if [ "$(id -u)" -ne 0 ]; then
 fi
 "${as_root[@]}" apt-get update -qq >&2 || true  # what is too old or missing, the plan says
 look
+[ ${#all[@]} -gt 0 ] || { say "all packages are installed"; exit 0; }
 without=0
 if [ ${#needed[@]} -gt 0 ]; then
   plan "${needed[@]}" || give_up "$problem"

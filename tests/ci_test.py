@@ -82,6 +82,20 @@ class Verdict(unittest.TestCase):
     def test_a_second_try_of_other_tests_passes_nothing(self):
         self.assertFalse(last_lines(("all tests", 8, ctest(30, ["A.B", "C.D"]), ctest(1)))[1])
 
+    def test_a_second_try_that_is_skipped_passes_nothing(self):
+        second = ctest(1).replace("e2e.skipped", "A.B")
+        lines, well = last_lines(("all tests", 8, ctest(30, ["A.B"]), second), listed={"A.B": ("", "")})
+        self.assertEqual((lines[-2:], well), (["flaky: none", "29 passed, 1 failed"], False))
+
+    def test_a_step_without_tests_fails(self):
+        lines, well = last_lines(("all tests", 0, "Test project /build\nNo tests were found!!!\n", ""))
+        self.assertEqual((lines[-1], well), ("0 passed, 1 failed", False))
+
+    def test_any_reason_is_read(self):
+        first = ctest(30, ["A.B", "C.D"]).replace("(Timeout)", "(Signal 33)")
+        lines, _ = last_lines(("all tests", 8, first, ctest(2, ["C.D"])))
+        self.assertEqual(lines[-1], "28 passed, 2 failed")
+
 
 # Prints what it is given; exits with 1 if that says that something failed.
 STUB = """#!/bin/bash

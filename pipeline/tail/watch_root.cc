@@ -14,8 +14,7 @@
 namespace trainwatch {
 namespace {
 
-// A state directory of trainwatch (pipeline/state/state_directory.h): its traces of incidents are
-// no job's, though they look like one's.
+// Where trainwatch keeps its state (pipeline/state/state_directory.h), also among a job's files.
 bool is_state_directory(const std::vector<DirectoryEntry>& entries) {
   const auto has = [&](std::string_view name) {
     return std::ranges::find(entries, name, &DirectoryEntry::name) != entries.end();
@@ -48,9 +47,13 @@ class Walk {
   bool directory(const std::string& path, int depth) {
     const auto entries = files_.list(path);
     if (!entries) return false;
-    if (depth > 0 && is_state_directory(*entries)) return true;
     listing_.directories.push_back(path);
-    for (const DirectoryEntry& entry : *entries) take(path, entry, depth);
+    const bool holds_state = is_state_directory(*entries);
+    for (const DirectoryEntry& entry : *entries) {
+      // Traces that trainwatch keeps of incidents look like a job's.
+      if (holds_state && entry.name == "incidents") continue;
+      take(path, entry, depth);
+    }
     return true;
   }
 

@@ -96,8 +96,8 @@ struct Listing {
 // Replaces the content of `listing`. Lists files with the name of a trace or of a checkpoint, and
 // as a trace every root that is a file, whatever its name. A root inside another one is listed
 // once, on its own. Symbolic links to directories are not followed: what lies below the root is
-// found in its place. A state directory of trainwatch below a root is passed over. What cannot be
-// listed is left out; the next listing tries again.
+// found in its place. The traces of incidents that trainwatch keeps beside its state are passed
+// over. What cannot be listed is left out; the next listing tries again.
 void list_roots(FileSystem& files, const std::vector<WatchRoot>& roots, int max_depth,
                 Listing& listing);
 

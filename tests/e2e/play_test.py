@@ -55,6 +55,27 @@ class PlayTest(unittest.TestCase):
         name, content = play.moved("node.1795247833331.pt.trace.json.gz", gzip.compress(trace), 3)
         self.assertEqual((name, gzip.decompress(content)), ("node.1795247836331.pt.trace.json.gz", moved))
 
+    def test_what_has_no_time_or_is_damaged_is_played_as_it_is(self):
+        """And a host's name may look like a time."""
+        recorded = 1795247833331126
+        trace = b'{"traceEvents": [{"ph": "X", "ts": %d, "dur": 5}]}' % recorded
+        files = {"job-1712345678-w-0_12.1795247833331.pt.trace.json": trace, "rank0.pt.trace.json": trace,
+                 "cut.pt.trace.json.gz": gzip.compress(trace)[:40], "ckpt.bin.gz": b"\x1f\x8bno"}
+        with tempfile.TemporaryDirectory() as scratch:
+            out = os.path.join(scratch, "out")
+            os.mkdir(os.path.join(scratch, "job"))
+            for name, content in files.items():
+                with open(os.path.join(scratch, "job", name), "wb") as file:
+                    file.write(content)
+            play.play(os.path.join(scratch, "job"), out, speed=0.5, as_recorded=False)
+            played = sorted(files_below(out))
+            self.assertEqual([name for name in played if not name.startswith("job-")], ["cut.pt.trace.json.gz", "rank0.pt.trace.json"])
+            self.assertRegex(played[1], r"^job-1712345678-w-0_12\.\d{13}\.pt\.trace\.json$")
+            with open(os.path.join(out, "rank0.pt.trace.json"), "rb") as file:
+                moved = play.last_time(file.read())
+            self.assertGreater(moved, recorded)
+            self.assertLess(moved / 1e6, time.time() + 1)
+
     def test_by_default_the_job_ends_now(self):
         with tempfile.TemporaryDirectory() as out:
             before = time.time()

@@ -75,6 +75,7 @@ class SuspendedTest(harness.JobTest):
             self.assertTrue(client.poll())
             self.assertEqual(client.alerts, [])
             self.assertEqual(trainwatch.metric("trainwatch_clock_jump_total"), 0)
+            time.sleep(5)  # a tick, once a second, has seen that the last step is new: only then can the job stand still
             self.suspend(trainwatch, clock, job)
             trainwatch.signal(signal.SIGCONT)
             harness.wait_for(lambda: client.poll() and client.alerts, "the stall is seen")

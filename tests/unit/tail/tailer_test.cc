@@ -70,15 +70,17 @@ TEST_F(TailerTest, DepthIsBounded) {
   EXPECT_THAT(pass(), ElementsAre("opened in.json", "data in.json"));
 }
 
-TEST_F(TailerTest, AStateDirectoryBelowARootIsPassedOver) {
+TEST_F(TailerTest, TracesOfIncidentsBesideAStateArePassedOver) {
   fs.create("/r/a.json", "x");
   fs.create("/r/trainwatch-data/state.db", "rows");
   fs.create("/r/trainwatch-data/state.db.lock", "");
-  fs.create("/r/trainwatch-data/incidents/b.json", "no");
-  fs.create("/r/other/state.db", "of somebody else");
-  fs.create("/r/other/c.json", "x");
+  fs.create("/r/trainwatch-data/b.json", "x");
+  fs.create("/r/trainwatch-data/incidents/no.json", "no");
+  fs.create("/r/other/incidents/c.json", "x");
   start();
-  EXPECT_THAT(pass(), ElementsAre("opened a.json", "data a.json", "opened c.json", "data c.json"));
+  EXPECT_THAT(pass(),
+              ::testing::UnorderedElementsAre("opened a.json", "data a.json", "opened b.json",
+                                              "data b.json", "opened c.json", "data c.json"));
 }
 
 TEST_F(TailerTest, ARootThatDoesNotExistYetIsLookedForAgain) {
