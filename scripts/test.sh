@@ -37,7 +37,8 @@ targets() {
   done
 }
 
-[ -z "$(scripts/setup.sh --missing)" ] || scripts/setup.sh
+missing=$(scripts/setup.sh --missing)
+[ -z "$missing" ] || scripts/setup.sh
 mapfile -t targets < <(targets "$@")
 case " ${targets[*]} " in
   *" all "* | *" tests_e2e "*)
