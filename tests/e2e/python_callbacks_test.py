@@ -136,7 +136,7 @@ class CallbacksTest(unittest.TestCase):
         script = "    " + AUTOLOAD.replace("\n", "\n    ") + HUGGINGFACE
         self.with_callback(script, TRAINWATCH_AUTOLOAD=other)
         self.assertEqual(timeline_files.steps(self.out), list(range(10)))
-        self.assertEqual(timeline_files.spans(other), [])
+        self.assertEqual(timeline_files.counts(other), {})
 
 
 if __name__ == "__main__":
