@@ -98,13 +98,13 @@ class Verdict(unittest.TestCase):
 
 
 # Prints what it is given; exits with 1 if that says that something failed.
-STUB = """#!/bin/bash
+FAKE_PROGRAM = """#!/bin/bash
 cat "$(dirname "$0")/%s"; ! grep -Eq 'tests FAILED|broken| failed:' "$(dirname "$0")/%s"
 """
 
 
 class Tree(unittest.TestCase):
-    """A tree with scripts of this one, and stubs for what they call."""
+    """A tree with scripts of this one, and fake programs for what they call."""
 
     def setUp(self):
         self.root = tempfile.mkdtemp(prefix="trainwatch-ci-")
@@ -122,8 +122,8 @@ class Tree(unittest.TestCase):
             file.write(text)
         os.chmod(path, 0o755 if executable else 0o644)
 
-    def stub(self, path, output):
-        self.write(path, STUB % ((os.path.basename(path) + ".out",) * 2), executable=True)
+    def fake_program(self, path, output):
+        self.write(path, FAKE_PROGRAM % ((os.path.basename(path) + ".out",) * 2), executable=True)
         self.write(path + ".out", output)
 
     def run_script(self, *command):
@@ -137,9 +137,9 @@ class CiRun(Tree):
     def ends_with(self, tests, second, flaky="", lint="lint: clean\n"):
         self.copy(".ci/run", ".ci/verdict.py")
         self.write("tests/flaky.txt", flaky)
-        self.stub("scripts/test.sh", tests)
-        self.stub("scripts/lint.sh", lint)
-        self.stub("bin/ctest", second)
+        self.fake_program("scripts/test.sh", tests)
+        self.fake_program("scripts/lint.sh", lint)
+        self.fake_program("bin/ctest", second)
         return self.run_script(".ci/run")
 
     def test_passes(self):
@@ -169,12 +169,12 @@ class Nightly(Tree):
     def result(self, *options, fuzz=FUZZ, tests=None, path="build/nightly/result.txt"):
         self.copy("scripts/nightly.sh")
         for name in ("bin/cmake", "bin/ninja", "scripts/setup.sh"):
-            self.stub(name, "")
-        self.stub("bin/git", "1234abc\n")
-        self.stub("build/tsan/tests/daemon_tests", GTEST % (20, 20))
-        self.stub("build/tsan/tests/commands_tests", GTEST % (10, 10))
-        self.stub("scripts/fuzz.sh", fuzz)
-        self.stub("scripts/test.sh", tests or ctest(7))
+            self.fake_program(name, "")
+        self.fake_program("bin/git", "1234abc\n")
+        self.fake_program("build/tsan/tests/daemon_tests", GTEST % (20, 20))
+        self.fake_program("build/tsan/tests/commands_tests", GTEST % (10, 10))
+        self.fake_program("scripts/fuzz.sh", fuzz)
+        self.fake_program("scripts/test.sh", tests or ctest(7))
         status, _ = self.run_script("scripts/nightly.sh", *options)
         with open(os.path.join(self.root, path), encoding="utf-8") as file:
             return status, [re.sub(r"\d+ s$", "9 s", line) for line in file.read().splitlines()]

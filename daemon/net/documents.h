@@ -12,8 +12,8 @@ namespace trainwatch {
 
 inline constexpr std::string_view kDocuments = "/docs/";
 
-// A document's name is its path below docs/: "prometheus", "rules/stall", "api/openapi.yaml". ".md"
-// may follow, as in links; a folder ("", "rules/") means its README. Null: there is none.
+// Finds a document by its path below docs/, with or without ".md": "prometheus", "rules/stall",
+// "api/openapi.yaml". A folder ("", "rules/") stands for its README. Returns null if there is none.
 const WebAsset* find_document(std::string_view name);
 
 struct DocumentTitle {
