@@ -64,7 +64,7 @@ class ConnectionOver final : public ClientConnection {
     error_code last = asio::error::not_found;
     const std::size_t most = std::min(endpoints.size(), kMostAddresses);
     for (std::size_t i = 0; i < most; ++i) {
-      if (i > 0) tcp().socket().close(last);  // of another family, perhaps; and refused
+      if (i > 0) tcp().socket().close(last);  // refused, and perhaps of another family
       tcp().expires_after(options_.limits.connect);
       const auto [error] = co_await tcp().async_connect(endpoints[i], kAsTuple);
       last = error;
