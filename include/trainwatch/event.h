@@ -171,11 +171,13 @@ struct SourceNote {
     timeline_closed,   // its writer closed a timeline: the end of the training, or of the file;
                        // or a log says that the training has ended
     timeline_goes_on,  // in another file, after it was closed. Made by the engine
+    run_note,          // stands for a RunNote (run_note.h)
   };
   Time at{};
   LaneId lane{};
   Kind kind{};
   SubjectId subject = SubjectId::none;  // of a timeline
+  std::uint64_t number = 0;             // of a run_note
 };
 
 // Processing time, about once a second. Only absence rules may use it.

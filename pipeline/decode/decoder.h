@@ -20,6 +20,7 @@
 namespace trainwatch {
 
 class DumpSink;
+class RunNoteSink;
 class TensorSink;
 class DeclaredFormats;
 
@@ -49,6 +50,7 @@ struct FileContext {
   // A small file beside the one that is read, from the watched paths only: a trial says its
   // collections in one. nullopt: it cannot be read, or is longer than `most` bytes.
   std::function<std::optional<std::string>(const std::string& path, std::size_t most)> read_file{};
+  RunNoteSink* run_notes = nullptr;           // null: nobody takes notes about runs
   const DeclaredFormats* declared = nullptr;  // null: the presets
 
   void fill_in(Subject& subject) const {

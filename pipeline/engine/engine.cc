@@ -45,9 +45,7 @@ void Engine::judge(std::span<const Event> events) {
     } else if (const auto* scalar = std::get_if<Scalar>(&event)) {
       on(*scalar);
     } else if (const auto* note = std::get_if<SourceNote>(&event)) {
-      if (note->subject != SubjectId::none) last_seen_.saw(note->subject);
-      runs_.on(*note);
-      host_->on(*note);
+      on(*note);
     }
   }
   pending_causes_.settle_sampled([this](const PendingCauses::Entry& entry) {
@@ -55,6 +53,30 @@ void Engine::judge(std::span<const Event> events) {
     explain(entry);
     return true;
   });
+}
+
+std::uint64_t Engine::announce(RunNote note) {
+  notes_.push_back(std::move(note));
+  return first_note_ + notes_.size() - 1;
+}
+
+void Engine::on(const SourceNote& note) {
+  if (note.subject != SubjectId::none) last_seen_.saw(note.subject);
+  if (note.kind != SourceNote::Kind::run_note) {
+    runs_.on(note);
+    return host_->on(note);
+  }
+  // Notes whose event was lost on the way are passed over.
+  while (!notes_.empty() && first_note_ <= note.number) {
+    if (first_note_ == note.number) on(notes_.front());
+    notes_.pop_front();
+    ++first_note_;
+  }
+}
+
+// Nothing keeps them yet.
+void Engine::on(const RunNote& note) {
+  latest_ = std::max(latest_, note.at);
 }
 
 void Engine::collect_metrics(Cardinality cardinality, std::vector<MetricFamily>& out) const {

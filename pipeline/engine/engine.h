@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <span>
 #include <utility>
@@ -39,6 +40,7 @@
 #include "trainwatch/event.h"
 #include "trainwatch/interner.h"
 #include "trainwatch/rule.h"
+#include "trainwatch/run_note.h"
 #include "trainwatch/snapshot.h"
 #include "trainwatch/state_rows.h"
 
@@ -64,6 +66,9 @@ class Engine final : RuleHost::Outputs {
   void on(const std::string& job, RankDump dump);
   void on(const Tensor& tensor);
   void on(const std::string& job, WatchdogLine line);
+  // A note comes in two parts: itself, and the event that stands for it in its place among others.
+  // Returns the number for that event.
+  std::uint64_t announce(RunNote note);
   void tick(Time now);
   // The processes that write the timelines of runs that have not ended.
   std::vector<Runs::Writer> writers();
@@ -136,6 +141,8 @@ class Engine final : RuleHost::Outputs {
   void on(const Sample& sample);
   void on(const Span& span);
   void on(const Scalar& scalar);
+  void on(const SourceNote& note);
+  void on(const RunNote& note);
   void on(const Step& step);
   void on_complete_steps();
   void on_complete_step(const Step& step);
@@ -169,6 +176,8 @@ class Engine final : RuleHost::Outputs {
   AlertBook book_{interner_};
   Runs runs_{interner_};
   StepFeed step_feed_;
+  std::deque<RunNote> notes_;     // whose event has not come
+  std::uint64_t first_note_ = 0;  // the number of the first of them
   std::unique_ptr<RuleHost> host_;
   AnalysisHost analyses_;
   PendingCauses pending_causes_{interner_};

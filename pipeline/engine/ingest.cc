@@ -64,7 +64,8 @@ FileContext Ingest::context_of(FileId id, const File& file) {
                      {},
                      this,
                      this,
-                     options_.read_file};
+                     options_.read_file,
+                     this};
 }
 
 std::unique_ptr<FileDecoder> Ingest::make_decoder(FileId id, const File& file) {
@@ -354,6 +355,13 @@ void Ingest::dump(const std::string& job, RankDump dump) {
 
 void Ingest::watchdog(const std::string& job, WatchdogLine line) {
   engine_.on(job, std::move(line));
+}
+
+SourceNote Ingest::add(RunNote note) {
+  SourceNote event{note.at, files_.at(decoding_).known.lane, SourceNote::Kind::run_note,
+                   note.subject};
+  event.number = engine_.announce(std::move(note));
+  return event;
 }
 
 }  // namespace trainwatch

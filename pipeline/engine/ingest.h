@@ -26,6 +26,7 @@
 #include "pipeline/tail/watch_root.h"
 #include "pipeline/timestamps/timestamp_filter.h"
 #include "trainwatch/diagnostics.h"
+#include "trainwatch/run_note.h"
 #include "trainwatch/state_rows.h"
 #include "trainwatch/tensor.h"
 
@@ -52,6 +53,7 @@ class Ingest final : public TailSink,
                      private Diagnostics,
                      private CycleSink,
                      private DumpSink,
+                     private RunNoteSink,
                      private TensorSink {
  public:
   using Rejects = std::array<std::uint64_t, static_cast<std::size_t>(RejectReason::count_)>;
@@ -131,6 +133,7 @@ class Ingest final : public TailSink,
   void tensor(const Tensor& tensor) override { engine_.on(tensor); }
   bool wants_tensors() const override { return engine_.host().wants_tensors(); }
   void watchdog(const std::string& job, WatchdogLine line) override;
+  SourceNote add(RunNote note) override;
   bool wants_host_events() const override { return engine_.analyses().wants_host_events(); }
   FileContext context_of(FileId id, const File& file);
   std::unique_ptr<FileDecoder> make_decoder(FileId id, const File& file);
