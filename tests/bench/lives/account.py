@@ -22,6 +22,8 @@ class View:
     every: int = 1                 # steps to a record
     begins: str = "process"        # of a run: "process"; "training": its first iteration; "record": the end of that
     restores: bool = False         # whether it shows the reading of a checkpoint
+    ranks: bool = True             # it shows how many there are
+    dark: bool = False             # it shows neither times nor steps: of its life, only the end can be known
     vague: FrozenSet[str] = frozenset()   # parts that look the same in it
 
 
@@ -123,20 +125,23 @@ def rate(job, book):
 
 def truth(job, view, ids):
     """What should be said of this job: the members that the checker compares."""
-    book, attempts, before = Book(job, view), [], None
+    book, attempts, before, gpu = Book(job, view), [], None, 0.0
     for number, attempt in enumerate(job.attempts, 1):
         began = book.attempt(attempt)
         if before is not None:
             book.add("down", began - before)
+            gpu += (began - before) * job.attempts[number - 2].world
+        gpu += (attempt.ended - began) * attempt.world
         before = attempt.ended
         shown = [i for r in book.records(attempt) for i in r]
         attempts.append({"number": number, "began": began, "ended": attempt.ended,
-                         "first_step": shown[0].number if shown else None, "last_step": shown[-1].number if shown else None,
                          "end": attempt.end.said() if attempt.end else None})
+        if not job.epochs and not view.dark:
+            attempts[-1].update(first_step=shown[0].number if shown else None, last_step=shown[-1].number if shown else None)
     wall = before - attempts[0]["began"]
     said = dict(ids, attempts=attempts, state=state_of(job, book), end=attempts[-1]["end"], wall_seconds=wall,
                 seconds=book.parts, steps=book.steps, redone_steps=book.redone, rate=rate(job, book),
-                gpu_seconds=wall * job.world, either=sorted(set(job.either) | view.vague))
+                gpu_seconds=gpu if view.ranks else None, dark=view.dark, either=sorted(set(job.either) | view.vague))
     return said
 
 

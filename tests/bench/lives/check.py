@@ -112,7 +112,8 @@ def compare_attempts(fields, true, said):
         return
     for t, s in zip(true, said):
         for key in ("first_step", "last_step"):
-            fields.of("attempt.%s" % key, t[key] == s.get(key), t[key], s.get(key))
+            if key in t:
+                fields.of("attempt.%s" % key, t[key] == s.get(key), t[key], s.get(key))
     for t, s in list(zip(true, said))[:-1]:
         if t["end"]:
             kind = (s.get("end") or {}).get("class")
@@ -121,10 +122,11 @@ def compare_attempts(fields, true, said):
 
 def compare_life(fields, true, life):
     wall, parts = true["wall_seconds"], dict(life["seconds"])
+    fields.near("sum", life["wall_seconds"], sum(parts.values()), SUM * max(life["wall_seconds"], 1e-3) + 1e-3)
+    if true["dark"]:
+        return
     limit = max(POINTS * wall, 0.0) + (SECONDS if wall < 300 else 0.0)
     fields.near("wall", wall, life["wall_seconds"], limit)
-    total = sum(parts.values())
-    fields.near("sum", life["wall_seconds"], total, SUM * max(life["wall_seconds"], 1e-3) + 1e-3)
     for part, seconds, got in parts_of(true, parts):
         if max(seconds, got) > 0.002 * wall:
             fields.near("part." + part, seconds, got, limit)

@@ -86,15 +86,15 @@ def killed(end, when, job):
     if end.launcher == "srun":
         words = {9: "Killed", 11: "Segmentation fault (core dumped)", 6: "Aborted (core dumped)"}[end.signal]
         return [(0.3, "srun: error: %s: task %d: %s" % (end.node, end.rank, words)),
-                (0.4, "srun: Terminating StepId=%s.0" % job.number),
-                (0.4, "slurmstepd: error: *** STEP %s.0 ON %s CANCELLED AT %s ***" % (job.number, end.node, iso(when + 0.4)))]
+                (0.4, "srun: Terminating StepId=%s.0" % (job.number or 140)),
+                (0.4, "slurmstepd: error: *** STEP %s.0 ON %s CANCELLED AT %s ***" % ((job.number or 140), end.node, iso(when + 0.4)))]
     return table(end, when, job, -end.signal)
 
 
 def slurm_cancelled(end, when, job):
     reason = {"time_limit": " DUE TO TIME LIMIT", "preempted": " DUE TO PREEMPTION", "cancelled": "",
               "node_failure": " DUE TO NODE FAILURE, SEE SLURMCTLD LOG FOR DETAILS"}[end.kind]
-    lines = [(0.0, "slurmstepd: error: *** JOB %s ON %s CANCELLED AT %s%s ***" % (job.number, job.node(0), iso(when), reason))]
+    lines = [(0.0, "slurmstepd: error: *** JOB %s ON %s CANCELLED AT %s%s ***" % ((job.number or 140), job.node(0), iso(when), reason))]
     if end.kind == "node_failure":
         lines.insert(0, (0.0, "srun: error: Node failure on %s" % end.node))
     return lines
@@ -108,7 +108,7 @@ def interrupted(end, when, job):
 
 def slurm_oom(end, when, job):
     return [(0.0, "slurmstepd: error: Detected 1 oom_kill event in StepId=%s.0. Some of the step tasks have been OOM Killed."
-             % job.number),
+             % (job.number or 140)),
             (0.2, "srun: error: %s: task %d: Out Of Memory" % (end.node, end.rank))]
 
 
@@ -148,11 +148,19 @@ FORMS = {f.__name__: f for f in (traceback, killed, slurm_cancelled, interrupted
 CUDA = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 1.50 GiB. GPU %d has a total capacity of 79.15 GiB of which " \
        "210.00 MiB is free."
 TEXTS = {
-    "cuda_out_of_memory": CUDA,
-    "gpu_error": "torch.AcceleratorError: CUDA error: uncorrectable ECC error encountered",
-    "disk_full": "OSError: [Errno 28] No space left on device: '/scratch/ckpt/step-400.pt'",
-    "worker_killed": "RuntimeError: DataLoader worker (pid 70121) is killed by signal: Killed. ",
-    "exception": "ValueError: Expected input batch_size (64) to match target batch_size (63).",
+    "cuda_out_of_memory": (CUDA, "torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 20.00 MiB (GPU %d; 39.39 GiB total "
+                           "capacity; 37.10 GiB already allocated)"),
+    "gpu_error": ("torch.AcceleratorError: CUDA error: uncorrectable ECC error encountered",
+                  "RuntimeError: CUDA error: uncorrectable ECC error encountered",
+                  "RuntimeError: CUDA error: an illegal memory access was encountered"),
+    "disk_full": ("OSError: [Errno 28] No space left on device: '/scratch/ckpt/step-400.pt'",
+                  "RuntimeError: [enforce fail at inline_container.cc:778] . PytorchStreamWriter failed writing file data/57: "
+                  "No space left on device"),
+    "worker_killed": ("RuntimeError: DataLoader worker (pid 70121) is killed by signal: Killed. ",
+                      "RuntimeError: DataLoader worker (pid(s) 70121, 70122) exited unexpectedly"),
+    "exception": ("ValueError: Expected input batch_size (64) to match target batch_size (63).", "AssertionError",
+                  "KeyError: 'input_ids'", "mypackage.errors.BadBatch: sample 17 has no label", "FileNotFoundError: [Errno 2] No such "
+                  "file or directory: '/data/shard-0017.tar'", "NameError: name 'losss' is not defined"),
 }
 
 
@@ -161,9 +169,11 @@ def of(kind, job, rng, launcher="torchrun"):
     rank = rng.randrange(job.ranks)
     node = job.node(rank)
     if kind in TEXTS:
-        text = TEXTS[kind] % (rank % 8) if "%d" in TEXTS[kind] else TEXTS[kind]
+        text = rng.choice(TEXTS[kind])
+        text = text % (rank % 8) if "%d" in text else text
         named = rank if job.ranks > 1 or launcher else None
-        return End(kind, "traceback", named, node if launcher else None, None, 1 if launcher else None, text, launcher=launcher)
+        form = "xid" if kind == "gpu_error" and launcher and rng.random() < 0.3 else "traceback"
+        return End(kind, form, named, node if launcher else None, None, 1 if launcher else None, text, launcher=launcher)
     if kind == "signal":
         return End(kind, "killed", rank, node, rng.choice((9, 11, 6)), launcher=launcher or "srun")
     if kind == "host_out_of_memory":

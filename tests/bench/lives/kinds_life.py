@@ -193,6 +193,71 @@ def roles(scene):
     generator.part.but = {"part_of_other": True}
 
 
+def two_logs(scene):
+    """Two logs in one directory, written at the same time, without a number."""
+    for n in range(2):
+        job = simple(scene, ("torchtitan", "megatron"), number=None, ranks=4)
+        job.part.name = "train_%s.log" % "ab"[n]
+        job.part.age = scene.age + scene.rng.uniform(-30, 30)
+
+
+def two_sources(scene):
+    """One job's timelines and its console: one run, each step counted once."""
+    job = simple(scene, ("hook",), "exception")
+    scene.parts.append(Part(job, WRITERS["torchtitan"], account.View(frozenset()), but={"part_of_other": True}))
+    job.part.name = "launcher.err"
+
+
+def epochs(scene):
+    """Numbers that begin anew with each epoch: nothing is done twice."""
+    job = scene.job(("hook",), ranks=scene.rng.choice((1, 4)))
+    job.epochs = True
+    job.start()
+    for _ in range(4):
+        job.step = 0
+        job.run(100)
+        job.iterate("evaluation", mark="evaluation", marks=dict.fromkeys(range(job.ranks), 9.0))
+    scene.finish(job)
+
+
+def elastic(scene):
+    """It comes back with half of its ranks, each of which has more to do: slower, and nothing lost."""
+    job = scene.job(("hook", "torchtitan", "megatron"), ranks=scene.rng.choice((4, 8)))
+    job.start()
+    job.run(scene.multiple(job, job.steps // 2))
+    scene.finish(job, "gpu_error")
+    job.down(90.0)
+    job.base *= 1.8
+    job.start(ranks=job.ranks // 2, restored=True)
+    job.run(scene.multiple(job, job.steps // 2))
+    scene.finish(job)
+
+
+def wrapped(name, scene):
+    """A container's log: each line in kubelet's or docker's words."""
+    kind = scene.rng.choice(("completed", "exception", "cuda_out_of_memory"))
+    job = simple(scene, ("torchtitan", "megatron"), kind, number=None)
+    job.part.name = name
+
+
+def labelled(scene):
+    """`srun -l` puts the task before each line."""
+    job = scene.job(("hook", "torchtitan"), ranks=scene.rng.choice((1, 4)))
+    job.prefix = "0: "
+    job.start()
+    job.run(scene.multiple(job, min(job.steps, 300)))
+    scene.finish(job, "exception")
+
+
+def end_wandb(scene):
+    """The exit record of W&B has the code."""
+    code = scene.seed % 2
+    job = scene.job(("wandb",), ranks=1, number=None)
+    job.start(startup=2.0)
+    job.run(min(job.steps, 300))
+    job.ends(ends.End("unknown", "completed", exit_code=1, or_else=("exception",)) if code else ends.End("completed", "completed"), 0.3)
+
+
 def untimed(scene):
     """Records without times end at the last write of their file and reach back."""
     kind = scene.rng.choice(("completed", "time_limit", None))
@@ -255,6 +320,7 @@ def out_of_step(scene):
 
 KINDS = {f.__name__: f for f in (
     hang_goes_on, hang_killed, hang_open, attempts, attempts_of_records, crash_then_well, crash_at_start, no_word, caught, two_below_root,
-    two_in_directory, two_hooks_in_directory, two_roots, roles, untimed, copied, out_of_step)}
+    two_in_directory, two_hooks_in_directory, two_roots, two_logs, two_sources, epochs, elastic, labelled, end_wandb, roles, untimed, copied, out_of_step)}
 KINDS.update({"end_" + kind: partial(end_of, kind) for kind in ends.CLASSES})
+KINDS.update({"wrapped_docker": partial(wrapped, "4f0c-json.log"), "wrapped_kubelet": partial(wrapped, "0.log")})
 KINDS.update({"old_2_months": partial(old, 60), "old_1_year": partial(old, 365)})

@@ -38,6 +38,8 @@ class Iteration:
 @dataclass
 class Attempt:
     began: float                  # of the processes
+    ranks: int                    # whose files there are
+    world: int                    # all of them
     first: float = 0.0            # the first iteration begins
     restore: float = 0.0          # seconds of reading a checkpoint, before that
     restored: bool = False        # from a checkpoint, whether its reading was seen or not
@@ -56,10 +58,12 @@ class Job:
         self.rng, self.ranks, self.base, self.noise = random.Random(seed), ranks, base, noise
         self.world, self.number, self.name = world or ranks, number, name
         self.startup, self.total = startup, 100_000
-        self.skew = [0.0] * (ranks // 8 + 1)  # of the clock of each node
+        self.skew = [0.0] * (ranks // 8 + 2)  # of the clock of each node
         self.attempts: List[Attempt] = []
         self.t, self.step = began, 0
         self.role = ""
+        self.epochs = False       # numbers of steps begin anew with each
+        self.prefix = ""          # before each line about an end, as `srun -l` has it
         self.hidden = set()       # causes that no writer can name: a pause that nothing marks
         self.either = ()          # parts between which the specification leaves the choice
 
@@ -70,9 +74,10 @@ class Job:
     def last(self):
         return self.attempts[-1]
 
-    def start(self, startup=None, restore=0.0, first_step=None, warm_up=0.0, late=None, restored=False):
+    def start(self, startup=None, restore=0.0, first_step=None, warm_up=0.0, late=None, restored=False, ranks=None):
         """A new attempt: its processes start now. `warm_up`: seconds more that its first iteration takes."""
-        attempt = Attempt(self.t, restore=restore, restored=restored or restore > 0, late=late or {})
+        self.ranks, self.world = ranks or self.ranks, ranks or self.world
+        attempt = Attempt(self.t, self.ranks, self.world, restore=restore, restored=restored or restore > 0, late=late or {})
         self.attempts.append(attempt)
         self.t += self.startup if startup is None else startup
         attempt.first = self.t

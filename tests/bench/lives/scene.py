@@ -45,7 +45,7 @@ class Scene:
         ranks = ranks or rng.choice((1, 2, 4, 8, 16, 64))
         base = base or rng.choice((0.3, 0.5, 0.8, 1.5, 2.5))
         noise = rng.choice((0.0, 0.01, 0.03)) if noise is None else noise
-        number = more.pop("number", rng.randrange(1000, 99999))
+        number = more.pop("number", rng.randrange(1000, 99999) if rng.random() < 0.75 else None)
         job = Job(rng.random(), 1.7e9, ranks, base, noise, rng.uniform(5, 40), number=number, **more)
         job.step = writer.FIRST
         job.steps = steps or min(rng.randrange(320, 600), 16000 // ranks)

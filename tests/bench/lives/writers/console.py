@@ -1,17 +1,34 @@
 # SPDX-License-Identifier: Apache-2.0
 """A log that grows by lines, as `slurm-N.out` or `train.log`, whose last write is what the job says."""
 
+import json
 import os
 import time
+
+
+def docker(t, text):
+    return json.dumps({"log": text + "\n", "stream": "stderr", "time": nanoseconds(t)})
+
+
+def kubelet(t, text):
+    return "%s stderr F %s" % (nanoseconds(t), text)
+
+
+def nanoseconds(t):
+    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(t)) + ".%09dZ" % (t % 1 * 1e9)
+
+
+WRAPS = {"4f0c-json.log": docker, "0.log": kubelet}   # by the names of the files that those write
 
 
 class Log:
     def __init__(self, folder, name):
         os.makedirs(folder, exist_ok=True)
         self.path, self.text, self.last = os.path.join(folder, name), [], 0.0
+        self.wrap = WRAPS.get(name.rpartition("/")[2], lambda t, text: text)
 
     def line(self, t, text):
-        self.text.append(text + "\n")
+        self.text.append(self.wrap(t, text) + "\n")
         self.last = max(self.last, t)
 
     def raw(self, t, text):
@@ -21,6 +38,7 @@ class Log:
     def end(self, attempt, job):
         """What is printed about the end of an attempt; its last line is its last evidence."""
         lines = attempt.end.lines(attempt.ended - 0.5, job) if attempt.end else []
+        lines = [(after, job.prefix + text if job.prefix else text) for after, text in lines]
         for after, text in lines:
             self.line(min(attempt.ended, attempt.ended - 0.5 + after), text)
         self.last = max(self.last, attempt.ended)

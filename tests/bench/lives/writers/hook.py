@@ -76,10 +76,9 @@ class Timeline:
 def write(job, folder, view, name=None, labels=None):
     if labels is None:
         labels = {k: str(v) for k, v in (("job", job.name), ("run", job.number)) if v}
-        labels["world_size"] = job.world
     for n, attempt in enumerate(job.attempts):
-        for rank in range(job.ranks):
-            write_rank(job, folder, attempt, rank, labels, 1000 * (n + 1) + rank, n + 1 == len(job.attempts))
+        for rank in range(attempt.ranks):
+            write_rank(job, folder, attempt, rank, dict(labels, world_size=attempt.world), 1000 * (n + 1) + rank, n + 1 == len(job.attempts))
     log = Log(folder, name or ("slurm-%s.out" % job.number if job.number else "job.log"))
     for attempt in job.attempts:
         log.end(attempt, job)

@@ -11,7 +11,7 @@ BAR = "\u2588" * 3 + " " * 7
 
 
 def view(rng):
-    return View(frozenset(), every=rng.choice((1, 5)), begins="training")
+    return View(frozenset(), every=rng.choice((1, 5)), begins="training", ranks=False, dark=rng.random() < 0.3)   # --disable_tqdm
 
 
 def clock(seconds):
@@ -20,17 +20,22 @@ def clock(seconds):
     return ("%d:" % hours if hours else "") + "%02d:%02d" % divmod(rest, 60)
 
 
+def bar(i, total, seconds, steps):
+    pace = seconds / steps
+    return "\r%3d%%|%s| %d/%d [%s<%s, %5.2fs/it]" % (100 * i.number // total, BAR, i.number, total, clock(seconds),
+                                                   clock(pace * (total - i.number)), pace)
+
+
 def write(job, folder, view, name=None):
     log = Log(folder, name or name_of(job, job.rng))
     for attempt in job.attempts:
         total = max(job.total, attempt.iterations[-1].number) if attempt.iterations else job.total
         for n, i in enumerate(attempt.iterations, 1):
-            pace = (i.end - attempt.first) / n
-            log.raw(i.end, "\r%3d%%|%s| %d/%d [%s<%s, %5.2fs/it]" % (100 * i.number // total, BAR, i.number, total, clock(
-                i.end - attempt.first), clock(pace * (total - i.number)), pace))
+            if not view.dark:
+                log.raw(i.end, bar(i, total, i.end - attempt.first, n))
             if n % view.every == 0:
-                log.raw(i.end, "\n" + " " * 49 + "\n{'loss': %.4f, 'grad_norm': 1.2, 'learning_rate': 1e-05, 'epoch': %.2f}\n"
-                        % (figure(job, i.number), i.number / 1000))
+                log.raw(i.end, ("" if view.dark else "\n" + " " * 49 + "\n") + "{'loss': %.4f, 'grad_norm': 1.2, 'learning_rate': 1e-05, "
+                        "'epoch': %.2f}\n" % (figure(job, i.number), i.number / 1000))
         log.raw(attempt.ended, "\n")
         if attempt.end and attempt.end.kind == "completed":
             seconds = attempt.iterations[-1].end - attempt.first

@@ -36,7 +36,7 @@ def write(job, folder, view, name=None):
 
 def begin(job, attempt, log):
     log.line(attempt.began, "using world size: %d, data-parallel size: %d, context-parallel size: 1, tensor-model-parallel size: 1"
-             % (job.world, job.world))
+             % (attempt.world, attempt.world))
     log.line(attempt.began, "[after megatron is initialized] datetime: %s " % stamp(attempt.began))
     if attempt.restored and attempt.iterations:
         number = attempt.iterations[0].number - 1

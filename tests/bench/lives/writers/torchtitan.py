@@ -44,7 +44,7 @@ def write(job, folder, view, name=None):
 
 def begin(job, attempt, say):
     say(attempt.began, "Starting job: Llama 3 8B training")
-    say(attempt.began + 0.2, "Building 1-D device mesh with ['dp_shard'], [%d]" % job.world)
+    say(attempt.began + 0.2, "Building 1-D device mesh with ['dp_shard'], [%d]" % attempt.world)
     at = attempt.first - 0.05
     if attempt.restored:
         say(at - max(attempt.restore, 0.4), "Loading the checkpoint from outputs/checkpoint/step-%d." % (attempt.iterations[0].number - 1))
