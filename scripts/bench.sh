@@ -10,6 +10,7 @@
 #   scripts/bench.sh page                          frames of the page, and how soon it shows what: printed by its tests
 #   scripts/bench.sh flood                         a minute of 100,000 records a second in 1,000 files, 120 subscribers: how late alerts are
 #   scripts/bench.sh detection [OPTION...]         are the alerts right: tests/bench/detection/README.md
+#   scripts/bench.sh lives [OPTION...]             is the account of runs right: tests/bench/lives/README.md
 set -euo pipefail
 cd "$(dirname "$0")/.."
 # They are built beside the tests.
@@ -22,6 +23,10 @@ trainwatch=$(scripts/build.sh)
 if [ "${1:-}" = detection ]; then
   shift
   exec /usr/bin/python3 tests/bench/detection/run.py "$trainwatch" "$@"
+fi
+if [ "${1:-}" = lives ]; then
+  shift
+  exec /usr/bin/python3 tests/bench/lives/lives.py check --trainwatch="$trainwatch" "$@"
 fi
 if [ "${1:-}" = page ]; then
   /usr/bin/python3 tests/e2e/page_test.py "$trainwatch" frames daemon

@@ -9,13 +9,13 @@ import ends
 from scene import TIMED, Part
 from writers import WRITERS, hook
 
-ENDING = ("hook", "torchtitan", "megatron", "json_lines")
+ENDING = ("hook", "hook_ends", "torchtitan", "megatron", "json_lines")
 MINUTES = 60.0
 
 
 def hang_goes_on(scene):
     """One rank stands still for minutes, then training goes on: the stall stays."""
-    job = scene.job(("hook", "torchtitan", "megatron", "json_lines", "titan_spans"))
+    job = scene.job(("hook", "hook_ends", "torchtitan", "megatron", "json_lines", "titan_spans"))
     job.start()
     half = scene.multiple(job, job.steps // 2)
     job.run(half)
@@ -64,7 +64,7 @@ def retried(scene, job, attempts):
 
 
 def attempts(scene):
-    job = scene.job(("hook", "torchtitan", "megatron"))
+    job = scene.job(("hook", "hook_ends", "torchtitan", "megatron"))
     retried(scene, job, scene.rng.randrange(2, 6))
 
 
@@ -82,7 +82,7 @@ def attempts_of_records(scene):
 
 def crash_then_well(scene):
     """The first attempt dies before its first step."""
-    job = scene.job(("hook", "torchtitan", "megatron"))
+    job = scene.job(("hook", "hook_ends", "torchtitan", "megatron"))
     job.start(startup=30.0)
     scene.finish(job, "exception")
     job.down(scene.rng.uniform(60, 300))
@@ -93,7 +93,7 @@ def crash_then_well(scene):
 
 def crash_at_start(scene):
     """No step at all: one attempt, all of it startup."""
-    job = scene.job(("hook", "torchtitan", "megatron"))
+    job = scene.job(("hook", "hook_ends", "torchtitan", "megatron"))
     job.start(startup=scene.rng.uniform(20, 200))
     scene.finish(job, scene.rng.choice(("exception", "cuda_out_of_memory", "disk_full")))
 
@@ -101,7 +101,7 @@ def crash_at_start(scene):
 def end_of(kind, scene):
     """A run that ends so, after some hundred steps."""
     logs = ("torchtitan", "megatron", "huggingface")
-    job = scene.job(("hook",) + logs if kind == "completed" else ENDING + ("huggingface",),
+    job = scene.job(("hook", "hook_ends") + logs if kind == "completed" else ENDING + ("huggingface",),
                     ranks=scene.rng.choice((2, 4, 8, 16)) if kind == "collective_timeout" else None)
     job.start()
     job.run(scene.multiple(job, min(job.steps, 300)))
@@ -123,7 +123,7 @@ def no_word(scene):
 
 def caught(scene):
     """A traceback that somebody caught: steps follow, so it was no end."""
-    job = scene.job(("torchtitan", "megatron"), ranks=1)
+    job = scene.job(("torchtitan", "megatron"), ranks=1, number=4000 + scene.seed)
     job.start()
     job.run(scene.multiple(job, job.steps))
     scene.finish(job)
@@ -155,7 +155,7 @@ def simple(scene, writers, end="completed", **more):
 def two_below_root(scene):
     """Each in a folder of its own."""
     for n, folder in enumerate(("watch/run_a", "watch/run_b")):
-        job = simple(scene, ("hook", "torchtitan", "megatron"), number=None if n else 7000 + scene.seed, ranks=4)
+        job = simple(scene, ("hook", "hook_ends", "torchtitan", "megatron"), number=None if n else 7000 + scene.seed, ranks=4)
         job.part.folder = folder
         job.part.age = scene.age + scene.rng.uniform(-60, 60)
 
@@ -170,7 +170,7 @@ def two_in_directory(scene):
 def two_hooks_in_directory(scene):
     """Two jobs of the same ranks on other nodes, whose environment names them."""
     for n in range(2):
-        job = simple(scene, ("hook",), number=9001 + n, ranks=4, name="job-%s" % "ab"[n])
+        job = simple(scene, ("hook", "hook_ends"), number=9001 + n, ranks=4, name="job-%s" % "ab"[n])
         job.node = lambda rank, n=n: "node%d" % (n + 1)
         job.part.age = scene.age + 20 * n
 
@@ -179,8 +179,8 @@ def two_roots(scene):
     """Two watched paths are two jobs, though nothing names them."""
     scene.watch = ["watch_a", "watch_b"]
     for folder in scene.watch:
-        job = simple(scene, ("hook", "torchtitan", "megatron"), number=None, ranks=scene.rng.choice((1, 4)))
-        job.part.folder, job.part.name = folder, "train.log"
+        job = simple(scene, ("hook", "hook_ends", "torchtitan", "megatron"), number=None, ranks=scene.rng.choice((1, 4)))
+        job.part.folder, job.part.name = folder, "stdout.log"
         job.part.age = scene.age + scene.rng.uniform(-60, 60)
 
 
@@ -197,20 +197,20 @@ def two_logs(scene):
     """Two logs in one directory, written at the same time, without a number."""
     for n in range(2):
         job = simple(scene, ("torchtitan", "megatron"), number=None, ranks=4)
-        job.part.name = "train_%s.log" % "ab"[n]
+        job.part.name = "train_%s.out" % "ab"[n]
         job.part.age = scene.age + scene.rng.uniform(-30, 30)
 
 
 def two_sources(scene):
     """One job's timelines and its console: one run, each step counted once."""
-    job = simple(scene, ("hook",), "exception")
+    job = simple(scene, ("hook", "hook_ends"), "exception")
     scene.parts.append(Part(job, WRITERS["torchtitan"], account.View(frozenset()), but={"part_of_other": True}))
     job.part.name = "launcher.err"
 
 
 def epochs(scene):
     """Numbers that begin anew with each epoch: nothing is done twice."""
-    job = scene.job(("hook",), ranks=scene.rng.choice((1, 4)))
+    job = scene.job(("hook", "hook_ends"), ranks=scene.rng.choice((1, 4)))
     job.epochs = True
     job.start()
     for _ in range(4):
@@ -222,7 +222,7 @@ def epochs(scene):
 
 def elastic(scene):
     """It comes back with half of its ranks, each of which has more to do: slower, and nothing lost."""
-    job = scene.job(("hook", "torchtitan", "megatron"), ranks=scene.rng.choice((4, 8)))
+    job = scene.job(("hook", "hook_ends", "torchtitan", "megatron"), ranks=scene.rng.choice((4, 8)))
     job.start()
     job.run(scene.multiple(job, job.steps // 2))
     scene.finish(job, "gpu_error")
@@ -238,11 +238,19 @@ def wrapped(name, scene):
     kind = scene.rng.choice(("completed", "exception", "cuda_out_of_memory"))
     job = simple(scene, ("torchtitan", "megatron"), kind, number=None)
     job.part.name = name
+    if name == "0.log":                      # a name that says nothing: watched by its own path
+        job.part.folder, scene.watch = "watch", ["watch/0.log"]
+
+
+def log_names(scene):
+    """Logs whose names are what people call them."""
+    job = simple(scene, ("torchtitan", "megatron"), "exception", number=None)
+    job.part.name = scene.rng.choice(("train.log", "run.log", "training.log", "train_log.txt"))
 
 
 def labelled(scene):
     """`srun -l` puts the task before each line."""
-    job = scene.job(("hook", "torchtitan"), ranks=scene.rng.choice((1, 4)))
+    job = scene.job(("hook", "hook_ends", "torchtitan"), ranks=scene.rng.choice((1, 4)))
     job.prefix = "0: "
     job.start()
     job.run(scene.multiple(job, min(job.steps, 300)))
@@ -267,7 +275,7 @@ def untimed(scene):
 def old(days, scene):
     """Past tense at once."""
     kind = scene.rng.choice(("completed", None))
-    job = simple(scene, ("hook", "torchtitan", "megatron"), kind)
+    job = simple(scene, ("hook", "hook_ends", "torchtitan", "megatron"), kind)
     scene.age = days * 86400.0 + scene.rng.uniform(0, 3600)
     if kind is None:
         job.part.states = ["gone"]
@@ -275,7 +283,7 @@ def old(days, scene):
 
 def copied(scene):
     """All files have been written anew by a copy, now."""
-    simple(scene, ("hook", "torchtitan", "megatron"))
+    simple(scene, ("hook", "hook_ends", "torchtitan", "megatron"))
     scene.files.append(touch)
 
 
@@ -302,7 +310,7 @@ def out_of_step(scene):
     """Two ranks that do not wait for one another: the mean of two accounts."""
     jobs, length = [], scene.rng.uniform(300, 400)
     for rank, base in enumerate((0.8, 1.0)):
-        job = scene.job(("hook",), ranks=1, base=base, noise=0.01, number=500 + scene.seed)
+        job = scene.job(("hook", "hook_ends"), ranks=1, base=base, noise=0.01, number=500 + scene.seed)
         job.startup = 10.0
         job.start()
         while job.t < job.last.began + length:
@@ -320,7 +328,8 @@ def out_of_step(scene):
 
 KINDS = {f.__name__: f for f in (
     hang_goes_on, hang_killed, hang_open, attempts, attempts_of_records, crash_then_well, crash_at_start, no_word, caught, two_below_root,
-    two_in_directory, two_hooks_in_directory, two_roots, two_logs, two_sources, epochs, elastic, labelled, end_wandb, roles, untimed, copied, out_of_step)}
+    two_in_directory, two_hooks_in_directory, two_roots, two_logs, log_names, two_sources, epochs, elastic, labelled, end_wandb,
+    roles, untimed, copied, out_of_step)}
 KINDS.update({"end_" + kind: partial(end_of, kind) for kind in ends.CLASSES})
 KINDS.update({"wrapped_docker": partial(wrapped, "4f0c-json.log"), "wrapped_kubelet": partial(wrapped, "0.log")})
 KINDS.update({"old_2_months": partial(old, 60), "old_1_year": partial(old, 365)})

@@ -6,8 +6,8 @@ from functools import partial
 
 from scene import TIMED
 
-PHASED = ("hook",)                          # phases say what is work and what is waiting
-WAITS = ("hook", "titan_spans")             # name the wait for a batch
+PHASED = ("hook", "hook_ends")                          # phases say what is work and what is waiting
+WAITS = ("hook", "hook_ends", "titan_spans")             # name the wait for a batch
 LOGS = ("torchtitan", "megatron", "json_lines")
 CLEAN = 110                                 # steps before trouble that alternates, where only lengths are known
 
@@ -129,7 +129,7 @@ def communication(scene):
         late = k >= job.steps // 2
         job.iterate("communication" if late else "", held=0.5 * job.base if late else 0.0)
     life(scene, PHASED + LOGS, iterate, ranks=scene.rng.choice((2, 8, 64)))
-    scene.parts[0].job.either = ("communication", "compute_growth") if scene.parts[0].job.writer == "hook" else ()
+    scene.parts[0].job.either = ("communication", "compute_growth") if scene.parts[0].job.writer in PHASED else ()
 
 
 def curriculum(scene):
@@ -142,7 +142,7 @@ def curriculum(scene):
 def alternating(scene):
     """Each so many steps the optimizer does more: nature, from the start on."""
     every = scene.rng.choice((2, 4, 8))
-    life(scene, ("hook",) + LOGS, lambda job, k: job.iterate(work=1.5 if k % every == every - 1 else 1.0), noise=0.0)
+    life(scene, ("hook", "hook_ends") + LOGS, lambda job, k: job.iterate(work=1.5 if k % every == every - 1 else 1.0), noise=0.0)
     for part in scene.parts:
         if part.view.every > 1:
             part.job.either = ("training", "unattributed")
@@ -160,16 +160,16 @@ def marked(scene, phase, writers, ranks_of):
 
 
 def checkpoint_marked(scene):
-    marked(scene, "checkpoint", ("hook", "torchtitan", "megatron", "titan_spans"), lambda job: range(job.ranks))
+    marked(scene, "checkpoint", ("hook", "hook_ends", "torchtitan", "megatron", "titan_spans"), lambda job: range(job.ranks))
 
 
 def checkpoint_one_rank(scene):
     """Rank 0 writes it and all others wait."""
-    marked(scene, "checkpoint", ("hook", "titan_spans"), lambda job: (0,))
+    marked(scene, "checkpoint", ("hook", "hook_ends", "titan_spans"), lambda job: (0,))
 
 
 def evaluation_marked(scene):
-    marked(scene, "evaluation", ("hook", "torchtitan", "megatron", "titan_spans"), lambda job: range(job.ranks))
+    marked(scene, "evaluation", ("hook", "hook_ends", "torchtitan", "megatron", "titan_spans"), lambda job: range(job.ranks))
 
 
 def checkpoint_file(scene):
@@ -179,7 +179,7 @@ def checkpoint_file(scene):
     def iterate(job, k):
         pause = k % every == every - 1
         job.iterate("checkpoint" if pause else "", gap=seconds if pause else 0.0)
-    job = life(scene, ("hook", "torchtitan", "megatron", "json_lines"), iterate)
+    job = life(scene, ("hook", "hook_ends", "torchtitan", "megatron", "json_lines"), iterate)
     job.part.view = job.part.view.__class__(**dict(vars(job.part.view), named=job.part.view.named | {"checkpoint"}))
     scene.files.append(partial(checkpoint_files, job))
 
@@ -199,13 +199,13 @@ def pause_round(scene):
     def iterate(job, k):
         pause = (k + len(job.last.iterations) - k) % 100 == 0 and k > 0
         job.iterate("unattributed" if pause else "", gap=8.0 if pause else 0.0)
-    life(scene, ("hook",) + LOGS, iterate).either = ("checkpoint", "evaluation", "unattributed")
+    life(scene, ("hook", "hook_ends") + LOGS, iterate).either = ("checkpoint", "evaluation", "unattributed")
 
 
 def pause_nameless(scene):
     """Now and then nothing happens for some seconds."""
     at = set(scene.rng.sample(range(120, 240), 4))
-    life(scene, ("hook",) + LOGS, lambda job, k: job.iterate(
+    life(scene, ("hook", "hook_ends") + LOGS, lambda job, k: job.iterate(
         "unattributed" if k in at else "", gap=scene.rng.uniform(6, 14) if k in at else 0.0), ranks=scene.rng.choice((1, 4, 16)))
 
 
@@ -216,7 +216,7 @@ def gc_pauses(scene):
             job.iterate("host_pause", pause={k // 10 % job.ranks: 1.5 * job.base})
         else:
             job.iterate()
-    life(scene, ("hook",), iterate)
+    life(scene, ("hook", "hook_ends"), iterate)
 
 
 def warm_up(scene):

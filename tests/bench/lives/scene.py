@@ -12,7 +12,7 @@ import ends
 from model import Job
 from writers import WRITERS
 
-TIMED = ("hook", "torchtitan", "megatron", "json_lines", "titan_spans")
+TIMED = ("hook", "torchtitan", "megatron", "json_lines", "titan_spans", "hook_ends")
 SILENT = ("json_lines", "titan_spans")  # say nothing when all is done
 
 

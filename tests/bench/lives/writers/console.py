@@ -50,7 +50,7 @@ class Log:
 
 
 def name_of(job, rng):
-    return "slurm-%s.out" % job.number if job.number else rng.choice(("train.log", "stdout.log", "run.out"))
+    return "slurm-%s.out" % job.number if job.number else rng.choice(("train.out", "stdout.log", "run.out"))
 
 
 def stamp(t, fraction="", mark="."):

@@ -7,6 +7,7 @@ from account import View
 from .console import Log, figure, name_of
 
 NAME, FIRST = "huggingface", 1
+CLEARED, LOSS = "\r" + " " * 49 + "\r", "{'loss': %.4f, 'grad_norm': 1.2, 'learning_rate': 1e-05, 'epoch': %.2f}\n"
 BAR = "\u2588" * 3 + " " * 7
 
 
@@ -31,11 +32,10 @@ def write(job, folder, view, name=None):
     for attempt in job.attempts:
         total = max(job.total, attempt.iterations[-1].number) if attempt.iterations else job.total
         for n, i in enumerate(attempt.iterations, 1):
-            if not view.dark:
-                log.raw(i.end, bar(i, total, i.end - attempt.first, n))
+            drawn = "" if view.dark else bar(i, total, i.end - attempt.first, n)
+            log.raw(i.end, drawn)
             if n % view.every == 0:
-                log.raw(i.end, ("" if view.dark else "\n" + " " * 49 + "\n") + "{'loss': %.4f, 'grad_norm': 1.2, 'learning_rate': 1e-05, "
-                        "'epoch': %.2f}\n" % (figure(job, i.number), i.number / 1000))
+                log.raw(i.end, (drawn and CLEARED) + LOSS % (figure(job, i.number), i.number / 1000) + drawn)   # as tqdm.write does
         log.raw(attempt.ended, "\n")
         if attempt.end and attempt.end.kind == "completed":
             seconds = attempt.iterations[-1].end - attempt.first

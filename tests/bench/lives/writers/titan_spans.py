@@ -25,7 +25,7 @@ def write(job, folder, view, name=None):
                 spans(log, i, i.rows[rank], rank, job, role, 1000 * (n + 1) + rank)
             log.last = attempt.ended
         log.close()
-    log = Log(folder, name or ("slurm-%s.out" % job.number if job.number else "job.log"))
+    log = Log(folder, name or ("slurm-%s.out" % job.number if job.number else "job.out"))
     for attempt in job.attempts:
         log.end(attempt, job)
     if log.text:
