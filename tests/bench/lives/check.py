@@ -48,7 +48,10 @@ def ask(command, roots):
 
 def overlap(true, said):
     """Seconds that the two have in common."""
-    begin, end = unix(said["life"]["began_at"]), unix(said["life"]["until"])
+    life = said.get("life") or {}
+    begin, end = unix(life.get("began_at")), unix(life.get("until"))
+    if begin is None or end is None:
+        return float("-inf")
     return min(true["attempts"][-1]["ended"], end) - max(true["attempts"][0]["began"], begin)
 
 
@@ -92,7 +95,10 @@ def compare(true, said, alone):
     fields.of("state", said.get("state") in true["state"], true["state"], said.get("state"))
     compare_end("end", fields, true["end"], said.get("end"))
     compare_attempts(fields, true["attempts"], said.get("attempts") or [])
-    compare_life(fields, true, said["life"])
+    life = said.get("life") or {}
+    fields.of("life", {"wall_seconds", "seconds"} <= set(life), "there", sorted(life))
+    if not fields.wrong or fields.wrong[-1][0] != "life":
+        compare_life(fields, true, life)
     return fields
 
 

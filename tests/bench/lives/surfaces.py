@@ -40,7 +40,7 @@ def same(fields, surface, runs, others):
     """Each run on both: the same state, end, attempts and seconds."""
     fields.of(surface + ".runs", len(runs) == len(others), len(runs), len(others))
     for run in runs:
-        other = min((o for o in others if o.get("life")), default=None, key=lambda o, run=run: abs(
+        other = min((o for o in others if (o.get("life") or {}).get("began_at")), default=None, key=lambda o, run=run: abs(
             check.unix(o["life"]["began_at"]) - check.unix(run["life"]["began_at"])))
         if other is None:
             fields.of(surface + ".life", False, "there", "absent")
