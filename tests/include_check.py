@@ -3,10 +3,10 @@
 """Which folder may include what. All headers share one include path, so the linker does not notice.
 
     include <- rules, include <- pipeline <- daemon <- commands
-    pipeline: tail -> decode -> timestamps -> cycle -> analysis -> hang -> engine -> state, a later part sees
+    pipeline: tail -> decode -> timestamps -> cycle -> analysis -> hang -> ledger -> engine -> state, a later part sees
               the earlier ones; beside the line, profile and tensors see tail and decode, timeline tail, decode and cycle
     decode: what all formats share lies at its root; root <- kineto, event_file, flight_recorder,
-            declared <- formats, so that a format is added without touching what is below
+            declared <- ends, all <- formats, so that a format is added without touching what is below
     analysis: what its folders share lies at its root; core <- history, core <- sagemaker,
               core <- hta
 
@@ -21,7 +21,7 @@ import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
-PIPELINE = ["tail", "decode", "timestamps", "cycle", "analysis", "hang", "engine", "state"]
+PIPELINE = ["tail", "decode", "timestamps", "cycle", "analysis", "hang", "ledger", "engine", "state"]
 
 # Our own headers: folder -> beginnings of the paths it may include.
 OWN = {"include/trainwatch": ["trainwatch/"], "rules": ["trainwatch/", "rules/"],
@@ -38,7 +38,7 @@ for room, sees in (("core", ["core"]), ("history", ["core", "history"]), ("sagem
                                         ["pipeline/analysis/%s/" % seen for seen in sees])
 BEFORE_DECODE = ["trainwatch/", "pipeline/tail/", "pipeline/decode/FILE"]
 for room, sees in (("", []), ("/declared", ["declared"]), ("/event_file", ["event_file"]), ("/flight_recorder", ["flight_recorder"]), ("/kineto", ["kineto"]),
-                   ("/formats", ["declared", "event_file", "flight_recorder", "kineto", "formats"])):
+                   ("/ends", ["declared", "flight_recorder", "ends"]), ("/formats", ["declared", "ends", "event_file", "flight_recorder", "kineto", "formats"])):
     OWN["pipeline/decode" + room] = BEFORE_DECODE + ["pipeline/decode/%s/" % seen for seen in sees]
 
 # Folders whose own folders count as one when circles are looked for.

@@ -180,6 +180,9 @@ struct SourceNote {
   std::uint64_t number = 0;             // of a run_note
 };
 
+// A silence longer than this is the end of a training, not a stall.
+inline constexpr Nanos kGoneAfter = std::chrono::hours(24);
+
 // Processing time, about once a second. Only absence rules may use it.
 struct Tick {
   Time now{};

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+// One attempt of a run: its ranks, the iterations they make together, and how it ended.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "pipeline/ledger/job_iterations.h"
+#include "trainwatch/event.h"
+#include "trainwatch/run_ending.h"
+#include "trainwatch/state_io.h"
+#include "trainwatch/subject_map.h"
+
+namespace trainwatch {
+
+// What is shown of an attempt.
+struct AttemptInfo {
+  std::uint32_t number = 1;
+  Time began{};
+  Time ended = kNoTime;  // kNoTime: it goes on, or its end is not booked
+  std::int64_t first_step = kNoStep;
+  std::int64_t last_step = kNoStep;
+  std::uint32_t ranks = 0;  // of the whole job; 0: not known
+  std::optional<AttemptEnd> end{};
+
+  void state(StateIo& io);
+};
+
+class Attempt {
+ public:
+  // The times of others' clocks may be ahead by so much before they are set back.
+  struct Rank {
+    Time began{};
+    Time activity{};
+    Time last_end = kNoTime;
+    std::int64_t number = kNoStep;  // of its last step
+    std::int64_t base = 0;          // added to its numbers, which begin anew with each epoch
+    std::int32_t place = 0;         // among the ranks of the job
+    std::int32_t solo = -1;         // its own account; < 0: the common one
+    std::int64_t record = kNoStep;  // the first, which does not say how long its step took
+    Time record_at{};
+    // The first of a log, until the next one says how many steps a record stands for.
+    std::optional<Step> first{};
+    std::int64_t begun = kNoStep;  // the step that it stands in; kNoStep: not said
+    bool ended = false;            // its process said so
+    bool closed = false;           // its files are
+    bool vanished = false;         // its process no longer exists
+    bool lost = false;             // nobody waits for it until it speaks again
+    JobIterations::RankLevel level;
+    RankIteration next;  // what it has said since its last step
+
+    void state(StateIo& io);
+  };
+
+  explicit Attempt(std::uint32_t number = 1, Time began = {}, std::uint32_t world = 0);
+
+  AttemptInfo info;
+  Time step_began = kNoTime;  // the latest: an end that was reported before it was none
+  Time progress{};            // the last step, phase or mark
+  Time evidence{};            // the last that was seen of it
+  double restore = 0;         // seconds of reading a checkpoint before its first step
+  std::int64_t top = kNoStep;
+  std::int64_t epoch = 0;  // added to the numbers of records
+  bool numbers_repeat = false;
+  bool finalized = false;    // all of its time is booked
+  std::uint32_t opened = 0;  // the second of the clock, counted
+
+  Rank* find(SubjectId rank) { return ranks_.find(rank); }
+  // Calls `use` with each rank, which may change.
+  template <class Use>
+  void each_rank(Use&& use) {
+    for (auto& [subject, rank] : ranks_) use(rank);
+  }
+  const SubjectMap<Rank>& ranks() const { return ranks_; }
+  Rank& join(SubjectId rank, std::int32_t place, Time at);
+  void saw(Time at) { evidence = std::max(evidence, at); }
+  void moved(Time at) {
+    saw(at);
+    progress = std::max(progress, at);
+  }
+  // Its process has ended, or is gone.
+  void leave(Rank& rank);
+  void come_back(Rank& rank);
+  // All ranks of the job have, as far as is known how many these are.
+  bool all_left() const { return info.ranks > 0 && seen_ranks() >= info.ranks && live_ == 0; }
+  bool all_ended() const;
+  bool all_closed() const;
+  bool all_vanished() const;
+
+  // The rank has ended a step, in which it said what `said` has. False: too late.
+  bool add(Rank& rank, JobIterations::Ended step);
+  void amend_wait(SubjectId rank, std::int64_t number, double wait);
+  void note_number(std::int64_t first, std::int64_t last);
+  bool has_steps() const { return info.last_step != kNoStep; }
+  // Ranks whose state changed without their doing; forgets them.
+  bool take_all_changed() { return std::exchange(all_changed_, false); }
+  std::uint32_t seen_ranks() const { return static_cast<std::uint32_t>(ranks_.size()); }
+
+  // Calls `closed` with each iteration that is complete now; `all`: of which nothing more is
+  // expected.
+  template <class Closed>
+  void close(CleanPace& pace, std::uint32_t second, bool all, Closed&& closed);
+  // Cuts what is closed into parts. Calls `book` with each and with its weight.
+  template <class Book>
+  void settle(CleanPace& pace, const IterationContext& context, bool all, Book&& book);
+  PartSeconds provisional(const CleanPace& pace, const IterationContext& context, Time until,
+                          bool ended) const;
+  double patience(const CleanPace& pace) const { return first().patience(pace_of_first(pace)); }
+  Time cut() const;
+  // It was finalized, and goes on.
+  void go_on_from(Time cut);
+  std::size_t held() const { return first().held_count() + first().open_count(); }
+  double own_seconds() const;
+  double own_steps() const;
+
+  void state(StateIo& io);
+  void rank_state(StateIo& io, SubjectId subject) { io(ranks_[subject]); }
+  void count_ranks();
+
+ private:
+  struct Solo {
+    JobIterations iterations;
+    CleanPace pace;
+    void state(StateIo& io) {
+      io(iterations);
+      io(pace);
+    }
+  };
+  static constexpr std::uint32_t kLate = 600;  // seconds after which nobody waits for a rank
+  static constexpr std::uint32_t kJoin = 120;  // for ranks that nobody has heard of
+
+  const JobIterations& first() const {
+    return solos_.empty() ? common_ : solos_.front().iterations;
+  }
+  const CleanPace& pace_of_first(const CleanPace& common) const {
+    return solos_.empty() ? common : solos_.front().pace;
+  }
+  std::uint32_t expected(std::int64_t number);
+  bool is_complete(const JobIteration& iteration, std::uint32_t second);
+  void lose(std::int64_t number);
+  void split();
+
+  SubjectMap<Rank> ranks_;
+  bool all_changed_ = false;
+  std::uint32_t live_ = 0;          // ranks that have not left and are not lost
+  std::vector<std::int64_t> left_;  // last numbers of those that have left, the least last
+  JobIterations common_;
+  std::vector<Solo> solos_;                    // one for each rank, where they are not in lock step
+  std::vector<JobIterations::Booked> booked_;  // reused
+};
+
+template <class Closed>
+void Attempt::close(CleanPace& pace, std::uint32_t second, bool all, Closed&& closed) {
+  if (!solos_.empty()) {
+    for (Solo& solo : solos_) {
+      const bool counts = &solo == &solos_.front();
+      while (solo.iterations.oldest() != nullptr) {
+        const JobIteration& iteration = solo.iterations.close_oldest(solo.pace);
+        if (counts) closed(iteration);
+      }
+    }
+    return;
+  }
+  while (const JobIteration* const oldest = common_.oldest()) {
+    if (!all && !is_complete(*oldest, second)) return;
+    closed(common_.close_oldest(pace));
+    if (common_.is_apart() && ranks_.size() > 1) return split();
+  }
+}
+
+template <class Book>
+void Attempt::settle(CleanPace& pace, const IterationContext& context, bool all, Book&& book) {
+  booked_.clear();
+  const bool together = solos_.empty();
+  common_.settle(pace, context, evidence, all || !together, booked_);
+  for (const JobIterations::Booked& one : booked_) book(one, 1.0);
+  const double weight = 1.0 / static_cast<double>(solos_.size());
+  for (Solo& solo : solos_) {
+    booked_.clear();
+    solo.iterations.settle(solo.pace, context, evidence, all, booked_);
+    for (const JobIterations::Booked& one : booked_) book(one, weight);
+  }
+}
+
+}  // namespace trainwatch

@@ -1,0 +1,474 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pipeline/ledger/job_iterations.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <utility>
+
+#include "trainwatch/stats/median.h"
+
+namespace trainwatch {
+namespace {
+
+constexpr double kTiny = 0.01;         // of a step: pauses and differences below are training
+constexpr double kWorthAsking = 0.02;  // of an iteration: losses below keep the part of the steps
+constexpr std::size_t kNoises = 31;
+constexpr double kShortestPatience = 30;  // seconds
+constexpr double kPatientSteps = 20;
+constexpr double kPatientPauses = 2;  // times the longest
+
+constexpr LifePart kNameless[] = {LifePart::straggler, LifePart::compute_growth,
+                                  LifePart::communication, LifePart::elsewhere,
+                                  LifePart::unattributed};
+
+}  // namespace
+
+std::uint32_t IterationContext::old_steps(const JobIteration& iteration) const {
+  if (numbers_repeat || done == kNoStep) return 0;
+  const std::int64_t old = done - iteration.first_step + 1;
+  return static_cast<std::uint32_t>(
+      std::clamp<std::int64_t>(old, 0, std::int64_t{iteration.last.steps}));
+}
+
+double JobIterations::scale_of(const JobIteration& iteration) const {
+  const double work = iteration.last.work > 0 ? iteration.last.work : work_;
+  return iteration.last.steps * work;
+}
+
+bool JobIterations::add(const Ended& step, RankLevel& level) {
+  if (closed_any_ && step.number <= closed_) return false;
+  const auto [entry, is_new] = open_.try_emplace(step.number);
+  JobIteration& iteration = entry->second;
+  if (is_new) {
+    iteration.number = step.number;
+    iteration.barriers = barriers_.barriers();
+    iteration.opened = step.second;
+    iteration.end = iteration.earliest = step.end;
+  }
+  iteration.first_step = step.first_step;
+  ++iteration.seen;
+  if (step.begin != kNoTime && (iteration.begin == kNoTime || step.begin < iteration.begin))
+    iteration.begin = step.begin;
+  iteration.end = std::max(iteration.end, step.end);
+  iteration.earliest = std::min(iteration.earliest, step.end);
+  const RankIteration& said = step.said;
+  for (std::size_t i = 0; i < kStepPhases; ++i) {
+    const bool named = said.phases[i].seen && barriers_.saw(static_cast<StepPhase>(i));
+    if (named) iteration.barriers = barriers_.barriers();
+  }
+  const double work = said.total - said.inside(iteration.barriers) - said.named();
+  // Without a barrier work and waiting look alike.
+  const double own = said.named() + (iteration.barriers != 0 ? work : 0);
+  if (step.place >= 0) {
+    for (std::size_t i = 0; i < kStepPhases; ++i) {
+      const RankIteration::Phase& phase = said.phases[i];
+      if (!phase.seen) continue;
+      JobIteration::Range& range = iteration.ranges[i];
+      range.enter_first = std::min(range.enter_first, phase.enter);
+      range.enter_last = std::max(range.enter_last, phase.enter);
+      range.leave_first = std::min(range.leave_first, phase.leave);
+      range.leave_last = std::max(range.leave_last, phase.leave);
+    }
+    const std::size_t most = std::max<std::size_t>(JobIteration::kGroups, ranks_);
+    const std::size_t place = static_cast<std::size_t>(step.place) * JobIteration::kGroups / most;
+    JobIteration::Group& group = iteration.groups[std::min(place, JobIteration::kGroups - 1)];
+    group.work += work;
+    ++group.ranks;
+    if (level.known && level.barriers == iteration.barriers) {
+      iteration.noise = std::max(iteration.noise, work - level.work);
+      level.work += (work - level.work) / 8;
+    } else {
+      level = {work, iteration.barriers, true};
+    }
+  }
+  if (own > iteration.own) {
+    iteration.own = own;
+    iteration.last = said;
+    iteration.last.level = work;
+  }
+  return true;
+}
+
+void JobIterations::amend_wait(SubjectId rank, std::int64_t number, double wait) {
+  const auto amend = [rank, wait](JobIteration& iteration) {
+    if (iteration.last.rank == rank) iteration.last.wait = std::max(iteration.last.wait, wait);
+  };
+  const auto open = open_.find(number);
+  if (open != open_.end()) return amend(open->second);
+  for (JobIteration& held : held_) {
+    if (held.number == number) amend(held);
+  }
+}
+
+const JobIteration& JobIterations::close_oldest(CleanPace& pace) {
+  assert(!open_.empty());
+  auto node = open_.extract(open_.begin());
+  JobIteration& iteration = node.mapped();
+  closed_ = iteration.number;
+  closed_any_ = true;
+  Time from = last_end_;
+  if (from == kNoTime) from = iteration.begin == kNoTime ? iteration.end : iteration.begin;
+  const double length = seconds_between(from, iteration.end);
+  last_end_ = std::max(iteration.end, last_end_);
+  if (iteration.seen > 1) {
+    if (barriers_.learn(iteration, length)) noises_.clear();
+    learn_noise(iteration);
+    learn_apart(iteration, pace.known() ? pace.clean() : length);
+  }
+  held_.push_back(iteration);
+  last_scale_ = scale_of(iteration);
+  return held_.back();
+}
+
+// How much longer than usual the unluckiest rank works, when all have as much to do as usual.
+void JobIterations::learn_noise(JobIteration& iteration) {
+  const double level = iteration.level();
+  if (common_known_ && common_barriers_ == iteration.barriers) {
+    if (iteration.barriers == barriers_.barriers()) {
+      if (noises_.size() == kNoises) noises_.pop_front();
+      noises_.push_back(std::max(0.0, iteration.noise - (level - common_)));
+    }
+    common_ += (level - common_) / 8;
+  } else {
+    common_ = level;
+    common_barriers_ = iteration.barriers;
+    common_known_ = true;
+  }
+  iteration.allowed =
+      noises_.size() < 3 ? -1 : median_of(std::vector<double>(noises_.begin(), noises_.end()));
+}
+
+void JobIterations::learn_apart(const JobIteration& iteration, double length) {
+  constexpr double kFarApart = 3;  // clean iterations, beyond what clocks differ
+  const double spread = seconds_between(iteration.earliest, iteration.end);
+  skew_ = skew_ < 0 ? spread : std::min(skew_, spread);
+  apart_ = spread - skew_ > kFarApart * length ? apart_ + 1 : 0;
+}
+
+JobIterations JobIterations::split(std::uint32_t ranks) const {
+  JobIterations one(ranks);
+  one.go_on_from(last_end_);
+  one.warm_ = true;
+  one.booked_ = 1;
+  one.longest_ = longest_;
+  return one;
+}
+
+// What is left of an iteration when all that is known by name has been taken off, and that.
+JobIterations::Residual JobIterations::residual(const CleanPace& pace,
+                                                const JobIteration& iteration,
+                                                double length) const {
+  const RankIteration& said = iteration.last;
+  Residual rest{length, {}};
+  const auto take = [&rest](LifePart part, double seconds) {
+    seconds = std::clamp(seconds, 0.0, rest.left);
+    rest.named[part] += seconds;
+    rest.left -= seconds;
+  };
+  take(LifePart::checkpoint, said.checkpoint);
+  take(LifePart::evaluation, said.evaluation);
+  if (said.own >= 0) {
+    const double gap = rest.left - said.own;
+    if (said.checkpoint_gap) take(LifePart::checkpoint, gap);
+    if (said.evaluation_gap) take(LifePart::evaluation, rest.left - said.own);
+  }
+  const double step = rest.left / said.steps;
+  if (said.pause > kTiny * step) take(LifePart::host_pause, said.pause);
+  const double unwanted = said.wait - pace.usual_wait_of(said.wait);
+  take(LifePart::input_wait, unwanted);
+  if (iteration.barriers != 0 && iteration.allowed >= 0) {
+    const double more = said.level - iteration.level();
+    // The noise of many ranks makes their job slower, too.
+    if (more > std::max(2 * iteration.allowed, kTiny * step))
+      take(LifePart::straggler, more - iteration.allowed);
+  }
+  return rest;
+}
+
+// Learns what waits are usual.
+double JobIterations::usual_wait(CleanPace& pace, const JobIteration& iteration,
+                                 double left) const {
+  const RankIteration& said = iteration.last;
+  const double step = left / said.steps;
+  const double work = said.work > 0 ? said.work : work_;
+  const double clean = pace.known() ? std::min(step, pace.clean() * work) : step;
+  return pace.usual_wait(said.wait, std::max(clean, step - said.wait));
+}
+
+// The first iterations together: their median forgives those that are slow.
+void JobIterations::learn_first(CleanPace& pace, const IterationContext& context) {
+  static_cast<void>(context);
+  std::vector<double> works;
+  for (const JobIteration& iteration : held_) {
+    if (iteration.last.work > 0) works.push_back(iteration.last.work);
+  }
+  const double usual = works.empty() ? 1 : median_of(std::move(works));
+  Time cut = cut_;
+  std::vector<double> paces;
+  for (JobIteration& iteration : held_) {
+    if (iteration.last.work <= 0) iteration.last.work = usual;
+    if (cut == kNoTime) cut = iteration.begin == kNoTime ? iteration.end : iteration.begin;
+    const double length = seconds_between(cut, iteration.end);
+    usual_wait(pace, iteration, length);
+    const Residual rest = residual(pace, iteration, length);
+    paces.push_back(rest.left / (iteration.last.steps * iteration.last.work));
+    cut = std::max(cut, iteration.end);
+  }
+  const bool first_unknown = held_.front().begin == kNoTime && paces.size() >= 3;
+  for (std::size_t i = first_unknown ? 1 : 0; i < paces.size(); ++i) {
+    pace.learn(paces[i], i + 1 == paces.size());
+  }
+  learnt_ = static_cast<std::uint32_t>(held_.size());
+}
+
+void JobIterations::settle(CleanPace& pace, const IterationContext& context, Time latest, bool all,
+                           std::vector<Booked>& out) {
+  if (!pace.known()) {
+    if (held_.empty() || (held_.size() < CleanPace::kNeeded && !all)) return;
+    learn_first(pace, context);
+  }
+  pace_known_ = true;
+  while (!held_.empty()) {
+    const bool due = all || held_.front().end + kSettle <= latest || held_.size() > kMostOpen;
+    if (!due || !settle_oldest(pace, context, all || held_.size() > kMostOpen, out)) return;
+  }
+}
+
+// From the begin of the attempt to its first iteration.
+void JobIterations::begin_book(const CleanPace& pace, const IterationContext& context,
+                               const JobIteration& iteration, PartSeconds& parts) {
+  Time begin = iteration.begin;
+  if (begin == kNoTime) begin = iteration.end - from_seconds(scale_of(iteration) * pace.clean());
+  cut_ = std::max(context.begin, std::min(begin, iteration.end));
+  const double before = seconds_between(context.begin, cut_);
+  const double restore = std::min(context.restore, before);
+  parts[LifePart::restore] += restore;
+  parts[LifePart::startup] += before - restore;
+}
+
+CleanPace::Usual JobIterations::usual_of(const JobIteration& iteration) const {
+  const RankIteration& said = iteration.last;
+  const double inside = said.inside_all();
+  const double blocked = said.inside(iteration.barriers);
+  return {blocked, inside - blocked, said.total - inside - said.named()};
+}
+
+// What grew in the rank that came last, where its phases are known.
+JobIterations::Growth JobIterations::growth(const CleanPace& pace, const IterationContext& context,
+                                            const JobIteration& iteration, double excess) const {
+  if (!iteration.last.has_phases() || !pace.usual()) return {};
+  const CleanPace::Usual now = usual_of(iteration);
+  if (now.gap - pace.usual()->gap > 0.5 * excess) return {LifePart::unattributed, true};
+  // That of the others as well, or it would be a straggler.
+  if (now.work - pace.usual()->work > 0.25 * excess) return {LifePart::compute_growth, false};
+  if (now.blocked - pace.usual()->blocked > 0.5 * excess) {
+    return {context.ranks < context.world ? LifePart::elsewhere : LifePart::communication, false};
+  }
+  return {};
+}
+
+// Compiling, filling queues: what the first iterations have too much, up to the first clean one.
+// Returns what it took of the excess.
+double JobIterations::warm_up(double excess, PartSeconds& named, PartSeconds& parts) {
+  if (warm_) return 0;
+  const bool first = warming_ == 0;
+  if ((excess <= 0 && !first) || ++warming_ >= kLongestWarmUp) warm_ = true;
+  if (excess <= 0 && !first) return 0;
+  parts[LifePart::startup] += excess;
+  if (first) parts[LifePart::startup] += std::exchange(named[LifePart::input_wait], 0.0);
+  return excess;
+}
+
+// False: the cause of what it lost may still be read.
+bool JobIterations::settle_oldest(CleanPace& pace, const IterationContext& context, bool all,
+                                  std::vector<Booked>& out) {
+  JobIteration& iteration = held_.front();
+  RankIteration& said = iteration.last;
+  if (said.work <= 0) said.work = work_;
+  Booked booked;
+  const Time cut_before = cut_;
+  if (cut_ == kNoTime) begin_book(pace, context, iteration, booked.parts);
+  const double length = seconds_between(cut_, iteration.end);
+  const double scale = said.steps * said.work;
+  if (learnt_ == 0 && !front_learnt_) {
+    usual_wait(pace, iteration, length);
+    pace.learn(residual(pace, iteration, length).left / scale);
+    front_learnt_ = true;
+  }
+  Residual rest = residual(pace, iteration, length);
+  PartSeconds& named = rest.named;
+  double excess = std::min(pace.excess(rest.left / scale) * scale, rest.left);
+  const bool clean = excess <= 0;
+  const Growth grew = clean ? Growth{} : growth(pace, context, iteration, excess);
+  if (!clean && !grew.pause && pace.is_natural(rest.left / scale, said.has_phases())) excess = 0;
+
+  // Judged before anything is changed that cannot be taken back.
+  LifePart nameless = grew.part;
+  LifePart waited = LifePart::input_wait;
+  const auto judge = [&](LifePart part, double seconds) -> std::optional<LifePart> {
+    if (context.judge == nullptr || seconds < kWorthAsking * length) return part;
+    const auto found = context.judge->judge({said.rank, cut_, iteration.end, seconds, part});
+    return found || !all ? found : part;
+  };
+  if (excess > 0 && warm_) {
+    const auto found = judge(grew.part, excess);
+    if (found) nameless = *found;
+    if (!found && !all) return cut_ = cut_before, false;
+  }
+  if (named[LifePart::input_wait] > 0) {
+    const auto found = judge(LifePart::input_wait, named[LifePart::input_wait]);
+    if (found) waited = *found;
+    if (!found && !all) return cut_ = cut_before, false;
+  }
+
+  const double warmed = warm_up(excess, named, booked.parts);
+  rest.left -= warmed;
+  excess -= warmed;
+  if (excess > 0) {
+    const bool wrote = std::ranges::any_of(context.checkpoint_files, [&](Time written) {
+      return cut_ < written && written <= iteration.end;
+    });
+    if (nameless == LifePart::unattributed && wrote) nameless = LifePart::checkpoint;
+    named[nameless] += excess;
+  } else if (clean && said.has_phases()) {
+    pace.remember(usual_of(iteration));
+  }
+  if (waited != LifePart::input_wait)
+    named[waited] += std::exchange(named[LifePart::input_wait], 0.0);
+  for (const LifePart part : kNameless) {  // it was reported as a stall while it lasted
+    if (named[part] <= patience(pace)) continue;
+    named[LifePart::stalled] += std::exchange(named[part], 0.0);
+  }
+  if (named[LifePart::stalled] <= 0) longest_ = std::max(longest_, length);
+  named[LifePart::training] = std::max(rest.left - std::max(excess, 0.0), 0.0);
+
+  const double old = static_cast<double>(context.old_steps(iteration)) / said.steps;
+  booked.parts[LifePart::redone] += named.total() * old;
+  booked.parts.add(named, 1 - old);
+  booked.from = cut_;
+  booked.to = iteration.end;
+  booked.rank = said.rank;
+  booked.steps = said.steps;
+  booked.last_step = iteration.first_step + said.steps - 1;
+  out.push_back(booked);
+
+  if (iteration.barriers != 0 || iteration.seen == 1) {
+    own_seconds_ += std::max(iteration.own, 0.0);
+    own_steps_ += said.steps;
+  }
+  booked_ += said.steps;
+  work_ = said.work;
+  cut_ = std::max(cut_, iteration.end);
+  held_.pop_front();
+  front_learnt_ = false;
+  if (learnt_ > 0) --learnt_;
+  return true;
+}
+
+double JobIterations::patience(const CleanPace& pace) const {
+  return std::max({kShortestPatience, kPatientSteps * due(pace), kPatientPauses * longest_});
+}
+
+double JobIterations::clean_of_unbooked(const CleanPace& pace) const {
+  if (pace.known()) return pace.clean();
+  std::vector<double> paces;
+  Time before = kNoTime;
+  const auto see = [&](const JobIteration& iteration) {
+    if (before != kNoTime)
+      paces.push_back(seconds_between(before, iteration.end) / scale_of(iteration));
+    before = iteration.end;
+  };
+  for (const JobIteration& iteration : held_) see(iteration);
+  for (const auto& [number, iteration] : open_) see(iteration);
+  return paces.empty() ? 0 : median_of(std::move(paces));
+}
+
+void JobIterations::add_unbooked(const JobIteration& iteration, double clean, Time& cut,
+                                 const IterationContext& context, PartSeconds& book) const {
+  const RankIteration& said = iteration.last;
+  const double due = clean * scale_of(iteration);
+  if (cut == kNoTime) {
+    const Time begin =
+        iteration.begin == kNoTime ? iteration.end - from_seconds(due) : iteration.begin;
+    cut = std::max(context.begin, std::min(begin, iteration.end));
+    book[LifePart::startup] += seconds_between(context.begin, cut);
+  }
+  double left = seconds_between(cut, iteration.end);
+  const auto take = [&left, &book](LifePart part, double seconds) {
+    seconds = std::clamp(seconds, 0.0, left);
+    book[part] += seconds;
+    left -= seconds;
+  };
+  take(LifePart::checkpoint, said.checkpoint);
+  take(LifePart::evaluation, said.evaluation);
+  take(LifePart::input_wait, said.wait);
+  take(LifePart::training, due * (1 + 0.1));
+  take(booked_ == 0 ? LifePart::startup : LifePart::unattributed, left);
+  cut = std::max(cut, iteration.end);
+}
+
+PartSeconds JobIterations::provisional(const CleanPace& pace, const IterationContext& context,
+                                       const Rest& rest) const {
+  PartSeconds book;
+  Time cut = cut_;
+  const double clean = clean_of_unbooked(pace);
+  for (const JobIteration& iteration : held_) add_unbooked(iteration, clean, cut, context, book);
+  for (const auto& [number, iteration] : open_) add_unbooked(iteration, clean, cut, context, book);
+  if (cut == kNoTime) {
+    book[LifePart::startup] += seconds_between(context.begin, rest.until);
+    return book;
+  }
+  double tail = seconds_between(cut, rest.until);
+  const auto take = [&tail, &book](LifePart part, double seconds) {
+    seconds = std::clamp(seconds, 0.0, tail);
+    book[part] += seconds;
+    tail -= seconds;
+  };
+  take(LifePart::checkpoint, rest.marks.checkpoint_gap ? tail : rest.marks.checkpoint);
+  take(LifePart::evaluation, rest.marks.evaluation_gap ? tail : rest.marks.evaluation);
+  const double due = clean * last_scale_;
+  if (tail > patience(pace)) {
+    take(LifePart::training, due);
+    take(LifePart::stalled, tail);
+  } else if (rest.ended) {
+    take(LifePart::unattributed, tail);
+  } else {
+    take(LifePart::training, due);
+    take(LifePart::unattributed, tail);
+  }
+  return book;
+}
+
+void JobIterations::state(StateIo& io) {
+  io(open_);
+  io(held_);
+  io(barriers_);
+  io(ranks_);
+  io(closed_);
+  io(closed_any_);
+  io(pace_known_);
+  io(front_learnt_);
+  io(learnt_);
+  io(cut_);
+  io(last_end_);
+  io(noises_);
+  io(common_);
+  io(common_barriers_);
+  io(common_known_);
+  io(skew_);
+  io(apart_);
+  io(warming_);
+  io(warm_);
+  io(booked_);
+  io(work_);
+  io(longest_);
+  io(last_scale_);
+  io(own_seconds_);
+  io(own_steps_);
+  if (noises_.size() > kNoises) io.fail();
+  learnt_ = std::min(learnt_, static_cast<std::uint32_t>(held_.size()));
+  if (!is_possible(cut_) || !is_possible(last_end_)) io.fail();
+}
+
+}  // namespace trainwatch

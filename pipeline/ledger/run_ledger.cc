@@ -1,0 +1,769 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pipeline/ledger/run_ledger.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace trainwatch {
+namespace {
+
+constexpr auto kGrace = std::chrono::seconds(10);  // between which the ranks of an attempt begin
+constexpr auto kVanishedAfter = std::chrono::seconds(2);
+constexpr std::uint32_t kBookedAfter = 10;  // seconds from the next attempt's first evidence on
+constexpr std::size_t kEnds = 128;          // of steps
+constexpr std::size_t kFiles = 64;
+constexpr std::size_t kRegimes = 16;
+constexpr std::size_t kMostBooked = 65'536;
+constexpr std::size_t kMostWork = 4096;
+constexpr double kSlow = 0.2;  // of the last minute
+constexpr double kSlowSeconds = 60;
+constexpr std::uint32_t kRateSteps = 10;
+
+}  // namespace
+
+std::string_view to_string(LifeState state) {
+  constexpr std::array<std::string_view, static_cast<std::size_t>(LifeState::count_)> kNames = {
+      "starting", "running", "slow", "stalled", "finished", "failed", "cancelled", "gone"};
+  return kNames[static_cast<std::size_t>(state)];
+}
+
+Time RunLedger::now(const Clock& clock) const {
+  return clock.now == kNoTime ? latest_ : std::max(clock.now, latest_);
+}
+
+RunLedger::Place RunLedger::find(SubjectId rank) {
+  for (auto attempt = attempts_.rbegin(); attempt != attempts_.rend(); ++attempt) {
+    if (Attempt::Rank* const known = attempt->find(rank)) return {&*attempt, known};
+  }
+  return {};
+}
+
+Attempt& RunLedger::begin_attempt(Time at, std::uint32_t world, const Clock& clock) {
+  if (!attempts_.empty()) {
+    Attempt& before = attempts_.back();
+    if (before.finalized) at = std::max(at, before.info.ended);
+    if (world == 0) world = before.info.ranks;
+    if (before.finalized) {
+      PartSeconds down;
+      down[LifePart::down] = seconds_between(before.info.ended, at);
+      book(down, std::max(before.info.ranks, before.seen_ranks()));
+    }
+  } else {
+    began_ = at;
+  }
+  reported_over_ = false;
+  attempts_.emplace_back(static_cast<std::uint32_t>(++begun_), at, world);
+  attempts_.back().opened = clock.second;
+  latest_ = std::max(latest_, at);
+  return attempts_.back();
+}
+
+// The rank goes over to the next attempt, which another may have begun.
+RunLedger::Place RunLedger::move_on(const Writer& writer, Time at, std::uint32_t world,
+                                    const Clock& clock) {
+  const Place old = find(writer.rank);
+  Attempt* next = nullptr;
+  for (Attempt& attempt : attempts_) {
+    const bool later = old.attempt == nullptr || attempt.info.number > old.attempt->info.number;
+    if (!later || attempt.finalized) continue;
+    if (next == nullptr || attempt.info.began <= at + kGrace) next = &attempt;
+  }
+  if (old.rank != nullptr && !old.rank->ended) {
+    old.attempt->leave(*old.rank);
+    old.rank->ended = true;
+  }
+  if (next == nullptr) next = &begin_attempt(at, world, clock);
+  if (!next->has_steps() && next->cut() == kNoTime && &attempts_.front() == next && begun_ == 1 &&
+      at < next->info.began) {
+    next->info.began = began_ = at;
+  }
+  next->info.ranks = std::max(next->info.ranks, world);
+  next->saw(at);
+  return {next, &next->join(writer.rank, writer.place, at)};
+}
+
+// Where what the rank says at this time belongs.
+RunLedger::Place RunLedger::place_of(const Writer& writer, Time at, const Clock& clock) {
+  const Place known = find(writer.rank);
+  if (known.rank != nullptr) return known;
+  return move_on(writer, at, 0, clock);
+}
+
+void RunLedger::process_began(const Writer& writer, const RunNote& note, const Clock& clock) {
+  const Place known = find(writer.rank);
+  if (known.rank != nullptr && note.at <= known.rank->activity) {
+    known.attempt->info.ranks = std::max(known.attempt->info.ranks, note.world_size);
+    return;  // its next file
+  }
+  move_on(writer, note.at, note.world_size, clock);
+}
+
+// A line that a job prints when it starts, and every rank of it, perhaps.
+void RunLedger::launched(const RunNote& note, const Clock& clock) {
+  if (attempts_.empty()) {
+    begin_attempt(note.at, note.world_size, clock);
+    return;
+  }
+  Attempt& last = attempts_.back();
+  const bool over = last.has_steps() || end_of(attempts_.size() - 1).has_value();
+  if (over && note.at > last.info.began + kGrace && note.at >= last.evidence) {
+    begin_attempt(note.at, note.world_size, clock);
+    return;
+  }
+  last.info.ranks = std::max(last.info.ranks, note.world_size);
+  last.saw(note.at);
+}
+
+void RunLedger::on(const Writer& writer, const RunNote& note, const Clock& clock) {
+  using Kind = RunNote::Kind;
+  // Evidence of an end may come again with another time.
+  const bool counts = note.kind != Kind::end_evidence;
+  if (counts) latest_ = std::max(latest_, note.at);
+  if (note.kind == Kind::process_began) return process_began(writer, note, clock);
+  if (note.kind == Kind::launched) return launched(note, clock);
+  if (attempts_.empty()) begin_attempt(note.at, note.world_size, clock);
+  const Place known = find(writer.rank);
+  Attempt& attempt = known.attempt == nullptr ? attempts_.back() : *known.attempt;
+  if (note.world_size > 0) attempt.info.ranks = std::max(attempt.info.ranks, note.world_size);
+  const auto mark = [&](double RankIteration::*seconds, bool RankIteration::*gap) {
+    const Place own = known.rank != nullptr ? known : place_of(writer, note.at, clock);
+    RankIteration& next = own.rank->next;
+    own.attempt->moved(note.at);
+    if (note.seconds < 0) next.*gap = true;
+    if (note.seconds > 0) next.*seconds += note.seconds;
+  };
+  switch (note.kind) {
+    case Kind::process_ended:
+      if (known.rank != nullptr && !known.rank->ended) {
+        attempt.leave(*known.rank);
+        known.rank->ended = true;
+      }
+      if (note.end && note.end->what != EndClass::completed) end_evidences_.add(note.at, *note.end);
+      break;
+    case Kind::step_begun:
+      if (known.rank != nullptr) known.rank->begun = note.step;
+      break;
+    case Kind::restored:
+      if (!attempt.has_steps()) attempt.restore += std::max(note.seconds, 0.0);
+      break;
+    case Kind::checkpoint:
+      mark(&RankIteration::checkpoint, &RankIteration::checkpoint_gap);
+      break;
+    case Kind::evaluation:
+      mark(&RankIteration::evaluation, &RankIteration::evaluation_gap);
+      break;
+    case Kind::end_evidence:
+      if (note.end) end_evidences_.add(note.at, *note.end);
+      break;
+    case Kind::completed:
+      end_evidences_.add(note.at, EndEvidence{EndClass::completed, EndWeight::cause});
+      break;
+    case Kind::process_began:
+    case Kind::launched:
+    case Kind::saw:
+    case Kind::count_:
+      break;
+  }
+  if (counts) attempt.saw(note.at);
+}
+
+bool RunLedger::counts(const Span& span) {
+  if (span.origin != Origin::timeline) return false;
+  switch (span.kind) {
+    case SpanKind::forward:
+    case SpanKind::backward:
+    case SpanKind::optimizer:
+    case SpanKind::checkpoint:
+    case SpanKind::evaluation:
+    case SpanKind::garbage_collection:
+    case SpanKind::data_init:
+    case SpanKind::data_wait:
+      return true;
+    default:
+      return false;
+  }
+}
+
+void RunLedger::on(const Writer& writer, const Span& span, const Clock& clock) {
+  if (!counts(span) || !takes(span.origin)) return;
+  const auto phase = phase_of(span.kind);
+  const Place own = place_of(writer, span.start, clock);
+  Attempt::Rank& rank = *own.rank;
+  latest_ = std::max(latest_, span.end());
+  own.attempt->moved(span.end());
+  rank.activity = std::max(rank.activity, span.end());
+  const double seconds = std::max(to_seconds(span.duration), 0.0);
+  if (span.kind == SpanKind::garbage_collection) rank.next.pause += seconds;
+  if (span.kind == SpanKind::data_init && rank.number != kNoStep) rank.next.wait += seconds;
+  if (span.kind == SpanKind::checkpoint) rank.next.checkpoint += seconds;
+  if (!phase) return;
+  const Time from = rank.last_end == kNoTime ? rank.began : rank.last_end;
+  RankIteration::Phase& known = rank.next.phases[static_cast<std::size_t>(*phase)];
+  const double enter = to_seconds(span.start - from);
+  known.enter = known.seen ? std::min(known.enter, enter) : enter;
+  known.leave = known.seen ? std::max(known.leave, enter + seconds) : enter + seconds;
+  known.inside += seconds;
+  known.seen = true;
+}
+
+void RunLedger::on(const Writer& writer, const Step& step, const Clock& clock) {
+  if (!step.is_training() || !takes(step.origin)) return;
+  const bool better = is_replaced_by(step.origin);
+  origin_ = step.origin;
+  if (better) {  // its iterations come from one source
+    const Time began = began_;
+    *this = RunLedger();
+    origin_ = step.origin;
+    begin_attempt(std::min(began, step.begin), 0, clock);
+  }
+  const Nanos all = step.duration * static_cast<std::int64_t>(step.steps);
+  const Time began = step.origin == Origin::log ? step.end() - all : step.begin;
+  Place own = place_of(writer, began, clock);
+  if (own.rank->first) release_first(own, step.number, clock);
+  const bool numbered = own.rank->number != kNoStep;
+  if (numbered && step.restarts && step.begin >= own.rank->activity - kGrace) {
+    own = move_on(writer, began, 0, clock);
+  } else if (numbered && step.number != kNoStep && step.number <= own.rank->number) {
+    own.rank->base += own.rank->number + 1 - step.number;
+    own.attempt->numbers_repeat = true;
+  }
+  if (step.origin == Origin::log) add_first_record(own, step, clock);
+  if (!hold_first(own, step)) add_step(own, step, clock);
+}
+
+bool RunLedger::hold_first(Place own, const Step& step) {
+  if (step.origin != Origin::log || own.rank->number != kNoStep || step.steps > 1) return false;
+  own.rank->first = step;
+  own.rank->activity = std::max(own.rank->activity, step.end());
+  own.attempt->moved(step.end());
+  latest_ = std::max(latest_, step.end());
+  return true;
+}
+
+void RunLedger::release_first(Place own, std::int64_t next, const Clock& clock) {
+  Step first = *std::exchange(own.rank->first, std::nullopt);
+  const std::int64_t stands_for = std::min(next - first.number, first.number);
+  if (stands_for > 1 && stands_for < 1'000'000) {
+    first.steps = static_cast<std::uint32_t>(stands_for);
+    const Time began = first.end() - first.duration * stands_for;
+    const bool only = begun_ == 1 && own.attempt->cut() == kNoTime && !own.attempt->has_steps();
+    if (only && began < began_) own.attempt->info.began = began_ = began;
+  }
+  add_step(own, first, clock);
+}
+
+void RunLedger::add_step(Place own, const Step& step, const Clock& clock) {
+  Attempt& attempt = *own.attempt;
+  Attempt::Rank& rank = *own.rank;
+  const Time end = step.end();
+  goes_on(attempt, step.start);
+  if (rank.ended || rank.lost) attempt.come_back(rank);
+  rank.ended = rank.lost = rank.closed = rank.vanished = false;
+  latest_ = std::max(latest_, end);
+  attempt.moved(end);
+  rank.activity = std::max(rank.activity, end);
+
+  const bool record = step.origin == Origin::log;
+  const std::int64_t number = step.number == kNoStep ? rank.number + 1 : step.number;
+  JobIterations::Ended said;
+  said.said = rank.next;
+  said.said.rank = step.subject;
+  said.said.steps = step.steps;
+  const Nanos own_time = step.duration * static_cast<std::int64_t>(step.steps);
+  const Time before = rank.last_end != kNoTime ? rank.last_end
+                      : record                 ? end - own_time
+                                               : step.begin;
+  said.said.total = seconds_between(before, end);
+  said.said.wait += to_seconds(step.data_wait) * step.steps;
+  said.said.evaluation += to_seconds(step.evaluation);
+  if (record) {
+    said.said.own = to_seconds(own_time);
+    const auto work = work_.find(step.subject);
+    if (work != work_.end() && work->second.step == number)
+      said.said.work = work->second.per_second * to_seconds(step.duration);
+  }
+  said.first_step = number - step.steps + 1;
+  said.number = attempt.epoch + rank.base + number;
+  said.begin = record ? end - own_time : step.start;
+  said.end = end;
+  said.place = attempt.seen_ranks() > 1 || attempt.info.ranks > 1 ? rank.place : -1;
+  said.second = clock.second;
+  attempt.note_number(said.first_step, number);
+  rank.last_end = end;
+  rank.number = number;
+  rank.next = RankIteration{};
+  rank.next.rank = step.subject;
+  attempt.add(rank, said);
+}
+
+void RunLedger::record(const Writer& writer, std::int64_t step, Time at, const Clock& clock) {
+  if (step < 0 || !takes(Origin::log)) return;
+  const Place own = place_of(writer, at, clock);
+  if (own.rank->number != kNoStep || own.rank->record != kNoStep) return;
+  own.rank->record = step;
+  own.rank->record_at = at;
+  own.attempt->moved(at);
+}
+
+// Of a step that ended when its record was written; when it began is not known.
+void RunLedger::add_first_record(Place own, const Step& next, const Clock& clock) {
+  Attempt::Rank& rank = *own.rank;
+  const std::int64_t number = std::exchange(rank.record, kNoStep);
+  if (number == kNoStep || number >= next.number || rank.number != kNoStep) return;
+  JobIterations::Ended said;
+  said.said = std::exchange(rank.next, RankIteration{});
+  said.said.rank = rank.next.rank = next.subject;
+  said.number = own.attempt->epoch + rank.base + number;
+  said.first_step = number;
+  said.end = rank.record_at;
+  said.second = clock.second;
+  own.attempt->note_number(number, number);
+  rank.last_end = rank.record_at;
+  rank.number = number;
+  own.attempt->add(rank, said);
+}
+
+void RunLedger::amend(const Writer& writer, const Step& step) {
+  if (step.data_wait <= Nanos{} || !takes(step.origin)) return;
+  const Place own = find(writer.rank);
+  if (own.rank != nullptr)
+    own.attempt->amend_wait(writer.rank, step.number, to_seconds(step.data_wait) * step.steps);
+}
+
+// A step that begins after an end was reported: it was none, somebody caught the exception.
+void RunLedger::goes_on(Attempt& attempt, Time step_began) {
+  attempt.step_began = std::max(attempt.step_began, step_began);
+  if (!attempt.finalized || end_of(place_of(attempt))) return;
+  attempt.go_on_from(attempt.info.ended);
+  reported_over_ = false;
+}
+
+std::size_t RunLedger::place_of(const Attempt& attempt) const {
+  std::size_t place = 0;
+  while (&attempts_[place] != &attempt) ++place;
+  return place;
+}
+
+std::optional<AttemptEnd> RunLedger::end_of(std::size_t place) const {
+  if (end_evidences_.empty()) return std::nullopt;
+  const Attempt& attempt = attempts_[place];
+  Time from = place == 0 && past_.empty() ? Time{} : attempt.info.began;
+  if (attempt.step_began != kNoTime) from = std::max(from, attempt.step_began);
+  const bool last = place + 1 == attempts_.size();
+  return end_evidences_.verdict(from, last ? Time::max() : attempts_[place + 1].info.began);
+}
+
+void RunLedger::written(Time at) {
+  if (attempts_.empty() || attempts_.back().finalized || origin_ == Origin::timeline) return;
+  Attempt& last = attempts_.back();
+  if (at <= last.evidence || at - last.evidence > kGoneAfter) return;
+  if (end_of(attempts_.size() - 1)) return;
+  last.saw(at);
+  latest_ = std::max(latest_, at);
+}
+
+void RunLedger::closed(const Writer& writer, Time at, const Clock& clock) {
+  static_cast<void>(clock);
+  const Place own = find(writer.rank);
+  if (own.rank == nullptr) return;
+  own.rank->closed = true;
+  own.attempt->saw(at);
+  latest_ = std::max(latest_, at);
+}
+
+bool RunLedger::reopened(const Writer& writer) {
+  const Place own = find(writer.rank);
+  return own.rank != nullptr && std::exchange(own.rank->closed, false);
+}
+
+void RunLedger::vanished(const Writer& writer) {
+  const Place own = find(writer.rank);
+  if (own.rank != nullptr) own.rank->vanished = true;
+}
+
+void RunLedger::wrote_checkpoint(Time at) {
+  if (checkpoint_files_.size() == kFiles) checkpoint_files_.erase(checkpoint_files_.begin());
+  checkpoint_files_.push_back(at);
+}
+
+void RunLedger::work(SubjectId rank, std::int64_t step, double per_second) {
+  if (!(per_second > 0) || (work_.size() >= kMostWork && !work_.contains(rank))) return;
+  work_[rank] = {step, per_second};
+}
+
+CleanPace& RunLedger::pace_of(const Attempt& attempt) {
+  const std::uint32_t regime = std::max(attempt.info.ranks, attempt.seen_ranks());
+  if (paces_.size() >= kRegimes && !paces_.contains(regime)) paces_.erase(paces_.begin());
+  return paces_[regime];
+}
+
+const CleanPace& RunLedger::pace_of(const Attempt& attempt) const {
+  const auto known = paces_.find(std::max(attempt.info.ranks, attempt.seen_ranks()));
+  return known == paces_.end() ? no_pace_ : known->second;
+}
+
+IterationContext RunLedger::context_of(const Attempt& attempt, const LossJudge* judge) const {
+  IterationContext context;
+  context.begin = attempt.info.began;
+  context.restore = attempt.restore;
+  context.done = done_;
+  context.numbers_repeat = attempt.numbers_repeat;
+  context.ranks = attempt.seen_ranks();
+  context.world = attempt.info.ranks;
+  context.checkpoint_files = checkpoint_files_;
+  context.judge = judge;
+  return context;
+}
+
+// When the attempt ended, if it has: what was reported, or what the clock makes certain.
+std::optional<Time> RunLedger::ending(const Attempt& attempt, const Clock& clock) const {
+  if (attempt.info.ended != kNoTime) return attempt.info.ended;
+  if (&attempt != &attempts_.back()) return attempt.evidence;
+  if (const auto end = end_of(attempts_.size() - 1)) return std::max(attempt.evidence, end->at);
+  if (attempt.all_ended()) return attempt.evidence;
+  const Nanos silence = now(clock) - attempt.evidence;
+  if (silence > kGoneAfter) return attempt.evidence;
+  if (attempt.all_vanished() && silence > kVanishedAfter) return attempt.evidence;
+  const bool quiet = clock.at_end || to_seconds(silence) > attempt.patience(pace_of(attempt));
+  if (attempt.all_closed() && quiet) return attempt.evidence;
+  return std::nullopt;
+}
+
+void RunLedger::count(const Attempt& attempt, const JobIteration& iteration) {
+  IterationContext context = context_of(attempt, nullptr);
+  for (const Attempt& before : attempts_) {
+    if (before.info.number < attempt.info.number) context.done = std::max(context.done, before.top);
+  }
+  const std::uint32_t redone = context.old_steps(iteration);
+  steps_ += iteration.last.steps - redone;
+  redone_ += redone;
+  if (ends_.size() == kEnds) ends_.pop_front();
+  ends_.push_back({iteration.end, iteration.last.steps});
+}
+
+void RunLedger::book(const PartSeconds& parts, std::uint32_t ranks) {
+  parts_.add(parts, 1);
+  rank_parts_.add(parts, std::max(ranks, 1U));
+}
+
+// Only what was recorded, not the time between cycles.
+void RunLedger::lose_as_recorded(JobIterations::Booked& one) const {
+  if (origin_ != Origin::profiler || one.steps != 1) return;
+  for (const CycleShare& cycle : cycles_) {
+    if (one.to <= cycle.from || one.from >= cycle.to) continue;
+    const double all = one.parts[LifePart::training] + one.parts[LifePart::input_wait];
+    const double lost = std::min(cycle.share.total(), 1.0);
+    one.parts[LifePart::training] = all * (1 - lost);
+    one.parts[LifePart::input_wait] = 0;
+    one.parts.add(cycle.share, all);
+    return;
+  }
+}
+
+void RunLedger::on(const CycleSummary& cycle) {
+  constexpr std::size_t kCycles = 64;
+  const double all = static_cast<double>(cycle.step_ns());
+  if (all <= 0 || cycle.steps.empty()) return;
+  CycleShare lost;
+  lost.from = time_from_ns(cycle.steps.front().start_ns);
+  lost.to = time_from_ns(cycle.end_ns());
+  const auto lose = [&](LifePart part, std::int64_t ns) {
+    if (ns > 0) lost.share[part] += static_cast<double>(ns) / all;
+  };
+  lose(LifePart::input_wait, cycle.idle(IdleReason::data_wait));
+  lose(LifePart::host_pause, cycle.idle(IdleReason::host_pause));
+  lose(LifePart::synchronization, cycle.idle(IdleReason::synchronization));
+  lose(LifePart::kernel_launch, cycle.idle(IdleReason::launch));
+  lose(LifePart::unattributed, cycle.idle(IdleReason::queued));
+  lose(LifePart::communication, cycle.sum(&StepSummary::exposed_communication_ns));
+  lose(LifePart::memory_copy, cycle.sum(&StepSummary::exposed_memory_ns));
+  if (cycles_.size() == kCycles) cycles_.pop_front();
+  cycles_.push_back(lost);
+}
+
+std::optional<Time> RunLedger::ended() const {
+  if (attempts_.empty() || !attempts_.back().finalized) return std::nullopt;
+  return attempts_.back().info.ended;
+}
+
+bool RunLedger::end_may_differ() const {
+  return reported_end_.has_value() || !end_evidences_.empty();
+}
+
+std::optional<RunEnding> RunLedger::take_ending() {
+  if (attempts_.empty()) return std::nullopt;
+  const Attempt& last = attempts_.back();
+  std::optional<AttemptEnd> end = end_of(attempts_.size() - 1);
+  if (end && end->how.what == EndClass::completed) end.reset();
+  const auto is_same = [](const AttemptEnd& a, const AttemptEnd& b) {
+    return a.at == b.at && a.how.what == b.how.what && a.how.rank == b.how.rank &&
+           a.how.text == b.how.text && a.how.exit_code == b.how.exit_code;
+  };
+  const bool same =
+      end.has_value() == reported_end_.has_value() && (!end || is_same(*end, *reported_end_));
+  if (same) return std::nullopt;
+  reported_end_ = end;
+  RunEnding ending;
+  ending.at = end ? end->at : last.evidence;
+  ending.end = end;
+  ending.attempt = last.info.number;
+  ending.step = last.info.last_step;
+  ending.total_steps = total_;
+  return ending;
+}
+
+bool RunLedger::take_ended() {
+  const bool now = ended().has_value();
+  return now && !std::exchange(reported_over_, now);
+}
+
+void RunLedger::book(JobIterations::Booked one, double weight, std::uint32_t ranks) {
+  lose_as_recorded(one);
+  PartSeconds weighted;
+  weighted.add(one.parts, weight);
+  book(weighted, ranks);
+  const double length = seconds_between(one.from, one.to);
+  if (length > 0) {
+    const double lost = weighted.lost() / length;
+    slow_ += (lost - slow_) * std::min(1.0, length / kSlowSeconds);
+  }
+  one.parts = weighted;
+  one.ranks = std::max(ranks, 1U);
+  if (booked_now_.size() < kMostBooked) booked_now_.push_back(one);
+}
+
+bool RunLedger::may_finalize(std::size_t place, const Clock& clock) const {
+  const Attempt& attempt = attempts_[place];
+  if (attempt.finalized) return false;
+  if (clock.at_end) return true;
+  if (place + 1 < attempts_.size()) {
+    const Attempt& next = attempts_[place + 1];
+    return attempt.all_left() || attempt.ranks().empty() ||
+           clock.second - next.opened >= kBookedAfter || next.held() > JobIterations::kMostOpen;
+  }
+  const auto end = ending(attempt, clock);
+  return end && clock.now != kNoTime && clock.now - *end > kGrace;
+}
+
+// Books what is open, for good.
+void RunLedger::finalize(std::size_t place, const Clock& clock, const LossJudge* judge) {
+  Attempt& attempt = attempts_[place];
+  const bool over = place + 1 < attempts_.size() || ending(attempt, clock);
+  CleanPace& pace = pace_of(attempt);
+  const std::uint32_t ranks = std::max(attempt.info.ranks, attempt.seen_ranks());
+  attempt.each_rank([&](Attempt::Rank& rank) {
+    if (rank.first) release_first({&attempt, &rank}, rank.first->number + 1, clock);
+  });
+  attempt.close(pace, clock.second, true,
+                [&](const JobIteration& iteration) { count(attempt, iteration); });
+  const IterationContext context = context_of(attempt, judge);
+  attempt.settle(pace, context, true, [&](const JobIterations::Booked& one, double weight) {
+    book(one, weight, ranks);
+  });
+  if (!over) return;
+  Time ended = ending(attempt, clock).value_or(attempt.evidence);
+  if (place + 1 < attempts_.size()) ended = std::min(ended, attempts_[place + 1].info.began);
+  ended = std::max(ended, attempt.info.began);
+  if (attempt.cut() != kNoTime) ended = std::max(ended, attempt.cut());
+  book(attempt.provisional(pace, context, ended, true), ranks);
+  attempt.info.ended = ended;
+  attempt.finalized = true;
+  done_ = std::max(done_, attempt.top);
+  if (place + 1 == attempts_.size()) return;
+  Attempt& next = attempts_[place + 1];
+  next.info.began = std::max(next.info.began, ended);
+  PartSeconds down;
+  down[LifePart::down] = seconds_between(ended, next.info.began);
+  book(down, ranks);
+}
+
+void RunLedger::advance(const Clock& clock, const LossJudge* judge) {
+  for (std::size_t i = 0; i < attempts_.size(); ++i) {
+    Attempt& attempt = attempts_[i];
+    if (attempt.finalized) continue;
+    CleanPace& pace = pace_of(attempt);
+    attempt.close(pace, clock.second, false,
+                  [&](const JobIteration& iteration) { count(attempt, iteration); });
+    const bool first = i == 0 || attempts_[i - 1].finalized;
+    if (!first) continue;
+    const std::uint32_t ranks = std::max(attempt.info.ranks, attempt.seen_ranks());
+    attempt.settle(
+        pace, context_of(attempt, judge), false,
+        [&](const JobIterations::Booked& one, double weight) { book(one, weight, ranks); });
+    if (may_finalize(i, clock)) finalize(i, clock, judge);
+  }
+  while (attempts_.size() > 1 && attempts_.front().finalized) {
+    Attempt& done = attempts_.front();
+    done.info.end = end_of(0);
+    if (past_.size() == kAttemptsKept) past_.erase(past_.begin());
+    past_.push_back(done.info);
+    attempts_.pop_front();
+  }
+}
+
+bool RunLedger::rests() const {
+  return attempts_.empty() || attempts_.back().finalized;
+}
+
+LifeState RunLedger::state_of(const Attempt& attempt, const Clock& clock, Life& life) const {
+  life.end = end_of(attempts_.size() - 1);
+  if (life.end) {
+    life.since = life.end->at;
+    if (life.end->how.what == EndClass::completed) return LifeState::finished;
+    return life.end->is_cancellation() ? LifeState::cancelled : LifeState::failed;
+  }
+  const auto ended = ending(attempt, clock);
+  life.since = ended.value_or(attempt.info.began);
+  const bool closed = attempt.all_closed();
+  if (ended && closed) {
+    AttemptEnd end{*ended, {}};
+    end.how.what = EndClass::completed;
+    life.since = end.at;
+    life.end = end;
+    return LifeState::finished;
+  }
+  if (ended) {
+    life.end = AttemptEnd{*ended, {}};
+    return LifeState::gone;
+  }
+  if (!attempt.has_steps()) return LifeState::starting;
+  const Nanos silence = now(clock) - attempt.progress;
+  const CleanPace& pace = pace_of(attempt);
+  if (to_seconds(silence) > attempt.patience(pace)) {
+    life.since = attempt.progress;
+    return LifeState::stalled;
+  }
+  return slow_ > kSlow ? LifeState::slow : LifeState::running;
+}
+
+// Steps that ended after the first end in the last minute, by the time since that; at least ten.
+double RunLedger::rate(const Life& life, const Attempt& last) const {
+  if (ends_.empty() || life.state == LifeState::stalled) return 0;
+  const double patience = last.patience(pace_of(last));
+  const bool finished = life.state == LifeState::finished;
+  if (!finished && seconds_between(ends_.back().at, life.until) > patience) return 0;
+  const Time to = trainwatch::goes_on(life.state) ? life.until : ends_.back().at;
+  std::size_t first = ends_.size();
+  std::uint64_t steps = 0;
+  while (first > 0 &&
+         (ends_[first - 1].at >= to - std::chrono::seconds(60) || steps < kRateSteps + 1)) {
+    --first;
+    steps += ends_[first].steps;
+  }
+  const double seconds = seconds_between(ends_[first].at, to);
+  return seconds > 0 ? static_cast<double>(steps - ends_[first].steps) / seconds : 0;
+}
+
+Life RunLedger::life(const Clock& clock) const {
+  Life life;
+  if (attempts_.empty()) return life;
+  const Attempt& last = attempts_.back();
+  life.state = state_of(last, clock, life);
+  const auto end = ending(last, clock);
+  life.until = end ? *end : now(clock);
+  if (last.cut() != kNoTime) life.until = std::max(life.until, last.cut());
+  life.until = std::max(life.until, last.info.began);
+  life.began_at = began_;
+  life.parts = parts_;
+  life.rank_parts = rank_parts_;
+  for (std::size_t i = 0; i < attempts_.size(); ++i) {
+    const Attempt& attempt = attempts_[i];
+    if (attempt.finalized) continue;
+    const bool follows = i + 1 < attempts_.size();
+    Time until = life.until;
+    if (follows) until = std::min(attempt.evidence, attempts_[i + 1].info.began);
+    if (follows && attempt.cut() != kNoTime) until = std::max(until, attempt.cut());
+    PartSeconds open = attempt.provisional(pace_of(attempt), context_of(attempt, nullptr), until,
+                                           follows || end.has_value());
+    if (follows) open[LifePart::down] += to_seconds(attempts_[i + 1].info.began - until);
+    life.open.add(open, 1);
+    life.rank_parts.add(open, std::max({attempt.info.ranks, attempt.seen_ranks(), 1U}));
+  }
+  life.parts.add(life.open, 1);
+  life.wall = seconds_between(began_, life.until);
+  life.rank_seconds = life.rank_parts.total();
+  life.attempts = past_;
+  for (const Attempt& attempt : attempts_) {
+    AttemptInfo info = attempt.info;
+    info.ranks = std::max(info.ranks, attempt.seen_ranks());
+    const bool is_last = &attempt == &last;
+    info.end = is_last ? life.end : end_of(place_of(attempt));
+    if (is_last && end) info.ended = *end;
+    if (!is_last && info.ended == kNoTime) info.ended = attempt.evidence;
+    life.attempts.push_back(std::move(info));
+    life.own_seconds += attempt.own_seconds();
+    life.own_steps += attempt.own_steps();
+  }
+  life.steps = steps_;
+  life.redone_steps = redone_;
+  life.step = last.info.last_step;
+  life.last_step_at = ends_.empty() ? kNoTime : ends_.back().at;
+  life.total_steps = total_;
+  life.seconds_per_step = pace_of(last).clean();
+  life.steps_per_second = rate(life, last);
+  const bool training = life.state == LifeState::running || life.state == LifeState::slow;
+  if (training && total_ > life.step && life.step != kNoStep && life.steps_per_second > 0)
+    life.eta_seconds = static_cast<double>(total_ - life.step) / life.steps_per_second;
+  return life;
+}
+
+bool RunLedger::take_all_changed() {
+  bool changed = false;
+  for (Attempt& attempt : attempts_) changed = attempt.take_all_changed() || changed;
+  return changed;
+}
+
+bool RunLedger::knows(SubjectId rank) const {
+  return std::ranges::any_of(
+      attempts_, [rank](const Attempt& attempt) { return attempt.ranks().contains(rank); });
+}
+
+// By the number of the attempt.
+void RunLedger::rank_state(StateIo& io, SubjectId rank) {
+  std::vector<std::uint32_t> numbers;
+  for (const Attempt& attempt : attempts_) {
+    if (attempt.ranks().contains(rank)) numbers.push_back(attempt.info.number);
+  }
+  io(numbers);
+  for (const std::uint32_t number : numbers) {
+    const auto attempt = std::ranges::find_if(
+        attempts_, [number](const Attempt& each) { return each.info.number == number; });
+    if (attempt == attempts_.end()) return io.fail();
+    attempt->rank_state(io, rank);
+  }
+}
+
+void RunLedger::loaded() {
+  for (Attempt& attempt : attempts_) attempt.count_ranks();
+}
+
+void RunLedger::state(StateIo& io) {
+  io(attempts_);
+  io(past_);
+  io(paces_);
+  io(parts_);
+  io(rank_parts_);
+  io(began_);
+  io(latest_);
+  io(origin_);
+  io(begun_);
+  io(done_);
+  io(steps_);
+  io(redone_);
+  io(total_);
+  io(slow_);
+  io(ends_);
+  io(end_evidences_);
+  io(checkpoint_files_);
+  io(work_);
+  io(cycles_);
+  io(reported_over_);
+  io(reported_end_);
+  if (past_.size() > kAttemptsKept || paces_.size() > kRegimes || ends_.size() > kEnds ||
+      checkpoint_files_.size() > kFiles || work_.size() > kMostWork) {
+    io.fail();
+  }
+}
+
+}  // namespace trainwatch

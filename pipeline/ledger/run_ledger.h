@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+// The account of one run: its attempts, how they ended, and the parts of its wall time, from its
+// first evidence to now or its end. The parts do not overlap and leave nothing out.
+//
+// Event time decides what happened, the clock what is happening. Decides by event time and step
+// number, never by the order in which the files of ranks are read: an attempt is booked when all
+// of its ranks have left it, and the next one after it.
+//
+// What is booked only grows; the rest is open. Memory: O(ranks) of the last attempts, and a bounded
+// number of open iterations.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "pipeline/ledger/attempt.h"
+#include "pipeline/ledger/clean_pace.h"
+#include "pipeline/ledger/end_verdict.h"
+#include "pipeline/ledger/job_iterations.h"
+#include "trainwatch/cycle_summary.h"
+#include "trainwatch/event.h"
+#include "trainwatch/life_part.h"
+#include "trainwatch/run_ending.h"
+#include "trainwatch/run_note.h"
+#include "trainwatch/state_io.h"
+
+namespace trainwatch {
+
+// Starting, running, slow, stalled: it goes on.
+enum class LifeState : std::uint8_t {
+  starting,  // no step has ended
+  running,
+  slow,     // causes took over a fifth of the last minute
+  stalled,  // nothing has come for longer than it is patient
+  finished,
+  failed,
+  cancelled,
+  gone,  // nothing says how it ended
+  count_,
+};
+std::string_view to_string(LifeState state);
+constexpr bool goes_on(LifeState state) {
+  return state < LifeState::finished;
+}
+
+// The account as it is shown.
+struct Life {
+  LifeState state = LifeState::starting;
+  Time since = kNoTime;  // it is in this state
+  std::optional<AttemptEnd> end{};
+  std::vector<AttemptInfo> attempts{};
+  Time began_at{};
+  Time until{};
+  Time last_step_at = kNoTime;
+  double wall = 0;           // seconds
+  double rank_seconds = 0;   // wall time times the ranks of each attempt
+  PartSeconds parts{};       // they sum to `wall`
+  PartSeconds open{};        // of which these may still move
+  PartSeconds rank_parts{};  // booked and open, times ranks
+  std::uint64_t steps = 0;   // without
+  std::uint64_t redone_steps = 0;
+  std::int64_t step = kNoStep;   // the last one
+  std::int64_t total_steps = 0;  // 0: not known
+  double steps_per_second = 0;
+  double seconds_per_step = 0;  // clean pace; 0: not known
+  std::optional<double> eta_seconds{};
+  double own_seconds = 0;
+  double own_steps = 0;
+
+  // Trouble, and what restarts cost.
+  double lost() const { return parts.lost() + parts[LifePart::redone] + parts[LifePart::down]; }
+  double goodput() const { return wall > 0 ? parts[LifePart::training] / wall : 0; }
+};
+
+class RunLedger {
+ public:
+  static constexpr std::size_t kAttemptsKept = 16;
+
+  // The clock, which no live run is ahead of; a replay has none.
+  struct Clock {
+    Time now = kNoTime;        // kNoTime: the last evidence
+    std::uint32_t second = 0;  // how many it has shown
+    bool at_end = false;       // of the input: nothing follows
+  };
+
+  // A span, step or note of a rank, or of the job as a whole (SubjectId::none). `place`: of the
+  // rank among all, < 0 where it has no number.
+  struct Writer {
+    SubjectId rank = SubjectId::none;
+    std::int32_t place = -1;
+  };
+  void on(const Writer& writer, const Span& span, const Clock& clock);
+  // Whether spans of this kind say anything.
+  static bool counts(const Span& span);
+  void on(const Writer& writer, const Step& step, const Clock& clock);
+  // The step again, with waits that were read after it.
+  void amend(const Writer& writer, const Step& step);
+  void on(const Writer& writer, const RunNote& note, const Clock& clock);
+  // The rank's files are closed, or go on in another one.
+  void closed(const Writer& writer, Time at, const Clock& clock);
+  // True: they had been closed.
+  bool reopened(const Writer& writer);
+  // What a profiler recorded: where steps come from nothing else, they lost what it shows.
+  void on(const CycleSummary& cycle);
+  void vanished(const Writer& writer);
+  // A file of checkpoints was written.
+  void wrote_checkpoint(Time at);
+  void work(SubjectId rank, std::int64_t step, double per_second);
+  // A record of a log about this step, before it is known how long that took.
+  void record(const Writer& writer, std::int64_t step, Time at, const Clock& clock);
+  void total_steps(std::int64_t total) { total_ = total; }
+
+  // Closes and books what can be.
+  void advance(const Clock& clock, const LossJudge* judge);
+  // What was booked since the last call, for the chart: bounded.
+  std::vector<JobIterations::Booked> take_booked() { return std::exchange(booked_now_, {}); }
+
+  bool empty() const { return attempts_.empty(); }
+  // When the last attempt ended, once all of its time is booked.
+  std::optional<Time> ended() const;
+  // A profiler has recorded what a GPU did.
+  bool has_cycles() const { return !cycles_.empty(); }
+  // It has ended since the last call.
+  bool take_ended();
+  // What became known of its end since the last call, or that it goes on after all.
+  bool end_may_differ() const;
+  std::optional<RunEnding> take_ending();
+  // Its log was written to then, whatever that says.
+  void written(Time at);
+  Life life(const Clock& clock) const;
+  // What is booked, which only grows.
+  const PartSeconds& booked() const { return parts_; }
+  const PartSeconds& booked_by_ranks() const { return rank_parts_; }
+  std::uint64_t attempts_begun() const { return begun_; }
+  // The origin of its iterations: they come from one source.
+  bool takes(Origin origin) const { return empty() || !origin_ || origin <= *origin_; }
+  // A step of this origin makes what is known worthless.
+  bool is_replaced_by(Origin origin) const { return origin_ && origin < *origin_; }
+
+  // It has ended and is booked: the clock changes nothing.
+  bool rests() const;
+
+  // Everything but its ranks, which are rows of their own.
+  void state(StateIo& io);
+  void rank_state(StateIo& io, SubjectId rank);
+  bool knows(SubjectId rank) const;
+  // The state of all of its ranks may have changed since the last call.
+  bool take_all_changed();
+  // All ranks have been.
+  void loaded();
+  // Those of which not all is booked, and the last.
+  const std::deque<Attempt>& attempts() const { return attempts_; }
+
+ private:
+  struct StepEnd {
+    Time at{};
+    std::uint32_t steps = 1;
+  };
+  struct Work {
+    std::int64_t step = kNoStep;
+    double per_second = 0;
+  };
+
+  Attempt& begin_attempt(Time at, std::uint32_t world, const Clock& clock);
+  struct Place {
+    Attempt* attempt = nullptr;
+    Attempt::Rank* rank = nullptr;
+  };
+  Place find(SubjectId rank);
+  Place place_of(const Writer& writer, Time at, const Clock& clock);
+  Place move_on(const Writer& writer, Time at, std::uint32_t world, const Clock& clock);
+  void process_began(const Writer& writer, const RunNote& note, const Clock& clock);
+  void launched(const RunNote& note, const Clock& clock);
+  void goes_on(Attempt& attempt, Time step_began);
+  void add_first_record(Place own, const Step& next, const Clock& clock);
+  void add_step(Place place, const Step& step, const Clock& clock);
+  // True: the next step says how many steps it stands for.
+  // What is reported of the attempt's end: by time, as its evidence may be read before or after it.
+  std::optional<AttemptEnd> end_of(std::size_t place) const;
+  std::size_t place_of(const Attempt& attempt) const;
+  bool hold_first(Place own, const Step& step);
+  void release_first(Place own, std::int64_t next, const Clock& clock);
+  void count(const Attempt& attempt, const JobIteration& iteration);
+  void book(JobIterations::Booked one, double weight, std::uint32_t ranks);
+  void lose_as_recorded(JobIterations::Booked& one) const;
+  void book(const PartSeconds& parts, std::uint32_t ranks);
+  std::optional<Time> ending(const Attempt& attempt, const Clock& clock) const;
+  bool may_finalize(std::size_t place, const Clock& clock) const;
+  void finalize(std::size_t place, const Clock& clock, const LossJudge* judge);
+  IterationContext context_of(const Attempt& attempt, const LossJudge* judge) const;
+  CleanPace& pace_of(const Attempt& attempt);
+  const CleanPace& pace_of(const Attempt& attempt) const;
+  Time now(const Clock& clock) const;
+  double rate(const Life& life, const Attempt& last) const;
+  LifeState state_of(const Attempt& attempt, const Clock& clock, Life& life) const;
+
+  std::deque<Attempt> attempts_;  // the last ones: of all but the last, not all is booked
+  std::vector<AttemptInfo> past_;
+  std::map<std::uint32_t, CleanPace> paces_;  // by the number of ranks: the regime
+  CleanPace no_pace_;
+  PartSeconds parts_;
+  PartSeconds rank_parts_;
+  Time began_ = kNoTime;
+  Time latest_ = kNoTime;  // evidence
+  std::optional<Origin> origin_;
+  std::uint64_t begun_ = 0;      // attempts
+  std::int64_t done_ = kNoStep;  // the last step that booked attempts have ended
+  std::uint64_t steps_ = 0;
+  std::uint64_t redone_ = 0;
+  std::int64_t total_ = 0;
+  double slow_ = 0;  // the share of the last minute that causes took, decaying
+  std::deque<StepEnd> ends_;
+  EndEvidences end_evidences_;
+  std::vector<Time> checkpoint_files_;
+  std::map<SubjectId, Work> work_;  // that logs say, of the record that is read
+  // What share of its time the last cycles of a profiler lost, by part.
+  struct CycleShare {
+    Time from{};
+    Time to{};
+    PartSeconds share;
+  };
+  std::deque<CycleShare> cycles_;
+  bool reported_over_ = false;
+  std::optional<AttemptEnd> reported_end_;  // see take_ending()
+  std::vector<JobIterations::Booked> booked_now_;
+};
+
+}  // namespace trainwatch
