@@ -13,7 +13,8 @@ namespace trainwatch {
 inline constexpr std::string_view kDocuments = "/docs/";
 
 // Finds a document by its path below docs/, with or without ".md": "prometheus", "rules/stall",
-// "api/openapi.yaml". A folder ("", "rules/") stands for its README. Returns null if there is none.
+// "api/openapi.yaml". A folder ("", "rules/") means its README. Returns null if there is no such
+// document.
 const WebAsset* find_document(std::string_view name);
 
 struct DocumentTitle {

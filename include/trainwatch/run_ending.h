@@ -29,12 +29,12 @@ struct AttemptEnd {
   }
 };
 
-// What a run is reported to rules about its end: more may become known of it, and a step that
-// begins after it takes it back.
+// What rules learn about the end of a run. Later evidence may refine it, and a step that begins
+// after it withdraws it.
 struct RunEnding {
   SubjectId job = SubjectId::none;
   Time at{};                        // of the end, or of what takes it back
-  std::optional<AttemptEnd> end{};  // nullopt: it goes on
+  std::optional<AttemptEnd> end{};  // nullopt: the run is still going
   std::uint32_t attempt = 1;
   std::int64_t step = kNoStep;   // the last one
   std::int64_t total_steps = 0;  // that it was to do; 0: not known

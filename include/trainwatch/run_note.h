@@ -99,7 +99,7 @@ struct RunNote {
     process_began,  // a process of a rank (the subject), at its first evidence; a file that a
                     // process begins may say it again with the same time
     process_ended,  // for good, of a rank; how: `end`
-    step_begun,     // a rank has begun the step `step`: the file shows what a hang stands in
+    step_begun,     // a rank has begun the step `step`: after a hang, the file shows which one
     launched,       // a line that a job or its launcher prints when it starts
     saw,            // it lived at this time, nothing else
     restored,       // it has read a checkpoint for `seconds`

@@ -54,7 +54,7 @@ Attempt::Rank& Attempt::join(SubjectId subject, std::int32_t place, Time at) {
   ++live_;
   if (!solos_.empty()) {
     rank.solo = static_cast<std::int32_t>(solos_.size());
-    solos_.push_back({common_.split(1), {}});
+    solos_.push_back({common_.split(), {}});
     solos_.back().iterations.go_on_from(first().cut());
   }
   return rank;
@@ -152,7 +152,7 @@ void Attempt::split() {
   all_changed_ = true;
   for (auto& [subject, rank] : ranks_) {
     rank.solo = static_cast<std::int32_t>(solos_.size());
-    solos_.push_back({common_.split(1), {}});
+    solos_.push_back({common_.split(), {}});
   }
   common_.drop_open();
 }
@@ -210,7 +210,6 @@ void Attempt::state(StateIo& io) {
   io(evidence);
   io(restore);
   io(top);
-  io(epoch);
   io(numbers_repeat);
   io(finalized);
   io(opened);

@@ -18,7 +18,7 @@ namespace trainwatch {
 struct AttemptInfo {
   std::uint32_t number = 1;
   Time began{};
-  Time ended = kNoTime;  // kNoTime: it goes on, or its end is not booked
+  Time ended = kNoTime;  // kNoTime: still running, or not yet booked
   std::int64_t first_step = kNoStep;
   std::int64_t last_step = kNoStep;
   std::uint32_t ranks = 0;  // of the whole job; 0: not known
@@ -29,7 +29,6 @@ struct AttemptInfo {
 
 class Attempt {
  public:
-  // The times of others' clocks may be ahead by so much before they are set back.
   struct Rank {
     Time began{};
     Time activity{};
@@ -42,7 +41,7 @@ class Attempt {
     Time record_at{};
     // The first of a log, until the next one says how many steps a record stands for.
     std::optional<Step> first{};
-    std::int64_t begun = kNoStep;  // the step that it stands in; kNoStep: not said
+    std::int64_t begun = kNoStep;  // the step in progress; kNoStep: unknown
     bool ended = false;            // its process said so
     bool closed = false;           // its files are
     bool vanished = false;         // its process no longer exists
@@ -61,7 +60,6 @@ class Attempt {
   Time evidence{};            // the last that was seen of it
   double restore = 0;         // seconds of reading a checkpoint before its first step
   std::int64_t top = kNoStep;
-  std::int64_t epoch = 0;  // added to the numbers of records
   bool numbers_repeat = false;
   bool finalized = false;    // all of its time is booked
   std::uint32_t opened = 0;  // the second of the clock, counted
@@ -108,7 +106,7 @@ class Attempt {
                           bool ended) const;
   double patience(const CleanPace& pace) const { return first().patience(pace_of_first(pace)); }
   Time cut() const;
-  // It was finalized, and goes on.
+  // Reopens a finalized attempt.
   void go_on_from(Time cut);
   std::size_t held() const { return first().held_count() + first().open_count(); }
   double own_seconds() const;

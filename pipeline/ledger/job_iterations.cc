@@ -146,8 +146,8 @@ void JobIterations::learn_apart(const JobIteration& iteration, double length) {
   apart_ = spread - skew_ > kFarApart * length ? apart_ + 1 : 0;
 }
 
-JobIterations JobIterations::split(std::uint32_t ranks) const {
-  JobIterations one(ranks);
+JobIterations JobIterations::split() const {
+  JobIterations one;
   one.go_on_from(last_end_);
   one.warm_ = true;
   one.booked_ = 1;
@@ -197,8 +197,7 @@ double JobIterations::usual_wait(CleanPace& pace, const JobIteration& iteration,
 }
 
 // The first iterations together: their median forgives those that are slow.
-void JobIterations::learn_first(CleanPace& pace, const IterationContext& context) {
-  static_cast<void>(context);
+void JobIterations::learn_first(CleanPace& pace) {
   std::vector<double> works;
   for (const JobIteration& iteration : held_) {
     if (iteration.last.work > 0) works.push_back(iteration.last.work);
@@ -226,9 +225,8 @@ void JobIterations::settle(CleanPace& pace, const IterationContext& context, Tim
                            std::vector<Booked>& out) {
   if (!pace.known()) {
     if (held_.empty() || (held_.size() < CleanPace::kNeeded && !all)) return;
-    learn_first(pace, context);
+    learn_first(pace);
   }
-  pace_known_ = true;
   while (!held_.empty()) {
     const bool due = all || held_.front().end + kSettle <= latest || held_.size() > kMostOpen;
     if (!due || !settle_oldest(pace, context, all || held_.size() > kMostOpen, out)) return;
@@ -280,6 +278,69 @@ double JobIterations::warm_up(double excess, PartSeconds& named, PartSeconds& pa
   return excess;
 }
 
+JobIterations::Excess JobIterations::excess_of(const CleanPace& pace,
+                                               const IterationContext& context,
+                                               const JobIteration& iteration,
+                                               const Residual& rest) const {
+  const double scale = scale_of(iteration);
+  Excess excess;
+  excess.seconds = std::min(pace.excess(rest.left / scale) * scale, rest.left);
+  excess.clean = excess.seconds <= 0;
+  if (excess.clean) return excess;
+  const Growth grew = growth(pace, context, iteration, excess.seconds);
+  excess.part = grew.part;
+  const bool phases = iteration.last.has_phases();
+  if (!grew.pause && pace.is_natural(rest.left / scale, phases)) excess.seconds = 0;
+  return excess;
+}
+
+// Asks for the parts of what is not small. False: what decides may still be read.
+bool JobIterations::judge(const IterationContext& context, const JobIteration& iteration,
+                          const Residual& rest, bool all, Excess& excess) const {
+  if (context.judge == nullptr) return true;
+  const double least = kWorthAsking * seconds_between(cut_, iteration.end);
+  const auto ask = [&](LifePart& part, double seconds) {
+    if (seconds <= 0 || seconds < least) return true;
+    const auto found =
+        context.judge->judge({iteration.last.rank, cut_, iteration.end, seconds, part});
+    part = found.value_or(part);
+    return found || all;
+  };
+  const bool judged = !warm_ || ask(excess.part, excess.seconds);
+  return judged && ask(excess.wait, rest.named[LifePart::input_wait]);
+}
+
+void JobIterations::attribute(const IterationContext& context, const JobIteration& iteration,
+                              const Excess& excess, PartSeconds& named) const {
+  const bool wrote = std::ranges::any_of(context.checkpoint_files, [&](Time written) {
+    return cut_ < written && written <= iteration.end;
+  });
+  const bool nameless = excess.part == LifePart::unattributed;
+  if (excess.seconds > 0)
+    named[nameless && wrote ? LifePart::checkpoint : excess.part] += excess.seconds;
+  if (excess.wait != LifePart::input_wait)
+    named[excess.wait] += std::exchange(named[LifePart::input_wait], 0.0);
+}
+
+// What was reported as a stall while it lasted is one afterwards.
+void JobIterations::stall(const CleanPace& pace, double length, PartSeconds& named) {
+  for (const LifePart part : kNameless) {
+    if (named[part] > patience(pace)) named[LifePart::stalled] += std::exchange(named[part], 0.0);
+  }
+  if (named[LifePart::stalled] <= 0) longest_ = std::max(longest_, length);
+}
+
+void JobIterations::note_booked(const JobIteration& iteration) {
+  const RankIteration& said = iteration.last;
+  if (iteration.barriers != 0 || iteration.seen == 1) {
+    own_seconds_ += std::max(iteration.own, 0.0);
+    own_steps_ += said.steps;
+  }
+  booked_ += said.steps;
+  work_ = said.work;
+  cut_ = std::max(cut_, iteration.end);
+}
+
 // False: the cause of what it lost may still be read.
 bool JobIterations::settle_oldest(CleanPace& pace, const IterationContext& context, bool all,
                                   std::vector<Booked>& out) {
@@ -290,76 +351,35 @@ bool JobIterations::settle_oldest(CleanPace& pace, const IterationContext& conte
   const Time cut_before = cut_;
   if (cut_ == kNoTime) begin_book(pace, context, iteration, booked.parts);
   const double length = seconds_between(cut_, iteration.end);
-  const double scale = said.steps * said.work;
   if (learnt_ == 0 && !front_learnt_) {
     usual_wait(pace, iteration, length);
-    pace.learn(residual(pace, iteration, length).left / scale);
+    pace.learn(residual(pace, iteration, length).left / scale_of(iteration));
     front_learnt_ = true;
   }
   Residual rest = residual(pace, iteration, length);
-  PartSeconds& named = rest.named;
-  double excess = std::min(pace.excess(rest.left / scale) * scale, rest.left);
-  const bool clean = excess <= 0;
-  const Growth grew = clean ? Growth{} : growth(pace, context, iteration, excess);
-  if (!clean && !grew.pause && pace.is_natural(rest.left / scale, said.has_phases())) excess = 0;
-
-  // Judged before anything is changed that cannot be taken back.
-  LifePart nameless = grew.part;
-  LifePart waited = LifePart::input_wait;
-  const auto judge = [&](LifePart part, double seconds) -> std::optional<LifePart> {
-    if (context.judge == nullptr || seconds < kWorthAsking * length) return part;
-    const auto found = context.judge->judge({said.rank, cut_, iteration.end, seconds, part});
-    return found || !all ? found : part;
-  };
-  if (excess > 0 && warm_) {
-    const auto found = judge(grew.part, excess);
-    if (found) nameless = *found;
-    if (!found && !all) return cut_ = cut_before, false;
+  Excess excess = excess_of(pace, context, iteration, rest);
+  if (!judge(context, iteration, rest, all, excess)) {
+    cut_ = cut_before;
+    return false;
   }
-  if (named[LifePart::input_wait] > 0) {
-    const auto found = judge(LifePart::input_wait, named[LifePart::input_wait]);
-    if (found) waited = *found;
-    if (!found && !all) return cut_ = cut_before, false;
-  }
-
-  const double warmed = warm_up(excess, named, booked.parts);
+  const double warmed = warm_up(excess.seconds, rest.named, booked.parts);
   rest.left -= warmed;
-  excess -= warmed;
-  if (excess > 0) {
-    const bool wrote = std::ranges::any_of(context.checkpoint_files, [&](Time written) {
-      return cut_ < written && written <= iteration.end;
-    });
-    if (nameless == LifePart::unattributed && wrote) nameless = LifePart::checkpoint;
-    named[nameless] += excess;
-  } else if (clean && said.has_phases()) {
-    pace.remember(usual_of(iteration));
-  }
-  if (waited != LifePart::input_wait)
-    named[waited] += std::exchange(named[LifePart::input_wait], 0.0);
-  for (const LifePart part : kNameless) {  // it was reported as a stall while it lasted
-    if (named[part] <= patience(pace)) continue;
-    named[LifePart::stalled] += std::exchange(named[part], 0.0);
-  }
-  if (named[LifePart::stalled] <= 0) longest_ = std::max(longest_, length);
-  named[LifePart::training] = std::max(rest.left - std::max(excess, 0.0), 0.0);
+  excess.seconds -= warmed;
+  attribute(context, iteration, excess, rest.named);
+  if (excess.clean && said.has_phases()) pace.remember(usual_of(iteration));
+  stall(pace, length, rest.named);
+  rest.named[LifePart::training] = std::max(rest.left - std::max(excess.seconds, 0.0), 0.0);
 
   const double old = static_cast<double>(context.old_steps(iteration)) / said.steps;
-  booked.parts[LifePart::redone] += named.total() * old;
-  booked.parts.add(named, 1 - old);
+  booked.parts[LifePart::redone] += rest.named.total() * old;
+  booked.parts.add(rest.named, 1 - old);
   booked.from = cut_;
   booked.to = iteration.end;
   booked.rank = said.rank;
   booked.steps = said.steps;
   booked.last_step = iteration.first_step + said.steps - 1;
   out.push_back(booked);
-
-  if (iteration.barriers != 0 || iteration.seen == 1) {
-    own_seconds_ += std::max(iteration.own, 0.0);
-    own_steps_ += said.steps;
-  }
-  booked_ += said.steps;
-  work_ = said.work;
-  cut_ = std::max(cut_, iteration.end);
+  note_booked(iteration);
   held_.pop_front();
   front_learnt_ = false;
   if (learnt_ > 0) --learnt_;
@@ -447,7 +467,6 @@ void JobIterations::state(StateIo& io) {
   io(ranks_);
   io(closed_);
   io(closed_any_);
-  io(pace_known_);
   io(front_learnt_);
   io(learnt_);
   io(cut_);

@@ -112,7 +112,7 @@ class JobIterations {
   // Ranks do not end the same iterations together: each has an account of its own.
   bool is_apart() const { return apart_ >= kApartInRow; }
   // One of these for a rank that left the common account, from the last iteration that was closed.
-  JobIterations split(std::uint32_t ranks) const;
+  JobIterations split() const;
   // What ranks said of iterations that are not closed is in their next step.
   void drop_open() { open_.clear(); }
 
@@ -134,12 +134,10 @@ class JobIterations {
   double patience(const CleanPace& pace) const;
   // Of the last record or step.
   double due(const CleanPace& pace) const { return pace.clean() * last_scale_; }
-  bool begun() const { return closed_any_ || !open_.empty(); }
   // The largest own time of a rank in each iteration, summed, and how many steps that is of: for
   // comparing nodes that different daemons watch.
   double own_seconds() const { return own_seconds_; }
   double own_steps() const { return own_steps_; }
-  bool learns() const { return !pace_known_; }
 
   void state(StateIo& io);
 
@@ -155,10 +153,17 @@ class JobIterations {
     LifePart part = LifePart::unattributed;
     bool pause = false;  // between steps
   };
+  // What an iteration took beyond what it names and the clean pace, and the parts that have it.
+  struct Excess {
+    double seconds = 0;
+    bool clean = false;  // it is within the noise
+    LifePart part = LifePart::unattributed;
+    LifePart wait = LifePart::input_wait;  // that has its wait for input
+  };
 
   void learn_noise(JobIteration& iteration);
   void learn_apart(const JobIteration& iteration, double length);
-  void learn_first(CleanPace& pace, const IterationContext& context);
+  void learn_first(CleanPace& pace);
   Residual residual(const CleanPace& pace, const JobIteration& iteration, double length) const;
   double usual_wait(CleanPace& pace, const JobIteration& iteration, double left) const;
   void begin_book(const CleanPace& pace, const IterationContext& context,
@@ -168,6 +173,14 @@ class JobIterations {
   CleanPace::Usual usual_of(const JobIteration& iteration) const;
   Growth growth(const CleanPace& pace, const IterationContext& context,
                 const JobIteration& iteration, double excess) const;
+  Excess excess_of(const CleanPace& pace, const IterationContext& context,
+                   const JobIteration& iteration, const Residual& rest) const;
+  bool judge(const IterationContext& context, const JobIteration& iteration, const Residual& rest,
+             bool all, Excess& excess) const;
+  void attribute(const IterationContext& context, const JobIteration& iteration,
+                 const Excess& excess, PartSeconds& named) const;
+  void stall(const CleanPace& pace, double length, PartSeconds& named);
+  void note_booked(const JobIteration& iteration);
   double warm_up(double excess, PartSeconds& named, PartSeconds& parts);
   void add_unbooked(const JobIteration& iteration, double clean, Time& cut,
                     const IterationContext& context, PartSeconds& book) const;
@@ -180,7 +193,6 @@ class JobIterations {
   std::uint32_t ranks_ = 1;
   std::int64_t closed_ = 0;  // the last number
   bool closed_any_ = false;
-  bool pace_known_ = false;
   bool front_learnt_ = false;  // the pace knows the oldest of held_
   std::uint32_t learnt_ = 0;   // so many of held_ were learnt together at first
   Time cut_ = kNoTime;

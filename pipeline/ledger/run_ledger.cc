@@ -284,7 +284,7 @@ void RunLedger::add_step(Place own, const Step& step, const Clock& clock) {
       said.said.work = work->second.per_second * to_seconds(step.duration);
   }
   said.first_step = number - step.steps + 1;
-  said.number = attempt.epoch + rank.base + number;
+  said.number = rank.base + number;
   said.begin = record ? end - own_time : step.start;
   said.end = end;
   said.place = attempt.seen_ranks() > 1 || attempt.info.ranks > 1 ? rank.place : -1;
@@ -314,7 +314,7 @@ void RunLedger::add_first_record(Place own, const Step& next, const Clock& clock
   JobIterations::Ended said;
   said.said = std::exchange(rank.next, RankIteration{});
   said.said.rank = rank.next.rank = next.subject;
-  said.number = own.attempt->epoch + rank.base + number;
+  said.number = rank.base + number;
   said.first_step = number;
   said.end = rank.record_at;
   said.second = clock.second;

@@ -60,7 +60,7 @@ struct Life {
   PartSeconds parts{};       // they sum to `wall`
   PartSeconds open{};        // of which these may still move
   PartSeconds rank_parts{};  // booked and open, times ranks
-  std::uint64_t steps = 0;   // without
+  std::uint64_t steps = 0;   // without redone ones
   std::uint64_t redone_steps = 0;
   std::int64_t step = kNoStep;   // the last one
   std::int64_t total_steps = 0;  // 0: not known

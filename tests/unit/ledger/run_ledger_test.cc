@@ -232,6 +232,41 @@ TEST(RunLedgerTest, LiveIsReplayAndWhatIsBookedOnlyGrows) {
   expect_parts(replay, job.truth());
 }
 
+RunLedger resumed(RunLedger& saved, std::uint32_t ranks) {
+  RunLedger loaded;
+  const auto copy = [](auto&& save, auto&& load) {
+    StateIo out = StateIo::saving();
+    save(out);
+    const std::string bytes = out.take();
+    StateIo in = StateIo::loading(bytes);
+    load(in);
+    EXPECT_TRUE(in.complete());
+  };
+  copy([&](StateIo& io) { io(saved); }, [&](StateIo& io) { io(loaded); });
+  for (std::uint32_t r = 0; r < ranks; ++r) {
+    const SubjectId rank = MadeUpJob::subject(r);
+    if (!saved.knows(rank)) continue;
+    copy([&](StateIo& io) { saved.rank_state(io, rank); },
+         [&](StateIo& io) { loaded.rank_state(io, rank); });
+  }
+  loaded.loaded();
+  return loaded;
+}
+
+TEST(RunLedgerTest, KilledAndResumedIsTheSameAccount) {
+  MadeUpJob job = waiting_by_turns(8, 0.02);
+  const Life straight = job.replay().life(kReplay);
+  const std::vector<MadeUpJob::Event> events = job.in_order();
+  RunLedger ledger;
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    if (i % 997 == 0) ledger = resumed(ledger, 8);
+    MadeUpJob::feed(ledger, events[i], {});
+  }
+  job.close(ledger, {});
+  ledger.advance(kReplay, nullptr);
+  EXPECT_EQ(ledger.life(kReplay).parts.seconds, straight.parts.seconds);
+}
+
 TEST(RunLedgerTest, AHangGrowsWithTheClockAndStaysInTheAccount) {
   MadeUpJob job({.ranks = 8});
   for (int k = 0; k < 200; ++k) job.iterate();
